@@ -1,0 +1,39 @@
+import type { Transaction } from '#application/transaction-manager';
+import type { SaleStatus } from '#domain/catalog/sale';
+
+export interface CatalogMatch {
+  readonly id: string;
+  readonly home: string;
+  readonly away: string;
+  readonly venue: string;
+  readonly kickoffAt: Date;
+  readonly currency: string;
+  readonly maxTicketsPerFan: number;
+  readonly queueRequired: boolean;
+  readonly opensAt: Date | null;
+  /** As it is now: a scheduled sale whose time has come is open. */
+  readonly saleStatus: SaleStatus;
+  readonly pauseReason: string | null;
+  readonly processingRate: number;
+  readonly maxOpenWindows: number;
+}
+
+export interface CatalogSector {
+  readonly id: string;
+  readonly matchId: string;
+  readonly name: string;
+  readonly kind: 'seated' | 'standing';
+  readonly gate: string | null;
+  readonly priceCents: number;
+  readonly capacity: number;
+}
+
+/** What other contexts may ask the catalogue, and what operations may change in it. Reads without `tx` see the latest commit. */
+export abstract class CatalogApi {
+  abstract match(matchId: string, tx?: Transaction): Promise<CatalogMatch | undefined>;
+  abstract sectors(matchId: string): Promise<readonly CatalogSector[]>;
+  abstract sector(sectorId: string): Promise<CatalogSector | undefined>;
+  abstract list(filter: { status?: SaleStatus; after?: string; limit: number }): Promise<readonly CatalogMatch[]>;
+  abstract add(tx: Transaction, match: CatalogMatch, sectors: readonly CatalogSector[]): Promise<void>;
+  abstract update(tx: Transaction, matchId: string, change: Partial<Omit<CatalogMatch, 'id'>>): Promise<void>;
+}

@@ -1,0 +1,13 @@
+import * as settings from '#platform/config/settings';
+import type { z } from 'zod';
+
+export const monolithConfig = settings.processSettings
+  .extend(settings.databaseSettings.shape)
+  .extend(settings.redisSettings.shape)
+  .extend(settings.addressSettings.shape)
+  .extend(settings.callerSettings.shape)
+  .extend(settings.limitSettings.shape)
+  .extend(settings.purchaseSettings.shape)
+  .extend(settings.paymentSettings.shape);
+
+export type MonolithConfig = z.output<typeof monolithConfig>;

@@ -1,0 +1,69 @@
+import { publicUrls } from '#platform/config/settings';
+import { Metrics } from '#platform/health/metrics';
+import { allowedOrigins } from '#platform/http/cors';
+import { createHttpApp } from '#platform/http/http-app';
+import { limitByAddress } from '#platform/limits/limit-hooks';
+import { RateLimiter } from '#platform/limits/rate-limiter';
+import type { Logger } from '#platform/logging/logger';
+import { openDatabase } from '#platform/postgres/database';
+import { Inbox } from '#platform/postgres/delivery-ledger';
+import { PostgresTransactionManager } from '#platform/postgres/transaction-manager';
+import { ProcessedMarks } from '#platform/redis/processed-marks';
+import { connectRedis, whenReady } from '#platform/redis/redis-connection';
+import { randomUUID } from 'node:crypto';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { AppModule } from './app.module.ts';
+import type { WorkerConfig } from './config.ts';
+import { EmailProcessor } from './email/inbound/email.processor.ts';
+import type { WorkerParts } from './parts.ts';
+import { PushProcessor } from './push/inbound/push.processor.ts';
+
+const SERVICE = 'notification-worker';
+/** One message's transaction, its retries included; well below the job's lock. */
+const TRANSACTION_DEADLINE_MS = 15_000;
+
+async function openParts(config: WorkerConfig, logger: Logger): Promise<WorkerParts> {
+  const database = await openDatabase({ url: config.DATABASE_URL, name: SERVICE, logger });
+  const redis = connectRedis(config.REDIS_URL, { name: SERVICE });
+  const jobsRedis = connectRedis(config.REDIS_URL, { name: `${SERVICE}-jobs`, forJobs: true });
+  await whenReady(redis);
+  const transactions = new PostgresTransactionManager(database, { deadlineMs: TRANSACTION_DEADLINE_MS });
+  return {
+    config,
+    logger,
+    metrics: new Metrics(),
+    database,
+    redis,
+    jobsRedis,
+    inbox: new Inbox(transactions, new ProcessedMarks(redis)),
+  };
+}
+
+export interface NotificationWorker {
+  readonly app: NestFastifyApplication;
+  /** Begins to take jobs. */
+  start(): void;
+}
+
+/** The whole service, not yet listening and with no job in its hands. */
+export async function createWorker(config: WorkerConfig, logger: Logger): Promise<NotificationWorker> {
+  const parts = await openParts(config, logger);
+  // No route here asks for a caller or for our own services; a secret nobody knows keeps it so.
+  const internalSecret = randomUUID();
+  const addressLimit = new RateLimiter(parts.redis, 'rate_limit:global:notification-worker', config.RATE_LIMIT_IP_PER_MINUTE);
+  const app = await createHttpApp(AppModule.register(parts), {
+    logger,
+    identify: () => Promise.resolve(undefined),
+    internalSecret,
+    trustedProxies: config.TRUSTED_PROXIES,
+    isAllowedOrigin: allowedOrigins({
+      publicUrl: publicUrls(config).publicUrl,
+      corsOrigins: config.CORS_ORIGINS,
+      production: config.NODE_ENV === 'production',
+    }),
+    requestDeadlineMs: config.REQUEST_DEADLINE_MS,
+    limitAddress: limitByAddress(addressLimit, internalSecret),
+  });
+  const processors = [app.get(EmailProcessor), app.get(PushProcessor)];
+  return { app, start: () => processors.forEach((processor) => processor.start()) };
+}

@@ -1,0 +1,50 @@
+import { openDatabase } from '#platform/postgres/database';
+import { Inbox } from '#platform/postgres/delivery-ledger';
+import { PostgresTransactionManager } from '#platform/postgres/transaction-manager';
+import { createTestDatabase, type TestDatabase } from '#testing/test-database';
+import type { DataSource } from 'typeorm';
+import { Mailbox } from '../../mailbox/mailbox.api.ts';
+import { ticketMail } from '../../testing/jobs.ts';
+import { SendMail } from '../application/send-mail.ts';
+import { MailboxMails } from './mailbox-mails.ts';
+
+/** The house without its guarantee: every message is new. */
+class ForgetfulInbox extends Inbox {
+  protected override remember(): Promise<boolean> {
+    return Promise.resolve(true);
+  }
+}
+
+let testDatabase: TestDatabase;
+let database: DataSource;
+
+beforeAll(async () => {
+  testDatabase = await createTestDatabase();
+  database = await openDatabase({ url: testDatabase.url, name: 'mails-test' });
+});
+
+afterAll(async () => {
+  await database.destroy();
+  await testDatabase.drop();
+});
+
+/** The same message brought eight times, four of them at the same moment. */
+async function mailsOf(inbox: Inbox): Promise<number> {
+  const mailbox = new Mailbox(database);
+  const sendMail = new SendMail(new MailboxMails(inbox, mailbox), { ticketsUrl: 'http://127.0.0.1:3000/tickets' });
+  const job = ticketMail();
+  const recipient = `${job.job_id}@example.com`;
+  await Promise.all(Array.from({ length: 4 }, () => sendMail.execute({ ...job, recipient })));
+  for (let again = 0; again < 4; again += 1) await sendMail.execute({ ...job, recipient });
+  return (await mailbox.find({ to: recipient })).length;
+}
+
+test('control: without the inbox one message brought eight times becomes eight mails', async () => {
+  const transactions = new PostgresTransactionManager(database, { deadlineMs: 10_000 });
+  expect(await mailsOf(new ForgetfulInbox(transactions))).toBe(8);
+});
+
+test('with the inbox one message brought eight times becomes one mail', async () => {
+  const transactions = new PostgresTransactionManager(database, { deadlineMs: 10_000 });
+  expect(await mailsOf(new Inbox(transactions))).toBe(1);
+});

@@ -1,0 +1,28 @@
+import type { MailboxItem } from './mailbox.api.ts';
+import { mailboxPage, mailboxPagePolicy } from './mailbox-page.ts';
+
+const attack = `"><script>alert('x')</script>&`;
+const item: MailboxItem = {
+  channel: 'email',
+  to: attack,
+  user_id: null,
+  template: attack,
+  subject: attack,
+  text: attack,
+  sent_at: '2026-11-18T12:00:00.000Z',
+};
+
+test('nothing from a message or from the filter becomes markup', () => {
+  const page = mailboxPage([item], { to: attack, template: attack });
+  expect(page).not.toContain('<script');
+  expect(page.split('&quot;&gt;&lt;script&gt;alert(&#39;x&#39;)&lt;/script&gt;&amp;')).toHaveLength(7);
+});
+
+test('the page loads nothing and runs nothing', () => {
+  expect(mailboxPage([item], {})).not.toMatch(/(src|href)=|url\(|@import/);
+  expect(mailboxPagePolicy).toMatch(/^default-src 'none'; style-src 'sha256-[\w+/=]+';/);
+});
+
+test('an empty mailbox says so', () => {
+  expect(mailboxPage([], {})).toContain('Nothing here.');
+});

@@ -1,0 +1,51 @@
+import { pushJob } from '#contracts/queue-jobs';
+import type { QueueSizes } from '#platform/jobs/queue-sizes';
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+
+const pushTemplates = pushJob.shape.template.options;
+const LABELS = ['template'] as const;
+
+/** The seed's metrics of the push workers, by its names, and what became of the rest. */
+export class PushMetrics {
+  private readonly sentTotal: Counter<'template'>;
+  private readonly failedTotal: Counter<'template'>;
+  private readonly expiredTotal: Counter<'template'>;
+  private readonly latency: Histogram;
+
+  constructor(registry: Registry, sizes: QueueSizes) {
+    const counter = (name: string, help: string) => new Counter({ name, help, labelNames: LABELS, registers: [registry] });
+    this.sentTotal = counter('notification_push_sent_total', 'Devices for which a push was handed to the provider.');
+    this.failedTotal = counter('notification_push_failed_total', 'Pushes in the dead letter.');
+    this.expiredTotal = counter('notification_push_expired_total', 'Pushes dropped because they were no longer useful.');
+    this.latency = new Histogram({
+      name: 'notification_push_latency_seconds',
+      help: 'From the moment a push was written to its hand-over to the provider.',
+      buckets: [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 600],
+      registers: [registry],
+    });
+    new Gauge({
+      name: 'notification_push_queue_size',
+      help: 'Pushes that have not left yet, both lanes: waiting, delayed or in hand.',
+      registers: [registry],
+      async collect() {
+        this.set(await sizes.unsent());
+      },
+    });
+    for (const template of pushTemplates)
+      for (const total of [this.sentTotal, this.failedTotal, this.expiredTotal]) total.inc({ template }, 0);
+  }
+
+  sent(template: string, devices: number, seconds: number): void {
+    this.sentTotal.inc({ template }, devices);
+    this.latency.observe(Math.max(0, seconds));
+  }
+
+  expired(template: string): void {
+    this.expiredTotal.inc({ template });
+  }
+
+  /** The template is what an unreadable job claims it to be: only known ones become labels. */
+  failed(template: unknown): void {
+    this.failedTotal.inc({ template: pushTemplates.find((known) => known === template) ?? 'unknown' });
+  }
+}

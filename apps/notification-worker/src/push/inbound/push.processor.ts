@@ -1,0 +1,56 @@
+import { JOBS_PREFIX, pushJob, type PushJob } from '#contracts/queue-jobs';
+import { QueueConsumer } from '#platform/jobs/queue-consumer';
+import { isConnectionLoss } from '#platform/postgres/sqlstates';
+import type { Logger } from '#platform/logging/logger';
+import type { RedisConnection } from '#platform/redis/redis-connection';
+import type { BeforeApplicationShutdown } from '@nestjs/common';
+import type { SendPush } from '../application/send-push.ts';
+import type { PushMetrics } from './push-metrics.ts';
+
+/** Each holds one of the pool's 24 connections; together with the mails' half of them stay free. */
+const PUSHES_AT_ONCE = 4;
+/** What is in hand is one transaction or one provider call. */
+const GRACE_MS = 10_000;
+/** The priority lane has hands of its own, so "your turn" never waits for a mailing to let go of one. */
+const LANES = ['push-priority', 'push'] as const;
+
+/** Serves the queues `push-priority` and `push`. */
+export class PushProcessor implements BeforeApplicationShutdown {
+  private readonly consumers: readonly QueueConsumer<PushJob>[];
+
+  constructor(
+    private readonly sendPush: SendPush,
+    private readonly metrics: PushMetrics,
+    options: { readonly connection: RedisConnection; readonly retrySeconds: readonly number[]; readonly logger: Logger },
+  ) {
+    this.consumers = LANES.map(
+      (queue) =>
+        new QueueConsumer({
+          ...options,
+          queue,
+          prefix: JOBS_PREFIX,
+          schema: pushJob,
+          concurrency: PUSHES_AT_ONCE,
+          handle: (job) => this.handle(job),
+          onDeadLetter: ({ template }) => metrics.failed(template),
+          holdsBack: isConnectionLoss,
+        }),
+    );
+  }
+
+  start(): void {
+    for (const consumer of this.consumers) consumer.start();
+  }
+
+  async beforeApplicationShutdown(): Promise<void> {
+    await Promise.all(this.consumers.map((consumer) => consumer.stop(GRACE_MS)));
+  }
+
+  private async handle(job: PushJob): Promise<string> {
+    const outcome = await this.sendPush.execute(job);
+    const secondsSinceWritten = (Date.now() - Date.parse(job.created_at)) / 1000;
+    if (outcome === 'sent') this.metrics.sent(job.template, new Set(job.fcm_tokens).size, secondsSinceWritten);
+    if (outcome === 'expired') this.metrics.expired(job.template);
+    return outcome;
+  }
+}

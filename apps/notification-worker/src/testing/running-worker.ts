@@ -1,0 +1,86 @@
+import { JOBS_PREFIX, type EmailJob, type JobQueue, type PushJob } from '#contracts/queue-jobs';
+import { loadConfig } from '#platform/config/load-config';
+import { notificationJobOptions } from '#platform/jobs/job-policy';
+import { createLogger } from '#platform/logging/logger';
+import { createTestDatabase, createTestRedis, type TestRedis } from '#testing/test-database';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { Queue, type Job } from 'bullmq';
+import { Redis } from 'ioredis';
+import { workerConfig } from '../config.ts';
+import { createWorker } from '../create-worker.ts';
+import type { MailboxItem } from '../mailbox/mailbox.api.ts';
+
+export interface RunningWorker {
+  readonly app: NestFastifyApplication;
+  readonly databaseUrl: string;
+  readonly redis: TestRedis;
+  queue(name: JobQueue): Queue;
+  /** Puts a job in as the relay does. */
+  publish(name: JobQueue, job: EmailJob | PushJob): Promise<Job>;
+  mailbox(query: Record<string, string>): Promise<MailboxItem[]>;
+  get(url: string): Promise<{ status: number; body: string; type: string }>;
+  /** Drains the service as SIGTERM does. */
+  drain(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** The real service on a database and a Redis of its own; it takes jobs but listens on no port. */
+export async function runWorker(settings: Record<string, string> = {}): Promise<RunningWorker> {
+  const [database, redis] = await Promise.all([createTestDatabase(), createTestRedis()]);
+  const config = loadConfig(workerConfig, {
+    DATABASE_URL: database.url,
+    REDIS_URL: redis.url,
+    RATE_LIMIT_IP_PER_MINUTE: '0',
+    ...settings,
+  });
+  const { app, start } = await createWorker(config, createLogger({ service: 'test', level: 'silent' }));
+  await app.init();
+  await app.getHttpAdapter().getInstance().ready();
+  start();
+
+  const connection = new Redis(redis.url, { maxRetriesPerRequest: null });
+  const queues = new Map<JobQueue, Queue>();
+  const queue = (name: JobQueue): Queue => {
+    const known = queues.get(name) ?? new Queue(name, { connection, prefix: JOBS_PREFIX });
+    queues.set(name, known);
+    return known;
+  };
+  const get = async (url: string) => {
+    const answer = await app.inject({ method: 'GET', url });
+    return { status: answer.statusCode, body: answer.body, type: String(answer.headers['content-type']) };
+  };
+  let drained: Promise<void> | undefined;
+  const drain = (): Promise<void> => (drained ??= app.close());
+  return {
+    app,
+    databaseUrl: database.url,
+    redis,
+    queue,
+    publish: (name, job) => queue(name).add(job.template, job, notificationJobOptions(job.job_id)),
+    get,
+    mailbox: async (query) => {
+      const { body } = await get(`/mailbox?${new URLSearchParams(query).toString()}`);
+      return (JSON.parse(body) as { items: MailboxItem[] }).items;
+    },
+    drain,
+    close: async () => {
+      await drain();
+      await Promise.all([...queues.values()].map((open) => open.close()));
+      await connection.quit();
+      await Promise.all([database.drop(), redis.close()]);
+    },
+  };
+}
+
+/** Polls until the answer is truthy; a test waits for what happens, not for time. */
+export async function eventually<T>(ask: () => Promise<T | undefined | false>, withinMs = 10_000): Promise<T> {
+  const giveUpAt = Date.now() + withinMs;
+  for (;;) {
+    const answer = await ask();
+    if (answer) return answer;
+    if (Date.now() > giveUpAt) throw new Error(`It did not happen within ${withinMs} ms: ${ask.toString()}`);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+export const inState = (job: Job, state: string): Promise<true> => eventually(async () => (await job.getState()) === state);

@@ -1,0 +1,36 @@
+import fs from 'node:fs';
+import { projectFile } from '#platform/project-root';
+import { RedisScript } from '#platform/redis/script';
+
+const FOLDER = ['apps', 'queue-service', 'src', 'waiting-room', 'outbound', 'lua'];
+/** In this order: each uses what stands before it. */
+const PARTS = ['match-keys', 'rfc3339', 'announce', 'queue-state', 'endings', 'closing', 'places'];
+
+function read(...segments: string[]): string {
+  return fs.readFileSync(projectFile(...FOLDER, ...segments), 'utf8');
+}
+
+/** Redis knows no include, so the common parts are put in front of each script. */
+function script(name: string): RedisScript {
+  return new RedisScript([...PARTS.map((part) => read('parts', `${part}.lua`)), read(`${name}.lua`)].join('\n'));
+}
+
+export function loadLineScripts() {
+  return {
+    joinLine: script('join-line'),
+    visitLine: script('visit-line'),
+    leaveLine: script('leave-line'),
+    admitFront: script('admit-front'),
+    endWindows: script('end-windows'),
+    completeWindow: script('complete-window'),
+    controlQueue: script('control-queue'),
+    reportSoldOut: script('report-sold-out'),
+    drainClosed: script('drain-closed'),
+    readPlace: script('read-place'),
+    readPositions: script('read-positions'),
+    readQueue: script('read-queue'),
+    keepPlace: script('keep-place'),
+  };
+}
+
+export type LineScripts = ReturnType<typeof loadLineScripts>;

@@ -1,0 +1,51 @@
+-- control-queue: creates a match's queue or changes it. What is left out stays.
+--
+-- Guarantee: the change is in force for the next script, on whichever pod; pods are told to read again. A sale that opens
+-- starts with a full bucket; a new rate keeps the tokens earned at the old one, up to the new capacity; closing ends every
+-- place and window at once (see parts/closing.lua). The same again changes nothing. O(1).
+--
+-- KEYS  1 line  2 meta  3 windows  4 window_ends  5 events  6 closing_line  7 closing_windows  8 closing_window_ends
+-- ARGV  1 match_id  2 persistence_s  3 JSON of status?, opens_at_ms?, processing_rate?, max_open_windows?,
+--       useful_windows?, reason?; null takes opens_at_ms, useful_windows and reason away
+-- Returns 'done', or 'draining': nothing was changed, drain-closed first, then call again.
+local wanted = cjson.decode(ARGV[3])
+
+if redis.call('EXISTS', meta) == 0 then
+  redis.call('HSET', meta, 'status', 'scheduled', 'processing_rate', 600, 'max_open_windows', 1000, 'total_size', 0,
+    'created_at', rfc3339(now_ms), 'revision', 0, 'granted', 0, 'completed', 0, 'expired', 0)
+end
+local status = status_now()
+
+if wanted.status == 'closed' and close_queue('closed') == 'draining' then return 'draining' end
+
+if wanted.processing_rate and wanted.processing_rate ~= tonumber(redis.call('HGET', meta, 'processing_rate')) then
+  local tokens = tokens_now(tonumber(redis.call('HGET', meta, 'processing_rate')))
+  redis.call('HSET', meta, 'processing_rate', digits(wanted.processing_rate))
+  keep_tokens(math.min(tokens, capacity_of(wanted.processing_rate)))
+end
+if wanted.max_open_windows then redis.call('HSET', meta, 'max_open_windows', digits(wanted.max_open_windows)) end
+
+local function set_or_clear(field, value)
+  if value == nil then return end
+  if value == cjson.null then
+    redis.call('HDEL', meta, field)
+  else
+    redis.call('HSET', meta, field, type(value) == 'number' and digits(value) or value)
+  end
+end
+local reason_before = redis.call('HGET', meta, 'reason')
+set_or_clear('opens_at', wanted.opens_at_ms)
+set_or_clear('useful_windows', wanted.useful_windows)
+set_or_clear('reason', wanted.reason)
+
+if wanted.status and wanted.status ~= 'closed' and wanted.status ~= status then
+  if (status == 'scheduled' or status == 'closed') and wanted.status ~= 'scheduled' then
+    keep_tokens(capacity_of(tonumber(redis.call('HGET', meta, 'processing_rate'))))
+  end
+  redis.call('HSET', meta, 'status', wanted.status)
+  redis.call('HDEL', meta, 'closed_reason')
+  if status == 'closed' then redis.call('HDEL', meta, 'remaining_sectors') end
+end
+-- Rates and bounds change often and say nothing to a fan; status and reason are told at once.
+if status_now() ~= status or redis.call('HGET', meta, 'reason') ~= reason_before then tell_queue_changed() end
+return 'done'

@@ -1,0 +1,16 @@
+-- drain-closed: writes the last word of fans whose line or windows were closed, a batch at a time.
+--
+-- Guarantee: every one of them once, each ended window with its event; any pod may go on where another stopped.
+-- Bounded by `limit`. Safe to repeat.
+--
+-- KEYS  1 line  2 meta  3 windows  4 window_ends  5 events  6 closing_line  7 closing_windows  8 closing_window_ends
+-- ARGV  1 match_id  2 persistence_s  3 limit
+-- Returns how many fans it finished; 0 means drained.
+local last = tonumber(ARGV[3]) - 1
+-- Windows first: the monolith waits for their events.
+local users = redis.call('ZRANGE', closing_window_ends, 0, last)
+if #users <= last then
+  for _, user in ipairs(redis.call('ZRANGE', closing_line, 0, last - #users)) do users[#users + 1] = user end
+end
+for _, user in ipairs(users) do finish_closing(user) end
+return #users

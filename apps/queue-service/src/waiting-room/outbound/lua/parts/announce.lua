@@ -1,0 +1,19 @@
+-- Telling the world, from inside the change itself: what is told has happened, and what happened is told.
+
+-- An event of the contract: kept in the match's stream (the guarantee) and published (the hint). ~ lets Redis trim whole
+-- nodes, which costs nothing; 100,000 events are some hours of the largest sale.
+local function announce(event)
+  redis.call('XADD', events, 'MAXLEN', '~', 100000, '*', 'event', event)
+  redis.call('PUBLISH', 'queue_events', event)
+end
+
+-- Our own pods only: something about this fan, or about the whole queue, is worth reading again.
+local function tell_pods_of_fan(user)
+  redis.call('PUBLISH', 'queue_pods', '{"match_id":"' .. match_id .. '","kind":"fan","user_id":"' .. user .. '"}')
+end
+
+-- The revision lets a pod see that a fan has not heard of the present state yet.
+local function tell_queue_changed()
+  redis.call('HINCRBY', meta, 'revision', 1)
+  redis.call('PUBLISH', 'queue_pods', '{"match_id":"' .. match_id .. '","kind":"queue"}')
+end

@@ -1,0 +1,57 @@
+-- How a place or a turn ends. `over` is kept for persistence_s under the fan (for polling) and under the token (for
+-- sockets that come back), so that everybody can still be told.
+local OVER = {
+  completed = '{"status":"completed"}',
+  window_timeout = '{"status":"expired"}',
+  left = '{"status":"left"}',
+  closed = '{"status":"closed","reason":"closed"}',
+  sold_out = '{"status":"closed","reason":"sold_out"}',
+}
+
+local function end_place(user, how)
+  local session = redis.call('GET', session_key(user))
+  if session then
+    local token = cjson.decode(session).queue_token
+    redis.call('SET', token_key(token), '{"user_id":"' .. user .. '","over":' .. OVER[how] .. '}', 'EX', persistence_s)
+    redis.call('DEL', session_key(user))
+  end
+  -- Who left was never here: position answers 404.
+  if how == 'left' then
+    redis.call('DEL', ended_key(user))
+  else
+    redis.call('SET', ended_key(user), OVER[how], 'EX', persistence_s)
+  end
+end
+
+local function announce_window_end(user, window, reason)
+  redis.call('HINCRBY', meta, 'expired', 1)
+  announce('{"event":"queue.expired","user_id":"' .. user .. '","match_id":"' .. match_id .. '","reason":"' .. reason
+    .. '","session_token":"' .. window.session_token .. '"}')
+end
+
+-- A running mean over about the last hundred windows: what estimates are made of once windows, not the rate, are scarce.
+local function learn_window_length(window)
+  local known = redis.call('HMGET', meta, 'mean_window_ms', 'measured_windows')
+  local n = math.min(99, tonumber(known[2]) or 0)
+  local mean = tonumber(known[1]) or 0
+  local length = math.max(0, now_ms - (tonumber(window.granted_at_ms) or now_ms))
+  redis.call('HSET', meta, 'mean_window_ms', digits(mean + (length - mean) / (n + 1)), 'measured_windows', n + 1)
+end
+
+-- how: completed | window_timeout | left. False when the fan has no window.
+local function end_window(user, how)
+  local text = redis.call('HGET', windows, user)
+  if not text then return false end
+  local window = cjson.decode(text)
+  redis.call('HDEL', windows, user)
+  redis.call('ZREM', window_ends, user)
+  learn_window_length(window)
+  if how == 'completed' then
+    redis.call('HINCRBY', meta, 'completed', 1)
+    tell_pods_of_fan(user)
+  else
+    announce_window_end(user, window, how)
+  end
+  end_place(user, how)
+  return true
+end

@@ -1,0 +1,44 @@
+-- The queue as a whole: is it open, how many admissions are in the bucket, how long is the line.
+
+local function capacity_of(rate) return math.max(1, rate / 60) end
+
+-- Token bucket, filled lazily: nothing is written until a token is taken. It fills while paused too.
+local function tokens_now(rate)
+  local stored = redis.call('HMGET', meta, 'tokens', 'tokens_at')
+  local tokens, at = tonumber(stored[1]) or 0, tonumber(stored[2]) or now_ms
+  -- Should Redis' clock be set back, counting starts again from now; waiting for the old time would stop admission.
+  if at > now_ms then redis.call('HSET', meta, 'tokens_at', digits(now_ms)) end
+  return math.min(capacity_of(rate), tokens + math.max(0, now_ms - at) * rate / 60000)
+end
+
+local function keep_tokens(tokens)
+  redis.call('HSET', meta, 'tokens', string.format('%.6f', tokens), 'tokens_at', digits(now_ms))
+end
+
+-- A scheduled queue becomes active by itself when its time has come, whichever script looks first.
+-- Returns the status; false when the match has no queue.
+local function status_now()
+  local stored = redis.call('HMGET', meta, 'status', 'opens_at', 'processing_rate')
+  if stored[1] == 'scheduled' and stored[2] and tonumber(stored[2]) <= now_ms then
+    keep_tokens(capacity_of(tonumber(stored[3])))
+    redis.call('HSET', meta, 'status', 'active')
+    tell_queue_changed()
+    return 'active'
+  end
+  return stored[1]
+end
+
+local function count_line()
+  local total = redis.call('ZCARD', line)
+  redis.call('HSET', meta, 'total_size', total)
+  return total
+end
+
+-- What every answer says about the queue, in the order redis-replies.ts reads it.
+local function describe_queue()
+  local queue = redis.call('HMGET', meta, 'status', 'processing_rate', 'max_open_windows', 'useful_windows', 'opens_at',
+    'reason', 'closed_reason', 'remaining_sectors', 'revision', 'mean_window_ms', 'granted', 'completed', 'expired')
+  queue[14] = redis.call('ZCARD', line)
+  queue[15] = redis.call('ZCARD', window_ends)
+  return queue
+end

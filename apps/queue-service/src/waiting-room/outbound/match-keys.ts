@@ -1,0 +1,50 @@
+import { queueKeys } from '#contracts/queue-keys';
+
+/** KEYS of every script, in the order parts/match-keys.lua names them. */
+export function matchKeys(matchId: string): string[] {
+  return [
+    queueKeys.line(matchId),
+    queueKeys.meta(matchId),
+    queueKeys.windows(matchId),
+    queueKeys.windowEnds(matchId),
+    queueKeys.events(matchId),
+    queueKeys.closingLine(matchId),
+    queueKeys.closingWindows(matchId),
+    queueKeys.closingWindowEnds(matchId),
+  ];
+}
+
+/** Redis Cluster's CRC16 (XMODEM polynomial) over the hash tag, modulo 16,384. */
+export function clusterSlot(key: string): number {
+  const open = key.indexOf('{');
+  const close = open < 0 ? -1 : key.indexOf('}', open + 1);
+  const hashed = close > open + 1 ? key.slice(open + 1, close) : key;
+  let crc = 0;
+  for (const byte of Buffer.from(hashed)) {
+    crc ^= byte << 8;
+    for (let bit = 0; bit < 8; bit += 1) crc = ((crc & 0x8000 ? (crc << 1) ^ 0x1021 : crc << 1) & 0xffff) >>> 0;
+  }
+  return crc % 16_384;
+}
+
+/**
+ * One match must be one slot, or no script can change it atomically. Checked at every start, on two matches so that a key
+ * without the tag cannot pass by chance.
+ */
+export function assertOneSlotPerMatch(keysOf: (matchId: string) => readonly string[] = allKeysOf): void {
+  for (const matchId of ['0198f0a0-0000-7000-8000-000000000001', '0198f0a0-0000-7000-8000-000000000002']) {
+    const keys = keysOf(matchId);
+    const slots = new Set(keys.map(clusterSlot));
+    if (slots.size > 1) throw new Error(`The keys of one match lie in ${slots.size} cluster slots: ${keys.join(', ')}`);
+  }
+}
+
+function allKeysOf(matchId: string): string[] {
+  const userId = '0198f0a0-0000-7000-8000-0000000000aa';
+  return [
+    ...matchKeys(matchId),
+    queueKeys.session(userId, matchId),
+    queueKeys.ended(userId, matchId),
+    queueKeys.token('qt_x', matchId),
+  ];
+}

@@ -1,0 +1,158 @@
+/** What CONTRACT §5 and §6 answer, as far as the page uses it; members it does not know are ignored. */
+
+export type SaleStatus = 'scheduled' | 'open' | 'paused' | 'sold_out' | 'closed';
+
+export interface Page<T> {
+  items: T[];
+  next_cursor: string | null;
+}
+
+export interface Match {
+  id: string;
+  home: string;
+  away: string;
+  venue: string;
+  kickoff_at: string;
+  currency: string;
+  sale: { status: SaleStatus; opens_at: string | null; policy: 'fifo' | 'direct' };
+  max_tickets_per_fan: number;
+  queue_required: boolean;
+}
+
+export interface Sector {
+  id: string;
+  name: string;
+  kind: 'seated' | 'standing';
+  gate?: string | null;
+  price_cents: number;
+  currency: string;
+  capacity: number;
+  available: number;
+}
+
+export type SeatStatus = 'available' | 'held' | 'sold' | 'blocked';
+
+export interface Seat {
+  id: string;
+  row: string;
+  number: number;
+  x: number | null;
+  y: number | null;
+  status: SeatStatus;
+}
+
+export interface SeatList {
+  version: number | string;
+  items: Seat[];
+}
+
+export interface AvailabilityMessage {
+  type: 'snapshot' | 'diff';
+  sectors: { id: string; available: number }[];
+}
+
+/** A standing place has neither row nor number. */
+export interface SeatPlace {
+  seat_id: string;
+  sector: string;
+  row: string | null;
+  number: number | null;
+}
+
+export interface Reservation {
+  id: string;
+  status: 'held' | 'ordered' | 'completed' | 'expired' | 'released';
+  match_id: string;
+  seats: (SeatPlace & { price_cents: number })[];
+  together: boolean;
+  total_cents: number;
+  currency: string;
+  expires_at: string;
+}
+
+/** Best available in a sector, or exactly these seats. */
+export type HoldWish = { sector_id: string; quantity: number } | { seat_ids: string[] };
+
+export interface CheckoutWish {
+  holders: { seat_id: string; name: string }[];
+  email: string;
+}
+
+export interface PlacedOrder {
+  order_id: string;
+  number: string;
+  status: OrderStatus;
+  payment: { provider: string; intent_id: string; client_secret: string; confirm_url?: string };
+}
+
+export type OrderStatus = 'awaiting_payment' | 'completed' | 'cancelled' | 'refunded' | 'expired';
+
+export interface Order {
+  id: string;
+  number: string;
+  match_id: string;
+  reservation_id: string;
+  status: OrderStatus;
+  total_cents: number;
+  currency: string;
+  seats: SeatPlace[];
+  tickets: { id: string; status: TicketStatus }[];
+  timeline: { at: string; event: string }[];
+}
+
+export type TicketStatus = 'valid' | 'used' | 'transferred' | 'refunded';
+
+export interface Ticket {
+  id: string;
+  order_id: string;
+  match_id: string;
+  seat: SeatPlace;
+  holder_name: string;
+  status: TicketStatus;
+}
+
+export type PaymentOutcome = 'succeeded' | 'failed' | 'abandoned';
+
+/** Answer of join and position. After the end: status says how it ended, position is null, there is no token. */
+export interface QueuePlace {
+  position: number | null;
+  total: number;
+  estimated_wait_minutes: number | null;
+  estimated_wait_range?: [number, number] | null;
+  status: 'waiting' | 'granted' | 'expired' | 'completed' | 'closed';
+  queue_token?: string | null;
+  websocket_url?: string | null;
+  sse_url?: string | null;
+  receipt?: string | null;
+  paused?: boolean;
+  reason?: string | null;
+  purchase_window_expires_at?: string | null;
+  session_token?: string | null;
+}
+
+export interface QueueStatus {
+  status: 'scheduled' | 'active' | 'paused' | 'closed';
+  total: number;
+  processing_rate: number;
+  estimated_wait_minutes: number | null;
+}
+
+/** Operators' list: the match, and what the line is set to where the answer carries it. */
+export interface OpsMatch extends Match {
+  processing_rate?: number | null;
+  max_open_windows?: number | null;
+}
+
+export type SaleAction = 'open' | 'pause' | 'resume' | 'close';
+
+export interface Report {
+  capacity: number;
+  available: number;
+  held: number;
+  sold: number;
+  blocked: number;
+  refunded: number;
+  revenue_cents: number;
+  orders: Partial<Record<OrderStatus, number>>;
+  queue: { waiting: number; open_windows: number; granted: number; completed: number; expired: number } | null;
+}

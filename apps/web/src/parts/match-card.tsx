@@ -1,0 +1,57 @@
+import { useTribina } from '../api/tribina-context.ts';
+import type { Match } from '../api/types.ts';
+import { paths } from '../routes.ts';
+import { useLanguage } from '../text/language.tsx';
+import { Link } from './link.tsx';
+import { MatchFacts } from './match-facts.tsx';
+import { SaleBadge } from './sale-badge.tsx';
+import { TeamCrest } from './team-crest.tsx';
+import { useLoaded } from './use-loaded.ts';
+
+export function MatchCard({ match }: { match: Match }) {
+  const { texts, format } = useLanguage();
+  const { tribina } = useTribina();
+  const { value: sectors } = useLoaded((signal) => tribina.sectors(match.id, signal), match.id);
+  const cheapest = sectors && sectors.items.length > 0 ? Math.min(...sectors.items.map((sector) => sector.price_cents)) : undefined;
+  const selling = match.sale.status === 'open' || match.sale.status === 'paused';
+  return (
+    <li className="card match-card" data-testid="match-card" data-match-id={match.id}>
+      <div className="match-card-top">
+        <SaleBadge status={match.sale.status} />
+        {match.queue_required && <span className="tag">{texts.matches.withQueue}</span>}
+      </div>
+      <h2 className="match-card-teams">
+        <span className="match-card-team">
+          <TeamCrest name={match.home} />
+          {match.home}
+        </span>
+        <span className="only-spoken">{texts.matches.versus}</span>
+        <span className="match-card-team">
+          <TeamCrest name={match.away} />
+          {match.away}
+        </span>
+      </h2>
+      <MatchFacts match={match} />
+      {match.sale.status === 'scheduled' && match.sale.opens_at && (
+        <p className="match-card-opens">{texts.matches.opensAt(format.dateTime(match.sale.opens_at))}</p>
+      )}
+      <div className="match-card-bottom">
+        <p className="price-from">
+          {cheapest !== undefined && (
+            <>
+              <span>{texts.matches.from}</span> <strong>{format.money(cheapest, match.currency)}</strong>
+            </>
+          )}
+        </p>
+        <Link
+          to={paths.match(match.id)}
+          className={selling ? 'button button-primary' : 'button'}
+          testId="open-match"
+          label={`${selling ? texts.matches.buy : texts.matches.look}: ${match.home} – ${match.away}`}
+        >
+          {selling ? texts.matches.buy : texts.matches.look}
+        </Link>
+      </div>
+    </li>
+  );
+}

@@ -1,0 +1,31 @@
+import type { Match } from '../api/types.ts';
+import { paths } from '../routes.ts';
+import { useLanguage } from '../text/language.tsx';
+import { Link } from './link.tsx';
+import { MatchFacts } from './match-facts.tsx';
+import { PageTitle } from './page-title.tsx';
+import { SaleBadge } from './sale-badge.tsx';
+import { TeamCrest } from './team-crest.tsx';
+
+export function MatchHeading({ match }: { match: Match }) {
+  const { texts } = useLanguage();
+  const title = `${match.home} – ${match.away}`;
+  return (
+    <div className="match-heading">
+      <Link to={paths.matches} className="back-link">
+        {texts.common.backToMatches}
+      </Link>
+      <div className="match-heading-row">
+        <span className="match-crests">
+          <TeamCrest name={match.home} />
+          <TeamCrest name={match.away} />
+        </span>
+        <div>
+          <PageTitle documentTitle={title}>{title}</PageTitle>
+          <MatchFacts match={match} />
+        </div>
+        <SaleBadge status={match.sale.status} />
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,11 @@
+import type { SaleStatus } from '../api/types.ts';
+import { useLanguage } from '../text/language.tsx';
+
+export function SaleBadge({ status }: { status: SaleStatus }) {
+  const { texts } = useLanguage();
+  return (
+    <span className={`badge badge-${status}`} data-testid="sale-status" data-status={status}>
+      {texts.saleStatus[status]}
+    </span>
+  );
+}

@@ -1,0 +1,31 @@
+import { useState } from 'react';
+import type { Match } from '../api/types.ts';
+import { useLanguage } from '../text/language.tsx';
+import { Failed, Loading } from './loading.tsx';
+import { SectorList } from './sector-list.tsx';
+import { SectorPanel } from './sector-panel.tsx';
+import type { Hold } from './use-hold.ts';
+import { useSectors } from './use-sectors.ts';
+
+/** Sector first, then seats: on a phone one after the other, on a wide screen side by side. */
+export function SeatChoice({ match, hold }: { match: Match; hold: Hold }) {
+  const { texts } = useLanguage();
+  const { value: sectors, problem, reload } = useSectors(match.id);
+  const [chosenId, setChosenId] = useState<string>();
+  if (!sectors) return problem ? <Failed problem={problem} onRetry={reload} /> : <Loading />;
+  const chosen = sectors.find((sector) => sector.id === chosenId);
+  return (
+    <div className={chosen ? 'seat-choice seat-choice-deep' : 'seat-choice'} data-testid="seat-choice">
+      <section className="card sector-column">
+        <h2>{texts.seats.title}</h2>
+        <p className="fine-print">{texts.seats.limitHere(match.max_tickets_per_fan)}</p>
+        <SectorList sectors={sectors} chosenId={chosenId} onChoose={setChosenId} />
+      </section>
+      {chosen ? (
+        <SectorPanel key={chosen.id} match={match} sector={chosen} hold={hold} onBack={() => setChosenId(undefined)} />
+      ) : (
+        <p className="card sector-panel-empty">{texts.seats.chooseFirst}</p>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,130 @@
+import type { Seat } from '../api/types.ts';
+
+/** A seat on paper: rows lie level, row 1 on top next to the pitch, neighbours 10 units apart. */
+export interface PlacedSeat {
+  seat: Seat;
+  x: number;
+  y: number;
+}
+
+export interface SeatRow {
+  name: string;
+  seats: PlacedSeat[];
+}
+
+export interface SeatLayout {
+  rows: SeatRow[];
+  width: number;
+  height: number;
+}
+
+export const spacing = 10;
+/** Room for the row names and for the pitch. */
+const margin = { left: 16, right: 8, top: 20, bottom: 8 };
+
+const natural = new Intl.Collator('en', { numeric: true });
+
+/**
+ * Stadium coordinates put each sector at its own angle around the pitch. People look at one sector at a time, so it is
+ * turned (never mirrored: neighbours stay left and right) until its rows are level.
+ */
+export function placeSeats(seats: Seat[]): SeatLayout {
+  const rows = inRows(seats);
+  const known = seats.every((seat) => Number.isFinite(seat.x) && Number.isFinite(seat.y) && seat.x !== null && seat.y !== null);
+  const placed = known ? level(rows) : grid(rows);
+  const scale = spacing / closest(placed);
+  const all = placed.flatMap((row) => row.seats);
+  const left = Math.min(...all.map((seat) => seat.x));
+  const top = Math.min(...all.map((seat) => seat.y));
+  for (const seat of all) {
+    seat.x = (seat.x - left) * scale + margin.left;
+    seat.y = (seat.y - top) * scale + margin.top;
+  }
+  return {
+    rows: placed,
+    width: Math.max(...all.map((seat) => seat.x)) + margin.right,
+    height: Math.max(...all.map((seat) => seat.y)) + margin.bottom,
+  };
+}
+
+function inRows(seats: Seat[]): SeatRow[] {
+  const byName = new Map<string, PlacedSeat[]>();
+  for (const seat of seats) {
+    const row = byName.get(seat.row) ?? [];
+    row.push({ seat, x: seat.x ?? 0, y: seat.y ?? 0 });
+    byName.set(seat.row, row);
+  }
+  const rows = [...byName].map(([name, placed]) => ({ name, seats: placed.sort((a, b) => a.seat.number - b.seat.number) }));
+  return rows.sort((a, b) => natural.compare(a.name, b.name));
+}
+
+function grid(rows: SeatRow[]): SeatRow[] {
+  rows.forEach((row, y) => {
+    row.seats.forEach((seat, x) => Object.assign(seat, { x, y }));
+  });
+  return rows;
+}
+
+function level(rows: SeatRow[]): SeatRow[] {
+  const longest = rows.reduce((best, row) => (row.seats.length > best.seats.length ? row : best));
+  const first = longest.seats[0];
+  const last = longest.seats.at(-1);
+  if (!first || !last) return rows;
+  const angle = Math.atan2(last.y - first.y, last.x - first.x);
+  turn(rows, -angle);
+  const [front, back] = [rows[0], rows.at(-1)];
+  if (front && back && middle(front).y > middle(back).y) turn(rows, Math.PI);
+  return rows;
+}
+
+function turn(rows: SeatRow[], angle: number): void {
+  const [cos, sin] = [Math.cos(angle), Math.sin(angle)];
+  for (const { seats } of rows) {
+    for (const seat of seats) [seat.x, seat.y] = [seat.x * cos - seat.y * sin, seat.x * sin + seat.y * cos];
+  }
+}
+
+function middle({ seats }: SeatRow): { x: number; y: number } {
+  const sum = seats.reduce((total, seat) => ({ x: total.x + seat.x, y: total.y + seat.y }), { x: 0, y: 0 });
+  return { x: sum.x / seats.length, y: sum.y / seats.length };
+}
+
+/** The usual distance to a neighbour or to the next row, whichever is smaller: what a drawn seat must fit into. */
+function closest(rows: SeatRow[]): number {
+  const between = (a: { x: number; y: number } | undefined, b: { x: number; y: number } | undefined) =>
+    a && b ? Math.hypot(a.x - b.x, a.y - b.y) : 0;
+  const neighbours = rows.flatMap(({ seats }) => seats.slice(1).map((seat, index) => between(seats[index], seat)));
+  const middles = rows.map(middle);
+  const steps = middles.slice(1).map((point, index) => Math.abs(point.y - (middles[index]?.y ?? point.y)));
+  const usual = [median(neighbours), median(steps)].filter((distance) => distance > 0);
+  return usual.length > 0 ? Math.min(...usual) : 1;
+}
+
+function median(values: number[]): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
+}
+
+export type Step = 'left' | 'right' | 'up' | 'down' | 'rowStart' | 'rowEnd';
+
+/** Where an arrow key leads from this seat; in the next row to the seat straight ahead. */
+export function seatBeside(layout: SeatLayout, seatId: string, step: Step): PlacedSeat | undefined {
+  const rowIndex = layout.rows.findIndex((row) => row.seats.some(({ seat }) => seat.id === seatId));
+  const row = layout.rows[rowIndex];
+  const index = row?.seats.findIndex(({ seat }) => seat.id === seatId) ?? -1;
+  const from = row?.seats[index];
+  if (!row || !from) return undefined;
+  switch (step) {
+    case 'left':
+      return row.seats.toSorted((a, b) => b.x - a.x).find((seat) => seat.x < from.x);
+    case 'right':
+      return row.seats.toSorted((a, b) => a.x - b.x).find((seat) => seat.x > from.x);
+    case 'rowStart':
+      return row.seats[0];
+    case 'rowEnd':
+      return row.seats.at(-1);
+    default: {
+      const next = layout.rows[rowIndex + (step === 'down' ? 1 : -1)];
+      return next?.seats.reduce((best, seat) => (Math.abs(seat.x - from.x) < Math.abs(best.x - from.x) ? seat : best));
+    }
+  }
+}

@@ -1,0 +1,48 @@
+import { paths, type Route } from '../routes.ts';
+import { type Language, languages, useLanguage } from '../text/language.tsx';
+import { BrandMark } from './brand-mark.tsx';
+import { Link } from './link.tsx';
+
+export function SiteHeader({ route }: { route: Route }) {
+  const { texts } = useLanguage();
+  const inShop = route.page === 'matches' || route.page === 'match' || route.page === 'checkout';
+  return (
+    <header className="site-header">
+      <div className="container site-header-row">
+        <Link to={paths.matches} className="brand" label={texts.nav.home}>
+          <BrandMark />
+          <span className="brand-name">Tribina</span>
+        </Link>
+        <nav aria-label={texts.nav.label} className="site-nav">
+          <Link to={paths.matches} current={inShop}>
+            {texts.nav.matches}
+          </Link>
+          <Link to={paths.tickets} current={route.page === 'tickets' || route.page === 'order'}>
+            {texts.nav.tickets}
+          </Link>
+        </nav>
+        <LanguageSwitch />
+      </div>
+    </header>
+  );
+}
+
+function LanguageSwitch() {
+  const { language, texts, speak } = useLanguage();
+  return (
+    <div className="language-switch" role="group" aria-label={texts.nav.language}>
+      {(Object.keys(languages) as Language[]).map((each) => (
+        <button
+          key={each}
+          type="button"
+          lang={each}
+          aria-pressed={each === language}
+          aria-label={languages[each].languageName}
+          onClick={() => speak(each)}
+        >
+          {each.toUpperCase()}
+        </button>
+      ))}
+    </div>
+  );
+}

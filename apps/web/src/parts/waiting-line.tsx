@@ -1,0 +1,145 @@
+import { useState } from 'react';
+import { useTribina } from '../api/tribina-context.ts';
+import type { Match } from '../api/types.ts';
+import type { LineState, OverReason, RoomState } from '../queue/room-state.ts';
+import type { WaitingRoom } from '../queue/waiting-room.ts';
+import { paths } from '../routes.ts';
+import { useLanguage } from '../text/language.tsx';
+import { Announcement } from './announcement.tsx';
+import { ConfirmButton } from './confirm-button.tsx';
+import { Link } from './link.tsx';
+import { Loading } from './loading.tsx';
+import { Notice, ProblemNotice } from './notice.tsx';
+import { useLoaded } from './use-loaded.ts';
+
+interface WaitingLineProps {
+  match: Match;
+  state: RoomState;
+  room: WaitingRoom;
+}
+
+export function WaitingLine({ match, state, room }: WaitingLineProps) {
+  const { stage } = state;
+  if (stage.name === 'loading') return <Loading />;
+  if (stage.name === 'waiting') return <InLine line={stage.line} state={state} room={room} />;
+  if (stage.name === 'over') return <LineOver why={stage.why} state={state} room={room} match={match} />;
+  return <Invitation match={match} state={state} room={room} />;
+}
+
+function Invitation({ match, state, room }: WaitingLineProps) {
+  const { texts } = useLanguage();
+  const { tribina } = useTribina();
+  const { value: status } = useLoaded((signal) => tribina.queueStatus(match.id, signal), match.id, 10_000);
+  return (
+    <section className="card card-narrow stage">
+      <h2>{texts.line.joinTitle}</h2>
+      <p>{texts.line.joinText(match.max_tickets_per_fan)}</p>
+      {status && (
+        <p className="stage-strong">
+          {texts.line.inLineNow(status.total)}
+          {status.estimated_wait_minutes !== null && ` · ${texts.line.waitMinutes(status.estimated_wait_minutes)}`}
+        </p>
+      )}
+      {status?.status === 'paused' && <Notice tone="warning">{texts.line.paused}</Notice>}
+      {state.problem && <ProblemNotice problem={state.problem} />}
+      <button
+        type="button"
+        className="button button-primary button-wide"
+        disabled={state.busy}
+        onClick={() => void room.join()}
+        data-testid="join-queue"
+      >
+        {state.busy ? texts.line.joining : texts.line.join}
+      </button>
+      <p className="fine-print">{texts.line.keepOpen}</p>
+    </section>
+  );
+}
+
+function InLine({ line, state, room }: { line: LineState; state: RoomState; room: WaitingRoom }) {
+  const { texts, format } = useLanguage();
+  const [first] = useState(line.position);
+  const wait = useWaitText(line);
+  const share = first > 1 ? Math.min(1, Math.max(0, (first - line.position) / (first - 1))) : 1;
+  const isLive = state.link === 'live' && !state.delayed;
+  return (
+    <section className="card card-narrow stage line" data-testid="waiting-line">
+      <div className="line-top">
+        <h2>{texts.line.title}</h2>
+        <span className={isLive ? 'live live-on' : 'live'} data-testid="line-link">
+          {isLive ? texts.line.live : texts.common.loading}
+        </span>
+      </div>
+      <p className="line-label" id="line-position-label">
+        {texts.line.yourPosition}
+      </p>
+      <p className="line-position" data-testid="queue-position" aria-labelledby="line-position-label">
+        {format.number(line.position)}
+      </p>
+      <p className="line-total">{line.position <= 1 ? texts.line.next : texts.line.ofTotal(format.number(line.total))}</p>
+      <progress className="line-progress" aria-label={texts.line.progress} max={1} value={share} />
+      <dl className="line-wait">
+        <dt>{texts.line.wait}</dt>
+        <dd data-testid="queue-wait">{wait}</dd>
+      </dl>
+      <Announcement text={texts.line.announce(format.number(line.position), wait)} />
+      {line.paused && (
+        <Notice tone="warning">{line.reason ? texts.line.pausedReason(asSentence(line.reason)) : texts.line.paused}</Notice>
+      )}
+      {!isLive && <Notice tone="info">{state.delayed ? texts.line.delayed : texts.line.reconnecting}</Notice>}
+      {line.remaining.length > 0 && (
+        <p className="fine-print">
+          {texts.line.remaining}: {line.remaining.map((sector) => `${sector.name} (${sector.available})`).join(', ')}
+        </p>
+      )}
+      {state.problem && <ProblemNotice problem={state.problem} />}
+      <p className="fine-print">{texts.line.keepOpen}</p>
+      <ConfirmButton
+        label={texts.line.leave}
+        question={texts.line.leaveSure}
+        yes={texts.line.leaveYes}
+        no={texts.line.stay}
+        disabled={state.busy}
+        onConfirm={() => void room.leave()}
+        testId="leave-queue"
+      />
+    </section>
+  );
+}
+
+function LineOver({ why, state, room, match }: { why: OverReason } & WaitingLineProps) {
+  const { texts } = useLanguage();
+  const { title, text } = texts.line.over[why];
+  const saleGoesOn = match.sale.status === 'open' || match.sale.status === 'paused';
+  const mayReturn = saleGoesOn && why !== 'sold_out' && why !== 'closed';
+  return (
+    <section className="card card-narrow stage" role="status" data-testid="line-over" data-why={why}>
+      <h2>{title}</h2>
+      <p>{text}</p>
+      {state.problem && <ProblemNotice problem={state.problem} />}
+      <div className="button-row">
+        {mayReturn && (
+          <button type="button" className="button button-primary" disabled={state.busy} onClick={() => void room.join()} data-testid="join-queue">
+            {why === 'replaced' ? texts.line.takeOver : texts.line.joinAgain}
+          </button>
+        )}
+        {why === 'turn_completed' && (
+          <Link to={paths.tickets} className="button">
+            {texts.nav.tickets}
+          </Link>
+        )}
+        <Link to={paths.matches} className="button">
+          {texts.common.backToMatches}
+        </Link>
+      </div>
+    </section>
+  );
+}
+
+function useWaitText(line: LineState): string {
+  const { texts } = useLanguage();
+  if (line.waitRange && line.waitRange[0] < line.waitRange[1]) return texts.line.waitBetween(...line.waitRange);
+  return line.waitMinutes === null ? texts.line.waitUnknown : texts.line.waitMinutes(line.waitMinutes);
+}
+
+const asSentence = (text: string) => (/[.!?]$/.test(text.trim()) ? text.trim() : `${text.trim()}.`);

@@ -1,0 +1,66 @@
+import type { CheckoutWish } from './api/types.ts';
+import { storage } from './storage.ts';
+
+/** What one fan has going on for one match, so that a reload, or a phone that dropped the tab, changes nothing. */
+export interface PurchaseMemory {
+  reservationId?: string;
+  orderId?: string;
+  /** The sandbox's payment page of that order. */
+  confirmUrl?: string;
+  /** Proof of the exact place in the line, should the waiting room lose its memory. */
+  receipt?: string;
+}
+
+export interface KnownTurn {
+  sessionToken: string;
+  expiresAt: string;
+}
+
+/** Ids last on the device; the turn's proof and people's names only as long as the tab. */
+export class Memory {
+  constructor(private readonly fanId: string) {}
+
+  read(matchId: string): PurchaseMemory {
+    return parse<PurchaseMemory>(storage.local.read(this.name('purchase', matchId))) ?? {};
+  }
+
+  change(matchId: string, change: Partial<PurchaseMemory>): void {
+    storage.local.write(this.name('purchase', matchId), JSON.stringify({ ...this.read(matchId), ...change }));
+  }
+
+  forgetPurchase(matchId: string): void {
+    this.change(matchId, { reservationId: undefined, orderId: undefined, confirmUrl: undefined });
+    storage.session.remove(this.name('holders', matchId));
+  }
+
+  readTurn(matchId: string): KnownTurn | undefined {
+    return parse<KnownTurn>(storage.session.read(this.name('turn', matchId)));
+  }
+
+  writeTurn(matchId: string, turn: KnownTurn | undefined): void {
+    const name = this.name('turn', matchId);
+    if (turn) storage.session.write(name, JSON.stringify({ sessionToken: turn.sessionToken, expiresAt: turn.expiresAt }));
+    else storage.session.remove(name);
+  }
+
+  readHolders(matchId: string): CheckoutWish | undefined {
+    return parse<CheckoutWish>(storage.session.read(this.name('holders', matchId)));
+  }
+
+  writeHolders(matchId: string, wish: CheckoutWish): void {
+    storage.session.write(this.name('holders', matchId), JSON.stringify(wish));
+  }
+
+  private name(kind: string, matchId: string): string {
+    return `tribina.${kind}.${this.fanId}.${matchId}`;
+  }
+}
+
+function parse<T>(text: string | undefined): T | undefined {
+  if (!text) return undefined;
+  try {
+    return JSON.parse(text) as T;
+  } catch {
+    return undefined;
+  }
+}

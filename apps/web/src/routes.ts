@@ -1,0 +1,67 @@
+import { useSyncExternalStore } from 'react';
+
+export type Route =
+  | { page: 'matches' }
+  | { page: 'match'; matchId: string }
+  | { page: 'checkout'; matchId: string }
+  | { page: 'order'; orderId: string }
+  | { page: 'tickets' }
+  | { page: 'ops'; matchId: string | undefined }
+  | { page: 'unknown' };
+
+export const paths = {
+  matches: '/',
+  match: (id: string) => `/matches/${id}`,
+  checkout: (id: string) => `/matches/${id}/checkout`,
+  order: (id: string) => `/orders/${id}`,
+  tickets: '/tickets',
+  ops: (matchId?: string) => (matchId ? `/ops?match=${matchId}` : '/ops'),
+};
+
+const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** Ids go into API addresses, so anything that is not a UUID is an unknown page. */
+export function parseRoute(location: { pathname: string; search: string }): Route {
+  const [first, id = '', second, ...more] = location.pathname.split('/').filter(Boolean);
+  if (more.length > 0) return { page: 'unknown' };
+  if (first === undefined) return { page: 'matches' };
+  if (first === 'tickets' && !id) return { page: 'tickets' };
+  if (first === 'ops' && !id) return { page: 'ops', matchId: new URLSearchParams(location.search).get('match') ?? undefined };
+  if (!uuid.test(id)) return { page: 'unknown' };
+  if (first === 'matches' && second === undefined) return { page: 'match', matchId: id };
+  if (first === 'matches' && second === 'checkout') return { page: 'checkout', matchId: id };
+  if (first === 'orders' && second === undefined) return { page: 'order', orderId: id };
+  return { page: 'unknown' };
+}
+
+const watchers = new Set<() => void>();
+/** True from the first change of page on: a fresh load leaves focus and scroll to the browser. */
+let moved = false;
+export const hasMoved = () => moved;
+
+export function navigate(path: string, { replace = false } = {}): void {
+  if (replace) history.replaceState(null, '', path);
+  else history.pushState(null, '', path);
+  moved = true;
+  scrollTo(0, 0);
+  for (const watcher of watchers) watcher();
+}
+
+function watch(watcher: () => void): () => void {
+  const onPopState = () => {
+    moved = true;
+    watcher();
+  };
+  watchers.add(watcher);
+  addEventListener('popstate', onPopState);
+  return () => {
+    watchers.delete(watcher);
+    removeEventListener('popstate', onPopState);
+  };
+}
+
+export function useRoute(): Route {
+  const address = useSyncExternalStore(watch, () => location.pathname + location.search);
+  const [pathname = '/', search = ''] = address.split('?');
+  return parseRoute({ pathname, search });
+}

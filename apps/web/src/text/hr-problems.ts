@@ -1,0 +1,54 @@
+import { plural } from './plural.ts';
+import type { ProblemTexts } from './problem-texts.ts';
+
+const otherSectors = (facts: { otherSectors: boolean }) => (facts.otherSectors ? ' U drugim sektorima još ih ima.' : '');
+const ours = () => 'Stranica je pogriješila. Osvježite je i pokušajte ponovno.';
+
+export const problemTexts: ProblemTexts = {
+  VALIDATION_FAILED: () => 'Nešto u obrascu nije u redu. Provjerite što ste upisali.',
+  IDEMPOTENCY_KEY_REQUIRED: ours,
+  IDEMPOTENCY_KEY_INVALID: ours,
+  IDEMPOTENCY_KEY_IN_USE: () => 'Vaš se zahtjev još obrađuje. Pričekajte trenutak i pokušajte ponovno; vrijedit će jednom.',
+  IDEMPOTENCY_KEY_REUSED: ours,
+  UNAUTHENTICATED: () => 'Niste prijavljeni.',
+  FORBIDDEN: () => 'Za to nemate ovlasti.',
+  BLACKLISTED: () => 'Za ovu utakmicu ne možete kupiti ulaznice. Obratite se organizatoru.',
+  PURCHASE_WINDOW_REQUIRED: () => 'Prije odabira mjesta morate doći na red u čekaonici.',
+  PURCHASE_WINDOW_EXPIRED: () => 'Vaše je vrijeme za kupnju isteklo. Ponovno stanite u red.',
+  NOT_FOUND: () => 'Ovo ne postoji ili nije vaše.',
+  SEATS_UNAVAILABLE: (facts) => {
+    if (facts.available === undefined) return 'Netko je bio brži: ta su mjesta otišla. Odaberite druga.';
+    const free = plural('hr', facts.available, {
+      one: `Ovdje je još slobodno ${facts.available} mjesto.`,
+      few: `Ovdje su još slobodna ${facts.available} mjesta.`,
+      other: `Ovdje je još slobodno ${facts.available} mjesta.`,
+    });
+    return `Netko je bio brži. ${free}${otherSectors(facts)}`;
+  },
+  SEATS_BUSY: () => 'Netko drugi upravo uzima ta mjesta. Pokušajte ponovno.',
+  ALL_SEATS_HELD: (facts) =>
+    `Sva su mjesta ovdje trenutačno rezervirana za druge.${facts.nextAt ? ` Prva se mogu osloboditi u ${facts.nextAt}.` : ' Neka se mogu osloboditi.'}${otherSectors(facts)}`,
+  SOLD_OUT: (facts) => `Ovdje je rasprodano.${otherSectors(facts)}`,
+  TICKET_LIMIT_REACHED: (facts) =>
+    facts.rest
+      ? `Najveći broj ulaznica po navijaču je ${facts.limit ?? ''}. Možete uzeti još ${facts.rest}.`
+      : `Najveći broj ulaznica po navijaču je ${facts.limit ?? ''} i već ste ga dosegnuli.`,
+  RESERVATION_EXPIRED: () => 'Rezervacija je istekla i mjesta su opet slobodna. Ništa nije naplaćeno.',
+  SALE_NOT_OPEN: (facts) => (facts.opensAt ? `Prodaja počinje: ${facts.opensAt}.` : 'Ulaznice trenutačno nisu u prodaji.'),
+  QUEUE_CLOSED: (facts) => (facts.reason === 'sold_out' ? 'Rasprodano: red je zatvoren.' : 'Red je zatvoren.'),
+  INVALID_STATE: (facts) =>
+    facts.orderId
+      ? 'Jedna vaša narudžba čeka plaćanje. Najprije završite ili otkažite nju.'
+      : 'To više nije moguće. Stranica sada prikazuje stvarno stanje.',
+  PAYLOAD_TOO_LARGE: () => 'To je bilo previše odjednom.',
+  UNSUPPORTED_MEDIA_TYPE: ours,
+  RATE_LIMITED: (facts) =>
+    facts.waitSeconds
+      ? `Previše zahtjeva. Pokušajte ponovno za ${facts.waitSeconds} s.`
+      : 'Previše zahtjeva. Pokušajte ponovno za trenutak.',
+  LOCK_TIMEOUT: () => 'Vrlo mnogo navijača kupuje odjednom. Ništa nije promijenjeno; pokušajte ponovno.',
+  OUTCOME_UNKNOWN: () => 'Ishod još nije poznat. Pokušajte ponovno: vrijedit će jednom, i ako pritisnete dvaput.',
+  DEPENDENCY_UNAVAILABLE: () => 'Dio sustava trenutačno ne odgovara. Ništa nije promijenjeno; pokušajte uskoro.',
+  UNREACHABLE: () => 'Nema veze. Provjerite mrežu i pokušajte ponovno; ništa se neće dogoditi dvaput.',
+  UNKNOWN: () => 'Nešto je pošlo po krivu na našoj strani. Pokušajte ponovno za trenutak.',
+};

@@ -1,0 +1,39 @@
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = path.dirname(fileURLToPath(import.meta.url));
+
+/** Plain `jest` runs everything but the heavy suites; TRIBINA_SUITE=faults|simulation runs one of those. */
+const suite = process.env.TRIBINA_SUITE;
+
+export default {
+  rootDir: root,
+  testEnvironment: 'node',
+  globalSetup: '<rootDir>/tests/setup/start-servers.mjs',
+  globalTeardown: '<rootDir>/tests/setup/stop-servers.mjs',
+  roots: suite ? [`<rootDir>/tests/${suite}`] : ['<rootDir>/apps', '<rootDir>/libs', '<rootDir>/tests', '<rootDir>/tools'],
+  testRegex: suite ? '\\.heavy\\.ts$' : '\\.test\\.ts$',
+  testPathIgnorePatterns: ['/node_modules/', '/dist/', '/tests/canaries/', '/apps/web/'],
+  modulePathIgnorePatterns: ['<rootDir>/dist/', '<rootDir>/.tribina/'],
+  extensionsToTreatAsEsm: ['.ts'],
+  transform: {
+    '^.+\\.ts$': [
+      '@swc/jest',
+      {
+        swcrc: false,
+        sourceMaps: 'inline',
+        module: { type: 'es6' },
+        jsc: {
+          target: 'es2023',
+          keepClassNames: true,
+          parser: { syntax: 'typescript', decorators: true },
+          transform: { legacyDecorator: true, decoratorMetadata: true, useDefineForClassFields: true },
+        },
+      },
+    ],
+  },
+  testEnvironmentOptions: { customExportConditions: ['source', 'node', 'node-addons'] },
+  maxWorkers: 2,
+  workerIdleMemoryLimit: '512MB',
+  testTimeout: 30_000,
+};

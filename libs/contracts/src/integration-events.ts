@@ -1,0 +1,37 @@
+import { z } from 'zod';
+
+/**
+ * What the waiting room tells the monolith: written to the match's event stream and published on `queue_events` by the
+ * same script that changed the line. The stream is the guarantee, the publication a hint to read it now.
+ */
+export const QUEUE_EVENTS_CHANNEL = 'queue_events';
+
+const turnGranted = z.object({
+  event: z.literal('queue.turn_granted'),
+  user_id: z.uuid(),
+  match_id: z.uuid(),
+  session_token: z.string().startsWith('st_'),
+  expires_at: z.iso.datetime(),
+});
+
+const windowExpired = z.object({
+  event: z.literal('queue.expired'),
+  user_id: z.uuid(),
+  match_id: z.uuid(),
+  reason: z.enum(['window_timeout', 'left', 'closed']),
+  /** Which window ended: a fan may have had several turns for one match. */
+  session_token: z.string().optional(),
+});
+
+const frontReached = z.object({ event: z.literal('queue.front_reached'), user_id: z.uuid(), match_id: z.uuid() });
+
+const positionUpdate = z.object({
+  event: z.literal('queue.position_update'),
+  match_id: z.uuid(),
+  items: z.array(z.object({ user_id: z.uuid(), position: z.int(), estimated_wait_minutes: z.int().nullable() })).max(500),
+});
+
+export const queueEvent = z.discriminatedUnion('event', [turnGranted, windowExpired, frontReached, positionUpdate]);
+export type QueueEvent = z.infer<typeof queueEvent>;
+export type TurnGranted = z.infer<typeof turnGranted>;
+export type WindowExpired = z.infer<typeof windowExpired>;

@@ -1,0 +1,31 @@
+/**
+ * The waiting room's Redis keys. The braces are literal: they are the cluster's hash tag, so that everything about one
+ * match lives in one slot and one script can change it atomically.
+ */
+export const queueKeys = {
+  /** zset user_id → join time in µs, strictly increasing. */
+  line: (matchId: string) => `queue:{${matchId}}`,
+  /** hash: total_size, processing_rate, created_at, status, and what admission counts. */
+  meta: (matchId: string) => `queue_meta:{${matchId}}`,
+  /** string {position, queue_token, websocket_id}, 30 minutes. */
+  session: (userId: string, matchId: string) => `queue_session:${userId}:{${matchId}}`,
+  /** hash user_id → {expires_at, session_token}. */
+  windows: (matchId: string) => `purchase_windows:{${matchId}}`,
+  /** zset user_id → end of the window in ms, so that the next one to end is found without reading all. */
+  windowEnds: (matchId: string) => `queue_window_ends:{${matchId}}`,
+  /** string: whose token this is and, once over, its last message. */
+  token: (token: string, matchId: string) => `queue_token:${token}:{${matchId}}`,
+  /** string: how the fan's last place or turn ended, for QUEUE_PERSISTENCE_SECONDS. */
+  ended: (userId: string, matchId: string) => `queue_ended:${userId}:{${matchId}}`,
+  /** stream: every event of the match in order, field `event` = the JSON that is also published. */
+  events: (matchId: string) => `queue_events_log:{${matchId}}`,
+  /** What a close renamed away in one step, until each fan's last word is written: line, windows and their ends. */
+  closingLine: (matchId: string) => `queue_closing:{${matchId}}`,
+  closingWindows: (matchId: string) => `purchase_windows_closing:{${matchId}}`,
+  closingWindowEnds: (matchId: string) => `queue_window_ends_closing:{${matchId}}`,
+  /** set of match ids that have a queue (one key for the system, not part of any script). */
+  matches: 'queue_matches',
+} as const;
+
+/** Published when something about a match changed that every pod's sockets must hear: `{match_id, kind, user_id?, message?}`. */
+export const QUEUE_PODS_CHANNEL = 'queue_pods';

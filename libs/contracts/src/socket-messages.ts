@@ -1,0 +1,52 @@
+import { z } from 'zod';
+
+/** The waiting room's protocol: the same JSON on the WebSocket and the event stream. */
+export const positionUpdateMessage = z.object({
+  type: z.literal('position_update'),
+  position: z.int().min(0),
+  total: z.int().min(0),
+  estimated_wait_minutes: z.int().nullable(),
+  estimated_wait_range: z.tuple([z.int(), z.int()]).nullable().optional(),
+  paused: z.boolean().optional(),
+  reason: z.string().optional(),
+  remaining_sectors: z.array(z.object({ sector_id: z.uuid(), name: z.string(), available: z.int() })).optional(),
+});
+
+export const turnGrantedMessage = z.object({
+  type: z.literal('turn_granted'),
+  purchase_window_expires_at: z.iso.datetime(),
+  checkout_url: z.url(),
+  session_token: z.string().startsWith('st_'),
+});
+
+export const queueClosedMessage = z.object({ type: z.literal('queue_closed'), reason: z.enum(['sold_out', 'closed']) });
+export const turnExpiredMessage = z.object({ type: z.literal('turn_expired') });
+export const turnCompletedMessage = z.object({ type: z.literal('turn_completed') });
+export const heartbeatAckMessage = z.object({ type: z.literal('heartbeat_ack') });
+export const delayedMessage = z.object({ type: z.literal('delayed') });
+export const errorMessage = z.object({ type: z.literal('error'), code: z.literal('UNKNOWN_MESSAGE_TYPE') });
+
+export const serverMessage = z.discriminatedUnion('type', [
+  positionUpdateMessage,
+  turnGrantedMessage,
+  queueClosedMessage,
+  turnExpiredMessage,
+  turnCompletedMessage,
+  heartbeatAckMessage,
+  delayedMessage,
+  errorMessage,
+]);
+export type ServerMessage = z.infer<typeof serverMessage>;
+export type PositionUpdateMessage = z.infer<typeof positionUpdateMessage>;
+
+/** Close codes: 4000–4499 come back with backoff, 4500–4999 do not. */
+export const closeCodes = {
+  draining: 4000,
+  unknownToken: 4501,
+  notJson: 4502,
+  tooLarge: 4503,
+  tooManyMessages: 4504,
+  left: 4505,
+  over: 4506,
+  replacedByNewerDevice: 4507,
+} as const;

@@ -1,0 +1,35 @@
+import { afterAction, assertHoldsAllowed, saleActions, saleStatuses, statusAt, type SaleAction, type SaleStatus } from './sale.ts';
+
+const legal: Record<SaleAction, Partial<Record<SaleStatus, SaleStatus>>> = {
+  open: { scheduled: 'open', closed: 'open', open: 'open' },
+  pause: { open: 'paused', paused: 'paused' },
+  resume: { paused: 'open', open: 'open' },
+  close: { scheduled: 'closed', open: 'closed', paused: 'closed', sold_out: 'closed', closed: 'closed' },
+};
+
+test.each(saleActions.flatMap((action) => saleStatuses.map((status) => ({ action, status }))))('$action from $status', ({ action, status }) => {
+  const to = legal[action][status];
+  if (to) expect(afterAction(status, action)).toBe(to);
+  else expect(() => afterAction(status, action)).toThrow(expect.objectContaining({ code: 'INVALID_STATE' }));
+});
+
+test('a scheduled sale is open from its hour on, without anybody opening it', () => {
+  const opensAt = new Date('2026-11-18T10:00:00Z');
+  expect(statusAt('scheduled', opensAt, new Date('2026-11-18T09:59:59.999Z'))).toBe('scheduled');
+  expect(statusAt('scheduled', opensAt, opensAt)).toBe('open');
+  expect(statusAt('scheduled', null, opensAt)).toBe('scheduled');
+  expect(statusAt('paused', opensAt, opensAt)).toBe('paused');
+});
+
+test.each<[SaleStatus, boolean, string | null]>([
+  ['scheduled', true, 'SALE_NOT_OPEN'],
+  ['open', false, null],
+  ['paused', true, null],
+  ['paused', false, 'SALE_NOT_OPEN'],
+  ['sold_out', true, 'SOLD_OUT'],
+  ['closed', true, 'SALE_NOT_OPEN'],
+])('holding in a sale that is %s (queue: %s): %s', (saleStatus, queueRequired, code) => {
+  const hold = () => assertHoldsAllowed({ saleStatus, opensAt: null, queueRequired });
+  if (code) expect(hold).toThrow(expect.objectContaining({ code }));
+  else expect(hold).not.toThrow();
+});

@@ -1,0 +1,55 @@
+import { DomainError } from '../shared/domain-error.ts';
+
+/*
+ * A match's sale. Only operators move it, except that a scheduled one opens by itself at `opensAt`, and a sold-out one
+ * opens again when seats come back.
+ *
+ *   scheduled ──open──▶ open ◀──resume── paused
+ *        ▲               │ ──pause──────▶  ▲
+ *        │               ▼                 │ (a paused sale may be closed too)
+ *      closed ◀──close── any        sold_out: nothing free and nothing held
+ *        └──open──▶ open
+ */
+export const saleStatuses = ['scheduled', 'open', 'paused', 'sold_out', 'closed'] as const;
+export type SaleStatus = (typeof saleStatuses)[number];
+
+export const saleActions = ['open', 'pause', 'resume', 'close'] as const;
+export type SaleAction = (typeof saleActions)[number];
+
+const moves: Record<SaleAction, { readonly from: readonly SaleStatus[]; readonly to: SaleStatus }> = {
+  open: { from: ['scheduled', 'closed'], to: 'open' },
+  pause: { from: ['open'], to: 'paused' },
+  resume: { from: ['paused'], to: 'open' },
+  close: { from: saleStatuses, to: 'closed' },
+};
+
+/** The state an operator's action leads to. The same again is fine; anything else that does not fit is refused. */
+export function afterAction(status: SaleStatus, action: SaleAction): SaleStatus {
+  const { from, to } = moves[action];
+  if (status !== to && !from.includes(status)) {
+    throw new DomainError('INVALID_STATE', `A sale that is ${status} cannot ${action}.`, { sale_status: status });
+  }
+  return to;
+}
+
+/** What the sale is at this moment: nobody has to be awake when a scheduled one opens. */
+export function statusAt(stored: SaleStatus, opensAt: Date | null, now: Date): SaleStatus {
+  return stored === 'scheduled' && opensAt !== null && opensAt.getTime() <= now.getTime() ? 'open' : stored;
+}
+
+interface Sale {
+  readonly saleStatus: SaleStatus;
+  readonly opensAt: Date | null;
+  readonly queueRequired: boolean;
+}
+
+/** May somebody take seats now? A paused sale goes on for those who are already in, and only a queue has such. */
+export function assertHoldsAllowed(sale: Sale): void {
+  const { saleStatus, opensAt, queueRequired } = sale;
+  if (saleStatus === 'open' || (saleStatus === 'paused' && queueRequired)) return;
+  if (saleStatus === 'sold_out') throw new DomainError('SOLD_OUT', 'Every seat of this match is sold.');
+  throw new DomainError('SALE_NOT_OPEN', 'The sale of this match is not open.', {
+    sale_status: saleStatus,
+    ...(saleStatus === 'scheduled' && opensAt ? { opens_at: opensAt.toISOString() } : {}),
+  });
+}

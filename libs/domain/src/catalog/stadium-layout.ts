@@ -1,0 +1,66 @@
+/** A sector as the operator describes it. */
+export type SectorPlan =
+  | { readonly kind: 'seated'; readonly rows: number; readonly seatsPerRow: number }
+  | { readonly kind: 'standing'; readonly capacity: number };
+
+/** A place to sell. Standing ones have no row, number or point on the map. */
+export interface Place {
+  readonly row: string | null;
+  readonly number: number | null;
+  readonly rowIndex: number;
+  readonly x: number | null;
+  readonly y: number | null;
+  /** 0 is the best place of its sector: the order in which they are offered. */
+  readonly rank: number;
+}
+
+/** Half the pitch in metres plus the strip beside it: where the first row stands. */
+const FIRST_ROW = { x: 62, y: 44 };
+const ROW_DEPTH = 0.8;
+const AISLE = 0.06;
+
+export function capacityOf(plan: SectorPlan): number {
+  return plan.kind === 'seated' ? plan.rows * plan.seatsPerRow : plan.capacity;
+}
+
+/**
+ * Lays a sector into its part of a ring around the pitch: sector `index` of `count` takes an equal share of the angle,
+ * rows go outward, seats along the row. The best seat is in the middle of the lower rows.
+ */
+export function layOut(plan: SectorPlan, index: number, count: number): Place[] {
+  if (plan.kind === 'standing') {
+    return Array.from({ length: plan.capacity }, (_, rank) => ({ row: null, number: null, rowIndex: 0, x: null, y: null, rank }));
+  }
+  const share = (2 * Math.PI) / count;
+  const from = index * share + (share * AISLE) / 2;
+  const width = share * (1 - AISLE);
+  const places = Array.from({ length: plan.rows }, (_, rowIndex) =>
+    Array.from({ length: plan.seatsPerRow }, (_unused, seat) => {
+      const angle = from + (width * (seat + 0.5)) / plan.seatsPerRow;
+      return {
+        row: String(rowIndex + 1),
+        number: seat + 1,
+        rowIndex,
+        x: round((FIRST_ROW.x + rowIndex * ROW_DEPTH) * Math.cos(angle)),
+        y: round((FIRST_ROW.y + rowIndex * ROW_DEPTH) * Math.sin(angle)),
+        distance: focalDistance(rowIndex, seat, plan),
+      };
+    }),
+  ).flat();
+  const byQuality = [...places].sort((a, b) => a.distance - b.distance || a.rowIndex - b.rowIndex || a.number - b.number);
+  const ranks = new Map(byQuality.map((place, rank) => [place, rank]));
+  return places.map((place) => {
+    const { distance: _distance, ...facts } = place;
+    return { ...facts, rank: ranks.get(place) ?? 0 };
+  });
+}
+
+/** A step to the side counts as much as a third of a row up: low rows first, but not their far ends. */
+function focalDistance(rowIndex: number, seat: number, plan: { rows: number; seatsPerRow: number }): number {
+  const focalRow = Math.floor(plan.rows / 3);
+  return Math.abs(rowIndex - focalRow) * 3 + Math.abs(seat - (plan.seatsPerRow - 1) / 2);
+}
+
+function round(metres: number): number {
+  return Math.round(metres * 100) / 100;
+}

@@ -1,0 +1,109 @@
+import { orderConfirmation, refund, shortTicketId, ticketDelivery, type MailText } from './mail-templates.ts';
+
+const links = { ticketsUrl: 'http://127.0.0.1:3000/tickets' };
+const match = {
+  order_id: 'ORD-2026-001234',
+  match_name: 'Dinamo - Hajduk',
+  kickoff_at: '2026-12-12T19:45:00Z',
+  venue: 'Stadion Maksimir',
+};
+const seat = { sector: 'Zapad A', row: '12', seat: '15' };
+const standing = { sector: 'Sjever', row: null, seat: null };
+const ticket = { ticket_id: '0190f3a2-7c11-7d32-9f00-5b2e9c4d7e81', holder_name: 'Ana Horvat' };
+
+type Sample = Record<string, unknown>;
+/** Every template with every variable it has; the cases below are made from this table. */
+const templates: { name: string; render: (data: Sample) => MailText; sample: Sample }[] = [
+  {
+    name: 'order_confirmation',
+    render: (data) => orderConfirmation(data as never, links),
+    sample: { ...match, tickets: [seat, standing], total_amount: '450.00 EUR' },
+  },
+  {
+    name: 'ticket_delivery',
+    render: (data) => ticketDelivery(data as never, links),
+    sample: { ...match, tickets: [{ ...seat, ...ticket }] },
+  },
+  {
+    name: 'refund',
+    render: (data) => refund(data as never),
+    sample: { order_id: match.order_id, match_name: match.match_name, total_amount: '120.00 EUR' },
+  },
+];
+const cases = templates.flatMap((template) => (['hr', 'en'] as const).map((locale) => ({ ...template, locale })));
+
+/** Each way of leaving out one variable: `total_amount`, `tickets.0.row` … */
+function withoutEach(sample: Sample): { missing: string; data: Sample }[] {
+  return Object.keys(sample).flatMap((field) => {
+    const value = sample[field];
+    const { [field]: _left, ...rest } = sample;
+    const whole = [{ missing: field, data: rest }];
+    if (!Array.isArray(value)) return whole;
+    return whole.concat(
+      withoutEach(value[0] as Sample).map(({ missing, data }) => ({
+        missing: `${field}.0.${missing}`,
+        data: { ...sample, [field]: [data, ...value.slice(1)] },
+      })),
+    );
+  });
+}
+
+describe.each(cases)('$name in $locale', ({ render, sample, locale }) => {
+  test('is complete', () => {
+    const mail = render({ ...sample, locale });
+    expect(mail.subject.length).toBeGreaterThan(10);
+    expect(mail.text).toMatch(/\n$/);
+    expect(mail.subject + mail.text).not.toMatch(/undefined|null|NaN|\[object/);
+  });
+
+  test.each(withoutEach(sample))('refuses to be written without $missing', ({ data }) => {
+    expect(() => render({ ...data, locale })).toThrow();
+  });
+
+  test('a line break in a name starts no line of its own', () => {
+    const mail = render({ ...sample, match_name: 'Dinamo\r\nBcc: everybody@example.com', locale });
+    expect(`${mail.subject}\n${mail.text}`).not.toMatch(/^Bcc:/m);
+  });
+});
+
+test('an order confirmation in Croatian, word for word', () => {
+  const data = { ...match, tickets: [seat, standing], total_amount: '450.00 EUR', locale: 'hr' as const };
+  expect(orderConfirmation(data, links)).toEqual({
+    subject: 'Narudžba ORD-2026-001234 je potvrđena: Dinamo - Hajduk',
+    text: [
+      'Hvala na kupnji!',
+      'Narudžba ORD-2026-001234 je plaćena.',
+      '',
+      'Dinamo - Hajduk',
+      'subota, 12. prosinca 2026. u 20:45',
+      'Stadion Maksimir',
+      '',
+      '2 ulaznice:',
+      '  - Zapad A, red 12, mjesto 15',
+      '  - Sjever, stajanje',
+      '',
+      'Ukupno: 450.00 EUR',
+      '',
+      'Ulaznice stižu u posebnoj poruci, a naći ćete ih i ovdje: http://127.0.0.1:3000/tickets',
+      '',
+    ].join('\n'),
+  });
+});
+
+test('the two languages differ in every template', () => {
+  for (const { render, sample } of templates) {
+    expect(render({ ...sample, locale: 'hr' })).not.toEqual(render({ ...sample, locale: 'en' }));
+  }
+});
+
+test('the ticket mail names seat, holder and short id, says where the tickets are, and carries no code', () => {
+  const data = { ...match, locale: 'en' as const, tickets: [{ ...seat, ...ticket, code: 'TRB1.secret-part-of-the-code' }] };
+  const { text } = ticketDelivery(data, links);
+  expect(text).toContain('Zapad A, row 12, seat 15: Ana Horvat (ticket 9C4D7E81)');
+  expect(text).toContain(links.ticketsUrl);
+  expect(text).not.toContain('secret');
+});
+
+test('a short id is the random end of the ticket id, not its time', () => {
+  expect(shortTicketId('0190f3a2-7c11-7d32-9f00-5b2e9c4d7e81')).toBe('9C4D7E81');
+});

@@ -1,0 +1,33 @@
+import { kickoffText, say, seatText, ticketCountText } from './mail-words.ts';
+
+test.each([
+  ['2026-12-12T19:45:00Z', 'hr', 'subota, 12. prosinca 2026. u 20:45'],
+  ['2026-12-12T19:45:00Z', 'en', 'Saturday, 12 December 2026 at 20:45'],
+  ['2026-07-01T18:00:00Z', 'hr', 'srijeda, 1. srpnja 2026. u 20:00'],
+  ['2026-12-31T23:30:00Z', 'en', 'Friday, 1 January 2027 at 00:30'],
+] as const)('%s in %s reads "%s"', (kickoffAt, locale, expected) => {
+  expect(kickoffText(kickoffAt, locale)).toBe(expected);
+});
+
+test.each([
+  [1, '1 ulaznica', '1 ticket'],
+  [2, '2 ulaznice', '2 tickets'],
+  [4, '4 ulaznice', '4 tickets'],
+  [5, '5 ulaznica', '5 tickets'],
+  [11, '11 ulaznica', '11 tickets'],
+  [12, '12 ulaznica', '12 tickets'],
+  [21, '21 ulaznica', '21 tickets'],
+  [22, '22 ulaznice', '22 tickets'],
+])('%i is written "%s" and "%s"', (count, hr, en) => {
+  expect([ticketCountText(count, 'hr'), ticketCountText(count, 'en')]).toEqual([hr, en]);
+});
+
+test('a standing place has no row and no seat', () => {
+  expect(seatText({ sector: 'Sjever', row: null, seat: null }, 'hr')).toBe('Sjever, stajanje');
+  expect(seatText({ sector: 'North', row: null, seat: null }, 'en')).toBe('North, standing');
+});
+
+test('a sentence refuses an absent variable and flattens line breaks', () => {
+  expect(() => say`Hello ${undefined}`).toThrow('missing');
+  expect(say`Hello ${'a\r\nb\u2028c'}!`).toBe('Hello a b c!');
+});

@@ -1,0 +1,77 @@
+/** Words every mail shares, in the two languages of the house. */
+export type MailLocale = 'hr' | 'en';
+
+/** A place as the job carries it; standing places have neither row nor seat. */
+export interface MailSeat {
+  readonly sector: string;
+  readonly row: string | null;
+  readonly seat: string | null;
+}
+
+type Variable = string | number | undefined | null;
+
+/**
+ * A sentence with variables. One that is absent throws: "Hello undefined" never leaves the house. Line breaks inside a
+ * variable become spaces, so that a match's name cannot write headers or lines of its own.
+ */
+export function say(parts: TemplateStringsArray, ...variables: readonly Variable[]): string {
+  return parts.reduce((text, part, index) => {
+    const variable = variables[index - 1];
+    if (variable === undefined || variable === null) throw new Error(`A variable is missing after "${parts[index - 1]}"`);
+    return text + oneLine(String(variable)) + part;
+  });
+}
+
+function oneLine(text: string): string {
+  // eslint-disable-next-line no-control-regex
+  return text.replace(/[\u0000-\u001f\u007f\u0085\u2028\u2029]+/g, ' ').trim();
+}
+
+/** Kick-offs travel as UTC and are read beside the stadium; the league plays in one time zone. */
+const VENUE_TIME_ZONE = 'Europe/Zagreb';
+
+// Own tables instead of Intl's names: a Node built with small ICU answers in English whatever it is asked.
+const WEEKDAYS: Record<MailLocale, readonly string[]> = {
+  hr: ['nedjelja', 'ponedjeljak', 'utorak', 'srijeda', 'četvrtak', 'petak', 'subota'],
+  en: ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'],
+};
+const MONTHS: Record<MailLocale, readonly string[]> = {
+  hr: 'siječnja veljače ožujka travnja svibnja lipnja srpnja kolovoza rujna listopada studenoga prosinca'.split(' '),
+  en: 'January February March April May June July August September October November December'.split(' '),
+};
+
+const venueClock = new Intl.DateTimeFormat('en-GB', {
+  timeZone: VENUE_TIME_ZONE,
+  year: 'numeric',
+  month: 'numeric',
+  day: 'numeric',
+  hour: '2-digit',
+  minute: '2-digit',
+  hourCycle: 'h23',
+});
+
+/** "subota, 12. prosinca 2026. u 20:45" · "Saturday, 12 December 2026 at 20:45" */
+export function kickoffText(kickoffAt: string, locale: MailLocale): string {
+  const part = Object.fromEntries(venueClock.formatToParts(Date.parse(kickoffAt)).map(({ type, value }) => [type, value]));
+  const [year, month, day] = [Number(part.year), Number(part.month), Number(part.day)];
+  const weekday = WEEKDAYS[locale][new Date(Date.UTC(year, month - 1, day)).getUTCDay()];
+  const monthName = MONTHS[locale][month - 1];
+  const time = `${part.hour}:${part.minute}`;
+  return locale === 'hr'
+    ? say`${weekday}, ${day}. ${monthName} ${year}. u ${time}`
+    : say`${weekday}, ${day} ${monthName} ${year} at ${time}`;
+}
+
+/** "Zapad A, red 12, mjesto 15" · "North, standing" */
+export function seatText({ sector, row, seat }: MailSeat, locale: MailLocale): string {
+  if (row === null && seat === null) return locale === 'hr' ? say`${sector}, stajanje` : say`${sector}, standing`;
+  return locale === 'hr' ? say`${sector}, red ${row}, mjesto ${seat}` : say`${sector}, row ${row}, seat ${seat}`;
+}
+
+/** 1 ulaznica, 2 ulaznice, 5 ulaznica, 11 ulaznica, 21 ulaznica. */
+export function ticketCountText(count: number, locale: MailLocale): string {
+  if (locale === 'en') return say`${count} ${count === 1 ? 'ticket' : 'tickets'}`;
+  const teen = count % 100 >= 11 && count % 100 <= 14;
+  if (!teen && count % 10 >= 2 && count % 10 <= 4) return say`${count} ulaznice`;
+  return say`${count} ulaznica`;
+}

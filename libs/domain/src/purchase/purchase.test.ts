@@ -1,0 +1,67 @@
+import { afterPayment, assertHoldersMatch, orderNumber, type OrderStatus } from './order.ts';
+import { assertCheckoutAllowed, releaseOf, reservationStatusAt, type ReservationStatus } from './reservation.ts';
+import { assertWithinLimit } from './ticket-limit.ts';
+
+const coded = (code: string) => expect.objectContaining({ code });
+
+test.each<[ReservationStatus, number, ReservationStatus]>([
+  ['held', 999, 'held'],
+  ['held', 1000, 'expired'],
+  ['ordered', 1001, 'expired'],
+  ['completed', 5000, 'completed'],
+  ['released', 5000, 'released'],
+])('%s until 1000 is at %d %s', (stored, now, status) => {
+  expect(reservationStatusAt(stored, new Date(1000), new Date(now))).toBe(status);
+});
+
+test.each<[ReservationStatus, string | undefined, string]>([
+  ['held', undefined, 'release'],
+  ['ordered', undefined, 'release'],
+  ['completed', 'INVALID_STATE', 'INVALID_STATE'],
+  ['expired', 'RESERVATION_EXPIRED', 'nothing left to do'],
+  ['released', 'INVALID_STATE', 'nothing left to do'],
+])('%s: checkout %s, release %s', (status, checkout, release) => {
+  if (checkout) expect(() => assertCheckoutAllowed(status)).toThrow(coded(checkout));
+  else expect(() => assertCheckoutAllowed(status)).not.toThrow();
+  if (release === 'INVALID_STATE') expect(() => releaseOf(status)).toThrow(coded(release));
+  else expect(releaseOf(status)).toBe(release);
+});
+
+test.each([
+  [4, 0, 4, undefined],
+  [4, 3, 2, 1],
+  [4, 4, 1, 0],
+  [4, 6, 1, 0],
+])('limit %d, %d taken, %d wanted: rest %s', (limit, taken, wanted, rest) => {
+  const check = () => assertWithinLimit({ limit, taken, wanted });
+  if (rest === undefined) expect(check).not.toThrow();
+  else expect(check).toThrow(expect.objectContaining({ code: 'TICKET_LIMIT_REACHED', data: { limit, rest } }));
+});
+
+test.each([
+  [['a', 'b'], ['b', 'a'], true],
+  [['a', 'b'], ['a'], false],
+  [['a'], ['a', 'a'], false],
+  [['a'], ['a', 'b'], false],
+  [['a', 'b'], ['a', 'c'], false],
+])('seats %j with holders of %j: %s', (seats, holders, fits) => {
+  if (fits) expect(() => assertHoldersMatch(seats, holders)).not.toThrow();
+  else expect(() => assertHoldersMatch(seats, holders)).toThrow(coded('VALIDATION_FAILED'));
+});
+
+test('order numbers read as in the seed', () => {
+  expect(orderNumber(2026, 1234)).toBe('ORD-2026-001234');
+});
+
+test.each<[OrderStatus, boolean, boolean, string]>([
+  ['awaiting_payment', true, true, 'complete'],
+  ['awaiting_payment', true, false, 'refund'],
+  ['awaiting_payment', false, true, 'refund'],
+  ['expired', true, true, 'complete'],
+  ['expired', true, false, 'refund'],
+  ['cancelled', true, false, 'refund'],
+  ['completed', true, true, 'nothing'],
+  ['refunded', true, false, 'nothing'],
+])('a payment for an order that is %s (exact %s, seats %s): %s', (status, paidExactly, hasSeats, outcome) => {
+  expect(afterPayment({ status, paidExactly, hasSeats })).toBe(outcome);
+});

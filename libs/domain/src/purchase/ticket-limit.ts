@@ -1,0 +1,11 @@
+import { DomainError } from '../shared/domain-error.ts';
+
+/** A fan has at most so many seats of a match, counting what is held, ordered and bought. */
+export function assertWithinLimit(count: { limit: number; taken: number; wanted: number }): void {
+  const rest = Math.max(0, count.limit - count.taken);
+  if (count.wanted <= rest) return;
+  throw new DomainError('TICKET_LIMIT_REACHED', `At most ${count.limit} seats a fan for this match; ${rest} more are possible.`, {
+    limit: count.limit,
+    rest,
+  });
+}

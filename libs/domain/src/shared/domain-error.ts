@@ -1,0 +1,30 @@
+/** Every condition a rule of the business can refuse with. What each means to a caller stands in the error catalogue. */
+export type DomainErrorCode =
+  | 'ALL_SEATS_HELD'
+  | 'BLACKLISTED'
+  | 'INVALID_STATE'
+  | 'LOCK_TIMEOUT'
+  | 'NOT_FOUND'
+  | 'OUTCOME_UNKNOWN'
+  | 'PURCHASE_WINDOW_EXPIRED'
+  | 'PURCHASE_WINDOW_REQUIRED'
+  | 'QUEUE_CLOSED'
+  | 'RESERVATION_EXPIRED'
+  | 'SALE_NOT_OPEN'
+  | 'SEATS_BUSY'
+  | 'SEATS_UNAVAILABLE'
+  | 'SOLD_OUT'
+  | 'TICKET_LIMIT_REACHED'
+  | 'VALIDATION_FAILED';
+
+/** A refusal: stable code, a sentence for people, data for programs. Never retried, never logged as a failure. */
+export class DomainError extends Error {
+  constructor(
+    readonly code: DomainErrorCode,
+    message: string,
+    readonly data: Readonly<Record<string, unknown>> = {},
+  ) {
+    super(message);
+    this.name = code;
+  }
+}

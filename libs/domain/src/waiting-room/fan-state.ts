@@ -1,0 +1,43 @@
+export type QueueStatus = 'scheduled' | 'active' | 'paused' | 'closed';
+export type ClosedReason = 'sold_out' | 'closed';
+
+export interface RemainingSector {
+  readonly sectorId: string;
+  readonly name: string;
+  readonly available: number;
+}
+
+/** The queue of one match as a whole. */
+export interface QueueState {
+  readonly status: QueueStatus;
+  /** Fans waiting now. */
+  readonly total: number;
+  /** Admissions a minute. */
+  readonly processingRate: number;
+  readonly maxOpenWindows: number;
+  /** How many windows could still find a seat; null means no bound. */
+  readonly usefulWindows: number | null;
+  readonly openWindows: number;
+  readonly opensAt: string | null;
+  /** Why it is paused, as the operator wrote it. */
+  readonly reason: string | null;
+  readonly closedReason: ClosedReason | null;
+  readonly remainingSectors: readonly RemainingSector[];
+  /** Grows whenever something changed that waiting fans should hear at once. */
+  readonly revision: number;
+  /** How long fans lately kept their window; null before the first one ended. */
+  readonly meanWindowMs: number | null;
+  readonly granted: number;
+  readonly completed: number;
+  readonly expired: number;
+}
+
+/** Where one fan stands. `left` ends a place without a trace; `nowhere` has never been in line, or long ago. */
+export type FanState =
+  | { readonly kind: 'waiting'; readonly position: number }
+  | { readonly kind: 'granted'; readonly expiresAt: string; readonly sessionToken: string }
+  | { readonly kind: 'over'; readonly status: 'expired' | 'completed' | 'left' }
+  | { readonly kind: 'over'; readonly status: 'closed'; readonly reason: ClosedReason }
+  | { readonly kind: 'nowhere' };
+
+export const nowhere: FanState = { kind: 'nowhere' };

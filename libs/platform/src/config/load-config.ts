@@ -1,0 +1,44 @@
+import type { z } from 'zod';
+import { crossChecks } from './settings.ts';
+
+/** Everything that is wrong with the environment, found in one pass. Values are never shown: they may be secrets. */
+export class ConfigFaults extends Error {
+  constructor(readonly faults: readonly string[]) {
+    super(`The configuration has ${faults.length} fault(s):\n${faults.map((fault) => `  - ${fault}`).join('\n')}`);
+    this.name = 'ConfigFaults';
+  }
+}
+
+/** sysexits: EX_CONFIG. */
+const EXIT_CONFIG = 78;
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/**
+ * Pure: the environment in, a typed configuration out, or every fault at once. Each setting is parsed on its own, so that
+ * a bad one does not hide what is wrong between the others. An empty variable counts as absent.
+ */
+export function loadConfig<S extends z.ZodObject>(schema: S, env: Environment): z.output<S> {
+  const values: Record<string, unknown> = {};
+  const faults: string[] = [];
+  for (const [name, field] of Object.entries(schema.shape as Record<string, z.ZodType>)) {
+    const text = env[name]?.trim();
+    const parsed = field.safeParse(text === '' ? undefined : text);
+    if (parsed.success) values[name] = parsed.data;
+    else if (text) faults.push(...parsed.error.issues.map((issue) => `${name}: ${issue.message}`));
+    else faults.push(`${name}: is needed`);
+  }
+  faults.push(...crossChecks(values));
+  if (faults.length > 0) throw new ConfigFaults([...new Set(faults)]);
+  return values as z.output<S>;
+}
+
+export function loadConfigOrExit<S extends z.ZodObject>(schema: S, env: Environment): z.output<S> {
+  try {
+    return loadConfig(schema, env);
+  } catch (error) {
+    if (!(error instanceof ConfigFaults)) throw error;
+    process.stderr.write(`${error.message}\n`);
+    process.exit(EXIT_CONFIG);
+  }
+}

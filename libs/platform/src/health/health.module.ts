@@ -1,0 +1,78 @@
+import { Controller, Get, Inject, Module, Res, type DynamicModule } from '@nestjs/common';
+import { ApiExcludeController } from '@nestjs/swagger';
+import type { FastifyReply } from 'fastify';
+import { Endpoint } from '../http/endpoint.ts';
+import { Metrics } from './metrics.ts';
+
+/** One thing a service needs. Without a `vital` one it is not ready; without another it is ready but degraded. */
+export interface ReadinessCheck {
+  readonly name: string;
+  readonly vital: boolean;
+  /** Resolves when the thing answers; rejects otherwise. */
+  readonly probe: () => Promise<unknown>;
+}
+
+const READINESS_CHECKS = Symbol('readiness checks');
+const PROBE_TIMEOUT_MS = 2000;
+
+async function answers(check: ReadinessCheck): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined;
+  const tooLate = new Promise<boolean>((resolve) => {
+    timer = setTimeout(() => resolve(false), PROBE_TIMEOUT_MS);
+  });
+  const probed = Promise.resolve()
+    .then(check.probe)
+    .then(
+      () => true,
+      () => false,
+    );
+  return Promise.race([probed, tooLate]).finally(() => clearTimeout(timer));
+}
+
+@ApiExcludeController()
+@Controller()
+class HealthController {
+  constructor(
+    @Inject(READINESS_CHECKS) private readonly checks: readonly ReadinessCheck[],
+    private readonly metrics: Metrics,
+  ) {}
+
+  @Get('health/live')
+  @Endpoint({ access: 'public', noAddressLimit: true })
+  live(): { status: 'ok' } {
+    return { status: 'ok' };
+  }
+
+  @Get('health/ready')
+  @Endpoint({ access: 'public', noAddressLimit: true })
+  async ready(@Res({ passthrough: true }) reply: FastifyReply): Promise<{ status: string; down: string[] }> {
+    const results = await Promise.all(this.checks.map(async (check) => ({ check, up: await answers(check) })));
+    const down = results.filter(({ up }) => !up).map(({ check }) => check);
+    if (down.some((check) => check.vital)) void reply.status(503);
+    const status = down.length === 0 ? 'ok' : down.some((check) => check.vital) ? 'down' : 'degraded';
+    return { status, down: down.map((check) => check.name) };
+  }
+
+  @Get('metrics')
+  @Endpoint({ access: 'public', noAddressLimit: true })
+  async scrape(@Res({ passthrough: true }) reply: FastifyReply): Promise<string> {
+    void reply.type(this.metrics.registry.contentType);
+    return this.metrics.registry.metrics();
+  }
+}
+
+/** `/health/live`, `/health/ready` and `/metrics`, the same on every service. */
+@Module({})
+export class HealthModule {
+  static register(options: { metrics: Metrics; ready: readonly ReadinessCheck[] }): DynamicModule {
+    return {
+      module: HealthModule,
+      controllers: [HealthController],
+      providers: [
+        { provide: READINESS_CHECKS, useValue: options.ready },
+        { provide: Metrics, useValue: options.metrics },
+      ],
+      exports: [Metrics],
+    };
+  }
+}

@@ -1,0 +1,47 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { RequestRefused } from './request-refused.ts';
+
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+function decode(body: Buffer): string {
+  try {
+    return utf8.decode(body);
+  } catch {
+    throw new RequestRefused('VALIDATION_FAILED', { detail: 'The body is not UTF-8.' });
+  }
+}
+
+/** Bodies by content type. A route that takes no body accepts none, an empty one or `{}`, whatever its content type. */
+export function registerBodyParsers(fastify: FastifyInstance): void {
+  const parseJson = fastify.getDefaultJsonParser('error', 'error');
+  const withoutBody = (body: Buffer): undefined => {
+    const text = decode(body).trim();
+    if (text !== '' && text.replace(/\s/g, '') !== '{}') {
+      throw new RequestRefused('VALIDATION_FAILED', { detail: 'This call takes no body.' });
+    }
+    return undefined;
+  };
+
+  fastify.removeAllContentTypeParsers();
+  fastify.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request: FastifyRequest, body: Buffer, done) => {
+    try {
+      const expected = request.routeOptions.config.body ?? 'json';
+      if (expected === 'raw') done(null, body);
+      else if (expected === 'none') done(null, withoutBody(body));
+      else if (body.length === 0) done(null, undefined);
+      else void parseJson(request, decode(body), done);
+    } catch (error) {
+      done(error as Error);
+    }
+  });
+  fastify.addContentTypeParser('*', { parseAs: 'buffer' }, (request: FastifyRequest, body: Buffer, done) => {
+    try {
+      const expected = request.routeOptions.config.body ?? 'json';
+      if (expected === 'raw') done(null, body);
+      else if (expected === 'none' || body.length === 0) done(null, withoutBody(body));
+      else done(new RequestRefused('UNSUPPORTED_MEDIA_TYPE', { detail: 'Send the body as application/json.' }));
+    } catch (error) {
+      done(error as Error);
+    }
+  });
+}

@@ -1,0 +1,33 @@
+import { applyDecorators, HttpCode } from '@nestjs/common';
+import { RouteConfig } from '@nestjs/platform-fastify';
+
+/** Who may call: everybody; a caller with an identity; one with a role; our own services. */
+export type Access = 'public' | 'fan' | 'ops' | 'gate' | 'internal';
+
+export interface EndpointRules {
+  readonly access: Access;
+  /** Status of a success; Nest's own default is 201 for every POST. */
+  readonly status?: number;
+  /** Every POST, PUT and PATCH of the monolith needs a key, except with a reason why not. */
+  readonly noKeyBecause?: string;
+  /** Counts against the ten purchases a minute a fan has. */
+  readonly fanLimit?: true;
+  /** Not counted against the caller's address. */
+  readonly noAddressLimit?: true;
+  /** `none`: takes no body; `raw`: the handler wants the bytes as they came. */
+  readonly body?: 'json' | 'none' | 'raw';
+}
+
+declare module 'fastify' {
+  interface FastifyContextConfig extends Partial<EndpointRules> {
+    readonly idempotent?: boolean;
+  }
+}
+
+/**
+ * The rules of a route in one place, read by the hooks before any handler runs. A route without them does not start
+ * (deny by default), so nothing is public by oversight.
+ */
+export function Endpoint(rules: EndpointRules): MethodDecorator {
+  return applyDecorators(RouteConfig(rules), ...(rules.status ? [HttpCode(rules.status)] : []));
+}

@@ -1,0 +1,67 @@
+import type { DomainErrorCode } from '#domain/shared/domain-error';
+
+/** What can be wrong with a request before any rule of the business is asked. */
+export type TransportErrorCode =
+  | 'DEPENDENCY_UNAVAILABLE'
+  | 'FORBIDDEN'
+  | 'IDEMPOTENCY_KEY_INVALID'
+  | 'IDEMPOTENCY_KEY_IN_USE'
+  | 'IDEMPOTENCY_KEY_REQUIRED'
+  | 'IDEMPOTENCY_KEY_REUSED'
+  | 'INTERNAL_ERROR'
+  | 'ORIGIN_NOT_ALLOWED'
+  | 'PAYLOAD_TOO_LARGE'
+  | 'RATE_LIMITED'
+  | 'SHUTTING_DOWN'
+  | 'UNAUTHENTICATED'
+  | 'UNSUPPORTED_MEDIA_TYPE'
+  | 'URI_TOO_LONG';
+
+export type ErrorCode = DomainErrorCode | TransportErrorCode;
+
+interface ErrorRow {
+  readonly status: number;
+  readonly title: string;
+  /** What a client should do next: nothing, the same again, the same again later, or something different. */
+  readonly retry: 'no' | 'same-key' | 'later';
+  /** Seconds for `Retry-After` when the thrower names none. */
+  readonly retryAfterSeconds?: number;
+}
+
+/** Every code an answer may carry. A code is never renamed and never used again for something else. */
+export const errorCatalogue = {
+  ALL_SEATS_HELD: { status: 409, title: 'Every seat is held, something may come back', retry: 'later' },
+  BLACKLISTED: { status: 403, title: 'This account may not buy', retry: 'no' },
+  DEPENDENCY_UNAVAILABLE: { status: 503, title: 'A part of the system does not answer', retry: 'same-key', retryAfterSeconds: 2 },
+  FORBIDDEN: { status: 403, title: 'Not allowed', retry: 'no' },
+  IDEMPOTENCY_KEY_INVALID: { status: 400, title: 'The idempotency key is malformed', retry: 'no' },
+  IDEMPOTENCY_KEY_IN_USE: { status: 409, title: 'A request with this key is still running', retry: 'same-key', retryAfterSeconds: 1 },
+  IDEMPOTENCY_KEY_REQUIRED: { status: 400, title: 'An idempotency key is needed', retry: 'no' },
+  IDEMPOTENCY_KEY_REUSED: { status: 422, title: 'The idempotency key was used for another request', retry: 'no' },
+  INTERNAL_ERROR: { status: 500, title: 'A defect on our side', retry: 'same-key' },
+  INVALID_STATE: { status: 409, title: 'Not possible in the present state', retry: 'no' },
+  LOCK_TIMEOUT: { status: 503, title: 'Too much contention, try again', retry: 'same-key', retryAfterSeconds: 2 },
+  NOT_FOUND: { status: 404, title: 'Not found', retry: 'no' },
+  ORIGIN_NOT_ALLOWED: { status: 403, title: 'This origin may not connect', retry: 'no' },
+  OUTCOME_UNKNOWN: { status: 503, title: 'The outcome is unknown, resend with the same key', retry: 'same-key', retryAfterSeconds: 2 },
+  PAYLOAD_TOO_LARGE: { status: 413, title: 'The body is too large', retry: 'no' },
+  PURCHASE_WINDOW_EXPIRED: { status: 403, title: 'The purchase window is over', retry: 'no' },
+  PURCHASE_WINDOW_REQUIRED: { status: 403, title: 'An open purchase window is needed', retry: 'no' },
+  QUEUE_CLOSED: { status: 409, title: 'The waiting room is closed', retry: 'no' },
+  RATE_LIMITED: { status: 429, title: 'Too many requests', retry: 'later' },
+  RESERVATION_EXPIRED: { status: 409, title: 'The reservation has expired', retry: 'no' },
+  SALE_NOT_OPEN: { status: 409, title: 'The sale is not open', retry: 'later' },
+  SEATS_BUSY: { status: 409, title: 'Somebody is taking these seats right now', retry: 'same-key', retryAfterSeconds: 1 },
+  SEATS_UNAVAILABLE: { status: 409, title: 'These seats are not available', retry: 'no' },
+  SHUTTING_DOWN: { status: 503, title: 'This server is shutting down', retry: 'same-key', retryAfterSeconds: 1 },
+  SOLD_OUT: { status: 409, title: 'Sold out', retry: 'no' },
+  TICKET_LIMIT_REACHED: { status: 409, title: 'The ticket limit per fan is reached', retry: 'no' },
+  UNAUTHENTICATED: { status: 401, title: 'Who are you?', retry: 'no' },
+  UNSUPPORTED_MEDIA_TYPE: { status: 415, title: 'Only application/json is read here', retry: 'no' },
+  URI_TOO_LONG: { status: 414, title: 'A part of the path is too long', retry: 'no' },
+  VALIDATION_FAILED: { status: 400, title: 'The request is malformed', retry: 'no' },
+} as const satisfies Record<ErrorCode, ErrorRow>;
+
+export function rowOf(code: ErrorCode): ErrorRow {
+  return errorCatalogue[code];
+}

@@ -1,0 +1,130 @@
+import { randomUUID } from 'node:crypto';
+import { StandardSchemaValidationPipe, type DynamicModule, type Type } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
+import { NestLog, type Logger } from '../logging/logger.ts';
+import { requestContext, type RequestContext } from '../logging/request-context.ts';
+import { guardAccess, requireDeclaredAccess } from './access-hook.ts';
+import { registerBodyParsers } from './body-parsers.ts';
+import { exposedHeaders } from './cors.ts';
+import type { IdentifyCaller } from './identity.ts';
+import { answerProblem, ProblemFilter } from './problem.filter.ts';
+import { RequestRefused } from './request-refused.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    context?: RequestContext;
+  }
+}
+
+const BODY_LIMIT_BYTES = 16 * 1024;
+/** A stadium with 200 sectors, or a provider's webhook. */
+const LARGE_BODY_LIMIT_BYTES = 256 * 1024;
+
+export interface HttpAppOptions {
+  readonly logger: Logger;
+  readonly identify: IdentifyCaller;
+  readonly internalSecret: string;
+  readonly trustedProxies: readonly string[];
+  readonly isAllowedOrigin: (origin: string) => boolean;
+  readonly requestDeadlineMs: number;
+  /** Routes that come from plugins (static files, API docs) and are public. */
+  readonly publicPrefixes?: readonly string[];
+  /** Runs on every matched request before the body is read. */
+  readonly limitAddress?: (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
+  /** Hooks of this app after access was granted, in their order of running. */
+  readonly afterAccess?: (fastify: FastifyInstance) => void;
+}
+
+/** A Nest application on Fastify with everything CONTRACT §2–§4 asks of each request, in the order §3 names. */
+export async function createHttpApp(module: Type | DynamicModule, options: HttpAppOptions): Promise<NestFastifyApplication> {
+  const adapter = new FastifyAdapter({
+    logger: false,
+    trustProxy: options.trustedProxies.length > 0 ? [...options.trustedProxies] : false,
+    bodyLimit: BODY_LIMIT_BYTES,
+    requestTimeout: 15_000,
+    keepAliveTimeout: 65_000,
+    forceCloseConnections: 'idle',
+    routerOptions: { maxParamLength: 128, caseSensitive: true },
+    genReqId: (request: { headers: Record<string, unknown> }) => acceptableRequestId(request.headers['x-request-id']) ?? randomUUID(),
+    frameworkErrors: (error: FastifyError, request: FastifyRequest, reply: FastifyReply) => {
+      void reply.header('x-request-id', request.id);
+      answerProblem(error, request, reply, options.logger);
+    },
+  } as ConstructorParameters<typeof FastifyAdapter>[0]);
+  const app = await NestFactory.create<NestFastifyApplication>(module, adapter, {
+    bodyParser: false,
+    logger: new NestLog(options.logger),
+    abortOnError: false,
+  });
+  const fastify = adapter.getInstance() as unknown as FastifyInstance;
+  registerBodyParsers(fastify);
+  widenBodies(fastify);
+  requireDeclaredAccess(fastify, options.publicPrefixes ?? []);
+  followRequests(fastify, options.requestDeadlineMs);
+  enableCors(app, options.isAllowedOrigin);
+  if (options.limitAddress) fastify.addHook('onRequest', options.limitAddress);
+  guardAccess(fastify, options);
+  options.afterAccess?.(fastify);
+
+  app.useGlobalFilters(new ProblemFilter(options.logger));
+  app.useGlobalPipes(new StandardSchemaValidationPipe({ validateCustomDecorators: true, exceptionFactory: asValidationFailed }));
+  return app;
+}
+
+function acceptableRequestId(given: unknown): string | undefined {
+  return typeof given === 'string' && /^[\w-]{1,64}$/.test(given) ? given : undefined;
+}
+
+function widenBodies(fastify: FastifyInstance): void {
+  fastify.addHook('onRoute', (route: RouteOptions) => {
+    if (route.config?.access === 'ops' || route.config?.body === 'raw') route.bodyLimit = LARGE_BODY_LIMIT_BYTES;
+  });
+}
+
+/**
+ * Gives each request its context twice: reading a body hops through socket events, which do not carry the async context
+ * of the first hook.
+ */
+function followRequests(fastify: FastifyInstance, requestDeadlineMs: number): void {
+  fastify.addHook('onRequest', (request, reply, done) => {
+    request.context = { requestId: request.id, deadlineAt: Date.now() + requestDeadlineMs };
+    void reply.headers({
+      'x-request-id': request.id,
+      'cache-control': 'no-store',
+      'x-content-type-options': 'nosniff',
+      'referrer-policy': 'no-referrer',
+    });
+    requestContext.run(request.context, done);
+  });
+  fastify.addHook('preValidation', (request, _reply, done) => {
+    if (request.context) requestContext.run(request.context, done);
+    else done();
+  });
+}
+
+function enableCors(app: NestFastifyApplication, isAllowedOrigin: (origin: string) => boolean): void {
+  app.enableCors({
+    origin: (origin: string | undefined, done: (error: Error | null, allow: boolean) => void) =>
+      done(null, origin !== undefined && isAllowedOrigin(origin)),
+    methods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
+    exposedHeaders,
+    credentials: false,
+    maxAge: 600,
+  });
+}
+
+interface SchemaIssue {
+  readonly message: string;
+  readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[];
+}
+
+/** At most 20 of them: a body of a thousand wrong items is still one wrong body. */
+export function asValidationFailed(issues: readonly SchemaIssue[]): RequestRefused {
+  const errors = issues.slice(0, 20).map(({ path, message }) => ({
+    path: (path ?? []).map((part) => String(typeof part === 'object' ? part.key : part)).join('.'),
+    message,
+  }));
+  return new RequestRefused('VALIDATION_FAILED', { detail: 'The request is malformed: see errors.', errors });
+}

@@ -1,0 +1,66 @@
+import { createRemoteJWKSet, errors, jwtVerify, type JWTPayload, type JWTVerifyGetKey } from 'jose';
+import type { IncomingHttpHeaders } from 'node:http';
+import type { CallerIdentity } from './caller.ts';
+import { RequestRefused } from './request-refused.ts';
+
+/** Finds out who is calling; undefined when the credentials are missing or wrong, without saying which. */
+export type IdentifyCaller = (headers: IncomingHttpHeaders) => Promise<CallerIdentity | undefined>;
+
+const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+
+function single(value: string | string[] | undefined): string | undefined {
+  return typeof value === 'string' ? value : undefined;
+}
+
+/** Development: the caller says who it is. */
+export const identifyMock: IdentifyCaller = (headers) => {
+  const userId = single(headers['x-mock-user-id'])?.trim();
+  if (!userId || !uuid.test(userId)) return Promise.resolve(undefined);
+  const roles = (single(headers['x-mock-roles']) ?? '').split(',').map((role) => role.trim());
+  return Promise.resolve({ userId: userId.toLowerCase(), roles: roles.filter((role) => role !== '') });
+};
+
+/** Asymmetric algorithms only: a shared-secret one would let anybody sign with the public key. */
+const ALGORITHMS = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA'];
+
+export function identifyByToken(options: {
+  keys: JWTVerifyGetKey;
+  issuer: string;
+  audience: string;
+  rolesClaim: string;
+}): IdentifyCaller {
+  return async (headers) => {
+    const [scheme, token, ...rest] = (single(headers.authorization) ?? '').split(' ');
+    if (scheme?.toLowerCase() !== 'bearer' || !token || rest.length > 0) return undefined;
+    const payload = await jwtVerify(token, options.keys, {
+      algorithms: ALGORITHMS,
+      issuer: options.issuer,
+      audience: options.audience,
+      requiredClaims: ['exp', 'sub'],
+      clockTolerance: 5,
+    }).then(
+      (verified): JWTPayload => verified.payload,
+      (error: unknown) => {
+        // A token that is wrong is the caller's matter; keys that cannot be fetched are ours.
+        if (error instanceof errors.JOSEError && !(error instanceof errors.JWKSTimeout)) return undefined;
+        throw new RequestRefused('DEPENDENCY_UNAVAILABLE', { detail: 'The identity provider does not answer.', cause: error });
+      },
+    );
+    if (!payload?.sub || !uuid.test(payload.sub)) return undefined;
+    const roles = payload[options.rolesClaim];
+    return { userId: payload.sub.toLowerCase(), roles: Array.isArray(roles) ? roles.filter((role) => typeof role === 'string') : [] };
+  };
+}
+
+export function identifyCallers(config: {
+  AUTH_MODE: 'mock' | 'jwt';
+  JWT_JWKS_URL?: string;
+  JWT_ISSUER?: string;
+  JWT_AUDIENCE?: string;
+  JWT_ROLES_CLAIM: string;
+}): IdentifyCaller {
+  if (config.AUTH_MODE === 'mock') return identifyMock;
+  if (!config.JWT_JWKS_URL || !config.JWT_ISSUER || !config.JWT_AUDIENCE) throw new Error('jwt without its settings: loadConfig checks that');
+  const keys = createRemoteJWKSet(new URL(config.JWT_JWKS_URL), { timeoutDuration: 5000, cooldownDuration: 30_000 });
+  return identifyByToken({ keys, issuer: config.JWT_ISSUER, audience: config.JWT_AUDIENCE, rolesClaim: config.JWT_ROLES_CLAIM });
+}

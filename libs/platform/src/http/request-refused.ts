@@ -1,0 +1,29 @@
+import type { ErrorCode } from './error-catalogue.ts';
+
+export interface FieldError {
+  readonly path: string;
+  readonly message: string;
+}
+
+interface Particulars {
+  readonly detail?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly errors?: readonly FieldError[];
+  /** Members beside the standard ones, at top level. */
+  readonly extra?: Readonly<Record<string, unknown>>;
+  readonly cause?: unknown;
+}
+
+/** An answer that is not a success, thrown at the edge of the system; the catalogue knows its status. */
+export class RequestRefused extends Error {
+  readonly particulars: Particulars;
+
+  constructor(
+    readonly code: ErrorCode,
+    particulars: Particulars = {},
+  ) {
+    super(particulars.detail ?? code, { cause: particulars.cause });
+    this.name = code;
+    this.particulars = particulars;
+  }
+}

@@ -1,0 +1,48 @@
+import { Injectable } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
+import { RequestRefused } from '../http/request-refused.ts';
+import { requestContext, type StoredAnswer } from '../logging/request-context.ts';
+import { KeyAlreadyUsed } from './fence.ts';
+import { IdempotencyRows } from './idempotency-rows.ts';
+
+export interface Answer {
+  readonly status: number;
+  readonly body?: unknown;
+  readonly location?: string;
+}
+
+/**
+ * How a controller answers a command: it says, before the command runs, what its result will look like to the caller, so
+ * that the transaction manager can commit the answer together with the effect.
+ */
+@Injectable()
+export class Answers {
+  constructor(private readonly rows: IdempotencyRows) {}
+
+  async give<T>(reply: FastifyReply, command: () => Promise<T>, view: (result: T) => Answer): Promise<void> {
+    const fence = requestContext.current()?.fence;
+    if (fence) fence.render = (result) => toStored(view(result as T));
+    try {
+      const result = await command();
+      send(reply, fence?.stored ?? toStored(view(result)));
+    } catch (error) {
+      if (!(error instanceof KeyAlreadyUsed) || !fence) throw error;
+      const first = await this.rows.read(fence.key);
+      if (!first) throw new RequestRefused('IDEMPOTENCY_KEY_IN_USE', { cause: error });
+      if (first.fingerprint !== fence.fingerprint) throw new RequestRefused('IDEMPOTENCY_KEY_REUSED', { cause: error });
+      fence.stored = first.answer;
+      send(reply.header('idempotency-replayed', 'true'), first.answer);
+    }
+  }
+}
+
+function toStored({ status, body, location }: Answer): StoredAnswer {
+  return { status, body: body === undefined ? '' : JSON.stringify(body), ...(location ? { location } : {}) };
+}
+
+function send(reply: FastifyReply, answer: StoredAnswer): void {
+  void reply.status(answer.status);
+  if (answer.location) void reply.header('location', answer.location);
+  if (answer.body !== '') void reply.type('application/json; charset=utf-8');
+  void reply.send(answer.body);
+}

@@ -1,0 +1,188 @@
+import { createTestRedis, type TestRedis } from '#testing/test-database';
+import { Queue, type Job } from 'bullmq';
+import { Redis } from 'ioredis';
+import { z } from 'zod';
+import { createLogger } from '../logging/logger.ts';
+import { notificationJobOptions } from './job-policy.ts';
+import { QueueConsumer, type ConsumerOptions, type DeadLetter } from './queue-consumer.ts';
+import { QueueSizes } from './queue-sizes.ts';
+
+const schema = z.object({ template: z.string(), n: z.int() });
+type Message = z.output<typeof schema>;
+const PREFIX = '{test}';
+
+let testRedis: TestRedis;
+let connection: Redis;
+let queue: Queue;
+let dead: DeadLetter[];
+let running: QueueConsumer<Message>[];
+
+beforeAll(async () => {
+  testRedis = await createTestRedis();
+  connection = new Redis(testRedis.url, { maxRetriesPerRequest: null });
+  queue = new Queue('work', { connection, prefix: PREFIX });
+});
+
+beforeEach(() => {
+  dead = [];
+  running = [];
+});
+
+afterEach(async () => {
+  await Promise.all(running.map((consumer) => consumer.stop(0)));
+  await queue.obliterate({ force: true });
+});
+
+afterAll(async () => {
+  await queue.close();
+  await connection.quit();
+  await testRedis.close();
+});
+
+function consume(
+  handle: (message: Message) => Promise<string>,
+  changes: Partial<ConsumerOptions<Message>> = {},
+): QueueConsumer<Message> {
+  const consumer = new QueueConsumer<Message>({
+    queue: 'work',
+    prefix: PREFIX,
+    connection,
+    schema,
+    concurrency: 2,
+    retrySeconds: [30, 300],
+    logger: createLogger({ service: 'test', level: 'silent' }),
+    handle,
+    onDeadLetter: (letter) => dead.push(letter),
+    holdsBack: (error) => error instanceof Error && error.message === 'database away',
+    ...changes,
+  });
+  consumer.start();
+  running.push(consumer);
+  return consumer;
+}
+
+const add = (id: string, data: unknown = { template: 't', n: 1 }): Promise<Job> =>
+  queue.add('t', data, notificationJobOptions(id));
+
+async function until(ask: () => Promise<boolean> | boolean): Promise<void> {
+  const giveUpAt = Date.now() + 10_000;
+  while (!(await ask())) {
+    if (Date.now() > giveUpAt) throw new Error('It did not happen within 10 s.');
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}
+const inState = (job: Job, state: string): Promise<void> => until(async () => (await job.getState()) === state);
+
+/** A handler that stays in the middle of its work until it is let go. */
+function gate(): { passed: Promise<void>; open: () => void } {
+  let open = (): void => undefined;
+  const passed = new Promise<void>((resolve) => (open = resolve));
+  return { passed, open };
+}
+
+test('a message is handled and the answer is kept with the job', async () => {
+  consume(async ({ n }) => `handled ${n}`);
+  const job = await add('m1', { template: 't', n: 7 });
+  await inState(job, 'completed');
+  expect((await queue.getJob('m1'))?.returnvalue).toBe('handled 7');
+});
+
+test('three sends with the delays of the setting between them, then the dead letter, told once', async () => {
+  let sends = 0;
+  consume(() => Promise.reject(new Error(`send ${(sends += 1)} failed`)));
+  const job = await add('m1');
+  const delays: (number | undefined)[] = [];
+  for (const made of [1, 2]) {
+    await until(async () => (await queue.getJob('m1'))?.attemptsMade === made);
+    const delayed = await queue.getJob('m1');
+    delays.push(delayed?.delay);
+    expect(dead).toEqual([]);
+    await delayed?.promote();
+  }
+  await inState(job, 'failed');
+  await until(() => dead.length > 0);
+  expect([sends, delays]).toEqual([3, [30_000, 300_000]]);
+  expect(dead).toMatchObject([{ jobId: 'm1', template: 't', error: { message: 'send 3 failed' } }]);
+});
+
+test('a message held back by an outage of ours is tried every 5 s and loses no attempt', async () => {
+  let away = true;
+  consume(() => (away ? Promise.reject(new Error('database away')) : Promise.resolve('sent')));
+  const job = await add('m1');
+  for (let outage = 1; outage <= 4; outage += 1) {
+    await until(async () => (await queue.getJob('m1'))?.attemptsStarted === outage);
+    await inState(job, 'delayed');
+    const held = await queue.getJob('m1');
+    expect([held?.attemptsMade, Math.ceil((held?.delay ?? 0) / 1000)]).toEqual([0, 5]);
+    away = outage < 4;
+    await held?.promote();
+  }
+  await inState(job, 'completed');
+  expect(dead).toEqual([]);
+});
+
+test('an unreadable message is in the dead letter at once, and its text stands nowhere', async () => {
+  let handled = 0;
+  consume(() => Promise.resolve(`handled ${(handled += 1)}`));
+  const job = await add('m1', { template: 't', n: 'somebody@example.com' });
+  await inState(job, 'failed');
+  const failed = await queue.getJob('m1');
+  expect([handled, failed?.attemptsMade, failed?.failedReason]).toEqual([0, 1, 'unreadable: n invalid_type']);
+  await until(() => dead.length === 1);
+});
+
+test('a stopping consumer finishes what it holds and takes nothing more', async () => {
+  const { passed, open } = gate();
+  const consumer = consume(() => passed.then(() => 'done'), { concurrency: 1 });
+  const [held, waiting] = [await add('held'), await add('waiting')];
+  await inState(held, 'active');
+  const stopped = consumer.stop(10_000);
+  open();
+  await stopped;
+  expect([await held.getState(), await waiting.getState()]).toEqual(['completed', 'waiting']);
+});
+
+test('what a stopping consumer cannot finish in time goes back whole, and another one does it', async () => {
+  const { passed, open } = gate();
+  const consumer = consume(() => passed.then(() => 'late'));
+  const job = await add('m1');
+  await inState(job, 'active');
+  await consumer.stop(50);
+  expect(await job.getState()).toBe('waiting');
+  expect((await queue.getJob('m1'))?.attemptsMade).toBe(0);
+  consume(() => Promise.resolve('by another'));
+  await inState(job, 'completed');
+  expect((await queue.getJob('m1'))?.returnvalue).toBe('by another');
+  open();
+});
+
+test('a consumer that stops before it started is no trouble', async () => {
+  const consumer = new QueueConsumer<Message>({
+    queue: 'work',
+    prefix: PREFIX,
+    connection,
+    schema,
+    concurrency: 1,
+    retrySeconds: [1, 1],
+    logger: createLogger({ service: 'test', level: 'silent' }),
+    handle: () => Promise.resolve(''),
+    onDeadLetter: () => undefined,
+    holdsBack: () => false,
+  });
+  await consumer.stop(1000);
+  consumer.start();
+  const job = await add('m1');
+  expect(await job.getState()).toBe('waiting');
+});
+
+test('the size of a queue counts what waits and what is delayed, and is the last known one without Redis', async () => {
+  const own = new Redis(testRedis.url, { maxRetriesPerRequest: 1, enableOfflineQueue: false, lazyConnect: true });
+  await own.connect();
+  const sizes = new QueueSizes(own, PREFIX, ['work', 'other']);
+  await add('m1');
+  await queue.add('t', {}, { delay: 60_000 });
+  expect(await sizes.unsent()).toBe(2);
+  own.disconnect();
+  expect(await sizes.unsent()).toBe(2);
+  await sizes.beforeApplicationShutdown();
+});

@@ -1,0 +1,131 @@
+import { DelayedError, UnrecoverableError, WaitingError, Worker, type Job } from 'bullmq';
+import type { Cluster, Redis } from 'ioredis';
+import type { z } from 'zod';
+import type { Logger } from '../logging/logger.ts';
+import { requestContext } from '../logging/request-context.ts';
+import { keptJobs, retryDelayMs } from './job-policy.ts';
+
+/**
+ * A killed worker's jobs come back after at most lock + check: 20 + 10 s. A job may be found in a dead worker's hands twice
+ * (BullMQ allows once by default), so that one which kills its worker still gets its three sends and no more.
+ */
+const LOCK_MS = 20_000;
+const STALLED_CHECK_MS = 10_000;
+const TIMES_STALLED = 2;
+/** BullMQ waits 15 s after a lost connection before it fetches again; a turn notice cannot. */
+const FETCH_AGAIN_MS = 1000;
+/** How long a job rests that is held back by something that is no fault of its own. */
+const HELD_BACK_MS = 5000;
+
+export interface DeadLetter {
+  readonly jobId: string;
+  /** As written in the job; not checked, the job may be unreadable. */
+  readonly template: unknown;
+  readonly error: Error;
+}
+
+export interface ConsumerOptions<Message> {
+  readonly queue: string;
+  readonly prefix: string;
+  /** Its own connection: maxRetriesPerRequest null; BullMQ duplicates it for blocking reads. */
+  readonly connection: Redis | Cluster;
+  readonly schema: z.ZodType<Message>;
+  readonly concurrency: number;
+  readonly retrySeconds: readonly number[];
+  readonly logger: Logger;
+  /** Deals with one message; the word it answers is kept with the completed job. */
+  readonly handle: (message: Message) => Promise<string>;
+  readonly onDeadLetter: (letter: DeadLetter) => void;
+  /** Errors that say nothing about the message (our database is away): tried again every 5 s, without losing an attempt. */
+  readonly holdsBack: (error: unknown) => boolean;
+}
+
+/** Takes jobs off one BullMQ queue: parsed on arrival, retried by our schedule, given back when the process stops. */
+export class QueueConsumer<Message> {
+  private readonly worker: Worker<unknown, string>;
+
+  constructor(private readonly options: ConsumerOptions<Message>) {
+    this.worker = new Worker<unknown, string>(options.queue, (job, token, signal) => this.process(job, token, signal), {
+      connection: options.connection,
+      prefix: options.prefix,
+      autorun: false,
+      concurrency: options.concurrency,
+      lockDuration: LOCK_MS,
+      stalledInterval: STALLED_CHECK_MS,
+      maxStalledCount: TIMES_STALLED,
+      runRetryDelay: FETCH_AGAIN_MS,
+      settings: { backoffStrategy: (sendsMade) => retryDelayMs(options.retrySeconds, sendsMade) },
+      ...keptJobs,
+    });
+    this.worker.on('error', (error) => options.logger.warn({ queue: options.queue, err: error }, 'queue connection trouble'));
+    this.worker.on('failed', (job, error) => this.failed(job, error));
+  }
+
+  start(): void {
+    void this.worker
+      .run()
+      .catch((error: unknown) => this.options.logger.error({ queue: this.options.queue, err: error }, 'queue consumer ended'));
+  }
+
+  /** Takes no more, finishes what it holds, and after `graceMs` puts the rest back into the queue for another worker. */
+  async stop(graceMs: number): Promise<void> {
+    const giveBack = setTimeout(() => this.worker.cancelAllJobs('stopping'), graceMs);
+    await this.worker.close();
+    clearTimeout(giveBack);
+  }
+
+  private async process(job: Job<unknown, string>, token: string | undefined, signal: AbortSignal | undefined): Promise<string> {
+    // The schedule is the consumer's, whoever put the job in.
+    job.opts.attempts = 1 + this.options.retrySeconds.length;
+    job.opts.backoff = { type: 'custom' };
+    const parsed = this.options.schema.safeParse(job.data);
+    if (!parsed.success) throw new UnrecoverableError(`unreadable: ${faultsOf(parsed.error)}`);
+    const work = requestContext.run({ requestId: job.id ?? 'job', deadlineAt: Date.now() + LOCK_MS }, () =>
+      this.options.handle(parsed.data),
+    );
+    const outcome = await Promise.race([work, whenAborted(signal)]).catch((error: unknown) => this.holdBack(error, job, token));
+    if (outcome !== ABORTED) return outcome;
+    // The handler may still get through; the inbox keeps whoever takes the job next from doing it again.
+    work.catch((error: unknown) => this.options.logger.warn({ job_id: job.id, err: error }, 'given back while it failed'));
+    if (token) await job.moveToWait(token);
+    throw new WaitingError();
+  }
+
+  private async holdBack(error: unknown, job: Job<unknown, string>, token: string | undefined): Promise<never> {
+    if (!this.options.holdsBack(error)) throw error;
+    this.options.logger.warn({ queue: this.options.queue, job_id: job.id, err: error }, 'job held back');
+    await job.moveToDelayed(Date.now() + HELD_BACK_MS, token);
+    throw new DelayedError();
+  }
+
+  private failed(job: Job<unknown, string> | undefined, error: Error): void {
+    const { logger, queue, onDeadLetter } = this.options;
+    const template = templateOf(job?.data);
+    const facts = { queue, job_id: job?.id, template, attempt: job?.attemptsMade, err: error };
+    // BullMQ says `failed` after every attempt; only the last one has an end.
+    if (job?.id && !job.finishedOn) return void logger.warn(facts, 'job failed, will be tried again');
+    logger.error(facts, 'dead letter');
+    onDeadLetter({ jobId: job?.id ?? 'unknown', template, error });
+  }
+}
+
+const ABORTED = Symbol('aborted');
+
+function whenAborted(signal: AbortSignal | undefined): Promise<typeof ABORTED> {
+  return new Promise((resolve) => {
+    if (signal?.aborted) resolve(ABORTED);
+    signal?.addEventListener('abort', () => resolve(ABORTED), { once: true });
+  });
+}
+
+function templateOf(data: unknown): unknown {
+  return typeof data === 'object' && data !== null && 'template' in data ? data.template : undefined;
+}
+
+/** Paths and reasons, never values: they are addresses of people, and this text is stored with the job. */
+function faultsOf(error: z.ZodError): string {
+  return error.issues
+    .slice(0, 5)
+    .map((issue) => `${issue.path.join('.') || 'job'} ${issue.code}`)
+    .join(', ');
+}

@@ -1,0 +1,30 @@
+import { createLogger } from './logger.ts';
+import { requestContext } from './request-context.ts';
+
+function logged(write: (logger: ReturnType<typeof createLogger>) => void): Record<string, unknown>[] {
+  const lines: string[] = [];
+  const logger = createLogger({ service: 'test', level: 'info', destination: { write: (line: string) => void lines.push(line) } });
+  write(logger);
+  return lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+}
+
+test('a line is JSON with service, level, time and the request it belongs to', () => {
+  const [line] = logged((logger) => requestContext.run({ requestId: 'r-1', deadlineAt: 0 }, () => logger.info({ match: 'm' }, 'sold')));
+  expect(line).toMatchObject({ service: 'test', level: 'info', request_id: 'r-1', match: 'm', msg: 'sold' });
+});
+
+test.each([
+  ['a field', { session_token: 'st_canary_canary' }],
+  ['a nested field', { job: { payload: { email: 'canary@example.com' } } }],
+  ['a header', { headers: { authorization: 'Bearer canary-canary' } }],
+  ['a path', { url: '/ws/canary-token-of-a-fan' }],
+  ['an error', { err: new Error('connect postgres://user:canary@127.0.0.1/db failed') }],
+])('a secret in %s never reaches the log', (_where, fields) => {
+  const [line] = logged((logger) => logger.warn(fields, 'seen'));
+  expect(JSON.stringify(line)).not.toContain('canary');
+});
+
+test('a secret inside the message is redacted too', () => {
+  const [line] = logged((logger) => logger.info('hold with st_canarycanary refused'));
+  expect(line?.msg).toBe('hold with st_[redacted] refused');
+});

@@ -1,0 +1,97 @@
+import type { LoggerService } from '@nestjs/common';
+import { pino, type DestinationStream, type Logger } from 'pino';
+import { requestContext } from './request-context.ts';
+
+export type { Logger } from 'pino';
+
+/** Never in a log, at any depth our objects have: credentials, tokens that are credentials, and addresses of people. */
+const SECRET_FIELDS = [
+  'authorization',
+  'x-internal-auth',
+  'x-purchase-session',
+  'stripe-signature',
+  'session_token',
+  'queue_token',
+  'fcm_token',
+  'fcm_tokens',
+  'client_secret',
+  'confirm_url',
+  'receipt',
+  'email',
+  'recipient',
+  'holder_name',
+  'code_text',
+  'password',
+];
+
+const redactedPaths = SECRET_FIELDS.flatMap((field) => [`["${field}"]`, `*["${field}"]`, `*.*["${field}"]`, `*.*.*["${field}"]`]);
+
+/** Tokens that stand in a path or a message rather than in a field of their own. */
+const SECRET_TEXT: readonly [RegExp, string][] = [
+  [/\bst_[\w-]{8,}/g, 'st_[redacted]'],
+  [/\/(ws|sse)\/[^/?\s"]+/g, '/$1/[redacted]'],
+  [/\b(Bearer|Basic)\s+[\w.~+/=-]+/gi, '$1 [redacted]'],
+  [/(postgres(?:ql)?|rediss?):\/\/[^@\s/]*@/g, '$1://[redacted]@'],
+];
+
+export function redactText(text: string): string {
+  return SECRET_TEXT.reduce((clean, [pattern, replacement]) => clean.replace(pattern, replacement), text);
+}
+
+function redactDeep(value: unknown, depth = 0): unknown {
+  if (typeof value === 'string') return redactText(value);
+  if (value instanceof Error) return { type: value.name, message: redactText(value.message), stack: redactText(value.stack ?? '') };
+  if (value === null || typeof value !== 'object' || depth > 4) return value;
+  if (Array.isArray(value)) return value.slice(0, 50).map((item) => redactDeep(item, depth + 1));
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, redactDeep(item, depth + 1)]));
+}
+
+/** JSON lines on stdout, one event a line, each with the request it belongs to. */
+export function createLogger(options: { service: string; level: string; destination?: DestinationStream }): Logger {
+  return pino(
+    {
+      level: options.level,
+      base: { service: options.service, pid: process.pid },
+      timestamp: pino.stdTimeFunctions.isoTime,
+      formatters: { level: (label) => ({ level: label }), log: (fields) => redactDeep(fields) as Record<string, unknown> },
+      redact: { paths: redactedPaths, censor: '[redacted]' },
+      mixin: () => {
+        const context = requestContext.current();
+        return context ? { request_id: context.requestId } : {};
+      },
+      hooks: {
+        logMethod(inputs, method) {
+          const clean = inputs.map((input) => (typeof input === 'string' ? redactText(input) : input));
+          method.apply(this, clean as Parameters<typeof method>);
+        },
+      },
+    },
+    options.destination ?? pino.destination({ sync: false, minLength: 0 }),
+  );
+}
+
+/** Nest's own messages go the same way as ours. */
+export class NestLog implements LoggerService {
+  constructor(private readonly logger: Logger) {}
+
+  log(message: unknown, ...rest: unknown[]): void {
+    this.logger.debug(this.fields(rest), String(message));
+  }
+  error(message: unknown, ...rest: unknown[]): void {
+    this.logger.error(this.fields(rest), String(message));
+  }
+  warn(message: unknown, ...rest: unknown[]): void {
+    this.logger.warn(this.fields(rest), String(message));
+  }
+  debug(message: unknown, ...rest: unknown[]): void {
+    this.logger.trace(this.fields(rest), String(message));
+  }
+  verbose(message: unknown, ...rest: unknown[]): void {
+    this.logger.trace(this.fields(rest), String(message));
+  }
+
+  private fields(rest: unknown[]): { context?: unknown; detail?: unknown[] } {
+    const context = rest.at(-1);
+    return rest.length > 1 ? { context, detail: rest.slice(0, -1) } : { context };
+  }
+}

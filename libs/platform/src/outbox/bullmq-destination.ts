@@ -1,0 +1,41 @@
+import { queueSchemas, JOBS_PREFIX, type JobQueue } from '#contracts/queue-jobs';
+import { Queue } from 'bullmq';
+import { notificationJobOptions } from '../jobs/job-policy.ts';
+import type { RedisConnection } from '../redis/redis-connection.ts';
+import type { Delivery, Destination, RelayedMessage } from './destination.ts';
+
+/** One of the notification queues: a message becomes the job it already is, under its own id. */
+export class BullmqDestination implements Destination {
+  readonly batchSize = 1000;
+  private readonly queue: Queue;
+
+  constructor(
+    readonly name: JobQueue,
+    connection: RedisConnection,
+  ) {
+    this.queue = new Queue(name, { connection, prefix: JOBS_PREFIX, skipVersionCheck: true });
+    this.queue.on('error', () => undefined);
+  }
+
+  async deliver(messages: readonly RelayedMessage[]): Promise<readonly Delivery[]> {
+    const deliveries = messages.map((message): Delivery => this.check(message));
+    const ready = messages.filter((_, index) => deliveries[index]?.outcome === 'delivered');
+    if (ready.length > 0) {
+      await this.queue.addBulk(
+        ready.map(({ id, body }) => ({ name: (body as { template: string }).template, data: body, opts: notificationJobOptions(id) })),
+      );
+    }
+    return deliveries;
+  }
+
+  async close(): Promise<void> {
+    await this.queue.close();
+  }
+
+  private check({ id, body }: RelayedMessage): Delivery {
+    const parsed = queueSchemas[this.name].safeParse(body);
+    if (parsed.success) return { id, outcome: 'delivered' };
+    const faults = parsed.error.issues.slice(0, 5).map((issue) => `${issue.path.join('.')} ${issue.code}`);
+    return { id, outcome: 'poison', error: `not a job of queue ${this.name}: ${faults.join(', ')}` };
+  }
+}

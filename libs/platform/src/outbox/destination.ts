@@ -1,0 +1,23 @@
+/** A message as the relay read it from the outbox. */
+export interface RelayedMessage {
+  readonly id: string;
+  readonly event: string;
+  readonly body: unknown;
+}
+
+/** What became of one message: delivered, or why not. A message that can never be delivered says so and is parked at once. */
+export type Delivery = { readonly id: string } & (
+  | { readonly outcome: 'delivered' }
+  | { readonly outcome: 'failed' | 'poison'; readonly error: string }
+);
+
+/**
+ * Where messages go. Delivering is at least once: a crash after `deliver` and before the relay's commit delivers again, so
+ * every receiver recognises the id. Throwing means nobody is at fault but the way there: nothing is counted against the rows.
+ */
+export interface Destination {
+  readonly name: string;
+  /** How many rows one round may hold locked: as many as can be delivered within a second or two. */
+  readonly batchSize: number;
+  deliver(messages: readonly RelayedMessage[]): Promise<readonly Delivery[]>;
+}

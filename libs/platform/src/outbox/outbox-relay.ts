@@ -1,0 +1,72 @@
+import type { DataSource, QueryRunner } from 'typeorm';
+import type { Logger } from '../logging/logger.ts';
+import type { Delivery, Destination, RelayedMessage } from './destination.ts';
+
+/** The seed's number: a round never takes more. */
+export const MAX_BATCH = 1000;
+/** A row that failed this often is set aside for people to look at, so that it blocks nothing behind it. */
+const PARKED_AFTER = 10;
+
+/**
+ * Claims what is due, oldest first. SKIP LOCKED lets relays share the work; a row whose aggregate has an earlier one that is
+ * still here (also locked by another relay) waits for it, which keeps the order of each aggregate. READ COMMITTED on
+ * purpose: the relay moves rows and decides nothing, and at SERIALIZABLE it would make every buyer's insert a conflict.
+ */
+const CLAIM = `
+  select id, event, body from outbox o
+  where destination = $1 and parked_at is null and available_at <= now()
+    and (aggregate_id is null or not exists (
+      select from outbox earlier
+      where earlier.aggregate_id = o.aggregate_id and earlier.seq < o.seq and earlier.parked_at is null))
+  order by seq limit $2 for update skip locked`;
+
+/** Moves rows of one destination from the outbox to where they go. `runOnce` is one round; only `main` loops for ever. */
+export class OutboxRelay {
+  constructor(
+    private readonly dataSource: DataSource,
+    readonly destination: Destination,
+    private readonly logger: Logger,
+  ) {}
+
+  /** Delivers one batch; returns how many rows it dealt with. */
+  async runOnce(limit = MAX_BATCH): Promise<number> {
+    const runner = this.dataSource.createQueryRunner();
+    try {
+      await runner.connect();
+      await runner.startTransaction('READ COMMITTED');
+      await runner.query(`select set_config('idle_in_transaction_session_timeout', '60s', true)`);
+      const batch = Math.min(limit, this.destination.batchSize, MAX_BATCH);
+      const messages = (await runner.query(CLAIM, [this.destination.name, batch])) as RelayedMessage[];
+      const deliveries = messages.length > 0 ? await this.destination.deliver(messages) : [];
+      await settle(runner, deliveries);
+      await runner.commitTransaction();
+      for (const delivery of deliveries) if (delivery.outcome !== 'delivered') this.report(delivery);
+      return messages.length;
+    } catch (error) {
+      if (runner.isTransactionActive) await runner.rollbackTransaction().catch(() => undefined);
+      throw error;
+    } finally {
+      await runner.release();
+    }
+  }
+
+  private report(delivery: Delivery & { outcome: 'failed' | 'poison' }): void {
+    const log = delivery.outcome === 'poison' ? this.logger.error.bind(this.logger) : this.logger.warn.bind(this.logger);
+    log({ message_id: delivery.id, destination: this.destination.name, reason: delivery.error }, `message ${delivery.outcome}`);
+  }
+}
+
+async function settle(runner: QueryRunner, deliveries: readonly Delivery[]): Promise<void> {
+  const delivered = deliveries.filter(({ outcome }) => outcome === 'delivered').map(({ id }) => id);
+  if (delivered.length > 0) await runner.query(`delete from outbox where id = any($1::uuid[])`, [delivered]);
+  for (const delivery of deliveries) {
+    if (delivery.outcome === 'delivered') continue;
+    await runner.query(
+      `update outbox set attempts = attempts + 1, last_error = $2,
+         available_at = now() + make_interval(secs => least(60, 0.5 * 2 ^ least(attempts, 10))),
+         parked_at = case when $3 or attempts + 1 >= $4 then now() end
+       where id = $1`,
+      [delivery.id, delivery.error.slice(0, 1000), delivery.outcome === 'poison', PARKED_AFTER],
+    );
+  }
+}

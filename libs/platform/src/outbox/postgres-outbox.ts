@@ -1,0 +1,25 @@
+import { Outbox, type OutboxMessage } from '#application/outbox';
+import type { Transaction } from '#application/transaction-manager';
+import { inside } from '../postgres/transaction.ts';
+
+/** Writes messages into the transaction of their effect; the relay takes them from there. */
+export class PostgresOutbox extends Outbox {
+  async append(tx: Transaction, messages: readonly OutboxMessage[]): Promise<void> {
+    if (messages.length === 0) return;
+    const postgres = inside(tx);
+    const rows = messages.map((message) => ({
+      id: message.id,
+      destination: message.destination,
+      event: message.event,
+      aggregate_id: message.aggregateId ?? null,
+      body: message.body,
+    }));
+    await postgres.rows(
+      `insert into outbox (id, destination, event, aggregate_id, body)
+       select id, destination, event, aggregate_id, body
+       from jsonb_to_recordset($1::jsonb) as m(id uuid, destination text, event text, aggregate_id text, body jsonb)`,
+      [JSON.stringify(rows)],
+    );
+    for (const message of messages) postgres.destinations.add(message.destination);
+  }
+}

@@ -1,0 +1,166 @@
+import type { Transaction } from '#application/transaction-manager';
+import { createTestDatabase, createTestRedis, type TestDatabase, type TestRedis } from '#testing/test-database';
+import type { DataSource } from 'typeorm';
+import { ProcessedMarks } from '../redis/processed-marks.ts';
+import { closeRedis, connectRedis, whenReady, type RedisConnection } from '../redis/redis-connection.ts';
+import { openDatabase } from './database.ts';
+import { Inbox, SendClaims } from './delivery-ledger.ts';
+import { PostgresTransactionManager } from './transaction-manager.ts';
+import { inside } from './transaction.ts';
+
+let testDatabase: TestDatabase;
+let testRedis: TestRedis;
+let database: DataSource;
+let redis: RedisConnection;
+let transactions: PostgresTransactionManager;
+let marks: ProcessedMarks;
+
+beforeAll(async () => {
+  [testDatabase, testRedis] = await Promise.all([createTestDatabase(), createTestRedis()]);
+  database = await openDatabase({ url: testDatabase.url, name: 'ledger-test' });
+  await database.query('create table effects (message_id text)');
+  transactions = new PostgresTransactionManager(database, { deadlineMs: 10_000 });
+  redis = connectRedis(testRedis.url, { name: 'ledger-test' });
+  await whenReady(redis);
+  marks = new ProcessedMarks(redis);
+});
+
+beforeEach(async () => {
+  await database.query('truncate inbox, effects');
+  await testRedis.flush();
+});
+
+afterAll(async () => {
+  await closeRedis(redis);
+  await database.destroy();
+  await Promise.all([testDatabase.drop(), testRedis.close()]);
+});
+
+const effect =
+  (messageId: string) =>
+  async (tx: Transaction): Promise<void> => {
+    await inside(tx).rows('insert into effects values ($1)', [messageId]);
+  };
+
+async function effects(): Promise<number> {
+  const [row] = await database.query<{ count: number }[]>('select count(*)::int as count from effects');
+  return row?.count ?? -1;
+}
+
+/** Nobody is willing to wait 20 s in a test: the claim is made that much older. */
+async function outliveLock(): Promise<void> {
+  await database.query("update inbox set claimed_at = claimed_at - interval '21 s'");
+}
+
+describe('an effect in PostgreSQL', () => {
+  test('happens once, however often and however closely together its message comes', async () => {
+    const inbox = new Inbox(transactions, marks);
+    const outcomes = await Promise.all(Array.from({ length: 8 }, () => inbox.once('mail', 'm1', effect('m1'))));
+    expect(outcomes.filter((outcome) => outcome === 'done')).toHaveLength(1);
+    expect(await inbox.once('mail', 'm1', effect('m1'))).toBe('duplicate');
+    expect(await effects()).toBe(1);
+  });
+
+  test('happens for each consumer of the same message', async () => {
+    const inbox = new Inbox(transactions, marks);
+    expect(await inbox.once('mail', 'm1', effect('m1'))).toBe('done');
+    expect(await inbox.once('push', 'm1', effect('m1'))).toBe('done');
+    expect((await redis.smembers('outbox:processed:m1')).sort()).toEqual(['mail', 'push']);
+    const ttl = await redis.ttl('outbox:processed:m1');
+    expect(ttl).toBeGreaterThan(8 * 86_400 - 60);
+    expect(ttl).toBeLessThanOrEqual(8 * 86_400);
+  });
+
+  test('is not remembered when it failed', async () => {
+    const inbox = new Inbox(transactions, marks);
+    const failing = inbox.once('mail', 'm1', async (tx) => {
+      await effect('m1')(tx);
+      throw new Error('no');
+    });
+    await expect(failing).rejects.toThrow('no');
+    expect([await effects(), await redis.exists('outbox:processed:m1')]).toEqual([0, 0]);
+    expect(await inbox.once('mail', 'm1', effect('m1'))).toBe('done');
+  });
+
+  test('the mark in Redis saves the question to PostgreSQL, and its loss changes nothing', async () => {
+    const inbox = new Inbox(transactions, marks);
+    await inbox.once('mail', 'm1', effect('m1'));
+    const closed = new Inbox(new NoTransactions(), marks);
+    expect(await closed.once('mail', 'm1', effect('m1'))).toBe('duplicate');
+    await testRedis.flush();
+    expect(await inbox.once('mail', 'm1', effect('m1'))).toBe('duplicate');
+    expect(await effects()).toBe(1);
+  });
+
+  test('happens once without Redis', async () => {
+    const unreachable = connectRedis('redis://127.0.0.1:1', { name: 'unreachable' });
+    const inbox = new Inbox(transactions, new ProcessedMarks(unreachable));
+    expect(await inbox.once('mail', 'm1', effect('m1'))).toBe('done');
+    expect(await inbox.once('mail', 'm1', effect('m1'))).toBe('duplicate');
+    expect(await effects()).toBe(1);
+    unreachable.disconnect();
+  });
+});
+
+describe('a send to the outside', () => {
+  let possible: string[];
+  let claims: SendClaims;
+
+  beforeEach(() => {
+    possible = [];
+    const possibleDuplicates = { inc: ({ consumer }: { consumer?: string | number }) => void possible.push(String(consumer)) };
+    claims = new SendClaims(transactions, { lockMs: 20_000, marks, possibleDuplicates: possibleDuplicates as never });
+  });
+
+  test('two at once: one claims it, the other is told that it is held', async () => {
+    const both = await Promise.all([claims.claim('smtp', 'm1'), claims.claim('smtp', 'm1')]);
+    expect(both.map(({ kind }) => kind).sort()).toEqual(['claimed', 'held']);
+  });
+
+  test('once finished it is never claimed again, with and without the mark in Redis', async () => {
+    await claims.claim('smtp', 'm1');
+    await claims.finish('smtp', 'm1');
+    expect(await claims.claim('smtp', 'm1')).toEqual({ kind: 'finished' });
+    await testRedis.flush();
+    await outliveLock();
+    expect(await claims.claim('smtp', 'm1')).toEqual({ kind: 'finished' });
+    expect(possible).toEqual([]);
+  });
+
+  test('a known failure frees it: the next claim is no duplicate', async () => {
+    for (let send = 0; send < 3; send += 1) {
+      const claim = await claims.claim('smtp', 'm1');
+      expect(claim).toMatchObject({ kind: 'claimed', possibleDuplicate: false });
+      if (claim.kind === 'claimed') await claims.release('smtp', 'm1', claim.token);
+    }
+    expect(possible).toEqual([]);
+  });
+
+  test('a claim nobody finished is claimed again once, counted, and then left to people', async () => {
+    await claims.claim('smtp', 'm1');
+    expect(await claims.claim('smtp', 'm1')).toEqual({ kind: 'held' });
+    await outliveLock();
+    expect(await claims.claim('smtp', 'm1')).toMatchObject({ kind: 'claimed', possibleDuplicate: true });
+    expect(await claims.claim('smtp', 'm1')).toEqual({ kind: 'held' });
+    await outliveLock();
+    expect(await claims.claim('smtp', 'm1')).toEqual({ kind: 'uncertain' });
+    expect(possible).toEqual(['smtp']);
+  });
+
+  test('a frozen sender that wakes up cannot free the claim of the one that took over', async () => {
+    const frozen = await claims.claim('smtp', 'm1');
+    await outliveLock();
+    await claims.claim('smtp', 'm1');
+    if (frozen.kind === 'claimed') await claims.release('smtp', 'm1', frozen.token);
+    expect(await claims.claim('smtp', 'm1')).toEqual({ kind: 'held' });
+  });
+});
+
+class NoTransactions extends PostgresTransactionManager {
+  constructor() {
+    super(database, { deadlineMs: 1 });
+  }
+  override run(): Promise<never> {
+    throw new Error('PostgreSQL was asked');
+  }
+}

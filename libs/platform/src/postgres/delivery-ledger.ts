@@ -1,0 +1,128 @@
+import type { Transaction, TransactionManager } from '#application/transaction-manager';
+import type { Counter } from 'prom-client';
+import type { ProcessedMarks } from '../redis/processed-marks.ts';
+import { inside } from './transaction.ts';
+
+/*
+ * Messages arrive at least once; what they cause happens once. The truth is the table `inbox`, one row per consumer and
+ * message, in one of two ways:
+ *
+ *   effect in PostgreSQL     Inbox.once        row and effect commit together: exactly once
+ *   send to the outside      SendClaims        claim → send → finish; known not sent: release
+ *
+ *   A claim that nobody finished may have been sent and may not. After `lockMs` it may be claimed again, once, and that is
+ *   counted as a possible duplicate; a second time it is `uncertain` and people decide.
+ *
+ *     (none) ──claim──▶ held ──finish──▶ finished
+ *       ▲                │ ▲ lock over: claimed again, once
+ *       └────release─────┘ └──────────────▶ uncertain
+ */
+
+/** For consumers whose whole effect is in our own PostgreSQL. */
+export class Inbox {
+  constructor(
+    private readonly transactions: TransactionManager,
+    private readonly marks?: ProcessedMarks,
+  ) {}
+
+  /** Runs `work` in the transaction that remembers the message, or not at all when it is remembered already. */
+  async once(consumer: string, messageId: string, work: (tx: Transaction) => Promise<void>): Promise<'done' | 'duplicate'> {
+    if (await this.marks?.has(consumer, messageId)) return 'duplicate';
+    const outcome = await this.transactions.run(async (tx) => {
+      if (!(await this.remember(tx, consumer, messageId))) return 'duplicate';
+      await work(tx);
+      return 'done';
+    });
+    await this.marks?.add(consumer, messageId);
+    return outcome;
+  }
+
+  /** False when somebody else already did the work. Two at once: the second one waits for the first one's commit. */
+  protected async remember(tx: Transaction, consumer: string, messageId: string): Promise<boolean> {
+    const rows = await inside(tx).rows(
+      `insert into inbox (consumer, message_id, claimed_at, finished_at, attempts)
+       values ($1, $2, clock_timestamp(), clock_timestamp(), 1)
+       on conflict (consumer, message_id) do update set finished_at = excluded.finished_at
+       where inbox.finished_at is null
+       returning true as mine`,
+      [consumer, messageId],
+    );
+    return rows.length > 0;
+  }
+}
+
+/** How often a send with an unknown outcome may be tried: the first time and once more. */
+const MAX_UNKNOWN_SENDS = 2;
+
+export type Claim =
+  | { readonly kind: 'claimed'; readonly token: string; readonly possibleDuplicate: boolean }
+  /** It left; nothing to do. */
+  | { readonly kind: 'finished' }
+  /** Somebody is sending it this moment. */
+  | { readonly kind: 'held' }
+  /** Tried twice, and nobody knows how either ended. */
+  | { readonly kind: 'uncertain' };
+
+export interface SendClaimOptions {
+  /** Longer than any send takes, and no longer than the first retry waits. */
+  readonly lockMs: number;
+  readonly marks?: ProcessedMarks;
+  readonly possibleDuplicates?: Pick<Counter<'consumer'>, 'inc'>;
+}
+
+/** For sends that PostgreSQL cannot take back. */
+export class SendClaims {
+  constructor(
+    private readonly transactions: TransactionManager,
+    private readonly options: SendClaimOptions,
+  ) {}
+
+  async claim(consumer: string, messageId: string): Promise<Claim> {
+    if (await this.options.marks?.has(consumer, messageId)) return { kind: 'finished' };
+    const claim = await this.transactions.run((tx) => this.take(tx, consumer, messageId));
+    if (claim.kind === 'claimed' && claim.possibleDuplicate) this.options.possibleDuplicates?.inc({ consumer });
+    return claim;
+  }
+
+  /** It left, whoever's claim stands by now. */
+  async finish(consumer: string, messageId: string): Promise<void> {
+    await this.transactions.run((tx) =>
+      inside(tx).rows(
+        'update inbox set finished_at = clock_timestamp() where consumer = $1 and message_id = $2 and finished_at is null',
+        [consumer, messageId],
+      ),
+    );
+    await this.options.marks?.add(consumer, messageId);
+  }
+
+  /** It certainly did not leave: the next claim is no duplicate. Changes nothing when the claim is no longer ours. */
+  async release(consumer: string, messageId: string, token: string): Promise<void> {
+    await this.transactions.run((tx) =>
+      inside(tx).rows(
+        `update inbox set claimed_at = null, attempts = attempts - 1
+         where consumer = $1 and message_id = $2 and claimed_at = $3::timestamptz and finished_at is null`,
+        [consumer, messageId, token],
+      ),
+    );
+  }
+
+  private async take(tx: Transaction, consumer: string, messageId: string): Promise<Claim> {
+    const [taken] = await inside(tx).rows<{ attempts: number; token: string }>(
+      `insert into inbox (consumer, message_id, claimed_at, attempts) values ($1, $2, clock_timestamp(), 1)
+       on conflict (consumer, message_id) do update set claimed_at = clock_timestamp(), attempts = inbox.attempts + 1
+       where inbox.finished_at is null and inbox.attempts < $3
+         and (inbox.claimed_at is null or inbox.claimed_at < clock_timestamp() - make_interval(secs => $4))
+       returning attempts, claimed_at::text as token`,
+      [consumer, messageId, MAX_UNKNOWN_SENDS, this.options.lockMs / 1000],
+    );
+    if (taken) return { kind: 'claimed', token: taken.token, possibleDuplicate: taken.attempts > 1 };
+    const [row] = await inside(tx).rows<{ kind: 'finished' | 'held' | 'uncertain' }>(
+      `select case when finished_at is not null then 'finished'
+                   when claimed_at < clock_timestamp() - make_interval(secs => $3) then 'uncertain'
+                   else 'held' end as kind
+       from inbox where consumer = $1 and message_id = $2`,
+      [consumer, messageId, this.options.lockMs / 1000],
+    );
+    return row ?? { kind: 'held' };
+  }
+}

@@ -1,0 +1,118 @@
+import { TransactionManager, type Transaction } from '#application/transaction-manager';
+import { DomainError } from '#domain/shared/domain-error';
+import type { Counter } from 'prom-client';
+import type { DataSource, QueryRunner } from 'typeorm';
+import { storeAnswer, takeKey } from '../idempotency/fence.ts';
+import { requestContext, type IdempotencyFence } from '../logging/request-context.ts';
+import { isTransactionOpen, whileTransactionIsOpen } from './open-transaction.ts';
+import { isConnectionLoss, RETRYABLE_SQLSTATES, sqlstateOf } from './sqlstates.ts';
+import { PostgresTransaction } from './transaction.ts';
+import { resolveCommit } from './unknown-commit.ts';
+
+export const MAX_ATTEMPTS = 6;
+/** An attempt that cannot finish is not begun. */
+const LEAST_TIME_FOR_AN_ATTEMPT_MS = 1000;
+
+/** The mission's formula; `attempt` is the number of the one that failed, 1…5: 50–150 ms, then doubling up to a second. */
+export function backoffMs(attempt: number, random: () => number): number {
+  return Math.min(1000, (0.5 + random()) * 50 * 2 ** attempt);
+}
+
+export interface TransactionOptions {
+  readonly deadlineMs: number;
+  readonly retries?: Pick<Counter<'sqlstate'>, 'inc'>;
+  /** Wakes the relays of these destinations; called after a commit, never inside the transaction. */
+  readonly afterCommit?: (destinations: ReadonlySet<string>) => void;
+  readonly random?: () => number;
+  readonly sleep?: (ms: number) => Promise<void>;
+}
+
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+/**
+ * SERIALIZABLE, `lock_timeout` 8 s, up to six attempts of the whole block, within the deadline of the request
+ * (CONTRACT §8). `lock_timeout` bounds one wait, not a request; the deadline bounds all of them together.
+ */
+export class PostgresTransactionManager extends TransactionManager {
+  private readonly random: () => number;
+  private readonly sleep: (ms: number) => Promise<void>;
+
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly options: TransactionOptions,
+  ) {
+    super();
+    this.random = options.random ?? Math.random;
+    this.sleep = options.sleep ?? pause;
+  }
+
+  run<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
+    return this.attempts(work, requestContext.current()?.fence);
+  }
+
+  runStep<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
+    return this.attempts(work, undefined);
+  }
+
+  private async attempts<T>(work: (tx: Transaction) => Promise<T>, fence: IdempotencyFence | undefined): Promise<T> {
+    if (isTransactionOpen()) throw new Error('A transaction inside a transaction: pass tx along instead.');
+    const deadlineAt = requestContext.current()?.deadlineAt ?? Date.now() + this.options.deadlineMs;
+    for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
+      if (deadlineAt - Date.now() < LEAST_TIME_FOR_AN_ATTEMPT_MS) break;
+      try {
+        return await this.attempt(work, fence, deadlineAt);
+      } catch (error) {
+        const sqlstate = sqlstateOf(error);
+        if (!sqlstate || !RETRYABLE_SQLSTATES.has(sqlstate)) throw error;
+        this.options.retries?.inc({ sqlstate });
+        if (attempt < MAX_ATTEMPTS) await this.sleep(backoffMs(attempt, this.random));
+      }
+    }
+    throw new DomainError('LOCK_TIMEOUT', 'Too many others want the same right now. Nothing was changed; try again.');
+  }
+
+  private async attempt<T>(work: (tx: Transaction) => Promise<T>, fence: IdempotencyFence | undefined, deadlineAt: number): Promise<T> {
+    const runner = this.dataSource.createQueryRunner();
+    try {
+      await runner.connect();
+      await runner.startTransaction('SERIALIZABLE');
+      const tx = new PostgresTransaction(await prepare(runner, deadlineAt), runner);
+      const result = await whileTransactionIsOpen(async () => {
+        if (fence) await takeKey(tx, fence);
+        const answer = await work(tx);
+        if (fence) await storeAnswer(tx, fence, answer);
+        return answer;
+      });
+      await this.commit(runner, tx);
+      if (tx.destinations.size > 0) this.options.afterCommit?.(tx.destinations);
+      return result;
+    } catch (error) {
+      if (fence) delete fence.stored;
+      if (runner.isTransactionActive) await runner.rollbackTransaction().catch(() => undefined);
+      throw error;
+    } finally {
+      await runner.release();
+    }
+  }
+
+  /** A connection that breaks while committing leaves the outcome unknown; it is looked up, not guessed (W6). */
+  private async commit(runner: QueryRunner, tx: PostgresTransaction): Promise<void> {
+    try {
+      await runner.commitTransaction();
+    } catch (error) {
+      if (!isConnectionLoss(error)) throw error;
+      await resolveCommit(this.dataSource, tx.id, this.sleep);
+    }
+  }
+}
+
+/** Sets what holds for this transaction only, and learns its id, by which its outcome can be asked for later. */
+async function prepare(runner: QueryRunner, deadlineAt: number): Promise<string> {
+  const budgetMs = Math.max(LEAST_TIME_FOR_AN_ATTEMPT_MS, deadlineAt - Date.now());
+  const rows = (await runner.query(
+    `select set_config('lock_timeout', '8s', true), set_config('statement_timeout', $1, true),
+            set_config('idle_in_transaction_session_timeout', '15s', true), pg_current_xact_id()::text as id`,
+    [`${Math.ceil(budgetMs)}ms`],
+  )) as { id: string }[];
+  return rows[0]?.id ?? '';
+}

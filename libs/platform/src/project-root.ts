@@ -1,0 +1,14 @@
+import fs from 'node:fs';
+import path from 'node:path';
+
+let root: string | undefined;
+
+/** The folder of package.json, the same from the sources and from dist: SQL and Lua files are read from the source tree. */
+export function projectFile(...segments: string[]): string {
+  if (!root) {
+    let folder = import.meta.dirname;
+    while (!fs.existsSync(path.join(folder, 'package.json'))) folder = path.dirname(folder);
+    root = folder;
+  }
+  return path.join(root, ...segments);
+}

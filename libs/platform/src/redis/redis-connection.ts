@@ -1,0 +1,44 @@
+import { Cluster, Redis, type RedisOptions } from 'ioredis';
+
+export type RedisConnection = Redis | Cluster;
+
+/**
+ * One URL is a server, several are the nodes of a cluster. Commands in flight when a connection breaks are not sent
+ * again by the client (it would count twice what it cannot know failed), and nothing waits for Redis longer than the
+ * caller can: unreachable is an answer within a second or two.
+ */
+export function connectRedis(urls: string, options: { name: string; forJobs?: boolean; commandTimeoutMs?: number }): RedisConnection {
+  const common: RedisOptions = {
+    connectionName: `tribina-${options.name}`,
+    autoResendUnfulfilledCommands: false,
+    enableOfflineQueue: options.forJobs ?? false,
+    maxRetriesPerRequest: options.forJobs ? null : 1,
+    connectTimeout: 2000,
+    ...(options.forJobs ? {} : { commandTimeout: options.commandTimeoutMs ?? 2000 }),
+    retryStrategy: (attempt) => Math.min(50 * 2 ** Math.min(attempt, 6), 2000) * (0.5 + Math.random()),
+  };
+  const nodes = urls.split(',').map((url) => url.trim());
+  const connection: RedisConnection =
+    nodes.length > 1
+      ? new Cluster(nodes, { redisOptions: common, enableOfflineQueue: options.forJobs ?? false, slotsRefreshTimeout: 2000 })
+      : new Redis(nodes[0] ?? '', common);
+  // Without a listener ioredis writes every failed attempt to the console; health and each call's own error tell enough.
+  connection.on('error', () => undefined);
+  return connection;
+}
+
+/** Waits for the first usable connection, so that a service that starts with Redis does not refuse its first callers. */
+export async function whenReady(connection: RedisConnection, timeoutMs = 5000): Promise<boolean> {
+  if (connection.status === 'ready') return true;
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => resolve(false), timeoutMs);
+    connection.once('ready', () => {
+      clearTimeout(timer);
+      resolve(true);
+    });
+  });
+}
+
+export async function closeRedis(connection: RedisConnection): Promise<void> {
+  await connection.quit().catch(() => connection.disconnect());
+}

@@ -1,0 +1,12 @@
+import type { Abstract, Provider, Type } from '@nestjs/common';
+
+type Tokens<A extends unknown[]> = { [K in keyof A]: Type<A[K]> | Abstract<A[K]> };
+
+/** Wires a use case in one line; a missing dependency, or one out of order, does not compile. */
+export function useCase<A extends unknown[], T>(target: new (...dependencies: A) => T, ...inject: Tokens<A>): Provider {
+  return {
+    provide: target,
+    inject: inject as never,
+    useFactory: (...dependencies: unknown[]) => new target(...(dependencies as A)),
+  };
+}

@@ -1,0 +1,50 @@
+import { Redis } from 'ioredis';
+import pg from 'pg';
+import { createTestDatabase, createTestRedis } from './test-database.ts';
+
+describe('a test database', () => {
+  test('two of them do not see each other', async () => {
+    const [one, other] = await Promise.all([createTestDatabase(), createTestDatabase()]);
+    const client = new pg.Client({ connectionString: one.url });
+    await client.connect();
+    await client.query('create table only_here (id int)');
+    await client.end();
+    const elsewhere = new pg.Client({ connectionString: other.url });
+    await elsewhere.connect();
+    const { rows } = await elsewhere.query("select to_regclass('only_here') as found");
+    await elsewhere.end();
+    expect(rows[0].found).toBeNull();
+    await Promise.all([one.drop(), other.drop()]);
+  });
+
+  test('the server holds the settings our SERIALIZABLE batches need', async () => {
+    const database = await createTestDatabase();
+    const client = new pg.Client({ connectionString: database.url });
+    await client.connect();
+    const { rows } = await client.query('select name, setting from pg_settings where name = any($1) order by name', [
+      ['max_connections', 'max_pred_locks_per_page', 'max_pred_locks_per_relation'],
+    ]);
+    await client.end();
+    await database.drop();
+    expect(rows.map(({ setting }) => Number(setting))).toEqual([200, 200, 20_000]);
+  });
+
+  test('dropping it tells of a connection left open', async () => {
+    const database = await createTestDatabase();
+    const client = new pg.Client({ connectionString: database.url, application_name: 'forgotten' });
+    client.on('error', () => undefined);
+    await client.connect();
+    await expect(database.drop()).rejects.toThrow(/1 leaked connection.*\nforgotten/);
+    await client.end().catch(() => undefined);
+  });
+});
+
+test('a test Redis is empty and answers', async () => {
+  const first = await createTestRedis();
+  const client = new Redis(first.url);
+  await client.set('left', 'over');
+  const second = await createTestRedis();
+  expect(await client.dbsize()).toBe(0);
+  await client.quit();
+  await Promise.all([first.close(), second.close()]);
+});

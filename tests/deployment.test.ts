@@ -1,0 +1,181 @@
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import * as settingsSlices from '#platform/config/settings';
+import { brokenCopies } from './deployment/broken-copies.ts';
+import { base, bounds, drainSeconds, exists, ports, production, settings, text } from './deployment/facts.ts';
+import type { Rule } from './deployment/kube-documents.ts';
+import { broken, ofKind, parseYaml, without } from './deployment/kube-documents.ts';
+import { schemaViolations } from './deployment/kube-schemas.ts';
+import { kustomizationViolations, rendered } from './deployment/kustomize.ts';
+import * as wiring from './deployment/wiring.ts';
+import * as workloads from './deployment/workloads.ts';
+
+test('the ports here are the defaults of the settings', () => {
+  const defaults = settingsSlices.addressSettings.parse({});
+  expect([defaults.MONOLITH_PORT, defaults.QUEUE_PORT, defaults.WORKER_PORT]).toEqual(Object.values(ports));
+});
+
+test('a drain may take as long as the longest legal request', () => {
+  expect(drainSeconds).toBeGreaterThan(settingsSlices.limitSettings.parse({}).REQUEST_DEADLINE_MS / 1000);
+});
+
+describe('kubernetes schemas', () => {
+  test.each([
+    ['base', base],
+    ['production', production],
+  ])('every document of %s is what its schema says', async (_name, documents) => {
+    expect((await Promise.all(documents.map(schemaViolations))).flat()).toEqual([]);
+  });
+
+  test.each([
+    ['a misspelt field', 'spec.template.spec.containers.0.livenesProbe', {}, 'livenesProbe: Kubernetes does not know this field'],
+    [
+      'a misspelt field deep down',
+      'spec.template.spec.containers.0.lifecycle.preStop.sleep.second',
+      5,
+      'sleep/second: Kubernetes does not know',
+    ],
+    ['a wrong type', 'spec.replicas', '5', 'spec/replicas: type'],
+    ['a missing field', 'spec.selector', undefined, 'missingProperty":"selector"'],
+    ['an unknown API', 'apiVersion', 'apps/v1beta1', 'apps/v1'],
+  ])('%s is reported', async (_name, at, value, complaint) => {
+    const documents = broken(base, 'Deployment/monolith', at, value);
+    expect((await Promise.all(documents.map(schemaViolations))).flat().join('\n')).toContain(complaint);
+  });
+
+  test.each(['defaultMode: 0440', 'proxy-buffering: off'])('%s is refused: YAML 1.1 and 1.2 differ on it', (line) => {
+    expect(() => parseYaml('a.yaml', line)).toThrow('do not read the same');
+  });
+
+  test('a kind that Kubernetes does not have is reported', async () => {
+    const [document] = base;
+    expect(await schemaViolations({ ...document!, apiVersion: 'apps/v1', kind: 'Deploiment' })).toEqual([
+      expect.stringContaining('Kubernetes has no apps/v1 Deploiment'),
+    ]);
+  });
+});
+
+describe('kustomizations', () => {
+  let copy: string;
+  beforeEach(() => {
+    copy = path.join(fs.mkdtempSync(path.join(os.tmpdir(), 'tribina-k8s-')), 'k8s');
+    fs.cpSync('k8s', copy, { recursive: true });
+  });
+  afterEach(() => fs.rmSync(path.dirname(copy), { recursive: true }));
+  const edit = (file: string, change: (content: string) => string) =>
+    fs.writeFileSync(path.join(copy, file), change(text(path.join(copy, file))));
+
+  test('name every file, and only files that exist', () => {
+    expect(kustomizationViolations('k8s')).toEqual([]);
+  });
+
+  test('a file that nothing names is reported', () => {
+    fs.writeFileSync(path.join(copy, 'base/forgotten.yaml'), 'kind: Service\n');
+    expect(kustomizationViolations(copy)).toEqual([expect.stringContaining('base/forgotten.yaml: no kustomization names it')]);
+  });
+
+  test('a name without a file is reported', () => {
+    fs.rmSync(path.join(copy, 'base/ingress.yaml'));
+    expect(kustomizationViolations(copy)).toEqual([expect.stringContaining('base/ingress.yaml: named by')]);
+  });
+
+  test('a deploy that carries the empty Secrets is reported', () => {
+    edit('base/kustomization.yaml', (content) => `${content}  - ../secrets/monolith.yaml\n`);
+    expect(kustomizationViolations(copy)).toEqual([expect.stringContaining('would overwrite the real Secret')]);
+  });
+
+  test('a patch of something that is not there does not render', () => {
+    edit('overlays/production/settings.yaml', (content) => content.replace('tribina-settings', 'tribina-setings'));
+    expect(() => rendered(path.join(copy, 'overlays/production'))).toThrow('there is no ConfigMap/tribina-setings to patch');
+  });
+
+  test('a kustomization with a field that the renderer would ignore does not render', () => {
+    edit('overlays/production/kustomization.yaml', (content) => `${content}namePrefix: hns-\n`);
+    expect(() => rendered(path.join(copy, 'overlays/production'))).toThrow('namePrefix');
+  });
+
+  test('production leaves the number of pods to the autoscalers and takes its images from one place', () => {
+    const deployments = ofKind<{ spec: { replicas?: number } }>(production, 'Deployment');
+    expect(deployments.map(({ body }) => body.spec.replicas)).toEqual([undefined, undefined, undefined]);
+    expect(JSON.stringify(production).match(/"image":"[^"]+"/g)).toEqual(
+      Array(4).fill('"image":"registry.example/tribina:0.1.0"'),
+    );
+  });
+});
+
+const rules: Record<string, Rule> = {
+  podsAreLockedDown: workloads.podsAreLockedDown,
+  podsSayWhatTheyNeed: workloads.podsSayWhatTheyNeed,
+  deploymentsAreProbed: workloads.deploymentsAreProbed,
+  deploymentsDrain: workloads.deploymentsDrain(drainSeconds),
+  commandsExist: workloads.commandsExist(exists),
+  portsAreTheDefaults: workloads.portsAreTheDefaults(ports),
+  imagesAreOneRelease: workloads.imagesAreOneRelease,
+  selectorsFindPods: wiring.selectorsFindPods,
+  servicesReachPorts: wiring.servicesReachPorts,
+  scalesBetween: wiring.scalesBetween(bounds),
+  settingsArriveInPods: wiring.settingsArriveInPods,
+  variablesAreSettings: wiring.variablesAreSettings(settings),
+  secretsAreEmpty: wiring.secretsAreEmpty,
+};
+
+describe('rules', () => {
+  test.each(Object.entries(rules))('%s: base and production keep it', (_name, rule) => {
+    expect([...rule(base), ...rule(production)]).toEqual([]);
+  });
+
+  test.each(brokenCopies)('%s: %s with another %s is reported', (rule, label, at, value, complaint) => {
+    expect(rules[rule]!(broken(base, label, at, value)).join('\n')).toContain(complaint);
+  });
+
+  test('a Deployment without its autoscaler or its budget is reported', () => {
+    expect(rules.scalesBetween!(without(base, 'HorizontalPodAutoscaler/monolith'))).toEqual([
+      expect.stringContaining('scales from undefined'),
+    ]);
+    expect(rules.scalesBetween!(without(base, 'PodDisruptionBudget/monolith'))).toEqual([
+      expect.stringContaining('has no PodDisruptionBudget'),
+    ]);
+  });
+});
+
+describe('autoscaling', () => {
+  /** The specification's own example. */
+  const seed = {
+    scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'queue-service' },
+    minReplicas: 3,
+    maxReplicas: 20,
+    metrics: [
+      { type: 'Resource', resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization: 70 } } },
+      {
+        type: 'Pods',
+        pods: { metric: { name: 'websocket_connections' }, target: { type: 'AverageValue', averageValue: '5000' } },
+      },
+    ],
+  };
+  const specs = new Map(
+    ofKind<{ spec: typeof seed }>(production, 'HorizontalPodAutoscaler').map(({ name, body }) => [name, body.spec]),
+  );
+
+  test('the queue service scales exactly as specified', () => {
+    expect(specs.get('queue-service')).toEqual(seed);
+  });
+
+  test.each(['monolith', 'notification-worker'])('%s scales at 70 %% CPU', (name) => {
+    expect(specs.get(name)?.metrics).toEqual([seed.metrics[0]]);
+  });
+});
+
+test('no file of the deployment names a package registry', () => {
+  const files = [
+    'Dockerfile',
+    '.dockerignore',
+    'docker-compose.yml',
+    'docs/deployment.md',
+    ...fs.readdirSync('k8s', { recursive: true, encoding: 'utf8' }).map((file) => `k8s/${file}`),
+  ];
+  const naming = files.filter(
+    (file) => fs.statSync(file).isFile() && /registry\.npmjs|npmmirror|deb\.debian\.org|yarnpkg/.test(text(file)),
+  );
+  expect(naming).toEqual([]);
+});

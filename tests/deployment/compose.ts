@@ -1,0 +1,113 @@
+import { parse } from 'yaml';
+
+interface Service {
+  image: string;
+  build?: string;
+  command?: string[];
+  environment?: Record<string, string>;
+  ports?: string[];
+  depends_on?: Record<string, { condition: string }>;
+  healthcheck?: { test: string[] };
+  restart?: string;
+  read_only?: boolean;
+  cap_drop?: string[];
+  volumes?: string[];
+  stop_grace_period?: string;
+}
+export interface Compose {
+  services: Record<string, Service>;
+  volumes?: Record<string, unknown>;
+}
+
+export const parseCompose = (text: string): Compose => parse(text, { merge: true }) as Compose;
+
+export interface Known {
+  settings: ReadonlySet<string>;
+  /** The port of each long-running service. */
+  ports: Readonly<Record<string, number>>;
+  drainSeconds: number;
+  exists: (file: string) => boolean;
+}
+
+function ownServiceViolations(name: string, service: Service, known: Known): string[] {
+  const [node, flag, entry = ''] = service.command ?? [];
+  const source = entry.replace(/^dist\//, '').replace(/\.js$/, '.ts');
+  const port = known.ports[name];
+  const isOneShot = port === undefined;
+  const rules: [boolean, string][] = [
+    [service.image === 'tribina:local' && service.build === '.', 'does not run our own image'],
+    [node === 'node' && flag === '--enable-source-maps' && known.exists(source), `runs ${entry}, and there is no ${source}`],
+    [
+      isOneShot ? source === 'apps/monolith/src/cli.ts' : source === `apps/${name}/src/main.ts`,
+      `runs ${entry}, which is not its own`,
+    ],
+    [service.restart === (isOneShot ? 'no' : 'on-failure'), `restart is ${service.restart}`],
+    [service.read_only === true && String(service.cap_drop) === 'ALL', 'is not locked down'],
+    [
+      isOneShot || Number.parseInt(service.stop_grace_period ?? '10s', 10) > known.drainSeconds,
+      'is killed before its drain is over',
+    ],
+    [service.environment?.NODE_ENV !== 'production', 'runs in production mode, which refuses the development secrets'],
+    [
+      isOneShot || String(service.ports) === `127.0.0.1:${port}:${port}`,
+      `publishes ${String(service.ports)}, not its port on 127.0.0.1 only`,
+    ],
+    [
+      isOneShot || String(service.healthcheck?.test).includes(`http://127.0.0.1:${port}/health/ready'`),
+      'has no health check of its own /health/ready',
+    ],
+  ];
+  const unknown = Object.keys(service.environment ?? {}).filter((variable) => !known.settings.has(variable));
+  return [
+    ...rules.filter(([holds]) => !holds).map(([, complaint]) => `${name}: ${complaint}`),
+    ...unknown.map((variable) => `${name}: ${variable} is not a setting`),
+  ];
+}
+
+function dependencyViolations(name: string, service: Service, services: Compose['services']): string[] {
+  return Object.entries(service.depends_on ?? {}).flatMap(([dependency, { condition }]) => {
+    const target = services[dependency];
+    if (!target) return [`${name}: waits for ${dependency}, which is no service`];
+    if (condition === 'service_healthy')
+      return target.healthcheck ? [] : [`${name}: waits until ${dependency} is healthy, and nothing checks that`];
+    if (condition === 'service_completed_successfully')
+      return target.restart === 'no' ? [] : [`${name}: waits until ${dependency} ends, and it does not end`];
+    return [`${name}: waits for ${dependency} with the condition ${condition}`];
+  });
+}
+
+function dataStoreViolations({ services }: Compose): string[] {
+  const postgres = services.postgres?.command?.join(' ') ?? '';
+  const redis = services.redis?.command?.join(' ') ?? '';
+  const rules: [boolean, string][] = [
+    [services.postgres?.image === 'postgres:18', 'postgres: is not postgres:18'],
+    [
+      postgres.includes('-c max_pred_locks_per_page=200') && postgres.includes('-c max_pred_locks_per_relation=20000'),
+      'postgres: predicate locks are at their defaults',
+    ],
+    // From 18 on the image keeps its data below this folder; a volume at …/data would stay empty and the server would not start.
+    [String(services.postgres?.volumes) === 'postgres-data:/var/lib/postgresql', 'postgres: its data is not in the volume'],
+    [services.redis?.image === 'redis:7', 'redis: is not redis:7'],
+    [redis.includes('--appendonly yes') && redis.includes('--maxmemory-policy noeviction'), 'redis: may forget what it was told'],
+    [String(services.redis?.volumes) === 'redis-data:/data', 'redis: its data is not in the volume'],
+  ];
+  return rules.filter(([holds]) => !holds).map(([, complaint]) => complaint);
+}
+
+/** What would keep `docker compose up` from giving a working system in development mode. */
+export function composeViolations(compose: Compose, known: Known): string[] {
+  const { services, volumes = {} } = compose;
+  const own = Object.entries(services).filter(([name]) => name !== 'postgres' && name !== 'redis');
+  const used = Object.values(services).flatMap((service) => (service.volumes ?? []).map((volume) => volume.split(':')[0] ?? ''));
+  const missing = Object.keys(known.ports).filter((name) => !services[name]);
+  return [
+    ...missing.map((name) => `${name}: is missing`),
+    ...own.flatMap(([name, service]) => ownServiceViolations(name, service, known)),
+    ...Object.entries(services).flatMap(([name, service]) => dependencyViolations(name, service, services)),
+    ...dataStoreViolations(compose),
+    ...used.filter((volume) => !(volume in volumes)).map((volume) => `${volume}: is used and not declared`),
+    ...Object.keys(volumes)
+      .filter((volume) => !used.includes(volume))
+      .map((volume) => `${volume}: is declared and not used`),
+  ];
+}

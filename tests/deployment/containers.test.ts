@@ -1,0 +1,84 @@
+import { composeViolations, parseCompose } from './compose.ts';
+import { drainSeconds, exists, ports, settings, text } from './facts.ts';
+import { dockerfileViolations, dockerignoreViolations, runtimeAssets } from './image.ts';
+
+describe('the image', () => {
+  const facts = { settings, ports, assets: runtimeAssets(), exists };
+  const dockerfile = text('Dockerfile');
+
+  test('is built as it should be', () => {
+    expect(dockerfileViolations(dockerfile, facts)).toEqual([]);
+  });
+
+  test.each([
+    ['USER 10001:10001', 'USER node', 'runs as root, or as a name'],
+    ['USER 10001:10001\n', '', 'runs as root, or as a name'],
+    ['node:24-slim\n', 'node:20-slim\n', 'not built on Node 24'],
+    ['ENV BIND_HOST=0.0.0.0', 'ENV NODE_ENV=production', 'decides NODE_ENV'],
+    ['ENV BIND_HOST=0.0.0.0', 'ENV BIND=0.0.0.0', 'BIND is not a setting'],
+    ['ENV BIND_HOST=0.0.0.0\n', '', 'listens on 127.0.0.1'],
+    [' --ignore-scripts', '', 'install scripts'],
+    [' --omit=dev', '', 'development dependencies'],
+    [" -o -name '*.sql'", '', 'leaves out x.sql'],
+    ['EXPOSE 3000 3001 3002', 'EXPOSE 3000', 'three ports'],
+    ['monolith/src/main.js', 'monolith/main.js', 'which nothing builds'],
+    ['COPY package.json LICENSE', 'COPY package.json LICENCE', 'copies LICENCE, which does not exist'],
+    ['CMD', 'HEALTHCHECK CMD true\nCMD', 'has a HEALTHCHECK'],
+  ])('%j turned into %j is reported', (good, bad, complaint) => {
+    expect(dockerfile).toContain(good);
+    const violations = dockerfileViolations(dockerfile.replace(good, bad), { ...facts, assets: ['x.sql', 'x.lua'] });
+    expect(violations.join('\n')).toContain(complaint);
+  });
+
+  const needed = [
+    'package.json',
+    'package-lock.json',
+    '.npmrc',
+    'tsconfig.json',
+    'tsconfig.build.json',
+    'tools/build.ts',
+    'apps',
+    'libs',
+    'migrations',
+    'LICENSE',
+  ];
+  test('its context has what the build needs and no secrets', () => {
+    expect(dockerignoreViolations(text('.dockerignore'), needed)).toEqual([]);
+    expect(dockerignoreViolations('node_modules\nmigrations', needed)).toEqual(
+      expect.arrayContaining(['.dockerignore: lets .env in', '.dockerignore: keeps out migrations']),
+    );
+  });
+});
+
+describe('docker-compose.yml', () => {
+  const known = { settings, ports, drainSeconds, exists };
+  const compose = text('docker-compose.yml');
+
+  test('gives the whole system in development mode', () => {
+    expect(composeViolations(parseCompose(compose), known)).toEqual([]);
+  });
+
+  test.each([
+    ['apps/queue-service/src/main.js', 'apps/queue-service/main.js', 'there is no apps/queue-service/main.ts'],
+    ['apps/queue-service/src/main.js', 'apps/monolith/src/main.js', 'not its own'],
+    ['127.0.0.1:3001:3001', '3001:3001', 'not its port on 127.0.0.1 only'],
+    ['127.0.0.1:3001/health/ready', '127.0.0.1:3000/health/ready', 'queue-service: has no health check'],
+    ['QUEUE_INTERNAL_URL:', 'QUEUE_URL:', 'QUEUE_URL is not a setting'],
+    ['PUBLIC_URL:', 'NODE_ENV: production\n  PUBLIC_URL:', 'production mode'],
+    [', noeviction]', ', allkeys-lru]', 'may forget'],
+    ['max_pred_locks_per_page=200', 'max_pred_locks_per_page=2', 'predicate locks'],
+    ['postgres-data:/var/lib/postgresql', 'postgres-data:/var/lib/postgresql/data', 'its data is not in the volume'],
+    ['redis-data:/data', 'redis:/data', 'redis: is used and not declared'],
+    [
+      'migrate: { condition: service_completed_successfully }',
+      'migration: { condition: service_completed_successfully }',
+      'waits for migration',
+    ],
+    ['seed: { condition: service_completed_successfully }', 'seed: { condition: service_healthy }', 'nothing checks that'],
+    ['stop_grace_period: 65s', 'stop_grace_period: 30s', 'killed before its drain'],
+    ['cap_drop: [ALL]', 'cap_drop: [NET_RAW]', 'not locked down'],
+  ])('%j turned into %j is reported', (good, bad, complaint) => {
+    expect(compose).toContain(good);
+    expect(composeViolations(parseCompose(compose.replace(good, bad)), known).join('\n')).toContain(complaint);
+  });
+});

@@ -1,0 +1,96 @@
+import fs from 'node:fs';
+import path from 'node:path';
+
+type Instruction = readonly [name: string, rest: string];
+
+/** The instructions of a Dockerfile, comments gone, continued lines joined; one list per stage. */
+export function parseDockerfile(text: string): Instruction[][] {
+  const lines = text
+    .split('\n')
+    .filter((line) => !line.startsWith('#'))
+    .join('\n')
+    .replace(/\\\n/g, ' ')
+    .split('\n')
+    .filter((line) => line.trim() !== '');
+  const stages: Instruction[][] = [[]];
+  for (const line of lines) {
+    const [, name = '', rest = ''] = /^(\w+)\s+(.*)$/.exec(line) ?? [];
+    if (name === 'FROM') stages.push([]);
+    stages.at(-1)?.push([name, rest]);
+  }
+  return stages;
+}
+
+const SERVICES = ['apps/monolith/src', 'apps/queue-service/src', 'apps/notification-worker/src'];
+
+function filesBelow(folder: string): string[] {
+  if (!fs.existsSync(folder)) return [];
+  const entries = fs.readdirSync(folder, { recursive: true, withFileTypes: true });
+  return entries.filter((entry) => entry.isFile()).map((entry) => path.join(entry.parentPath, entry.name));
+}
+
+/** Files beside the sources that are no build output, so that the image has to carry them separately. */
+export function runtimeAssets(): string[] {
+  const libraries = fs.readdirSync('libs').map((library) => `libs/${library}/src`);
+  return [...SERVICES, ...libraries, 'migrations']
+    .flatMap(filesBelow)
+    .filter((file) => !file.endsWith('.ts') && !file.endsWith('.md'));
+}
+
+export interface ImageFacts {
+  settings: ReadonlySet<string>;
+  ports: Readonly<Record<string, number>>;
+  assets: readonly string[];
+  exists: (file: string) => boolean;
+}
+
+/** What is wrong with the image that this Dockerfile makes. */
+export function dockerfileViolations(text: string, { settings, ports, assets, exists }: ImageFacts): string[] {
+  const stages = parseDockerfile(text);
+  const all = stages.flat();
+  const last = stages.at(-1) ?? [];
+  const inLast = (name: string) => last.filter(([instruction]) => instruction === name).map(([, rest]) => rest);
+  const runs = all.filter(([name]) => name === 'RUN').map(([, rest]) => rest);
+  const installs = runs.filter((run) => run.startsWith('npm '));
+  const patterns = [...text.matchAll(/-name '\*(\.\w+)'/g)].map((match) => match[1]);
+  const entry = /"(dist\/[^"]+)\.js"/.exec(inLast('CMD').join())?.[1] ?? '';
+  const variables = all
+    .filter(([name]) => name === 'ENV')
+    .flatMap(([, rest]) => [...rest.matchAll(/(\w+)=/g)].map((match) => String(match[1])));
+  const fromContext = all
+    .filter(([name, rest]) => name === 'COPY' && !rest.includes('--from='))
+    .flatMap(([, rest]) => rest.split(/\s+/).slice(0, -1));
+  const rules: [boolean, string][] = [
+    [
+      stages.slice(1).every(([from]) => from?.[1].startsWith('${NODE_IMAGE}')) && /^ARG NODE_IMAGE=node:24-/m.test(text),
+      'a stage is not built on Node 24',
+    ],
+    [/^[1-9]\d*(:[1-9]\d*)?$/.test(inLast('USER').join()), 'runs as root, or as a name that Kubernetes cannot check'],
+    [inLast('HEALTHCHECK').length === 0, 'has a HEALTHCHECK, which fits one of the three services at most'],
+    [inLast('ENV').includes('BIND_HOST=0.0.0.0'), 'listens on 127.0.0.1 inside the container'],
+    [!variables.includes('NODE_ENV'), 'decides NODE_ENV, which is the deployer’s to set'],
+    [inLast('RUN').length === 0, 'runs commands in the final stage'],
+    [
+      installs.filter((run) => run.startsWith('npm ci')).every((run) => run.includes('--ignore-scripts')) &&
+        installs.every((run) => !run.startsWith('npm install')),
+      'lets packages run install scripts',
+    ],
+    [installs.some((run) => run.includes('--omit=dev') && run.includes('--omit=optional')), 'carries development dependencies'],
+    [exists(`${entry.replace(/^dist\//, '')}.ts`), `starts ${entry}.js, which nothing builds`],
+    [inLast('EXPOSE').join() === Object.values(ports).join(' '), 'does not expose the three ports'],
+  ];
+  return [
+    ...rules.filter(([holds]) => !holds).map(([, complaint]) => `Dockerfile: ${complaint}`),
+    ...variables.filter((name) => !settings.has(name)).map((name) => `Dockerfile: ${name} is not a setting`),
+    ...fromContext.filter((file) => !exists(file)).map((file) => `Dockerfile: copies ${file}, which does not exist`),
+    ...assets.filter((file) => !patterns.includes(path.extname(file))).map((file) => `Dockerfile: leaves out ${file}`),
+  ];
+}
+
+/** What must not reach a layer, and what the build cannot do without. */
+export function dockerignoreViolations(text: string, needed: readonly string[]): string[] {
+  const ignored = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
+  const secret = ['.git', '.env', '.tribina', '**/node_modules', 'dist'].filter((entry) => !ignored.includes(entry));
+  const lost = needed.filter((file) => ignored.some((entry) => file === entry || file.startsWith(`${entry}/`)));
+  return [...secret.map((entry) => `.dockerignore: lets ${entry} in`), ...lost.map((file) => `.dockerignore: keeps out ${file}`)];
+}

@@ -1,0 +1,77 @@
+import fs from 'node:fs';
+import path from 'node:path';
+import { parseAllDocuments } from 'yaml';
+
+/** One YAML document of k8s/, as Kubernetes would get it. */
+export interface KubeDocument {
+  file: string;
+  apiVersion: string;
+  kind: string;
+  name: string;
+  body: Record<string, unknown>;
+}
+
+/** A rule looks at documents and says what is wrong with them; nothing wrong, nothing said. */
+export type Rule = (documents: readonly KubeDocument[]) => string[];
+
+export const isKustomization = (file: string) => path.basename(file) === 'kustomization.yaml';
+
+export function yamlFiles(folder: string): string[] {
+  return fs
+    .readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.yaml'))
+    .map((file) => path.join(folder, file))
+    .sort();
+}
+
+/** Kubernetes reads YAML 1.1, most editors 1.2: `0440`, `on` and `1:30` are different things to them, so they may not occur. */
+export function parseYaml(file: string, text: string): Record<string, unknown>[] {
+  const [old, current] = (['1.1', '1.2'] as const).map((version) =>
+    parseAllDocuments(text, { version }).map((document) => {
+      const [fault] = document.errors;
+      if (fault) throw new Error(`${file}: ${fault.message}`);
+      return document.toJS() as Record<string, unknown>;
+    }),
+  );
+  if (JSON.stringify(old) !== JSON.stringify(current)) throw new Error(`${file}: YAML 1.1 and 1.2 do not read the same in it`);
+  return current ?? [];
+}
+
+export function readKubeDocuments(files: readonly string[]): KubeDocument[] {
+  return files.flatMap((file) =>
+    parseYaml(file, fs.readFileSync(file, 'utf8')).map((body) => ({
+      file,
+      apiVersion: String(body.apiVersion),
+      kind: String(body.kind),
+      name: String((body.metadata as { name?: string } | undefined)?.name),
+      body,
+    })),
+  );
+}
+
+export const labelOf = (document: KubeDocument) => `${document.kind}/${document.name}`;
+
+export function ofKind<T>(documents: readonly KubeDocument[], kind: string): { label: string; name: string; body: T }[] {
+  return documents
+    .filter((document) => document.kind === kind)
+    .map((document) => ({ label: labelOf(document), name: document.name, body: document.body as T }));
+}
+
+export function without(documents: readonly KubeDocument[], label: string): KubeDocument[] {
+  return documents.filter((document) => labelOf(document) !== label);
+}
+
+/** A copy in which one document is broken on purpose, to see a rule say so. The path is `spec.rules.0.host`; undefined deletes. */
+export function broken(documents: readonly KubeDocument[], label: string, at: string, value: unknown): KubeDocument[] {
+  const target = documents.find((document) => labelOf(document) === label);
+  if (!target) throw new Error(`no ${label} to break`);
+  const body = structuredClone(target.body);
+  const steps = at.split('.');
+  const last = String(steps.pop());
+  const parent = steps.reduce<Record<string, unknown>>((node, step) => node[step] as Record<string, unknown>, body);
+  if (value === undefined) delete parent[last];
+  else parent[last] = value;
+  return documents.map((document) =>
+    document === target ? { ...target, name: (body.metadata as { name: string }).name, body } : document,
+  );
+}

@@ -1,0 +1,59 @@
+import type { KubeDocument } from './kube-documents.ts';
+import { labelOf } from './kube-documents.ts';
+
+interface Validator {
+  (data: unknown): boolean;
+  errors?: { instancePath: string; message?: string; keyword: string; params: unknown }[] | null;
+}
+
+/**
+ * kubernetes-models ships one compiled validator per API type: `autoscaling/v2` HorizontalPodAutoscaler is
+ * `_schemas/IoK8sApiAutoscalingV2HorizontalPodAutoscaler.js`. An API type that Kubernetes does not have has no file.
+ */
+async function validatorFor({ apiVersion, kind }: KubeDocument): Promise<Validator | undefined> {
+  const [group, version] = apiVersion.includes('/') ? apiVersion.split('/') : ['core', apiVersion];
+  const capital = (word = '') => word.charAt(0).toUpperCase() + word.slice(1);
+  try {
+    const module = (await import(
+      `kubernetes-models/_schemas/IoK8sApi${capital(group?.split('.')[0])}${capital(version)}${kind}`
+    )) as { validate: Validator };
+    return module.validate;
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * The validators accept fields they do not know, so `livenesProbe` would pass for a probe. They do read every field they know:
+ * behind this proxy, what was never read is what Kubernetes would ignore.
+ */
+function recorded(value: unknown, where: string, unread: Map<string, Set<string>>): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  const keys = new Set(Object.keys(value));
+  unread.set(where, keys);
+  const inner = new Map<string, unknown>();
+  for (const key of keys) inner.set(key, recorded((value as Record<string, unknown>)[key], `${where}/${key}`, unread));
+  return new Proxy(value, {
+    get(target, key, receiver) {
+      if (typeof key !== 'string' || !inner.has(key)) return Reflect.get(target, key, receiver) as unknown;
+      keys.delete(key);
+      return inner.get(key);
+    },
+  });
+}
+
+/** What Kubernetes' own schema for this API type says against the document, unknown fields included. */
+export async function schemaViolations(document: KubeDocument): Promise<string[]> {
+  const validate = await validatorFor(document);
+  if (!validate) return [`${labelOf(document)}: Kubernetes has no ${document.apiVersion} ${document.kind}`];
+  const unread = new Map<string, Set<string>>();
+  if (!validate(recorded(document.body, '', unread))) {
+    return (validate.errors ?? []).map(
+      (error) => `${labelOf(document)}${error.instancePath}: ${error.keyword} ${JSON.stringify(error.params)}`,
+    );
+  }
+  // The schema of a list's items is read through its elements: an unread container would report every element again.
+  return [...unread].flatMap(([where, keys]) =>
+    [...keys].map((key) => `${labelOf(document)}${where}/${key}: Kubernetes does not know this field`),
+  );
+}

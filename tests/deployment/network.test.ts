@@ -1,0 +1,124 @@
+import * as settingsSlices from '#platform/config/settings';
+import { production } from './facts.ts';
+import { broken, ofKind, without } from './kube-documents.ts';
+import type { Party } from './network.ts';
+import { mayTalk, routedTo } from './network.ts';
+
+describe('network', () => {
+  const ingress: Party = { namespace: 'nginx-ingress' };
+  const prometheus: Party = { namespace: 'monitoring' };
+  const dns: Party = { namespace: 'kube-system', labels: { 'k8s-app': 'kube-dns' } };
+  const pod = (name: string): Party => ({ pod: name });
+  const paths: [string, Party, Party, number][] = [
+    ['the ingress reaches the monolith', ingress, pod('monolith'), 3000],
+    ['the ingress reaches the queue service', ingress, pod('queue-service'), 3001],
+    ['the monolith reaches the queue service', pod('monolith'), pod('queue-service'), 3001],
+    ['Prometheus reaches the worker', prometheus, pod('notification-worker'), 3002],
+    ['the queue service resolves names', pod('queue-service'), dns, 53],
+    ['the monolith reaches PostgreSQL', pod('monolith'), { address: '10.20.0.5' }, 5432],
+    ['the migration reaches PostgreSQL', pod('migrate'), { address: '10.20.0.5' }, 5432],
+    ['the queue service reaches Redis', pod('queue-service'), { address: '10.20.1.5' }, 6379],
+    ['the worker reaches the mail provider', pod('notification-worker'), { address: '203.0.113.7' }, 443],
+  ];
+  const closed: [string, Party, Party, number][] = [
+    ['the ingress cannot reach the worker, and its mailbox', ingress, pod('notification-worker'), 3002],
+    ['another namespace cannot reach the monolith', { namespace: 'default' }, pod('monolith'), 3000],
+    ['the worker cannot reach the queue service', pod('notification-worker'), pod('queue-service'), 3001],
+    ['the queue service cannot reach the monolith', pod('queue-service'), pod('monolith'), 3000],
+    ['the queue service cannot reach PostgreSQL', pod('queue-service'), { address: '10.20.0.5' }, 5432],
+    ['the monolith cannot reach another database of the same network', pod('monolith'), { address: '10.30.0.5' }, 5432],
+    ['the migration cannot reach Redis', pod('migrate'), { address: '10.20.1.5' }, 6379],
+    ['the migration cannot reach the internet', pod('migrate'), { address: '203.0.113.7' }, 443],
+    ['nobody reaches the cloud’s metadata', pod('monolith'), { address: '169.254.169.254' }, 443],
+    ['nobody reaches the internet unencrypted', pod('monolith'), { address: '203.0.113.7' }, 80],
+  ];
+
+  test.each(paths)('%s', (_name, from, to, port) => {
+    expect(mayTalk(production, from, to, port)).toBe(true);
+  });
+  test.each(closed)('%s', (_name, from, to, port) => {
+    expect(mayTalk(production, from, to, port)).toBe(false);
+  });
+
+  test('each open path is closed by removing one policy, and each closed one opens without the default', () => {
+    const policies = ofKind(production, 'NetworkPolicy').map(({ label }) => label);
+    const needed = policies.filter((label) =>
+      paths.some(([, from, to, port]) => !mayTalk(without(production, label), from, to, port)),
+    );
+    expect(needed).toEqual(policies.filter((label) => label !== 'NetworkPolicy/default-deny'));
+    const none = policies.reduce(without, production);
+    expect(closed.every(([, from, to, port]) => mayTalk(none, from, to, port))).toBe(true);
+  });
+});
+
+describe('ingress', () => {
+  const match = '01890f3e-7c4b-7cc2-98c4-dc0c0c07398f';
+  const api = (target: string) => routedTo(production, 'api.hns.hr', target);
+  const queue = (target: string) => routedTo(production, 'queue.hns.hr', target);
+
+  test.each([
+    '/',
+    '/api/v1/matches',
+    `/api/v1/matches/${match}/availability`,
+    '/api/v1/payments/webhooks/stripe',
+    '/openapi.json',
+    '/docs',
+    `/matches/${match}/checkout`,
+  ])('the API host routes %s', (target) => {
+    expect(api(target)).toBe('monolith');
+  });
+
+  test.each([
+    `/api/v1/queue/${match}/join`,
+    `/api/v1/queue/${match}/position`,
+    `/api/v1/queue/${match}/status`,
+    `/api/v1/queue/${match}`,
+    '/ws/qt_Ab-9_x',
+    '/sse/qt_Ab-9_x',
+    '/docs',
+    '/openapi.json',
+  ])('the queue host routes %s', (target) => {
+    expect(queue(target)).toBe('queue-service');
+  });
+
+  const internal = [
+    '/metrics',
+    '/health/ready',
+    '/mailbox',
+    '/mailbox/',
+    `/api/v1/queue/${match}/sold-out`,
+    `/api/v1/queue/${match}/control`,
+    `/api/v1/queue/${match}/windows/${match}/complete`,
+    `/api/v1/queue/${match}/join/../control`,
+    `/api/v1/queue/${match}/%63ontrol`,
+    `/api/v1/queue/${match}%2Fcontrol`,
+    `/api/v1/queue/${match}/CONTROL`,
+    `//api/v1/queue/${match}/control`,
+    `/api/v1/queue/${match}/join/%2e%2e/control`,
+    '/%6detrics',
+    '/docs/../metrics',
+  ];
+  test.each(internal)('%s is not routed from outside', (target) => {
+    expect(queue(target)).toBeUndefined();
+    expect(target.includes('/queue/') ? undefined : api(target)).toBeUndefined();
+  });
+
+  test('a prefix in place of the expressions would route the internal calls', () => {
+    const careless = broken(production, 'Ingress/queue-service', 'spec.rules.0.http.paths.1', {
+      path: '/api/v1/queue',
+      pathType: 'Prefix',
+      backend: { service: { name: 'queue-service', port: { name: 'http' } } },
+    });
+    expect(routedTo(careless, 'queue.hns.hr', `/api/v1/queue/${match}/control`)).toBe('queue-service');
+  });
+
+  test('sockets may stay silent for longer than a heartbeat, requests may take as long as they are allowed to', () => {
+    const seconds = ofKind<{ metadata: { annotations: Record<string, string> } }>(production, 'Ingress').map(({ name, body }) =>
+      ['nginx.org/proxy-read-timeout', 'nginx.ingress.kubernetes.io/proxy-read-timeout'].map(
+        (key) => [name, Number.parseInt(body.metadata.annotations[key] ?? '', 10)] as const,
+      ),
+    );
+    const deadline = settingsSlices.limitSettings.parse({}).REQUEST_DEADLINE_MS / 1000;
+    for (const [name, timeout] of seconds.flat()) expect(timeout).toBeGreaterThan(name === 'monolith' ? deadline : 600);
+  });
+});

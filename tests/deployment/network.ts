@@ -1,0 +1,95 @@
+import type { IDeployment } from 'kubernetes-models/apps/v1/Deployment';
+import type { IIngress } from 'kubernetes-models/networking.k8s.io/v1/Ingress';
+import type { INetworkPolicy } from 'kubernetes-models/networking.k8s.io/v1/NetworkPolicy';
+import type { KubeDocument } from './kube-documents.ts';
+import { ofKind } from './kube-documents.ts';
+import type { Selector } from './wiring.ts';
+import { selects } from './wiring.ts';
+
+/** Who talks: one of our pods, a pod of another namespace, or an address outside the cluster. */
+export type Party = { pod: string } | { namespace: string; labels?: Record<string, string> } | { address: string };
+
+interface Peer {
+  podSelector?: Selector;
+  namespaceSelector?: Selector;
+  ipBlock?: { cidr: string; except?: string[] };
+}
+interface PolicyRule {
+  peers: Peer[];
+  ports: { port?: number | string }[];
+}
+
+const labelsOf = (pod: string) => ({ 'app.kubernetes.io/name': pod, 'app.kubernetes.io/part-of': 'tribina' });
+const asNumber = (address: string) => address.split('.').reduce((sum, part) => sum * 256 + Number(part), 0);
+
+function contains(cidr: string, address: string): boolean {
+  const [base = '', bits = '32'] = cidr.split('/');
+  const size = 2 ** (32 - Number(bits));
+  return Math.floor(asNumber(base) / size) === Math.floor(asNumber(address) / size);
+}
+
+function matches({ podSelector, namespaceSelector, ipBlock }: Peer, party: Party): boolean {
+  if ('address' in party)
+    return (
+      ipBlock !== undefined &&
+      contains(ipBlock.cidr, party.address) &&
+      !(ipBlock.except ?? []).some((cidr) => contains(cidr, party.address))
+    );
+  if (ipBlock) return false;
+  const namespace = 'pod' in party ? 'tribina' : party.namespace;
+  const rightNamespace = namespaceSelector
+    ? selects(namespaceSelector, { 'kubernetes.io/metadata.name': namespace })
+    : 'pod' in party;
+  return rightNamespace && selects(podSelector ?? {}, 'pod' in party ? labelsOf(party.pod) : (party.labels ?? {}));
+}
+
+function allowed(
+  documents: readonly KubeDocument[],
+  direction: 'Ingress' | 'Egress',
+  pod: string,
+  other: Party,
+  port: number,
+  portNames: Map<string, number>,
+): boolean {
+  const policies = ofKind<INetworkPolicy>(documents, 'NetworkPolicy').filter(
+    ({ body }) => body.spec?.policyTypes?.includes(direction) && selects(body.spec.podSelector ?? {}, labelsOf(pod)),
+  );
+  // Kubernetes: a pod that no policy selects may do everything; one that is selected may do what one of them allows.
+  if (policies.length === 0) return true;
+  const rules = policies.flatMap(({ body }): PolicyRule[] =>
+    direction === 'Ingress'
+      ? (body.spec?.ingress ?? []).map((rule) => ({ peers: (rule.from ?? [{}]) as Peer[], ports: rule.ports ?? [] }))
+      : (body.spec?.egress ?? []).map((rule) => ({ peers: (rule.to ?? [{}]) as Peer[], ports: rule.ports ?? [] })),
+  );
+  const opens = (rule: PolicyRule) =>
+    rule.ports.length === 0 ||
+    rule.ports.some((open) => (typeof open.port === 'string' ? portNames.get(open.port) : open.port) === port);
+  return rules.some((rule) => rule.peers.some((peer) => matches(peer, other)) && opens(rule));
+}
+
+/** Whether the NetworkPolicies let `from` open a connection to `to`: what the one may send and what the other may receive. */
+export function mayTalk(documents: readonly KubeDocument[], from: Party, to: Party, port: number): boolean {
+  const target = 'pod' in to ? ofKind<IDeployment>(documents, 'Deployment').find(({ name }) => name === to.pod) : undefined;
+  const ports = target?.body.spec?.template.spec?.containers.flatMap((container) => container.ports ?? []) ?? [];
+  const names = new Map(ports.map((open) => [open.name ?? '', open.containerPort]));
+  const mayLeave = !('pod' in from) || allowed(documents, 'Egress', from.pod, to, port, names);
+  const mayEnter = !('pod' in to) || allowed(documents, 'Ingress', to.pod, from, port, names);
+  return mayLeave && mayEnter;
+}
+
+/**
+ * The Service that gets a request of this host and path, if any does. Like nginx, it compares the path after resolving dots and
+ * percent-encoding; regular expressions without regard to case, which is the more generous of the two spellings in use.
+ */
+export function routedTo(documents: readonly KubeDocument[], host: string, path: string): string | undefined {
+  const decoded = decodeURIComponent(new URL(path, 'http://host').pathname).replace(/\/+/g, '/');
+  const paths = ofKind<IIngress>(documents, 'Ingress').flatMap(({ body }) =>
+    (body.spec?.rules ?? []).filter((rule) => rule.host === host).flatMap((rule) => rule.http?.paths ?? []),
+  );
+  const hit = paths.find(({ path: pattern = '/', pathType }) => {
+    if (pathType === 'Exact') return decoded === pattern;
+    if (pathType === 'Prefix') return decoded === pattern || decoded.startsWith(pattern.endsWith('/') ? pattern : `${pattern}/`);
+    return new RegExp(`^${pattern}`, 'i').test(decoded);
+  });
+  return hit?.backend.service?.name;
+}

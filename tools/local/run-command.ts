@@ -1,0 +1,39 @@
+import { spawn } from 'node:child_process';
+import { eachLine } from './service.ts';
+
+export interface CommandOptions {
+  cwd: string;
+  env?: NodeJS.ProcessEnv;
+  onLine?(line: string): void;
+  /** Ends the command. */
+  signal?: AbortSignal;
+}
+
+export interface CommandResult {
+  code: number;
+  output: string;
+}
+
+/** Runs one command to its end and keeps what it wrote. */
+export async function runCommand(command: string, args: string[], options: CommandOptions): Promise<CommandResult> {
+  options.signal?.throwIfAborted();
+  const child = spawn(command, args, { cwd: options.cwd, env: options.env ?? process.env, stdio: ['ignore', 'pipe', 'pipe'] });
+  const lines: string[] = [];
+  eachLine(child, (line) => {
+    lines.push(line);
+    options.onLine?.(line);
+  });
+  const end = () => void child.kill('SIGTERM');
+  options.signal?.addEventListener('abort', end, { once: true });
+  const code = await new Promise<number>((resolve) => {
+    child.once('error', (error) => {
+      lines.push(error.message);
+      resolve(127);
+    });
+    // `close`, not `exit`: the last lines may still be on their way.
+    child.once('close', (exitCode) => resolve(exitCode ?? 1));
+  });
+  options.signal?.removeEventListener('abort', end);
+  options.signal?.throwIfAborted();
+  return { code, output: lines.join('\n') };
+}

@@ -1,0 +1,77 @@
+import path from 'node:path';
+import { ROOT } from './build.ts';
+import { BAD_SETTINGS, Trouble } from './trouble.ts';
+
+export interface ServiceSettings {
+  name: 'monolith' | 'queue-service' | 'notification-worker';
+  portSetting: string;
+  port: number;
+  /** Where this machine reaches it; what the world calls it may differ (PUBLIC_URL). */
+  url: string;
+}
+
+export interface Settings {
+  home: string;
+  /** The address to listen on. */
+  host: string;
+  services: ServiceSettings[];
+  urls: { web: string; docs: string; queue: string; mailbox: string };
+  databaseUrl?: string;
+  redisUrl?: string;
+  /** What the services get, the addresses of the databases still missing. */
+  environment: NodeJS.ProcessEnv;
+}
+
+const SERVICES = [
+  { name: 'monolith', portSetting: 'MONOLITH_PORT', usualPort: 3000 },
+  { name: 'queue-service', portSetting: 'QUEUE_PORT', usualPort: 3001 },
+  { name: 'notification-worker', portSetting: 'WORKER_PORT', usualPort: 3002 },
+] as const;
+
+/** Only what the launcher itself needs; the services check all their settings, and these again, when they start. */
+export function readSettings(env: NodeJS.ProcessEnv): Settings {
+  const host = env.BIND_HOST || '127.0.0.1';
+  const services = SERVICES.map(({ name, portSetting, usualPort }): ServiceSettings => {
+    const port = readPort(portSetting, env[portSetting], usualPort);
+    return { name, portSetting, port, url: `http://${reachableHost(host)}:${port}` };
+  });
+  refuseSharedPorts(services);
+  const [monolith, queue, worker] = services.map(({ url }) => url);
+  const home = path.resolve(ROOT, env.TRIBINA_HOME || '.tribina');
+  const web = env.PUBLIC_URL || monolith!;
+  return {
+    home,
+    host,
+    services,
+    urls: { web, docs: `${web}/docs`, queue: env.QUEUE_PUBLIC_URL || queue!, mailbox: `${worker}/mailbox/` },
+    databaseUrl: env.DATABASE_URL || undefined,
+    redisUrl: env.REDIS_URL || undefined,
+    environment: {
+      ...env,
+      ...Object.fromEntries(services.map(({ portSetting, port }) => [portSetting, String(port)])),
+      TRIBINA_HOME: home,
+      BIND_HOST: host,
+      QUEUE_INTERNAL_URL: env.QUEUE_INTERNAL_URL || queue,
+    },
+  };
+}
+
+function readPort(name: string, value: string | undefined, usual: number): number {
+  if (!value) return usual;
+  const port = Number(value);
+  if (/^\d+$/.test(value) && port >= 1 && port <= 65_535) return port;
+  throw new Trouble(`${name} is "${value}".`, 'A port is a whole number from 1 to 65535.', BAD_SETTINGS);
+}
+
+function refuseSharedPorts(services: ServiceSettings[]): void {
+  for (const [index, { port, portSetting }] of services.entries()) {
+    const other = services.slice(0, index).find((earlier) => earlier.port === port);
+    if (other)
+      throw new Trouble(`${other.portSetting} and ${portSetting} are both ${port}.`, 'Give each its own port.', BAD_SETTINGS);
+  }
+}
+
+function reachableHost(host: string): string {
+  if (host === '0.0.0.0' || host === '::') return '127.0.0.1';
+  return host.includes(':') ? `[${host}]` : host;
+}

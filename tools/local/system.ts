@@ -1,0 +1,179 @@
+import path from 'node:path';
+import { build, ROOT } from './build.ts';
+import { type Databases, startDatabases } from './databases.ts';
+import { emptyHome, endLeftovers, type Home, removeRuntime, type Runtime, writeRuntime } from './home.ts';
+import { thisProcess } from './home-lock.ts';
+import { Keeper, type KeeperEvents } from './keeper.ts';
+import { checkMachine, claimHome } from './preflight.ts';
+import { waitUntilAllReady } from './readiness.ts';
+import { runCommand } from './run-command.ts';
+import { startService } from './service.ts';
+import { readSettings, type Settings } from './settings.ts';
+import { BAD_SETTINGS, Trouble } from './trouble.ts';
+import { watchSources } from './watch.ts';
+
+export interface SystemOptions {
+  reset: boolean;
+  watch: boolean;
+  say(line: string): void;
+  /** Aborted when somebody wants the system to stop. */
+  stop: AbortSignal;
+}
+
+/** Starts everything, keeps it running until told to stop, and stops it in order: services, Redis, PostgreSQL. */
+export async function runSystem(options: SystemOptions): Promise<void> {
+  const settings = readSettings(process.env);
+  const { home, lock } = await claimHome(settings);
+  try {
+    await new System(settings, home, options).run();
+  } finally {
+    lock.release();
+  }
+}
+
+class System {
+  readonly #settings: Settings;
+  readonly #home: Home;
+  readonly #options: SystemOptions;
+  readonly #databases: Keeper[] = [];
+  readonly #services: Keeper[] = [];
+  readonly #failure = new AbortController();
+  /** Either somebody wants it to stop or it cannot go on. */
+  readonly #end: AbortSignal;
+  #urls: Databases | undefined;
+
+  constructor(settings: Settings, home: Home, options: SystemOptions) {
+    this.#settings = settings;
+    this.#home = home;
+    this.#options = options;
+    this.#end = AbortSignal.any([options.stop, this.#failure.signal]);
+  }
+
+  async run(): Promise<void> {
+    let stopWatching = () => {};
+    try {
+      await this.#start();
+      if (this.#options.watch) stopWatching = watchSources(() => this.#restartServices(), this.#options.say);
+      await new Promise((resolve) => this.#end.addEventListener('abort', resolve, { once: true }));
+    } catch (error) {
+      if (!this.#end.aborted) throw error;
+    } finally {
+      stopWatching();
+      await this.#stop();
+    }
+    this.#failure.signal.throwIfAborted();
+  }
+
+  async #start(): Promise<void> {
+    const { say, reset } = this.#options;
+    await endLeftovers(this.#home, say);
+    await checkMachine(this.#settings, this.#home, say);
+    say(`starting Tribina in ${this.#home.folder}`);
+    if (reset) this.#reset();
+    const databases = startDatabases(this.#settings, this.#home, this.#databases, this.#events());
+    // Both to their end, also when one fails: what is still starting could not be stopped.
+    const [started, built] = await Promise.allSettled([databases, build({ say, signal: this.#end })]);
+    if (started.status === 'rejected') throw started.reason;
+    if (built.status === 'rejected') throw built.reason;
+    this.#urls = started.value;
+    this.#writeRuntime();
+    say('migrating the database');
+    await this.#command('migrate');
+    say('looking for demo data');
+    await this.#command('seed', '--if-empty');
+    await this.#startServices();
+    const { web, docs, queue, mailbox } = this.#settings.urls;
+    say(`ready ${web} (page) · ${docs} (API) · ${queue} (queue) · ${mailbox} (mailbox) · Ctrl-C stops it`);
+  }
+
+  async #startServices(): Promise<void> {
+    const { services } = this.#settings;
+    this.#options.say('starting the services');
+    for (const { name } of services) this.#services.push(this.#serviceKeeper(name));
+    await Promise.all(this.#services.map((keeper) => keeper.start()));
+    await waitUntilAllReady(services, this.#options.say, this.#end);
+  }
+
+  #serviceKeeper(name: string): Keeper {
+    const command = {
+      name,
+      args: [path.join(ROOT, 'dist/apps', name, 'src/main.js')],
+      env: this.#environment(),
+      cwd: ROOT,
+      onLine: (line: string) => this.#options.say(`[${name}] ${line}`),
+    };
+    return new Keeper(name, () => startService(command), this.#events(name));
+  }
+
+  #events(service?: string): KeeperEvents {
+    return {
+      say: this.#options.say,
+      changed: () => this.#writeRuntime(),
+      isHopeless: ({ code }) => {
+        if (!service || code !== BAD_SETTINGS) return false;
+        this.#failure.abort(
+          new Trouble(`The ${service} refuses its settings.`, 'What is wrong with them stands above.', BAD_SETTINGS),
+        );
+        return true;
+      },
+    };
+  }
+
+  async #command(...args: string[]): Promise<void> {
+    const program = path.join(ROOT, 'dist/apps/monolith/src/cli.js');
+    const onLine = (line: string) => this.#options.say(`[${args[0]}] ${line}`);
+    const options = { cwd: ROOT, env: this.#environment(), onLine, signal: this.#end };
+    const { code } = await runCommand(process.execPath, ['--enable-source-maps', program, ...args], options);
+    if (code === 0) return;
+    throw new Trouble(
+      `\`${args.join(' ')}\` failed with exit code ${code}.`,
+      'The reason stands above.',
+      code === BAD_SETTINGS ? code : 1,
+    );
+  }
+
+  #environment(): NodeJS.ProcessEnv {
+    return { ...this.#settings.environment, DATABASE_URL: this.#urls?.databaseUrl, REDIS_URL: this.#urls?.redisUrl };
+  }
+
+  #reset(): void {
+    const { databaseUrl, redisUrl } = this.#settings;
+    if (databaseUrl || redisUrl)
+      this.#options.say('--reset empties only our own servers, not those of DATABASE_URL and REDIS_URL');
+    this.#options.say('beginning afresh: the data kept so far is removed');
+    emptyHome(this.#home);
+  }
+
+  async #restartServices(): Promise<void> {
+    if (this.#end.aborted) return;
+    this.#options.say('starting the services again');
+    await Promise.all(this.#services.map((keeper) => keeper.restart()));
+  }
+
+  #writeRuntime(): void {
+    if (!this.#urls) return;
+    const running = [...this.#databases, ...this.#services].flatMap(({ name, identity }) =>
+      identity ? [{ name, identity }] : [],
+    );
+    const { urls, services } = this.#settings;
+    const runtime: Runtime = {
+      supervisor: thisProcess(),
+      pids: Object.fromEntries([['supervisor', process.pid], ...running.map(({ name, identity }) => [name, identity.pid])]),
+      urls: { ...urls, ...Object.fromEntries(services.map(({ name, url }) => [name, url])) },
+      DATABASE_URL: this.#urls.databaseUrl,
+      REDIS_URL: this.#urls.redisUrl,
+      processes: Object.fromEntries(running.map(({ name, identity }) => [name, identity])),
+    };
+    writeRuntime(this.#home, runtime);
+  }
+
+  async #stop(): Promise<void> {
+    this.#options.say('stopping the services');
+    await Promise.allSettled(this.#services.map((keeper) => keeper.stop()));
+    this.#options.say('stopping the databases');
+    for (const name of ['redis', 'postgres'])
+      await Promise.allSettled(this.#databases.filter((keeper) => keeper.name === name).map((keeper) => keeper.stop()));
+    removeRuntime(this.#home);
+    this.#options.say('stopped');
+  }
+}

@@ -1,0 +1,93 @@
+// The databases of one test run, as a process of their own: starts PostgreSQL and Redis in a temporary folder, prints their
+// addresses as one line of JSON, and takes everything away again when its stdin closes. A pipe closes however its other end
+// dies, so a test run that crashes or is killed leaves nothing behind. Usage: node tools/local/test-servers.ts <number of Redis>
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { onFreePort } from './free-port.ts';
+import type { LocalServer } from './local-server.ts';
+import { startPostgres } from './postgres.ts';
+import { isReachable, publicStandIn } from './postgres-binaries.ts';
+import { endProcess, identify, isRunning, type ProcessIdentity } from './processes.ts';
+import { startRedis } from './redis.ts';
+import { explain } from './trouble.ts';
+
+const PREFIX = 'tribina-test-';
+const base = [tmpdir(), '/var/tmp', '/tmp'].find(isReachable) ?? tmpdir();
+const say = (line: string) => void process.stderr.write(`${line}\n`);
+
+interface Record {
+  owner: ProcessIdentity;
+  servers: ProcessIdentity[];
+}
+
+const folder = mkdtempSync(path.join(base, PREFIX));
+chmodSync(folder, 0o711); // For root, PostgreSQL runs as nobody and must get through.
+const servers: LocalServer[] = [];
+
+function writeRecord(): void {
+  const record: Record = { owner: identify(process.pid)!, servers: servers.map((server) => server.identity) };
+  writeFileSync(path.join(folder, 'owner.json'), JSON.stringify(record));
+}
+
+/** What a run left that was killed together with this process (a container stopped, kill -9 on the whole group). */
+async function sweep(): Promise<void> {
+  for (const name of readdirSync(base)) {
+    if (!name.startsWith(PREFIX)) continue;
+    const record = readRecord(path.join(base, name));
+    if (!record || isRunning(record.owner)) continue;
+    await Promise.all(record.servers.map((server) => endProcess(server, 'SIGKILL', 2_000)));
+    remove(path.join(base, name));
+  }
+}
+
+function readRecord(place: string): Record | undefined {
+  try {
+    return JSON.parse(readFileSync(path.join(place, 'owner.json'), 'utf8')) as Record;
+  } catch {
+    return undefined; // Somebody else's, or its owner is just about to write it.
+  }
+}
+
+function remove(place: string): void {
+  rmSync(place, { recursive: true, force: true, maxRetries: 5 });
+  rmSync(publicStandIn(path.join(place, 'postgres')), { recursive: true, force: true });
+}
+
+let stopping = false;
+async function stop(code: number): Promise<void> {
+  if (stopping) return;
+  stopping = true;
+  // Nothing in them is worth a checkpoint.
+  await Promise.all(servers.map((server) => endProcess(server.identity, 'SIGQUIT', 2_000)));
+  remove(folder);
+  process.exit(code);
+}
+
+// Ctrl-C reaches the whole group: stay until the tests are done with us and close the pipe.
+process.on('SIGINT', () => undefined);
+process.on('SIGTERM', () => void stop(0));
+process.on('SIGHUP', () => void stop(0));
+process.stdin.on('end', () => void stop(0)).resume();
+
+try {
+  writeRecord();
+  await sweep();
+  const keep = async (starting: Promise<LocalServer>) => {
+    const server = await starting;
+    servers.push(server);
+    writeRecord();
+    return server.url;
+  };
+  const postgres = path.join(folder, 'postgres');
+  const database = keep(onFreePort(undefined, (port) => startPostgres({ folder: postgres, port, throwaway: true })));
+  const redis: string[] = [];
+  for (let number = 1; number <= Number(process.argv[2] ?? 1); number += 1) {
+    const place = path.join(folder, `redis-${number}`);
+    redis.push(await keep(onFreePort(undefined, (port) => startRedis({ folder: place, port, throwaway: true, say }))));
+  }
+  process.stdout.write(`${JSON.stringify({ database: await database, redis })}\n`);
+} catch (error) {
+  say(explain(error));
+  await stop(1);
+}

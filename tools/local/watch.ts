@@ -1,0 +1,27 @@
+import { spawn } from 'node:child_process';
+import { bin, ROOT } from './build.ts';
+import { eachLine } from './service.ts';
+
+/**
+ * The developer's loop: the compiler and Vite keep dist/ up to date, and whenever the compiler is content the services are
+ * started again. Only when it is content: half-compiled code would only crash.
+ */
+export function watchSources(restart: () => Promise<void>, say: (line: string) => void): () => void {
+  const options = { cwd: ROOT, stdio: ['ignore', 'pipe', 'pipe'] as ('ignore' | 'pipe')[] };
+  const compiler = spawn(bin('tsc'), ['-p', 'tsconfig.build.json', '--watch', '--preserveWatchOutput'], options);
+  const bundler = spawn(bin('vite'), ['build', 'apps/web', '--outDir', `${ROOT}/dist/web`, '--emptyOutDir', '--watch'], options);
+  eachLine(bundler, (line) => say(`[web] ${line}`));
+
+  let first = true;
+  let pending: Promise<void> = Promise.resolve();
+  eachLine(compiler, (line) => {
+    if (line.trim() !== '') say(`[tsc] ${line}`);
+    if (!line.includes('Found 0 errors')) return;
+    if (first) first = false;
+    else pending = pending.then(restart);
+  });
+  return () => {
+    compiler.kill('SIGTERM');
+    bundler.kill('SIGTERM');
+  };
+}
