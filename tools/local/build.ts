@@ -12,6 +12,8 @@ const WEB_STAMP = path.join(ROOT, 'dist/.web-stamp');
 /** Everything the page is made of: a change in any of it, and nothing else, makes Vite run (2–4 s). */
 const WEB_INPUTS = ['apps/web', 'libs/contracts/src', 'package.json', 'package-lock.json'];
 
+export const VITE_ARGUMENTS = ['build', 'apps/web', '--outDir', WEB_OUTPUT, '--emptyOutDir'];
+
 export interface BuildOptions {
   say(line: string): void;
   serverOnly?: boolean;
@@ -36,19 +38,23 @@ export function bin(name: string): string {
   return path.join(ROOT, 'node_modules/.bin', name);
 }
 
+export function hasWebApp(): boolean {
+  return existsSync(path.join(ROOT, 'apps/web/index.html'));
+}
+
 async function buildServers(say: (line: string) => void, signal?: AbortSignal): Promise<void> {
   say('building the services');
   await runOrThrow('tsc', ['-p', 'tsconfig.build.json'], 'The services do not compile', signal);
 }
 
 async function buildWeb(say: (line: string) => void, signal?: AbortSignal): Promise<void> {
-  if (!existsSync(path.join(ROOT, 'apps/web/index.html'))) return say('no web app here yet, nothing to build');
+  if (!hasWebApp()) return say('no web app here yet, nothing to build');
   const stamp = hashOf(WEB_INPUTS);
   if (existsSync(WEB_OUTPUT) && existsSync(WEB_STAMP) && readFileSync(WEB_STAMP, 'utf8') === stamp)
     return say('the web app is up to date');
   say('building the web app');
   rmSync(WEB_STAMP, { force: true });
-  await runOrThrow('vite', ['build', 'apps/web', '--outDir', WEB_OUTPUT, '--emptyOutDir'], 'The web app does not build', signal);
+  await runOrThrow('vite', VITE_ARGUMENTS, 'The web app does not build', signal);
   writeFileSync(WEB_STAMP, stamp);
 }
 

@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 const KEPT_CLEAR = new Set([5432, 6379]);
 
 /** The remembered port if it is still free, else one the operating system picks. */
-export async function freePort(remembered?: number): Promise<number> {
+async function freePort(remembered?: number): Promise<number> {
   if (remembered !== undefined && !KEPT_CLEAR.has(remembered) && (await isPortFree(remembered))) return remembered;
   for (;;) {
     const port = await listenOn(0, '127.0.0.1');

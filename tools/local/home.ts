@@ -11,7 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import path from 'node:path';
-import { publicStandIn } from './postgres-binaries.ts';
+import { publicStandIn } from './public-folder.ts';
 import { endProcess, isRunning, type ProcessIdentity } from './processes.ts';
 import { fileTrouble, Trouble } from './trouble.ts';
 

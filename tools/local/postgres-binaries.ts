@@ -1,12 +1,10 @@
 import { spawnSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
 import {
   chmodSync,
   cpSync,
   type Dirent,
   existsSync,
   lstatSync,
-  mkdirSync,
   readdirSync,
   readFileSync,
   renameSync,
@@ -16,11 +14,9 @@ import {
 } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
+import { claimStandIn, isRoot, NOBODY } from './public-folder.ts';
 import { Trouble } from './trouble.ts';
 
-/** PostgreSQL refuses to run as root; this user exists on every system and owns nothing. */
-export const NOBODY = { uid: 65534, gid: 65534 };
-export const isRoot = process.getuid?.() === 0;
 export const runAs = isRoot ? NOBODY : {};
 
 /** The server's and initdb's surroundings: none of the caller's locale, time zone or PG* settings leak in. */
@@ -32,48 +28,18 @@ export interface PostgresBinaries {
   major: string;
 }
 
-/** The binaries that came with `npm ci`, made runnable; copied to `publicPlace` when root must run them as nobody and cannot there. */
-export function postgresBinaries(publicPlace: string): PostgresBinaries {
+/** The binaries that came with `npm ci`, made runnable; copied to the stand-in of `home` when root must run them as nobody and cannot. */
+export function postgresBinaries(home: string): PostgresBinaries {
   const platform = `${process.platform}-${process.arch}`;
   const root = findPackage(platform);
   prepare(root);
   const version = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8')).version as string;
-  const native = canRun(path.join(root, 'native')) ? path.join(root, 'native') : copyOut(root, publicPlace, version);
+  const native = canRun(path.join(root, 'native')) ? path.join(root, 'native') : copyOut(root, claimStandIn(home), version);
   return {
     initdb: path.join(native, 'bin/initdb'),
     postgres: path.join(native, 'bin/postgres'),
     major: version.split('.')[0] ?? '',
   };
-}
-
-/**
- * A folder of ours that nobody can walk down to, for a root whose checkout lies in a closed home. Named after the folder
- * it stands in for; /var/tmp outlives a restart of the machine.
- */
-export function publicStandIn(folder: string): string {
-  const name = `tribina-${createHash('sha256').update(path.resolve(folder)).digest('hex').slice(0, 12)}`;
-  const base = ['/var/tmp', '/tmp'].find((place) => existsSync(place) && isReachable(place)) ?? '/tmp';
-  return path.join(base, name);
-}
-
-/** Makes a stand-in, refusing one that somebody else put there first. */
-export function claimPublicFolder(folder: string): void {
-  if (!exists(folder)) mkdirSync(folder, { mode: 0o755 });
-  const { uid } = lstatSync(folder);
-  if (lstatSync(folder).isDirectory() && uid === process.getuid?.()) return;
-  throw new Trouble(
-    `${folder} exists and is not ours.`,
-    'Remove it, or put the checkout into a folder that every user may enter.',
-  );
-}
-
-/** Can nobody walk down to this folder? Only root needs to ask. */
-export function isReachable(folder: string): boolean {
-  if (!isRoot) return true;
-  for (let place = path.resolve(folder); ; place = path.dirname(place)) {
-    if (existsSync(place) && (statSync(place).mode & 0o001) === 0) return false;
-    if (place === path.dirname(place)) return true;
-  }
 }
 
 function findPackage(platform: string): string {
@@ -115,10 +81,9 @@ function canRun(native: string): boolean {
   return spawnSync(path.join(native, 'bin/postgres'), ['--version'], { ...runAs, cwd: '/', stdio: 'ignore' }).status === 0;
 }
 
-function copyOut(root: string, publicPlace: string, version: string): string {
-  const copy = path.join(publicPlace, `postgres-${version}`);
+function copyOut(root: string, standIn: string, version: string): string {
+  const copy = path.join(standIn, `postgres-${version}`);
   if (!existsSync(copy)) {
-    claimPublicFolder(publicPlace);
     const unfinished = `${copy}.${process.pid}`;
     cpSync(path.join(root, 'native'), unfinished, { recursive: true, verbatimSymlinks: true });
     openToAll(unfinished);

@@ -4,18 +4,9 @@ import { chmodSync, chownSync, existsSync, mkdirSync, readFileSync, renameSync, 
 import path from 'node:path';
 import pg from 'pg';
 import { type LocalServer, spawnServer, stopServer, waitUntilReady } from './local-server.ts';
-import {
-  claimPublicFolder,
-  isReachable,
-  isRoot,
-  NOBODY,
-  type PostgresBinaries,
-  postgresBinaries,
-  postgresEnvironment,
-  publicStandIn,
-  runAs,
-} from './postgres-binaries.ts';
+import { type PostgresBinaries, postgresBinaries, postgresEnvironment, runAs } from './postgres-binaries.ts';
 import { commandLine, endProcess, identify } from './processes.ts';
+import { claimStandIn, isReachable, isRoot, NOBODY } from './public-folder.ts';
 import { Trouble } from './trouble.ts';
 
 export interface PostgresOptions {
@@ -31,8 +22,9 @@ const USER = 'tribina';
 const DATABASE = 'tribina';
 
 /**
- * max_pred_locks: PostgreSQL turns more than two SERIALIZABLE row locks of a page into a lock on the whole page; with the
- * default a batch of holds fails for its neighbours' sake (research/limits.md: 26–61 % retries at 200, many times that at 2).
+ * max_pred_locks: PostgreSQL turns more than two SERIALIZABLE row locks of a page into a lock on the whole page (the default
+ * is 2), and batches of holds then fail for their neighbours' sake: two lanes with 512 callers met 120–160 serialization
+ * failures in 3 s with the defaults, 0–3 with these values, at about twice the throughput.
  * Errors that clients provoke (a retried 40001 is everyday life) are for the client's log, hence log_min_messages=log.
  */
 const SETTINGS = [
@@ -48,10 +40,8 @@ const THROWAWAY_SETTINGS = ['fsync=off', 'synchronous_commit=off', 'full_page_wr
 
 export async function startPostgres(options: PostgresOptions): Promise<LocalServer> {
   const { port, throwaway = false, say = () => undefined } = options;
-  const place = postgresPlace(options.folder);
-  const binaries = postgresBinaries(publicStandIn(options.folder));
-  if (place === options.folder) mkdirSync(place, { recursive: true });
-  else claimPublicFolder(place);
+  const binaries = postgresBinaries(options.folder);
+  const place = makePlace(options.folder);
   chmodSync(place, 0o711); // Whatever the umask is: nobody must get through to its data, and may not look around.
   const data = path.join(place, 'data');
   const password = readOrMakePassword(place);
@@ -80,8 +70,10 @@ export async function startPostgres(options: PostgresOptions): Promise<LocalServ
 }
 
 /** The folder itself, or for root its stand-in where nobody can reach. */
-export function postgresPlace(folder: string): string {
-  return isReachable(folder) ? folder : publicStandIn(folder);
+function makePlace(folder: string): string {
+  if (!isReachable(folder)) return claimStandIn(folder);
+  mkdirSync(folder, { recursive: true });
+  return folder;
 }
 
 /** Made aside and renamed at the end, so that a start killed half-way leaves nothing that looks finished. */

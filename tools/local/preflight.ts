@@ -1,7 +1,7 @@
 import { isPortFree } from './free-port.ts';
 import { type Home, openHome, readRuntimeUrl } from './home.ts';
 import { type Lock, takeLock } from './home-lock.ts';
-import { postgresBinaries, publicStandIn } from './postgres-binaries.ts';
+import { postgresBinaries } from './postgres-binaries.ts';
 import { redisBinaries } from './redis-binaries.ts';
 import type { Settings } from './settings.ts';
 import { Trouble } from './trouble.ts';
@@ -28,7 +28,7 @@ export async function checkMachine(settings: Settings, home: Home, say: (line: s
       `Stop what is using it, or set ${portSetting} to another port.`,
     );
   }
-  if (!settings.databaseUrl) postgresBinaries(publicStandIn(home.postgres));
+  if (!settings.databaseUrl) postgresBinaries(home.postgres);
   if (!settings.redisUrl) redisBinaries(say);
 }
 

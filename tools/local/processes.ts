@@ -16,7 +16,8 @@ export function identify(pid: number): ProcessIdentity | undefined {
 }
 
 export function isRunning(identity: ProcessIdentity): boolean {
-  return identify(identity.pid)?.startedAt === identity.startedAt;
+  const now = identify(identity.pid);
+  return now !== undefined && now.startedAt === identity.startedAt;
 }
 
 /** The command line with its arguments, spaces between; empty when it cannot be read. */
@@ -37,7 +38,7 @@ export async function endProcess(identity: ProcessIdentity, signal: NodeJS.Signa
   await isGone(identity, 5_000);
 }
 
-export function sendSignal(identity: ProcessIdentity, signal: NodeJS.Signals): void {
+function sendSignal(identity: ProcessIdentity, signal: NodeJS.Signals): void {
   if (!isRunning(identity)) return;
   try {
     process.kill(identity.pid, signal);

@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { Trouble } from './trouble.ts';
 
 export interface RedisBinaries {
+  /** Its tools (redis-cli, redis-benchmark) lie beside it. */
   server: string;
   /** Where the unpacked copy keeps its libraries; absent for a Redis of the system. */
   libraryPath?: string;
@@ -24,11 +25,6 @@ export function redisBinaries(say: (line: string) => void = () => undefined): Re
   if (installed) return { server: installed };
   if (!existsSync(UNPACKED)) fetchFromDebian(say);
   return unpackedBinaries(UNPACKED);
-}
-
-/** redis-benchmark, redis-cli: beside the server, whichever server that is. */
-export function redisTool(name: string, binaries: RedisBinaries): string {
-  return path.join(path.dirname(binaries.server), name);
 }
 
 export function redisEnvironment({ libraryPath }: RedisBinaries): NodeJS.ProcessEnv {
@@ -70,9 +66,8 @@ function fetchFromDebian(say: (line: string) => void): void {
     const root = path.join(work, 'root');
     for (const folder of ['lists/partial', 'archives/partial', 'packages', 'root'])
       mkdirSync(path.join(work, folder), { recursive: true });
-    apt(work, ['update'], { mayFail: true });
-    apt(work, ['download', 'redis-server', 'redis-tools', ...neededLibraries(work)]);
     const packages = path.join(work, 'packages');
+    download(work, packages);
     for (const file of readdirSync(packages)) run('dpkg-deb', ['-x', path.join(packages, file), root], work);
     const server = unpackedBinaries(root);
     const trial = spawnSync(server.server, ['--version'], { env: redisEnvironment(server), encoding: 'utf8' });
@@ -99,20 +94,29 @@ function neededLibraries(work: string): string[] {
 }
 
 /** `update` ends with an error as soon as one of several sources is unreachable; whether that matters the download shows. */
-function apt(work: string, args: string[], { mayFail = false } = {}): void {
-  const folder = path.join(work, 'packages');
-  if (mayFail) spawnSync('apt-get', [...aptOptions(work), ...args], { cwd: folder, stdio: 'ignore', timeout: 120_000 });
-  else run('apt-get', [...aptOptions(work), ...args], folder);
+function download(work: string, folder: string): void {
+  let reason: unknown;
+  try {
+    run('apt-get', [...aptOptions(work), '-o', 'APT::Update::Error-Mode=any', 'update'], folder);
+  } catch (error) {
+    reason = error;
+  }
+  try {
+    run('apt-get', [...aptOptions(work), 'download', 'redis-server', 'redis-tools', ...neededLibraries(work)], folder);
+  } catch (error) {
+    throw reason ?? error;
+  }
 }
 
 function aptOptions(work: string): string[] {
   const options = [`Dir::State::lists=${work}/lists`, `Dir::Cache=${work}`, 'APT::Sandbox::User=', 'Acquire::Languages=none'];
+  options.push('Acquire::Retries=1', 'Acquire::http::Timeout=20', 'Acquire::https::Timeout=20');
   return ['-qq', ...options.flatMap((option) => ['-o', option])];
 }
 
 function run(command: string, args: string[], cwd: string): string {
   const done = spawnSync(command, args, { cwd, encoding: 'utf8', timeout: 120_000 });
   if (done.status === 0) return done.stdout;
-  const said = (done.stderr || done.error?.message || '').trim().split('\n').at(-1);
-  throw new Error(`${command}: ${said ?? 'failed'}`);
+  const said = (done.stderr || done.error?.message || '').trim().split('\n')[0];
+  throw new Error(`${command}: ${said || 'failed'}`);
 }

@@ -25,6 +25,8 @@ export async function runSystem(options: SystemOptions): Promise<void> {
   const settings = readSettings(process.env);
   const { home, lock } = await claimHome(settings);
   try {
+    await endLeftovers(home, options.say);
+    await checkMachine(settings, home, options.say);
     await new System(settings, home, options).run();
   } finally {
     lock.release();
@@ -54,7 +56,7 @@ class System {
     try {
       await this.#start();
       if (this.#options.watch) stopWatching = watchSources(() => this.#restartServices(), this.#options.say);
-      await new Promise((resolve) => this.#end.addEventListener('abort', resolve, { once: true }));
+      await this.#untilTheEnd();
     } catch (error) {
       if (!this.#end.aborted) throw error;
     } finally {
@@ -64,10 +66,12 @@ class System {
     this.#failure.signal.throwIfAborted();
   }
 
+  async #untilTheEnd(): Promise<void> {
+    if (!this.#end.aborted) await new Promise((resolve) => this.#end.addEventListener('abort', resolve, { once: true }));
+  }
+
   async #start(): Promise<void> {
     const { say, reset } = this.#options;
-    await endLeftovers(this.#home, say);
-    await checkMachine(this.#settings, this.#home, say);
     say(`starting Tribina in ${this.#home.folder}`);
     if (reset) this.#reset();
     const databases = startDatabases(this.#settings, this.#home, this.#databases, this.#events());

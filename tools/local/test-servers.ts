@@ -7,7 +7,7 @@ import path from 'node:path';
 import { onFreePort } from './free-port.ts';
 import type { LocalServer } from './local-server.ts';
 import { startPostgres } from './postgres.ts';
-import { isReachable, publicStandIn } from './postgres-binaries.ts';
+import { isReachable, publicStandIn } from './public-folder.ts';
 import { endProcess, identify, isRunning, type ProcessIdentity } from './processes.ts';
 import { startRedis } from './redis.ts';
 import { explain } from './trouble.ts';

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { bin, ROOT } from './build.ts';
+import { bin, hasWebApp, ROOT, VITE_ARGUMENTS } from './build.ts';
 import { eachLine } from './service.ts';
 
 /**
@@ -9,8 +9,8 @@ import { eachLine } from './service.ts';
 export function watchSources(restart: () => Promise<void>, say: (line: string) => void): () => void {
   const options = { cwd: ROOT, stdio: ['ignore', 'pipe', 'pipe'] as ('ignore' | 'pipe')[] };
   const compiler = spawn(bin('tsc'), ['-p', 'tsconfig.build.json', '--watch', '--preserveWatchOutput'], options);
-  const bundler = spawn(bin('vite'), ['build', 'apps/web', '--outDir', `${ROOT}/dist/web`, '--emptyOutDir', '--watch'], options);
-  eachLine(bundler, (line) => say(`[web] ${line}`));
+  const bundler = hasWebApp() ? spawn(bin('vite'), [...VITE_ARGUMENTS, '--watch'], options) : undefined;
+  if (bundler) eachLine(bundler, (line) => say(`[web] ${line}`));
 
   let first = true;
   let pending: Promise<void> = Promise.resolve();
@@ -22,6 +22,6 @@ export function watchSources(restart: () => Promise<void>, say: (line: string) =
   });
   return () => {
     compiler.kill('SIGTERM');
-    bundler.kill('SIGTERM');
+    bundler?.kill('SIGTERM');
   };
 }

@@ -39,7 +39,9 @@ export class AppModule implements OnApplicationShutdown {
 
   async onApplicationShutdown(): Promise<void> {
     const { database, redis, jobsRedis } = this.parts;
-    await Promise.all([closeRedis(redis), closeRedis(jobsRedis)]);
+    // Nothing is in flight on it any more, and without Redis a polite QUIT would wait for ever.
+    jobsRedis.disconnect();
+    await closeRedis(redis);
     await database.destroy();
   }
 }

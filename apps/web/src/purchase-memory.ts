@@ -5,8 +5,8 @@ import { storage } from './storage.ts';
 export interface PurchaseMemory {
   reservationId?: string;
   orderId?: string;
-  /** The sandbox's payment page of that order. */
-  confirmUrl?: string;
+  /** How that order is paid; the sandbox has an address that plays the provider. */
+  payment?: { provider: string; confirmUrl?: string };
   /** Proof of the exact place in the line, should the waiting room lose its memory. */
   receipt?: string;
 }
@@ -29,7 +29,7 @@ export class Memory {
   }
 
   forgetPurchase(matchId: string): void {
-    this.change(matchId, { reservationId: undefined, orderId: undefined, confirmUrl: undefined });
+    this.change(matchId, { reservationId: undefined, orderId: undefined, payment: undefined });
     storage.session.remove(this.name('holders', matchId));
   }
 

@@ -8,27 +8,27 @@ export const QUEUE_EVENTS_CHANNEL = 'queue_events';
 
 const turnGranted = z.object({
   event: z.literal('queue.turn_granted'),
-  user_id: z.uuid(),
-  match_id: z.uuid(),
+  user_id: z.guid(),
+  match_id: z.guid(),
   session_token: z.string().startsWith('st_'),
   expires_at: z.iso.datetime(),
 });
 
 const windowExpired = z.object({
   event: z.literal('queue.expired'),
-  user_id: z.uuid(),
-  match_id: z.uuid(),
+  user_id: z.guid(),
+  match_id: z.guid(),
   reason: z.enum(['window_timeout', 'left', 'closed']),
   /** Which window ended: a fan may have had several turns for one match. */
   session_token: z.string().optional(),
 });
 
-const frontReached = z.object({ event: z.literal('queue.front_reached'), user_id: z.uuid(), match_id: z.uuid() });
+const frontReached = z.object({ event: z.literal('queue.front_reached'), user_id: z.guid(), match_id: z.guid() });
 
 const positionUpdate = z.object({
   event: z.literal('queue.position_update'),
-  match_id: z.uuid(),
-  items: z.array(z.object({ user_id: z.uuid(), position: z.int(), estimated_wait_minutes: z.int().nullable() })).max(500),
+  match_id: z.guid(),
+  items: z.array(z.object({ user_id: z.guid(), position: z.int(), estimated_wait_minutes: z.int().nullable() })).max(500),
 });
 
 export const queueEvent = z.discriminatedUnion('event', [turnGranted, windowExpired, frontReached, positionUpdate]);

@@ -23,7 +23,7 @@ const ticketDelivery = z.object({
   match_name: z.string(),
   kickoff_at: z.iso.datetime(),
   venue: z.string(),
-  tickets: z.array(seat.extend({ ticket_id: z.uuid(), holder_name: z.string(), code: z.string() })),
+  tickets: z.array(seat.extend({ ticket_id: z.guid(), holder_name: z.string(), code: z.string() })),
   locale,
 });
 
@@ -36,7 +36,7 @@ const envelope = {
   max_attempts: z.literal(3),
 };
 
-const email = { ...envelope, type: z.literal('email'), recipient: z.email(), user_id: z.uuid().optional() };
+const email = { ...envelope, type: z.literal('email'), recipient: z.email(), user_id: z.guid().optional() };
 
 export const emailJob = z.discriminatedUnion('template', [
   z.object({ ...email, template: z.literal('order_confirmation'), payload: orderConfirmation }),
@@ -51,7 +51,7 @@ export const pushJob = z.object({
   ...envelope,
   type: z.literal('push'),
   template: z.enum(['ticket_delivery', 'queue_your_turn', 'queue_front', 'queue_position']),
-  user_id: z.uuid(),
+  user_id: z.guid(),
   fcm_tokens: z.array(z.string()).min(1).max(500),
   payload: pushPayload,
   priority: z.enum(['high', 'normal']),

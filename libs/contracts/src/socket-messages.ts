@@ -9,7 +9,7 @@ export const positionUpdateMessage = z.object({
   estimated_wait_range: z.tuple([z.int(), z.int()]).nullable().optional(),
   paused: z.boolean().optional(),
   reason: z.string().optional(),
-  remaining_sectors: z.array(z.object({ sector_id: z.uuid(), name: z.string(), available: z.int() })).optional(),
+  remaining_sectors: z.array(z.object({ sector_id: z.guid(), name: z.string(), available: z.int() })).optional(),
 });
 
 export const turnGrantedMessage = z.object({

@@ -1,6 +1,7 @@
 import { Clock } from '#application/clock';
 import { JOBS_PREFIX } from '#contracts/queue-jobs';
 import { QueueSizes } from '#platform/jobs/queue-sizes';
+import { useCase } from '#platform/use-case';
 import { Module, type DynamicModule } from '@nestjs/common';
 import { Mailbox } from '../mailbox/mailbox.api.ts';
 import type { WorkerParts } from '../parts.ts';
@@ -26,7 +27,8 @@ export class PushModule {
           useFactory: (sizes: QueueSizes) => new PushMetrics(metrics.registry, sizes),
         },
         { provide: Pushes, inject: [Mailbox], useFactory: (mailbox: Mailbox) => new MailboxPushes(inbox, mailbox) },
-        { provide: SendPush, inject: [Pushes], useFactory: (pushes: Pushes) => new SendPush(pushes, clock) },
+        { provide: Clock, useValue: clock },
+        useCase(SendPush, Pushes, Clock),
         {
           provide: PushProcessor,
           inject: [SendPush, PushMetrics],

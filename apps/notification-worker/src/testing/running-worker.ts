@@ -7,7 +7,7 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { Queue, type Job } from 'bullmq';
 import { Redis } from 'ioredis';
 import { workerConfig } from '../config.ts';
-import { createWorker } from '../create-worker.ts';
+import { createNotificationWorker } from '../notification-worker.ts';
 import type { MailboxItem } from '../mailbox/mailbox.api.ts';
 
 export interface RunningWorker {
@@ -33,7 +33,7 @@ export async function runWorker(settings: Record<string, string> = {}): Promise<
     RATE_LIMIT_IP_PER_MINUTE: '0',
     ...settings,
   });
-  const { app, start } = await createWorker(config, createLogger({ service: 'test', level: 'silent' }));
+  const { app, start } = await createNotificationWorker(config, createLogger({ service: 'test', level: 'silent' }));
   await app.init();
   await app.getHttpAdapter().getInstance().ready();
   start();

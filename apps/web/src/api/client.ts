@@ -77,7 +77,7 @@ export class Client {
 
   private async untilAnswered(call: Call): Promise<Response> {
     const sent: Partial<Record<ProblemCode, number>> = {};
-    for (let failures = 0; ; ) {
+    for (let failures = 0; ;) {
       try {
         return await this.once(call);
       } catch (caught) {

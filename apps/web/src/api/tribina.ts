@@ -67,8 +67,7 @@ export class Tribina {
   ticketQr = (id: string, signal?: AbortSignal) => this.client.getBlob(`${v1}/tickets/${id}/qr.svg`, signal);
 
   // Operators
-  opsMatches = (signal?: AbortSignal) =>
-    this.client.get<Page<OpsMatch>>(`${v1}/ops/matches?limit=100`, { role: 'ops', signal });
+  opsMatches = (signal?: AbortSignal) => this.client.get<Page<OpsMatch>>(`${v1}/ops/matches?limit=100`, { role: 'ops', signal });
   opsSale = (matchId: string, action: SaleAction, reason?: string) =>
     this.client.postOnce<unknown>('POST', `${v1}/ops/matches/${matchId}/sale`, reason ? { action, reason } : { action }, {
       role: 'ops',

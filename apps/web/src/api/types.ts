@@ -137,10 +137,10 @@ export interface QueueStatus {
   estimated_wait_minutes: number | null;
 }
 
-/** Operators' list: the match, and what the line is set to where the answer carries it. */
+/** The contract does not promise the two settings in this answer; ours has them. */
 export interface OpsMatch extends Match {
-  processing_rate?: number | null;
-  max_open_windows?: number | null;
+  processing_rate?: number;
+  max_open_windows?: number;
 }
 
 export type SaleAction = 'open' | 'pause' | 'resume' | 'close';

@@ -49,7 +49,7 @@ function MatchOffer({ match }: { match: Match }) {
       <MatchHeading match={match} />
       {turn && <TurnBar turn={turn} room={room} />}
       {hold.expired && <Notice tone="warning">{texts.hold.expired}</Notice>}
-      {hold.problem && <ProblemNotice problem={hold.problem} />}
+      {hold.problem && !hold.reservation && !mayChoose && <ProblemNotice problem={hold.problem} />}
       {stage()}
     </>
   );

@@ -15,7 +15,13 @@ export function ConfirmButton({ label, question, yes, no, onConfirm, disabled, t
   const [asking, setAsking] = useState(false);
   if (!asking) {
     return (
-      <button type="button" className="button button-quiet" disabled={disabled} onClick={() => setAsking(true)} data-testid={testId}>
+      <button
+        type="button"
+        className="button button-quiet"
+        disabled={disabled}
+        onClick={() => setAsking(true)}
+        data-testid={testId}
+      >
         {label}
       </button>
     );

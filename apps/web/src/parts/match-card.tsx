@@ -2,6 +2,7 @@ import { useTribina } from '../api/tribina-context.ts';
 import type { Match } from '../api/types.ts';
 import { paths } from '../routes.ts';
 import { useLanguage } from '../text/language.tsx';
+import { matchTitle } from '../text/match-title.ts';
 import { Link } from './link.tsx';
 import { MatchFacts } from './match-facts.tsx';
 import { SaleBadge } from './sale-badge.tsx';
@@ -12,7 +13,9 @@ export function MatchCard({ match }: { match: Match }) {
   const { texts, format } = useLanguage();
   const { tribina } = useTribina();
   const { value: sectors } = useLoaded((signal) => tribina.sectors(match.id, signal), match.id);
-  const cheapest = sectors && sectors.items.length > 0 ? Math.min(...sectors.items.map((sector) => sector.price_cents)) : undefined;
+  const cheapest =
+    sectors && sectors.items.length > 0 ? Math.min(...sectors.items.map((sector) => sector.price_cents)) : undefined;
+  const isOver = match.sale.status === 'sold_out' || match.sale.status === 'closed';
   const selling = match.sale.status === 'open' || match.sale.status === 'paused';
   return (
     <li className="card match-card" data-testid="match-card" data-match-id={match.id}>
@@ -37,7 +40,7 @@ export function MatchCard({ match }: { match: Match }) {
       )}
       <div className="match-card-bottom">
         <p className="price-from">
-          {cheapest !== undefined && (
+          {cheapest !== undefined && !isOver && (
             <>
               <span>{texts.matches.from}</span> <strong>{format.money(cheapest, match.currency)}</strong>
             </>
@@ -47,7 +50,7 @@ export function MatchCard({ match }: { match: Match }) {
           to={paths.match(match.id)}
           className={selling ? 'button button-primary' : 'button'}
           testId="open-match"
-          label={`${selling ? texts.matches.buy : texts.matches.look}: ${match.home} – ${match.away}`}
+          label={`${selling ? texts.matches.buy : texts.matches.look}: ${matchTitle(match)}`}
         >
           {selling ? texts.matches.buy : texts.matches.look}
         </Link>

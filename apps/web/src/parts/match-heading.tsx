@@ -1,19 +1,21 @@
 import type { Match } from '../api/types.ts';
 import { paths } from '../routes.ts';
+import { matchTitle } from '../text/match-title.ts';
 import { useLanguage } from '../text/language.tsx';
 import { Link } from './link.tsx';
 import { MatchFacts } from './match-facts.tsx';
 import { PageTitle } from './page-title.tsx';
 import { SaleBadge } from './sale-badge.tsx';
+import { Sign } from './sign.tsx';
 import { TeamCrest } from './team-crest.tsx';
 
 export function MatchHeading({ match }: { match: Match }) {
   const { texts } = useLanguage();
-  const title = `${match.home} – ${match.away}`;
+  const title = matchTitle(match);
   return (
     <div className="match-heading">
       <Link to={paths.matches} className="back-link">
-        {texts.common.backToMatches}
+        <Sign name="back" /> {texts.common.backToMatches}
       </Link>
       <div className="match-heading-row">
         <span className="match-crests">

@@ -1,18 +1,24 @@
-import type { ReactNode } from 'react';
+import { type ReactNode, useEffect, useRef } from 'react';
 import type { Problem } from '../api/problem.ts';
 import { useLanguage } from '../text/language.tsx';
 import { describeProblem } from '../text/problem-texts.ts';
+import { Sign } from './sign.tsx';
 
 type Tone = 'info' | 'good' | 'warning' | 'bad';
 
-const signs: Record<Tone, string> = { info: 'i', good: '✓', warning: '!', bad: '!' };
+const signs = { info: 'info', good: 'check', warning: 'attention', bad: 'attention' } as const;
 
 /** A sentence with a frame; the sign keeps the tone readable without colours. */
 export function Notice({ tone, children, testId }: { tone: Tone; children: ReactNode; testId?: string }) {
+  const frame = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    // A refusal above or below what a phone shows would look like a dead button.
+    if (tone === 'bad') frame.current?.scrollIntoView({ block: 'nearest' });
+  }, [tone]);
   return (
-    <div className={`notice notice-${tone}`} role={tone === 'bad' ? 'alert' : 'status'} data-testid={testId}>
-      <span className="notice-sign" aria-hidden="true">
-        {signs[tone]}
+    <div ref={frame} className={`notice notice-${tone}`} role={tone === 'bad' ? 'alert' : 'status'} data-testid={testId}>
+      <span className="notice-sign">
+        <Sign name={signs[tone]} />
       </span>
       <div>{children}</div>
     </div>

@@ -1,6 +1,6 @@
 import type { Seat } from '../api/types.ts';
 
-/** A seat on paper: rows lie level, row 1 on top next to the pitch, neighbours 10 units apart. */
+/** A seat on paper: rows lie level, row 1 on top next to the pitch, neighbours 10 units apart, rows 11. */
 export interface PlacedSeat {
   seat: Seat;
   x: number;
@@ -19,6 +19,7 @@ export interface SeatLayout {
 }
 
 export const spacing = 10;
+const rowSpacing = 11;
 /** Room for the row names and for the pitch. */
 const margin = { left: 16, right: 8, top: 20, bottom: 8 };
 
@@ -26,19 +27,20 @@ const natural = new Intl.Collator('en', { numeric: true });
 
 /**
  * Stadium coordinates put each sector at its own angle around the pitch. People look at one sector at a time, so it is
- * turned (never mirrored: neighbours stay left and right) until its rows are level.
+ * turned (never mirrored: neighbours stay left and right) until its rows are level. Width and depth are then drawn each to
+ * its own scale: in metres a row is more than twice as deep as a seat is wide, and half of a phone would show nothing.
  */
 export function placeSeats(seats: Seat[]): SeatLayout {
   const rows = inRows(seats);
   const known = seats.every((seat) => Number.isFinite(seat.x) && Number.isFinite(seat.y) && seat.x !== null && seat.y !== null);
   const placed = known ? level(rows) : grid(rows);
-  const scale = spacing / closest(placed);
+  const scale = scaleOf(placed);
   const all = placed.flatMap((row) => row.seats);
   const left = Math.min(...all.map((seat) => seat.x));
   const top = Math.min(...all.map((seat) => seat.y));
   for (const seat of all) {
-    seat.x = (seat.x - left) * scale + margin.left;
-    seat.y = (seat.y - top) * scale + margin.top;
+    seat.x = (seat.x - left) * scale.x + margin.left;
+    seat.y = (seat.y - top) * scale.y + margin.top;
   }
   return {
     rows: placed,
@@ -89,15 +91,14 @@ function middle({ seats }: SeatRow): { x: number; y: number } {
   return { x: sum.x / seats.length, y: sum.y / seats.length };
 }
 
-/** The usual distance to a neighbour or to the next row, whichever is smaller: what a drawn seat must fit into. */
-function closest(rows: SeatRow[]): number {
-  const between = (a: { x: number; y: number } | undefined, b: { x: number; y: number } | undefined) =>
-    a && b ? Math.hypot(a.x - b.x, a.y - b.y) : 0;
-  const neighbours = rows.flatMap(({ seats }) => seats.slice(1).map((seat, index) => between(seats[index], seat)));
+/** What makes the usual distance to a neighbour, and to the next row, the one we draw with. */
+function scaleOf(rows: SeatRow[]): { x: number; y: number } {
+  const aside = rows.flatMap(({ seats }) => seats.slice(1).map((seat, index) => Math.abs(seat.x - (seats[index]?.x ?? seat.x))));
   const middles = rows.map(middle);
-  const steps = middles.slice(1).map((point, index) => Math.abs(point.y - (middles[index]?.y ?? point.y)));
-  const usual = [median(neighbours), median(steps)].filter((distance) => distance > 0);
-  return usual.length > 0 ? Math.min(...usual) : 1;
+  const behind = middles.slice(1).map((point, index) => Math.abs(point.y - (middles[index]?.y ?? point.y)));
+  const [width, depth] = [median(aside), median(behind)];
+  const x = width > 0 ? spacing / width : depth > 0 ? rowSpacing / depth : 1;
+  return { x, y: depth > 0 ? rowSpacing / depth : x };
 }
 
 function median(values: number[]): number {
@@ -110,18 +111,20 @@ export type Step = 'left' | 'right' | 'up' | 'down' | 'rowStart' | 'rowEnd';
 export function seatBeside(layout: SeatLayout, seatId: string, step: Step): PlacedSeat | undefined {
   const rowIndex = layout.rows.findIndex((row) => row.seats.some(({ seat }) => seat.id === seatId));
   const row = layout.rows[rowIndex];
-  const index = row?.seats.findIndex(({ seat }) => seat.id === seatId) ?? -1;
-  const from = row?.seats[index];
+  const from = row?.seats.find(({ seat }) => seat.id === seatId);
   if (!row || !from) return undefined;
+  // Numbers may run from right to left; the keys follow the eye.
+  const across = row.seats.toSorted((a, b) => a.x - b.x);
+  const index = across.indexOf(from);
   switch (step) {
     case 'left':
-      return row.seats.toSorted((a, b) => b.x - a.x).find((seat) => seat.x < from.x);
+      return across[index - 1];
     case 'right':
-      return row.seats.toSorted((a, b) => a.x - b.x).find((seat) => seat.x > from.x);
+      return across[index + 1];
     case 'rowStart':
-      return row.seats[0];
+      return across[0];
     case 'rowEnd':
-      return row.seats.at(-1);
+      return across.at(-1);
     default: {
       const next = layout.rows[rowIndex + (step === 'down' ? 1 : -1)];
       return next?.seats.reduce((best, seat) => (Math.abs(seat.x - from.x) < Math.abs(best.x - from.x) ? seat : best));

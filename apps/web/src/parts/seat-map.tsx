@@ -2,7 +2,7 @@ import { type KeyboardEvent, memo, type MouseEvent, useMemo, useRef, useState } 
 import type { Seat } from '../api/types.ts';
 import { useLanguage } from '../text/language.tsx';
 import { SeatGlyph, type SeatLook } from './seat-glyph.tsx';
-import { placeSeats, type PlacedSeat, seatBeside, type SeatLayout, type Step } from './seat-layout.ts';
+import { placeSeats, type PlacedSeat, seatBeside, type SeatLayout, type SeatRow, type Step } from './seat-layout.ts';
 import { SeatLegend } from './seat-legend.tsx';
 import { useZoom } from './use-zoom.ts';
 
@@ -100,7 +100,7 @@ const Drawing = memo(function Drawing(props: { layout: SeatLayout; chosen: reado
       </text>
       {layout.rows.map((row) => (
         <g key={row.name}>
-          <text className="row-name" x={(row.seats[0]?.x ?? 0) - 7} y={(row.seats[0]?.y ?? 0) + 1.6} textAnchor="end" aria-hidden="true">
+          <text className="row-name" x={leftmost(row).x - 7} y={leftmost(row).y + 1.6} textAnchor="end" aria-hidden="true">
             {row.name}
           </text>
           {row.seats.map((placed) => (
@@ -117,7 +117,18 @@ const Drawing = memo(function Drawing(props: { layout: SeatLayout; chosen: reado
   );
 });
 
-const DrawnSeat = memo(function DrawnSeat({ placed, look, isTabStop }: { placed: PlacedSeat; look: SeatLook; isTabStop: boolean }) {
+const leftmost = (row: SeatRow): { x: number; y: number } =>
+  row.seats.reduce((best, seat) => (seat.x < best.x ? seat : best), { x: Number.POSITIVE_INFINITY, y: 0 });
+
+const DrawnSeat = memo(function DrawnSeat({
+  placed,
+  look,
+  isTabStop,
+}: {
+  placed: PlacedSeat;
+  look: SeatLook;
+  isTabStop: boolean;
+}) {
   const { texts } = useLanguage();
   const { seat, x, y } = placed;
   return (

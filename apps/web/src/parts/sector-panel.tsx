@@ -6,6 +6,7 @@ import { Loading } from './loading.tsx';
 import { Notice, ProblemNotice } from './notice.tsx';
 import { QuantityPicker } from './quantity-picker.tsx';
 import { SeatMap } from './seat-map.tsx';
+import { Sign } from './sign.tsx';
 import type { Hold } from './use-hold.ts';
 import { useLoaded } from './use-loaded.ts';
 
@@ -34,7 +35,7 @@ export function SectorPanel({ match, sector, hold, onBack }: SectorPanelProps) {
   return (
     <section className="card sector-panel" data-testid="sector-panel">
       <button type="button" className="link-button sector-back" onClick={onBack}>
-        ← {texts.seats.changeSector}
+        <Sign name="back" /> {texts.seats.changeSector}
       </button>
       <div className="sector-panel-heading">
         <h2 ref={heading} tabIndex={-1}>
@@ -106,10 +107,10 @@ function ChooseOnMap({ match, sector, hold, most }: Omit<SectorPanelProps, 'onBa
     <section className="by-map">
       <h3>{texts.seats.mapTitle}</h3>
       <SeatMap sectorName={sector.name} seats={seats.items} chosen={chosen} onToggle={toggle} />
-      {lost > 0 && <Notice tone="warning">{texts.seats.chosenGone}</Notice>}
-      {atLimit && <Notice tone="warning">{texts.seats.limitHere(most)}</Notice>}
-      <div className="chosen-bar">
-        <div aria-live="polite">
+      <div className={chosen.length > 0 ? 'chosen-bar chosen-bar-sticky' : 'chosen-bar'}>
+        {lost > 0 && <Notice tone="warning">{texts.seats.chosenGone}</Notice>}
+        {atLimit && <Notice tone="warning">{texts.seats.limitHere(most)}</Notice>}
+        <div className="chosen-names" aria-live="polite">
           <p className="chosen-count">
             {chosen.length === 0 ? texts.seats.chosenNone : texts.seats.chosen(chosen.length)}
             {chosen.length > 0 && <strong> · {format.money(chosen.length * sector.price_cents, sector.currency)}</strong>}

@@ -8,8 +8,8 @@ export function TurnBar({ turn, room }: { turn: { expiresAt: string }; room: Wai
   const { texts } = useLanguage();
   return (
     <section className="turn-bar" aria-label={texts.turn.title} data-testid="turn-bar">
-      <p className="turn-bar-title">
-        <span role="status">{texts.turn.title}</span>
+      <p className="turn-bar-title" role="status">
+        {texts.turn.title}
       </p>
       <Countdown until={turn.expiresAt} label={texts.turn.timeLeft} onOver={room.distrustTurn} testId="turn-countdown" />
       <ConfirmButton

@@ -67,7 +67,7 @@ function InLine({ line, state, room }: { line: LineState; state: RoomState; room
       <div className="line-top">
         <h2>{texts.line.title}</h2>
         <span className={isLive ? 'live live-on' : 'live'} data-testid="line-link">
-          {isLive ? texts.line.live : texts.common.loading}
+          {isLive ? texts.line.live : texts.line.connecting}
         </span>
       </div>
       <p className="line-label" id="line-position-label">
@@ -119,7 +119,13 @@ function LineOver({ why, state, room, match }: { why: OverReason } & WaitingLine
       {state.problem && <ProblemNotice problem={state.problem} />}
       <div className="button-row">
         {mayReturn && (
-          <button type="button" className="button button-primary" disabled={state.busy} onClick={() => void room.join()} data-testid="join-queue">
+          <button
+            type="button"
+            className="button button-primary"
+            disabled={state.busy}
+            onClick={() => void room.join()}
+            data-testid="join-queue"
+          >
             {why === 'replaced' ? texts.line.takeOver : texts.line.joinAgain}
           </button>
         )}

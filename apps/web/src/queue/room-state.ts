@@ -11,15 +11,7 @@ export type RoomStage =
   | { name: 'over'; why: OverReason };
 
 export type OverReason =
-  | 'sold_out'
-  | 'closed'
-  | 'turn_expired'
-  | 'turn_completed'
-  | 'dropped'
-  | 'ended_earlier'
-  | 'left'
-  | 'replaced'
-  | 'refused';
+  'sold_out' | 'closed' | 'turn_expired' | 'turn_completed' | 'dropped' | 'ended_earlier' | 'left' | 'replaced' | 'refused';
 
 export interface LineState {
   position: number;

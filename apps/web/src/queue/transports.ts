@@ -4,9 +4,7 @@ import { placeAsMessage, type QueueMessage, readMessage } from './socket-message
 
 /** How a transport ended: `lost` may come back, `refused` must not, `unknown_token` means join again. */
 export type TransportEnd =
-  | { kind: 'lost'; retryAfterMs?: number }
-  | { kind: 'refused'; code: number }
-  | { kind: 'unknown_token' };
+  { kind: 'lost'; retryAfterMs?: number } | { kind: 'refused'; code: number } | { kind: 'unknown_token' };
 
 export interface TransportListener {
   message(message: QueueMessage): void;

@@ -31,7 +31,9 @@ export const problemTexts: ProblemTexts = {
   SALE_NOT_OPEN: (facts) => (facts.opensAt ? `The sale opens on ${facts.opensAt}.` : 'Tickets are not on sale at the moment.'),
   QUEUE_CLOSED: (facts) => (facts.reason === 'sold_out' ? 'Sold out: the line is closed.' : 'The line is closed.'),
   INVALID_STATE: (facts) =>
-    facts.orderId ? 'An order of yours is waiting for payment. Finish or cancel that one first.' : 'This is not possible any more. The page shows how things stand now.',
+    facts.orderId
+      ? 'An order of yours is waiting for payment. Finish or cancel that one first.'
+      : 'This is not possible any more. The page shows how things stand now.',
   PAYLOAD_TOO_LARGE: () => 'That was too much at once.',
   UNSUPPORTED_MEDIA_TYPE: () => 'The page made a mistake. Reload it and try again.',
   RATE_LIMITED: (facts) =>

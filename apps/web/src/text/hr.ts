@@ -2,11 +2,14 @@ import type { Texts } from './en.ts';
 import { problemTexts } from './hr-problems.ts';
 import { plural } from './plural.ts';
 
-const seats = (count: number) => plural('hr', count, { one: `${count} sjedalo`, few: `${count} sjedala`, other: `${count} sjedala` });
-const tickets = (count: number) => plural('hr', count, { one: `${count} ulaznicu`, few: `${count} ulaznice`, other: `${count} ulaznica` });
+const seats = (count: number) =>
+  plural('hr', count, { one: `${count} sjedalo`, few: `${count} sjedala`, other: `${count} sjedala` });
+const tickets = (count: number) =>
+  plural('hr', count, { one: `${count} ulaznicu`, few: `${count} ulaznice`, other: `${count} ulaznica` });
 const ticketsGenitive = (count: number) =>
   plural('hr', count, { one: `${count} ulaznice`, few: `${count} ulaznice`, other: `${count} ulaznica` });
-const minutes = (count: number) => plural('hr', count, { one: `${count} minuta`, few: `${count} minute`, other: `${count} minuta` });
+const minutes = (count: number) =>
+  plural('hr', count, { one: `${count} minuta`, few: `${count} minute`, other: `${count} minuta` });
 const minutesGenitive = (count: number) =>
   plural('hr', count, { one: `${count} minute`, few: `${count} minute`, other: `${count} minuta` });
 const free = (count: number, written: string) =>
@@ -32,8 +35,6 @@ export const hr: Texts = {
     notFoundText: 'Na ovoj adresi nema ničega.',
     startFailed: 'Tribina trenutačno nije dostupna.',
     requestId: (id) => `Oznaka za podršku: ${id}`,
-    left: 'preostalo',
-    timeLeft: (text) => `Preostalo ${text}`,
   },
   fan: {
     demo: 'Demo',
@@ -57,7 +58,6 @@ export const hr: Texts = {
     opensAt: (when) => `U prodaji od: ${when}`,
     kickoff: 'Početak',
     venue: 'Stadion',
-    limit: (count) => `Najviše ${tickets(count)} po navijaču`,
     withQueue: 'S čekaonicom',
   },
   saleStatus: {
@@ -103,6 +103,7 @@ export const hr: Texts = {
     pausedReason: (reason) => `Red stoji: ${reason} Vaše je mjesto sačuvano.`,
     delayed: 'Obavijesti trenutačno kasne. Vaše je mjesto sačuvano.',
     live: 'Uživo',
+    connecting: 'Spajanje…',
     reconnecting: 'Ponovno spajanje… Vaše je mjesto sačuvano.',
     remaining: 'Još slobodno',
     keepOpen: 'Ostavite ovu stranicu otvorenu. Prekine li se veza ili je zatvorite, mjesto vam čuvamo 30 minuta.',
@@ -113,18 +114,35 @@ export const hr: Texts = {
     over: {
       sold_out: { title: 'Rasprodano', text: 'Sve su ulaznice otišle i red je završen. Ništa nije naplaćeno.' },
       closed: { title: 'Prodaja je zatvorena', text: 'Organizator je zatvorio prodaju, a s njom i red.' },
-      turn_expired: { title: 'Vrijeme je isteklo', text: 'Vaš je red za kupnju prošao. Mjesta koja držite ostaju vaša dok ne istekne njihovo vrijeme.' },
-      turn_completed: { title: 'Kupnja je završena', text: 'Vaš je red za kupnju završio s narudžbom. Ulaznice su pod Moje ulaznice.' },
-      dropped: { title: 'Vaše mjesto je propalo', text: 'Predugo vas nije bilo pa su se drugi pomaknuli naprijed. Možete ponovno stati na kraj reda.' },
-      ended_earlier: { title: 'Vaš red je prošao', text: 'Vaše mjesto u redu ili vrijeme za kupnju je isteklo. Možete ponovno stati na kraj reda.' },
+      turn_expired: {
+        title: 'Vrijeme je isteklo',
+        text: 'Vaš je red za kupnju prošao. Mjesta koja držite ostaju vaša dok ne istekne njihovo vrijeme.',
+      },
+      turn_completed: {
+        title: 'Kupnja je završena',
+        text: 'Vaš je red za kupnju završio s narudžbom. Ulaznice su pod Moje ulaznice.',
+      },
+      dropped: {
+        title: 'Vaše mjesto je propalo',
+        text: 'Predugo vas nije bilo pa su se drugi pomaknuli naprijed. Možete ponovno stati na kraj reda.',
+      },
+      ended_earlier: {
+        title: 'Vaš red je prošao',
+        text: 'Vaše mjesto u redu ili vrijeme za kupnju je isteklo. Možete ponovno stati na kraj reda.',
+      },
       left: { title: 'Napustili ste red', text: 'Odustali ste od svojega mjesta. Možete ponovno stati na kraj reda.' },
-      replaced: { title: 'Nastavljeno na drugom uređaju', text: 'Otvorili ste red na previše uređaja. Ondje je vaše mjesto sigurno.' },
-      refused: { title: 'Veza je odbijena', text: 'Čekaonica ne prihvaća ovu vezu. Obično pomaže ponovno stati u red; mjesto vam se čuva.' },
+      replaced: {
+        title: 'Nastavljeno na drugom uređaju',
+        text: 'Otvorili ste red na previše uređaja. Ondje je vaše mjesto sigurno.',
+      },
+      refused: {
+        title: 'Veza je odbijena',
+        text: 'Čekaonica ne prihvaća ovu vezu. Obično pomaže ponovno stati u red; mjesto vam se čuva.',
+      },
     },
   },
   turn: {
     title: 'Na redu ste',
-    granted: 'Na redu ste. Odaberite mjesta.',
     timeLeft: 'Vrijeme za kupnju',
     leave: 'Završi kupnju',
     leaveSure: 'Završiti kupnju? Za nove ulaznice trebali biste ponovno čekati.',
@@ -154,7 +172,6 @@ export const hr: Texts = {
     mapTitle: 'Ili odaberite na karti',
     mapLabel: (sector) => `Sjedala sektora ${sector}. Strelicama se krećete, razmaknicom birate.`,
     mapHint: 'Dodirnite kartu da biste se približili, a zatim sjedalo.',
-    mapTooFar: 'Najprije se približite: dodirnite kartu ili tipku +.',
     pitch: 'Teren',
     zoomIn: 'Bliže',
     zoomOut: 'Dalje',
@@ -204,9 +221,13 @@ export const hr: Texts = {
     email: 'E-pošta',
     emailHint: 'Ondje stižu potvrda i ulaznice.',
     nameNeeded: 'Upišite ime.',
-    nameTooLong: 'Najviše 100 znakova.',
     emailNeeded: 'Upišite adresu e-pošte, na primjer ana@primjer.hr.',
-    fixErrors: (count) => plural('hr', count, { one: `Treba ispraviti ${count} unos.`, few: `Treba ispraviti ${count} unosa.`, other: `Treba ispraviti ${count} unosa.` }),
+    fixErrors: (count) =>
+      plural('hr', count, {
+        one: `Treba ispraviti ${count} unos.`,
+        few: `Treba ispraviti ${count} unosa.`,
+        other: `Treba ispraviti ${count} unosa.`,
+      }),
     place: 'Nastavi na plaćanje',
     placing: 'Trenutak…',
     yourOrder: 'Vaša narudžba',
@@ -230,7 +251,6 @@ export const hr: Texts = {
   },
   order: {
     title: (number) => `Narudžba ${number}`,
-    status: 'Stanje',
     statuses: {
       awaiting_payment: 'Čeka plaćanje',
       completed: 'Plaćeno',
@@ -240,7 +260,7 @@ export const hr: Texts = {
     },
     explained: {
       awaiting_payment: 'Odgovor banke obično stiže za trenutak. Smijete zatvoriti stranicu: ulaznice stižu i e-poštom.',
-      completed: 'Hvala. Ulaznice su ispod, a stižu i u vaš sandučić.',
+      completed: 'Hvala. Vaše su ulaznice ispod, a stižu i e-poštom.',
       cancelled: 'Narudžba je otkazana i ništa nije naplaćeno.',
       refunded: 'Uplata je stigla, ali mjesta vam više nismo mogli dati. Vraćamo sav novac.',
       expired: 'Uplata nije stigla dok su mjesta bila rezervirana. Ništa nije naplaćeno.',
@@ -249,16 +269,14 @@ export const hr: Texts = {
     waitingTickets: 'Izrađujemo vaše ulaznice…',
     toPayment: 'Na plaćanje',
     history: 'Što se dogodilo',
-    seats: 'Mjesta',
     allTickets: 'Sve moje ulaznice',
     events: {
       created: 'Narudžba predana',
-      placed: 'Narudžba predana',
-      awaiting_payment: 'Čeka plaćanje',
       payment_succeeded: 'Uplata primljena',
       payment_failed: 'Plaćanje odbijeno',
+      payment_mismatch: 'Iznos nije bio traženi',
+      seats_gone: 'Mjesta su već otišla',
       completed: 'Narudžba završena',
-      tickets_issued: 'Ulaznice izdane',
       cancelled: 'Narudžba otkazana',
       refunded: 'Novac vraćen',
       expired: 'Narudžba istekla',
@@ -272,18 +290,15 @@ export const hr: Texts = {
     sector: 'Sektor',
     row: 'Red',
     seat: 'Sjedalo',
-    gate: 'Ulaz',
     standing: 'Stajanje',
     qr: (holder) => `QR kod ulaznice na ime ${holder}`,
     qrFailed: 'Kod se nije mogao učitati.',
     showAtGate: 'Pokažite ovaj kod na ulazu',
-    order: 'Narudžba',
     voidNow: 'Ovaj kod više ne otvara ulaz.',
   },
   ops: {
     title: 'Upravljanje prodajom',
     intro: 'Promjene vrijede u roku od sekunde.',
-    choose: 'Utakmice',
     empty: 'Još nema utakmica.',
     sale: 'Prodaja',
     actions: { open: 'Otvori prodaju', pause: 'Pauziraj', resume: 'Nastavi', close: 'Zatvori prodaju' },

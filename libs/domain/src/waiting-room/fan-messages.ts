@@ -2,7 +2,7 @@ import type { ClosedReason, FanState, QueueState } from './fan-state.ts';
 import { estimateWait } from './wait-estimate.ts';
 
 /** What a socket or a stream says to a fan, word by word as in the contract. */
-export type FanMessage =
+type FanMessage =
   | {
       readonly type: 'position_update';
       readonly position: number;
@@ -23,7 +23,7 @@ export type FanMessage =
   | { readonly type: 'turn_expired' }
   | { readonly type: 'turn_completed' };
 
-export interface MessageSurroundings {
+interface MessageSurroundings {
   readonly queue: QueueState;
   readonly checkoutUrl: string;
   readonly purchaseWindowMs: number;

@@ -39,5 +39,3 @@ export type FanState =
   | { readonly kind: 'over'; readonly status: 'expired' | 'completed' | 'left' }
   | { readonly kind: 'over'; readonly status: 'closed'; readonly reason: ClosedReason }
   | { readonly kind: 'nowhere' };
-
-export const nowhere: FanState = { kind: 'nowhere' };

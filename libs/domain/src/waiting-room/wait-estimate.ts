@@ -1,6 +1,6 @@
 import type { QueueState } from './fan-state.ts';
 
-export interface WaitEstimate {
+interface WaitEstimate {
   /** Whole minutes, rounded up: "1" means "within a minute". */
   readonly minutes: number;
   /** Half of the fans are in by the first, nine of ten by the second. */

@@ -22,7 +22,12 @@ function faultsOf(env: Record<string, string>): readonly string[] {
 
 test('an environment with the database alone is enough, the rest has defaults', () => {
   const config = loadConfig(schema, enough);
-  expect(config).toMatchObject({ MONOLITH_PORT: 3000, AUTH_MODE: 'mock', NOTIFICATION_RETRY_SECONDS: [30, 300], CORS_ORIGINS: [] });
+  expect(config).toMatchObject({
+    MONOLITH_PORT: 3000,
+    AUTH_MODE: 'mock',
+    NOTIFICATION_RETRY_SECONDS: [30, 300],
+    CORS_ORIGINS: [],
+  });
   expect(slices.publicUrls(config)).toEqual({
     publicUrl: 'http://127.0.0.1:3000',
     queuePublicUrl: 'http://127.0.0.1:3001',
@@ -31,9 +36,23 @@ test('an environment with the database alone is enough, the rest has defaults', 
 });
 
 test('every fault is reported at once, none of them with its value', () => {
-  const faults = faultsOf({ MONOLITH_PORT: '70000', QUEUE_PORT: '3x', TRUSTED_PROXIES: '1', AUTH_MODE: 'jwt', INTERNAL_AUTH_SECRET: 'short-secret' });
+  const faults = faultsOf({
+    MONOLITH_PORT: '70000',
+    QUEUE_PORT: '3x',
+    TRUSTED_PROXIES: '1',
+    AUTH_MODE: 'jwt',
+    INTERNAL_AUTH_SECRET: 'short-secret',
+  });
   expect(faults.map((fault) => fault.split(':')[0])).toEqual(
-    expect.arrayContaining(['DATABASE_URL', 'MONOLITH_PORT', 'QUEUE_PORT', 'TRUSTED_PROXIES', 'JWT_JWKS_URL', 'JWT_ISSUER', 'INTERNAL_AUTH_SECRET']),
+    expect.arrayContaining([
+      'DATABASE_URL',
+      'MONOLITH_PORT',
+      'QUEUE_PORT',
+      'TRUSTED_PROXIES',
+      'JWT_JWKS_URL',
+      'JWT_ISSUER',
+      'INTERNAL_AUTH_SECRET',
+    ]),
   );
   expect(faults.join(' ')).not.toContain('short-secret');
 });
@@ -44,7 +63,14 @@ test('an empty or blank variable counts as absent', () => {
 
 test('production refuses mock auth, default secrets, the sandbox and the mailbox', () => {
   const faults = faultsOf({ ...enough, NODE_ENV: 'production' });
-  for (const name of ['AUTH_MODE', 'INTERNAL_AUTH_SECRET', 'PAYMENT_PROVIDER', 'STRIPE_WEBHOOK_SECRET', 'EMAIL_PROVIDER', 'PUSH_PROVIDER']) {
+  for (const name of [
+    'AUTH_MODE',
+    'INTERNAL_AUTH_SECRET',
+    'PAYMENT_PROVIDER',
+    'STRIPE_WEBHOOK_SECRET',
+    'EMAIL_PROVIDER',
+    'PUSH_PROVIDER',
+  ]) {
     expect(faults.some((fault) => fault.startsWith(`${name}:`))).toBe(true);
   }
 });

@@ -3,11 +3,7 @@ import { z } from 'zod';
 /** The settings of CONTRACT §1 in slices; an app's config.ts puts together the ones it needs. */
 
 const wholeNumber = (min: number, max: number) =>
-  z
-    .string()
-    .regex(/^\d+$/, 'must be a whole number')
-    .transform(Number)
-    .pipe(z.int().min(min).max(max));
+  z.string().regex(/^\d+$/, 'must be a whole number').transform(Number).pipe(z.int().min(min).max(max));
 
 const port = wholeNumber(1, 65_535);
 const httpUrl = z.url({ protocol: /^https?$/, error: 'must be an http(s) URL' }).transform((url) => url.replace(/\/+$/, ''));
@@ -19,7 +15,8 @@ const list = z.string().transform((text) =>
 );
 
 /** 10.0.0.0/8, 127.0.0.1, fd00::/8. A hop count is refused: behind one, every client has the same address. */
-const cidr = /^([0-9]{1,3}(\.[0-9]{1,3}){3}(\/([0-9]|[12][0-9]|3[0-2]))?|[0-9a-f:]*:[0-9a-f:.]*(\/([0-9]|[1-9][0-9]|1[01][0-9]|12[0-8]))?)$/i;
+const cidr =
+  /^([0-9]{1,3}(\.[0-9]{1,3}){3}(\/([0-9]|[12][0-9]|3[0-2]))?|[0-9a-f:]*:[0-9a-f:.]*(\/([0-9]|[1-9][0-9]|1[01][0-9]|12[0-8]))?)$/i;
 
 /** Known to everybody, so production refuses them. */
 export const developmentSecrets = {
@@ -47,7 +44,9 @@ export const databaseSettings = z.object({
 });
 
 export const redisSettings = z.object({
-  REDIS_URL: z.string().regex(/^rediss?:\/\/[^,\s]+(,rediss?:\/\/[^,\s]+)*$/, 'must be one redis:// URL or a comma-separated list of them'),
+  REDIS_URL: z
+    .string()
+    .regex(/^rediss?:\/\/[^,\s]+(,rediss?:\/\/[^,\s]+)*$/, 'must be one redis:// URL or a comma-separated list of them'),
 });
 
 export const addressSettings = z.object({
@@ -111,7 +110,9 @@ export const notificationSettings = z.object({
   FCM_API_BASE: httpUrl.default('https://fcm.googleapis.com'),
   FCM_SERVICE_ACCOUNT: z.string().optional(),
   ALERT_WEBHOOK_URL: httpUrl.optional(),
-  NOTIFICATION_RETRY_SECONDS: list.pipe(z.array(wholeNumber(0, 86_400)).length(2, 'must be two numbers, as in "30,300"')).default([30, 300]),
+  NOTIFICATION_RETRY_SECONDS: list
+    .pipe(z.array(wholeNumber(0, 86_400)).length(2, 'must be two numbers, as in "30,300"'))
+    .default([30, 300]),
   EMAIL_RATE_PER_SECOND: wholeNumber(1, 100_000).default(100),
   PUSH_CALLS_PER_SECOND: wholeNumber(1, 100_000).default(1000),
 });
@@ -129,14 +130,22 @@ export function crossChecks(config: Values): string[] {
   const needs = (name: string, because: string) => {
     if (config[name] === undefined) faults.push(`${name}: is needed ${because}`);
   };
-  if (config.AUTH_MODE === 'jwt') for (const name of ['JWT_JWKS_URL', 'JWT_ISSUER', 'JWT_AUDIENCE']) needs(name, 'with AUTH_MODE=jwt');
+  if (config.AUTH_MODE === 'jwt')
+    for (const name of ['JWT_JWKS_URL', 'JWT_ISSUER', 'JWT_AUDIENCE']) needs(name, 'with AUTH_MODE=jwt');
   if (config.PAYMENT_PROVIDER === 'stripe') needs('STRIPE_SECRET_KEY', 'with PAYMENT_PROVIDER=stripe');
-  if (config.EMAIL_PROVIDER === 'mailgun') for (const name of ['MAILGUN_DOMAIN', 'MAILGUN_API_KEY']) needs(name, 'with EMAIL_PROVIDER=mailgun');
+  if (config.EMAIL_PROVIDER === 'mailgun')
+    for (const name of ['MAILGUN_DOMAIN', 'MAILGUN_API_KEY']) needs(name, 'with EMAIL_PROVIDER=mailgun');
   if (config.EMAIL_PROVIDER === 'smtp') needs('SMTP_URL', 'with EMAIL_PROVIDER=smtp');
   if (config.PUSH_PROVIDER === 'fcm') needs('FCM_SERVICE_ACCOUNT', 'with PUSH_PROVIDER=fcm');
   if (config.NODE_ENV !== 'production') return faults;
-  const refused: Record<string, string> = { AUTH_MODE: 'mock', PAYMENT_PROVIDER: 'sandbox', EMAIL_PROVIDER: 'mailbox', PUSH_PROVIDER: 'mailbox' };
-  for (const [name, value] of Object.entries(refused)) if (config[name] === value) faults.push(`${name}: ${value} is refused in production`);
+  const refused: Record<string, string> = {
+    AUTH_MODE: 'mock',
+    PAYMENT_PROVIDER: 'sandbox',
+    EMAIL_PROVIDER: 'mailbox',
+    PUSH_PROVIDER: 'mailbox',
+  };
+  for (const [name, value] of Object.entries(refused))
+    if (config[name] === value) faults.push(`${name}: ${value} is refused in production`);
   for (const [name, value] of Object.entries(developmentSecrets)) {
     if (config[name] === value) faults.push(`${name}: the development default is refused in production`);
   }
@@ -144,7 +153,11 @@ export function crossChecks(config: Values): string[] {
 }
 
 /** The addresses that follow from ports unless they are set. */
-export function publicUrls(config: z.output<typeof addressSettings>): { publicUrl: string; queuePublicUrl: string; queueInternalUrl: string } {
+export function publicUrls(config: z.output<typeof addressSettings>): {
+  publicUrl: string;
+  queuePublicUrl: string;
+  queueInternalUrl: string;
+} {
   return {
     publicUrl: config.PUBLIC_URL ?? `http://127.0.0.1:${config.MONOLITH_PORT}`,
     queuePublicUrl: config.QUEUE_PUBLIC_URL ?? `http://127.0.0.1:${config.QUEUE_PORT}`,

@@ -16,8 +16,11 @@ export function hasInternalAuth(request: FastifyRequest, internalSecret: string)
 
 /** Deny by default: a route that does not say who may call it stops the start. */
 export function requireDeclaredAccess(fastify: FastifyInstance, publicPrefixes: readonly string[]): void {
+  // `/` is the page itself and not everything below it.
+  const isPublic = (url: string): boolean =>
+    publicPrefixes.some((prefix) => url === prefix || (prefix !== '/' && prefix.endsWith('/') && url.startsWith(prefix)));
   fastify.addHook('onRoute', (route: RouteOptions) => {
-    if (route.config?.access || publicPrefixes.some((prefix) => route.url === prefix || (prefix.endsWith('/') && route.url.startsWith(prefix)))) return;
+    if (route.config?.access || isPublic(route.url)) return;
     // The CORS plugin's own: answers preflights of every path.
     if (route.method === 'OPTIONS' && route.url === '*') return;
     throw new Error(`${String(route.method)} ${route.url} does not declare who may call it: add @Endpoint({ access: … }).`);

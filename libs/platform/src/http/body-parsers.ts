@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { jsonReader } from './json-body.ts';
 import { RequestRefused } from './request-refused.ts';
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
@@ -13,7 +14,7 @@ function decode(body: Buffer): string {
 
 /** Bodies by content type. A route that takes no body accepts none, an empty one or `{}`, whatever its content type. */
 export function registerBodyParsers(fastify: FastifyInstance): void {
-  const parseJson = fastify.getDefaultJsonParser('error', 'error');
+  const readJson = jsonReader(fastify);
   const withoutBody = (body: Buffer): undefined => {
     const text = decode(body).trim();
     if (text !== '' && text.replace(/\s/g, '') !== '{}') {
@@ -29,7 +30,7 @@ export function registerBodyParsers(fastify: FastifyInstance): void {
       if (expected === 'raw') done(null, body);
       else if (expected === 'none') done(null, withoutBody(body));
       else if (body.length === 0) done(null, undefined);
-      else void parseJson(request, decode(body), done);
+      else readJson(request, decode(body), done);
     } catch (error) {
       done(error as Error);
     }

@@ -4,9 +4,15 @@ function sameMachine(origin: string): string {
 }
 
 /** The pages that may call us from a browser: our own, and those the operator lists. */
-export function allowedOrigins(options: { publicUrl: string; corsOrigins: readonly string[]; production: boolean }): (origin: string) => boolean {
+export function allowedOrigins(options: {
+  publicUrl: string;
+  corsOrigins: readonly string[];
+  production: boolean;
+}): (origin: string) => boolean {
   const normal = options.production ? (origin: string) => origin : sameMachine;
-  const allowed = new Set([new URL(options.publicUrl).origin, ...options.corsOrigins.map((url) => new URL(url).origin)].map(normal));
+  const allowed = new Set(
+    [new URL(options.publicUrl).origin, ...options.corsOrigins.map((url) => new URL(url).origin)].map(normal),
+  );
   return (origin) => allowed.has(normal(origin.toLowerCase()));
 }
 

@@ -4,6 +4,7 @@ import type { DomainErrorCode } from '#domain/shared/domain-error';
 export type TransportErrorCode =
   | 'DEPENDENCY_UNAVAILABLE'
   | 'FORBIDDEN'
+  | 'HEADERS_TOO_LARGE'
   | 'IDEMPOTENCY_KEY_INVALID'
   | 'IDEMPOTENCY_KEY_IN_USE'
   | 'IDEMPOTENCY_KEY_REQUIRED'
@@ -12,6 +13,7 @@ export type TransportErrorCode =
   | 'ORIGIN_NOT_ALLOWED'
   | 'PAYLOAD_TOO_LARGE'
   | 'RATE_LIMITED'
+  | 'REQUEST_TIMEOUT'
   | 'SHUTTING_DOWN'
   | 'UNAUTHENTICATED'
   | 'UNSUPPORTED_MEDIA_TYPE'
@@ -34,8 +36,14 @@ export const errorCatalogue = {
   BLACKLISTED: { status: 403, title: 'This account may not buy', retry: 'no' },
   DEPENDENCY_UNAVAILABLE: { status: 503, title: 'A part of the system does not answer', retry: 'same-key', retryAfterSeconds: 2 },
   FORBIDDEN: { status: 403, title: 'Not allowed', retry: 'no' },
+  HEADERS_TOO_LARGE: { status: 431, title: 'The headers are too large', retry: 'no' },
   IDEMPOTENCY_KEY_INVALID: { status: 400, title: 'The idempotency key is malformed', retry: 'no' },
-  IDEMPOTENCY_KEY_IN_USE: { status: 409, title: 'A request with this key is still running', retry: 'same-key', retryAfterSeconds: 1 },
+  IDEMPOTENCY_KEY_IN_USE: {
+    status: 409,
+    title: 'A request with this key is still running',
+    retry: 'same-key',
+    retryAfterSeconds: 1,
+  },
   IDEMPOTENCY_KEY_REQUIRED: { status: 400, title: 'An idempotency key is needed', retry: 'no' },
   IDEMPOTENCY_KEY_REUSED: { status: 422, title: 'The idempotency key was used for another request', retry: 'no' },
   INTERNAL_ERROR: { status: 500, title: 'A defect on our side', retry: 'same-key' },
@@ -43,12 +51,18 @@ export const errorCatalogue = {
   LOCK_TIMEOUT: { status: 503, title: 'Too much contention, try again', retry: 'same-key', retryAfterSeconds: 2 },
   NOT_FOUND: { status: 404, title: 'Not found', retry: 'no' },
   ORIGIN_NOT_ALLOWED: { status: 403, title: 'This origin may not connect', retry: 'no' },
-  OUTCOME_UNKNOWN: { status: 503, title: 'The outcome is unknown, resend with the same key', retry: 'same-key', retryAfterSeconds: 2 },
+  OUTCOME_UNKNOWN: {
+    status: 503,
+    title: 'The outcome is unknown, resend with the same key',
+    retry: 'same-key',
+    retryAfterSeconds: 2,
+  },
   PAYLOAD_TOO_LARGE: { status: 413, title: 'The body is too large', retry: 'no' },
   PURCHASE_WINDOW_EXPIRED: { status: 403, title: 'The purchase window is over', retry: 'no' },
   PURCHASE_WINDOW_REQUIRED: { status: 403, title: 'An open purchase window is needed', retry: 'no' },
   QUEUE_CLOSED: { status: 409, title: 'The waiting room is closed', retry: 'no' },
   RATE_LIMITED: { status: 429, title: 'Too many requests', retry: 'later' },
+  REQUEST_TIMEOUT: { status: 408, title: 'The request came too slowly', retry: 'same-key' },
   RESERVATION_EXPIRED: { status: 409, title: 'The reservation has expired', retry: 'no' },
   SALE_NOT_OPEN: { status: 409, title: 'The sale is not open', retry: 'later' },
   SEATS_BUSY: { status: 409, title: 'Somebody is taking these seats right now', retry: 'same-key', retryAfterSeconds: 1 },

@@ -11,6 +11,7 @@ import { exposedHeaders } from './cors.ts';
 import type { IdentifyCaller } from './identity.ts';
 import { answerProblem, ProblemFilter } from './problem.filter.ts';
 import { RequestRefused } from './request-refused.ts';
+import { answerUnparsable, slowClients } from './raw-connection.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -21,6 +22,10 @@ declare module 'fastify' {
 const BODY_LIMIT_BYTES = 16 * 1024;
 /** A stadium with 200 sectors, or a provider's webhook. */
 const LARGE_BODY_LIMIT_BYTES = 256 * 1024;
+/** A transaction ends by its deadline on its own; this is for what hangs beyond it. */
+const PAST_DEADLINE = 1.05;
+
+const headersOfEveryAnswer = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff', 'referrer-policy': 'no-referrer' };
 
 export interface HttpAppOptions {
   readonly logger: Logger;
@@ -43,30 +48,33 @@ export async function createHttpApp(module: Type | DynamicModule, options: HttpA
     logger: false,
     trustProxy: options.trustedProxies.length > 0 ? [...options.trustedProxies] : false,
     bodyLimit: BODY_LIMIT_BYTES,
-    requestTimeout: 15_000,
+    ...slowClients,
     keepAliveTimeout: 65_000,
     forceCloseConnections: 'idle',
     routerOptions: { maxParamLength: 128, caseSensitive: true },
-    genReqId: (request: { headers: Record<string, unknown> }) => acceptableRequestId(request.headers['x-request-id']) ?? randomUUID(),
+    genReqId: (request: { headers: Record<string, unknown> }) =>
+      acceptableRequestId(request.headers['x-request-id']) ?? randomUUID(),
     frameworkErrors: (error: FastifyError, request: FastifyRequest, reply: FastifyReply) => {
-      void reply.header('x-request-id', request.id);
+      void reply.headers({ 'x-request-id': request.id, ...headersOfEveryAnswer });
       answerProblem(error, request, reply, options.logger);
     },
-  } as ConstructorParameters<typeof FastifyAdapter>[0]);
+    clientErrorHandler: answerUnparsable,
+  } as ConstructorParameters<typeof FastifyAdapter>[0]) as unknown as FastifyAdapter;
   const app = await NestFactory.create<NestFastifyApplication>(module, adapter, {
     bodyParser: false,
     logger: new NestLog(options.logger),
     abortOnError: false,
   });
-  const fastify = adapter.getInstance() as unknown as FastifyInstance;
+  const fastify = adapter.getInstance();
   registerBodyParsers(fastify);
-  widenBodies(fastify);
+  boundRoutes(fastify, options.requestDeadlineMs);
   requireDeclaredAccess(fastify, options.publicPrefixes ?? []);
-  followRequests(fastify, options.requestDeadlineMs);
+  followRequests(adapter, fastify, options.requestDeadlineMs);
   enableCors(app, options.isAllowedOrigin);
   if (options.limitAddress) fastify.addHook('onRequest', options.limitAddress);
   guardAccess(fastify, options);
   options.afterAccess?.(fastify);
+  refuseUnstorablePaths(fastify);
 
   app.useGlobalFilters(new ProblemFilter(options.logger));
   app.useGlobalPipes(new StandardSchemaValidationPipe({ validateCustomDecorators: true, exceptionFactory: asValidationFailed }));
@@ -77,25 +85,30 @@ function acceptableRequestId(given: unknown): string | undefined {
   return typeof given === 'string' && /^[\w-]{1,64}$/.test(given) ? given : undefined;
 }
 
-function widenBodies(fastify: FastifyInstance): void {
+function boundRoutes(fastify: FastifyInstance, requestDeadlineMs: number): void {
   fastify.addHook('onRoute', (route: RouteOptions) => {
     if (route.config?.access === 'ops' || route.config?.body === 'raw') route.bodyLimit = LARGE_BODY_LIMIT_BYTES;
+    // Reads may be streams without an end. A write that hangs is answered OUTCOME_UNKNOWN; its transaction ends by itself.
+    if (route.method !== 'GET' && route.method !== 'HEAD') route.handlerTimeout = Math.ceil(requestDeadlineMs * PAST_DEADLINE);
+  });
+}
+
+/** A NUL in a path or a query is no text PostgreSQL could look for. */
+function refuseUnstorablePaths(fastify: FastifyInstance): void {
+  fastify.addHook('preValidation', (request, _reply, done) => {
+    if (request.url.includes('%00')) done(new RequestRefused('VALIDATION_FAILED', { detail: 'The path contains a NUL.' }));
+    else done();
   });
 }
 
 /**
- * Gives each request its context twice: reading a body hops through socket events, which do not carry the async context
- * of the first hook.
+ * Gives each request its context twice: reading a body hops through socket events, which do not carry the async context of
+ * the first hook. The adapter's own hook is the very first, so that preflights get their headers too.
  */
-function followRequests(fastify: FastifyInstance, requestDeadlineMs: number): void {
-  fastify.addHook('onRequest', (request, reply, done) => {
+function followRequests(adapter: FastifyAdapter, fastify: FastifyInstance, requestDeadlineMs: number): void {
+  adapter.setOnRequestHook((request: FastifyRequest, reply: FastifyReply, done) => {
     request.context = { requestId: request.id, deadlineAt: Date.now() + requestDeadlineMs };
-    void reply.headers({
-      'x-request-id': request.id,
-      'cache-control': 'no-store',
-      'x-content-type-options': 'nosniff',
-      'referrer-policy': 'no-referrer',
-    });
+    void reply.headers({ 'x-request-id': request.id, ...headersOfEveryAnswer });
     requestContext.run(request.context, done);
   });
   fastify.addHook('preValidation', (request, _reply, done) => {

@@ -23,6 +23,9 @@ export const identifyMock: IdentifyCaller = (headers) => {
 /** Asymmetric algorithms only: a shared-secret one would let anybody sign with the public key. */
 const ALGORITHMS = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA'];
 
+/** The generic one is what jose says when the page of keys answers anything but 200 and JSON. */
+const KEYS_UNAVAILABLE = new Set([errors.JWKSTimeout.code, errors.JWKSInvalid.code, errors.JOSEError.code]);
+
 export function identifyByToken(options: {
   keys: JWTVerifyGetKey;
   issuer: string;
@@ -41,14 +44,17 @@ export function identifyByToken(options: {
     }).then(
       (verified): JWTPayload => verified.payload,
       (error: unknown) => {
-        // A token that is wrong is the caller's matter; keys that cannot be fetched are ours.
-        if (error instanceof errors.JOSEError && !(error instanceof errors.JWKSTimeout)) return undefined;
+        // A token that is wrong is the caller's matter; keys that cannot be fetched or read are ours.
+        if (error instanceof errors.JOSEError && !KEYS_UNAVAILABLE.has(error.code)) return undefined;
         throw new RequestRefused('DEPENDENCY_UNAVAILABLE', { detail: 'The identity provider does not answer.', cause: error });
       },
     );
     if (!payload?.sub || !uuid.test(payload.sub)) return undefined;
     const roles = payload[options.rolesClaim];
-    return { userId: payload.sub.toLowerCase(), roles: Array.isArray(roles) ? roles.filter((role) => typeof role === 'string') : [] };
+    return {
+      userId: payload.sub.toLowerCase(),
+      roles: Array.isArray(roles) ? roles.filter((role) => typeof role === 'string') : [],
+    };
   };
 }
 
@@ -60,7 +66,8 @@ export function identifyCallers(config: {
   JWT_ROLES_CLAIM: string;
 }): IdentifyCaller {
   if (config.AUTH_MODE === 'mock') return identifyMock;
-  if (!config.JWT_JWKS_URL || !config.JWT_ISSUER || !config.JWT_AUDIENCE) throw new Error('jwt without its settings: loadConfig checks that');
+  if (!config.JWT_JWKS_URL || !config.JWT_ISSUER || !config.JWT_AUDIENCE)
+    throw new Error('jwt without its settings: loadConfig checks that');
   const keys = createRemoteJWKSet(new URL(config.JWT_JWKS_URL), { timeoutDuration: 5000, cooldownDuration: 30_000 });
   return identifyByToken({ keys, issuer: config.JWT_ISSUER, audience: config.JWT_AUDIENCE, rolesClaim: config.JWT_ROLES_CLAIM });
 }

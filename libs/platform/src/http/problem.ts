@@ -1,4 +1,6 @@
 import { DomainError } from '#domain/shared/domain-error';
+import { HttpException } from '@nestjs/common';
+import { isConnectionLoss, RETRYABLE_SQLSTATES, sqlstateOf, sqlstates } from '../postgres/sqlstates.ts';
 import { rowOf, type ErrorCode } from './error-catalogue.ts';
 import { RequestRefused, type FieldError } from './request-refused.ts';
 
@@ -9,7 +11,7 @@ export interface Problem {
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-/** What Fastify's own refusals mean in our words; anything it may add later with a 4xx status reads as malformed. */
+/** What Fastify's own refusals mean in our words. */
 const fastifyCodes: Record<string, ErrorCode> = {
   FST_ERR_CTP_BODY_TOO_LARGE: 'PAYLOAD_TOO_LARGE',
   FST_ERR_CTP_INVALID_MEDIA_TYPE: 'UNSUPPORTED_MEDIA_TYPE',
@@ -29,9 +31,43 @@ const statusCodes: Record<number, ErrorCode> = {
   503: 'SHUTTING_DOWN',
 };
 
-/** Lost or refused connections, as the drivers name them. */
-const unreachable = /^(ECONNREFUSED|ECONNRESET|ENOTFOUND|EPIPE|ETIMEDOUT|EAI_AGAIN|57P0[123]|08[0-9A-Z]{3}|53300|CLUSTERDOWN)$/;
-const unreachableText = /Connection is closed|Stream isn't writeable|max retries per request|timeout exceeded when trying to connect|Connection terminated|Command timed out|ClusterAllFailedError|READONLY|LOADING/i;
+/** Lost or refused connections, as Node and ioredis name them. */
+const unreachable = /^(ECONN\w+|ENOTFOUND|EPIPE|ETIMEDOUT|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH)$/;
+const unreachableText =
+  /Connection is closed|Stream isn't writeable|max retries per request|Command timed out|Failed to refresh slots cache/;
+/** What a Redis that is up but cannot serve says first: failing over, starting, full, or without its replicas. */
+const redisRefusal = /^(READONLY|LOADING|CLUSTERDOWN|MASTERDOWN|TRYAGAIN|NOREPLICAS|MISCONF|OOM) /;
+
+/** The same for PostgreSQL outside of the transaction manager. Text it cannot hold (a NUL) came from the caller. */
+function sqlstateCode(state: string): ErrorCode | undefined {
+  if (RETRYABLE_SQLSTATES.has(state) || state === sqlstates.queryCanceled) return 'LOCK_TIMEOUT';
+  if (/^(53|58|25006)/.test(state)) return 'DEPENDENCY_UNAVAILABLE';
+  return state === '22021' || state === '22P05' ? 'VALIDATION_FAILED' : undefined;
+}
+
+/**
+ * Fastify's errors carry `statusCode`, Nest's are of its class; what it may add later with a 4xx status reads as malformed.
+ * A `status` alone says nothing: it may be what somebody else answered to us.
+ */
+function httpCode(error: { code?: unknown; statusCode?: unknown }): ErrorCode | undefined {
+  const status = error instanceof HttpException ? error.getStatus() : Number(error.statusCode);
+  const known = fastifyCodes[String(error.code)] ?? statusCodes[status];
+  return known ?? (status >= 400 && status < 500 ? 'VALIDATION_FAILED' : undefined);
+}
+
+function codeOf(error: unknown): ErrorCode | undefined {
+  const given = (error ?? {}) as { code?: unknown; statusCode?: unknown; message?: unknown };
+  const http = httpCode(given);
+  if (http) return http;
+  if (isConnectionLoss(error)) return 'DEPENDENCY_UNAVAILABLE';
+  const state = sqlstateOf(error);
+  if (state) return sqlstateCode(state);
+  const text = String(given.message);
+  const away = unreachable.test(String(given.code)) || unreachableText.test(text) || redisRefusal.test(text);
+  return away ? 'DEPENDENCY_UNAVAILABLE' : undefined;
+}
+
+const unexpected = 'Something went wrong on our side. It has been logged under this request id.';
 
 function asRefusal(error: unknown): RequestRefused {
   if (error instanceof RequestRefused) return error;
@@ -39,16 +75,12 @@ function asRefusal(error: unknown): RequestRefused {
     const { errors, ...extra } = error.data as { errors?: readonly FieldError[] };
     return new RequestRefused(error.code, { detail: error.message, extra, errors });
   }
-  const { code, statusCode, status, message, driverError } = (error ?? {}) as Record<string, unknown>;
-  const sqlstate = (driverError as { code?: unknown } | undefined)?.code;
-  if (unreachable.test(String(sqlstate ?? code)) || unreachableText.test(String(message))) {
-    return new RequestRefused('DEPENDENCY_UNAVAILABLE', { cause: error });
-  }
-  const httpStatus = Number(statusCode ?? status ?? 500);
-  const known = fastifyCodes[String(code)] ?? statusCodes[httpStatus];
-  if (known) return new RequestRefused(known, { cause: error });
-  if (httpStatus >= 400 && httpStatus < 500) return new RequestRefused('VALIDATION_FAILED', { detail: 'The request could not be read.', cause: error });
-  return new RequestRefused('INTERNAL_ERROR', { detail: 'Something went wrong on our side. It has been logged under this request id.', cause: error });
+  const code = codeOf(error);
+  if (!code) return new RequestRefused('INTERNAL_ERROR', { detail: unexpected, cause: error });
+  return new RequestRefused(code, {
+    detail: code === 'VALIDATION_FAILED' ? 'The request could not be read.' : undefined,
+    cause: error,
+  });
 }
 
 /** Any error → what the caller may know about it (RFC 9457). Nothing of an unexpected error but its request id gets out. */
@@ -56,7 +88,8 @@ export function toProblem(error: unknown, requestId: string): Problem {
   const refusal = asRefusal(error);
   const row = rowOf(refusal.code);
   const { detail, headers, errors, extra } = refusal.particulars;
-  const retryAfter: Record<string, string> = row.retryAfterSeconds === undefined ? {} : { 'retry-after': String(row.retryAfterSeconds) };
+  const retryAfter: Record<string, string> =
+    row.retryAfterSeconds === undefined ? {} : { 'retry-after': String(row.retryAfterSeconds) };
   return {
     code: refusal.code,
     status: row.status,

@@ -8,7 +8,10 @@ const DRAIN_LIMIT_MS = 60_000;
  * Listens and, on the first SIGTERM or SIGINT, drains: no new work, what runs is finished, connections are closed.
  * A second signal changes nothing, since supervisors and terminals both send one.
  */
-export async function runService(app: NestFastifyApplication, options: { name: string; host: string; port: number; logger: Logger }): Promise<void> {
+export async function runService(
+  app: NestFastifyApplication,
+  options: { name: string; host: string; port: number; logger: Logger },
+): Promise<void> {
   const { name, host, port, logger } = options;
   let draining = false;
   const drain = async (signal: string): Promise<void> => {
@@ -35,7 +38,8 @@ export async function runService(app: NestFastifyApplication, options: { name: s
   try {
     await app.listen({ host, port });
   } catch (error) {
-    const reason = (error as { code?: string }).code === 'EADDRINUSE' ? `port ${port} on ${host} is taken by another program` : String(error);
+    const reason =
+      (error as { code?: string }).code === 'EADDRINUSE' ? `port ${port} on ${host} is taken by another program` : String(error);
     process.stderr.write(`${name} cannot start: ${reason}\n`);
     process.exit(69);
   }

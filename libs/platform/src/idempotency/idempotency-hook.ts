@@ -1,8 +1,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { Logger } from '../logging/logger.ts';
-import type { IdempotencyFence, StoredAnswer } from '../logging/request-context.ts';
 import type { ErrorCode } from '../http/error-catalogue.ts';
 import { RequestRefused } from '../http/request-refused.ts';
+import type { Logger } from '../logging/logger.ts';
+import type { IdempotencyFence, StoredAnswer } from '../logging/request-context.ts';
 import type { IdempotencyCache, KeyLock } from './idempotency-cache.ts';
 import type { IdempotencyRows } from './idempotency-rows.ts';
 import { fingerprintOf, isIdempotencyKey } from './request-fingerprint.ts';
@@ -45,75 +45,106 @@ export function needsKey(request: FastifyRequest): boolean {
   return MUTATING.has(request.method) && !request.is404 && !noKeyBecause && access !== undefined && access !== 'internal';
 }
 
-/** CONTRACT §4 around every mutating route: finds or takes the key before the handler, settles it with the answer. */
-export function guardIdempotency(fastify: FastifyInstance, parts: { cache: IdempotencyCache; rows: IdempotencyRows; logger: Logger }): void {
-  const { cache, rows, logger } = parts;
-  const withoutRedis = <T>(work: Promise<T>, otherwise: T): Promise<T> =>
-    work.catch((error: unknown) => {
-      logger.warn({ err: error }, 'idempotency goes on without Redis: the row decides');
-      return otherwise;
-    });
+interface Parts {
+  readonly cache: IdempotencyCache;
+  readonly rows: IdempotencyRows;
+  readonly logger: Logger;
+}
 
+/** CONTRACT §4 around every mutating route: finds or takes the key before the handler, settles it with the answer. */
+export function guardIdempotency(fastify: FastifyInstance, parts: Parts): void {
   fastify.addHook('preValidation', async (request, reply) => {
     if (!needsKey(request) || !request.caller || !request.context) return;
-    const key = request.headers['idempotency-key'];
-    if (key === undefined || key === '') throw new RequestRefused('IDEMPOTENCY_KEY_REQUIRED', { detail: 'Send an Idempotency-Key header.' });
-    if (typeof key !== 'string' || !isIdempotencyKey(key)) {
-      throw new RequestRefused('IDEMPOTENCY_KEY_INVALID', { detail: 'The key is a UUID v4 in 32 lowercase hex digits, without hyphens.' });
-    }
+    const key = keyOf(request);
     const { userId } = request.caller;
     const path = request.url.split('?')[0] ?? '';
-    const fingerprint = fingerprintOf({ userId, method: request.method, path, body: request.body });
+    const fence: IdempotencyFence = {
+      key,
+      userId,
+      fingerprint: fingerprintOf({ userId, method: request.method, path, body: request.body }),
+    };
 
-    const cached = await withoutRedis(cache.read(key), undefined);
-    if (cached && cached.fingerprint !== fingerprint) throw new RequestRefused('IDEMPOTENCY_KEY_REUSED');
-    if (cached?.answer) return replay(reply, cached.answer);
-
-    const lock = await withoutRedis<KeyLock | undefined | 'no redis'>(cache.lock(key, fingerprint), 'no redis');
-    if (lock === undefined) throw new RequestRefused('IDEMPOTENCY_KEY_IN_USE');
-    const fence: IdempotencyFence = { key, fingerprint, userId };
-    request.keyInHand = { fence, lock: lock === 'no redis' ? undefined : lock };
-
-    const row = await rows.read(key);
-    if (row && row.fingerprint !== fingerprint) {
-      // What Redis knows about this key is now another request's; the row stays the truth.
-      await withoutRedis(cache.forget(key), undefined);
-      throw new RequestRefused('IDEMPOTENCY_KEY_REUSED');
-    }
-    if (row) {
-      fence.stored = row.answer;
-      return replay(reply, row.answer);
+    const first = (await answerInRedis(request, fence, parts)) ?? (await answerInRow(fence, parts));
+    if (first) {
+      fence.stored = first;
+      return replay(reply, first);
     }
     request.context.fence = fence;
   });
 
   fastify.addHook('onSend', async (request, reply, payload) => {
-    if (request.keyInHand) await settle(request, reply, payload, request.keyInHand, parts, withoutRedis);
+    const { keyInHand } = request;
+    request.keyInHand = undefined;
+    if (keyInHand) await settle({ request, reply, payload }, keyInHand, parts);
     return payload;
   });
 }
 
-async function settle(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  payload: unknown,
-  { fence, lock }: KeyInHand,
-  { cache, rows, logger }: { cache: IdempotencyCache; rows: IdempotencyRows; logger: Logger },
-  withoutRedis: <T>(work: Promise<T>, otherwise: T) => Promise<T>,
-): Promise<void> {
-  request.keyInHand = undefined;
-  const status = reply.statusCode;
-  const body = typeof payload === 'string' ? payload : '';
-  const location = reply.getHeader('location');
-  const answer: StoredAnswer = fence.stored ?? { status, body, ...(typeof location === 'string' ? { location } : {}) };
+function keyOf(request: FastifyRequest): string {
+  const key = request.headers['idempotency-key'];
+  if (key === undefined || key === '')
+    throw new RequestRefused('IDEMPOTENCY_KEY_REQUIRED', { detail: 'Send an Idempotency-Key header.' });
+  if (typeof key === 'string' && isIdempotencyKey(key)) return key;
+  throw new RequestRefused('IDEMPOTENCY_KEY_INVALID', {
+    detail: 'The key is a UUID v4 in 32 lowercase hex digits, without hyphens.',
+  });
+}
 
-  if (status >= 200 && status < 300) {
-    if (!fence.stored) await rows.add(fence, answer).catch((error: unknown) => logger.warn({ err: error }, 'an answer could not be stored'));
-    await withoutRedis(cache.complete(fence.key, fence.fingerprint, answer), undefined);
-  } else if (LASTING_STATUS.has(status) && request.problemCode && !PASSING_CODES.has(request.problemCode)) {
-    await withoutRedis(cache.complete(fence.key, fence.fingerprint, answer), undefined);
-  } else if (request.problemCode !== 'IDEMPOTENCY_KEY_REUSED') {
-    await withoutRedis(cache.forget(fence.key), undefined);
+/** The answer Redis knows; without one the key is ours to use. Without Redis, too: then the row alone decides. */
+async function answerInRedis(
+  request: FastifyRequest,
+  fence: IdempotencyFence,
+  { cache, logger }: Parts,
+): Promise<StoredAnswer | undefined> {
+  request.keyInHand = { fence, lock: undefined };
+  try {
+    const known = await cache.read(fence.key);
+    if (known) mustBeSameRequest(known, fence);
+    if (known?.answer) return known.answer;
+    const claim = await cache.claim(fence.key, fence.fingerprint);
+    if (!claim) throw new RequestRefused('IDEMPOTENCY_KEY_IN_USE');
+    if (!claim.known) {
+      request.keyInHand = { fence, lock: claim.lock };
+      return undefined;
+    }
+    // Somebody finished between the look and the claim.
+    await claim.lock.release();
+    mustBeSameRequest(claim.known, fence);
+    return claim.known.answer;
+  } catch (error) {
+    if (error instanceof RequestRefused) throw error;
+    logger.warn({ err: error }, 'idempotency goes on without Redis: the row decides');
+    return undefined;
   }
-  if (lock) await withoutRedis(lock.release(), undefined);
+}
+
+async function answerInRow(fence: IdempotencyFence, { rows }: Parts): Promise<StoredAnswer | undefined> {
+  const row = await rows.read(fence.key);
+  if (row) mustBeSameRequest(row, fence);
+  return row?.answer;
+}
+
+function mustBeSameRequest(first: { readonly fingerprint: string }, fence: IdempotencyFence): void {
+  if (first.fingerprint !== fence.fingerprint) throw new RequestRefused('IDEMPOTENCY_KEY_REUSED');
+}
+
+/** The answer decides what becomes of the key. Redis hears it from the holder of the lock alone; the row needs no lock. */
+async function settle(
+  { request, reply, payload }: { request: FastifyRequest; reply: FastifyReply; payload: unknown },
+  { fence, lock }: KeyInHand,
+  { cache, rows, logger }: Parts,
+): Promise<void> {
+  const status = reply.statusCode;
+  const location = reply.getHeader('location');
+  const body = typeof payload === 'string' ? payload : '';
+  const answer: StoredAnswer = fence.stored ?? { status, body, ...(typeof location === 'string' ? { location } : {}) };
+  const success = status >= 200 && status < 300;
+  const lasting = LASTING_STATUS.has(status) && request.problemCode && !PASSING_CODES.has(request.problemCode);
+
+  if (success && !fence.stored)
+    await rows.add(fence, answer).catch((error: unknown) => logger.warn({ err: error }, 'an answer could not be stored'));
+  if (!lock) return;
+  const told = success || lasting ? cache.complete(fence.key, fence.fingerprint, answer) : cache.forget(fence.key);
+  await told.catch((error: unknown) => logger.warn({ err: error }, 'an answer could not be told to Redis'));
+  await lock.release().catch(() => undefined);
 }

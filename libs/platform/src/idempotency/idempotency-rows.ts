@@ -17,7 +17,9 @@ export class IdempotencyRows {
   constructor(private readonly dataSource: DataSource) {}
 
   async read(key: string): Promise<{ fingerprint: string; answer: StoredAnswer } | undefined> {
-    const rows = (await this.dataSource.query(`select fingerprint, status, body, location from idempotency_keys where key = $1`, [key])) as Row[];
+    const rows = (await this.dataSource.query(`select fingerprint, status, body, location from idempotency_keys where key = $1`, [
+      key,
+    ])) as Row[];
     const row = rows[0];
     // A row is committed with its answer or not at all, so one without a status cannot be seen from here.
     if (!row?.status) return undefined;

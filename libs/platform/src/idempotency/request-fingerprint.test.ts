@@ -19,6 +19,12 @@ test('the order of members and white space do not make another request', () => {
 
 test('caller, method, path and body each make another request', () => {
   const base = { userId: 'u', method: 'POST', path: '/a', body: { a: 1 } };
-  const others = [{ ...base, userId: 'v' }, { ...base, method: 'PUT' }, { ...base, path: '/b' }, { ...base, body: { a: '1' } }, { ...base, body: undefined }];
+  const others = [
+    { ...base, userId: 'v' },
+    { ...base, method: 'PUT' },
+    { ...base, path: '/b' },
+    { ...base, body: { a: '1' } },
+    { ...base, body: undefined },
+  ];
   expect(new Set([base, ...others].map(fingerprintOf)).size).toBe(6);
 });

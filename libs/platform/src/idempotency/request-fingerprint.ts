@@ -19,6 +19,8 @@ export function canonicalJson(value: unknown): string {
 
 /** What makes a request the same request: who, what, where, with which body. */
 export function fingerprintOf(request: { userId: string; method: string; path: string; body: unknown }): string {
-  const text = [request.userId, request.method, request.path, request.body === undefined ? '' : canonicalJson(request.body)].join('\n');
+  const text = [request.userId, request.method, request.path, request.body === undefined ? '' : canonicalJson(request.body)].join(
+    '\n',
+  );
   return createHash('sha256').update(text).digest('hex');
 }

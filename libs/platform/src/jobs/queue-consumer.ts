@@ -1,4 +1,4 @@
-import { DelayedError, UnrecoverableError, WaitingError, Worker, type Job } from 'bullmq';
+import { UnrecoverableError, WaitingError, Worker, type Job } from 'bullmq';
 import type { Cluster, Redis } from 'ioredis';
 import type { z } from 'zod';
 import type { Logger } from '../logging/logger.ts';
@@ -6,16 +6,18 @@ import { requestContext } from '../logging/request-context.ts';
 import { keptJobs, retryDelayMs } from './job-policy.ts';
 
 /**
- * A killed worker's jobs come back after at most lock + check: 20 + 10 s. A job may be found in a dead worker's hands twice
- * (BullMQ allows once by default), so that one which kills its worker still gets its three sends and no more.
+ * A killed worker's jobs come back after at most lock + two checks: 10 + 2 × 5 s. A job may be found in a dead worker's hands
+ * twice (BullMQ allows once by default), so that one which kills its worker still gets its three sends and no more.
  */
-const LOCK_MS = 20_000;
-const STALLED_CHECK_MS = 10_000;
+const LOCK_MS = 10_000;
+const STALLED_CHECK_MS = 5000;
 const TIMES_STALLED = 2;
 /** BullMQ waits 15 s after a lost connection before it fetches again; a turn notice cannot. */
 const FETCH_AGAIN_MS = 1000;
-/** How long a job rests that is held back by something that is no fault of its own. */
-const HELD_BACK_MS = 5000;
+/** Putting back is one command a job. */
+const GIVING_BACK_MS = 2000;
+/** How long nothing is taken after an outage of our own was met. */
+const REST_MS = 5000;
 
 export interface DeadLetter {
   readonly jobId: string;
@@ -36,13 +38,15 @@ export interface ConsumerOptions<Message> {
   /** Deals with one message; the word it answers is kept with the completed job. */
   readonly handle: (message: Message) => Promise<string>;
   readonly onDeadLetter: (letter: DeadLetter) => void;
-  /** Errors that say nothing about the message (our database is away): tried again every 5 s, without losing an attempt. */
-  readonly holdsBack: (error: unknown) => boolean;
+  /** Errors that say nothing about the message (our database is away): it goes back, loses no attempt, and the queue rests. */
+  readonly isOutage: (error: unknown) => boolean;
+  readonly restMs?: number;
 }
 
 /** Takes jobs off one BullMQ queue: parsed on arrival, retried by our schedule, given back when the process stops. */
 export class QueueConsumer<Message> {
   private readonly worker: Worker<unknown, string>;
+  private resting: NodeJS.Timeout | undefined;
 
   constructor(private readonly options: ConsumerOptions<Message>) {
     this.worker = new Worker<unknown, string>(options.queue, (job, token, signal) => this.process(job, token, signal), {
@@ -67,11 +71,20 @@ export class QueueConsumer<Message> {
       .catch((error: unknown) => this.options.logger.error({ queue: this.options.queue, err: error }, 'queue consumer ended'));
   }
 
-  /** Takes no more, finishes what it holds, and after `graceMs` puts the rest back into the queue for another worker. */
+  /**
+   * Takes no more, finishes what it holds, and after `graceMs` puts the rest back into the queue for another worker. Without
+   * Redis neither can be told: then it leaves, and the locks of what it held run out.
+   */
   async stop(graceMs: number): Promise<void> {
+    clearTimeout(this.resting);
     const giveBack = setTimeout(() => this.worker.cancelAllJobs('stopping'), graceMs);
-    await this.worker.close();
+    let leave: NodeJS.Timeout | undefined;
+    const noRedis = new Promise<void>((resolve) => {
+      leave = setTimeout(resolve, graceMs + GIVING_BACK_MS);
+    });
+    await Promise.race([this.worker.close(), noRedis]);
     clearTimeout(giveBack);
+    clearTimeout(leave);
   }
 
   private async process(job: Job<unknown, string>, token: string | undefined, signal: AbortSignal | undefined): Promise<string> {
@@ -91,11 +104,22 @@ export class QueueConsumer<Message> {
     throw new WaitingError();
   }
 
+  /** Without a rest a thousand jobs a second would be taken and put back while the database restarts. */
   private async holdBack(error: unknown, job: Job<unknown, string>, token: string | undefined): Promise<never> {
-    if (!this.options.holdsBack(error)) throw error;
-    this.options.logger.warn({ queue: this.options.queue, job_id: job.id, err: error }, 'job held back');
-    await job.moveToDelayed(Date.now() + HELD_BACK_MS, token);
-    throw new DelayedError();
+    const { isOutage, logger, queue, restMs } = this.options;
+    if (!isOutage(error) || !token) throw error;
+    if (!this.resting) {
+      logger.warn({ queue, err: error }, 'queue rests: an outage of ours');
+      this.resting = setTimeout(() => this.resume(), restMs ?? REST_MS);
+      await this.worker.pause(true);
+    }
+    await job.moveToWait(token);
+    throw new WaitingError();
+  }
+
+  private resume(): void {
+    this.resting = undefined;
+    void this.worker.resume();
   }
 
   private failed(job: Job<unknown, string> | undefined, error: Error): void {

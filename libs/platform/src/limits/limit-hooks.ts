@@ -56,7 +56,8 @@ export function limitByFan(fastify: FastifyInstance, limiter: RateLimiter): void
   });
   fastify.addHook('onSend', async (request, reply, payload) => {
     const { fanAllowance, problemCode } = request;
-    if (fanAllowance && (reply.statusCode >= 500 || (problemCode && NOT_COUNTED.has(problemCode)))) {
+    const replayed = reply.hasHeader('idempotency-replayed');
+    if (fanAllowance && (replayed || reply.statusCode >= 500 || (problemCode && NOT_COUNTED.has(problemCode)))) {
       request.fanAllowance = undefined;
       await fanAllowance.giveBack();
     }

@@ -1,8 +1,7 @@
-import { performance } from 'node:perf_hooks';
-
 /**
- * The rule both limiters follow: what counts is this minute plus the part of the last one that still lies within sixty
- * seconds. A fixed minute would let 20 through around its edge for a limit of 10 (W26).
+ * The rule both limiters follow: never more than the limit in any sixty seconds. A fixed minute would let 20 through around
+ * its edge for a limit of 10, and weighing the last minute still 19 within 59 seconds, so each accepted request is remembered
+ * with its time (W26).
  */
 export const WINDOW_MS = 60_000;
 
@@ -10,7 +9,7 @@ export interface Allowance {
   readonly allowed: boolean;
   readonly limit: number;
   readonly remaining: number;
-  /** Until one more request is allowed, or the window is empty. */
+  /** Until one more request is allowed than now. */
   readonly resetSeconds: number;
 }
 
@@ -18,50 +17,47 @@ export function minuteOf(nowMs: number): number {
   return Math.floor(nowMs / WINDOW_MS);
 }
 
-/** How much of the last minute still counts, 1…0. */
-export function weightOfLastMinute(nowMs: number): number {
-  return 1 - (nowMs % WINDOW_MS) / WINDOW_MS;
-}
-
-export function allowance(limit: number, used: number, allowed: boolean, nowMs: number): Allowance {
+/** `used` were accepted in the window, this one included; the oldest of them is the next to leave it. */
+export function allowance(
+  allowed: boolean,
+  counted: { limit: number; used: number; oldestMs: number },
+  nowMs: number,
+): Allowance {
+  const { limit, used, oldestMs } = counted;
   return {
     allowed,
     limit,
-    remaining: Math.max(0, Math.floor(limit - used)),
-    resetSeconds: Math.max(1, Math.ceil((WINDOW_MS - (nowMs % WINDOW_MS)) / 1000)),
+    remaining: Math.max(0, limit - used),
+    resetSeconds: Math.min(60, Math.max(1, Math.ceil((oldestMs + WINDOW_MS - nowMs) / 1000))),
   };
 }
 
-/** At most this many counters in one process; beyond it the oldest go, which only ever forgets those who were quiet longest. */
-const MOST_COUNTERS = 50_000;
+/** At most so many callers are remembered in one process; beyond it those are forgotten who were quiet longest. */
+const MOST_CALLERS = 10_000;
 
-/** One process's own limiter: used alone while Redis is away, at a share of the limit, so that N replicas stay within it. */
+/** One process's own limiter, for while Redis is away. */
 export class LocalSlidingWindow {
-  private readonly counters = new Map<string, { minute: number; current: number; last: number }>();
+  /** Times of accepted requests, oldest first, by caller; the caller seen last is the last of the map. */
+  private readonly accepted = new Map<string, number[]>();
 
-  constructor(private readonly now: () => number = () => performance.timeOrigin + performance.now()) {}
+  constructor(private readonly now: () => number = Date.now) {}
 
   take(name: string, limit: number): Allowance {
     const nowMs = this.now();
-    const counter = this.roll(name, minuteOf(nowMs));
-    const used = counter.current + counter.last * weightOfLastMinute(nowMs);
-    if (used + 1 > limit) return allowance(limit, used, false, nowMs);
-    counter.current += 1;
-    return allowance(limit, used + 1, true, nowMs);
+    const times = (this.accepted.get(name) ?? []).filter((time) => time > nowMs - WINDOW_MS);
+    const allowed = times.length < limit;
+    if (allowed) times.push(nowMs);
+    this.remember(name, times);
+    return allowance(allowed, { limit, used: times.length, oldestMs: times[0] ?? nowMs }, nowMs);
   }
 
   giveBack(name: string): void {
-    const counter = this.counters.get(name);
-    if (counter && counter.current > 0) counter.current -= 1;
+    this.accepted.get(name)?.pop();
   }
 
-  private roll(name: string, minute: number): { minute: number; current: number; last: number } {
-    const known = this.counters.get(name);
-    if (known?.minute === minute) return known;
-    const fresh = { minute, current: 0, last: known?.minute === minute - 1 ? known.current : 0 };
-    this.counters.delete(name);
-    this.counters.set(name, fresh);
-    if (this.counters.size > MOST_COUNTERS) this.counters.delete(this.counters.keys().next().value ?? '');
-    return fresh;
+  private remember(name: string, times: number[]): void {
+    this.accepted.delete(name);
+    this.accepted.set(name, times);
+    if (this.accepted.size > MOST_CALLERS) this.accepted.delete(this.accepted.keys().next().value ?? '');
   }
 }

@@ -3,13 +3,19 @@ import { requestContext } from './request-context.ts';
 
 function logged(write: (logger: ReturnType<typeof createLogger>) => void): Record<string, unknown>[] {
   const lines: string[] = [];
-  const logger = createLogger({ service: 'test', level: 'info', destination: { write: (line: string) => void lines.push(line) } });
+  const logger = createLogger({
+    service: 'test',
+    level: 'info',
+    destination: { write: (line: string) => void lines.push(line) },
+  });
   write(logger);
   return lines.map((line) => JSON.parse(line) as Record<string, unknown>);
 }
 
 test('a line is JSON with service, level, time and the request it belongs to', () => {
-  const [line] = logged((logger) => requestContext.run({ requestId: 'r-1', deadlineAt: 0 }, () => logger.info({ match: 'm' }, 'sold')));
+  const [line] = logged((logger) =>
+    requestContext.run({ requestId: 'r-1', deadlineAt: 0 }, () => logger.info({ match: 'm' }, 'sold')),
+  );
   expect(line).toMatchObject({ service: 'test', level: 'info', request_id: 'r-1', match: 'm', msg: 'sold' });
 });
 

@@ -40,7 +40,8 @@ export function redactText(text: string): string {
 
 function redactDeep(value: unknown, depth = 0): unknown {
   if (typeof value === 'string') return redactText(value);
-  if (value instanceof Error) return { type: value.name, message: redactText(value.message), stack: redactText(value.stack ?? '') };
+  if (value instanceof Error)
+    return { type: value.name, message: redactText(value.message), stack: redactText(value.stack ?? '') };
   if (value === null || typeof value !== 'object' || depth > 4) return value;
   if (Array.isArray(value)) return value.slice(0, 50).map((item) => redactDeep(item, depth + 1));
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, redactDeep(item, depth + 1)]));

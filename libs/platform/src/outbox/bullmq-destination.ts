@@ -22,7 +22,11 @@ export class BullmqDestination implements Destination {
     const ready = messages.filter((_, index) => deliveries[index]?.outcome === 'delivered');
     if (ready.length > 0) {
       await this.queue.addBulk(
-        ready.map(({ id, body }) => ({ name: (body as { template: string }).template, data: body, opts: notificationJobOptions(id) })),
+        ready.map(({ id, body }) => ({
+          name: (body as { template: string }).template,
+          data: body,
+          opts: notificationJobOptions(id),
+        })),
       );
     }
     return deliveries;

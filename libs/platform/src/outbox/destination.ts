@@ -5,10 +5,12 @@ export interface RelayedMessage {
   readonly body: unknown;
 }
 
-/** What became of one message: delivered, or why not. A message that can never be delivered says so and is parked at once. */
+/**
+ * What became of one message: delivered, or why not. `later`: the way there is down, which says nothing about the message, so
+ * it is tried for as long as it takes. `failed` ten times, or `poison` (it can never be delivered), is set aside for people.
+ */
 export type Delivery = { readonly id: string } & (
-  | { readonly outcome: 'delivered' }
-  | { readonly outcome: 'failed' | 'poison'; readonly error: string }
+  { readonly outcome: 'delivered' } | { readonly outcome: 'later' | 'failed' | 'poison'; readonly error: string }
 );
 
 /**

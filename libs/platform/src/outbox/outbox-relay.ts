@@ -4,20 +4,24 @@ import type { Delivery, Destination, RelayedMessage } from './destination.ts';
 
 /** The seed's number: a round never takes more. */
 export const MAX_BATCH = 1000;
+/** A way out that takes longer than this is no way out now; whatever still gets through is recognised by its id. */
+const DELIVERY_PATIENCE_MS = 20_000;
 /** A row that failed this often is set aside for people to look at, so that it blocks nothing behind it. */
 const PARKED_AFTER = 10;
 
 /**
- * Claims what is due, oldest first. SKIP LOCKED lets relays share the work; a row whose aggregate has an earlier one that is
- * still here (also locked by another relay) waits for it, which keeps the order of each aggregate. READ COMMITTED on
- * purpose: the relay moves rows and decides nothing, and at SERIALIZABLE it would make every buyer's insert a conflict.
+ * Claims what is due, oldest first. SKIP LOCKED lets relays share the work; a row whose aggregate has an earlier one for the
+ * same destination that is still here (also locked by another relay) waits for it, which keeps the order of each aggregate.
+ * Not across destinations: a waiting room that is down must not hold back the tickets. READ COMMITTED on purpose: the relay
+ * moves rows and decides nothing, and at SERIALIZABLE it would make every buyer's insert a conflict.
  */
 const CLAIM = `
   select id, event, body from outbox o
   where destination = $1 and parked_at is null and available_at <= now()
     and (aggregate_id is null or not exists (
       select from outbox earlier
-      where earlier.aggregate_id = o.aggregate_id and earlier.seq < o.seq and earlier.parked_at is null))
+      where earlier.aggregate_id = o.aggregate_id and earlier.destination = o.destination
+        and earlier.seq < o.seq and earlier.parked_at is null))
   order by seq limit $2 for update skip locked`;
 
 /** Moves rows of one destination from the outbox to where they go. `runOnce` is one round; only `main` loops for ever. */
@@ -26,6 +30,7 @@ export class OutboxRelay {
     private readonly dataSource: DataSource,
     readonly destination: Destination,
     private readonly logger: Logger,
+    private readonly patienceMs = DELIVERY_PATIENCE_MS,
   ) {}
 
   /** Delivers one batch; returns how many rows it dealt with. */
@@ -37,7 +42,7 @@ export class OutboxRelay {
       await runner.query(`select set_config('idle_in_transaction_session_timeout', '60s', true)`);
       const batch = Math.min(limit, this.destination.batchSize, MAX_BATCH);
       const messages = (await runner.query(CLAIM, [this.destination.name, batch])) as RelayedMessage[];
-      const deliveries = messages.length > 0 ? await this.destination.deliver(messages) : [];
+      const deliveries = messages.length > 0 ? await this.deliver(messages) : [];
       await settle(runner, deliveries);
       await runner.commitTransaction();
       for (const delivery of deliveries) if (delivery.outcome !== 'delivered') this.report(delivery);
@@ -50,7 +55,16 @@ export class OutboxRelay {
     }
   }
 
-  private report(delivery: Delivery & { outcome: 'failed' | 'poison' }): void {
+  private async deliver(messages: readonly RelayedMessage[]): Promise<readonly Delivery[]> {
+    let timer: NodeJS.Timeout | undefined;
+    const tooLate = new Promise<never>((_resolve, reject) => {
+      const give = new Error(`${this.destination.name} took none of ${messages.length} messages within ${this.patienceMs} ms`);
+      timer = setTimeout(() => reject(give), this.patienceMs);
+    });
+    return Promise.race([this.destination.deliver(messages), tooLate]).finally(() => clearTimeout(timer));
+  }
+
+  private report(delivery: Exclude<Delivery, { outcome: 'delivered' }>): void {
     const log = delivery.outcome === 'poison' ? this.logger.error.bind(this.logger) : this.logger.warn.bind(this.logger);
     log({ message_id: delivery.id, destination: this.destination.name, reason: delivery.error }, `message ${delivery.outcome}`);
   }
@@ -64,9 +78,10 @@ async function settle(runner: QueryRunner, deliveries: readonly Delivery[]): Pro
     await runner.query(
       `update outbox set attempts = attempts + 1, last_error = $2,
          available_at = now() + make_interval(secs => least(60, 0.5 * 2 ^ least(attempts, 10))),
-         parked_at = case when $3 or attempts + 1 >= $4 then now() end
+         parked_at = case when $3 = 'poison' or ($3 = 'failed' and attempts + 1 >= $4) then now() end
        where id = $1`,
-      [delivery.id, delivery.error.slice(0, 1000), delivery.outcome === 'poison', PARKED_AFTER],
+      // PostgreSQL's text cannot hold a NUL, and an error may quote anything.
+      [delivery.id, delivery.error.replaceAll('\0', '').slice(0, 1000), delivery.outcome, PARKED_AFTER],
     );
   }
 }

@@ -2,15 +2,16 @@ import type { Logger } from '../logging/logger.ts';
 
 /** The safety net under the nudges: how late a message can be when the process that wrote it died before nudging. */
 const POLL_MS = 1000;
-const AFTER_TROUBLE_MS = 2000;
 
 /**
- * Runs a round whenever it is nudged, and every second anyway, one at a time, until stopped. Nudging instead of NOTIFY:
+ * Runs a round whenever it is nudged, and every second anyway, one at a time, until stopped. After a round that failed it
+ * rests for two, nudged or not: every purchase nudges, and a destination that is down needs no storm. Nudging instead of NOTIFY:
  * a NOTIFY in the writing transaction made 64 clients 3.4–5.6 times slower (research/limits.md §7).
  */
 export class RelayLoop {
   private wake: (() => void) | undefined;
   private nudged = false;
+  private resting = false;
   private running: Promise<void> | undefined;
   private stopping = false;
 
@@ -28,7 +29,7 @@ export class RelayLoop {
 
   nudge(): void {
     this.nudged = true;
-    this.wake?.();
+    if (!this.resting) this.wake?.();
   }
 
   async stop(): Promise<void> {
@@ -40,14 +41,15 @@ export class RelayLoop {
   private async run(): Promise<void> {
     while (!this.stopping) {
       this.nudged = false;
-      let waitMs = this.pollMs;
+      this.resting = false;
       try {
         if ((await this.runOnce()) > 0) continue;
       } catch (error) {
         this.logger.warn({ err: error, loop: this.name }, 'a round failed and will be run again');
-        waitMs = AFTER_TROUBLE_MS;
+        this.resting = true;
       }
-      if (!this.nudged) await this.waitFor(waitMs);
+      if (this.resting) await this.waitFor(2 * this.pollMs);
+      else if (!this.nudged) await this.waitFor(this.pollMs);
     }
   }
 

@@ -1,9 +1,15 @@
-import { DataSource, type EntitySchema, type Logger as OrmLogger } from 'typeorm';
+import type { Socket } from 'node:net';
+import { DataSource, type EntitySchema, type Logger as OrmLogger, type QueryRunner } from 'typeorm';
 import type { Logger } from '../logging/logger.ts';
 
 /** 24 connections keep 2 cores busy; more of them only make contention slower (research/limits.md §2). */
 const POOL_SIZE = 24;
 const POOL_WAIT_MS = 2000;
+/**
+ * Longer than any statement may be silent (a request has 55 s). When a network swallows packets, nobody says that a
+ * connection is dead: without this whoever waits on it waits a quarter of an hour.
+ */
+const SILENCE_LIMIT_MS = 65_000;
 
 /** TypeORM's own logger prints parameters of failed queries, which are people's data; ours prints that they failed. */
 class QuietOrmLogger implements OrmLogger {
@@ -40,10 +46,29 @@ export async function openDatabase(options: {
     installExtensions: false,
     invalidWhereValuesBehavior: { null: 'throw', undefined: 'throw' },
     logger: new QuietOrmLogger(options.logger),
-    extra: { connectionTimeoutMillis: POOL_WAIT_MS, keepAlive: true },
+    extra: { connectionTimeoutMillis: POOL_WAIT_MS, keepAlive: true, onConnect: limitSilence },
   });
   await dataSource.initialize();
   return dataSource;
+}
+
+/** The parts of pg's client that TypeORM does not pass on. */
+export interface DriverClient {
+  query(sql: string): Promise<{ readonly command: string }>;
+  readonly connection: { readonly stream: Socket };
+}
+
+export async function driverClientOf(runner: QueryRunner): Promise<DriverClient> {
+  return (await runner.connect()) as DriverClient;
+}
+
+/** Whoever waits for an answer on this connection hears at once that it is gone; the pool makes a new one. */
+export function breakConnection(client: DriverClient): void {
+  client.connection.stream.destroy();
+}
+
+function limitSilence(client: DriverClient): void {
+  client.connection.stream.setTimeout(SILENCE_LIMIT_MS, () => breakConnection(client));
 }
 
 /** Is the server there? For readiness: one statement on one connection of the pool. */

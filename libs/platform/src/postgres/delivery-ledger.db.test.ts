@@ -4,7 +4,7 @@ import type { DataSource } from 'typeorm';
 import { ProcessedMarks } from '../redis/processed-marks.ts';
 import { closeRedis, connectRedis, whenReady, type RedisConnection } from '../redis/redis-connection.ts';
 import { openDatabase } from './database.ts';
-import { Inbox, SendClaims } from './delivery-ledger.ts';
+import { Inbox, isLedgerOutage, SendClaims } from './delivery-ledger.ts';
 import { PostgresTransactionManager } from './transaction-manager.ts';
 import { inside } from './transaction.ts';
 
@@ -153,6 +153,41 @@ describe('a send to the outside', () => {
     await claims.claim('smtp', 'm1');
     if (frozen.kind === 'claimed') await claims.release('smtp', 'm1', frozen.token);
     expect(await claims.claim('smtp', 'm1')).toEqual({ kind: 'held' });
+  });
+});
+
+describe('an outage', () => {
+  const outcome = (work: Promise<unknown>): Promise<unknown> =>
+    work.then(
+      () => 'no error',
+      (error: unknown) => error,
+    );
+
+  test('is a database that is not there, has no connection left, or broke off in the middle', async () => {
+    const nowhere = openDatabase({ url: 'postgres://127.0.0.1:1/none', name: 'nowhere' });
+    expect(isLedgerOutage(await outcome(nowhere))).toBe(true);
+
+    const narrow = await openDatabase({ url: testDatabase.url, name: 'narrow', poolSize: 1 });
+    const holder = narrow.createQueryRunner();
+    await holder.connect();
+    const inbox = new Inbox(new PostgresTransactionManager(narrow, { deadlineMs: 10_000 }));
+    expect(isLedgerOutage(await outcome(inbox.once('mail', 'm1', effect('m1'))))).toBe(true);
+    await holder.release();
+
+    const cutOff = inbox.once(
+      'mail',
+      'm1',
+      async (tx) => void (await inside(tx).rows('select pg_terminate_backend(pg_backend_pid())')),
+    );
+    expect(isLedgerOutage(await outcome(cutOff))).toBe(true);
+    await narrow.destroy();
+  });
+
+  test('is not a fault of the message', async () => {
+    const inbox = new Inbox(transactions);
+    const faulty = inbox.once('mail', 'm1', async (tx) => void (await inside(tx).rows('select 1/0')));
+    expect(isLedgerOutage(await outcome(faulty))).toBe(false);
+    expect(isLedgerOutage(new Error('unreadable'))).toBe(false);
   });
 });
 

@@ -1,6 +1,8 @@
 import type { Transaction, TransactionManager } from '#application/transaction-manager';
+import { DomainError } from '#domain/shared/domain-error';
 import type { Counter } from 'prom-client';
 import type { ProcessedMarks } from '../redis/processed-marks.ts';
+import { isConnectionLoss } from './sqlstates.ts';
 import { inside } from './transaction.ts';
 
 /*
@@ -125,4 +127,14 @@ export class SendClaims {
     );
     return row ?? { kind: 'held' };
   }
+}
+
+/**
+ * PostgreSQL is away, full, or broke off while committing. It says nothing about the message, and because of the row in the
+ * inbox it does no harm to let it come again.
+ */
+export function isLedgerOutage(error: unknown): boolean {
+  if (isConnectionLoss(error)) return true;
+  if (error instanceof DomainError) return error.code === 'OUTCOME_UNKNOWN';
+  return error instanceof Error && error.message.includes('timeout exceeded when trying to connect');
 }

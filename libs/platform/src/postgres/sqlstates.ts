@@ -1,4 +1,4 @@
-import { QueryFailedError } from 'typeorm';
+import { QueryFailedError, QueryRunnerAlreadyReleasedError } from 'typeorm';
 
 /** The SQLSTATEs that mean something to us; the only place where they stand. */
 export const sqlstates = {
@@ -26,7 +26,8 @@ interface DriverError {
 }
 
 function driverErrorOf(error: unknown): DriverError {
-  const inner = error instanceof QueryFailedError ? (error.driverError as DriverError | undefined) : (error as DriverError | null);
+  const inner =
+    error instanceof QueryFailedError ? (error.driverError as DriverError | undefined) : (error as DriverError | null);
   return inner ?? {};
 }
 
@@ -40,10 +41,18 @@ export function isUniqueViolation(error: unknown, constraint: string): boolean {
   return sqlstateOf(error) === sqlstates.uniqueViolation && driverErrorOf(error).constraint === constraint;
 }
 
-/** The server went away: broken socket, or its own "I am shutting down / crashed" (57P0x, 08xxx). */
+/** What the driver says when its connection is gone, in its own words: it has no codes for these. */
+const LOST_CONNECTION_TEXT =
+  /connection (terminated|ended)|connection error and is not queryable|timeout exceeded when trying to connect/i;
+
+/**
+ * The connection is gone: a broken socket, or the server's own goodbye (57P0x shutting down, 08xxx, 25P03 idle for too
+ * long, 53300 no connection left). TypeORM lets go of a connection that broke between two statements and then refuses the next one as "released".
+ */
 export function isConnectionLoss(error: unknown): boolean {
+  if (error instanceof QueryRunnerAlreadyReleasedError) return true;
   const state = sqlstateOf(error);
-  if (state) return /^(57P0[1-5]|08...)$/.test(state);
+  if (state) return /^(57P0[1-5]|08...|25P0[34]|53300)$/.test(state);
   const { code, message } = driverErrorOf(error);
-  return /^(ECONN|EPIPE|ETIMEDOUT)/.test(code ?? '') || /connection (terminated|ended)|Client has encountered a connection error|not queryable/i.test(message ?? '');
+  return /^(ECONN|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH)/.test(code ?? '') || LOST_CONNECTION_TEXT.test(message ?? '');
 }

@@ -4,14 +4,17 @@ import type { Counter } from 'prom-client';
 import type { DataSource, QueryRunner } from 'typeorm';
 import { storeAnswer, takeKey } from '../idempotency/fence.ts';
 import { requestContext, type IdempotencyFence } from '../logging/request-context.ts';
+import { breakConnection, driverClientOf } from './database.ts';
 import { isTransactionOpen, whileTransactionIsOpen } from './open-transaction.ts';
-import { isConnectionLoss, RETRYABLE_SQLSTATES, sqlstateOf } from './sqlstates.ts';
+import { isConnectionLoss, RETRYABLE_SQLSTATES, sqlstateOf, sqlstates } from './sqlstates.ts';
 import { PostgresTransaction } from './transaction.ts';
 import { resolveCommit } from './unknown-commit.ts';
 
 export const MAX_ATTEMPTS = 6;
 /** An attempt that cannot finish is not begun. */
 const LEAST_TIME_FOR_AN_ATTEMPT_MS = 1000;
+/** A commit takes milliseconds; one that is silent for so long is asked about on another connection, half as long. */
+const COMMIT_PATIENCE_MS = 10_000;
 
 /** The mission's formula; `attempt` is the number of the one that failed, 1…5: 50–150 ms, then doubling up to a second. */
 export function backoffMs(attempt: number, random: () => number): number {
@@ -25,6 +28,7 @@ export interface TransactionOptions {
   readonly afterCommit?: (destinations: ReadonlySet<string>) => void;
   readonly random?: () => number;
   readonly sleep?: (ms: number) => Promise<void>;
+  readonly commitPatienceMs?: number;
 }
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
@@ -47,7 +51,9 @@ export class PostgresTransactionManager extends TransactionManager {
   }
 
   run<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
-    return this.attempts(work, requestContext.current()?.fence);
+    const fence = requestContext.current()?.fence;
+    if (fence?.stored) throw new Error('A second run in one request: its answer is stored already. Earlier steps use runStep.');
+    return this.attempts(work, fence);
   }
 
   runStep<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
@@ -63,15 +69,22 @@ export class PostgresTransactionManager extends TransactionManager {
         return await this.attempt(work, fence, deadlineAt);
       } catch (error) {
         const sqlstate = sqlstateOf(error);
+        // statement_timeout is what was left until the deadline.
+        if (sqlstate === sqlstates.queryCanceled) break;
         if (!sqlstate || !RETRYABLE_SQLSTATES.has(sqlstate)) throw error;
+        if (attempt === MAX_ATTEMPTS) break;
         this.options.retries?.inc({ sqlstate });
-        if (attempt < MAX_ATTEMPTS) await this.sleep(backoffMs(attempt, this.random));
+        await this.sleep(backoffMs(attempt, this.random));
       }
     }
     throw new DomainError('LOCK_TIMEOUT', 'Too many others want the same right now. Nothing was changed; try again.');
   }
 
-  private async attempt<T>(work: (tx: Transaction) => Promise<T>, fence: IdempotencyFence | undefined, deadlineAt: number): Promise<T> {
+  private async attempt<T>(
+    work: (tx: Transaction) => Promise<T>,
+    fence: IdempotencyFence | undefined,
+    deadlineAt: number,
+  ): Promise<T> {
     const runner = this.dataSource.createQueryRunner();
     try {
       await runner.connect();
@@ -95,13 +108,23 @@ export class PostgresTransactionManager extends TransactionManager {
     }
   }
 
-  /** A connection that breaks while committing leaves the outcome unknown; it is looked up, not guessed (W6). */
+  /**
+   * A connection that breaks, or falls silent, while committing leaves the outcome unknown; it is looked up, not guessed
+   * (W6). A COMMIT after a failed statement is answered ROLLBACK, without an error, and TypeORM does not pass that on.
+   */
   private async commit(runner: QueryRunner, tx: PostgresTransaction): Promise<void> {
+    const patienceMs = this.options.commitPatienceMs ?? COMMIT_PATIENCE_MS;
+    const client = await driverClientOf(runner);
+    const impatience = setTimeout(() => breakConnection(client), patienceMs);
     try {
-      await runner.commitTransaction();
+      const { command } = await client.query('COMMIT');
+      if (command !== 'COMMIT')
+        throw new Error('Nothing was committed: a statement failed and the block went on as if it had not.');
     } catch (error) {
       if (!isConnectionLoss(error)) throw error;
-      await resolveCommit(this.dataSource, tx.id, this.sleep);
+      await resolveCommit(this.dataSource, tx.id, { patienceMs: patienceMs / 2, sleep: this.sleep });
+    } finally {
+      clearTimeout(impatience);
     }
   }
 }

@@ -7,10 +7,15 @@ export type RedisConnection = Redis | Cluster;
  * again by the client (it would count twice what it cannot know failed), and nothing waits for Redis longer than the
  * caller can: unreachable is an answer within a second or two.
  */
-export function connectRedis(urls: string, options: { name: string; forJobs?: boolean; commandTimeoutMs?: number }): RedisConnection {
+export function connectRedis(
+  urls: string,
+  options: { name: string; forJobs?: boolean; commandTimeoutMs?: number },
+): RedisConnection {
   const common: RedisOptions = {
     connectionName: `tribina-${options.name}`,
-    autoResendUnfulfilledCommands: false,
+    // Waiting without end and not sending again would leave the promise of a command in flight open for ever: each broken
+    // connection would cost a job worker one of its hands. BullMQ's scripts check the job's lock, so twice does no harm.
+    autoResendUnfulfilledCommands: options.forJobs ?? false,
     enableOfflineQueue: options.forJobs ?? false,
     maxRetriesPerRequest: options.forJobs ? null : 1,
     connectTimeout: 2000,

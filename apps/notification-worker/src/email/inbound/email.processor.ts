@@ -1,9 +1,9 @@
 import { emailJob, JOBS_PREFIX } from '#contracts/queue-jobs';
 import { QueueConsumer } from '#platform/jobs/queue-consumer';
-import { isConnectionLoss } from '#platform/postgres/sqlstates';
+import { isLedgerOutage } from '#platform/postgres/delivery-ledger';
 import type { Logger } from '#platform/logging/logger';
 import type { RedisConnection } from '#platform/redis/redis-connection';
-import type { BeforeApplicationShutdown } from '@nestjs/common';
+import type { BeforeApplicationShutdown, OnModuleDestroy } from '@nestjs/common';
 import type { SendMail } from '../application/send-mail.ts';
 import type { EmailMetrics } from './email-metrics.ts';
 
@@ -13,8 +13,9 @@ const MAILS_AT_ONCE = 4;
 const GRACE_MS = 10_000;
 
 /** Serves the queue `email`. */
-export class EmailProcessor implements BeforeApplicationShutdown {
+export class EmailProcessor implements OnModuleDestroy, BeforeApplicationShutdown {
   private readonly consumer;
+  private stopped?: Promise<void>;
 
   constructor(
     sendMail: SendMail,
@@ -33,7 +34,7 @@ export class EmailProcessor implements BeforeApplicationShutdown {
         return outcome;
       },
       onDeadLetter: ({ template }) => metrics.failed(template),
-      holdsBack: isConnectionLoss,
+      isOutage: isLedgerOutage,
     });
   }
 
@@ -41,7 +42,12 @@ export class EmailProcessor implements BeforeApplicationShutdown {
     this.consumer.start();
   }
 
+  /** All processors stop at the same time; Nest asks the next one only after the last one has answered. */
+  onModuleDestroy(): void {
+    this.stopped = this.consumer.stop(GRACE_MS);
+  }
+
   async beforeApplicationShutdown(): Promise<void> {
-    await this.consumer.stop(GRACE_MS);
+    await this.stopped;
   }
 }

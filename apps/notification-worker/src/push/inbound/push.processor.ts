@@ -1,9 +1,9 @@
 import { JOBS_PREFIX, pushJob, type PushJob } from '#contracts/queue-jobs';
 import { QueueConsumer } from '#platform/jobs/queue-consumer';
-import { isConnectionLoss } from '#platform/postgres/sqlstates';
+import { isLedgerOutage } from '#platform/postgres/delivery-ledger';
 import type { Logger } from '#platform/logging/logger';
 import type { RedisConnection } from '#platform/redis/redis-connection';
-import type { BeforeApplicationShutdown } from '@nestjs/common';
+import type { BeforeApplicationShutdown, OnModuleDestroy } from '@nestjs/common';
 import type { SendPush } from '../application/send-push.ts';
 import type { PushMetrics } from './push-metrics.ts';
 
@@ -15,8 +15,9 @@ const GRACE_MS = 10_000;
 const LANES = ['push-priority', 'push'] as const;
 
 /** Serves the queues `push-priority` and `push`. */
-export class PushProcessor implements BeforeApplicationShutdown {
+export class PushProcessor implements OnModuleDestroy, BeforeApplicationShutdown {
   private readonly consumers: readonly QueueConsumer<PushJob>[];
+  private stopped?: Promise<unknown>;
 
   constructor(
     private readonly sendPush: SendPush,
@@ -33,7 +34,7 @@ export class PushProcessor implements BeforeApplicationShutdown {
           concurrency: PUSHES_AT_ONCE,
           handle: (job) => this.handle(job),
           onDeadLetter: ({ template }) => metrics.failed(template),
-          holdsBack: isConnectionLoss,
+          isOutage: isLedgerOutage,
         }),
     );
   }
@@ -42,8 +43,13 @@ export class PushProcessor implements BeforeApplicationShutdown {
     for (const consumer of this.consumers) consumer.start();
   }
 
+  /** All processors stop at the same time; Nest asks the next one only after the last one has answered. */
+  onModuleDestroy(): void {
+    this.stopped = Promise.all(this.consumers.map((consumer) => consumer.stop(GRACE_MS)));
+  }
+
   async beforeApplicationShutdown(): Promise<void> {
-    await Promise.all(this.consumers.map((consumer) => consumer.stop(GRACE_MS)));
+    await this.stopped;
   }
 
   private async handle(job: PushJob): Promise<string> {

@@ -12,8 +12,8 @@ const FIRST_GRANTS = 20;
 export class MoveLine {
   constructor(private readonly movement: LineMovement) {}
 
-  async runOnce(matchId: string): Promise<{ granted: number; ended: number }> {
-    const moved = { granted: 0, ended: 0 };
+  async runOnce(matchId: string): Promise<{ granted: number; ended: number; quiet: boolean }> {
+    const moved = { granted: 0, ended: 0, quiet: false };
     let grants = FIRST_GRANTS;
     for (;;) {
       const [drained, ended, admitted] = await Promise.all([
@@ -23,6 +23,7 @@ export class MoveLine {
       ]);
       moved.granted += admitted.granted;
       moved.ended += ended;
+      moved.quiet = admitted.quiet;
       if (drained < BATCH && ended < BATCH && !admitted.more) return moved;
       grants = BATCH;
     }

@@ -42,21 +42,29 @@ export abstract class WaitingLines {
   abstract readQueue(matchId: string): Promise<QueueState | undefined>;
 }
 
+export interface Admitted {
+  readonly granted: number;
+  /** More are due at once than `limit`. */
+  readonly more: boolean;
+  /** Nobody is in line or in a turn: nothing is due before somebody joins. */
+  readonly quiet: boolean;
+}
+
 /** What moves a line forward; any pod may call it at any time. */
 export abstract class LineMovement {
   abstract matches(): Promise<string[]>;
   /** Each does at most `limit` of it and tells how many. */
   abstract drainClosed(matchId: string, limit: number): Promise<number>;
   abstract endWindows(matchId: string, limit: number): Promise<number>;
-  abstract admit(matchId: string, limit: number): Promise<{ granted: number; more: boolean }>;
+  abstract admit(matchId: string, limit: number): Promise<Admitted>;
 }
 
 /** What a pod reads for the fans connected to it. */
 export abstract class ConnectedPlaces {
   /** Undefined for a token that was never issued or is long over. */
   abstract readToken(token: string): Promise<{ matchId: string; userId: string; place: Place } | undefined>;
-  /** For each fan the position, 0 with an open window, -1 with neither. */
-  abstract readPositions(matchId: string, userIds: readonly string[]): Promise<{ positions: number[]; queue: QueueState }>;
+  /** For each fan the position, 0 with an open window, -1 with neither; no queue when the match has none any more. */
+  abstract readPositions(matchId: string, userIds: readonly string[]): Promise<{ positions: number[]; queue?: QueueState }>;
   /** The fan is here: token and session live on. False when the token is not the fan's present one. */
   abstract keep(fan: { matchId: string; userId: string; token: string }, websocketId?: string): Promise<boolean>;
 }

@@ -5,8 +5,10 @@ import type { Device, Ending } from './device.ts';
 import { DEVICES_PER_FAN, type LiveFan, type LiveFans } from './live-fans.ts';
 import type { ConnectedPlaces, Links, Place } from './ports.ts';
 
-export interface TellFansSettings {
+interface TellFansSettings {
   readonly updateMs: number;
+  /** How often `runRound` is called. */
+  readonly roundMs: number;
   readonly persistenceMs: number;
   readonly purchaseWindowMs: number;
 }
@@ -54,6 +56,13 @@ export class TellFans {
     await this.places.keep(fan, device.id).catch(() => undefined);
   }
 
+  /** A stream that cannot be served is told so before it starts, as it has no close codes. Rejects without Redis. */
+  async roomForStream(token: string): Promise<'yes' | 'no_place' | 'too_many'> {
+    const found = await this.places.readToken(token);
+    if (found?.place.state.kind !== 'waiting' && found?.place.state.kind !== 'granted') return 'no_place';
+    return (this.live.find(token)?.devices.length ?? 0) < DEVICES_PER_FAN ? 'yes' : 'too_many';
+  }
+
   disconnect(device: Device): void {
     this.unresolved.delete(device);
     this.live.remove(device);
@@ -64,14 +73,15 @@ export class TellFans {
     await Promise.all(this.live.ofUser(matchId, userId).map((fan) => this.refresh(fan, nowMs)));
   }
 
-  /** One look at everybody connected; what is due or has changed is told. Never rejects. */
+  /** One look at everybody connected; what is due or has changed is told. Rejects, and says so to all, when Redis is away. */
   async runRound(nowMs: number): Promise<void> {
     try {
       for (const matchId of this.live.matches()) await this.runMatch(matchId, nowMs);
       for (const [device, token] of [...this.unresolved]) await this.connect(device, token, nowMs);
       this.delayed = false;
-    } catch {
+    } catch (error) {
       this.sayDelayed();
+      throw error;
     }
   }
 
@@ -111,11 +121,13 @@ export class TellFans {
   }
 
   /** False when a position alone does not tell what became of the fan. */
-  private tellPosition(fan: LiveFan, position: number, queue: QueueState, nowMs: number): boolean {
+  private tellPosition(fan: LiveFan, position: number, queue: QueueState | undefined, nowMs: number): boolean {
+    if (!queue) return false;
     if (position === 0) return fan.told?.kind === 'granted';
     if (position < 0 || fan.told?.kind === 'granted') return false;
     const { told } = fan;
-    const dueMs = this.settings.updateMs * (1 - EARLY_SHARE * shareOf(fan.token));
+    // Not due now means waiting for the next round.
+    const dueMs = (this.settings.updateMs - this.settings.roundMs) * (1 - EARLY_SHARE * shareOf(fan.token));
     const isDue =
       !told || told.revision !== queue.revision || nowMs - told.atMs >= dueMs || isSignificantMove(told.position, position);
     if (!isDue) return true;

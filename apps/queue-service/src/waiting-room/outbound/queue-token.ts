@@ -23,6 +23,6 @@ export function newSessionToken(): string {
   return `st_${randomBytes(32).toString('base64url')}`;
 }
 
-export function uuidBytes(uuid: string): Buffer {
+function uuidBytes(uuid: string): Buffer {
   return Buffer.from(uuid.replaceAll('-', ''), 'hex');
 }

@@ -3,6 +3,7 @@ import type { QueueState, RemainingSector } from '#domain/waiting-room/fan-state
 import type { RedisConnection } from '#platform/redis/redis-connection';
 import type { RedisScript } from '#platform/redis/script';
 import type {
+  Admitted,
   ChangeOutcome,
   ConnectedPlaces,
   JoinOutcome,
@@ -97,15 +98,15 @@ export class RedisWaitingLines implements WaitingLines, LineMovement, ConnectedP
     return this.run<number>(this.scripts.endWindows, matchId, limit);
   }
 
-  async admit(matchId: string, limit: number): Promise<{ granted: number; more: boolean }> {
+  async admit(matchId: string, limit: number): Promise<Admitted> {
     const tokens = Array.from({ length: limit }, newSessionToken);
-    const [granted, more] = await this.run<[string[], number]>(
+    const [granted, more, quiet] = await this.run<[string[], number, number]>(
       this.scripts.admitFront,
       matchId,
       this.settings.purchaseWindowMs,
       ...tokens,
     );
-    return { granted: granted.length, more: more === 1 };
+    return { granted: granted.length, more: more === 1, quiet: quiet === 1 };
   }
 
   async readToken(token: string): Promise<{ matchId: string; userId: string; place: Place } | undefined> {
@@ -115,9 +116,9 @@ export class RedisWaitingLines implements WaitingLines, LineMovement, ConnectedP
     return reply[0] === 'found' ? { matchId, userId: reply[1], place: toPlace(reply[2]) } : undefined;
   }
 
-  async readPositions(matchId: string, userIds: readonly string[]): Promise<{ positions: number[]; queue: QueueState }> {
-    const [positions, queue] = await this.run<[number[], QueueReply]>(this.scripts.readPositions, matchId, ...userIds);
-    return { positions, queue: toQueue(queue) };
+  async readPositions(matchId: string, userIds: readonly string[]): Promise<{ positions: number[]; queue?: QueueState }> {
+    const [positions, queue] = await this.run<[number[], QueueReply | null]>(this.scripts.readPositions, matchId, ...userIds);
+    return queue === null ? { positions } : { positions, queue: toQueue(queue) };
   }
 
   async keep(fan: { matchId: string; userId: string; token: string }, websocketId = ''): Promise<boolean> {

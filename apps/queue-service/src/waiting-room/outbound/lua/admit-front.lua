@@ -6,24 +6,27 @@
 --
 -- KEYS  1 line  2 meta  3 windows  4 window_ends  5 events  6 closing_line  7 closing_windows  8 closing_window_ends
 -- ARGV  1 match_id  2 persistence_s  3 window_ms  4… session tokens, one for each turn this call may grant
--- Returns { granted, more }: user_ids, and 1 if the tokens given were too few for what is due.
+-- Returns { granted, more, quiet }: user_ids; 1 if the tokens given were too few for what is due; 1 if nobody is in line or
+-- in a turn, so that nothing will be due before somebody joins.
 local window_ms, batch = tonumber(ARGV[3]), #ARGV - 3
 
-if status_now() ~= 'active' then return { {}, 0 } end
+local status = status_now()
+local open = redis.call('ZCARD', window_ends)
+if redis.call('EXISTS', line) == 0 then return { {}, 0, open == 0 and 1 or 0 } end
+if status ~= 'active' then return { {}, 0, 0 } end
 local settings = redis.call('HMGET', meta, 'processing_rate', 'max_open_windows', 'useful_windows')
 local rate = tonumber(settings[1])
 local room = tonumber(settings[2])
 if settings[3] then room = math.min(room, tonumber(settings[3])) end
-room = room - redis.call('ZCARD', window_ends)
+room = room - open
 
 local tokens = tokens_now(rate)
 -- 0.3 + 0.7 of a token is one token, whatever binary fractions say.
 local due = math.min(math.floor(tokens + 0.000001), room)
 local count = math.min(due, batch)
-if count <= 0 then return { {}, 0 } end
+if count <= 0 then return { {}, 0, 0 } end
 
 local front = redis.call('ZPOPMIN', line, count)
-if #front == 0 then return { {}, 0 } end
 
 local ends_at = now_ms + window_ms
 local expires_at = rfc3339(ends_at)
@@ -43,4 +46,4 @@ end
 keep_tokens(tokens - #granted)
 redis.call('HINCRBY', meta, 'granted', #granted)
 count_line()
-return { granted, (due > batch and #granted == batch) and 1 or 0 }
+return { granted, (due > batch and #granted == batch) and 1 or 0, 0 }

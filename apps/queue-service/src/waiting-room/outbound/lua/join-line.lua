@@ -22,12 +22,15 @@ end
 
 -- What was before has ended for good, also where nobody had come by yet to say so.
 if kind == 'window_over' then end_window(user, 'window_timeout') end
-finish_closing(user)
-redis.call('DEL', ended_key(user))
+if kind ~= 'none' then
+  finish_closing(user)
+  redis.call('DEL', ended_key(user))
+end
 
 local score = math.max(now_us, (tonumber(redis.call('HGET', meta, 'last_score')) or 0) + 1)
 redis.call('ZADD', line, digits(score), user)
-redis.call('HSET', meta, 'last_score', digits(score))
-local position = count_line()
+-- Nobody has a higher score, so the last place is the fan's.
+local position = redis.call('ZCARD', line)
+redis.call('HSET', meta, 'last_score', digits(score), 'total_size', position)
 local session = new_session(user, position, new_token, digits(score), persistence_s)
-return { 'created', describe_place(user, 'waiting', digits(score), session) }
+return { 'created', describe_place(user, 'waiting', digits(score), session, position) }

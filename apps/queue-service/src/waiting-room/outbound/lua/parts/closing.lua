@@ -21,6 +21,8 @@ local function close_queue(reason)
   return 'closed'
 end
 
+local function is_draining() return redis.call('EXISTS', closing_line, closing_window_ends) > 0 end
+
 -- The last word for one fan of a closed line or window; nothing when there is none.
 local function finish_closing(user)
   if redis.call('ZREM', closing_line, user) == 1 then

@@ -11,6 +11,7 @@ local function find_place(user)
   end
   local ended = redis.call('GET', ended_key(user))
   if ended then return 'over', ended end
+  if not is_draining() then return 'none', false end
   if redis.call('ZSCORE', closing_line, user) then return 'over', OVER[redis.call('HGET', meta, 'closing_reason')] end
   if redis.call('HEXISTS', closing_windows, user) == 1 then return 'over', OVER.closed end
   return 'none', false
@@ -46,8 +47,9 @@ local function renew_session(user, kind, detail, new_token)
 end
 
 -- A fan's place and the queue around it, in the order redis-replies.ts reads it.
-local function describe_place(user, kind, detail, session)
+-- The position is looked up unless the caller knows it.
+local function describe_place(user, kind, detail, session, position)
   if kind == 'window_over' then kind, detail = 'over', OVER.window_timeout end
-  local position = kind == 'waiting' and redis.call('ZRANK', line, user) + 1 or 0
+  position = position or (kind == 'waiting' and redis.call('ZRANK', line, user) + 1 or 0)
   return { kind, position, detail, session or false, describe_queue() }
 end

@@ -10,8 +10,10 @@ import { Inbox } from '#platform/postgres/delivery-ledger';
 import { PostgresTransactionManager } from '#platform/postgres/transaction-manager';
 import { ProcessedMarks } from '#platform/redis/processed-marks';
 import { connectRedis, whenReady } from '#platform/redis/redis-connection';
-import { randomUUID } from 'node:crypto';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import type { FastifyInstance } from 'fastify';
+import { randomUUID } from 'node:crypto';
+import { Counter } from 'prom-client';
 import { AppModule } from './app.module.ts';
 import type { WorkerConfig } from './config.ts';
 import { EmailProcessor } from './email/inbound/email.processor.ts';
@@ -19,19 +21,26 @@ import type { WorkerParts } from './parts.ts';
 import { PushProcessor } from './push/inbound/push.processor.ts';
 
 const SERVICE = 'notification-worker';
-/** One message's transaction, its retries included; well below the job's lock. */
-const TRANSACTION_DEADLINE_MS = 15_000;
+/** Only for work outside a job; a job brings the deadline of its own lock. */
+const TRANSACTION_DEADLINE_MS = 10_000;
 
 async function openParts(config: WorkerConfig, logger: Logger): Promise<WorkerParts> {
   const database = await openDatabase({ url: config.DATABASE_URL, name: SERVICE, logger });
   const redis = connectRedis(config.REDIS_URL, { name: SERVICE });
   const jobsRedis = connectRedis(config.REDIS_URL, { name: `${SERVICE}-jobs`, forJobs: true });
   await whenReady(redis);
-  const transactions = new PostgresTransactionManager(database, { deadlineMs: TRANSACTION_DEADLINE_MS });
+  const metrics = new Metrics();
+  const retries = new Counter({
+    name: 'transaction_retries_total',
+    help: 'Attempts of a transaction that had to be run again, by SQLSTATE.',
+    labelNames: ['sqlstate'],
+    registers: [metrics.registry],
+  });
+  const transactions = new PostgresTransactionManager(database, { deadlineMs: TRANSACTION_DEADLINE_MS, retries });
   return {
     config,
     logger,
-    metrics: new Metrics(),
+    metrics,
     database,
     redis,
     jobsRedis,
@@ -46,7 +55,7 @@ export interface NotificationWorker {
 }
 
 /** The whole service, not yet listening and with no job in its hands. */
-export async function createWorker(config: WorkerConfig, logger: Logger): Promise<NotificationWorker> {
+export async function createNotificationWorker(config: WorkerConfig, logger: Logger): Promise<NotificationWorker> {
   const parts = await openParts(config, logger);
   // No route here asks for a caller or for our own services; a secret nobody knows keeps it so.
   const internalSecret = randomUUID();
@@ -64,6 +73,7 @@ export async function createWorker(config: WorkerConfig, logger: Logger): Promis
     requestDeadlineMs: config.REQUEST_DEADLINE_MS,
     limitAddress: limitByAddress(addressLimit, internalSecret),
   });
+  parts.metrics.timeRequests(app.getHttpAdapter().getInstance() as unknown as FastifyInstance);
   const processors = [app.get(EmailProcessor), app.get(PushProcessor)];
   return { app, start: () => processors.forEach((processor) => processor.start()) };
 }

@@ -1,0 +1,45 @@
+import { HealthModule } from '#platform/health/health.module';
+import { pingDatabase } from '#platform/postgres/database';
+import { Module, type DynamicModule } from '@nestjs/common';
+import { ScheduleModule } from '@nestjs/schedule';
+import { CatalogModule } from './catalog/catalog.module.ts';
+import { FansModule } from './fans/fans.module.ts';
+import { OperationsModule } from './operations/operations.module.ts';
+import { OutboxRelays } from './outbox-relays.ts';
+import { PaymentModule } from './payment/payment.module.ts';
+import { PlatformModule } from './platform.module.ts';
+import { PurchaseModule } from './purchase/purchase.module.ts';
+import type { Resources } from './resources.ts';
+import { TicketingModule } from './ticketing/ticketing.module.ts';
+import { WaitingRoomModule } from './waiting-room/waiting-room.module.ts';
+
+/** The modular monolith: its contexts, and what carries their messages out. */
+@Module({})
+export class AppModule {
+  /** Without `loops` it is only a place to take use cases from, as the command line does. */
+  static register(resources: Resources, { loops } = { loops: true }): DynamicModule {
+    const { metrics, dataSource, redis } = resources;
+    return {
+      module: AppModule,
+      imports: [
+        PlatformModule.register(resources, loops),
+        ScheduleModule.forRoot(),
+        HealthModule.register({
+          metrics,
+          ready: [
+            { name: 'postgresql', vital: true, probe: () => pingDatabase(dataSource) },
+            { name: 'redis', vital: false, probe: () => redis.ping() },
+          ],
+        }),
+        CatalogModule,
+        FansModule,
+        PaymentModule,
+        TicketingModule,
+        WaitingRoomModule,
+        PurchaseModule,
+        OperationsModule,
+      ],
+      providers: [OutboxRelays],
+    };
+  }
+}

@@ -1,0 +1,37 @@
+import { saleStatuses } from '#domain/catalog/sale';
+import { z } from 'zod';
+import type { CatalogMatch } from './catalog.api.ts';
+
+export const matchAnswer = z
+  .object({
+    id: z.guid(),
+    home: z.string(),
+    away: z.string(),
+    venue: z.string(),
+    kickoff_at: z.iso.datetime(),
+    currency: z.string().meta({ description: 'ISO 4217' }),
+    sale: z.object({ status: z.enum(saleStatuses), opens_at: z.iso.datetime().nullable(), policy: z.enum(['fifo', 'direct']) }),
+    max_tickets_per_fan: z.int(),
+    queue_required: z.boolean(),
+  })
+  .meta({ id: 'Match' });
+
+export const matchListAnswer = z.object({ items: z.array(matchAnswer), next_cursor: z.string().nullable() }).meta({ id: 'MatchList' });
+
+export function matchView(match: Pick<CatalogMatch, 'id' | 'home' | 'away' | 'venue' | 'kickoffAt' | 'currency' | 'maxTicketsPerFan' | 'queueRequired' | 'opensAt' | 'saleStatus'>): z.infer<typeof matchAnswer> {
+  return {
+    id: match.id,
+    home: match.home,
+    away: match.away,
+    venue: match.venue,
+    kickoff_at: match.kickoffAt.toISOString(),
+    currency: match.currency,
+    sale: {
+      status: match.saleStatus,
+      opens_at: match.opensAt?.toISOString() ?? null,
+      policy: match.queueRequired ? 'fifo' : 'direct',
+    },
+    max_tickets_per_fan: match.maxTicketsPerFan,
+    queue_required: match.queueRequired,
+  };
+}

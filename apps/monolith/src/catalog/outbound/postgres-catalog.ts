@@ -1,0 +1,57 @@
+import type { Transaction } from '#application/transaction-manager';
+import { statusAt, type SaleStatus } from '#domain/catalog/sale';
+import { inside } from '#platform/postgres/transaction';
+import { Brackets, type DataSource, type EntityManager } from 'typeorm';
+import { CatalogApi, type CatalogMatch, type CatalogSector } from '../catalog.api.ts';
+import { matchTable, sectorTable, type MatchRow } from './catalog.tables.ts';
+
+/** Matches and sectors in PostgreSQL. */
+export class PostgresCatalog extends CatalogApi {
+  constructor(private readonly dataSource: DataSource) {
+    super();
+  }
+
+  async match(matchId: string, tx?: Transaction): Promise<CatalogMatch | undefined> {
+    const row = await this.manager(tx).findOneBy(matchTable, { id: matchId });
+    return row ? asMatch(row) : undefined;
+  }
+
+  async sectors(matchId: string): Promise<readonly CatalogSector[]> {
+    return this.dataSource.manager.find(sectorTable, { where: { matchId }, order: { position: 'ASC' } });
+  }
+
+  async sector(sectorId: string): Promise<CatalogSector | undefined> {
+    return (await this.dataSource.manager.findOneBy(sectorTable, { id: sectorId })) ?? undefined;
+  }
+
+  async list(filter: { status?: SaleStatus; after?: string; limit: number }): Promise<readonly CatalogMatch[]> {
+    const query = this.dataSource.manager.createQueryBuilder(matchTable, 'm').orderBy('m.kickoffAt').addOrderBy('m.id').limit(filter.limit);
+    if (filter.after) query.andWhere('(m.kickoffAt, m.id) > (select kickoff_at, id from matches where id = :after)', { after: filter.after });
+    if (filter.status === 'scheduled') query.andWhere("m.saleStatus = 'scheduled' and (m.opensAt is null or m.opensAt > now())");
+    else if (filter.status === 'open') {
+      query.andWhere(new Brackets((or) => or.where("m.saleStatus = 'open'").orWhere("(m.saleStatus = 'scheduled' and m.opensAt <= now())")));
+    } else if (filter.status) query.andWhere('m.saleStatus = :status', { status: filter.status });
+    return (await query.getMany()).map(asMatch);
+  }
+
+  async add(tx: Transaction, match: CatalogMatch, sectors: readonly CatalogSector[]): Promise<void> {
+    const manager = this.manager(tx);
+    await manager.insert(matchTable, match);
+    await manager.insert(
+      sectorTable,
+      sectors.map((sector, position) => ({ ...sector, position })),
+    );
+  }
+
+  async update(tx: Transaction, matchId: string, change: Partial<Omit<CatalogMatch, 'id'>>): Promise<void> {
+    if (Object.keys(change).length > 0) await this.manager(tx).update(matchTable, { id: matchId }, change);
+  }
+
+  private manager(tx?: Transaction): EntityManager {
+    return tx ? inside(tx).manager : this.dataSource.manager;
+  }
+}
+
+function asMatch({ createdAt: _createdAt, ...row }: MatchRow): CatalogMatch {
+  return { ...row, saleStatus: statusAt(row.saleStatus, row.opensAt, new Date()) };
+}

@@ -1,0 +1,33 @@
+import 'reflect-metadata';
+import { Command, CommanderError } from 'commander';
+import { addDataCommands } from './cli/data-commands.ts';
+import { addDemoCommands } from './cli/demo-commands.ts';
+import { addOutboxCommands } from './cli/outbox-commands.ts';
+import { addStatusCommand } from './cli/status-command.ts';
+import { NotRunning } from './cli/environment.ts';
+
+/** sysexits: EX_USAGE would be 64, but the contract says 2; EX_UNAVAILABLE. */
+const EXIT_USAGE = 2;
+const EXIT_UNAVAILABLE = 69;
+
+const program = new Command('tribina')
+  .description('Tribina at the command line. Same code and settings as the services; without DATABASE_URL and REDIS_URL it uses the system that `npm start` runs.')
+  .showSuggestionAfterError()
+  .showHelpAfterError('(--help tells more)')
+  .exitOverride();
+
+for (const add of [addDataCommands, addStatusCommand, addOutboxCommands, addDemoCommands]) add(program);
+for (const command of program.commands) command.exitOverride().showHelpAfterError('(--help tells more)');
+
+try {
+  await program.parseAsync();
+} catch (error) {
+  if (error instanceof CommanderError) process.exit(error.exitCode === 0 ? 0 : EXIT_USAGE);
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  process.exit(error instanceof NotRunning || isAway(error) ? EXIT_UNAVAILABLE : 1);
+}
+process.exit();
+
+function isAway(error: unknown): boolean {
+  return /ECONNREFUSED|ENOTFOUND|ETIMEDOUT|EHOSTUNREACH/.test(String((error as { code?: unknown }).code ?? error));
+}

@@ -1,0 +1,48 @@
+import { loadConfigOrExit } from '#platform/config/load-config';
+import { projectFile } from '#platform/project-root';
+import { InvalidArgumentError } from 'commander';
+import fs from 'node:fs';
+import path from 'node:path';
+import { z } from 'zod';
+import { monolithConfig, type MonolithConfig } from '../config.ts';
+
+export class NotRunning extends Error {}
+
+const runtime = z.looseObject({
+  DATABASE_URL: z.string(),
+  REDIS_URL: z.string(),
+  urls: z.record(z.string(), z.string()).optional(),
+  env: z.record(z.string(), z.string()).optional(),
+});
+
+/** The environment as given, and where it names no servers, those of the system that runs on this machine. */
+export function environment(): Record<string, string | undefined> {
+  if (process.env.DATABASE_URL && process.env.REDIS_URL) return process.env;
+  const home = path.resolve(projectFile(), process.env.TRIBINA_HOME ?? '.tribina');
+  const file = path.join(home, 'runtime.json');
+  if (!fs.existsSync(file)) {
+    throw new NotRunning(`Nothing is running (no ${file}). Start the system with \`npm start\`, or set DATABASE_URL and REDIS_URL.`);
+  }
+  const parsed = runtime.safeParse(JSON.parse(fs.readFileSync(file, 'utf8')));
+  if (!parsed.success) throw new NotRunning(`${file} is not readable as a running system; is another version running?`);
+  const { DATABASE_URL, REDIS_URL, env = {} } = parsed.data;
+  return { ...env, DATABASE_URL, REDIS_URL, ...process.env };
+}
+
+/** Logs go to stderr, and only what is wrong: stdout is for results. */
+export function cliConfig(): MonolithConfig {
+  return loadConfigOrExit(monolithConfig, { LOG_LEVEL: 'warn', ...environment() });
+}
+
+/** A whole number of an option, refused with the option's name otherwise. */
+export function wholeNumber(min: number, max: number): (text: string) => number {
+  return (text) => {
+    const value = Number(text);
+    if (!/^\d+$/.test(text) || value < min || value > max) throw new InvalidArgumentError(`must be a whole number from ${min} to ${max}.`);
+    return value;
+  };
+}
+
+export function print(line: string): void {
+  process.stdout.write(`${line}\n`);
+}

@@ -1,0 +1,21 @@
+import { NestLog } from '#platform/logging/logger';
+import type { INestApplicationContext } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { AppModule } from '../app.module.ts';
+import type { MonolithConfig } from '../config.ts';
+import { openResources } from '../resources.ts';
+
+/** The monolith's own use cases without its doors: no HTTP, and none of its loops is started. */
+export async function withMonolithContext<T>(config: MonolithConfig, work: (context: INestApplicationContext) => Promise<T>): Promise<T> {
+  const resources = await openResources(config, 'cli', 2);
+  const context = await NestFactory.createApplicationContext(AppModule.register(resources, { loops: false }), {
+    logger: new NestLog(resources.logger),
+    abortOnError: false,
+  });
+  try {
+    return await work(context);
+  } finally {
+    await context.close();
+    await resources.close();
+  }
+}

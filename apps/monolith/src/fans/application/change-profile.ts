@@ -1,0 +1,17 @@
+import type { TransactionManager } from '#application/transaction-manager';
+import type { Fans, Profile } from './ports.ts';
+
+/** A fan says who they are, anew and completely. */
+export class ChangeProfile {
+  constructor(
+    private readonly transactions: TransactionManager,
+    private readonly fans: Fans,
+  ) {}
+
+  async execute({ userId, profile }: { userId: string; profile: Profile }): Promise<Profile> {
+    return this.transactions.run(async (tx) => {
+      await this.fans.save(tx, userId, profile);
+      return profile;
+    });
+  }
+}

@@ -1,0 +1,176 @@
+import { createTestDatabase, createTestRedis, type TestDatabase, type TestRedis } from '#testing/test-database';
+import { randomUUID } from 'node:crypto';
+import { newKey, openTestApp, type TestApp } from '../testing/test-app.ts';
+import { MAX_DEVICES } from './application/register-device.ts';
+import { FansApi } from './fans.api.ts';
+import { FansModule } from './fans.module.ts';
+
+let database: TestDatabase;
+let redis: TestRedis;
+let testApp: TestApp;
+
+beforeAll(async () => {
+  [database, redis] = await Promise.all([createTestDatabase(), createTestRedis()]);
+  testApp = await openTestApp([FansModule], { DATABASE_URL: database.url, REDIS_URL: redis.url });
+});
+afterAll(async () => {
+  await testApp.close();
+  await Promise.all([database.drop(), redis.close()]);
+});
+
+const me = '/api/v1/me';
+const ana = { email: 'ana@example.com', name: 'Ana Horvat', locale: 'en' };
+const register = (as: string, deviceId: string, token: string, key?: string) =>
+  testApp.call('PUT', `${me}/devices/${deviceId}`, { as, body: { fcm_token: token }, ...(key ? { key } : {}) });
+const contact = async (userId: string) =>
+  (await testApp.transactions.run((tx) => testApp.app.get(FansApi).contacts(tx, [userId]))).get(userId);
+
+describe('the profile', () => {
+  test('of a fan who told us nothing is empty and Croatian', async () => {
+    const answer = await testApp.call('GET', me, { as: randomUUID() });
+    expect([answer.status, answer.json]).toEqual([200, { email: null, name: null, locale: 'hr' }]);
+  });
+
+  test('is what was last put there, as a whole', async () => {
+    const as = randomUUID();
+    const put = await testApp.call('PUT', me, { as, body: ana });
+    expect([put.status, put.json]).toEqual([200, ana]);
+    expect((await testApp.call('GET', me, { as })).json).toEqual(ana);
+    await testApp.call('PUT', me, { as, body: { email: null, name: ' Ana  ', locale: 'hr' } });
+    expect((await testApp.call('GET', me, { as })).json).toEqual({ email: null, name: 'Ana', locale: 'hr' });
+  });
+
+  test('can be sent back as it was read', async () => {
+    const as = randomUUID();
+    const { json } = await testApp.call('GET', me, { as });
+    expect((await testApp.call('PUT', me, { as, body: json })).status).toBe(200);
+  });
+
+  test('put again with the same key is answered from memory and not done again', async () => {
+    const as = randomUUID();
+    const key = newKey();
+    await testApp.call('PUT', me, { as, key, body: ana });
+    await testApp.call('PUT', me, { as, body: { ...ana, name: 'Later' } });
+    const again = await testApp.call('PUT', me, { as, key, body: ana });
+    expect([again.status, again.json, again.headers['idempotency-replayed']]).toEqual([200, ana, 'true']);
+    expect((await testApp.call('GET', me, { as })).json.name).toBe('Later');
+  });
+
+  test.each([
+    ['an unknown field', { ...ana, role: 'ops' }],
+    ['a missing field', { email: ana.email, name: ana.name }],
+    ['an unknown language', { ...ana, locale: 'de' }],
+    ['a broken address', { ...ana, email: 'ana' }],
+    ['a second header in the address', { ...ana, email: 'ana@example.com\r\nBcc: b@example.com' }],
+    ['an empty name', { ...ana, name: ' ' }],
+    ['NUL in the name', { ...ana, name: 'A\0' }],
+    ['half a character in the name', { ...ana, name: 'A\ud83d' }],
+    ['a name of 101 letters', { ...ana, name: 'a'.repeat(101) }],
+    ['a number for a name', { ...ana, name: 3 }],
+    ['a list', [ana]],
+    ['nothing', undefined],
+  ])('with %s is refused', async (_, body) => {
+    const answer = await testApp.call('PUT', me, { as: randomUUID(), body });
+    expect([answer.status, answer.json.code]).toEqual([400, 'VALIDATION_FAILED']);
+  });
+
+  test('needs a caller, and a key to be changed', async () => {
+    expect((await testApp.call('GET', me)).status).toBe(401);
+    const keyless = await testApp.call('PUT', me, { as: randomUUID(), key: null, body: ana });
+    expect(keyless.json.code).toBe('IDEMPOTENCY_KEY_REQUIRED');
+  });
+});
+
+describe('devices', () => {
+  test('a registered device gets pushes, until it is forgotten', async () => {
+    const as = randomUUID();
+    expect((await register(as, 'phone-1', `token-${as}`)).status).toBe(204);
+    expect((await contact(as))?.fcmTokens).toEqual([`token-${as}`]);
+    for (let time = 0; time < 2; time += 1) {
+      expect((await testApp.call('DELETE', `${me}/devices/phone-1`, { as })).status).toBe(204);
+      expect((await contact(as))?.fcmTokens).toEqual([]);
+    }
+  });
+
+  test('registering again changes the token', async () => {
+    const as = randomUUID();
+    await register(as, 'phone', `old-${as}`);
+    await register(as, 'phone', `new-${as}`);
+    expect((await contact(as))?.fcmTokens).toEqual([`new-${as}`]);
+  });
+
+  test('the same key again is answered from memory', async () => {
+    const [as, key] = [randomUUID(), newKey()];
+    await register(as, 'phone', `token-${as}`, key);
+    const again = await register(as, 'phone', `token-${as}`, key);
+    expect([again.status, again.text, again.headers['idempotency-replayed']]).toEqual([204, '', 'true']);
+  });
+
+  test('a token belongs to who signed in last on that phone', async () => {
+    const [before, after] = [randomUUID(), randomUUID()];
+    await register(before, 'phone', `shared-${before}`);
+    await register(after, 'my-phone', `shared-${before}`);
+    expect((await contact(before))?.fcmTokens).toEqual([]);
+    expect((await contact(after))?.fcmTokens).toEqual([`shared-${before}`]);
+  });
+
+  test('two fans who register one token at the same time: one of them has it', async () => {
+    for (let round = 0; round < 5; round += 1) {
+      const fans = [randomUUID(), randomUUID(), randomUUID()];
+      const answers = await Promise.all(fans.map((as) => register(as, 'phone', `raced-${fans[0]}`)));
+      expect(answers.map(({ status }) => status)).toEqual([204, 204, 204]);
+      const tokens = await Promise.all(fans.map(async (as) => (await contact(as))?.fcmTokens ?? []));
+      expect(tokens.flat()).toEqual([`raced-${fans[0]}`]);
+    }
+  });
+
+  test(`the device that registered longest ago makes room for number ${MAX_DEVICES + 1}`, async () => {
+    const as = randomUUID();
+    for (let number = 1; number <= MAX_DEVICES; number += 1) await register(as, `d${number}`, `${as}-${number}`);
+    await register(as, 'd1', `${as}-1`);
+    await register(as, 'one-more', `${as}-more`);
+    const tokens = (await contact(as))?.fcmTokens ?? [];
+    expect(tokens).toHaveLength(MAX_DEVICES);
+    expect(tokens).toContain(`${as}-1`);
+    expect(tokens).not.toContain(`${as}-2`);
+  });
+
+  test("another fan's device of the same name stays", async () => {
+    const [mine, theirs] = [randomUUID(), randomUUID()];
+    await register(theirs, 'phone', `theirs-${theirs}`);
+    await testApp.call('DELETE', `${me}/devices/phone`, { as: mine });
+    expect((await contact(theirs))?.fcmTokens).toHaveLength(1);
+  });
+
+  test.each([
+    ['a blank in the id', 'my%20phone', { fcm_token: 'x' }],
+    ['NUL in the id', '%00', { fcm_token: 'x' }],
+    ['an id of 101 letters', 'a'.repeat(101), { fcm_token: 'x' }],
+    ['no token', 'phone', {}],
+    ['an empty token', 'phone', { fcm_token: '' }],
+    ['a line break in the token', 'phone', { fcm_token: 'a\nb' }],
+    ['a token without end', 'phone', { fcm_token: 'a'.repeat(1025) }],
+    ['a number for a token', 'phone', { fcm_token: 1 }],
+    ['an unknown field', 'phone', { fcm_token: 'x', user_id: randomUUID() }],
+  ])('%s is refused', async (_, deviceId, body) => {
+    const answer = await testApp.call('PUT', `${me}/devices/${deviceId}`, { as: randomUUID(), body });
+    expect([answer.status, answer.json.code]).toEqual([400, 'VALIDATION_FAILED']);
+  });
+
+  test('need a caller', async () => {
+    expect((await testApp.call('PUT', `${me}/devices/d`, { body: { fcm_token: 'x' } })).status).toBe(401);
+    expect((await testApp.call('DELETE', `${me}/devices/d`)).status).toBe(401);
+  });
+});
+
+test('everybody asked for has a contact, each once', async () => {
+  const [known, unknown] = [randomUUID(), randomUUID()];
+  await testApp.call('PUT', me, { as: known, body: ana });
+  await register(known, 'a', `${known}-a`);
+  await register(known, 'b', `${known}-b`);
+  const contacts = await testApp.transactions.run((tx) => testApp.app.get(FansApi).contacts(tx, [known, unknown, known]));
+  expect([...contacts.values()].sort((a, b) => a.locale.localeCompare(b.locale))).toEqual([
+    { userId: known, locale: 'en', fcmTokens: [`${known}-b`, `${known}-a`] },
+    { userId: unknown, locale: 'hr', fcmTokens: [] },
+  ]);
+});

@@ -1,0 +1,76 @@
+import { Caller, type CallerIdentity } from '#platform/http/caller';
+import { Endpoint } from '#platform/http/endpoint';
+import { Answers } from '#platform/idempotency/answers';
+import { Body, Controller, Delete, Get, Param, Put, Res } from '@nestjs/common';
+import { ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import type { FastifyReply } from 'fastify';
+import type { z } from 'zod';
+import { ChangeProfile } from '../application/change-profile.ts';
+import { ForgetDevice } from '../application/forget-device.ts';
+import { Fans, unknownFan } from '../application/ports.ts';
+import { RegisterDevice } from '../application/register-device.ts';
+import { deviceBody, deviceId as deviceIdText, profileAnswer, profileBody } from './me.schemas.ts';
+
+@ApiTags('me')
+@Controller('api/v1/me')
+export class MeController {
+  constructor(
+    private readonly fans: Fans,
+    private readonly changeProfile: ChangeProfile,
+    private readonly registerDevice: RegisterDevice,
+    private readonly forgetDevice: ForgetDevice,
+    private readonly answers: Answers,
+  ) {}
+
+  @Get()
+  @Endpoint({ access: 'fan' })
+  @ApiOperation({ summary: 'My profile' })
+  @ApiOkResponse({ standardSchema: profileAnswer })
+  async profile(@Caller() { userId }: CallerIdentity): Promise<z.infer<typeof profileAnswer>> {
+    return (await this.fans.find(userId)) ?? unknownFan;
+  }
+
+  @Put()
+  @Endpoint({ access: 'fan' })
+  @ApiOperation({ summary: 'Change my profile: it is replaced as a whole' })
+  @ApiOkResponse({ standardSchema: profileAnswer })
+  async change(
+    @Caller() { userId }: CallerIdentity,
+    @Body({ schema: profileBody }) profile: z.output<typeof profileBody>,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    await this.answers.give(
+      reply,
+      () => this.changeProfile.execute({ userId, profile }),
+      (body) => ({ status: 200, body }),
+    );
+  }
+
+  @Put('devices/:device_id')
+  @Endpoint({ access: 'fan', status: 204 })
+  @ApiOperation({ summary: 'Send pushes to this device' })
+  @ApiNoContentResponse()
+  async register(
+    @Caller() { userId }: CallerIdentity,
+    @Param('device_id', { schema: deviceIdText }) deviceId: string,
+    @Body({ schema: deviceBody }) { fcm_token: fcmToken }: z.output<typeof deviceBody>,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    await this.answers.give(
+      reply,
+      () => this.registerDevice.execute({ userId, deviceId, fcmToken }),
+      () => ({ status: 204 }),
+    );
+  }
+
+  @Delete('devices/:device_id')
+  @Endpoint({ access: 'fan', status: 204, body: 'none' })
+  @ApiOperation({ summary: 'No more pushes to this device' })
+  @ApiNoContentResponse()
+  async forget(
+    @Caller() { userId }: CallerIdentity,
+    @Param('device_id', { schema: deviceIdText }) deviceId: string,
+  ): Promise<void> {
+    await this.forgetDevice.execute({ userId, deviceId });
+  }
+}

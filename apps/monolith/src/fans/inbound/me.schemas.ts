@@ -1,0 +1,20 @@
+import { emailAddress, personName } from '#platform/http/text-fields';
+import { z } from 'zod';
+
+const locale = z.enum(['hr', 'en']);
+
+/** All three, null where there is nothing: what was read can be sent back. */
+export const profileBody = z
+  .strictObject({ email: emailAddress.nullable(), name: personName.nullable(), locale })
+  .meta({ id: 'ProfileChange' });
+
+export const profileAnswer = z
+  .object({ email: z.string().nullable(), name: z.string().nullable(), locale })
+  .meta({ id: 'Profile' });
+
+export const deviceId = z.string().regex(/^[\w.-]{1,100}$/, 'must be 1 to 100 letters, digits, dots, hyphens or underscores');
+
+/** Google promises no length; today's have about 160 characters. */
+export const deviceBody = z
+  .strictObject({ fcm_token: z.string().regex(/^[\x21-\x7e]{1,1024}$/, 'must be 1 to 1024 visible ASCII characters') })
+  .meta({ id: 'DeviceRegistration' });

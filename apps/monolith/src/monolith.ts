@@ -1,0 +1,51 @@
+import { publicUrls } from '#platform/config/settings';
+import { allowedOrigins } from '#platform/http/cors';
+import { createHttpApp } from '#platform/http/http-app';
+import { identifyCallers } from '#platform/http/identity';
+import { apiDocsPrefixes, describeApi, observeRoutes, serveApiDocs } from '#platform/http/openapi';
+import type { EndpointRules } from '#platform/http/endpoint';
+import { IdempotencyCache } from '#platform/idempotency/idempotency-cache';
+import { guardIdempotency } from '#platform/idempotency/idempotency-hook';
+import { IdempotencyRows } from '#platform/idempotency/idempotency-rows';
+import { limitByAddress, limitByFan } from '#platform/limits/limit-hooks';
+import { RateLimiter } from '#platform/limits/rate-limiter';
+import { observeOutbox } from '#platform/outbox/outbox-metrics';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import type { FastifyInstance } from 'fastify';
+import { AppModule } from './app.module.ts';
+import type { Resources } from './resources.ts';
+import { serveWebPages, webPrefixes } from './web-pages.ts';
+
+const DESCRIPTION = 'Matches, seats, holds, orders and tickets. Errors are application/problem+json with a stable code.';
+
+/** The monolith as it runs, short of listening; tests use the same. */
+export async function createMonolith(resources: Resources): Promise<NestFastifyApplication> {
+  const { config, logger, metrics, dataSource, redis } = resources;
+  observeOutbox(metrics.registry, dataSource);
+  let rules = new Map<string, EndpointRules>();
+  const app = await createHttpApp(AppModule.register(resources), {
+    logger,
+    identify: identifyCallers(config),
+    internalSecret: config.INTERNAL_AUTH_SECRET,
+    trustedProxies: config.TRUSTED_PROXIES,
+    isAllowedOrigin: allowedOrigins({
+      publicUrl: publicUrls(config).publicUrl,
+      corsOrigins: config.CORS_ORIGINS,
+      production: config.NODE_ENV === 'production',
+    }),
+    requestDeadlineMs: config.REQUEST_DEADLINE_MS,
+    publicPrefixes: [...apiDocsPrefixes, ...webPrefixes],
+    limitAddress: limitByAddress(new RateLimiter(redis, 'rate_limit:global', config.RATE_LIMIT_IP_PER_MINUTE), config.INTERNAL_AUTH_SECRET),
+    afterAccess: (fastify) => {
+      rules = observeRoutes(fastify);
+      metrics.timeRequests(fastify);
+      guardIdempotency(fastify, { cache: new IdempotencyCache(redis), rows: new IdempotencyRows(dataSource), logger });
+      limitByFan(fastify, new RateLimiter(redis, 'rate_limit:user', config.RATE_LIMIT_USER_PER_MINUTE));
+    },
+  });
+  await serveWebPages(app.getHttpAdapter().getInstance() as unknown as FastifyInstance, config);
+  await app.init();
+  serveApiDocs(app, describeApi(app, { title: 'Tribina', description: DESCRIPTION, rules, withKeys: true }));
+  app.getHttpServer().on('close', () => void resources.close());
+  return app;
+}

@@ -1,0 +1,84 @@
+import type { Ids } from '#application/ids';
+import type { Outbox } from '#application/outbox';
+import type { TransactionManager } from '#application/transaction-manager';
+import { capacityOf, layOut, type SectorPlan } from '#domain/catalog/stadium-layout';
+import { DomainError } from '#domain/shared/domain-error';
+import type { Catalog, Match, Seats, Sector } from './ports.ts';
+
+export interface PlannedSector {
+  readonly name: string;
+  readonly gate: string | null;
+  readonly priceCents: number;
+  readonly plan: SectorPlan;
+}
+
+export interface CreateMatchCommand {
+  readonly home: string;
+  readonly away: string;
+  readonly venue: string;
+  readonly kickoffAt: Date;
+  readonly currency: string;
+  readonly maxTicketsPerFan: number;
+  readonly queueRequired: boolean;
+  readonly opensAt: Date | null;
+  readonly processingRate: number;
+  readonly maxOpenWindows: number;
+  readonly sectors: readonly PlannedSector[];
+}
+
+export interface CreatedMatch {
+  readonly match: Match;
+  readonly sectors: readonly Sector[];
+}
+
+/** A stadium of 120,000 is laid out in one transaction of a few seconds; more is a mistake. */
+export const MOST_PLACES = 120_000;
+
+/** Puts a match into the catalogue, its places up for sale, and its queue into the waiting room. */
+export class CreateMatch {
+  constructor(
+    private readonly transactions: TransactionManager,
+    private readonly catalog: Catalog,
+    private readonly seats: Seats,
+    private readonly outbox: Outbox,
+    private readonly ids: Ids,
+  ) {}
+
+  async execute(command: CreateMatchCommand): Promise<CreatedMatch> {
+    assertPlausible(command.sectors);
+    const { sectors: planned, ...facts } = command;
+    const match: Match = { ...facts, id: this.ids.next(), saleStatus: 'scheduled', pauseReason: null };
+    const sectors = planned.map(
+      (sector): Sector => ({
+        id: this.ids.next(),
+        matchId: match.id,
+        name: sector.name,
+        kind: sector.plan.kind,
+        gate: sector.gate,
+        priceCents: sector.priceCents,
+        capacity: capacityOf(sector.plan),
+      }),
+    );
+    const places = planned.map((sector, index) => ({ sectorId: sectors[index]?.id ?? '', places: layOut(sector.plan, index, planned.length) }));
+    return this.transactions.run(async (tx) => {
+      await this.catalog.add(tx, match, sectors);
+      await this.seats.layOut(tx, match.id, places);
+      if (match.queueRequired) {
+        const body = { kind: 'sync', match_id: match.id };
+        await this.outbox.append(tx, [{ id: this.ids.next(), destination: 'waiting-room', event: 'match.created', aggregateId: match.id, body }]);
+      }
+      return { match, sectors };
+    });
+  }
+}
+
+function assertPlausible(sectors: readonly PlannedSector[]): void {
+  const places = sectors.reduce((sum, { plan }) => sum + capacityOf(plan), 0);
+  if (places > MOST_PLACES) throw invalid('sectors', `has ${places} places, more than ${MOST_PLACES}`);
+  const names = new Set(sectors.map(({ name }) => name));
+  if (names.size < sectors.length) throw invalid('sectors', 'two of them have the same name');
+}
+
+function invalid(path: string, message: string): DomainError {
+  return new DomainError('VALIDATION_FAILED', 'The request is malformed: see errors.', { errors: [{ path, message }] });
+}

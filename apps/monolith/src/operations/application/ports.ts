@@ -1,0 +1,47 @@
+import type { Transaction } from '#application/transaction-manager';
+import type { SaleStatus } from '#domain/catalog/sale';
+import type { Place } from '#domain/catalog/stadium-layout';
+
+export interface Match {
+  readonly id: string;
+  readonly home: string;
+  readonly away: string;
+  readonly venue: string;
+  readonly kickoffAt: Date;
+  readonly currency: string;
+  readonly maxTicketsPerFan: number;
+  readonly queueRequired: boolean;
+  readonly opensAt: Date | null;
+  readonly saleStatus: SaleStatus;
+  readonly pauseReason: string | null;
+  readonly processingRate: number;
+  readonly maxOpenWindows: number;
+}
+
+export interface Sector {
+  readonly id: string;
+  readonly matchId: string;
+  readonly name: string;
+  readonly kind: 'seated' | 'standing';
+  readonly gate: string | null;
+  readonly priceCents: number;
+  readonly capacity: number;
+}
+
+/** The catalogue, to operators. */
+export abstract class Catalog {
+  abstract match(matchId: string, tx?: Transaction): Promise<Match | undefined>;
+  abstract sectors(matchId: string): Promise<readonly Sector[]>;
+  abstract add(tx: Transaction, match: Match, sectors: readonly Sector[]): Promise<void>;
+  abstract update(tx: Transaction, matchId: string, change: Partial<Omit<Match, 'id'>>): Promise<void>;
+}
+
+export abstract class Seats {
+  abstract layOut(tx: Transaction, matchId: string, sectors: readonly { sectorId: string; places: readonly Place[] }[]): Promise<void>;
+}
+
+/** The queue of a match, told before the monolith commits: if it does not take it, nothing was changed. */
+export abstract class Queues {
+  abstract tell(match: Match): Promise<void>;
+  abstract exclusively<T>(matchId: string, work: () => Promise<T>): Promise<T>;
+}

@@ -1,0 +1,130 @@
+import { Endpoint } from '#platform/http/endpoint';
+import { decodeCursor, page, pageQuery } from '#platform/http/paging';
+import { Answers } from '#platform/idempotency/answers';
+import { Body, Controller, Get, Param, Patch, Post, Put, Query, Res } from '@nestjs/common';
+import { ApiCreatedResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import type { FastifyReply } from 'fastify';
+import { z } from 'zod';
+import { CatalogApi } from '../../catalog/catalog.api.ts';
+import { CreateMatch } from '../application/create-match.ts';
+import { MatchReport } from '../application/match-report.ts';
+import type { Match } from '../application/ports.ts';
+import { SteerMatch, type MatchChange } from '../application/steer-match.ts';
+import * as schemas from './operations.schemas.ts';
+
+const id = z.guid();
+
+@ApiTags('operations')
+@Controller('api/v1/ops/matches')
+export class OperationsController {
+  constructor(
+    private readonly createMatch: CreateMatch,
+    private readonly steerMatch: SteerMatch,
+    private readonly matchReport: MatchReport,
+    private readonly catalog: CatalogApi,
+    private readonly answers: Answers,
+  ) {}
+
+  @Post()
+  @Endpoint({ access: 'ops' })
+  @ApiOperation({ summary: 'Put a match up for sale: facts and a stadium of sectors' })
+  @ApiCreatedResponse({ standardSchema: schemas.opsMatchAnswer })
+  create(@Body({ schema: schemas.createMatchRequest }) body: z.output<typeof schemas.createMatchRequest>, @Res() reply: FastifyReply): Promise<void> {
+    return this.answers.give(
+      reply,
+      () => this.createMatch.execute(schemas.createCommand(body)),
+      ({ match, sectors }) => ({ status: 201, location: `/api/v1/matches/${match.id}`, body: schemas.opsMatchView(match, sectors) }),
+    );
+  }
+
+  @Get()
+  @Endpoint({ access: 'ops' })
+  @ApiOperation({ summary: 'All matches, with what only operators see' })
+  @ApiOkResponse({ standardSchema: schemas.opsMatchListAnswer })
+  async list(@Query({ schema: pageQuery }) query: z.output<typeof pageQuery>): Promise<z.infer<typeof schemas.opsMatchListAnswer>> {
+    const matches = await this.catalog.list({ after: decodeCursor(query.cursor), limit: query.limit + 1 });
+    return page(matches, query.limit, (match) => schemas.opsMatchView(match), ({ id: matchId }) => matchId);
+  }
+
+  @Patch(':id')
+  @Endpoint({ access: 'ops' })
+  @ApiOperation({ summary: 'Correct the facts of a match' })
+  @ApiOkResponse({ standardSchema: schemas.opsMatchAnswer })
+  patch(
+    @Param('id', { schema: id }) matchId: string,
+    @Body({ schema: schemas.changeMatchRequest }) body: z.output<typeof schemas.changeMatchRequest>,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    const { kickoff_at, opens_at, ...rest } = body;
+    const change: MatchChange = {
+      home: rest.home,
+      away: rest.away,
+      venue: rest.venue,
+      currency: rest.currency,
+      maxTicketsPerFan: rest.max_tickets_per_fan,
+      processingRate: rest.processing_rate,
+      maxOpenWindows: rest.max_open_windows,
+      kickoffAt: kickoff_at === undefined ? undefined : new Date(kickoff_at),
+      opensAt: typeof opens_at === 'string' ? new Date(opens_at) : opens_at,
+    };
+    return this.steer(reply, () => this.steerMatch.changeFacts({ matchId, change: onlyGiven(change) }));
+  }
+
+  @Post(':id/sale')
+  @Endpoint({ access: 'ops' })
+  @ApiOperation({ summary: 'Open, pause, resume or close the sale; the queue follows' })
+  @ApiOkResponse({ standardSchema: schemas.opsMatchAnswer })
+  sale(
+    @Param('id', { schema: id }) matchId: string,
+    @Body({ schema: schemas.changeSaleRequest }) body: z.output<typeof schemas.changeSaleRequest>,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    return this.steer(reply, () => this.steerMatch.changeSale({ matchId, action: body.action, reason: body.reason ?? null }));
+  }
+
+  @Put(':id/queue')
+  @Endpoint({ access: 'ops' })
+  @ApiOperation({ summary: 'How fast turns are given and how many at once; in force within a second' })
+  @ApiOkResponse({ standardSchema: schemas.opsMatchAnswer })
+  queue(
+    @Param('id', { schema: id }) matchId: string,
+    @Body({ schema: schemas.changeQueueRequest }) body: z.output<typeof schemas.changeQueueRequest>,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    const { processing_rate, max_open_windows } = body;
+    return this.steer(reply, () => this.steerMatch.changeQueue({ matchId, processingRate: processing_rate, maxOpenWindows: max_open_windows }));
+  }
+
+  @Get(':id/report')
+  @Endpoint({ access: 'ops' })
+  @ApiOperation({ summary: 'How the match is selling now' })
+  @ApiOkResponse({ standardSchema: schemas.reportAnswer })
+  async report(@Param('id', { schema: id }) matchId: string): Promise<z.infer<typeof schemas.reportAnswer>> {
+    const { seats, queue } = await this.matchReport.execute(matchId);
+    return {
+      capacity: seats.available + seats.held + seats.sold + seats.blocked,
+      available: seats.available,
+      held: seats.held,
+      sold: seats.sold,
+      blocked: seats.blocked,
+      refunded: seats.refunded,
+      revenue_cents: seats.revenueCents,
+      orders: seats.orders,
+      queue: queue && {
+        waiting: queue.waiting,
+        open_windows: queue.openWindows,
+        granted: queue.granted,
+        completed: queue.completed,
+        expired: queue.expired,
+      },
+    };
+  }
+
+  private steer(reply: FastifyReply, command: () => Promise<Match>): Promise<void> {
+    return this.answers.give(reply, command, (match) => ({ status: 200, body: schemas.opsMatchView(match) }));
+  }
+}
+
+function onlyGiven(change: MatchChange): MatchChange {
+  return Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined));
+}

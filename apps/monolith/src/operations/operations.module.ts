@@ -1,0 +1,38 @@
+import { Ids } from '#application/ids';
+import { Outbox } from '#application/outbox';
+import { TransactionManager } from '#application/transaction-manager';
+import { useCase } from '#platform/use-case';
+import { Module } from '@nestjs/common';
+import { CatalogApi } from '../catalog/catalog.api.ts';
+import { CatalogModule } from '../catalog/catalog.module.ts';
+import { PurchaseApi } from '../purchase/purchase.api.ts';
+import { PurchaseModule } from '../purchase/purchase.module.ts';
+import { WaitingRoomApi } from '../waiting-room/waiting-room.api.ts';
+import { WaitingRoomModule } from '../waiting-room/waiting-room.module.ts';
+import { CreateMatch } from './application/create-match.ts';
+import { MatchNumbers, MatchReport } from './application/match-report.ts';
+import { Catalog, Queues, Seats } from './application/ports.ts';
+import { SteerMatch } from './application/steer-match.ts';
+import { OperationsController } from './inbound/operations.controller.ts';
+import { NeighbourNumbers, SteeredCatalog, SteeredQueues, SteeredSeats } from './outbound/neighbours.ts';
+
+/** The operators' desk: matches, sales and queues are steered from here. */
+@Module({
+  imports: [CatalogModule, PurchaseModule, WaitingRoomModule],
+  controllers: [OperationsController],
+  providers: [
+    { provide: Catalog, useFactory: (catalog: CatalogApi) => new SteeredCatalog(catalog), inject: [CatalogApi] },
+    { provide: Seats, useFactory: (purchase: PurchaseApi) => new SteeredSeats(purchase), inject: [PurchaseApi] },
+    { provide: Queues, useFactory: (waitingRoom: WaitingRoomApi) => new SteeredQueues(waitingRoom), inject: [WaitingRoomApi] },
+    {
+      provide: MatchNumbers,
+      useFactory: (purchase: PurchaseApi, waitingRoom: WaitingRoomApi) => new NeighbourNumbers(purchase, waitingRoom),
+      inject: [PurchaseApi, WaitingRoomApi],
+    },
+    useCase(CreateMatch, TransactionManager, Catalog, Seats, Outbox, Ids),
+    useCase(SteerMatch, TransactionManager, Catalog, Queues),
+    useCase(MatchReport, Catalog, MatchNumbers),
+  ],
+  exports: [CreateMatch, SteerMatch],
+})
+export class OperationsModule {}

@@ -1,0 +1,65 @@
+import type { Transaction } from '#application/transaction-manager';
+import type { Place } from '#domain/catalog/stadium-layout';
+import type { CatalogApi } from '../../catalog/catalog.api.ts';
+import type { PurchaseApi } from '../../purchase/purchase.api.ts';
+import { controlOf, type WaitingRoomApi } from '../../waiting-room/waiting-room.api.ts';
+import { MatchNumbers, type QueueTotals, type SeatTotals } from '../application/match-report.ts';
+import { Catalog, Queues, Seats, type Match, type Sector } from '../application/ports.ts';
+
+/** What operators steer belongs to other contexts; these say it in the operators' words. */
+export class SteeredCatalog extends Catalog {
+  constructor(private readonly catalog: CatalogApi) {
+    super();
+  }
+  match(matchId: string, tx?: Transaction): Promise<Match | undefined> {
+    return this.catalog.match(matchId, tx);
+  }
+  sectors(matchId: string): Promise<readonly Sector[]> {
+    return this.catalog.sectors(matchId);
+  }
+  add(tx: Transaction, match: Match, sectors: readonly Sector[]): Promise<void> {
+    return this.catalog.add(tx, match, sectors);
+  }
+  update(tx: Transaction, matchId: string, change: Partial<Omit<Match, 'id'>>): Promise<void> {
+    return this.catalog.update(tx, matchId, change);
+  }
+}
+
+export class SteeredSeats extends Seats {
+  constructor(private readonly purchase: PurchaseApi) {
+    super();
+  }
+  layOut(tx: Transaction, matchId: string, sectors: readonly { sectorId: string; places: readonly Place[] }[]): Promise<void> {
+    return this.purchase.layOut(tx, matchId, sectors);
+  }
+}
+
+export class SteeredQueues extends Queues {
+  constructor(private readonly waitingRoom: WaitingRoomApi) {
+    super();
+  }
+  tell(match: Match): Promise<void> {
+    return this.waitingRoom.control(match.id, controlOf(match));
+  }
+  exclusively<T>(matchId: string, work: () => Promise<T>): Promise<T> {
+    return this.waitingRoom.exclusively(matchId, work);
+  }
+}
+
+export class NeighbourNumbers extends MatchNumbers {
+  constructor(
+    private readonly purchase: PurchaseApi,
+    private readonly waitingRoom: WaitingRoomApi,
+  ) {
+    super();
+  }
+  seats(matchId: string): Promise<SeatTotals> {
+    return this.purchase.report(matchId);
+  }
+  async queue(match: Match): Promise<QueueTotals | null> {
+    const status = match.queueRequired ? await this.waitingRoom.status(match.id) : undefined;
+    if (!status) return null;
+    const { total, open_windows = 0, granted = 0, completed = 0, expired = 0 } = status;
+    return { waiting: total, openWindows: open_windows, granted, completed, expired };
+  }
+}

@@ -1,0 +1,45 @@
+import type { Transaction } from '#application/transaction-manager';
+import type { SandboxIntentStatus } from '#domain/payment/sandbox-intent';
+import { inside } from '#platform/postgres/transaction';
+import { SandboxIntents, type SandboxIntent } from '../application/ports.ts';
+
+const COLUMNS = `id, order_id as "orderId", amount_cents as "amountCents", currency, status, client_secret as "clientSecret"`;
+
+export class PostgresSandboxIntents extends SandboxIntents {
+  async addOnce(tx: Transaction, intent: Omit<SandboxIntent, 'status'>): Promise<SandboxIntent> {
+    const { id, orderId, amountCents, currency, clientSecret } = intent;
+    // The update changes nothing; it makes an order's intent come back whoever made it.
+    const rows = await inside(tx).rows<SandboxIntent>(
+      `insert into sandbox_intents (id, order_id, amount_cents, currency, client_secret) values ($1, $2, $3, $4, $5)
+       on conflict (order_id) do update set order_id = excluded.order_id
+       returning ${COLUMNS}`,
+      [id, orderId, amountCents, currency, clientSecret],
+    );
+    const [row] = rows;
+    if (!row) throw new Error('An upsert returns its row.');
+    return row;
+  }
+
+  async lock(tx: Transaction, intentId: string): Promise<SandboxIntent | undefined> {
+    const rows = await inside(tx).rows<SandboxIntent>(`select ${COLUMNS} from sandbox_intents where id = $1 for update`, [
+      intentId,
+    ]);
+    return rows[0];
+  }
+
+  async setStatus(tx: Transaction, intentId: string, status: SandboxIntentStatus): Promise<void> {
+    await inside(tx).rows(`update sandbox_intents set status = $2 where id = $1`, [intentId, status]);
+  }
+
+  async refunds(tx: Transaction, intentId: string): Promise<readonly { key: string; amountCents: number }[]> {
+    return inside(tx).rows(`select key, amount_cents as "amountCents" from sandbox_refunds where intent_id = $1`, [intentId]);
+  }
+
+  async addRefund(tx: Transaction, refund: { key: string; intentId: string; amountCents: number }): Promise<void> {
+    await inside(tx).rows(`insert into sandbox_refunds (key, intent_id, amount_cents) values ($1, $2, $3)`, [
+      refund.key,
+      refund.intentId,
+      refund.amountCents,
+    ]);
+  }
+}

@@ -1,0 +1,75 @@
+import type { Clock } from '#application/clock';
+import type { TransactionManager } from '#application/transaction-manager';
+import { cancelSandboxIntent, refundSandboxIntent } from '#domain/payment/sandbox-intent';
+import { mustBeOutsideTransaction } from '#platform/postgres/open-transaction';
+import { randomInt } from 'node:crypto';
+import type { PaymentEvent, PaymentIntent } from '../payment.api.ts';
+import { PaymentProvider, type SandboxIntents } from '../application/ports.ts';
+import { ProviderRefused } from './provider-errors.ts';
+import { readWebhook } from './webhooks.ts';
+
+const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+
+function randomText(length: number): string {
+  return Array.from({ length }, () => BASE62[randomInt(BASE62.length)]).join('');
+}
+
+/**
+ * A provider of our own, with its own books and its own transactions: to the shop it is as far away as Stripe, and what it
+ * wants to tell comes as a signed webhook. Its transactions are steps: the caller's key belongs to the checkout.
+ */
+export class SandboxPayments extends PaymentProvider {
+  constructor(
+    private readonly transactions: TransactionManager,
+    private readonly intents: SandboxIntents,
+    private readonly clock: Clock,
+    private readonly options: { publicUrl: string; webhookSecret: string },
+  ) {
+    super();
+  }
+
+  async createIntent(order: { orderId: string; amountCents: number; currency: string }): Promise<PaymentIntent> {
+    mustBeOutsideTransaction('A payment intent');
+    const id = `pi_${randomText(24)}`;
+    const fresh = { ...order, id, clientSecret: `${id}_secret_${randomText(24)}` };
+    const intent = await this.transactions.runStep((tx) => this.intents.addOnce(tx, fresh));
+    if (intent.amountCents !== order.amountCents || intent.currency !== order.currency) {
+      throw new ProviderRefused('this order has an intent over another amount');
+    }
+    return {
+      provider: 'sandbox',
+      intentId: intent.id,
+      clientSecret: intent.clientSecret,
+      confirmUrl: `${this.options.publicUrl}/api/v1/sandbox/payments/${intent.id}/confirm`,
+    };
+  }
+
+  async refund({ intentId, amountCents, key }: { intentId: string; amountCents: number; key: string }): Promise<void> {
+    mustBeOutsideTransaction('A refund');
+    await this.transactions.runStep(async (tx) => {
+      const intent = await this.intents.lock(tx, intentId);
+      if (!intent) throw new ProviderRefused('no such intent', 'resource_missing');
+      const refunds = await this.intents.refunds(tx, intentId);
+      if (refunds.some((refund) => refund.key === key)) return;
+      const refundedCents = refunds.reduce((sum, refund) => sum + refund.amountCents, 0);
+      const status = refundSandboxIntent({ ...intent, refundedCents }, amountCents);
+      if (!status) throw new ProviderRefused('that much was not paid, or not any more');
+      await this.intents.addRefund(tx, { key, intentId, amountCents });
+      await this.intents.setStatus(tx, intentId, status);
+    });
+  }
+
+  async cancel(intentId: string): Promise<void> {
+    mustBeOutsideTransaction('The cancellation of a payment');
+    await this.transactions.runStep(async (tx) => {
+      const intent = await this.intents.lock(tx, intentId);
+      if (!intent) throw new ProviderRefused('no such intent', 'resource_missing');
+      const status = cancelSandboxIntent(intent.status);
+      if (status) await this.intents.setStatus(tx, intentId, status);
+    });
+  }
+
+  readWebhook(rawBody: Buffer, signature: string | undefined): PaymentEvent {
+    return readWebhook({ rawBody, signature, secret: this.options.webhookSecret, now: this.clock.now() });
+  }
+}

@@ -1,0 +1,87 @@
+import { isFresh, parseSignatureHeader, SIGNATURE_TOLERANCE_SECONDS } from '#domain/payment/webhook-signature';
+import { RequestRefused } from '#platform/http/request-refused';
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { z } from 'zod';
+import type { PaymentEvent } from '../payment.api.ts';
+
+const envelope = z.object({
+  id: z.string().min(1).max(255),
+  type: z.string().min(1).max(255),
+  data: z.object({ object: z.unknown() }),
+});
+
+const paymentIntent = z.object({
+  id: z.string().min(1).max(255),
+  amount: z.int().min(0),
+  amount_received: z.int().min(0).optional(),
+  currency: z.string().length(3),
+});
+
+const outcomes: ReadonlyMap<string, 'succeeded' | 'failed' | 'canceled'> = new Map([
+  ['payment_intent.succeeded', 'succeeded'],
+  ['payment_intent.payment_failed', 'failed'],
+  ['payment_intent.canceled', 'canceled'],
+]);
+
+function macOf(secret: string, timestamp: number, body: Buffer): Buffer {
+  return createHmac('sha256', secret).update(`${timestamp}.`).update(body).digest();
+}
+
+/** The `Stripe-Signature` of a message sent now. */
+export function signWebhook(body: Buffer, secret: string, now: Date): string {
+  const timestamp = Math.floor(now.getTime() / 1000);
+  return `t=${timestamp},v1=${macOf(secret, timestamp, body).toString('hex')}`;
+}
+
+function refused(detail: string): RequestRefused {
+  return new RequestRefused('VALIDATION_FAILED', { detail });
+}
+
+interface IncomingWebhook {
+  readonly rawBody: Buffer;
+  readonly signature: string | undefined;
+  readonly secret: string;
+  readonly now: Date;
+}
+
+/** Believes nothing before the bytes, as they came, have been checked against the signature. */
+export function readWebhook(incoming: IncomingWebhook): PaymentEvent {
+  assertSigned(incoming);
+  const event = envelope.safeParse(asJson(incoming.rawBody));
+  if (!event.success) throw refused('The body is not an event.');
+  const { id, type, data } = event.data;
+  const outcome = outcomes.get(type);
+  if (!outcome) return { eventId: id, type, intentId: undefined, outcome: 'other', amountCents: undefined, currency: undefined };
+  const intent = paymentIntent.safeParse(data.object);
+  if (!intent.success) throw refused('The event does not carry a payment intent.');
+  const { amount, amount_received: received = amount, currency } = intent.data;
+  return {
+    eventId: id,
+    type,
+    intentId: intent.data.id,
+    outcome,
+    amountCents: outcome === 'succeeded' ? received : amount,
+    currency: currency.toUpperCase(),
+  };
+}
+
+function assertSigned({ rawBody, signature, secret, now }: IncomingWebhook): void {
+  if (!signature) throw refused('The signature is missing.');
+  const parsed = parseSignatureHeader(signature);
+  if (!parsed) throw refused('The signature is malformed.');
+  const expected = macOf(secret, parsed.timestamp, rawBody);
+  // `some` may stop early, which tells which of the sender's own signatures fits, and nothing about ours.
+  if (!parsed.v1.some((given) => timingSafeEqual(Buffer.from(given, 'hex'), expected)))
+    throw refused('The signature does not fit the body.');
+  if (!isFresh(parsed.timestamp, now.getTime())) {
+    throw refused(`The signature is more than ${SIGNATURE_TOLERANCE_SECONDS} seconds away from now.`);
+  }
+}
+
+function asJson(body: Buffer): unknown {
+  try {
+    return JSON.parse(body.toString('utf8'));
+  } catch {
+    throw refused('The body is not JSON.');
+  }
+}

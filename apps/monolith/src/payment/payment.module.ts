@@ -1,0 +1,63 @@
+import { Clock } from '#application/clock';
+import { Ids } from '#application/ids';
+import { Outbox } from '#application/outbox';
+import { TransactionManager } from '#application/transaction-manager';
+import { publicUrls } from '#platform/config/settings';
+import type { Destination } from '#platform/outbox/destination';
+import { useCase } from '#platform/use-case';
+import { Module } from '@nestjs/common';
+import type { MonolithConfig } from '../config.ts';
+import { CONFIG } from '../tokens.ts';
+import { ConfirmSandboxPayment } from './application/confirm-sandbox-payment.ts';
+import { PaymentProvider, SandboxIntents } from './application/ports.ts';
+import { SandboxController } from './inbound/sandbox.controller.ts';
+import { PaymentsDestination } from './outbound/payments-destination.ts';
+import { PostgresSandboxIntents } from './outbound/postgres-sandbox-intents.ts';
+import { SandboxPayments } from './outbound/sandbox-payments.ts';
+import { SandboxWebhooks } from './outbound/sandbox-webhooks.ts';
+import { StripeClient } from './outbound/stripe-client.ts';
+import { StripePayments } from './outbound/stripe-payments.ts';
+import { PaymentApi } from './payment.api.ts';
+
+/** Where the relays of this context deliver to. */
+export class PaymentDestinations {
+  constructor(readonly all: readonly Destination[]) {}
+}
+
+function openProvider(
+  config: MonolithConfig,
+  transactions: TransactionManager,
+  intents: SandboxIntents,
+  clock: Clock,
+): PaymentProvider {
+  if (config.PAYMENT_PROVIDER === 'stripe') {
+    if (!config.STRIPE_SECRET_KEY) throw new Error('stripe without its key: loadConfig checks that');
+    const client = new StripeClient({ base: config.STRIPE_API_BASE, secretKey: config.STRIPE_SECRET_KEY });
+    return new StripePayments(client, config.STRIPE_WEBHOOK_SECRET, clock);
+  }
+  return new SandboxPayments(transactions, intents, clock, sandboxOptions(config));
+}
+
+function openDestinations(config: MonolithConfig, provider: PaymentProvider, clock: Clock): PaymentDestinations {
+  const commands = new PaymentsDestination(provider);
+  if (config.PAYMENT_PROVIDER !== 'sandbox') return new PaymentDestinations([commands]);
+  return new PaymentDestinations([commands, new SandboxWebhooks(clock, sandboxOptions(config))]);
+}
+
+function sandboxOptions(config: MonolithConfig): { publicUrl: string; webhookSecret: string } {
+  return { publicUrl: publicUrls(config).publicUrl, webhookSecret: config.STRIPE_WEBHOOK_SECRET };
+}
+
+/** Money: the provider, whichever it is, and the sandbox that stands in for one. */
+@Module({
+  controllers: [SandboxController],
+  providers: [
+    { provide: SandboxIntents, useClass: PostgresSandboxIntents },
+    useCase(ConfirmSandboxPayment, TransactionManager, SandboxIntents, Outbox, Ids, Clock),
+    { provide: PaymentProvider, useFactory: openProvider, inject: [CONFIG, TransactionManager, SandboxIntents, Clock] },
+    { provide: PaymentApi, useExisting: PaymentProvider },
+    { provide: PaymentDestinations, useFactory: openDestinations, inject: [CONFIG, PaymentProvider, Clock] },
+  ],
+  exports: [PaymentApi, PaymentDestinations],
+})
+export class PaymentModule {}

@@ -1,0 +1,51 @@
+import { Clock } from '#application/clock';
+import { Ids } from '#application/ids';
+import { Outbox } from '#application/outbox';
+import { TransactionManager } from '#application/transaction-manager';
+import { Answers } from '#platform/idempotency/answers';
+import { IdempotencyRows } from '#platform/idempotency/idempotency-rows';
+import { PostgresOutbox } from '#platform/outbox/postgres-outbox';
+import { RelayBell } from '#platform/outbox/relay-bell';
+import { PostgresTransactionManager } from '#platform/postgres/transaction-manager';
+import { SystemClock, TimeOrderedIds } from '#platform/system-clock';
+import { Global, Module, type DynamicModule } from '@nestjs/common';
+import { Counter } from 'prom-client';
+import { DataSource } from 'typeorm';
+import type { Resources } from './resources.ts';
+import { CONFIG, LOGGER, LOOPS, REDIS } from './tokens.ts';
+
+/** What every context may ask for. The only global module: these are the house's own walls. */
+@Global()
+@Module({})
+export class PlatformModule {
+  static register(resources: Resources, loops: boolean): DynamicModule {
+    const { config, logger, metrics, dataSource, redis } = resources;
+    const bell = new RelayBell();
+    const retries = new Counter({
+      name: 'transaction_retries_total',
+      help: 'Transactions that had to run again.',
+      labelNames: ['sqlstate'],
+      registers: [metrics.registry],
+    });
+    const transactions = new PostgresTransactionManager(dataSource, {
+      deadlineMs: config.REQUEST_DEADLINE_MS,
+      retries,
+      afterCommit: (destinations) => bell.ring(destinations),
+    });
+    const provided = [
+      { provide: CONFIG, useValue: config },
+      { provide: LOGGER, useValue: logger },
+      { provide: REDIS, useValue: redis },
+      { provide: LOOPS, useValue: loops },
+      { provide: DataSource, useValue: dataSource },
+      { provide: TransactionManager, useValue: transactions },
+      { provide: Outbox, useValue: new PostgresOutbox() },
+      { provide: Ids, useValue: new TimeOrderedIds() },
+      { provide: Clock, useValue: new SystemClock() },
+      { provide: RelayBell, useValue: bell },
+      { provide: IdempotencyRows, useValue: new IdempotencyRows(dataSource) },
+      Answers,
+    ];
+    return { module: PlatformModule, providers: provided, exports: provided };
+  }
+}

@@ -1,0 +1,174 @@
+import type { Transaction } from '#application/transaction-manager';
+import type { OrderStatus } from '#domain/purchase/order';
+import type { ReservationStatus } from '#domain/purchase/reservation';
+import type { FreePlace } from '#domain/purchase/best-available';
+import type { Place } from '#domain/catalog/stadium-layout';
+import type { SaleStatus } from '#domain/catalog/sale';
+
+export interface MatchForSale {
+  readonly id: string;
+  readonly name: string;
+  readonly venue: string;
+  readonly kickoffAt: Date;
+  readonly currency: string;
+  readonly maxTicketsPerFan: number;
+  readonly queueRequired: boolean;
+  readonly saleStatus: SaleStatus;
+  readonly opensAt: Date | null;
+}
+
+export interface SectorForSale {
+  readonly id: string;
+  readonly matchId: string;
+  readonly name: string;
+  readonly kind: 'seated' | 'standing';
+  readonly gate: string | null;
+  readonly priceCents: number;
+  readonly capacity: number;
+}
+
+/** What is for sale, from the catalogue. */
+export abstract class MatchesForSale {
+  abstract match(matchId: string, tx?: Transaction): Promise<MatchForSale | undefined>;
+  abstract sector(sectorId: string): Promise<SectorForSale | undefined>;
+  abstract sectors(matchId: string): Promise<readonly SectorForSale[]>;
+}
+
+export interface ReservedSeat {
+  readonly seatId: string;
+  readonly sector: string;
+  readonly row: string | null;
+  readonly number: number | null;
+  readonly priceCents: number;
+}
+
+export interface Reservation {
+  readonly id: string;
+  readonly matchId: string;
+  readonly sectorId: string;
+  readonly userId: string;
+  readonly sessionToken: string | null;
+  readonly status: ReservationStatus;
+  readonly together: boolean;
+  readonly seats: readonly ReservedSeat[];
+  readonly totalCents: number;
+  readonly currency: string;
+  readonly expiresAt: Date;
+}
+
+export interface SectorState {
+  readonly sectorId: string;
+  readonly available: number;
+  readonly held: number;
+  readonly sold: number;
+  readonly blocked: number;
+  /** When the next hold of the sector ends; null when nothing is held. */
+  readonly nextExpiryAt: Date | null;
+}
+
+export interface SeatState extends Place {
+  readonly seatId: string;
+  readonly status: 'available' | 'held' | 'sold' | 'blocked';
+}
+
+/** Seats as anybody may see them: a moment old, never trusted for a "yes". An expired hold reads as available. */
+export abstract class SeatInventory {
+  abstract layOut(tx: Transaction, matchId: string, sectors: readonly { sectorId: string; places: readonly Place[] }[]): Promise<void>;
+  abstract free(sectorId: string): Promise<readonly FreePlace[]>;
+  abstract seats(sectorId: string): Promise<{ version: number; seats: readonly SeatState[] }>;
+  abstract states(matchId: string): Promise<readonly SectorState[]>;
+  /** Which sector each of these seats is in; unknown ones are missing. */
+  abstract sectorsOf(matchId: string, seatIds: readonly string[]): Promise<ReadonlyMap<string, string>>;
+}
+
+export interface HoldRequest {
+  readonly matchId: string;
+  readonly sectorId: string;
+  readonly userId: string;
+  readonly sessionToken: string | undefined;
+  readonly seatIds: readonly string[];
+  readonly together: boolean;
+}
+
+export type HoldOutcome =
+  | { readonly kind: 'taken'; readonly reservation: Reservation }
+  /** Nothing was changed: these seats have somebody (`taken`), those were being taken this instant (`busy`). */
+  | { readonly kind: 'lost'; readonly taken: readonly string[]; readonly busy: readonly string[] };
+
+/**
+ * Takes proposed seats, all or none, in one transaction with the rules that guard them: sale, window, limit. Who proposes
+ * them may be wrong; this is where it is decided.
+ */
+export abstract class SeatHolds {
+  /** The rules alone, so that nobody is told about seats who may not have any. Throws what `take` would. */
+  abstract check(request: Omit<HoldRequest, 'seatIds' | 'together'> & { wanted: number }): Promise<void>;
+  abstract take(request: HoldRequest): Promise<HoldOutcome>;
+}
+
+export interface Order {
+  readonly id: string;
+  readonly number: string;
+  readonly matchId: string;
+  readonly reservationId: string;
+  readonly userId: string;
+  readonly sessionToken: string | null;
+  readonly status: OrderStatus;
+  readonly totalCents: number;
+  readonly currency: string;
+  readonly email: string;
+  readonly holders: readonly { seatId: string; name: string }[];
+  readonly payment: { readonly provider: string; readonly intentId: string | null; readonly clientSecret: string | null; readonly confirmUrl: string | null };
+}
+
+/** Reservations and their seats, locked while a transaction decides about them. */
+export abstract class Reservations {
+  abstract find(reservationId: string): Promise<Reservation | undefined>;
+  /** Locked until the transaction ends; undefined when there is none or it is another fan's. */
+  abstract lock(tx: Transaction, reservationId: string, userId?: string): Promise<Reservation | undefined>;
+  abstract setStatus(tx: Transaction, reservationId: string, status: ReservationStatus): Promise<void>;
+  /** Gives its seats back: for sale at once. */
+  abstract freeSeats(tx: Transaction, reservationId: string): Promise<void>;
+  /**
+   * Makes its seats sold if every one of them is still its own or free again; false and nothing changed otherwise. Without
+   * `revive` a hold that has ended stays ended, whoever has its seats.
+   */
+  abstract sellSeats(tx: Transaction, reservation: Reservation, options: { revive: boolean }): Promise<boolean>;
+  /** The other holds of the same window that nobody is paying for. */
+  abstract othersInWindow(tx: Transaction, reservation: Reservation): Promise<readonly string[]>;
+  /** Ends up to `limit` reservations whose time has come; returns how many. Moves rows, decides nothing. */
+  abstract expireDue(limit: number): Promise<number>;
+}
+
+export abstract class Orders {
+  abstract nextNumber(tx: Transaction): Promise<number>;
+  abstract add(tx: Transaction, order: Order): Promise<void>;
+  abstract ofReservation(tx: Transaction, reservationId: string): Promise<Order | undefined>;
+  abstract lockByIntent(tx: Transaction, intentId: string): Promise<Order | undefined>;
+  /** Another order of the same window that is being paid or was. */
+  abstract rivalInWindow(tx: Transaction, sessionToken: string, reservationId: string): Promise<{ id: string; status: OrderStatus } | undefined>;
+  abstract setIntent(tx: Transaction, orderId: string, payment: Order['payment']): Promise<void>;
+  abstract setStatus(tx: Transaction, orderId: string, status: OrderStatus, events: readonly string[]): Promise<void>;
+  abstract note(tx: Transaction, orderId: string, event: string): Promise<void>;
+}
+
+export abstract class Payments {
+  abstract createIntent(order: { orderId: string; amountCents: number; currency: string }): Promise<{
+    provider: string;
+    intentId: string;
+    clientSecret: string;
+    confirmUrl?: string;
+  }>;
+}
+
+/** What follows from an order's fate, in the transaction that decides it: tickets, the end of the turn, what is told to whom. */
+export abstract class OrderConsequences {
+  abstract completed(tx: Transaction, order: Order, reservation: Reservation): Promise<void>;
+  /** The money goes back in full: the seats were no longer to be had. */
+  abstract refunded(tx: Transaction, order: Order): Promise<void>;
+  abstract cancelled(tx: Transaction, order: Order): Promise<void>;
+}
+
+/** Remembers the provider's events; false when this one has already taken effect. */
+export abstract class PaymentInbox {
+  abstract remember(tx: Transaction, event: { eventId: string; type: string; intentId: string | undefined; outcome: string }): Promise<boolean>;
+}

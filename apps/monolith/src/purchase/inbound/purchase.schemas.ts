@@ -1,0 +1,132 @@
+import { reservationStatusAt, type ReservationStatus } from '#domain/purchase/reservation';
+import { z } from 'zod';
+import type { Order, Reservation } from '../application/ports.ts';
+import type { OrderDetails } from '../application/purchase-reader.ts';
+
+/** Text people type: no control characters (PostgreSQL refuses NUL), no lone surrogates, not a novel. */
+const plainText = (max: number) =>
+  z
+    .string()
+    .min(1)
+    .max(max)
+    // eslint-disable-next-line no-control-regex
+    .regex(/^[^\u0000-\u001f\u007f]*$/, 'must not have control characters')
+    .refine((text) => text.isWellFormed() && text.trim() !== '', 'must be readable text');
+
+export const holdRequest = z
+  .union([
+    z.strictObject({ sector_id: z.guid(), quantity: z.int().min(1).max(20) }),
+    z.strictObject({
+      seat_ids: z
+        .array(z.guid())
+        .min(1)
+        .max(20)
+        .refine((ids) => new Set(ids).size === ids.length, 'names a seat twice'),
+    }),
+  ])
+  .meta({ id: 'HoldRequest' });
+
+export const checkOutRequest = z
+  .strictObject({
+    holders: z
+      .array(z.strictObject({ seat_id: z.guid(), name: plainText(100) }))
+      .min(1)
+      .max(20),
+    email: z.email().max(254),
+  })
+  .meta({ id: 'CheckOutRequest' });
+
+const reservedSeat = z.object({
+  seat_id: z.guid(),
+  sector: z.string(),
+  row: z.string().nullable(),
+  number: z.int().nullable(),
+  price_cents: z.int(),
+});
+
+export const reservationAnswer = z
+  .object({
+    id: z.guid(),
+    status: z.enum(['held', 'ordered', 'completed', 'expired', 'released']),
+    match_id: z.guid(),
+    seats: z.array(reservedSeat),
+    together: z.boolean(),
+    total_cents: z.int(),
+    currency: z.string(),
+    expires_at: z.iso.datetime(),
+  })
+  .meta({ id: 'Reservation' });
+
+export const checkOutAnswer = z
+  .object({
+    order_id: z.guid(),
+    number: z.string().meta({ example: 'ORD-2026-001234' }),
+    status: z.enum(['awaiting_payment', 'completed', 'cancelled', 'refunded', 'expired']),
+    payment: z.object({ provider: z.string(), intent_id: z.string(), client_secret: z.string(), confirm_url: z.string().optional() }),
+  })
+  .meta({ id: 'CheckedOut' });
+
+export const orderAnswer = z
+  .object({
+    id: z.guid(),
+    number: z.string(),
+    match_id: z.guid(),
+    reservation_id: z.guid(),
+    status: z.enum(['awaiting_payment', 'completed', 'cancelled', 'refunded', 'expired']),
+    total_cents: z.int(),
+    currency: z.string(),
+    seats: z.array(reservedSeat),
+    tickets: z.array(z.object({ id: z.guid(), status: z.enum(['valid', 'used', 'transferred', 'refunded']) })),
+    timeline: z.array(z.object({ at: z.iso.datetime(), event: z.string() })),
+  })
+  .meta({ id: 'Order' });
+
+export const orderListAnswer = z.object({ items: z.array(orderAnswer), next_cursor: z.string().nullable() }).meta({ id: 'OrderList' });
+
+const seatsView = (seats: Reservation['seats']): z.infer<typeof reservedSeat>[] =>
+  seats.map((seat) => ({ seat_id: seat.seatId, sector: seat.sector, row: seat.row, number: seat.number, price_cents: seat.priceCents }));
+
+export function reservationView(reservation: Reservation, now = new Date()): z.infer<typeof reservationAnswer> {
+  const status: ReservationStatus = reservationStatusAt(reservation.status, reservation.expiresAt, now);
+  return {
+    id: reservation.id,
+    status,
+    match_id: reservation.matchId,
+    seats: seatsView(reservation.seats),
+    together: reservation.together,
+    total_cents: reservation.totalCents,
+    currency: reservation.currency,
+    expires_at: reservation.expiresAt.toISOString(),
+  };
+}
+
+export function checkedOutView({ id, number, status, payment }: Order): z.infer<typeof checkOutAnswer> {
+  return {
+    order_id: id,
+    number,
+    status,
+    payment: {
+      provider: payment.provider,
+      intent_id: payment.intentId ?? '',
+      client_secret: payment.clientSecret ?? '',
+      ...(payment.confirmUrl ? { confirm_url: payment.confirmUrl } : {}),
+    },
+  };
+}
+
+type TicketOfOrder = z.infer<typeof orderAnswer>['tickets'][number];
+
+export function orderView({ order, seats, timeline }: OrderDetails, tickets: readonly TicketOfOrder[]): z.infer<typeof orderAnswer> {
+  return {
+    id: order.id,
+    number: order.number,
+    match_id: order.matchId,
+    reservation_id: order.reservationId,
+    status: order.status,
+    total_cents: order.totalCents,
+    currency: order.currency,
+    seats: seatsView(seats),
+    tickets: [...tickets],
+    timeline: [...timeline],
+  };
+}

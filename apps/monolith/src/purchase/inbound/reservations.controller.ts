@@ -1,0 +1,89 @@
+import { Caller, type CallerIdentity } from '#platform/http/caller';
+import { Endpoint } from '#platform/http/endpoint';
+import { RequestRefused } from '#platform/http/request-refused';
+import { Answers } from '#platform/idempotency/answers';
+import { Body, Controller, Delete, Get, Headers, Param, Post, Res } from '@nestjs/common';
+import { ApiCreatedResponse, ApiHeader, ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import type { FastifyReply } from 'fastify';
+import { z } from 'zod';
+import { CheckOut } from '../application/check-out.ts';
+import { HoldSeats } from '../application/hold-seats.ts';
+import { Reservations } from '../application/ports.ts';
+import { ReleaseReservation } from '../application/release-reservation.ts';
+import { checkOutAnswer, checkedOutView, checkOutRequest, holdRequest, reservationAnswer, reservationView } from './purchase.schemas.ts';
+
+const id = z.guid();
+
+@ApiTags('purchase')
+@Controller('api/v1')
+export class ReservationsController {
+  constructor(
+    private readonly holdSeats: HoldSeats,
+    private readonly checkOut: CheckOut,
+    private readonly releaseReservation: ReleaseReservation,
+    private readonly reservations: Reservations,
+    private readonly answers: Answers,
+  ) {}
+
+  @Post('matches/:id/reservations')
+  @Endpoint({ access: 'fan', fanLimit: true })
+  @ApiOperation({ summary: 'Hold seats: the best together, or exactly these' })
+  @ApiHeader({ name: 'X-Purchase-Session', description: 'The session_token of the turn, when the match has a waiting room' })
+  @ApiCreatedResponse({ standardSchema: reservationAnswer })
+  hold(
+    @Param('id', { schema: id }) matchId: string,
+    @Body({ schema: holdRequest }) body: z.output<typeof holdRequest>,
+    @Headers('x-purchase-session') sessionToken: string | undefined,
+    @Caller() caller: CallerIdentity,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    const wish = { matchId, userId: caller.userId, sessionToken };
+    const command = 'quantity' in body ? { ...wish, sectorId: body.sector_id, quantity: body.quantity } : { ...wish, seatIds: body.seat_ids };
+    return this.answers.give(
+      reply,
+      () => this.holdSeats.execute(command),
+      (reservation) => ({ status: 201, location: `/api/v1/reservations/${reservation.id}`, body: reservationView(reservation) }),
+    );
+  }
+
+  @Get('reservations/:id')
+  @Endpoint({ access: 'fan' })
+  @ApiOperation({ summary: 'A reservation, also when it has ended' })
+  @ApiOkResponse({ standardSchema: reservationAnswer })
+  async one(@Param('id', { schema: id }) reservationId: string, @Caller() caller: CallerIdentity): Promise<z.infer<typeof reservationAnswer>> {
+    const reservation = await this.reservations.find(reservationId);
+    if (reservation?.userId !== caller.userId) throw new RequestRefused('NOT_FOUND', { detail: 'There is no such reservation.' });
+    return reservationView(reservation);
+  }
+
+  @Delete('reservations/:id')
+  @Endpoint({ access: 'fan', status: 204, body: 'none' })
+  @ApiOperation({ summary: 'Give the seats back; cancels an order that is being paid' })
+  @ApiNoContentResponse()
+  async release(@Param('id', { schema: id }) reservationId: string, @Caller() caller: CallerIdentity): Promise<void> {
+    await this.releaseReservation.execute({ reservationId, userId: caller.userId });
+  }
+
+  @Post('reservations/:id/checkout')
+  @Endpoint({ access: 'fan', fanLimit: true })
+  @ApiOperation({ summary: 'Make an order of the hold and ask for its payment; again: the same order' })
+  @ApiCreatedResponse({ standardSchema: checkOutAnswer })
+  @ApiOkResponse({ standardSchema: checkOutAnswer })
+  pay(
+    @Param('id', { schema: id }) reservationId: string,
+    @Body({ schema: checkOutRequest }) body: z.output<typeof checkOutRequest>,
+    @Caller() caller: CallerIdentity,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    const holders = body.holders.map(({ seat_id, name }) => ({ seatId: seat_id, name: name.trim() }));
+    return this.answers.give(
+      reply,
+      () => this.checkOut.execute({ reservationId, userId: caller.userId, holders, email: body.email }),
+      ({ order, isNew }) => ({
+        status: isNew ? 201 : 200,
+        ...(isNew ? { location: `/api/v1/orders/${order.id}` } : {}),
+        body: checkedOutView(order),
+      }),
+    );
+  }
+}

@@ -1,0 +1,36 @@
+import type { Transaction } from '#application/transaction-manager';
+import type { TicketingApi } from '../../ticketing/ticketing.api.ts';
+import { OrderConsequences, type Order, type Reservation } from '../application/ports.ts';
+import type { OrderMessenger } from './order-messenger.ts';
+import type { PostgresPurchaseWindows } from './postgres-purchase-windows.ts';
+
+/** Tickets, the end of the turn and every message about it: all rows of the deciding transaction. */
+export class RecordedOrderConsequences extends OrderConsequences {
+  constructor(
+    private readonly ticketing: TicketingApi,
+    private readonly windows: PostgresPurchaseWindows,
+    private readonly messenger: OrderMessenger,
+  ) {
+    super();
+  }
+
+  async completed(tx: Transaction, order: Order, reservation: Reservation): Promise<void> {
+    const holders = new Map(order.holders.map(({ seatId, name }) => [seatId, name]));
+    const tickets = await this.ticketing.issue(tx, {
+      orderId: order.id,
+      matchId: order.matchId,
+      userId: order.userId,
+      seats: reservation.seats.map((seat) => ({ ...seat, holderName: holders.get(seat.seatId) ?? '' })),
+    });
+    if (reservation.sessionToken) await this.windows.end(tx, reservation.sessionToken, 'completed');
+    await this.messenger.completed(tx, order, reservation, tickets);
+  }
+
+  refunded(tx: Transaction, order: Order): Promise<void> {
+    return this.messenger.refunded(tx, order);
+  }
+
+  cancelled(tx: Transaction, order: Order): Promise<void> {
+    return this.messenger.cancelled(tx, order);
+  }
+}

@@ -1,0 +1,89 @@
+import type { OutboxMessage } from '#application/outbox';
+import type { EmailJob, PushJob } from '#contracts/queue-jobs';
+import { formatMoney } from '#domain/shared/money';
+import type { FanContact } from '../../fans/fans.api.ts';
+import type { IssuedTicket } from '../../ticketing/ticketing.api.ts';
+import type { MatchForSale, Order, Reservation } from '../application/ports.ts';
+
+export interface ToldOrder {
+  readonly order: Order;
+  readonly match: MatchForSale;
+  readonly contact: FanContact;
+  readonly now: Date;
+  readonly nextId: () => string;
+}
+
+const envelope = (id: string, now: Date) => ({ job_id: id, created_at: now.toISOString(), attempts: 0 as const, max_attempts: 3 as const });
+
+function email(told: ToldOrder, event: string, part: Pick<EmailJob, 'template' | 'payload'>): OutboxMessage {
+  const id = told.nextId();
+  const body = { ...envelope(id, told.now), type: 'email', recipient: told.order.email, user_id: told.order.userId, ...part };
+  return { id, destination: 'email', event, aggregateId: told.order.id, body };
+}
+
+/** One mail that the order is paid. */
+export function orderConfirmation(told: ToldOrder, reservation: Reservation): OutboxMessage {
+  const { order, match, contact } = told;
+  return email(told, 'order.completed', {
+    template: 'order_confirmation',
+    payload: {
+      order_id: order.number,
+      match_name: match.name,
+      kickoff_at: match.kickoffAt.toISOString(),
+      venue: match.venue,
+      tickets: reservation.seats.map((seat) => ({ sector: seat.sector, row: seat.row, seat: seat.number === null ? null : String(seat.number) })),
+      total_amount: formatMoney({ amountCents: order.totalCents, currency: order.currency }),
+      locale: contact.locale,
+    },
+  });
+}
+
+/** One mail with all tickets, and one push to the fan's devices that they are there. */
+export function ticketDelivery(told: ToldOrder, tickets: readonly IssuedTicket[]): OutboxMessage[] {
+  const { order, match, contact, now } = told;
+  const mail = email(told, 'ticket.generated', {
+    template: 'ticket_delivery',
+    payload: {
+      order_id: order.number,
+      match_name: match.name,
+      kickoff_at: match.kickoffAt.toISOString(),
+      venue: match.venue,
+      tickets: tickets.map((ticket) => ({
+        ticket_id: ticket.id,
+        holder_name: ticket.holderName,
+        code: ticket.code,
+        sector: ticket.sector,
+        row: ticket.row,
+        seat: ticket.number === null ? null : String(ticket.number),
+      })),
+      locale: contact.locale,
+    },
+  });
+  if (contact.fcmTokens.length === 0) return [mail];
+  const id = told.nextId();
+  const text = contact.locale === 'hr' ? ['Ulaznice su stigle', `${match.name}: ulaznica: ${tickets.length}`] : ['Your tickets are here', `${match.name}: ${tickets.length} ticket(s)`];
+  const push: PushJob = {
+    ...envelope(id, now),
+    type: 'push',
+    template: 'ticket_delivery',
+    user_id: order.userId,
+    fcm_tokens: [...contact.fcmTokens],
+    payload: { title: text[0] ?? '', body: text[1] ?? '', data: { order_id: order.id, match_id: order.matchId, action: 'open_tickets' } },
+    priority: 'normal',
+  };
+  return [mail, { id, destination: 'push', event: 'ticket.generated', aggregateId: order.id, body: push }];
+}
+
+/** One mail that the money goes back in full. */
+export function refundNotice(told: ToldOrder): OutboxMessage {
+  const { order, match, contact } = told;
+  return email(told, 'order.refunded', {
+    template: 'refund',
+    payload: {
+      order_id: order.number,
+      match_name: match.name,
+      total_amount: formatMoney({ amountCents: order.totalCents, currency: order.currency }),
+      locale: contact.locale,
+    },
+  });
+}

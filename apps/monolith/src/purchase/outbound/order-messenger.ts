@@ -1,0 +1,59 @@
+import type { Clock } from '#application/clock';
+import type { Ids } from '#application/ids';
+import type { Outbox, OutboxMessage } from '#application/outbox';
+import type { Transaction } from '#application/transaction-manager';
+import type { FansApi } from '../../fans/fans.api.ts';
+import { PAYMENTS_DESTINATION, type PaymentCommand } from '../../payment/payment.api.ts';
+import type { IssuedTicket } from '../../ticketing/ticketing.api.ts';
+import { WAITING_ROOM_DESTINATION, type WaitingRoomMessage } from '../../waiting-room/waiting-room.api.ts';
+import type { MatchesForSale, Order, Reservation } from '../application/ports.ts';
+import { orderConfirmation, refundNotice, ticketDelivery, type ToldOrder } from './order-messages.ts';
+
+/** Who has to hear of an order: the fan by mail and push, the waiting room, the payment provider. All through the outbox. */
+export class OrderMessenger {
+  constructor(
+    private readonly fans: FansApi,
+    private readonly matches: MatchesForSale,
+    private readonly outbox: Outbox,
+    private readonly ids: Ids,
+    private readonly clock: Clock,
+  ) {}
+
+  async completed(tx: Transaction, order: Order, reservation: Reservation, tickets: readonly IssuedTicket[]): Promise<void> {
+    const told = await this.told(tx, order);
+    const turnIsUsed = reservation.sessionToken ? [this.turnIsUsed(order)] : [];
+    await this.outbox.append(tx, [orderConfirmation(told, reservation), ...ticketDelivery(told, tickets), ...turnIsUsed]);
+  }
+
+  async refunded(tx: Transaction, order: Order): Promise<void> {
+    const command: PaymentCommand = {
+      kind: 'refund',
+      intentId: order.payment.intentId ?? '',
+      amountCents: order.totalCents,
+      key: `refund-${order.id}`,
+    };
+    await this.outbox.append(tx, [this.payment(order, 'order.refunded', command), refundNotice(await this.told(tx, order))]);
+  }
+
+  async cancelled(tx: Transaction, order: Order): Promise<void> {
+    if (!order.payment.intentId) return;
+    await this.outbox.append(tx, [this.payment(order, 'order.cancelled', { kind: 'cancel', intentId: order.payment.intentId })]);
+  }
+
+  private payment(order: Order, event: string, body: PaymentCommand): OutboxMessage {
+    return { id: this.ids.next(), destination: PAYMENTS_DESTINATION, event, aggregateId: order.id, body };
+  }
+
+  private turnIsUsed(order: Order): OutboxMessage {
+    const body: WaitingRoomMessage = { kind: 'complete', match_id: order.matchId, user_id: order.userId };
+    return { id: this.ids.next(), destination: WAITING_ROOM_DESTINATION, event: 'order.completed', body };
+  }
+
+  private async told(tx: Transaction, order: Order): Promise<ToldOrder> {
+    const match = await this.matches.match(order.matchId, tx);
+    if (!match) throw new Error(`order ${order.id} is for a match that does not exist`);
+    const contacts = await this.fans.contacts(tx, [order.userId]);
+    const contact = contacts.get(order.userId) ?? { userId: order.userId, locale: 'hr' as const, fcmTokens: [] };
+    return { order, match, contact, now: this.clock.now(), nextId: () => this.ids.next() };
+  }
+}

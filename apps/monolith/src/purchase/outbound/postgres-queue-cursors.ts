@@ -1,0 +1,26 @@
+import type { Transaction } from '#application/transaction-manager';
+import { inside } from '#platform/postgres/transaction';
+import type { DataSource } from 'typeorm';
+import { QueueCursors } from '../application/follow-waiting-room.ts';
+
+const BEGINNING = '0-0';
+
+export class PostgresQueueCursors extends QueueCursors {
+  constructor(private readonly dataSource: DataSource) {
+    super();
+  }
+
+  async position(matchId: string): Promise<string> {
+    const rows = (await this.dataSource.query(`select last_id from queue_event_cursors where match_id = $1`, [matchId])) as { last_id: string }[];
+    return rows[0]?.last_id ?? BEGINNING;
+  }
+
+  async advance(tx: Transaction, matchId: string, from: string, to: string): Promise<boolean> {
+    const rows = await inside(tx).rows(
+      `insert into queue_event_cursors (match_id, last_id) values ($1, $3)
+       on conflict (match_id) do update set last_id = excluded.last_id where queue_event_cursors.last_id = $2 returning 1`,
+      [matchId, from, to],
+    );
+    return rows.length > 0;
+  }
+}

@@ -1,0 +1,17 @@
+import { queueKeys } from '#contracts/queue-keys';
+import type { RedisConnection } from '#platform/redis/redis-connection';
+import { z } from 'zod';
+
+const window = z.object({ expires_at: z.iso.datetime(), session_token: z.string() });
+
+/** The waiting room's windows, read only: what it granted, straight from its hash. */
+export class GrantedTurns {
+  constructor(private readonly redis: RedisConnection) {}
+
+  /** Undefined when there is none, or when Redis does not answer: then the turn is not known, and that is the answer. */
+  async of(matchId: string, userId: string): Promise<{ sessionToken: string; expiresAt: string } | undefined> {
+    const text = await this.redis.hget(queueKeys.windows(matchId), userId).catch(() => null);
+    const parsed = text ? window.safeParse(JSON.parse(text)) : undefined;
+    return parsed?.success ? { sessionToken: parsed.data.session_token, expiresAt: parsed.data.expires_at } : undefined;
+  }
+}

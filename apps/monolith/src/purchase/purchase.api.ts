@@ -1,0 +1,23 @@
+import type { Transaction } from '#application/transaction-manager';
+import type { Place } from '#domain/catalog/stadium-layout';
+
+export interface SeatCounts {
+  readonly available: number;
+  readonly held: number;
+  readonly sold: number;
+  readonly blocked: number;
+}
+
+export interface MatchReport extends SeatCounts {
+  readonly refunded: number;
+  readonly revenueCents: number;
+  readonly orders: Readonly<Record<string, number>>;
+}
+
+/** What operations ask of the purchase. */
+export abstract class PurchaseApi {
+  /** Puts the places of a new match up for sale. */
+  abstract layOut(tx: Transaction, matchId: string, sectors: readonly { sectorId: string; places: readonly Place[] }[]): Promise<void>;
+  abstract availability(matchId: string): Promise<ReadonlyMap<string, SeatCounts>>;
+  abstract report(matchId: string): Promise<MatchReport>;
+}

@@ -1,0 +1,123 @@
+import { Clock } from '#application/clock';
+import { Ids } from '#application/ids';
+import { Outbox } from '#application/outbox';
+import { TransactionManager } from '#application/transaction-manager';
+import type { Logger } from '#platform/logging/logger';
+import type { RedisConnection } from '#platform/redis/redis-connection';
+import { useCase } from '#platform/use-case';
+import { Module } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+import { CatalogApi } from '../catalog/catalog.api.ts';
+import { CatalogModule } from '../catalog/catalog.module.ts';
+import type { MonolithConfig } from '../config.ts';
+import { FansApi } from '../fans/fans.api.ts';
+import { FansModule } from '../fans/fans.module.ts';
+import { PaymentApi } from '../payment/payment.api.ts';
+import { PaymentModule } from '../payment/payment.module.ts';
+import { TicketingApi } from '../ticketing/ticketing.api.ts';
+import { TicketingModule } from '../ticketing/ticketing.module.ts';
+import { CONFIG, LOGGER, REDIS } from '../tokens.ts';
+import { CheckOut } from './application/check-out.ts';
+import { ExpireReservations } from './application/expire-reservations.ts';
+import { FollowWaitingRoom, QueueCursors, QueueEventConsequences, QueueEvents } from './application/follow-waiting-room.ts';
+import { HoldSeats } from './application/hold-seats.ts';
+import {
+  MatchesForSale,
+  OrderConsequences,
+  Orders,
+  PaymentInbox,
+  Payments,
+  Reservations,
+  SeatHolds,
+  SeatInventory,
+} from './application/ports.ts';
+import { PurchaseReader } from './application/purchase-reader.ts';
+import { ReleaseReservation } from './application/release-reservation.ts';
+import { SettlePayment } from './application/settle-payment.ts';
+import { OrdersController } from './inbound/orders.controller.ts';
+import { PaymentWebhookController } from './inbound/payment-webhook.controller.ts';
+import { QueueEventsListener } from './inbound/queue-events.listener.ts';
+import { ReservationExpirySchedule } from './inbound/reservation-expiry.schedule.ts';
+import { ReservationsController } from './inbound/reservations.controller.ts';
+import { SectorsController } from './inbound/sectors.controller.ts';
+import { CatalogMatches } from './outbound/catalog-matches.ts';
+import { RecordedOrderConsequences } from './outbound/order-consequences.ts';
+import { OrderMessenger } from './outbound/order-messenger.ts';
+import { PostgresOrders } from './outbound/postgres-orders.ts';
+import { PostgresPaymentInbox } from './outbound/postgres-payment-inbox.ts';
+import { PostgresPurchaseReader } from './outbound/postgres-purchase-reader.ts';
+import { PostgresPurchaseWindows } from './outbound/postgres-purchase-windows.ts';
+import { PostgresQueueCursors } from './outbound/postgres-queue-cursors.ts';
+import { PostgresReservations } from './outbound/postgres-reservations.ts';
+import { PostgresSeatHolds } from './outbound/postgres-seat-holds.ts';
+import { PostgresSeatInventory } from './outbound/postgres-seat-inventory.ts';
+import { PurchaseDesk } from './outbound/purchase-desk.ts';
+import { RecordedQueueConsequences } from './outbound/recorded-queue-consequences.ts';
+import { GrantedTurns } from './outbound/redis-granted-turns.ts';
+import { RedisQueueEvents } from './outbound/redis-queue-events.ts';
+import { PurchaseApi } from './purchase.api.ts';
+
+/** Draws the places of the best-available search; a token so that a test can seed it. */
+const RANDOM = Symbol('random');
+
+/** Holds, orders and payments: from a free seat to a sold one. */
+@Module({
+  imports: [CatalogModule, FansModule, PaymentModule, TicketingModule],
+  controllers: [ReservationsController, OrdersController, SectorsController, PaymentWebhookController],
+  providers: [
+    { provide: RANDOM, useValue: Math.random },
+    { provide: MatchesForSale, useFactory: (catalog: CatalogApi) => new CatalogMatches(catalog), inject: [CatalogApi] },
+    { provide: SeatInventory, useFactory: (dataSource: DataSource) => new PostgresSeatInventory(dataSource), inject: [DataSource] },
+    {
+      provide: PostgresPurchaseWindows,
+      useFactory: (dataSource: DataSource, redis: RedisConnection) => new PostgresPurchaseWindows(dataSource, new GrantedTurns(redis)),
+      inject: [DataSource, REDIS],
+    },
+    {
+      provide: SeatHolds,
+      useFactory: (transactions: TransactionManager, matches: MatchesForSale, windows: PostgresPurchaseWindows, config: MonolithConfig) =>
+        new PostgresSeatHolds(transactions, matches, windows, config.RESERVATION_HOLD_SECONDS),
+      inject: [TransactionManager, MatchesForSale, PostgresPurchaseWindows, CONFIG],
+    },
+    { provide: Reservations, useFactory: (dataSource: DataSource) => new PostgresReservations(dataSource), inject: [DataSource] },
+    { provide: PurchaseReader, useFactory: (dataSource: DataSource) => new PostgresPurchaseReader(dataSource), inject: [DataSource] },
+    { provide: Orders, useClass: PostgresOrders },
+    { provide: PaymentInbox, useClass: PostgresPaymentInbox },
+    { provide: Payments, useExisting: PaymentApi },
+    useCase(OrderMessenger, FansApi, MatchesForSale, Outbox, Ids, Clock),
+    {
+      provide: OrderConsequences,
+      useFactory: (ticketing: TicketingApi, windows: PostgresPurchaseWindows, messenger: OrderMessenger) =>
+        new RecordedOrderConsequences(ticketing, windows, messenger),
+      inject: [TicketingApi, PostgresPurchaseWindows, OrderMessenger],
+    },
+    { provide: QueueEvents, useFactory: (redis: RedisConnection, logger: Logger) => new RedisQueueEvents(redis, logger), inject: [REDIS, LOGGER] },
+    { provide: QueueCursors, useFactory: (dataSource: DataSource) => new PostgresQueueCursors(dataSource), inject: [DataSource] },
+    {
+      provide: QueueEventConsequences,
+      useFactory: (windows: PostgresPurchaseWindows, fans: FansApi, outbox: Outbox, ids: Ids, clock: Clock) =>
+        new RecordedQueueConsequences(windows, fans, outbox, ids, clock),
+      inject: [PostgresPurchaseWindows, FansApi, Outbox, Ids, Clock],
+    },
+    {
+      provide: HoldSeats,
+      useFactory: (matches: MatchesForSale, inventory: SeatInventory, holds: SeatHolds, random: () => number) =>
+        new HoldSeats(matches, inventory, holds, random),
+      inject: [MatchesForSale, SeatInventory, SeatHolds, RANDOM],
+    },
+    useCase(CheckOut, TransactionManager, Reservations, Orders, Payments, Ids, Clock),
+    useCase(ReleaseReservation, TransactionManager, Reservations, Orders, OrderConsequences, Clock),
+    useCase(SettlePayment, TransactionManager, PaymentInbox, Orders, Reservations, MatchesForSale, OrderConsequences),
+    useCase(ExpireReservations, Reservations),
+    useCase(FollowWaitingRoom, TransactionManager, QueueEvents, QueueCursors, QueueEventConsequences),
+    {
+      provide: PurchaseApi,
+      useFactory: (inventory: SeatInventory, reader: PurchaseReader) => new PurchaseDesk(inventory, reader),
+      inject: [SeatInventory, PurchaseReader],
+    },
+    QueueEventsListener,
+    ReservationExpirySchedule,
+  ],
+  exports: [PurchaseApi],
+})
+export class PurchaseModule {}

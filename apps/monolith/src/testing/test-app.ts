@@ -1,0 +1,136 @@
+import { Clock } from '#application/clock';
+import { Ids } from '#application/ids';
+import { Outbox } from '#application/outbox';
+import { TransactionManager } from '#application/transaction-manager';
+import { loadConfig } from '#platform/config/load-config';
+import { createHttpApp } from '#platform/http/http-app';
+import { identifyMock } from '#platform/http/identity';
+import { Answers } from '#platform/idempotency/answers';
+import { IdempotencyCache } from '#platform/idempotency/idempotency-cache';
+import { guardIdempotency } from '#platform/idempotency/idempotency-hook';
+import { IdempotencyRows } from '#platform/idempotency/idempotency-rows';
+import { newId } from '#platform/ids';
+import { createLogger } from '#platform/logging/logger';
+import type { Destination } from '#platform/outbox/destination';
+import { OutboxRelay } from '#platform/outbox/outbox-relay';
+import { PostgresOutbox } from '#platform/outbox/postgres-outbox';
+import { openDatabase } from '#platform/postgres/database';
+import { PostgresTransactionManager } from '#platform/postgres/transaction-manager';
+import { closeRedis, connectRedis, whenReady } from '#platform/redis/redis-connection';
+import { Module, type DynamicModule, type Type } from '@nestjs/common';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { randomUUID } from 'node:crypto';
+import { DataSource } from 'typeorm';
+import { monolithConfig, type MonolithConfig } from '../config.ts';
+import { CONFIG, LOGGER } from '../tokens.ts';
+
+interface Call {
+  readonly as?: string;
+  /** A fresh key for every PUT and POST, unless one is given. */
+  readonly key?: string | null;
+  readonly body?: unknown;
+  readonly headers?: Record<string, string>;
+}
+
+export interface TestAnswer {
+  readonly status: number;
+  readonly headers: Record<string, string | undefined>;
+  readonly text: string;
+  // What a test reads from an answer it asserts on, so nothing is gained by narrowing.
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any
+  readonly json: any;
+}
+
+/** One context of the monolith, or a few, behind the real HTTP hooks, on a database of the test's own. */
+export interface TestApp {
+  readonly app: NestFastifyApplication;
+  readonly dataSource: DataSource;
+  readonly transactions: TransactionManager;
+  readonly config: MonolithConfig;
+  call(method: 'GET' | 'PUT' | 'POST' | 'DELETE', url: string, call?: Call): Promise<TestAnswer>;
+  relayTo(destination: Destination): OutboxRelay;
+  close(): Promise<void>;
+}
+
+@Module({})
+class StandInPlatform {}
+
+const logger = createLogger({ service: 'test', level: 'silent' });
+
+export function newKey(): string {
+  return randomUUID().replaceAll('-', '');
+}
+
+export async function openTestApp(
+  modules: readonly Type[],
+  settings: { DATABASE_URL: string; REDIS_URL: string } & Record<string, string>,
+): Promise<TestApp> {
+  const config = loadConfig(monolithConfig, settings);
+  const dataSource = await openDatabase({ url: config.DATABASE_URL, name: 'test', poolSize: 8 });
+  const redis = connectRedis(config.REDIS_URL, { name: 'test' });
+  await whenReady(redis);
+  const transactions = new PostgresTransactionManager(dataSource, { deadlineMs: 20_000 });
+  const rows = new IdempotencyRows(dataSource);
+  const providers = [
+    { provide: DataSource, useValue: dataSource },
+    { provide: TransactionManager, useValue: transactions },
+    { provide: Outbox, useValue: new PostgresOutbox() },
+    { provide: Ids, useValue: { next: () => newId() } },
+    { provide: Clock, useValue: { now: () => new Date() } },
+    { provide: Answers, useValue: new Answers(rows) },
+    { provide: CONFIG, useValue: config },
+    { provide: LOGGER, useValue: logger },
+  ];
+  const platform: DynamicModule = {
+    module: StandInPlatform,
+    global: true,
+    providers,
+    exports: providers.map(({ provide }) => provide),
+  };
+  const root: DynamicModule = { module: class TestRoot {}, imports: [platform, ...modules] };
+  const app = await createHttpApp(root, {
+    logger,
+    identify: identifyMock,
+    internalSecret: config.INTERNAL_AUTH_SECRET,
+    trustedProxies: [],
+    isAllowedOrigin: () => false,
+    requestDeadlineMs: config.REQUEST_DEADLINE_MS,
+    afterAccess: (fastify) => guardIdempotency(fastify, { cache: new IdempotencyCache(redis), rows, logger }),
+  });
+  await app.init();
+  await app.getHttpAdapter().getInstance().ready();
+
+  return {
+    app,
+    dataSource,
+    transactions,
+    config,
+    async call(method, url, { as, key, body, headers } = {}) {
+      const needsKey = method === 'PUT' || method === 'POST';
+      const answer = await app.inject({
+        method,
+        url,
+        headers: {
+          ...(as ? { 'x-mock-user-id': as } : {}),
+          ...(needsKey && key !== null ? { 'idempotency-key': key ?? newKey() } : {}),
+          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+          ...headers,
+        },
+        ...(body === undefined ? {} : { payload: JSON.stringify(body) }),
+      });
+      const isJson = String(answer.headers['content-type']).includes('json');
+      return {
+        status: answer.statusCode,
+        headers: answer.headers as TestAnswer['headers'],
+        text: answer.body,
+        json: isJson ? (JSON.parse(answer.body) as unknown) : undefined,
+      };
+    },
+    relayTo: (destination) => new OutboxRelay(dataSource, destination, logger),
+    async close() {
+      await app.close();
+      await closeRedis(redis);
+      await dataSource.destroy();
+    },
+  };
+}

@@ -1,0 +1,34 @@
+import type { Transaction } from '#application/transaction-manager';
+import type { TicketStatus } from '../ticketing.api.ts';
+
+export interface Ticket {
+  readonly id: string;
+  readonly orderId: string;
+  readonly matchId: string;
+  readonly userId: string;
+  readonly seatId: string;
+  readonly sector: string;
+  readonly row: string | null;
+  readonly number: number | null;
+  readonly holderName: string;
+  readonly status: TicketStatus;
+  readonly serial: number;
+}
+
+export abstract class Tickets {
+  abstract add(tx: Transaction, tickets: readonly Ticket[]): Promise<void>;
+  abstract ofOrders(orderIds: readonly string[]): Promise<readonly { orderId: string; id: string; status: TicketStatus }[]>;
+  /** Newest first; `after` is the id of the last one already seen. */
+  abstract ofFan(userId: string, page: { limit: number; after: string | undefined }): Promise<readonly Ticket[]>;
+  /** Only the fan's own: another's does not exist. */
+  abstract find(ticketId: string, userId: string): Promise<Ticket | undefined>;
+}
+
+/** The key of the house, behind which the private half stays. */
+export abstract class TicketSigner {
+  /** Tells scanners which public key to check with. */
+  abstract readonly keyId: Uint8Array;
+  /** The same text always has the same signature, so codes need not be stored. */
+  abstract sign(text: string): Uint8Array;
+  abstract verify(text: string, signature: Uint8Array): boolean;
+}

@@ -1,0 +1,31 @@
+import { createHash, createPrivateKey, createPublicKey, sign, verify, type KeyObject } from 'node:crypto';
+import { KEY_ID_BYTES } from '#domain/ticketing/ticket-code';
+import { TicketSigner } from '../application/ports.ts';
+
+/** What stands before the 32 bytes of an Ed25519 seed to make it a PKCS #8 key (RFC 8410). */
+const PKCS8_HEADER = Buffer.from('302e020100300506032b657004220420', 'hex');
+
+export class Ed25519TicketSigner extends TicketSigner {
+  readonly keyId: Uint8Array;
+  private readonly privateKey: KeyObject;
+  private readonly publicKey: KeyObject;
+
+  constructor(seedBase64: string) {
+    super();
+    const seed = Buffer.from(seedBase64, 'base64');
+    this.privateKey = createPrivateKey({ key: Buffer.concat([PKCS8_HEADER, seed]), format: 'der', type: 'pkcs8' });
+    this.publicKey = createPublicKey(this.privateKey);
+    const digest = createHash('sha256')
+      .update(this.publicKey.export({ format: 'der', type: 'spki' }))
+      .digest();
+    this.keyId = new Uint8Array(digest.subarray(0, KEY_ID_BYTES));
+  }
+
+  sign(text: string): Uint8Array {
+    return new Uint8Array(sign(null, Buffer.from(text), this.privateKey));
+  }
+
+  verify(text: string, signature: Uint8Array): boolean {
+    return verify(null, Buffer.from(text), this.publicKey, signature);
+  }
+}

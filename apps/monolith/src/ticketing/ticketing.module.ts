@@ -1,0 +1,31 @@
+import { Ids } from '#application/ids';
+import { useCase } from '#platform/use-case';
+import { Module } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+import type { MonolithConfig } from '../config.ts';
+import { CONFIG } from '../tokens.ts';
+import { Tickets, TicketSigner } from './application/ports.ts';
+import { TicketCodes } from './application/ticket-codes.ts';
+import { Ticketing } from './application/ticketing.ts';
+import { TicketsController } from './inbound/tickets.controller.ts';
+import { Ed25519TicketSigner } from './outbound/ed25519-ticket-signer.ts';
+import { PostgresTickets } from './outbound/postgres-tickets.ts';
+import { TicketingApi } from './ticketing.api.ts';
+
+/** Tickets and the codes that prove them. */
+@Module({
+  controllers: [TicketsController],
+  providers: [
+    { provide: Tickets, useFactory: (dataSource: DataSource) => new PostgresTickets(dataSource), inject: [DataSource] },
+    {
+      provide: TicketSigner,
+      useFactory: (config: MonolithConfig) => new Ed25519TicketSigner(config.TICKET_SIGNING_KEY),
+      inject: [CONFIG],
+    },
+    useCase(TicketCodes, TicketSigner),
+    useCase(Ticketing, Tickets, TicketCodes, Ids),
+    { provide: TicketingApi, useExisting: Ticketing },
+  ],
+  exports: [TicketingApi],
+})
+export class TicketingModule {}

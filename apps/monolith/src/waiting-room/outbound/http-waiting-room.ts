@@ -1,0 +1,61 @@
+import { queueStatusAnswer, type ControlRequest, type QueueStatusAnswer } from '#contracts/waiting-room-control';
+import { RequestRefused } from '#platform/http/request-refused';
+import { mustBeOutsideTransaction } from '#platform/postgres/open-transaction';
+import type { DataSource } from 'typeorm';
+import { WaitingRoomApi } from '../waiting-room.api.ts';
+
+const TIMEOUT_MS = 3000;
+/** Class of the advisory locks that serialise changes of one match's queue. */
+const LOCK_CLASS = 7_426_002;
+
+export class HttpWaitingRoom extends WaitingRoomApi {
+  constructor(
+    private readonly baseUrl: string,
+    private readonly internalSecret: string,
+    private readonly dataSource: DataSource,
+  ) {
+    super();
+  }
+
+  async control(matchId: string, request: ControlRequest): Promise<void> {
+    await this.call('PUT', `${matchId}/control`, request);
+  }
+
+  async complete(matchId: string, userId: string): Promise<void> {
+    await this.call('POST', `${matchId}/windows/${userId}/complete`);
+  }
+
+  async status(matchId: string): Promise<QueueStatusAnswer | undefined> {
+    const response = await this.call('GET', `${matchId}/status`).catch(() => undefined);
+    const parsed = response && queueStatusAnswer.safeParse(await response.json().catch(() => undefined));
+    return parsed?.success ? parsed.data : undefined;
+  }
+
+  async exclusively<T>(matchId: string, work: () => Promise<T>): Promise<T> {
+    const runner = this.dataSource.createQueryRunner();
+    try {
+      await runner.connect();
+      await runner.query('select pg_advisory_lock($1, hashtext($2))', [LOCK_CLASS, matchId]);
+      return await work();
+    } finally {
+      await runner.query('select pg_advisory_unlock($1, hashtext($2))', [LOCK_CLASS, matchId]).catch(() => undefined);
+      await runner.release();
+    }
+  }
+
+  private async call(method: string, path: string, body?: unknown): Promise<Response> {
+    mustBeOutsideTransaction('a call to the waiting room');
+    const response = await fetch(`${this.baseUrl}/api/v1/queue/${path}`, {
+      method,
+      redirect: 'error',
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+      headers: { 'x-internal-auth': this.internalSecret, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    }).catch((error: unknown) => {
+      throw new RequestRefused('DEPENDENCY_UNAVAILABLE', { detail: 'The waiting room does not answer; nothing was changed.', cause: error });
+    });
+    if (response.ok) return response;
+    const detail = `The waiting room answered ${response.status}; nothing was changed.`;
+    throw new RequestRefused('DEPENDENCY_UNAVAILABLE', { detail });
+  }
+}

@@ -1,0 +1,30 @@
+import { publicUrls } from '#platform/config/settings';
+import { Module } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+import { CatalogApi } from '../catalog/catalog.api.ts';
+import { CatalogModule } from '../catalog/catalog.module.ts';
+import type { MonolithConfig } from '../config.ts';
+import { CONFIG } from '../tokens.ts';
+import { HttpWaitingRoom } from './outbound/http-waiting-room.ts';
+import { WaitingRoomDestination } from './outbound/waiting-room-destination.ts';
+import { WaitingRoomApi } from './waiting-room.api.ts';
+
+/** The way to the queue service. */
+@Module({
+  imports: [CatalogModule],
+  providers: [
+    {
+      provide: WaitingRoomApi,
+      useFactory: (config: MonolithConfig, dataSource: DataSource) =>
+        new HttpWaitingRoom(publicUrls(config).queueInternalUrl, config.INTERNAL_AUTH_SECRET, dataSource),
+      inject: [CONFIG, DataSource],
+    },
+    {
+      provide: WaitingRoomDestination,
+      useFactory: (waitingRoom: WaitingRoomApi, catalog: CatalogApi) => new WaitingRoomDestination(waitingRoom, catalog),
+      inject: [WaitingRoomApi, CatalogApi],
+    },
+  ],
+  exports: [WaitingRoomApi, WaitingRoomDestination],
+})
+export class WaitingRoomModule {}

@@ -1,0 +1,59 @@
+import { projectFile } from '#platform/project-root';
+import { publicUrls } from '#platform/config/settings';
+import fastifyStatic from '@fastify/static';
+import type { FastifyInstance, FastifyReply } from 'fastify';
+import fs from 'node:fs';
+import path from 'node:path';
+import type { MonolithConfig } from './config.ts';
+
+/** Routes of the page; the browser draws them all from one document. */
+const PAGES = ['/', '/matches/*', '/orders/*', '/orders', '/tickets', '/tickets/*', '/ops', '/ops/*'];
+
+export const webPrefixes = ['/config.json', '/assets/', '/favicon.svg', ...PAGES];
+
+/** Only our own files, and the two services the page talks to; nobody may put it into a frame. */
+function contentSecurity(config: MonolithConfig): string {
+  const { publicUrl, queuePublicUrl } = publicUrls(config);
+  const queue = [queuePublicUrl, queuePublicUrl.replace(/^http/, 'ws')];
+  const hosts = config.NODE_ENV === 'production' ? queue : [...queue, ...queue.map((url) => url.replace('127.0.0.1', 'localhost')), publicUrl];
+  return [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self' 'unsafe-inline'",
+    "img-src 'self' blob: data:",
+    "font-src 'self'",
+    `connect-src 'self' ${[...new Set(hosts)].join(' ')}`,
+    "base-uri 'none'",
+    "form-action 'self'",
+    "frame-ancestors 'none'",
+  ].join('; ');
+}
+
+/** The web app, as `npm run build` left it in dist/web. Without it (an API-only deployment) there is just no page. */
+export async function serveWebPages(fastify: FastifyInstance, config: MonolithConfig): Promise<void> {
+  const settings = { queue_url: publicUrls(config).queuePublicUrl, auth_mode: config.AUTH_MODE };
+  fastify.get('/config.json', { config: { access: 'public', noAddressLimit: true } }, (_request, reply) =>
+    reply.header('cache-control', 'no-cache').send(settings),
+  );
+  const folder = projectFile('dist', 'web');
+  const page = path.join(folder, 'index.html');
+  if (!fs.existsSync(page)) return;
+  await fastify.register(fastifyStatic, {
+    root: path.join(folder, 'assets'),
+    prefix: '/assets/',
+    // Their names carry a hash of what is in them.
+    cacheControl: true,
+    immutable: true,
+    maxAge: '365d',
+  });
+  const security = contentSecurity(config);
+  const html = fs.readFileSync(page, 'utf8');
+  const sendPage = (_request: unknown, reply: FastifyReply): FastifyReply =>
+    reply.headers({ 'content-security-policy': security, 'cache-control': 'no-cache' }).type('text/html; charset=utf-8').send(html);
+  for (const url of PAGES) fastify.get(url, { config: { access: 'public', noAddressLimit: true } }, sendPage);
+  const icon = path.join(folder, 'favicon.svg');
+  if (fs.existsSync(icon)) {
+    const svg = fs.readFileSync(icon, 'utf8');
+    fastify.get('/favicon.svg', { config: { access: 'public', noAddressLimit: true } }, (_request, reply) => reply.type('image/svg+xml').send(svg));
+  }
+}

@@ -1,0 +1,55 @@
+import type { Server } from 'node:http';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import type { FastifyInstance } from 'fastify';
+import { publicUrls } from '#platform/config/settings';
+import { Metrics } from '#platform/health/metrics';
+import { allowedOrigins } from '#platform/http/cors';
+import { createHttpApp } from '#platform/http/http-app';
+import { identifyCallers } from '#platform/http/identity';
+import { limitByAddress } from '#platform/limits/limit-hooks';
+import { RateLimiter } from '#platform/limits/rate-limiter';
+import type { Logger } from '#platform/logging/logger';
+import { connectRedis, whenReady } from '#platform/redis/redis-connection';
+import { AppModule } from './app.module.ts';
+import type { QueueServiceConfig } from './config.ts';
+import { ConnectionBudget } from './waiting-room/inbound/connection-budget.ts';
+import { UpgradeAdapter } from './waiting-room/inbound/upgrade-adapter.ts';
+
+/** A caller gets its 503 within two seconds of Redis falling silent, the look at its address limit included. */
+const REDIS_TIMEOUT_MS = { lines: 1200, limits: 300 };
+
+/** The service as it runs, short of listening; tests use the same. */
+export async function createQueueService(config: QueueServiceConfig, logger: Logger): Promise<NestFastifyApplication> {
+  const redis = connectRedis(config.REDIS_URL, { name: 'queue-service', commandTimeoutMs: REDIS_TIMEOUT_MS.lines });
+  const limitsRedis = connectRedis(config.REDIS_URL, { name: 'queue-limits', commandTimeoutMs: REDIS_TIMEOUT_MS.limits });
+  const subscriber = connectRedis(config.REDIS_URL, { name: 'queue-subscriber' });
+  // It starts without Redis too, and says so in /health/ready.
+  await Promise.all([redis, limitsRedis, subscriber].map((connection) => whenReady(connection)));
+
+  const metrics = new Metrics();
+  const budget = new ConnectionBudget(config.QUEUE_MAX_CONNECTIONS);
+  const isAllowedOrigin = allowedOrigins({
+    publicUrl: publicUrls(config).publicUrl,
+    corsOrigins: config.CORS_ORIGINS,
+    production: config.NODE_ENV === 'production',
+  });
+  const app = await createHttpApp(
+    AppModule.register({ config, logger, metrics, connections: { redis, limitsRedis, subscriber }, budget }),
+    {
+      logger,
+      identify: identifyCallers(config),
+      internalSecret: config.INTERNAL_AUTH_SECRET,
+      trustedProxies: config.TRUSTED_PROXIES,
+      isAllowedOrigin,
+      requestDeadlineMs: config.REQUEST_DEADLINE_MS,
+      limitAddress: limitByAddress(
+        new RateLimiter(limitsRedis, 'rate_limit:global', config.RATE_LIMIT_IP_PER_MINUTE),
+        config.INTERNAL_AUTH_SECRET,
+      ),
+    },
+  );
+  const fastify = app.getHttpAdapter().getInstance() as unknown as FastifyInstance;
+  metrics.timeRequests(fastify);
+  app.useWebSocketAdapter(new UpgradeAdapter(app.getHttpServer() as Server, fastify, { budget, isAllowedOrigin }));
+  return app;
+}

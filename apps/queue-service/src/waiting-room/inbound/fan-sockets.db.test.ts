@@ -1,0 +1,252 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import net from 'node:net';
+import { serverMessage } from '#contracts/socket-messages';
+import { pause } from '../testing/line-fixture.ts';
+import { serviceFixture, type ServiceFixture } from '../testing/service-fixture.ts';
+
+let service: ServiceFixture;
+beforeAll(async () => (service = await serviceFixture({ QUEUE_UPDATE_SECONDS: '1', CORS_ORIGINS: 'https://shop.example' })));
+afterAll(() => service.close());
+
+const control = (matchId: string, body: object) => service.internal('PUT', `/api/v1/queue/${matchId}/control`, body);
+
+async function connectedFan(matchId: string) {
+  const fan = await service.join(matchId);
+  const socket = service.socket(fan.token);
+  await socket.next('position_update');
+  return { ...fan, socket };
+}
+
+describe('what a fan hears', () => {
+  test('the present state at once, every message as the contract describes it', async () => {
+    const matchId = await service.match();
+    const { socket } = await connectedFan(matchId);
+    expect(serverMessage.parse(socket.heard[0])).toMatchObject({
+      type: 'position_update',
+      position: 1,
+      total: 1,
+      estimated_wait_minutes: null,
+    });
+  });
+
+  test('a heartbeat is answered, an unknown type is told, and neither ends the connection', async () => {
+    const { socket } = await connectedFan(await service.match());
+    socket.send({ type: 'heartbeat' });
+    await socket.next('heartbeat_ack');
+    socket.send({ type: 'cheer' });
+    expect(await socket.next('error')).toEqual({ type: 'error', code: 'UNKNOWN_MESSAGE_TYPE' });
+    socket.send({ type: 'heartbeat' });
+    await socket.next('heartbeat_ack');
+  });
+
+  test('the position regularly, and at once when somebody in front leaves', async () => {
+    const matchId = await service.match();
+    const first = await service.join(matchId);
+    const { socket } = await connectedFan(matchId);
+    expect(await socket.next('position_update', 1200)).toMatchObject({ position: 2, total: 2 });
+    await service.call('DELETE', `/api/v1/queue/${matchId}`, { user: first.user });
+    for (;;) if ((await socket.next('position_update', 1200)).position === 1) break;
+  });
+
+  test('pause with its reason and resume, within a second', async () => {
+    const matchId = await service.match();
+    const { socket } = await connectedFan(matchId);
+    await control(matchId, { status: 'paused', reason: 'floodlights' });
+    for (;;) {
+      const message = await socket.next('position_update', 1000);
+      if (message.paused) {
+        expect(message).toMatchObject({ reason: 'floodlights', estimated_wait_minutes: null });
+        break;
+      }
+    }
+    await control(matchId, { status: 'active' });
+    for (;;) if (!(await socket.next('position_update', 1000)).paused) break;
+  });
+
+  test('what is left, when the monolith says so', async () => {
+    const matchId = await service.match();
+    const { socket } = await connectedFan(matchId);
+    const remaining_sectors = [{ sector_id: randomUUID(), name: 'Istok', available: 12 }];
+    await service.internal('POST', `/api/v1/queue/${matchId}/sold-out`, { remaining_sectors });
+    for (;;) if ((await socket.next('position_update', 1000)).remaining_sectors) break;
+    expect(socket.heard.at(-1)).toMatchObject({ remaining_sectors });
+  });
+
+  test('the turn, within a second of being admissible, and then its completion as the last word', async () => {
+    const matchId = await service.match();
+    const { socket, user, token } = await connectedFan(matchId);
+    await control(matchId, { max_open_windows: 1 });
+    const granted = serverMessage.parse(await socket.next('turn_granted', 1000));
+    const { body } = await service.call('GET', `/api/v1/queue/${matchId}/position`, { user });
+    expect(granted).toMatchObject({ session_token: body.session_token, checkout_url: body.checkout_url });
+    // A device that comes later hears the same.
+    const tablet = service.socket(token);
+    expect(await tablet.next('turn_granted')).toEqual(granted);
+    await service.internal('POST', `/api/v1/queue/${matchId}/windows/${user}/complete`);
+    for (const device of [socket, tablet]) {
+      await device.next('turn_completed', 1000);
+      expect((await device.ended).code).toBe(4506);
+    }
+    // Coming back with the ended token: the last word again.
+    const late = service.socket(token);
+    await late.next('turn_completed');
+    expect((await late.ended).code).toBe(4506);
+  });
+
+  test.each([
+    ['sold out', { path: 'sold-out', method: 'POST', body: { remaining_sectors: [] } }, 'sold_out'],
+    ['closed', { path: 'control', method: 'PUT', body: { status: 'closed' } }, 'closed'],
+  ])('%s: queue_closed with the reason, then 4506, on every device', async (_what, { path, method, body }, reason) => {
+    const matchId = await service.match();
+    const { socket, token } = await connectedFan(matchId);
+    const tablet = service.socket(token);
+    await tablet.next('position_update');
+    await service.internal(method, `/api/v1/queue/${matchId}/${path}`, body);
+    for (const device of [socket, tablet]) {
+      expect(await device.next('queue_closed', 1000)).toEqual({ type: 'queue_closed', reason });
+      expect((await device.ended).code).toBe(4506);
+    }
+  });
+
+  test('a close ends an open window too', async () => {
+    const matchId = await service.match({ max_open_windows: 1 });
+    const { token } = await service.join(matchId);
+    const socket = service.socket(token);
+    await socket.next('turn_granted');
+    await control(matchId, { status: 'closed' });
+    expect(await socket.next('queue_closed', 1000)).toEqual({ type: 'queue_closed', reason: 'closed' });
+    expect((await socket.ended).code).toBe(4506);
+  });
+
+  test('leaving on one device ends all with 4505', async () => {
+    const matchId = await service.match();
+    const { socket, token, user } = await connectedFan(matchId);
+    const tablet = service.socket(token);
+    await tablet.next('position_update');
+    await service.call('DELETE', `/api/v1/queue/${matchId}`, { user });
+    expect([(await socket.ended).code, (await tablet.ended).code]).toEqual([4505, 4505]);
+    expect((await service.socket(token).ended).code).toBe(4505);
+  });
+
+  test('a hint that is lost is made good by the next round', async () => {
+    const matchId = await service.match();
+    const { socket, user } = await connectedFan(matchId);
+    // Taken out of line behind everybody's back, as after a publication nobody heard.
+    await service.redis.zrem(`queue:{${matchId}}`, user);
+    await service.redis.set(`queue_ended:${user}:{${matchId}}`, '{"status":"closed","reason":"sold_out"}');
+    await socket.next('queue_closed', 2500);
+    expect((await socket.ended).code).toBe(4506);
+  });
+});
+
+describe('who may connect', () => {
+  test.each([
+    ['a token never issued', () => `qt_${randomBytes(32).toString('base64url')}`],
+    ['no token at all', () => 'nonsense'],
+    ['a very long one', () => 'x'.repeat(2000)],
+    ['an odd one', () => '%F0%9F%8E%9F..;'],
+  ])('%s is let in and closed with 4501', async (_what, token) => {
+    expect((await service.socket(token()).ended).code).toBe(4501);
+  });
+
+  test('a foreign page is 403; our pages and apps are not', async () => {
+    const matchId = await service.match();
+    const { token } = await service.join(matchId);
+    expect((await service.socket(token, { origin: 'https://evil.example' }).ended).status).toBe(403);
+    for (const origin of ['https://shop.example', 'http://127.0.0.1:3000', 'http://localhost:3000']) {
+      await service.socket(token, { origin }).next('position_update');
+    }
+  });
+
+  test('elsewhere is 404, and an address of sockets asked by plain HTTP too', async () => {
+    expect((await service.call('GET', '/ws/some-token')).status).toBe(404);
+    // curl's polite offer of HTTP/2 stays an ordinary request.
+    expect(await rawUpgrade('/health/live', { upgrade: 'h2c' })).toMatch(/^HTTP\/1\.1 200 /);
+    for (const path of ['/ws/', '/ws', '/ws/a/b', '/elsewhere/x']) expect(await rawUpgrade(path)).toMatch(/^HTTP\/1\.1 404 /);
+    expect(await rawUpgrade('/ws/token', { version: 99 })).toMatch(/^HTTP\/1\.1 4\d\d /);
+  });
+
+  test('the sixth device takes the place of the oldest', async () => {
+    const matchId = await service.match();
+    const { token } = await service.join(matchId);
+    const sockets = [];
+    for (let device = 0; device < 6; device += 1) {
+      sockets.push(service.socket(token));
+      await sockets.at(-1)!.next('position_update');
+    }
+    expect((await sockets[0]!.ended).code).toBe(4507);
+    sockets[1]!.send({ type: 'heartbeat' });
+    await sockets[1]!.next('heartbeat_ack');
+  });
+});
+
+describe('what a client may send', () => {
+  test.each<[string, string | Buffer, number]>([
+    ['no JSON', 'hello', 4502],
+    ['a list', '[1]', 4502],
+    ['null', 'null', 4502],
+    ['half a message', '{"type"', 4502],
+    ['broken UTF-8 as binary', Buffer.from([0xff, 0xfe]), 4502],
+    ['a heartbeat as binary', Buffer.from('{"type":"heartbeat"}'), 4502],
+    ['4,097 bytes', `{"type":"${'x'.repeat(4086)}"}`, 4503],
+    ['65,536 bytes', 'x'.repeat(65_536), 4503],
+    ['65,537 bytes', 'x'.repeat(65_537), 1009],
+    ['two megabytes', 'x'.repeat(2_000_000), 1009],
+  ])('%s closes with its code', async (_what, message, code) => {
+    const { socket } = await connectedFan(await service.match());
+    socket.send(message);
+    expect((await socket.ended).code).toBe(code);
+  });
+
+  test('ten messages in ten seconds are heard, the eleventh ends it', async () => {
+    const { socket } = await connectedFan(await service.match());
+    for (let message = 0; message < 11; message += 1) socket.send({ type: 'heartbeat' });
+    expect((await socket.ended).code).toBe(4504);
+    expect(socket.heard.filter(({ type }) => type === 'heartbeat_ack')).toHaveLength(10);
+  });
+
+  test('a flood of garbage from many leaves the others and the service as they were', async () => {
+    const matchId = await service.match();
+    const { socket: calm } = await connectedFan(matchId);
+    const rude = await Promise.all(Array.from({ length: 20 }, () => connectedFan(matchId)));
+    const before = process.memoryUsage().heapUsed;
+    for (const { socket } of rude) for (let message = 0; message < 1000; message += 1) socket.send(`garbage ${message}`);
+    await Promise.all(rude.map(({ socket }) => socket.ended));
+    calm.send({ type: 'heartbeat' });
+    await calm.next('heartbeat_ack', 1000);
+    expect(process.memoryUsage().heapUsed - before).toBeLessThan(64 * 1024 * 1024);
+    expect((await service.call('GET', '/health/ready')).status).toBe(200);
+  });
+
+  test('connections are counted while they are open, and no longer', async () => {
+    const sockets = async () => {
+      const { body } = await service.call('GET', '/metrics');
+      return Number(/^websocket_connections (\d+)$/m.exec(String(body.text))![1]);
+    };
+    const { socket } = await connectedFan(await service.match());
+    const during = await sockets();
+    socket.terminate();
+    await pause(50);
+    expect(await sockets()).toBe(during - 1);
+  });
+});
+
+/** A hand-written upgrade, for what a WebSocket client would not send. */
+async function rawUpgrade(path: string, { upgrade = 'websocket', version = 13 } = {}): Promise<string> {
+  const { hostname, port } = new URL(service.url);
+  const socket = net.connect(Number(port), hostname);
+  const lines = [
+    'Host: x',
+    'Connection: Upgrade',
+    `Upgrade: ${upgrade}`,
+    'Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==',
+    `Sec-WebSocket-Version: ${version}`,
+  ];
+  socket.write(`GET ${path} HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n`);
+  let answer = '';
+  for await (const chunk of socket) {
+    answer += String(chunk);
+    if (answer.includes('\r\n\r\n')) break;
+  }
+  return answer;
+}

@@ -1,0 +1,50 @@
+import { Controller, Get, Param, Req, Res } from '@nestjs/common';
+import { ApiOperation, ApiProduces, ApiTags } from '@nestjs/swagger';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Endpoint } from '#platform/http/endpoint';
+import { RequestRefused } from '#platform/http/request-refused';
+import { TellFans } from '../application/tell-fans.ts';
+import { ConnectionBudget, jitteredRetryAfter } from './connection-budget.ts';
+import { newDeviceId, nowMs } from './pod.ts';
+import { OpenStreams, StreamDevice } from './stream-device.ts';
+import { refuseWhenFull } from './upgrade-adapter.ts';
+
+/** The event stream, for where WebSockets do not get through. */
+@ApiTags('waiting room')
+@Controller('sse')
+export class FanStreamController {
+  constructor(
+    private readonly tellFans: TellFans,
+    private readonly budget: ConnectionBudget,
+    private readonly streams: OpenStreams,
+  ) {}
+
+  @Get(':queue_token')
+  @Endpoint({ access: 'public' })
+  @ApiOperation({ summary: 'The messages of the socket as server-sent events' })
+  @ApiProduces('text/event-stream')
+  async open(@Param('queue_token') token: string, @Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+    refuseWhenFull(this.budget);
+    const room = await this.tellFans.roomForStream(token);
+    if (room === 'no_place') throw new RequestRefused('NOT_FOUND', { detail: 'This token is not good any more, or never was.' });
+    if (room === 'too_many') {
+      throw new RequestRefused('RATE_LIMITED', { detail: 'Five devices are connected already.', headers: jitteredRetryAfter() });
+    }
+    const headers = { ...reply.getHeaders(), 'content-type': 'text/event-stream', 'x-accel-buffering': 'no' };
+    reply.hijack();
+    reply.raw.writeHead(200, headers as Record<string, string>);
+    if (request.method === 'HEAD') return void reply.raw.end();
+
+    const device = new StreamDevice(newDeviceId(), reply.raw);
+    this.streams.add(device);
+    this.budget.streams += 1;
+    reply.raw.on('error', () => undefined);
+    reply.raw.once('close', () => {
+      this.streams.delete(device);
+      this.budget.streams -= 1;
+      this.tellFans.disconnect(device);
+    });
+    device.start();
+    await this.tellFans.connect(device, token, nowMs());
+  }
+}

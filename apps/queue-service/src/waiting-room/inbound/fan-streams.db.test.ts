@@ -1,0 +1,110 @@
+import { pause } from '../testing/line-fixture.ts';
+import { serviceFixture, type ServiceFixture } from '../testing/service-fixture.ts';
+
+let service: ServiceFixture;
+beforeAll(async () => (service = await serviceFixture()));
+afterAll(() => service.close());
+
+/** An event stream as bytes, so that its framing is seen too. */
+class Stream {
+  text = '';
+  readonly ended: Promise<void>;
+
+  private constructor(
+    readonly response: Response,
+    private readonly abort: AbortController,
+  ) {
+    this.ended = this.read();
+  }
+
+  static async open(token: string, headers: Record<string, string> = {}): Promise<Stream> {
+    const abort = new AbortController();
+    return new Stream(await fetch(`${service.url}/sse/${token}`, { signal: abort.signal, headers }), abort);
+  }
+
+  get messages(): { type: string }[] {
+    return [...this.text.matchAll(/^data: (.*)$/gm)].map(([, json]) => JSON.parse(json!) as { type: string });
+  }
+
+  async next(type: string, withinMs = 2000): Promise<{ type: string }> {
+    for (const giveUpAt = Date.now() + withinMs; Date.now() < giveUpAt; await pause(10)) {
+      const found = this.messages.find((message) => message.type === type);
+      if (found) return found;
+    }
+    throw new Error(`no ${type}; heard ${this.text}`);
+  }
+
+  close(): void {
+    this.abort.abort();
+  }
+
+  private async read(): Promise<void> {
+    try {
+      for await (const chunk of this.response.body!) this.text += Buffer.from(chunk).toString();
+    } catch {
+      // Closed by the test.
+    }
+  }
+}
+
+test('the same messages as unnamed events, the state at once, and the last word ends the stream', async () => {
+  const matchId = await service.match();
+  const { token, user } = await service.join(matchId);
+  const stream = await Stream.open(token, { origin: 'http://localhost:3000' });
+  expect(stream.response.headers.get('content-type')).toBe('text/event-stream');
+  expect(stream.response.headers.get('access-control-allow-origin')).toBe('http://localhost:3000');
+  expect(await stream.next('position_update')).toMatchObject({ position: 1, total: 1 });
+  expect(stream.text).toMatch(/^retry: 3000\n\n/);
+  expect(stream.text).not.toMatch(/^event:/m);
+
+  await service.internal('PUT', `/api/v1/queue/${matchId}/control`, { max_open_windows: 1 });
+  await stream.next('turn_granted', 1500);
+  await service.internal('POST', `/api/v1/queue/${matchId}/windows/${user}/complete`);
+  await stream.next('turn_completed', 1500);
+  await stream.ended;
+  expect((await service.call('GET', `/sse/${token}`)).status).toBe(404);
+});
+
+test('a token that is unknown or over is 404', async () => {
+  expect((await service.call('GET', '/sse/nonsense')).body.code).toBe('NOT_FOUND');
+  const matchId = await service.match();
+  const { token, user } = await service.join(matchId);
+  const stream = await Stream.open(token);
+  await stream.next('position_update');
+  await service.call('DELETE', `/api/v1/queue/${matchId}`, { user });
+  await stream.ended;
+  expect((await service.call('GET', `/sse/${token}`)).status).toBe(404);
+});
+
+test('sockets and streams count together: a sixth stream is 429, a sixth socket ends the oldest', async () => {
+  const matchId = await service.match();
+  const { token } = await service.join(matchId);
+  const first = await Stream.open(token);
+  await first.next('position_update');
+  const sockets = Array.from({ length: 4 }, () => service.socket(token));
+  for (const socket of sockets) await socket.next('position_update');
+  const refused = await service.call('GET', `/sse/${token}`);
+  expect([refused.status, refused.body.code]).toEqual([429, 'RATE_LIMITED']);
+  expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+  await service.socket(token).next('position_update');
+  await first.ended;
+});
+
+test('a stream that is closed by its reader makes room again', async () => {
+  const matchId = await service.match();
+  const { token } = await service.join(matchId);
+  for (let round = 0; round < 8; round += 1) {
+    const stream = await Stream.open(token);
+    await stream.next('position_update');
+    stream.close();
+    await pause(30);
+  }
+  const { body } = await service.call('GET', '/metrics');
+  expect(body.text).toMatch(/^event_stream_connections 0$/m);
+});
+
+test('HEAD is answered and does not hang', async () => {
+  const { token } = await service.join(await service.match());
+  const response = await fetch(`${service.url}/sse/${token}`, { method: 'HEAD' });
+  expect(response.status).toBe(200);
+});

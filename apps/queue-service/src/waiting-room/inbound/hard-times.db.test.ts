@@ -1,0 +1,151 @@
+import { randomUUID } from 'node:crypto';
+import { createTestRedis } from '#testing/test-database';
+import { pause } from '../testing/line-fixture.ts';
+import { RedisLink } from '../testing/redis-link.ts';
+import { serviceFixture, type ServiceFixture } from '../testing/service-fixture.ts';
+
+describe('without Redis', () => {
+  let service: ServiceFixture;
+  let link: RedisLink;
+  let server: Awaited<ReturnType<typeof createTestRedis>>;
+
+  beforeAll(async () => {
+    server = await createTestRedis();
+    link = await RedisLink.to(server.url);
+    service = await serviceFixture({ REDIS_URL: link.url, RATE_LIMIT_IP_PER_MINUTE: '1000' });
+  });
+  afterAll(async () => {
+    await service.close();
+    await link.close();
+    await server.close();
+  });
+
+  test.each(['cut', 'silence'] as const)(
+    'link %s: REST says 503 within two seconds, sockets stay and hear of it, and all heals',
+    async (way) => {
+      const matchId = await service.match();
+      const { user, token } = await service.join(matchId);
+      const socket = service.socket(token);
+      await socket.next('position_update');
+      link[way]();
+      const startedAt = performance.now();
+      const answers = await Promise.all([
+        service.call('GET', `/api/v1/queue/${matchId}/position`, { user }),
+        service.call('POST', `/api/v1/queue/${matchId}/join`, { user }),
+        service.call('DELETE', `/api/v1/queue/${matchId}`, { user: randomUUID() }),
+        service.call('GET', `/api/v1/queue/${matchId}/status`),
+        service.call('GET', `/sse/${token}`),
+      ]);
+      expect(performance.now() - startedAt).toBeLessThan(2000);
+      expect(answers.map(({ status, body }) => [status, body.code])).toEqual(Array(5).fill([503, 'DEPENDENCY_UNAVAILABLE']));
+      await socket.next('delayed', 5000);
+      expect((await service.call('GET', '/health/ready')).body).toEqual({ status: 'down', down: ['redis'] });
+      // Who comes now is let in and told the same; heartbeats are answered all the while.
+      const newcomer = service.socket(token);
+      await newcomer.next('delayed', 5000);
+      newcomer.send({ type: 'heartbeat' });
+      await newcomer.next('heartbeat_ack');
+
+      link.mend();
+      expect(await socket.next('position_update', 8000)).toMatchObject({ position: 1 });
+      expect(await newcomer.next('position_update', 8000)).toMatchObject({ position: 1 });
+      expect(socket.heard.filter(({ type }) => type === 'delayed')).toHaveLength(1);
+      expect((await service.call('GET', '/health/ready')).status).toBe(200);
+    },
+  );
+
+  test('a Redis that has lost everything sends connected fans to join again', async () => {
+    const matchId = await service.match();
+    const { token } = await service.join(matchId);
+    const socket = service.socket(token);
+    await socket.next('position_update');
+    await service.redis.flushdb();
+    expect((await socket.ended).code).toBe(4501);
+  });
+});
+
+describe('a pod at its limits', () => {
+  test('upgrades and streams count against the address like any other request', async () => {
+    const service = await serviceFixture({ RATE_LIMIT_IP_PER_MINUTE: '6' });
+    try {
+      const { token } = await service.join(await service.match());
+      for (let upgrade = 0; upgrade < 5; upgrade += 1) await service.socket(token).next('position_update');
+      const refused = await service.socket(token).ended;
+      expect([refused.status, Number(refused.headers!['retry-after']) > 0]).toEqual([429, true]);
+      expect((await service.call('GET', `/sse/${token}`)).body.code).toBe('RATE_LIMITED');
+      expect((await service.call('GET', '/health/live')).status).toBe(200);
+    } finally {
+      await service.close();
+    }
+  });
+
+  test('a full pod answers upgrades and streams with 503 and a time to come back, and serves again when there is room', async () => {
+    const service = await serviceFixture({ QUEUE_MAX_CONNECTIONS: '2' });
+    try {
+      const matchId = await service.match();
+      const fans = [await service.join(matchId), await service.join(matchId), await service.join(matchId)];
+      const sockets = fans.slice(0, 2).map(({ token }) => service.socket(token));
+      for (const socket of sockets) await socket.next('position_update');
+      const refused = await service.socket(fans[2]!.token).ended;
+      expect(refused.status).toBe(503);
+      expect(Number(refused.headers!['retry-after'])).toBeGreaterThan(0);
+      const stream = await service.call('GET', `/sse/${fans[2]!.token}`);
+      expect([stream.status, stream.headers.has('retry-after')]).toEqual([503, true]);
+      sockets[0]!.terminate();
+      await pause(50);
+      await service.socket(fans[2]!.token).next('position_update');
+    } finally {
+      await service.close();
+    }
+  });
+
+  test('draining: everybody is sent away with 4000 and an own time to come back, nobody new is let in, and it ends soon', async () => {
+    const service = await serviceFixture();
+    try {
+      const matchId = await service.match();
+      const sockets = [];
+      for (let fan = 0; fan < 30; fan += 1) {
+        const { token } = await service.join(matchId);
+        sockets.push(service.socket(token));
+        await sockets.at(-1)!.next('position_update');
+      }
+      const startedAt = performance.now();
+      const stopped = service.stop();
+      const ends = await Promise.all(sockets.map(({ ended }) => ended));
+      expect(new Set(ends.map(({ code }) => code))).toEqual(new Set([4000]));
+      const delays = ends.map(({ reason }) => (JSON.parse(reason) as { retry_after_ms: number }).retry_after_ms);
+      expect(Math.min(...delays)).toBeGreaterThanOrEqual(500);
+      expect(Math.max(...delays)).toBeLessThan(30_000);
+      expect(new Set(delays).size).toBeGreaterThan(25);
+      await stopped;
+      expect(performance.now() - startedAt).toBeLessThan(4000);
+      // The place itself is untouched: any other pod goes on with it.
+      expect(await service.redis.zcard(`queue:{${matchId}}`)).toBe(30);
+    } finally {
+      await service.close();
+    }
+  });
+});
+
+describe('two pods', () => {
+  test('what happens through one is heard on the other, and the devices of a fan may be on both', async () => {
+    const server = await createTestRedis();
+    const [one, other] = [await serviceFixture({ REDIS_URL: server.url }), await serviceFixture({ REDIS_URL: server.url })];
+    try {
+      const matchId = await one.match();
+      const { token, user } = await one.join(matchId);
+      const [phone, tablet] = [one.socket(token), other.socket(token)];
+      await phone.next('position_update');
+      await tablet.next('position_update');
+      await one.internal('PUT', `/api/v1/queue/${matchId}/control`, { max_open_windows: 1 });
+      const [first, second] = [await phone.next('turn_granted', 1500), await tablet.next('turn_granted', 1500)];
+      expect(first).toEqual(second);
+      await other.call('DELETE', `/api/v1/queue/${matchId}`, { user });
+      expect([(await phone.ended).code, (await tablet.ended).code]).toEqual([4505, 4505]);
+    } finally {
+      await one.close();
+      await other.close();
+      await server.close();
+    }
+  });
+});

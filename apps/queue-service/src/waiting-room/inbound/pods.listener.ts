@@ -1,0 +1,43 @@
+import { Inject, Injectable, type OnApplicationBootstrap } from '@nestjs/common';
+import { z } from 'zod';
+import { QUEUE_EVENTS_CHANNEL } from '#contracts/integration-events';
+import { QUEUE_PODS_CHANNEL } from '#contracts/queue-keys';
+import type { Logger } from '#platform/logging/logger';
+import type { RedisConnection } from '#platform/redis/redis-connection';
+import { LOGGER, SUBSCRIBER } from '../../tokens.ts';
+import { TellFans } from '../application/tell-fans.ts';
+import { nowMs } from './pod.ts';
+
+/** Of whatever is published only this is of interest: which match, and which fan if it is about one. */
+const hint = z.object({ match_id: z.string(), user_id: z.string().optional(), kind: z.string().optional() });
+
+/**
+ * Hears what other pods, or this one, did to a line. A hint only says where to look; what is then told is read from Redis,
+ * and what is lost (a reconnecting subscriber hears nothing) the next round makes good.
+ */
+@Injectable()
+export class PodsListener implements OnApplicationBootstrap {
+  constructor(
+    private readonly tellFans: TellFans,
+    @Inject(SUBSCRIBER) private readonly subscriber: RedisConnection,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {}
+
+  onApplicationBootstrap(): void {
+    this.subscriber.on('message', (_channel: string, text: string) => void this.hear(text));
+    // ioredis subscribes again by itself after a reconnection, but the first time needs a connection that is ready.
+    const subscribe = () => void this.subscriber.subscribe(QUEUE_EVENTS_CHANNEL, QUEUE_PODS_CHANNEL).catch(() => undefined);
+    if (this.subscriber.status === 'ready') subscribe();
+    else this.subscriber.once('ready', subscribe);
+  }
+
+  private async hear(text: string): Promise<void> {
+    try {
+      const { match_id, user_id } = hint.parse(JSON.parse(text));
+      if (user_id) await this.tellFans.refreshFan(match_id, user_id, nowMs());
+      else await this.tellFans.runMatch(match_id, nowMs());
+    } catch (error) {
+      this.logger.debug({ err: error }, 'a hint came to nothing; the next round will tell');
+    }
+  }
+}

@@ -1,0 +1,224 @@
+import { randomUUID } from 'node:crypto';
+import { queueStatusAnswer } from '#contracts/waiting-room-control';
+import { serviceFixture, type ServiceFixture } from '../testing/service-fixture.ts';
+import { pause } from '../testing/line-fixture.ts';
+import { placeAnswer } from './queue.schemas.ts';
+
+let service: ServiceFixture;
+beforeAll(async () => (service = await serviceFixture({ QUEUE_PERSISTENCE_SECONDS: '60' })));
+afterAll(() => service.close());
+
+const position = (matchId: string, user: string) => service.call('GET', `/api/v1/queue/${matchId}/position`, { user });
+
+async function until<T>(read: () => Promise<T>, isSo: (value: T) => boolean, withinMs: number): Promise<T> {
+  const giveUpAt = Date.now() + withinMs;
+  for (;;) {
+    const value = await read();
+    if (isSo(value) || Date.now() > giveUpAt) return value;
+    await pause(20);
+  }
+}
+
+describe('joining', () => {
+  test('201 with everything the contract lists; again 200 with the same place', async () => {
+    const matchId = await service.match();
+    const user = randomUUID();
+    const first = await service.call('POST', `/api/v1/queue/${matchId}/join`, { user });
+    expect(first.status).toBe(201);
+    expect(first.headers.get('location')).toBe(`/api/v1/queue/${matchId}/position`);
+    expect(placeAnswer.parse(first.body)).toMatchObject({
+      position: 1,
+      total: 1,
+      estimated_wait_minutes: null,
+      status: 'waiting',
+    });
+    expect(first.body.websocket_url).toBe(`ws://127.0.0.1:3001/ws/${String(first.body.queue_token)}`);
+    expect(first.body.sse_url).toBe(`http://127.0.0.1:3001/sse/${String(first.body.queue_token)}`);
+    const again = await service.call('POST', `/api/v1/queue/${matchId}/join`, { user, body: { receipt: first.body.receipt } });
+    expect([again.status, again.body]).toEqual([200, first.body]);
+  });
+
+  test('a lone visitor has a turn within a second, with proof, end and where to buy', async () => {
+    const matchId = await service.match({});
+    const { user } = await service.join(matchId);
+    const { body } = await until(
+      () => position(matchId, user),
+      ({ body }) => body.status === 'granted',
+      1000,
+    );
+    expect(body).toMatchObject({
+      status: 'granted',
+      position: 0,
+      checkout_url: `http://127.0.0.1:3000/matches/${matchId}/checkout`,
+    });
+    expect(body.session_token).toMatch(/^st_/);
+    expect(Date.parse(String(body.purchase_window_expires_at)) - Date.now()).toBeGreaterThan(1_190_000);
+  });
+
+  test.each([
+    ['a match without a waiting room', async () => randomUUID(), 404, { code: 'NOT_FOUND' }],
+    [
+      'a scheduled sale, with its time',
+      () => service.match({ status: 'scheduled', opens_at: '2099-01-01T10:00:00.000Z' }),
+      409,
+      { code: 'SALE_NOT_OPEN', sale_status: 'scheduled', opens_at: '2099-01-01T10:00:00.000Z' },
+    ],
+    ['a closed sale', () => service.match({ status: 'closed' }), 409, { code: 'QUEUE_CLOSED', reason: 'closed' }],
+  ])('%s is refused', async (_what, match, status, problem) => {
+    const answer = await service.call('POST', `/api/v1/queue/${await match()}/join`, { user: randomUUID() });
+    expect(answer.status).toBe(status);
+    expect(answer.headers.get('content-type')).toContain('application/problem+json');
+    expect(answer.body).toMatchObject(problem);
+  });
+
+  test.each([
+    ['an unknown field', { place: 1 }],
+    ['a receipt that is no text', { receipt: 7 }],
+    ['a list', []],
+    ['null', null],
+    ['half a body', '{"receipt":'],
+  ])('%s in the body is 400', async (_what, body) => {
+    const matchId = await service.match();
+    const answer = await service.call('POST', `/api/v1/queue/${matchId}/join`, { user: randomUUID(), body });
+    expect([answer.status, answer.body.code]).toEqual([400, 'VALIDATION_FAILED']);
+  });
+
+  test('an id that is none is 400, nobody is 401, and the case of an id does not matter', async () => {
+    const matchId = await service.match();
+    const user = randomUUID();
+    expect((await service.call('POST', '/api/v1/queue/nonsense/join', { user })).status).toBe(400);
+    expect((await service.call('POST', `/api/v1/queue/${matchId}/join`)).status).toBe(401);
+    await service.join(matchId, user);
+    expect((await position(matchId.toUpperCase(), user.toUpperCase())).status).toBe(200);
+  });
+});
+
+describe('position', () => {
+  test('404 for who was never in line; the line moves up when somebody leaves', async () => {
+    const matchId = await service.match();
+    const [first, second] = [await service.join(matchId), await service.join(matchId)];
+    expect((await position(matchId, randomUUID())).status).toBe(404);
+    expect((await position(matchId, second.user)).body).toMatchObject({ position: 2, total: 2, queue_token: second.token });
+    expect((await service.call('DELETE', `/api/v1/queue/${matchId}`, { user: first.user })).status).toBe(204);
+    expect((await service.call('DELETE', `/api/v1/queue/${matchId}`, { user: first.user })).status).toBe(204);
+    expect((await position(matchId, first.user)).status).toBe(404);
+    expect((await position(matchId, second.user)).body).toMatchObject({ position: 1, total: 1 });
+    expect((await service.call('DELETE', `/api/v1/queue/${randomUUID()}`, { user: first.user })).status).toBe(204);
+  });
+
+  test('paused: no estimate, but the reason', async () => {
+    const matchId = await service.match({ status: 'paused', reason: 'floodlights' });
+    const { user, place } = await service.join(matchId);
+    expect(place).toMatchObject({ status: 'waiting', paused: true, reason: 'floodlights', estimated_wait_minutes: null });
+    expect((await position(matchId, user)).body).toMatchObject({ paused: true, reason: 'floodlights' });
+  });
+
+  test.each([
+    [
+      'completed',
+      async (matchId: string, user: string) => service.internal('POST', `/api/v1/queue/${matchId}/windows/${user}/complete`),
+      { status: 'completed' },
+    ],
+    [
+      'closed',
+      async (matchId: string) => service.internal('PUT', `/api/v1/queue/${matchId}/control`, { status: 'closed' }),
+      { status: 'closed', reason: 'closed' },
+    ],
+  ])('after the end it says %s, with position null', async (_end, end, expected) => {
+    const matchId = await service.match({});
+    const { user } = await service.join(matchId);
+    await until(
+      () => position(matchId, user),
+      ({ body }) => body.status === 'granted',
+      1000,
+    );
+    expect((await end(matchId, user)).status).toBe(204);
+    expect((await end(matchId, user)).status).toBe(204);
+    const { status, body } = await position(matchId, user);
+    expect(status).toBe(200);
+    expect(placeAnswer.parse(body)).toMatchObject({ ...expected, position: null, queue_token: null });
+  });
+});
+
+describe('status and the internal calls', () => {
+  test('everybody sees the line, only our own services see the turns', async () => {
+    const matchId = await service.match({ max_open_windows: 1, processing_rate: 120 });
+    const { user } = await service.join(matchId);
+    await service.join(matchId);
+    await until(
+      () => position(matchId, user),
+      ({ body }) => body.status === 'granted',
+      1000,
+    );
+    const open = await service.call('GET', `/api/v1/queue/${matchId}/status`);
+    expect(open.body).toEqual({ status: 'active', total: 1, processing_rate: 120, estimated_wait_minutes: expect.any(Number) });
+    const inside = await service.internal('GET', `/api/v1/queue/${matchId}/status`);
+    expect(queueStatusAnswer.parse(inside.body)).toMatchObject({ open_windows: 1, granted: 1, completed: 0, expired: 0 });
+    expect((await service.call('GET', `/api/v1/queue/${randomUUID()}/status`)).status).toBe(404);
+  });
+
+  test.each([
+    ['POST', 'sold-out', { remaining_sectors: [] }],
+    ['PUT', 'control', { status: 'paused' }],
+    ['POST', `windows/${randomUUID()}/complete`, undefined],
+  ])('%s %s without the secret, or with a wrong one, is 401', async (method, path, body) => {
+    const matchId = await service.match();
+    for (const headers of [{}, { 'x-internal-auth': 'development-internal-auth-secret-001' }, { 'x-internal-auth': '' }]) {
+      const answer = await service.call(method, `/api/v1/queue/${matchId}/${path}`, {
+        body,
+        headers: headers as Record<string, string>,
+        user: randomUUID(),
+      });
+      expect([answer.status, answer.body.code]).toEqual([401, 'UNAUTHENTICATED']);
+    }
+    expect((await service.internal(method, `/api/v1/queue/${matchId}/${path}`, body)).status).toBe(204);
+    expect((await service.internal(method, `/api/v1/queue/${matchId}/${path}`, body)).status).toBe(204);
+  });
+
+  test('sold-out and complete for a match without a queue have nothing to do: 204', async () => {
+    expect((await service.internal('POST', `/api/v1/queue/${randomUUID()}/sold-out`, { remaining_sectors: [] })).status).toBe(
+      204,
+    );
+    expect((await service.internal('POST', `/api/v1/queue/${randomUUID()}/windows/${randomUUID()}/complete`)).status).toBe(204);
+  });
+
+  test.each([
+    ['a status that is none', { status: 'open' }],
+    ['a rate of nothing', { processing_rate: 0 }],
+    ['a number as text', { processing_rate: '3' }],
+    ['half a window', { max_open_windows: 1.5 }],
+    ['an unknown field', { rate: 3 }],
+    ['a time that is none', { opens_at: 'tomorrow' }],
+  ])('control with %s is 400', async (_what, body) => {
+    const answer = await service.internal('PUT', `/api/v1/queue/${await service.match()}/control`, body);
+    expect([answer.status, answer.body.code]).toEqual([400, 'VALIDATION_FAILED']);
+  });
+
+  test('the next fan is admitted within a second of a completed purchase', async () => {
+    const matchId = await service.match({ max_open_windows: 1, processing_rate: 60_000 });
+    const [first, second] = [await service.join(matchId), await service.join(matchId)];
+    await until(
+      () => position(matchId, first.user),
+      ({ body }) => body.status === 'granted',
+      1000,
+    );
+    await service.internal('POST', `/api/v1/queue/${matchId}/windows/${first.user}/complete`);
+    const { body } = await until(
+      () => position(matchId, second.user),
+      ({ body }) => body.status === 'granted',
+      1000,
+    );
+    expect(body.status).toBe('granted');
+  });
+
+  test('health and metrics speak of Redis, sockets, lines and turns', async () => {
+    const matchId = await service.match();
+    await service.join(matchId);
+    expect((await service.call('GET', '/health/ready')).body).toEqual({ status: 'ok', down: [] });
+    const { body } = await service.call('GET', '/metrics');
+    expect(body.text).toContain(`queue_waiting{match_id="${matchId}"} 1`);
+    expect(body.text).toContain(`queue_open_windows{match_id="${matchId}"} 0`);
+    expect(body.text).toMatch(/^websocket_connections \d+$/m);
+    expect(body.text).toMatch(/^queue_turns_granted_total \d+$/m);
+  });
+});

@@ -1,0 +1,90 @@
+import { Body, Controller, Delete, Get, Param, Post, Req, Res } from '@nestjs/common';
+import { ApiCreatedResponse, ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { z } from 'zod';
+import { queueStatusAnswer, type QueueStatusAnswer } from '#contracts/waiting-room-control';
+import { estimateWait } from '#domain/waiting-room/wait-estimate';
+import { hasInternalAuth } from '#platform/http/access-hook';
+import { Caller, type CallerIdentity } from '#platform/http/caller';
+import { Endpoint } from '#platform/http/endpoint';
+import { RequestRefused } from '#platform/http/request-refused';
+import { JoinLine } from '../application/join-line.ts';
+import { LookUpPlace } from '../application/look-up-place.ts';
+import { WaitingLines } from '../application/ports.ts';
+import { AdmissionSchedule } from './admission.schedule.ts';
+import { PlaceAnswers } from './place-answers.ts';
+import { QueueConfig } from './queue-config.ts';
+import { joinRequest, matchParameter, placeAnswer, type PlaceAnswer } from './queue.schemas.ts';
+
+/** What a fan does in the waiting room. */
+@ApiTags('waiting room')
+@Controller('api/v1/queue/:match_id')
+export class QueueController {
+  constructor(
+    private readonly joinLine: JoinLine,
+    private readonly lookUpPlace: LookUpPlace,
+    private readonly lines: WaitingLines,
+    private readonly answers: PlaceAnswers,
+    private readonly admission: AdmissionSchedule,
+    private readonly config: QueueConfig,
+  ) {}
+
+  @Post('join')
+  @Endpoint({ access: 'fan', noKeyBecause: 'a fan has one place: joining again finds it' })
+  @ApiOperation({ summary: 'Join the line, or find the place one already has' })
+  @ApiCreatedResponse({ standardSchema: placeAnswer })
+  @ApiOkResponse({ standardSchema: placeAnswer, description: 'Already in line, or in a turn' })
+  async join(
+    @Param('match_id', { schema: matchParameter }) matchId: string,
+    @Body({ schema: joinRequest }) _body: z.output<typeof joinRequest>,
+    @Caller() caller: CallerIdentity,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<PlaceAnswer> {
+    const { created, place } = await this.joinLine.execute(matchId, caller.userId);
+    this.admission.soon(matchId);
+    void reply.status(created ? 201 : 200);
+    if (created) void reply.header('location', `/api/v1/queue/${matchId}/position`);
+    return this.answers.of(matchId, caller.userId, place);
+  }
+
+  @Get('position')
+  @Endpoint({ access: 'fan' })
+  @ApiOperation({ summary: 'The own place, without joining' })
+  @ApiOkResponse({ standardSchema: placeAnswer })
+  async position(
+    @Param('match_id', { schema: matchParameter }) matchId: string,
+    @Caller() caller: CallerIdentity,
+  ): Promise<PlaceAnswer> {
+    return this.answers.of(matchId, caller.userId, await this.lookUpPlace.execute(matchId, caller.userId));
+  }
+
+  @Delete()
+  @Endpoint({ access: 'fan', status: 204, body: 'none' })
+  @ApiOperation({ summary: 'Leave the line, or give up an open window' })
+  @ApiNoContentResponse()
+  async leave(@Param('match_id', { schema: matchParameter }) matchId: string, @Caller() caller: CallerIdentity): Promise<void> {
+    await this.lines.leave(matchId, caller.userId);
+    this.admission.soon(matchId);
+  }
+
+  @Get('status')
+  @Endpoint({ access: 'public' })
+  @ApiOperation({ summary: 'The line as a whole' })
+  @ApiOkResponse({ standardSchema: queueStatusAnswer })
+  async status(
+    @Param('match_id', { schema: matchParameter }) matchId: string,
+    @Req() request: FastifyRequest,
+  ): Promise<QueueStatusAnswer> {
+    const queue = await this.lines.readQueue(matchId);
+    if (!queue) throw new RequestRefused('NOT_FOUND', { detail: 'This match has no waiting room.' });
+    const { status, total, processingRate, openWindows, granted, completed, expired } = queue;
+    return {
+      status,
+      total,
+      processing_rate: processingRate,
+      // For somebody who joined now.
+      estimated_wait_minutes: estimateWait(queue, total + 1, this.config.purchaseWindowMs)?.minutes ?? null,
+      ...(hasInternalAuth(request, this.config.internalSecret) ? { open_windows: openWindows, granted, completed, expired } : {}),
+    };
+  }
+}

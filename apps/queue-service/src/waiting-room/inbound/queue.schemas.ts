@@ -1,0 +1,36 @@
+import { z } from 'zod';
+
+const id = (what: string) => z.guid().toLowerCase().meta({ description: what });
+
+export const matchParameter = id('The match');
+export const userParameter = id('The fan');
+
+/** May be left out altogether. */
+export const joinRequest = z
+  .strictObject({
+    receipt: z.string().max(300).optional().meta({ description: 'From an earlier join; restores the place after a loss' }),
+  })
+  .optional();
+
+/** Optional, so that a repeated call cannot end a later window of the same fan. */
+export const completeRequest = z.strictObject({ session_token: z.string().max(100).optional() }).optional();
+
+export const placeAnswer = z
+  .object({
+    position: z.int().min(0).nullable().meta({ description: '1 is the front; 0 has a turn; null when it is over' }),
+    total: z.int().min(0),
+    estimated_wait_minutes: z.int().nullable(),
+    estimated_wait_range: z.tuple([z.int(), z.int()]).nullable().meta({ description: 'p50 and p90, in minutes' }),
+    status: z.enum(['waiting', 'granted', 'expired', 'completed', 'closed']),
+    queue_token: z.string().nullable(),
+    websocket_url: z.string().nullable(),
+    sse_url: z.string().nullable(),
+    receipt: z.string().nullable(),
+    paused: z.boolean().optional(),
+    reason: z.string().optional(),
+    purchase_window_expires_at: z.iso.datetime().optional(),
+    session_token: z.string().optional(),
+    checkout_url: z.string().optional(),
+  })
+  .meta({ id: 'QueuePlace' });
+export type PlaceAnswer = z.infer<typeof placeAnswer>;

@@ -1,0 +1,63 @@
+import { Counter, Gauge } from 'prom-client';
+import type { QueueState } from '#domain/waiting-room/fan-state';
+import type { Metrics } from '#platform/health/metrics';
+import type { LineMovement, WaitingLines } from '../application/ports.ts';
+import type { ConnectionBudget } from './connection-budget.ts';
+
+/** What an operator and the autoscaler look at. Lines are read when scraped and are the same on every pod. */
+export class WaitingRoomMetrics {
+  readonly turnsGranted: Counter;
+
+  constructor({ registry }: Metrics, budget: ConnectionBudget, lines: WaitingLines & LineMovement) {
+    this.turnsGranted = new Counter({
+      name: 'queue_turns_granted_total',
+      help: 'Turns granted by this pod.',
+      registers: [registry],
+    });
+    new Gauge({
+      name: 'websocket_connections',
+      help: 'Open WebSocket connections of this pod.',
+      registers: [registry],
+      collect() {
+        this.set(budget.sockets);
+      },
+    });
+    new Gauge({
+      name: 'event_stream_connections',
+      help: 'Open event streams of this pod.',
+      registers: [registry],
+      collect() {
+        this.set(budget.streams);
+      },
+    });
+    const perMatch = (name: string, help: string, valueOf: (queue: QueueState) => number) =>
+      new Gauge({
+        name,
+        help,
+        labelNames: ['match_id'],
+        registers: [registry],
+        async collect() {
+          for (const [match_id, queue] of await readAll()) this.set({ match_id }, valueOf(queue));
+        },
+      });
+    // One reading serves both gauges of a scrape.
+    let reading: Promise<[string, QueueState][]> | undefined;
+    const readAll = () => {
+      reading ??= readQueues(lines).finally(() => (reading = undefined));
+      return reading;
+    };
+    perMatch('queue_waiting', 'Fans in line now.', (queue) => queue.total);
+    perMatch('queue_open_windows', 'Purchase windows that are open now.', (queue) => queue.openWindows);
+  }
+}
+
+/** Nothing when Redis is away: the last known numbers stand, a scrape must not fail for it. */
+async function readQueues(lines: WaitingLines & LineMovement): Promise<[string, QueueState][]> {
+  const matches = await lines.matches().catch(() => []);
+  const queues = await Promise.all(
+    matches.map(async (matchId) => [matchId, await lines.readQueue(matchId).catch(() => undefined)] as const),
+  );
+  return queues
+    .filter((entry): entry is readonly [string, QueueState] => entry[1] !== undefined)
+    .map(([id, queue]) => [id, queue]);
+}

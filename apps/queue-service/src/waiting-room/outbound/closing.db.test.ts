@@ -1,0 +1,174 @@
+import { randomUUID } from 'node:crypto';
+import { queueKeys } from '#contracts/queue-keys';
+import { ChangeQueue } from '../application/change-queue.ts';
+import { MoveLine } from '../application/move-line.ts';
+import { fans, lineFixture, pause, type LineFixture } from '../testing/line-fixture.ts';
+
+let fixture: LineFixture;
+beforeAll(async () => (fixture = await lineFixture()));
+afterAll(() => fixture.close());
+
+const closed = { kind: 'over', status: 'closed', reason: 'closed' };
+const soldOut = { kind: 'over', status: 'closed', reason: 'sold_out' };
+
+/** One fan with an open window, two waiting. */
+async function threeFans(matchId: string): Promise<[holder: string, first: string, second: string]> {
+  const users = fans(3) as [string, string, string];
+  for (const user of users) await fixture.lines.join(matchId, user);
+  await fixture.lines.admit(matchId, 1);
+  return users;
+}
+
+const stateOf = async (matchId: string, user: string) => (await fixture.lines.visit(matchId, user))?.state;
+
+describe('a sale that is scheduled', () => {
+  test('nobody joins before; at its time it opens by itself with a full bucket', async () => {
+    const matchId = randomUUID();
+    const opensAt = new Date(Date.now() + 400).toISOString();
+    await fixture.lines.change(matchId, { status: 'scheduled', opensAt });
+    const [me] = fans(1) as [string];
+    expect(await fixture.lines.join(matchId, me)).toEqual({ kind: 'scheduled', opensAt });
+    await pause(450);
+    expect((await fixture.lines.join(matchId, me)).kind).toBe('created');
+    expect((await fixture.lines.readQueue(matchId))!.status).toBe('active');
+    expect((await fixture.lines.admit(matchId, 5)).granted).toBe(1);
+  });
+
+  test('it opens in the regular round too, with nobody asking', async () => {
+    const matchId = randomUUID();
+    await fixture.lines.change(matchId, { status: 'scheduled', opensAt: new Date(Date.now() + 100).toISOString() });
+    await pause(150);
+    await new MoveLine(fixture.lines).runOnce(matchId);
+    expect(await fixture.redis.hget(queueKeys.meta(matchId), 'status')).toBe('active');
+  });
+
+  test('a match nobody has announced has no line', async () => {
+    expect(await fixture.lines.join(randomUUID(), randomUUID())).toEqual({ kind: 'unknown' });
+    expect(await fixture.lines.readQueue(randomUUID())).toBeUndefined();
+  });
+});
+
+describe('control', () => {
+  test('what is left out stays, null takes away, and the same again changes nothing', async () => {
+    const matchId = await fixture.match({ processingRate: 120, maxOpenWindows: 7, usefulWindows: 5, reason: 'rain' });
+    await fixture.lines.change(matchId, { status: 'paused' });
+    expect(await fixture.lines.readQueue(matchId)).toMatchObject({
+      status: 'paused',
+      processingRate: 120,
+      maxOpenWindows: 7,
+      usefulWindows: 5,
+      reason: 'rain',
+    });
+    await fixture.lines.change(matchId, { usefulWindows: null, reason: null });
+    const queue = await fixture.lines.readQueue(matchId);
+    expect(queue).toMatchObject({ usefulWindows: null, reason: null, processingRate: 120 });
+    await fixture.lines.change(matchId, { status: 'paused', processingRate: 120 });
+    expect(await fixture.lines.readQueue(matchId)).toEqual(queue);
+  });
+
+  test('in a paused queue fans may join and wait', async () => {
+    const matchId = await fixture.match({ status: 'paused' });
+    expect((await fixture.lines.join(matchId, randomUUID())).kind).toBe('created');
+    expect((await fixture.lines.admit(matchId, 5)).granted).toBe(0);
+  });
+});
+
+describe('closing', () => {
+  test('everybody is out at once, windows included, before a single last word is written', async () => {
+    const matchId = await fixture.match({ maxOpenWindows: 1 });
+    const users = await threeFans(matchId);
+    expect(await fixture.lines.change(matchId, { status: 'closed' })).toBe('done');
+    for (const user of users) expect(await stateOf(matchId, user)).toEqual(closed);
+    expect(await fixture.lines.readQueue(matchId)).toMatchObject({
+      status: 'closed',
+      closedReason: 'closed',
+      total: 0,
+      openWindows: 0,
+    });
+    expect(await fixture.redis.hlen(queueKeys.windows(matchId))).toBe(0);
+    expect(await fixture.lines.join(matchId, users[0])).toEqual({ kind: 'closed', reason: 'closed' });
+  });
+
+  test('draining writes each last word once and leaves nothing behind', async () => {
+    const matchId = await fixture.match({ maxOpenWindows: 1 });
+    const users = await threeFans(matchId);
+    const token = (await fixture.lines.visit(matchId, users[2]))!.queueToken!;
+    await fixture.lines.change(matchId, { status: 'closed' });
+    expect(await fixture.lines.drainClosed(matchId, 2)).toBe(2);
+    expect(await fixture.lines.drainClosed(matchId, 2)).toBe(1);
+    expect(await fixture.lines.drainClosed(matchId, 2)).toBe(0);
+    for (const user of users) expect(await stateOf(matchId, user)).toEqual(closed);
+    expect((await fixture.lines.readToken(token))?.place.state).toEqual(closed);
+    expect(
+      await fixture.redis.exists(
+        queueKeys.closingLine(matchId),
+        queueKeys.closingWindows(matchId),
+        queueKeys.closingWindowEnds(matchId),
+      ),
+    ).toBe(0);
+    expect(await fixture.redis.exists(queueKeys.session(users[2], matchId))).toBe(0);
+    expect(await fixture.lines.readQueue(matchId)).toMatchObject({ granted: 1, expired: 1, completed: 0 });
+  });
+
+  test('sold out ends the line; an open window goes on until used', async () => {
+    const matchId = await fixture.match({ maxOpenWindows: 1 });
+    const [holder, waiting] = await threeFans(matchId);
+    await fixture.lines.reportRemaining(matchId, []);
+    await fixture.lines.reportRemaining(matchId, []);
+    expect(await stateOf(matchId, waiting)).toEqual(soldOut);
+    expect((await stateOf(matchId, holder))?.kind).toBe('granted');
+    expect(await fixture.lines.join(matchId, waiting)).toEqual({ kind: 'closed', reason: 'sold_out' });
+    expect((await fixture.lines.join(matchId, holder)).kind).toBe('kept');
+    await fixture.lines.completeWindow(matchId, holder);
+    expect(await stateOf(matchId, holder)).toEqual({ kind: 'over', status: 'completed' });
+  });
+
+  test('a close after sold out ends the windows too', async () => {
+    const matchId = await fixture.match({ maxOpenWindows: 1 });
+    const [holder] = await threeFans(matchId);
+    await fixture.lines.reportRemaining(matchId, []);
+    await fixture.lines.change(matchId, { status: 'closed' });
+    expect(await stateOf(matchId, holder)).toEqual(closed);
+    await fixture.lines.reportRemaining(matchId, []);
+    expect((await fixture.lines.readQueue(matchId))!.closedReason).toBe('closed');
+  });
+
+  test('opened again it has an empty line, and who comes back before the drain is not ended by it', async () => {
+    const matchId = await fixture.match({ maxOpenWindows: 1 });
+    const [holder, waiting] = await threeFans(matchId);
+    const oldToken = (await fixture.lines.visit(matchId, waiting))!.queueToken!;
+    await fixture.lines.change(matchId, { status: 'closed' });
+    await fixture.lines.change(matchId, { status: 'active' });
+    expect((await fixture.lines.readQueue(matchId))!.total).toBe(0);
+    const again = await fixture.lines.join(matchId, waiting);
+    expect(again.kind === 'created' && again.place.state).toEqual({ kind: 'waiting', position: 1 });
+    await new MoveLine(fixture.lines).runOnce(matchId);
+    expect((await stateOf(matchId, waiting))?.kind).toBe('granted');
+    expect(await stateOf(matchId, holder)).toEqual(closed);
+    expect((await fixture.lines.readToken(oldToken))?.place.state).toEqual(closed);
+  });
+
+  test('closed, opened and closed again at once: the first line gets its last words before the second is ended', async () => {
+    const matchId = await fixture.match({ maxOpenWindows: 1 });
+    const changes = new ChangeQueue(fixture.lines, fixture.lines);
+    await threeFans(matchId);
+    await changes.control(matchId, { status: 'closed' });
+    await changes.control(matchId, { status: 'active' });
+    const [holder, waiting] = await threeFans(matchId);
+    expect(await fixture.lines.change(matchId, { status: 'closed' })).toBe('draining');
+    expect((await fixture.lines.readQueue(matchId))!.status).toBe('active');
+    await changes.control(matchId, { status: 'closed' });
+    expect(await stateOf(matchId, holder)).toEqual(closed);
+    expect(await stateOf(matchId, waiting)).toEqual(closed);
+  });
+
+  test('what remains is kept for the messages, and forgotten when a closed queue opens again', async () => {
+    const matchId = await fixture.match();
+    const sectors = [{ sectorId: randomUUID(), name: 'Sjever "A"', available: 3 }];
+    await fixture.lines.reportRemaining(matchId, sectors);
+    expect((await fixture.lines.readQueue(matchId))!.remainingSectors).toEqual(sectors);
+    await fixture.lines.change(matchId, { status: 'closed' });
+    await fixture.lines.change(matchId, { status: 'active' });
+    expect((await fixture.lines.readQueue(matchId))!.remainingSectors).toEqual([]);
+  });
+});

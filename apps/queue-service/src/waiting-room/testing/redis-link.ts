@@ -1,0 +1,54 @@
+import net from 'node:net';
+
+/** A TCP link to Redis that a test can cut, or let fall silent with everything staying connected. */
+export class RedisLink {
+  private readonly sockets = new Set<net.Socket>();
+  private mode: 'open' | 'cut' | 'silent' = 'open';
+
+  private constructor(
+    private readonly server: net.Server,
+    readonly url: string,
+  ) {}
+
+  static async to(redisUrl: string): Promise<RedisLink> {
+    const target = new URL(redisUrl);
+    const server = net.createServer((near) => link.join(near, Number(target.port), target.hostname));
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as net.AddressInfo;
+    const link: RedisLink = new RedisLink(server, `redis://127.0.0.1:${port}${target.pathname}`);
+    return link;
+  }
+
+  cut(): void {
+    this.mode = 'cut';
+    for (const socket of this.sockets) socket.destroy();
+  }
+
+  silence(): void {
+    this.mode = 'silent';
+  }
+
+  mend(): void {
+    this.mode = 'open';
+    for (const socket of this.sockets) socket.destroy();
+  }
+
+  async close(): Promise<void> {
+    for (const socket of this.sockets) socket.destroy();
+    await new Promise((resolve) => this.server.close(resolve));
+  }
+
+  private join(near: net.Socket, port: number, host: string): void {
+    if (this.mode === 'cut') return void near.destroy();
+    const far = net.connect(port, host);
+    for (const [from, to] of [[near, far] as const, [far, near] as const]) {
+      this.sockets.add(from);
+      from.on('data', (data) => this.mode === 'open' && to.write(data));
+      from.on('error', () => undefined);
+      from.on('close', () => {
+        this.sockets.delete(from);
+        to.destroy();
+      });
+    }
+  }
+}

@@ -1,0 +1,107 @@
+import type { AddressInfo } from 'node:net';
+import type { Server } from 'node:http';
+import { randomUUID } from 'node:crypto';
+import { Redis } from 'ioredis';
+import { loadConfig } from '#platform/config/load-config';
+import { developmentSecrets } from '#platform/config/settings';
+import { createLogger } from '#platform/logging/logger';
+import { createTestRedis } from '#testing/test-database';
+import { queueServiceConfig } from '../../config.ts';
+import { createQueueService } from '../../queue-service.ts';
+import { FanSocket } from './fan-socket.ts';
+
+type Json = Record<string, unknown>;
+
+interface Answer {
+  status: number;
+  headers: Headers;
+  body: Json;
+}
+
+export interface ServiceFixture {
+  url: string;
+  redis: Redis;
+  call(
+    method: string,
+    path: string,
+    options?: { user?: string; body?: unknown; headers?: Record<string, string> },
+  ): Promise<Answer>;
+  internal(method: string, path: string, body?: unknown): Promise<Answer>;
+  /** A new match; admits nobody unless told to, so that fans stay in line. */
+  match(control?: Json): Promise<string>;
+  join(matchId: string, user?: string): Promise<{ user: string; token: string; place: Json }>;
+  socket(token: string, headers?: Record<string, string>): FanSocket;
+  stop(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** The whole service on a free port, driven from outside; over the worker's Redis or the address given. */
+export async function serviceFixture(env: Record<string, string> = {}): Promise<ServiceFixture> {
+  const server = env.REDIS_URL ? undefined : await createTestRedis();
+  const redisUrl = env.REDIS_URL ?? server!.url;
+  const config = loadConfig(queueServiceConfig, {
+    REDIS_URL: redisUrl,
+    RATE_LIMIT_IP_PER_MINUTE: '0',
+    QUEUE_UPDATE_SECONDS: '30',
+    ...env,
+  });
+  const app = await createQueueService(
+    config,
+    createLogger({ service: 'queue-service', level: process.env.TEST_LOG_LEVEL ?? 'silent' }),
+  );
+  await app.listen({ host: '127.0.0.1', port: 0 });
+  const { port } = (app.getHttpServer() as Server).address() as AddressInfo;
+  const url = `http://127.0.0.1:${port}`;
+  const redis = new Redis(redisUrl);
+  redis.on('error', () => undefined);
+  const sockets: FanSocket[] = [];
+  let stopped: Promise<void> | undefined;
+
+  const call: ServiceFixture['call'] = async (method, path, { user, body, headers = {} } = {}) => {
+    const response = await fetch(url + path, {
+      method,
+      headers: {
+        ...(user ? { 'x-mock-user-id': user } : {}),
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      body: body === undefined ? undefined : typeof body === 'string' ? body : JSON.stringify(body),
+    });
+    const text = await response.text();
+    const isJson = response.headers.get('content-type')?.includes('json');
+    return { status: response.status, headers: response.headers, body: isJson ? (JSON.parse(text) as Json) : { text } };
+  };
+  const internal: ServiceFixture['internal'] = (method, path, body) =>
+    call(method, path, { body, headers: { 'x-internal-auth': developmentSecrets.INTERNAL_AUTH_SECRET } });
+  const stop = () => (stopped ??= app.close());
+
+  return {
+    url,
+    redis,
+    call,
+    internal,
+    async match(control = { max_open_windows: 0 }) {
+      const matchId = randomUUID();
+      const { status } = await internal('PUT', `/api/v1/queue/${matchId}/control`, { status: 'active', ...control });
+      if (status !== 204) throw new Error(`control answered ${status}`);
+      return matchId;
+    },
+    async join(matchId, user = randomUUID()) {
+      const { status, body } = await call('POST', `/api/v1/queue/${matchId}/join`, { user });
+      if (status > 201) throw new Error(`join answered ${status} ${JSON.stringify(body)}`);
+      return { user, token: body.queue_token as string, place: body };
+    },
+    socket(token, headers) {
+      const socket = new FanSocket(`${url.replace('http', 'ws')}/ws/${token}`, headers);
+      sockets.push(socket);
+      return socket;
+    },
+    stop,
+    async close() {
+      for (const socket of sockets) socket.terminate();
+      await stop();
+      redis.disconnect();
+      await server?.close();
+    },
+  };
+}

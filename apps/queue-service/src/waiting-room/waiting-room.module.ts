@@ -1,0 +1,94 @@
+import { Module, type DynamicModule, type Provider } from '@nestjs/common';
+import { publicUrls } from '#platform/config/settings';
+import { Metrics } from '#platform/health/metrics';
+import type { RedisConnection } from '#platform/redis/redis-connection';
+import { useCase } from '#platform/use-case';
+import type { QueueServiceConfig } from '../config.ts';
+import { REDIS } from '../tokens.ts';
+import { ChangeQueue } from './application/change-queue.ts';
+import { JoinLine } from './application/join-line.ts';
+import { LiveFans } from './application/live-fans.ts';
+import { LookUpPlace } from './application/look-up-place.ts';
+import { MoveLine } from './application/move-line.ts';
+import { ConnectedPlaces, LineMovement, Links, Receipts, WaitingLines } from './application/ports.ts';
+import { TellFans } from './application/tell-fans.ts';
+import { AdmissionSchedule } from './inbound/admission.schedule.ts';
+import { ConnectionBudget } from './inbound/connection-budget.ts';
+import { FanStreamController } from './inbound/fan-stream.controller.ts';
+import { FanGateway } from './inbound/fan.gateway.ts';
+import { PlaceAnswers } from './inbound/place-answers.ts';
+import { PodsListener } from './inbound/pods.listener.ts';
+import { QueueConfig } from './inbound/queue-config.ts';
+import { QueueInternalController } from './inbound/queue-internal.controller.ts';
+import { QueueController } from './inbound/queue.controller.ts';
+import { OpenStreams } from './inbound/stream-device.ts';
+import { TellingSchedule } from './inbound/telling.schedule.ts';
+import { WaitingRoomMetrics } from './inbound/waiting-room.metrics.ts';
+import { ConfiguredLinks } from './outbound/configured-links.ts';
+import { assertOneSlotPerMatch } from './outbound/match-keys.ts';
+import { RedisWaitingLines } from './outbound/redis-waiting-lines.ts';
+import { SignedReceipts } from './outbound/signed-receipts.ts';
+
+/** The waiting room: lines, turns, and the connections of those who wait. */
+@Module({})
+export class WaitingRoomModule {
+  static register(config: QueueServiceConfig, budget: ConnectionBudget): DynamicModule {
+    assertOneSlotPerMatch();
+    return {
+      module: WaitingRoomModule,
+      controllers: [QueueController, QueueInternalController, FanStreamController],
+      providers: [
+        ...configured(config, budget),
+        ...ports,
+        useCase(JoinLine, WaitingLines),
+        useCase(LookUpPlace, WaitingLines),
+        useCase(ChangeQueue, WaitingLines, LineMovement),
+        useCase(MoveLine, LineMovement),
+        FanGateway,
+        OpenStreams,
+        PlaceAnswers,
+        AdmissionSchedule,
+        TellingSchedule,
+        PodsListener,
+        {
+          provide: WaitingRoomMetrics,
+          useFactory: (metrics: Metrics, lines: RedisWaitingLines) => new WaitingRoomMetrics(metrics, budget, lines),
+          inject: [Metrics, RedisWaitingLines],
+        },
+      ],
+    };
+  }
+}
+
+/** One object is all three ports: they differ in who needs what. */
+const ports: Provider[] = [WaitingLines, LineMovement, ConnectedPlaces].map((port) => ({
+  provide: port,
+  useExisting: RedisWaitingLines,
+}));
+
+function configured(settings: QueueServiceConfig, budget: ConnectionBudget): Provider[] {
+  const config = new QueueConfig(
+    settings.QUEUE_PURCHASE_WINDOW_SECONDS * 1000,
+    settings.QUEUE_PERSISTENCE_SECONDS,
+    settings.QUEUE_UPDATE_SECONDS * 1000,
+    settings.INTERNAL_AUTH_SECRET,
+  );
+  const { publicUrl, queuePublicUrl } = publicUrls(settings);
+  return [
+    { provide: ConnectionBudget, useValue: budget },
+    { provide: QueueConfig, useValue: config },
+    { provide: Links, useValue: new ConfiguredLinks(publicUrl, queuePublicUrl) },
+    { provide: Receipts, useValue: new SignedReceipts(settings.QUEUE_RECEIPT_SECRET) },
+    { provide: LiveFans, useValue: new LiveFans() },
+    {
+      provide: RedisWaitingLines,
+      useFactory: (redis: RedisConnection) => new RedisWaitingLines(redis, config),
+      inject: [REDIS],
+    },
+    {
+      provide: TellFans,
+      useFactory: (places: ConnectedPlaces, live: LiveFans, links: Links) => new TellFans(places, live, links, config),
+      inject: [ConnectedPlaces, LiveFans, Links],
+    },
+  ];
+}

@@ -1,0 +1,62 @@
+import { useTribina } from '../api/tribina-context.ts';
+import type { OpsMatch, OrderStatus } from '../api/types.ts';
+import { useLanguage } from '../text/language.tsx';
+import { Loading } from './loading.tsx';
+import { Notice, ProblemNotice } from './notice.tsx';
+import { useLoaded } from './use-loaded.ts';
+
+const refreshMs = 2_000;
+
+export function OpsReport({ match }: { match: OpsMatch }) {
+  const { texts, format } = useLanguage();
+  const { tribina } = useTribina();
+  const { value: report, problem } = useLoaded((signal) => tribina.opsReport(match.id, signal), match.id, refreshMs);
+  if (!report) return problem ? <ProblemNotice problem={problem} /> : <Loading />;
+  const { queue } = report;
+  const seats = { capacity: report.capacity, available: report.available, held: report.held, sold: report.sold };
+  const rest = { blocked: report.blocked, refunded: report.refunded };
+  const orders = Object.entries(report.orders) as [OrderStatus, number][];
+  return (
+    <section aria-label={texts.ops.report} data-testid="ops-report">
+      <div className="ops-report-head">
+        <h3>{texts.ops.report}</h3>
+        <span className="fine-print">{texts.ops.refreshed}</span>
+      </div>
+      {problem && <ProblemNotice problem={problem} />}
+      <dl className="numbers">
+        {(Object.keys({ ...seats, ...rest }) as (keyof typeof seats | keyof typeof rest)[]).map((name) => (
+          <Number key={name} name={name} label={texts.ops[name]} value={format.number({ ...seats, ...rest }[name])} />
+        ))}
+        <Number name="revenue" label={texts.ops.revenue} value={format.money(report.revenue_cents, match.currency)} />
+        <Number
+          name="orders"
+          label={texts.ops.orders}
+          value={
+            orders.map(([status, count]) => `${format.number(count)} ${texts.order.statuses[status].toLowerCase()}`).join(', ') ||
+            '0'
+          }
+          wide
+        />
+      </dl>
+      {queue && (
+        <dl className="numbers numbers-line">
+          <Number name="waiting" label={texts.ops.waiting} value={format.number(queue.waiting)} />
+          <Number name="open_windows" label={texts.ops.openWindows} value={format.number(queue.open_windows)} />
+          <Number name="granted" label={texts.ops.granted} value={format.number(queue.granted)} />
+          <Number name="completed" label={texts.ops.completed} value={format.number(queue.completed)} />
+          <Number name="expired" label={texts.ops.expired} value={format.number(queue.expired)} />
+        </dl>
+      )}
+      {!queue && match.queue_required && <Notice tone="warning">{texts.ops.queueUnknown}</Notice>}
+    </section>
+  );
+}
+
+function Number({ name, label, value, wide }: { name: string; label: string; value: string; wide?: boolean }) {
+  return (
+    <div className={wide ? 'number number-wide' : 'number'}>
+      <dt>{label}</dt>
+      <dd data-testid={`report-${name}`}>{value}</dd>
+    </div>
+  );
+}

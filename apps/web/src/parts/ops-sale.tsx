@@ -1,0 +1,84 @@
+import { useState } from 'react';
+import { asProblem, type Problem } from '../api/problem.ts';
+import { useTribina } from '../api/tribina-context.ts';
+import type { OpsMatch, SaleAction, SaleStatus } from '../api/types.ts';
+import { useLanguage } from '../text/language.tsx';
+import { ConfirmButton } from './confirm-button.tsx';
+import { Field } from './field.tsx';
+import { ProblemNotice } from './notice.tsx';
+
+/** CONTRACT §5: open from scheduled or closed, pause from open, resume from paused, close from any. */
+const possible: Record<SaleStatus, SaleAction[]> = {
+  scheduled: ['open', 'close'],
+  open: ['pause', 'close'],
+  paused: ['resume', 'close'],
+  sold_out: ['close'],
+  closed: ['open'],
+};
+
+export function OpsSale({ match, onChange }: { match: OpsMatch; onChange: () => void }) {
+  const { texts } = useLanguage();
+  const { tribina } = useTribina();
+  const [reason, setReason] = useState('');
+  const [busy, setBusy] = useState(false);
+  const [problem, setProblem] = useState<Problem>();
+  const actions = possible[match.sale.status];
+
+  const act = async (action: SaleAction) => {
+    setBusy(true);
+    setProblem(undefined);
+    try {
+      await tribina.opsSale(match.id, action, action === 'pause' ? reason.trim() : undefined);
+      if (action === 'pause') setReason('');
+    } catch (caught) {
+      setProblem(asProblem(caught));
+    } finally {
+      setBusy(false);
+      onChange();
+    }
+  };
+
+  return (
+    <section className="ops-sale" aria-label={texts.ops.sale}>
+      <h3>{texts.ops.sale}</h3>
+      {problem && <ProblemNotice problem={problem} />}
+      {actions.includes('pause') && (
+        <Field
+          label={texts.ops.reason}
+          value={reason}
+          onChange={setReason}
+          autoComplete="off"
+          maxLength={200}
+          testId="ops-reason"
+        />
+      )}
+      <div className="button-row">
+        {actions
+          .filter((action) => action !== 'close')
+          .map((action) => (
+            <button
+              key={action}
+              type="button"
+              className={action === 'pause' ? 'button button-warning' : 'button button-primary'}
+              disabled={busy}
+              onClick={() => void act(action)}
+              data-testid={`ops-${action}`}
+            >
+              {texts.ops.actions[action]}
+            </button>
+          ))}
+        {actions.includes('close') && (
+          <ConfirmButton
+            label={texts.ops.actions.close}
+            question={texts.ops.closeSure}
+            yes={texts.ops.closeYes}
+            no={texts.ops.cancel}
+            disabled={busy}
+            onConfirm={() => void act('close')}
+            testId="ops-close"
+          />
+        )}
+      </div>
+    </section>
+  );
+}

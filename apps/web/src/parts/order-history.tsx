@@ -1,0 +1,21 @@
+import type { Order } from '../api/types.ts';
+import { useLanguage } from '../text/language.tsx';
+
+export function OrderHistory({ order }: { order: Order }) {
+  const { texts, format } = useLanguage();
+  if (order.timeline.length === 0) return null;
+  return (
+    <details className="card order-history">
+      <summary>{texts.order.history}</summary>
+      <ol>
+        {order.timeline.map((entry) => (
+          <li key={`${entry.at} ${entry.event}`}>
+            <time dateTime={entry.at}>{format.clock(entry.at)}</time>
+            {/* Events may be added to the contract; an unknown one is shown as it is called. */}
+            <span>{texts.order.events[entry.event] ?? entry.event.replaceAll(/[._]/g, ' ')}</span>
+          </li>
+        ))}
+      </ol>
+    </details>
+  );
+}

@@ -1,0 +1,69 @@
+import type { Match, Ticket } from '../api/types.ts';
+import { useLanguage } from '../text/language.tsx';
+import { matchTitle } from '../text/match-title.ts';
+import { TicketQr } from './ticket-qr.tsx';
+
+export function TicketCard({ ticket, match }: { ticket: Ticket; match: Match | undefined }) {
+  const { texts, format } = useLanguage();
+  const { seat } = ticket;
+  const isValid = ticket.status === 'valid';
+  return (
+    <li
+      className={isValid ? 'ticket' : 'ticket ticket-void'}
+      data-testid="ticket"
+      data-ticket-id={ticket.id}
+      data-status={ticket.status}
+    >
+      <div className="ticket-main">
+        <div className="ticket-top">
+          <h2>{match ? matchTitle(match) : ' '}</h2>
+          <span className={`badge badge-ticket-${ticket.status}`}>{texts.tickets.statuses[ticket.status]}</span>
+        </div>
+        {match && (
+          <p className="ticket-when">
+            <time dateTime={match.kickoff_at}>{format.dateTime(match.kickoff_at)}</time>
+            <br />
+            {match.venue}
+          </p>
+        )}
+        <dl className="ticket-seat">
+          <div>
+            <dt>{texts.tickets.sector}</dt>
+            <dd data-testid="ticket-sector">{seat.sector}</dd>
+          </div>
+          {seat.row === null ? (
+            <div>
+              <dt>{texts.tickets.seat}</dt>
+              <dd>{texts.tickets.standing}</dd>
+            </div>
+          ) : (
+            <>
+              <div>
+                <dt>{texts.tickets.row}</dt>
+                <dd data-testid="ticket-row">{seat.row}</dd>
+              </div>
+              <div>
+                <dt>{texts.tickets.seat}</dt>
+                <dd data-testid="ticket-seat">{seat.number}</dd>
+              </div>
+            </>
+          )}
+        </dl>
+        <p className="ticket-holder">
+          <span>{texts.tickets.holder}</span>
+          <strong data-testid="ticket-holder">{ticket.holder_name}</strong>
+        </p>
+      </div>
+      <div className="ticket-stub">
+        {isValid ? (
+          <>
+            <TicketQr ticketId={ticket.id} holder={ticket.holder_name} />
+            <p className="fine-print">{texts.tickets.showAtGate}</p>
+          </>
+        ) : (
+          <p className="fine-print">{texts.tickets.voidNow}</p>
+        )}
+      </div>
+    </li>
+  );
+}

@@ -1,0 +1,231 @@
+import { createTestHttpApp, INTERNAL_SECRET } from '#testing/test-http-app';
+import { Controller, Get, Options, Post, type Type } from '@nestjs/common';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { Caller, type CallerIdentity } from './caller.ts';
+import { allowedOrigins } from './cors.ts';
+import { Endpoint } from './endpoint.ts';
+
+const ANA = '0190a000-0000-7000-8000-00000000000a';
+
+@Controller()
+class RoomsController {
+  @Get('public')
+  @Endpoint({ access: 'public' })
+  everybody(): unknown {
+    return { caller: null };
+  }
+
+  @Get('fan')
+  @Endpoint({ access: 'fan' })
+  fan(@Caller() caller: CallerIdentity): unknown {
+    return { caller };
+  }
+
+  @Get('ops')
+  @Endpoint({ access: 'ops' })
+  ops(@Caller() caller: CallerIdentity): unknown {
+    return { caller };
+  }
+
+  @Get('gate')
+  @Endpoint({ access: 'gate' })
+  gate(): unknown {
+    return {};
+  }
+
+  @Post('internal')
+  @Endpoint({ access: 'internal', status: 204, body: 'none' })
+  internal(): void {}
+
+  @Get('defect')
+  @Endpoint({ access: 'public' })
+  defect(): never {
+    throw new Error('select secret from users');
+  }
+}
+
+const isAllowedOrigin = allowedOrigins({ publicUrl: 'http://127.0.0.1:3000', corsOrigins: ['https://fans.example.hr'], production: false });
+let app: NestFastifyApplication;
+beforeAll(async () => (app = await createTestHttpApp({ controllers: [RoomsController] }, { isAllowedOrigin })));
+afterAll(() => app.close());
+
+const get = (url: string, headers: Record<string, string> = {}) => app.inject({ method: 'GET', url, headers });
+
+describe('who may call', () => {
+  const callers: Record<string, Record<string, string>> = {
+    nobody: {},
+    'a fan': { 'x-mock-user-id': ANA },
+    'a fan who says so in capitals': { 'x-mock-user-id': ANA.toUpperCase() },
+    'no UUID': { 'x-mock-user-id': 'ana' },
+    'an operator': { 'x-mock-user-id': ANA, 'x-mock-roles': 'ops' },
+    'a steward': { 'x-mock-user-id': ANA, 'x-mock-roles': 'gate' },
+    both: { 'x-mock-user-id': ANA, 'x-mock-roles': 'gate, ops' },
+    'roles without a name': { 'x-mock-roles': 'ops' },
+    'a role in capitals': { 'x-mock-user-id': ANA, 'x-mock-roles': 'OPS' },
+    'our own service': { 'x-internal-auth': INTERNAL_SECRET },
+  };
+  const answers: Record<string, [publicRoom: number, fan: number, ops: number, gate: number]> = {
+    nobody: [200, 401, 401, 401],
+    'a fan': [200, 200, 403, 403],
+    'a fan who says so in capitals': [200, 200, 403, 403],
+    'no UUID': [200, 401, 401, 401],
+    'an operator': [200, 200, 200, 403],
+    'a steward': [200, 200, 403, 200],
+    both: [200, 200, 200, 200],
+    'roles without a name': [200, 401, 401, 401],
+    'a role in capitals': [200, 200, 403, 403],
+    'our own service': [200, 401, 401, 401],
+  };
+
+  test.each(Object.keys(callers))('%s', async (who) => {
+    const rooms = await Promise.all(['/public', '/fan', '/ops', '/gate'].map((room) => get(room, callers[who])));
+    expect(rooms.map(({ statusCode }) => statusCode)).toEqual(answers[who]);
+    for (const refused of rooms.filter(({ statusCode }) => statusCode > 400)) {
+      expect(refused.json()).toMatchObject({ code: refused.statusCode === 401 ? 'UNAUTHENTICATED' : 'FORBIDDEN' });
+    }
+  });
+
+  test('an id is one id in whatever case it came', async () => {
+    expect((await get('/fan', { 'x-mock-user-id': ANA.toUpperCase() })).json()).toEqual({ caller: { userId: ANA, roles: [] } });
+  });
+
+  test.each([
+    ['the secret', INTERNAL_SECRET, 204],
+    ['nothing', undefined, 401],
+    ['another of the same length', INTERNAL_SECRET.replace('i', 'j'), 401],
+    ['its beginning', INTERNAL_SECRET.slice(0, 20), 401],
+    ['it twice', `${INTERNAL_SECRET}, ${INTERNAL_SECRET}`, 401],
+  ])('our own services show %s', async (_what, secret, status) => {
+    const headers = { 'x-mock-user-id': ANA, 'x-mock-roles': 'ops', ...(secret ? { 'x-internal-auth': secret } : {}) };
+    const answer = await app.inject({ method: 'POST', url: '/internal', headers });
+    expect(answer.statusCode).toBe(status);
+  });
+});
+
+describe('every answer', () => {
+  test.each([
+    ['r-1_ABC', true],
+    ['a'.repeat(64), true],
+    ['a'.repeat(65), false],
+    ['a b', false],
+    ['<script>', false],
+    ['', false],
+  ])('keeps the request id %j: %s', async (given, kept) => {
+    for (const url of ['/public', '/fan', '/nowhere', '/text/%ff']) {
+      const id = (await get(url, { 'x-request-id': given })).headers['x-request-id'];
+      expect(id === given).toBe(kept);
+      expect(id).toMatch(/^[\w-]{1,64}$/);
+    }
+  });
+
+  test('is not to be stored, sniffed or told on', async () => {
+    for (const url of ['/public', '/fan', '/nowhere']) {
+      expect((await get(url)).headers).toMatchObject({
+        'cache-control': 'no-store',
+        'x-content-type-options': 'nosniff',
+        'referrer-policy': 'no-referrer',
+      });
+    }
+  });
+
+  test.each([
+    ['GET', '/nowhere'],
+    ['PUT', '/public'],
+    ['POST', '/ops'],
+    ['DELETE', '/'],
+  ] as const)('%s %s does not exist, and says so as a problem', async (method, url) => {
+    const answer = await app.inject({ method, url, headers: { 'x-request-id': 'r-1' } });
+    expect(answer.statusCode).toBe(404);
+    expect(answer.headers['content-type']).toContain('application/problem+json');
+    expect(answer.json()).toEqual({
+      type: expect.any(String) as string,
+      title: 'Not found',
+      status: 404,
+      code: 'NOT_FOUND',
+      detail: expect.any(String) as string,
+      request_id: 'r-1',
+    });
+  });
+
+  test('to a defect of ours tells nothing but the request id', async () => {
+    const answer = await get('/defect', { 'x-request-id': 'r-2' });
+    expect(answer.json()).toMatchObject({ status: 500, code: 'INTERNAL_ERROR', request_id: 'r-2' });
+    expect(answer.body).not.toMatch(/secret|\.ts|at /);
+  });
+});
+
+describe('the origin of a page', () => {
+  test.each([
+    ['http://127.0.0.1:3000', true],
+    ['http://localhost:3000', true],
+    ['http://[::1]:3000', true],
+    ['https://fans.example.hr', true],
+    ['https://FANS.example.hr', true],
+    ['http://127.0.0.1:3001', false],
+    ['https://127.0.0.1:3000', false],
+    ['https://fans.example.hr.evil.com', false],
+    ['http://localhost.evil.com:3000', false],
+    ['http://evil.com://127.0.0.1:3000', false],
+    ['null', false],
+  ])('%s is one of ours: %s', async (origin, ours) => {
+    const answer = await get('/public', { origin });
+    expect(answer.headers['access-control-allow-origin']).toBe(ours ? origin : undefined);
+    expect(answer.headers.vary).toContain('Origin');
+    expect(answer.headers['access-control-allow-credentials']).toBeUndefined();
+    const preflight = await app.inject({
+      method: 'OPTIONS',
+      url: '/fan',
+      headers: { origin, 'access-control-request-method': 'PUT', 'access-control-request-headers': 'idempotency-key,x-mock-user-id' },
+    });
+    expect(preflight.statusCode).toBe(ours ? 204 : 404);
+    expect(preflight.headers['access-control-allow-origin']).toBe(ours ? origin : undefined);
+    expect(preflight.headers['x-request-id']).toBeDefined();
+    if (!ours) return;
+    expect(preflight.headers['access-control-allow-methods']).toContain('PUT');
+    expect(preflight.headers['access-control-allow-headers']).toContain('idempotency-key');
+  });
+
+  test('may read the headers it needs, of refusals too', async () => {
+    const answer = await get('/fan', { origin: 'http://127.0.0.1:3000' });
+    expect(answer.statusCode).toBe(401);
+    for (const header of ['ETag', 'Location', 'Retry-After', 'RateLimit-Remaining', 'Idempotency-Replayed', 'X-Request-Id']) {
+      expect(answer.headers['access-control-expose-headers']).toContain(header);
+    }
+  });
+
+  test('in production localhost is not 127.0.0.1', () => {
+    const strict = allowedOrigins({ publicUrl: 'http://127.0.0.1:3000', corsOrigins: [], production: true });
+    expect([strict('http://127.0.0.1:3000'), strict('http://localhost:3000')]).toEqual([true, false]);
+  });
+});
+
+describe('a route that does not say who may call it', () => {
+  @Controller()
+  class Forgetful {
+    @Get('forgotten')
+    forgotten(): void {}
+  }
+
+  @Controller()
+  class ForgetfulWildcard {
+    @Options('*')
+    forgotten(): void {}
+
+    @Get('*rest')
+    alsoForgotten(): void {}
+  }
+
+  test.each<[string, Type, string[]]>([
+    ['does not start', Forgetful, []],
+    ['does not start beside a public page', Forgetful, ['/']],
+    ['does not start behind a wildcard', ForgetfulWildcard, ['/']],
+  ])('%s', async (_what, controller, publicPrefixes) => {
+    await expect(createTestHttpApp({ controllers: [controller] }, { publicPrefixes })).rejects.toThrow('does not declare who may call it');
+  });
+
+  test('starts where its folder was declared public', async () => {
+    const other = await createTestHttpApp({ controllers: [Forgetful] }, { publicPrefixes: ['/forgotten'] });
+    await other.close();
+  });
+});
+

@@ -1,0 +1,50 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { RequestRefused } from './request-refused.ts';
+
+/** Our deepest body has four levels; a body of 100,000 brackets would break whatever walks it. */
+const MAX_DEPTH = 32;
+
+const QUOTE = 34;
+const BACKSLASH = 92;
+const OPENING = new Set([91, 123]);
+const CLOSING = new Set([93, 125]);
+
+function isTooDeep(text: string): boolean {
+  let depth = 0;
+  let inString = false;
+  for (let index = 0; index < text.length; index += 1) {
+    const character = text.charCodeAt(index);
+    if (inString) {
+      if (character === BACKSLASH) index += 1;
+      else if (character === QUOTE) inString = false;
+    } else if (character === QUOTE) inString = true;
+    else if (OPENING.has(character) && (depth += 1) > MAX_DEPTH) return true;
+    else if (CLOSING.has(character)) depth -= 1;
+  }
+  return false;
+}
+
+/** In UTF-8 only an escape can bring a NUL or half of a surrogate pair, which PostgreSQL stores neither as text nor as JSON. */
+const SUSPICIOUS_ESCAPE = /\\u(0000|d[89a-f])/i;
+const UNSTORABLE = /\0|\p{Surrogate}/u;
+
+function isUnstorable(value: unknown): boolean {
+  if (typeof value === 'string') return UNSTORABLE.test(value);
+  if (value === null || typeof value !== 'object') return false;
+  return Object.entries(value).some(([name, member]) => UNSTORABLE.test(name) || isUnstorable(member));
+}
+
+type Done = (error: Error | null, body?: unknown) => void;
+
+/** JSON as Fastify reads it (`__proto__` refused), without what would break something behind it. */
+export function jsonReader(fastify: FastifyInstance): (request: FastifyRequest, text: string, done: Done) => void {
+  const parse = fastify.getDefaultJsonParser('error', 'error');
+  return (request, text, done) => {
+    if (isTooDeep(text)) throw new RequestRefused('VALIDATION_FAILED', { detail: `The body is nested deeper than ${MAX_DEPTH} levels.` });
+    void parse(request, text, (error, body) => {
+      if (!error && SUSPICIOUS_ESCAPE.test(text) && isUnstorable(body)) {
+        done(new RequestRefused('VALIDATION_FAILED', { detail: 'The body contains characters that are no text.' }));
+      } else done(error, body);
+    });
+  };
+}

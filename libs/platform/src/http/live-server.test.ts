@@ -1,0 +1,143 @@
+import { createTestHttpApp } from '#testing/test-http-app';
+import { Body, Controller, Get, Param, Post } from '@nestjs/common';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import net from 'node:net';
+import { Endpoint } from './endpoint.ts';
+
+const OPS = '0190a000-0000-7000-8000-00000000000a';
+const DEADLINE_MS = 400;
+let finish: () => void;
+let reached: Promise<void>;
+let arrive: () => void;
+
+@Controller()
+class WingsController {
+  @Get('ops/wing')
+  @Endpoint({ access: 'ops' })
+  wing(): unknown {
+    return { inside: true };
+  }
+
+  @Get('ops/wing/:room')
+  @Endpoint({ access: 'ops' })
+  room(@Param('room') room: string): unknown {
+    return { inside: true, room };
+  }
+
+  @Get('slow')
+  @Endpoint({ access: 'public' })
+  async slow(): Promise<unknown> {
+    arrive();
+    await new Promise<void>((resolve) => (finish = resolve));
+    return { finished: true };
+  }
+
+  @Post('stuck')
+  @Endpoint({ access: 'public', noKeyBecause: 'test' })
+  stuck(@Body() _body: unknown): Promise<void> {
+    return new Promise(() => undefined);
+  }
+}
+
+let app: NestFastifyApplication;
+let port: number;
+
+beforeEach(async () => {
+  reached = new Promise((resolve) => (arrive = resolve));
+  app = await createTestHttpApp({ controllers: [WingsController] }, { requestDeadlineMs: DEADLINE_MS });
+  await app.listen({ host: '127.0.0.1', port: 0 });
+  port = (app.getHttpServer().address() as net.AddressInfo).port;
+});
+afterEach(() => app.close());
+
+/** Bytes as they are, without a client that would put them right; the whole answer as text. */
+async function say(text: string): Promise<string> {
+  const socket = net.connect(port, '127.0.0.1');
+  let answer = '';
+  socket.on('data', (bytes) => (answer += bytes.toString()));
+  socket.on('error', () => undefined);
+  socket.write(text);
+  await new Promise((resolve) => socket.once('close', resolve));
+  return answer;
+}
+
+const ask = (path: string, headers = ''): Promise<string> => say(`GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n${headers}\r\n`);
+const statusOf = (answer: string): number => Number(answer.split(' ')[1]);
+
+/** Everything that has ever walked around a check that looked at the path (SEC-05). */
+const waysIn = [
+  ...['/ops/wing', '/%6fps/wing', '/ops/%77ing', '/%6F%70%73/%77%69%6e%67', '//ops/wing', '/ops//wing', '/ops/wing/', '/ops/wing//'],
+  ...['/ops/wing;x', '/ops/wing;x=1', '/ops;x/wing', '/OPS/wing', '/Ops/Wing', '/ops/wing%2f', '/ops%2fwing', '/ops%2Fwing'],
+  ...['/./ops/wing', '/ops/./wing', '/x/../ops/wing', '/ops/%2e/wing', '/x/%2e%2e/ops/wing', '/ops/wing?x', '/ops/wing#x', '/ops/wing%3fx'],
+  ...['/ops/wing%00', '/ops/wing%20', '/ops/wing%09', '/ops\\wing', '\\ops\\wing', '/ops/wing/..;/', '/ops/wing/1', '/ops/wing/%31', '/ops/wing/..'],
+  ...['/ops/wing/%ff', '/ops/wing/%', '/%%36fps/wing', '/%256fps/wing', 'http://x/ops/wing', 'HTTP://x/ops/wing', 'http://x//ops/wing'],
+  ...['http://x?/ops/wing', '*', 'ops/wing', '/ops/wing/%2e%2e', '/\u00e2\u0084\u00aaops/wing', '/public/../ops/wing', '/ops/wing\t'],
+];
+
+test.each(waysIn)('%j does not lead a stranger in, nor the server astray', async (path) => {
+  const answer = await ask(path);
+  expect([400, 401, 404]).toContain(statusOf(answer));
+  expect(answer).not.toContain('inside');
+  expect(answer).toContain('application/problem+json');
+});
+
+test('the plain paths lead an operator in', async () => {
+  const headers = `X-Mock-User-Id: ${OPS}\r\nX-Mock-Roles: ops\r\n`;
+  for (const path of ['/ops/wing', '/ops/wing/1', '/%6fps/wing']) expect(await ask(path, headers)).toContain('"inside":true');
+});
+
+test.each([
+  ['no HTTP', 'hello\r\n\r\n', 400, 'VALIDATION_FAILED'],
+  ['a header that is none', 'GET / HTTP/1.1\r\nHost: x\r\nnonsense\r\n\r\n', 400, 'VALIDATION_FAILED'],
+  ['two lengths', 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab', 400, 'VALIDATION_FAILED'],
+  ['a length and chunks', 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n', 400, 'VALIDATION_FAILED'],
+  ['no host', 'GET / HTTP/1.1\r\n\r\n', 400, undefined],
+  ['headers beyond 16 KB', `GET / HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`, 431, 'HEADERS_TOO_LARGE'],
+])('what is no request (%s) is answered as a problem, and the connection closed', async (_what, text, status, code) => {
+  const answer = await say(text);
+  expect(statusOf(answer)).toBe(status);
+  if (code) expect(answer).toMatch(new RegExp(`X-Request-Id: [\\w-]+\\r\\n[^]*"code":"${code}"`, 'i'));
+});
+
+test('who sends slowly is cut off: headers after 10 s, the request after 15 s, looked at every 5 s', () => {
+  const server = app.getHttpServer() as unknown as Record<string | symbol, unknown>;
+  expect(server).toMatchObject({ headersTimeout: 10_000, requestTimeout: 15_000 });
+  const interval = Object.getOwnPropertySymbols(server).find((symbol) => symbol.description === 'http.server.connectionsCheckingInterval');
+  expect(interval && server[interval]).toMatchObject({ _idleTimeout: 5000 });
+});
+
+test('a write that hangs beyond its deadline is answered: nobody knows how it ended', async () => {
+  const answer = await say('POST /stuck HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 0\r\n\r\n');
+  expect(statusOf(answer)).toBe(503);
+  expect(answer).toContain('OUTCOME_UNKNOWN');
+});
+
+test('a read may take its time', async () => {
+  const answer = ask('/slow');
+  await reached;
+  await new Promise((resolve) => setTimeout(resolve, 1.5 * DEADLINE_MS));
+  finish();
+  expect(await answer).toContain('"finished":true');
+});
+
+test('while closing, what runs is finished and what is new is refused', async () => {
+  const answer = ask('/slow');
+  await reached;
+  const closed = app.close();
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  await expect(ask('/ops/wing')).resolves.toBe('');
+  finish();
+  expect(await answer).toContain('"finished":true');
+  await closed;
+});
+
+test('closing does not wait for connections that are kept for later', async () => {
+  const idle = net.connect(port, '127.0.0.1');
+  idle.write('GET /nowhere HTTP/1.1\r\nHost: x\r\n\r\n');
+  await new Promise((resolve) => idle.once('data', resolve));
+  const started = Date.now();
+  const gone = new Promise((resolve) => idle.once('close', resolve));
+  await app.close();
+  await gone;
+  expect(Date.now() - started).toBeLessThan(1000);
+});

@@ -1,0 +1,121 @@
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { DocumentBuilder, SwaggerModule, type OpenAPIObject } from '@nestjs/swagger';
+import type { FastifyInstance, RouteOptions } from 'fastify';
+import { z } from 'zod';
+import { errorCatalogue } from './error-catalogue.ts';
+import type { EndpointRules } from './endpoint.ts';
+
+/** Where the description of an API is served; routes that come from the plugin, and public. */
+export const apiDocsPrefixes = ['/openapi.json', '/docs', '/docs/', '/docs-json', '/docs-yaml'];
+
+const problem = z
+  .object({
+    type: z.string(),
+    title: z.string(),
+    status: z.int(),
+    code: z.enum(Object.keys(errorCatalogue) as [string, ...string[]]),
+    detail: z.string(),
+    request_id: z.string(),
+    errors: z.array(z.object({ path: z.string(), message: z.string() })).optional(),
+  })
+  .meta({ id: 'Problem', description: 'RFC 9457. Further members depend on the code, see the error catalogue.' });
+
+interface JsonSchema {
+  $defs?: Record<string, unknown>;
+  $schema?: unknown;
+  id?: unknown;
+}
+
+/** zod → JSON Schema 2020-12 as OpenAPI 3.1 has it, with named schemas as components. */
+function convert(schema: unknown, { schemaType }: { schemaType: 'input' | 'output' }): { schema: unknown; components?: Record<string, unknown> } | undefined {
+  if (!(schema instanceof z.ZodType)) return undefined;
+  const whole = z.toJSONSchema(schema, { target: 'draft-2020-12', io: schemaType, unrepresentable: 'any' }) as JsonSchema;
+  const { $schema: _schema, $defs = {}, ...body } = JSON.parse(JSON.stringify(whole).replaceAll('#/$defs/', '#/components/schemas/')) as JsonSchema;
+  const components = Object.fromEntries(Object.entries($defs).map(([name, part]) => [name, withoutId(part)]));
+  const { id } = schema.meta() ?? {};
+  if (typeof id !== 'string') return { schema: body, components };
+  return { schema: { $ref: `#/components/schemas/${id}` }, components: { ...components, [id]: withoutId(body) } };
+}
+
+function withoutId(part: unknown): unknown {
+  const { id: _id, ...rest } = part as JsonSchema;
+  return rest;
+}
+
+interface Operation {
+  responses?: Record<string, unknown>;
+  security?: unknown[];
+  parameters?: unknown[];
+  'x-access'?: string;
+}
+
+const securityOf: Record<EndpointRules['access'], unknown[]> = {
+  public: [],
+  fan: [{ bearer: [] }, { mockUser: [] }],
+  ops: [{ bearer: [] }, { mockUser: [], mockRoles: [] }],
+  gate: [{ bearer: [] }, { mockUser: [], mockRoles: [] }],
+  internal: [{ internal: [] }],
+};
+
+const keyParameter = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  required: true,
+  description: 'UUID v4, 32 lowercase hex digits. The same key and request is answered the same and done once.',
+  schema: { type: 'string', pattern: '^[0-9a-f]{12}4[0-9a-f]{3}[89ab][0-9a-f]{15}$' },
+};
+
+/** Collects what the hooks know of each route; installed before the routes are. */
+export function observeRoutes(fastify: FastifyInstance): Map<string, EndpointRules> {
+  const rules = new Map<string, EndpointRules>();
+  fastify.addHook('onRoute', (route: RouteOptions) => {
+    const methods = Array.isArray(route.method) ? route.method : [route.method];
+    const config = route.config as EndpointRules | undefined;
+    if (config?.access) for (const method of methods) rules.set(`${method} ${route.url}`, config);
+  });
+  return rules;
+}
+
+/** The OpenAPI 3.1 document of an app, from the schemas and rules its routes are made of. */
+export function describeApi(
+  app: NestFastifyApplication,
+  about: { title: string; description: string; rules: ReadonlyMap<string, EndpointRules>; withKeys: boolean },
+): OpenAPIObject {
+  const builder = new DocumentBuilder()
+    .setOpenAPIVersion('3.1.0')
+    .setTitle(about.title)
+    .setDescription(about.description)
+    .setVersion('1')
+    .setLicense('Apache-2.0', '')
+    .addBearerAuth({ type: 'http', scheme: 'bearer', bearerFormat: 'JWT' }, 'bearer')
+    .addApiKey({ type: 'apiKey', in: 'header', name: 'X-Mock-User-Id', description: 'AUTH_MODE=mock only' }, 'mockUser')
+    .addApiKey({ type: 'apiKey', in: 'header', name: 'X-Mock-Roles', description: 'AUTH_MODE=mock only: ops,gate' }, 'mockRoles')
+    .addApiKey({ type: 'apiKey', in: 'header', name: 'X-Internal-Auth', description: 'Between our own services' }, 'internal');
+  const document = SwaggerModule.createDocument(app, builder.build(), { standardSchemaConverter: convert });
+  const schemas = (document.components ??= {}).schemas ?? {};
+  const named = convert(problem, { schemaType: 'output' })?.components ?? {};
+  document.components.schemas = { ...schemas, ...named } as NonNullable<typeof schemas>;
+  for (const [path, item] of Object.entries(document.paths)) {
+    for (const [method, operation] of Object.entries(item as Record<string, Operation>)) finish(path, method, operation, about);
+  }
+  return document;
+}
+
+function finish(path: string, method: string, operation: Operation, about: { rules: ReadonlyMap<string, EndpointRules>; withKeys: boolean }): void {
+  const route = `${method.toUpperCase()} ${path.replaceAll(/\{([^}]+)\}/g, ':$1')}`;
+  const rules = about.rules.get(route);
+  if (!rules) throw new Error(`${route} is documented, but no such route declared its access`);
+  operation.security = securityOf[rules.access];
+  operation['x-access'] = rules.access;
+  (operation.responses ??= {}).default = {
+    description: 'A refusal: see the error catalogue.',
+    content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
+  };
+  const mutating = ['post', 'put', 'patch'].includes(method) && rules.access !== 'internal';
+  if (about.withKeys && mutating && !rules.noKeyBecause) (operation.parameters ??= []).push(keyParameter);
+}
+
+/** `/openapi.json` and a readable `/docs`. */
+export function serveApiDocs(app: NestFastifyApplication, document: OpenAPIObject): void {
+  SwaggerModule.setup('docs', app, document, { jsonDocumentUrl: 'openapi.json', customSiteTitle: document.info.title });
+}

@@ -1,0 +1,382 @@
+import { DomainError, type DomainErrorCode } from '#domain/shared/domain-error';
+import { TcpProxy } from '#testing/tcp-proxy';
+import { createTestDatabase, createTestRedis, type TestDatabase, type TestRedis } from '#testing/test-database';
+import { createTestHttpApp, silentLogger } from '#testing/test-http-app';
+import { Body, Controller, Post, Put, Res } from '@nestjs/common';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import type { FastifyReply } from 'fastify';
+import { randomUUID } from 'node:crypto';
+import type { DataSource } from 'typeorm';
+import { z } from 'zod';
+import { Endpoint } from '../http/endpoint.ts';
+import { RequestRefused } from '../http/request-refused.ts';
+import { openDatabase } from '../postgres/database.ts';
+import { PostgresTransactionManager } from '../postgres/transaction-manager.ts';
+import { inside } from '../postgres/transaction.ts';
+import { closeRedis, connectRedis, whenReady, type RedisConnection } from '../redis/redis-connection.ts';
+import { Answers } from './answers.ts';
+import { IdempotencyCache } from './idempotency-cache.ts';
+import { guardIdempotency } from './idempotency-hook.ts';
+import { IdempotencyRows } from './idempotency-rows.ts';
+import { fingerprintOf } from './request-fingerprint.ts';
+
+const ANA = '0190a000-0000-7000-8000-000000000001';
+const IVA = '0190a000-0000-7000-8000-000000000002';
+/** Short, so that outliving it takes no 30 s. */
+const LOCK_MS = 240;
+
+let testDatabase: TestDatabase;
+let testRedis: TestRedis;
+let database: DataSource;
+let transactions: PostgresTransactionManager;
+let proxy: TcpProxy;
+let redis: RedisConnection;
+let app: NestFastifyApplication;
+
+/** Runs inside every command, before its transaction: where a test makes it wait or breaks something. */
+let onTheWay: () => Promise<unknown> = () => Promise.resolve();
+let runs = 0;
+
+const effect = z.strictObject({ name: z.string().max(20), of: z.number().optional() });
+type Effect = z.infer<typeof effect>;
+
+@Controller()
+class EffectsController {
+  constructor(private readonly answers: Answers) {}
+
+  @Post('effects')
+  @Endpoint({ access: 'fan' })
+  create(@Body({ schema: effect }) { name }: Effect, @Res() reply: FastifyReply): Promise<void> {
+    return this.answer(reply, name, 'run');
+  }
+
+  @Put('effects')
+  @Endpoint({ access: 'fan' })
+  replace(@Body({ schema: effect }) { name }: Effect, @Res() reply: FastifyReply): Promise<void> {
+    return this.answer(reply, name, 'run');
+  }
+
+  @Post('unfenced-effects')
+  @Endpoint({ access: 'fan' })
+  createUnfenced(@Body({ schema: effect }) { name }: Effect, @Res() reply: FastifyReply): Promise<void> {
+    return this.answer(reply, name, 'runStep');
+  }
+
+  @Post('refusals')
+  @Endpoint({ access: 'fan' })
+  async refuse(@Body() { code }: { code: string }): Promise<never> {
+    runs += 1;
+    await onTheWay();
+    if (code === 'INTERNAL_ERROR') throw new Error('a defect');
+    if (code === 'DEPENDENCY_UNAVAILABLE') throw new RequestRefused(code);
+    throw new DomainError(code as DomainErrorCode, `No, for the ${runs}. time.`);
+  }
+
+  @Post('nothing')
+  @Endpoint({ access: 'fan', status: 200, body: 'none' })
+  nothing(): { run: number } {
+    return { run: (runs += 1) };
+  }
+
+  private answer(reply: FastifyReply, name: string, how: 'run' | 'runStep'): Promise<void> {
+    const command = async (): Promise<string> => {
+      runs += 1;
+      await onTheWay();
+      return transactions[how](async (tx) => {
+        const [row] = await inside(tx).rows<{ id: string }>('insert into effects (name) values ($1) returning id', [name]);
+        return row?.id ?? '';
+      });
+    };
+    return this.answers.give(reply, command, (id) => ({ status: 201, body: { id, name }, location: `/effects/${id}` }));
+  }
+}
+
+beforeAll(async () => {
+  [testDatabase, testRedis] = await Promise.all([createTestDatabase(), createTestRedis()]);
+  database = await openDatabase({ url: testDatabase.url, name: 'idempotency-test' });
+  await database.query('create table effects (id uuid default gen_random_uuid(), name text)');
+  transactions = new PostgresTransactionManager(database, { deadlineMs: 20_000 });
+  proxy = await TcpProxy.inFrontOf(testRedis.url);
+  redis = connectRedis(proxy.url, { name: 'idempotency-test', commandTimeoutMs: 500 });
+  const rows = new IdempotencyRows(database);
+  app = await createTestHttpApp(
+    { controllers: [EffectsController], providers: [{ provide: Answers, useValue: new Answers(rows) }] },
+    {
+      afterAccess: (fastify) => guardIdempotency(fastify, { cache: new IdempotencyCache(redis, LOCK_MS), rows, logger: silentLogger }),
+    },
+  );
+});
+
+beforeEach(async () => {
+  proxy.restore();
+  await whenReady(redis);
+  await database.query('truncate effects, idempotency_keys');
+  await testRedis.flush();
+  onTheWay = () => Promise.resolve();
+  runs = 0;
+});
+
+afterAll(async () => {
+  await app.close();
+  await database.destroy();
+  await closeRedis(redis);
+  await proxy.close();
+  await Promise.all([testDatabase.drop(), testRedis.close()]);
+});
+
+const newKey = (): string => randomUUID().replaceAll('-', '');
+
+interface Sent {
+  method?: 'POST' | 'PUT';
+  path?: string;
+  as?: string;
+  body?: unknown;
+}
+
+interface Got {
+  status: number;
+  body: string;
+  code: string | undefined;
+  replayed: boolean;
+  headers: Record<string, unknown>;
+}
+
+async function send(key: string | undefined, { method = 'POST', path = '/effects', as = ANA, body = { name: 'a' } }: Sent = {}): Promise<Got> {
+  const answer = await app.inject({
+    method,
+    url: path,
+    headers: { 'x-mock-user-id': as, 'content-type': 'application/json', ...(key === undefined ? {} : { 'idempotency-key': key }) },
+    payload: typeof body === 'string' ? body : JSON.stringify(body),
+  });
+  const problem = answer.body.startsWith('{') ? (JSON.parse(answer.body) as { code?: string }) : {};
+  return {
+    status: answer.statusCode,
+    body: answer.body,
+    code: problem.code,
+    replayed: answer.headers['idempotency-replayed'] === 'true',
+    headers: answer.headers,
+  };
+}
+
+async function effects(): Promise<number> {
+  const [row] = await database.query<{ count: number }[]>('select count(*)::int as count from effects');
+  return row?.count ?? -1;
+}
+
+async function loseRedis(): Promise<void> {
+  const lost = new Promise((resolve) => redis.once('close', resolve));
+  proxy.refuse();
+  await lost;
+}
+
+/** Holds every command at the same point until so many are there. */
+function meetingOf(count: number): () => Promise<void> {
+  let there = 0;
+  let everybodyIsHere = (): void => undefined;
+  const meeting = new Promise<void>((resolve) => (everybodyIsHere = resolve));
+  return () => {
+    if ((there += 1) === count) everybodyIsHere();
+    return meeting;
+  };
+}
+
+test.each([
+  ['none', undefined, 'IDEMPOTENCY_KEY_REQUIRED'],
+  ['an empty one', '', 'IDEMPOTENCY_KEY_REQUIRED'],
+  ['capitals', 'A0EEBC999C0B4EF8BB6D6BB9BD380A11', 'IDEMPOTENCY_KEY_INVALID'],
+  ['hyphens', 'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11', 'IDEMPOTENCY_KEY_INVALID'],
+  ['quotes', '"a0eebc999c0b4ef8bb6d6bb9bd380a11"', 'IDEMPOTENCY_KEY_INVALID'],
+  ['another version', 'a0eebc999c0b1ef8bb6d6bb9bd380a11', 'IDEMPOTENCY_KEY_INVALID'],
+  ['another variant', 'a0eebc999c0b4ef8cb6d6bb9bd380a11', 'IDEMPOTENCY_KEY_INVALID'],
+  ['31 digits', 'a0eebc999c0b4ef8bb6d6bb9bd380a1', 'IDEMPOTENCY_KEY_INVALID'],
+  ['two of them', 'a0eebc999c0b4ef8bb6d6bb9bd380a11, a0eebc999c0b4ef8bb6d6bb9bd380a11', 'IDEMPOTENCY_KEY_INVALID'],
+])('a key must be there and be a UUID v4 in 32 lowercase digits: %s', async (_what, key, code) => {
+  expect(await send(key)).toMatchObject({ status: 400, code });
+  expect(runs).toBe(0);
+});
+
+test('the same request again is answered the same, without another effect', async () => {
+  const key = newKey();
+  const first = await send(key);
+  expect(first).toMatchObject({ status: 201, replayed: false });
+  const again = await send(key);
+  expect(again).toMatchObject({ status: 201, body: first.body, replayed: true });
+  expect(again.headers.location).toBe(first.headers.location);
+  expect([await effects(), runs]).toEqual([1, 1]);
+});
+
+test('it stands in Redis under the keys of the contract for 48 hours, and its lock is gone', async () => {
+  const key = newKey();
+  await send(key);
+  expect(await redis.hgetall(`idempotency:${key}`)).toMatchObject({ status: 'completed', response: expect.any(String) as string });
+  expect(await redis.ttl(`idempotency:${key}`)).toBeGreaterThan(48 * 3600 - 60);
+  expect(await redis.exists(`idempotency:lock:${key}`)).toBe(0);
+});
+
+test('it is answered the same from PostgreSQL when Redis has lost everything, and then from Redis again', async () => {
+  const key = newKey();
+  const first = await send(key);
+  await testRedis.flush();
+  expect(await send(key)).toMatchObject({ status: 201, body: first.body, replayed: true });
+  await database.query('truncate idempotency_keys');
+  expect(await send(key)).toMatchObject({ status: 201, body: first.body, replayed: true });
+  expect(await effects()).toBe(1);
+});
+
+test('two spellings of one body are one request', async () => {
+  const key = newKey();
+  const first = await send(key, { body: '{"name":"a","of":1}' });
+  expect(await send(key, { body: '{ "of" : 1.0, "name": "\\u0061" }' })).toMatchObject({ status: 201, body: first.body, replayed: true });
+});
+
+test.each<[string, Sent]>([
+  ['another body', { body: { name: 'b' } }],
+  ['another caller', { as: IVA }],
+  ['another path', { path: '/unfenced-effects' }],
+  ['another method', { method: 'PUT' }],
+])('the same key with %s is refused, also when only PostgreSQL remembers it', async (_what, other) => {
+  const key = newKey();
+  const first = await send(key);
+  expect(await send(key, other)).toMatchObject({ status: 422, code: 'IDEMPOTENCY_KEY_REUSED' });
+  await testRedis.flush();
+  const refused = await send(key, other);
+  expect(refused).toMatchObject({ status: 422, code: 'IDEMPOTENCY_KEY_REUSED' });
+  expect(refused.body).not.toContain(JSON.parse(first.body).id);
+  expect(await send(key)).toMatchObject({ status: 201, replayed: true });
+  expect(await effects()).toBe(1);
+});
+
+test('while the first runs the same key is in use, with a time to come back, also beyond the life of the lock', async () => {
+  const key = newKey();
+  const meeting = meetingOf(2);
+  onTheWay = meeting;
+  const first = send(key);
+  await new Promise((resolve) => setTimeout(resolve, 2.5 * LOCK_MS));
+  const second = await send(key);
+  expect(second).toMatchObject({ status: 409, code: 'IDEMPOTENCY_KEY_IN_USE', replayed: false });
+  expect(second.headers['retry-after']).toBe('1');
+  await meeting();
+  expect([(await first).status, await effects()]).toEqual([201, 1]);
+});
+
+test('a process that dies with the key in hand frees it after the life of the lock, for the same request only', async () => {
+  const key = newKey();
+  const fingerprint = fingerprintOf({ userId: ANA, method: 'POST', path: '/effects', body: { name: 'a' } });
+  await redis.hset(`idempotency:${key}`, { status: 'processing', fingerprint });
+  await redis.set(`idempotency:lock:${key}`, 'the dead', 'PX', LOCK_MS);
+  expect(await send(key)).toMatchObject({ status: 409, code: 'IDEMPOTENCY_KEY_IN_USE' });
+  await new Promise((resolve) => setTimeout(resolve, LOCK_MS + 20));
+  expect(await send(key, { body: { name: 'b' } })).toMatchObject({ status: 422, code: 'IDEMPOTENCY_KEY_REUSED' });
+  expect(await send(key)).toMatchObject({ status: 201, replayed: false });
+});
+
+test('a copy that had looked before the first finished, and claims the key after, is answered the same', async () => {
+  const key = newKey();
+  const first = await send(key);
+  const { fingerprint } = (await redis.hgetall(`idempotency:${key}`)) as { fingerprint: string };
+  const late = await new IdempotencyCache(redis).claim(key, fingerprint);
+  await late?.lock.release();
+  expect(late?.known?.answer?.body).toBe(first.body);
+});
+
+test('fifty copies at once have one effect, and whoever is answered is answered the same', async () => {
+  const key = newKey();
+  onTheWay = () => new Promise((resolve) => setTimeout(resolve, 30));
+  const answers = await Promise.all(Array.from({ length: 50 }, () => send(key)));
+  const finished = answers.filter(({ status }) => status === 201);
+  expect(answers.filter((answer) => answer.status !== 201 && answer.code !== 'IDEMPOTENCY_KEY_IN_USE')).toEqual([]);
+  expect(new Set(finished.map(({ body }) => body)).size).toBe(1);
+  expect([await effects(), finished.filter(({ replayed }) => !replayed).length]).toEqual([1, 1]);
+});
+
+test('fifty copies at once without Redis have one effect: the row decides, and all are answered the same', async () => {
+  await loseRedis();
+  const key = newKey();
+  onTheWay = meetingOf(20);
+  const answers = await Promise.all(Array.from({ length: 50 }, () => send(key)));
+  expect([...new Set(answers.map(({ status }) => status))]).toEqual([201]);
+  expect(new Set(answers.map(({ body }) => body)).size).toBe(1);
+  expect([await effects(), answers.filter(({ replayed }) => !replayed).length]).toEqual([1, 1]);
+});
+
+test('Redis is lost while the first runs: a second one gets in, and what it is answered is the answer to the first', async () => {
+  const key = newKey();
+  onTheWay = meetingOf(2);
+  const first = send(key);
+  while (runs === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+  await testRedis.flush();
+  const both = await Promise.all([first, send(key)]);
+  expect(both.map(({ status }) => status)).toEqual([201, 201]);
+  expect([both[0].body === both[1].body, both.filter(({ replayed }) => replayed).length, await effects()]).toEqual([true, 1, 1]);
+});
+
+test('without the row as a fence two copies have two effects: this is what it prevents', async () => {
+  await loseRedis();
+  const key = newKey();
+  onTheWay = meetingOf(2);
+  await Promise.all([send(key, { path: '/unfenced-effects' }), send(key, { path: '/unfenced-effects' })]);
+  expect(await effects()).toBe(2);
+});
+
+test.each(['NOT_FOUND', 'INVALID_STATE', 'TICKET_LIMIT_REACHED', 'RESERVATION_EXPIRED'])('%s lasts: it is replayed from Redis', async (code) => {
+  const key = newKey();
+  const first = await send(key, { path: '/refusals', body: { code } });
+  const again = await send(key, { path: '/refusals', body: { code } });
+  expect(again).toMatchObject({ status: first.status, code, body: first.body, replayed: true });
+  expect(again.headers['content-type']).toContain('application/problem+json');
+  expect([runs, await database.query('select * from idempotency_keys')]).toEqual([1, []]);
+});
+
+test.each([
+  'SEATS_BUSY',
+  'ALL_SEATS_HELD',
+  'SEATS_UNAVAILABLE',
+  'SOLD_OUT',
+  'SALE_NOT_OPEN',
+  'QUEUE_CLOSED',
+  'VALIDATION_FAILED',
+  'BLACKLISTED',
+  'PURCHASE_WINDOW_REQUIRED',
+  'LOCK_TIMEOUT',
+  'OUTCOME_UNKNOWN',
+  'DEPENDENCY_UNAVAILABLE',
+  'INTERNAL_ERROR',
+])('%s passes: the same key runs again, and no lock is left', async (code) => {
+  const key = newKey();
+  expect(await send(key, { path: '/refusals', body: { code } })).toMatchObject({ code, replayed: false });
+  expect(await redis.exists(`idempotency:${key}`, `idempotency:lock:${key}`)).toBe(0);
+  expect(await send(key, { path: '/refusals', body: { code } })).toMatchObject({ code, replayed: false });
+  expect(runs).toBe(2);
+});
+
+test('a request that is malformed uses up no key', async () => {
+  const key = newKey();
+  expect(await send(key, { body: { name: 'a', price: 1 } })).toMatchObject({ status: 400, code: 'VALIDATION_FAILED' });
+  expect(await send(key)).toMatchObject({ status: 201, replayed: false });
+});
+
+test('a success without a transaction is answered the same again, also from PostgreSQL', async () => {
+  const key = newKey();
+  const call = { path: '/nothing', body: '{}' };
+  expect(await send(key, call)).toMatchObject({ status: 200, body: '{"run":1}', replayed: false });
+  expect(await send(key, { path: '/nothing', body: '' })).toMatchObject({ body: '{"run":1}', replayed: true });
+  await testRedis.flush();
+  expect(await send(key, call)).toMatchObject({ status: 200, body: '{"run":1}', replayed: true });
+});
+
+test('a refusal that comes late does not replace the answer of the one who took over', async () => {
+  const [key, fingerprint] = [newKey(), 'f'];
+  const cache = new IdempotencyCache(redis, LOCK_MS);
+  await cache.complete(key, fingerprint, { status: 201, body: '{}' });
+  await cache.complete(key, fingerprint, { status: 409, body: '{"code":"INVALID_STATE"}' });
+  await cache.forget(key);
+  expect(await cache.read(key)).toEqual({ state: 'completed', fingerprint, answer: { status: 201, body: '{}' } });
+});
+
+test('keys older than 72 hours are purged, a thousand at a time', async () => {
+  await database.query(`insert into idempotency_keys (key, user_id, fingerprint, status, created_at)
+    select n::text, $1, 'f', 200, now() - case when n <= 1200 then interval '73 hours' else interval '71 hours' end
+    from generate_series(1, 1300) n`, [ANA]);
+  const rows = new IdempotencyRows(database);
+  expect([await rows.purgeOnce(), await rows.purgeOnce(), await rows.purgeOnce()]).toEqual([1000, 200, 0]);
+});

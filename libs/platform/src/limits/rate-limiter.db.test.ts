@@ -1,0 +1,109 @@
+import { TcpProxy } from '#testing/tcp-proxy';
+import { createTestRedis, type TestRedis } from '#testing/test-database';
+import { closeRedis, connectRedis, whenReady, type RedisConnection } from '../redis/redis-connection.ts';
+import { RateLimiter } from './rate-limiter.ts';
+
+let testRedis: TestRedis;
+let connections: RedisConnection[];
+
+beforeAll(async () => {
+  testRedis = await createTestRedis();
+  connections = await Promise.all([1, 2, 3].map(() => connected(testRedis.url)));
+});
+
+beforeEach(async () => testRedis.flush());
+
+afterAll(async () => {
+  await Promise.all(connections.map(closeRedis));
+  await testRedis.close();
+});
+
+async function connected(url: string): Promise<RedisConnection> {
+  const connection = connectRedis(url, { name: 'limits-test', commandTimeoutMs: 200 });
+  await whenReady(connection);
+  return connection;
+}
+
+/** Noon: no minute turns during a test. */
+const NOON = 1_800_000 * 60_000;
+const limiterOn = (connection: RedisConnection | undefined, limit: number, now: () => number = () => NOON): RateLimiter =>
+  new RateLimiter(connection ?? connections[0]!, 'rate_limit:user', limit, now);
+
+test('three replicas at once accept exactly the limit', async () => {
+  const replicas = connections.map((connection) => limiterOn(connection, 10));
+  const taken = await Promise.all(Array.from({ length: 60 }, (_, index) => replicas[index % 3]!.take('fan')));
+  expect(taken.filter(({ allowed }) => allowed)).toHaveLength(10);
+  expect(
+    taken
+      .filter(({ allowed }) => allowed)
+      .map(({ remaining }) => remaining)
+      .sort(),
+  ).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
+});
+
+test('never more than ten in any sixty seconds, whenever the minute turns', async () => {
+  let now = NOON + 58_000;
+  const limiter = limiterOn(undefined, 10, () => now);
+  const accepted: number[] = [];
+  for (; now < NOON + 240_000; now += 500) if ((await limiter.take('fan')).allowed) accepted.push(now);
+  const mostWithin = Math.max(...accepted.map((from) => accepted.filter((time) => time >= from && time < from + 60_000).length));
+  expect([mostWithin, accepted.length]).toEqual([10, 34]);
+});
+
+test('a refusal says when the next one is allowed, also from the minute before', async () => {
+  let now = NOON + 50_000;
+  const limiter = limiterOn(undefined, 2, () => now);
+  await limiter.take('fan');
+  await limiter.take('fan');
+  now = NOON + 70_000;
+  expect(await limiter.take('fan')).toMatchObject({ allowed: false, limit: 2, remaining: 0, resetSeconds: 40 });
+  now += 40_000;
+  expect(await limiter.take('fan')).toMatchObject({ allowed: true, remaining: 1 });
+});
+
+test('refused requests do not count, given back ones no longer', async () => {
+  const limiter = limiterOn(undefined, 2);
+  const [first] = [await limiter.take('fan'), await limiter.take('fan')];
+  for (let refused = 0; refused < 5; refused += 1) expect((await limiter.take('fan')).allowed).toBe(false);
+  await first.giveBack();
+  expect([(await limiter.take('fan')).allowed, (await limiter.take('fan')).allowed]).toEqual([true, false]);
+});
+
+test('each fan has a limit of their own, under the key of the contract, which goes by itself', async () => {
+  const limiter = limiterOn(undefined, 1);
+  expect([(await limiter.take('ana')).allowed, (await limiter.take('iva')).allowed]).toEqual([true, true]);
+  const key = `rate_limit:user:ana:${NOON / 60_000}`;
+  expect(await connections[0]!.exists(key)).toBe(1);
+  expect(await connections[0]!.pttl(key)).toBeGreaterThan(60_000);
+});
+
+test('without Redis half of the limit is allowed in each process: neither all nor nothing', async () => {
+  const away = connectRedis('redis://127.0.0.1:1', { name: 'away' });
+  const limiter = limiterOn(away, 10);
+  const taken = await Promise.all(Array.from({ length: 30 }, () => limiter.take('fan')));
+  expect(taken.filter(({ allowed }) => allowed)).toHaveLength(5);
+  expect(taken[0]).toMatchObject({ limit: 5, remaining: 4 });
+  expect((await limiterOn(away, 1).take('fan')).allowed).toBe(true);
+  away.disconnect();
+});
+
+test('a Redis that falls silent costs one time-out, not one a request, and is used again when it is back', async () => {
+  const proxy = await TcpProxy.inFrontOf(testRedis.url);
+  const connection = await connected(proxy.url);
+  let now = NOON;
+  const limiter = limiterOn(connection, 10, () => now);
+  await limiter.take('fan');
+  proxy.silence();
+  const started = Date.now();
+  for (let request = 0; request < 8; request += 1) await limiter.take('fan');
+  expect(Date.now() - started).toBeLessThan(600);
+  const lost = new Promise((resolve) => connection.once('close', resolve));
+  proxy.refuse();
+  proxy.restore();
+  await lost;
+  await whenReady(connection);
+  now += 1001;
+  expect(await limiter.take('fan')).toMatchObject({ limit: 10, remaining: 8 });
+  await closeRedis(connection);
+  await proxy.close();
+});

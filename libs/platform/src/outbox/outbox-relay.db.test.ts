@@ -1,0 +1,204 @@
+import type { OutboxMessage } from '#application/outbox';
+import { createTestDatabase, type TestDatabase } from '#testing/test-database';
+import { Registry } from 'prom-client';
+import type { DataSource } from 'typeorm';
+import { newId } from '../ids.ts';
+import { createLogger } from '../logging/logger.ts';
+import { openDatabase } from '../postgres/database.ts';
+import { PostgresTransactionManager } from '../postgres/transaction-manager.ts';
+import type { Delivery, Destination, RelayedMessage } from './destination.ts';
+import { observeOutbox } from './outbox-metrics.ts';
+import { OutboxRelay } from './outbox-relay.ts';
+import { PostgresOutbox } from './postgres-outbox.ts';
+
+const silent = createLogger({ service: 'test', level: 'silent' });
+const outbox = new PostgresOutbox();
+let testDatabase: TestDatabase;
+let database: DataSource;
+let transactions: PostgresTransactionManager;
+
+beforeAll(async () => {
+  testDatabase = await createTestDatabase();
+  database = await openDatabase({ url: testDatabase.url, name: 'outbox-test', poolSize: 8 });
+  transactions = new PostgresTransactionManager(database, { deadlineMs: 10_000 });
+});
+
+beforeEach(async () => void (await database.query('truncate outbox')));
+
+afterAll(async () => {
+  await database.destroy();
+  await testDatabase.drop();
+});
+
+/** A destination that remembers what it got, after doing with a batch what the test wants. */
+class Recorder implements Destination {
+  readonly got: unknown[] = [];
+  readonly batches: number[] = [];
+  constructor(
+    private readonly treat: (
+      messages: readonly RelayedMessage[],
+    ) => Promise<readonly Delivery[]> | readonly Delivery[] = delivered,
+    readonly batchSize = 1000,
+    readonly name = 'email',
+  ) {}
+  async deliver(messages: readonly RelayedMessage[]): Promise<readonly Delivery[]> {
+    this.batches.push(messages.length);
+    this.got.push(...messages.map(({ body }) => body));
+    return this.treat(messages);
+  }
+}
+
+const delivered = (messages: readonly RelayedMessage[]): Delivery[] => messages.map(({ id }) => ({ id, outcome: 'delivered' }));
+const relayTo = (destination: Destination, patienceMs?: number): OutboxRelay =>
+  new OutboxRelay(database, destination, silent, patienceMs);
+
+function messagesFor(bodies: readonly unknown[], fields: Partial<OutboxMessage> = {}): OutboxMessage[] {
+  return bodies.map((body) => ({ id: newId(), destination: 'email', event: 'test', body, ...fields }));
+}
+
+const append = (messages: readonly OutboxMessage[]): Promise<void> => transactions.run((tx) => outbox.append(tx, messages));
+
+function rows(): Promise<{ body: unknown; attempts: number; last_error: string | null; parked: boolean; wait: number }[]> {
+  return database.query(`select body, attempts, last_error, parked_at is not null as parked,
+                                extract(epoch from available_at - now())::float as wait from outbox order by seq`);
+}
+
+/** As if the time until the next try had passed. */
+const becomeDue = (): Promise<unknown> => database.query('update outbox set available_at = now()');
+
+test('a message leaves if its transaction committed, and not otherwise', async () => {
+  await append(messagesFor(['kept']));
+  const rolledBack = transactions.run(async (tx) => {
+    await outbox.append(tx, messagesFor(['lost']));
+    throw new Error('no');
+  });
+  await expect(rolledBack).rejects.toThrow('no');
+  const recorder = new Recorder();
+  expect([await relayTo(recorder).runOnce(), recorder.got, await rows()]).toEqual([1, ['kept'], []]);
+});
+
+test('three relays race: each message once, and those of one aggregate in the order they were written', async () => {
+  const aggregates = Array.from({ length: 15 }, (_, index) => `order-${index}`);
+  for (let step = 0; step < 6; step += 1) {
+    await append(aggregates.flatMap((aggregateId) => messagesFor([{ aggregateId, step }], { aggregateId })));
+  }
+  const recorder = new Recorder(async (messages) => {
+    await new Promise((resolve) => setTimeout(resolve, Math.random() * 8));
+    return delivered(messages);
+  }, 4);
+  const drain = async (relay: OutboxRelay): Promise<void> => {
+    while ((await rows()).length > 0) await relay.runOnce();
+  };
+  await Promise.all([drain(relayTo(recorder)), drain(relayTo(recorder)), drain(relayTo(recorder))]);
+  const got = recorder.got as { aggregateId: string; step: number }[];
+  for (const id of aggregates)
+    expect(got.filter(({ aggregateId }) => aggregateId === id).map(({ step }) => step)).toEqual([0, 1, 2, 3, 4, 5]);
+});
+
+test('two relays at once share what is there', async () => {
+  await append(messagesFor(Array.from({ length: 20 }, (_, index) => index)));
+  let bothBusy = (): void => undefined;
+  const meeting = new Promise<void>((resolve) => (bothBusy = resolve));
+  const recorder: Recorder = new Recorder(async (messages) => {
+    if (recorder.batches.length === 2) bothBusy();
+    await meeting;
+    return delivered(messages);
+  }, 10);
+  await Promise.all([relayTo(recorder).runOnce(), relayTo(recorder).runOnce()]);
+  expect([recorder.batches, new Set(recorder.got).size]).toEqual([[10, 10], 20]);
+});
+
+test('2,500 messages leave in three batches of at most 1,000', async () => {
+  await append(messagesFor(Array.from({ length: 2500 }, (_, index) => index)));
+  const recorder = new Recorder(delivered, 5000);
+  const relay = relayTo(recorder);
+  expect([await relay.runOnce(), await relay.runOnce(), await relay.runOnce(), await relay.runOnce()]).toEqual([
+    1000, 1000, 500, 0,
+  ]);
+  expect(new Set(recorder.got).size).toBe(2500);
+});
+
+test('killed between publishing and deleting: the message is delivered again, under the same id', async () => {
+  const [message] = messagesFor(['once more']);
+  await append(message ? [message] : []);
+  const ids: string[] = [];
+  const recorder = new Recorder(async (messages) => {
+    ids.push(...messages.map(({ id }) => id));
+    const kill = `select pg_terminate_backend(pid) from pg_stat_activity where query like '%skip locked%' and pid <> pg_backend_pid()`;
+    if (ids.length === 1) await database.query(kill);
+    return delivered(messages);
+  });
+  await expect(relayTo(recorder).runOnce()).rejects.toThrow();
+  await relayTo(recorder).runOnce();
+  expect([ids, await rows()]).toEqual([[message?.id, message?.id], []]);
+});
+
+test('a way out that is broken counts nothing against the messages', async () => {
+  await append(messagesFor(['a', 'b']));
+  const broken = relayTo(new Recorder(() => Promise.reject(new Error('no way out'))));
+  for (let round = 0; round < 12; round += 1) await expect(broken.runOnce()).rejects.toThrow('no way out');
+  expect(await rows()).toMatchObject([
+    { attempts: 0, parked: false },
+    { attempts: 0, parked: false },
+  ]);
+});
+
+test('a way out that does not answer is given up on, and the messages stay', async () => {
+  await append(messagesFor(['a']));
+  const mute = new Recorder(() => new Promise(() => undefined));
+  await expect(relayTo(mute, 50).runOnce()).rejects.toThrow('took none of 1 messages within 50 ms');
+  expect(await rows()).toMatchObject([{ attempts: 0, parked: false }]);
+});
+
+test('a poisoned message is parked at once; what comes after it leaves, of its own aggregate too', async () => {
+  await append([...messagesFor(['bad', 'after it'], { aggregateId: 'order-1' }), ...messagesFor(['other'])]);
+  const recorder: Recorder = new Recorder((messages) =>
+    messages.map(({ id, body }) =>
+      body === 'bad' ? { id, outcome: 'poison', error: 'not a job\0 of ours' } : { id, outcome: 'delivered' },
+    ),
+  );
+  const relay = relayTo(recorder);
+  while ((await relay.runOnce()) > 0);
+  expect(recorder.got).toEqual(['bad', 'other', 'after it']);
+  expect(await rows()).toMatchObject([{ body: 'bad', parked: true, last_error: 'not a job of ours' }]);
+});
+
+test('a message that fails waits longer each time, holds back its aggregate alone, and is parked after ten failures', async () => {
+  await append([...messagesFor(['failing', 'behind it'], { aggregateId: 'order-1' }), ...messagesFor(['other'])]);
+  const recorder: Recorder = new Recorder((messages) =>
+    messages.map(({ id, body }) => (body === 'failing' ? { id, outcome: 'failed', error: 'no' } : { id, outcome: 'delivered' })),
+  );
+  const relay = relayTo(recorder);
+  const waits: number[] = [];
+  for (let failure = 1; failure <= 9; failure += 1) {
+    await relay.runOnce();
+    expect(await relay.runOnce()).toBe(0);
+    waits.push(Math.ceil((await rows())[0]?.wait ?? -1));
+    await becomeDue();
+  }
+  expect(waits).toEqual([1, 1, 2, 4, 8, 16, 32, 60, 60]);
+  expect(recorder.got.filter((body) => body !== 'failing')).toEqual(['other']);
+  await relay.runOnce();
+  await relay.runOnce();
+  expect(recorder.got.at(-1)).toBe('behind it');
+  expect(await rows()).toMatchObject([{ body: 'failing', parked: true, attempts: 10 }]);
+});
+
+test('what waits for another destination holds nothing back', async () => {
+  await append(messagesFor(['complete the window'], { aggregateId: 'order-1', destination: 'waiting-room' }));
+  await append(messagesFor(['the tickets'], { aggregateId: 'order-1' }));
+  const recorder = new Recorder();
+  await relayTo(recorder).runOnce();
+  expect([recorder.got, (await rows()).length]).toEqual([['the tickets'], 1]);
+});
+
+test('the metrics tell what waits, since when, and what was set aside', async () => {
+  const registry = new Registry();
+  observeOutbox(registry, database);
+  await append(messagesFor(['a', 'b', 'c']));
+  await database.query(`update outbox set created_at = now() - interval '90 s' where body = '"b"'`);
+  await database.query(`update outbox set parked_at = now() where body = '"c"'`);
+  const values = new Map((await registry.getMetricsAsJSON()).map(({ name, values: [first] }) => [name, first?.value]));
+  expect([values.get('outbox_pending'), values.get('outbox_parked')]).toEqual([2, 1]);
+  expect(values.get('outbox_lag_seconds')).toBeCloseTo(90, -1);
+});

@@ -1,0 +1,12 @@
+/** Rung after a commit that wrote messages; whoever relays them hears where to. */
+export class RelayBell {
+  private readonly listeners: ((destinations: ReadonlySet<string>) => void)[] = [];
+
+  onRing(listener: (destinations: ReadonlySet<string>) => void): void {
+    this.listeners.push(listener);
+  }
+
+  ring(destinations: ReadonlySet<string>): void {
+    for (const listener of this.listeners) listener(destinations);
+  }
+}

@@ -1,0 +1,116 @@
+import { TcpProxy } from '#testing/tcp-proxy';
+import { createTestDatabase, type TestDatabase } from '#testing/test-database';
+import type { DataSource } from 'typeorm';
+import { toProblem } from '../http/problem.ts';
+import { openDatabase } from './database.ts';
+import { PostgresTransactionManager } from './transaction-manager.ts';
+import { inside } from './transaction.ts';
+
+let testDatabase: TestDatabase;
+let direct: DataSource;
+let proxy: TcpProxy;
+let database: DataSource;
+let transactions: PostgresTransactionManager;
+let runs: number;
+
+beforeAll(async () => {
+  testDatabase = await createTestDatabase();
+  direct = await openDatabase({ url: testDatabase.url, name: 'direct', poolSize: 2 });
+  await direct.query('create table effects (run int)');
+});
+
+beforeEach(async () => {
+  runs = 0;
+  await direct.query('truncate effects');
+  proxy = await TcpProxy.inFrontOf(testDatabase.url);
+  database = await openDatabase({ url: proxy.url, name: 'through-proxy', poolSize: 2 });
+  transactions = new PostgresTransactionManager(database, {
+    deadlineMs: 10_000,
+    commitPatienceMs: 800,
+    sleep: () => new Promise((resolve) => setTimeout(resolve, 20)),
+  });
+});
+
+afterEach(async () => {
+  await proxy.close();
+  await database.destroy();
+});
+
+afterAll(async () => {
+  await direct.destroy();
+  await testDatabase.drop();
+});
+
+const COMMIT = 'COMMIT\0';
+
+function insertOnce(): Promise<string> {
+  return transactions.run(async (tx) => {
+    runs += 1;
+    await inside(tx).rows('insert into effects values ($1)', [runs]);
+    return `run ${runs}`;
+  });
+}
+
+async function effects(): Promise<number[]> {
+  const rows = await direct.query<{ run: number }[]>('select run from effects');
+  return rows.map(({ run }) => run);
+}
+
+test('the connection breaks after COMMIT arrived: the effect is there once and its result is returned', async () => {
+  const sprung = proxy.setTrap({ whenSent: COMMIT, passOn: true, then: 'cut' });
+  expect(await insertOnce()).toBe('run 1');
+  await sprung;
+  expect([runs, await effects()]).toEqual([1, [1]]);
+});
+
+test('the connection breaks before COMMIT arrives: the block runs again, once', async () => {
+  const sprung = proxy.setTrap({ whenSent: COMMIT, passOn: false, then: 'cut' });
+  expect(await insertOnce()).toBe('run 2');
+  await sprung;
+  expect([runs, await effects()]).toEqual([2, [2]]);
+});
+
+test('the answer to COMMIT never comes: it is looked up on another connection', async () => {
+  const sprung = proxy.setTrap({ whenSent: COMMIT, passOn: true, then: 'silence' });
+  expect(await insertOnce()).toBe('run 1');
+  await sprung;
+  expect([runs, await effects()]).toEqual([1, [1]]);
+});
+
+test('COMMIT is swallowed: the block runs again, once', async () => {
+  const sprung = proxy.setTrap({ whenSent: COMMIT, passOn: false, then: 'silence' });
+  expect(await insertOnce()).toBe('run 2');
+  await sprung;
+  expect([runs, await effects()]).toEqual([2, [2]]);
+});
+
+test.each(['cut', 'silence'] as const)('nobody can be asked (%s): the outcome is unknown, and said to be', async (then) => {
+  const sprung = proxy.setTrap({ whenSent: COMMIT, passOn: true, then });
+  const outcome = insertOnce();
+  await Promise.all([expect(outcome).rejects.toMatchObject({ code: 'OUTCOME_UNKNOWN' }), sprung.then(() => proxy.refuse())]);
+  expect([runs, await effects()]).toEqual([1, [1]]);
+});
+
+test('the server falls silent altogether: the outcome is unknown within the time for asking', async () => {
+  const sprung = proxy.setTrap({ whenSent: COMMIT, passOn: true, then: 'silence' });
+  const started = Date.now();
+  const outcome = insertOnce();
+  await Promise.all([expect(outcome).rejects.toMatchObject({ code: 'OUTCOME_UNKNOWN' }), sprung.then(() => proxy.silence())]);
+  expect(Date.now() - started).toBeLessThan(4000);
+  expect([runs, await effects()]).toEqual([1, [1]]);
+});
+
+test('a connection that is lost inside the block is not tried again and reads as an absent dependency', async () => {
+  const cut = transactions.run(async (tx) => {
+    runs += 1;
+    await inside(tx).rows('insert into effects values (1)');
+    await direct.query('select pg_terminate_backend(pid) from pg_stat_activity where application_name = $1', [
+      'tribina-through-proxy',
+    ]);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    await inside(tx).rows('insert into effects values (2)');
+  });
+  const error: unknown = await cut.catch((caught: unknown) => caught);
+  expect([toProblem(error, 'r').code, runs, await effects()]).toEqual(['DEPENDENCY_UNAVAILABLE', 1, []]);
+  expect(await insertOnce()).toBe('run 2');
+});

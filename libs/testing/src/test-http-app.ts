@@ -1,0 +1,30 @@
+import { createHttpApp, type HttpAppOptions } from '#platform/http/http-app';
+import { identifyMock } from '#platform/http/identity';
+import { createLogger } from '#platform/logging/logger';
+import type { Provider, Type } from '@nestjs/common';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+
+export const INTERNAL_SECRET = 'internal-secret-of-the-tests-00000000';
+export const silentLogger = createLogger({ service: 'test', level: 'silent' });
+
+/** A few routes behind the real HTTP pipeline, ready for `app.inject`; the caller closes it. */
+export async function createTestHttpApp(
+  parts: { controllers: Type[]; providers?: Provider[] },
+  options: Partial<HttpAppOptions> = {},
+): Promise<NestFastifyApplication> {
+  const app = await createHttpApp(
+    { module: class TestModule {}, ...parts },
+    {
+      logger: silentLogger,
+      identify: identifyMock,
+      internalSecret: INTERNAL_SECRET,
+      trustedProxies: [],
+      isAllowedOrigin: () => false,
+      requestDeadlineMs: 20_000,
+      ...options,
+    },
+  );
+  await app.init();
+  await app.getHttpAdapter().getInstance().ready();
+  return app;
+}

@@ -1,0 +1,3 @@
+// legal
+import { MemoryOrders } from './testing/memory-orders.ts';
+export const started = [MemoryOrders, new Date(), Math.random(), process.env.HOME];

@@ -1,0 +1,2 @@
+// rejected by unicorn(filename-case): one spelling of names
+export const name = 1;

@@ -1,0 +1,2 @@
+// legal
+export const oldId = 2;

@@ -1,0 +1,2 @@
+// legal
+export const now = (): Date => new Date(Date.now());

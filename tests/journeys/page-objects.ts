@@ -1,0 +1,183 @@
+import { mkdir } from 'node:fs/promises';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Page } from 'playwright-core';
+
+/** What a fan and an operator do on the page, by its data-testids; texts may change, and there are two languages of them. */
+
+const screenshots = fileURLToPath(new URL('../../artefacts/screenshots/', import.meta.url));
+
+export async function takeScreenshot(page: Page, name: string): Promise<string> {
+  const file = path.join(screenshots, `${name}.png`);
+  await mkdir(path.dirname(file), { recursive: true });
+  await page.screenshot({ path: file, fullPage: true });
+  return file;
+}
+
+/**
+ * Everything the browser complains about from now on: exceptions, CORS, blocked by the content security policy. Answers of
+ * 404 are not among them: asking for a place before joining is one.
+ */
+export function collectComplaints(page: Page): readonly string[] {
+  const complaints: string[] = [];
+  page.on('pageerror', (error) => complaints.push(error.message));
+  page.on('console', (message) => {
+    if (message.type() === 'error' && !message.text().includes('status of 404')) complaints.push(message.text());
+  });
+  return complaints;
+}
+
+export async function openMatches(page: Page, url: string): Promise<string[]> {
+  await page.goto(url);
+  const cards = page.getByTestId('match-card');
+  await cards.first().waitFor();
+  return cards.allInnerTexts();
+}
+
+export async function openMatch(page: Page, matchId: string): Promise<void> {
+  await page.locator(`[data-testid=match-card][data-match-id="${matchId}"]`).getByTestId('open-match').click();
+}
+
+/** Joins, and returns the first position seen; undefined when the turn came before a position was ever shown. */
+export async function joinQueue(page: Page): Promise<number | undefined> {
+  await page.getByTestId('join-queue').click();
+  const position = page.getByTestId('queue-position');
+  await position.or(page.getByTestId('turn-bar')).first().waitFor();
+  const shown = await position.allInnerTexts();
+  return shown[0] === undefined ? undefined : Number(shown[0].replaceAll(/\D/g, ''));
+}
+
+export async function waitForTurn(page: Page, timeoutMs = 30_000): Promise<void> {
+  await page.getByTestId('turn-bar').waitFor({ timeout: timeoutMs });
+  await page.getByTestId('seat-choice').waitFor();
+}
+
+export interface HeldSeats {
+  reservationId: string;
+  seats: string[];
+  total: string;
+}
+
+export async function openSector(page: Page, nth = 0): Promise<string> {
+  const row = page.getByTestId('sector-row').nth(nth);
+  await row.click();
+  await page.getByTestId('hold-best').waitFor();
+  return (await row.getAttribute('data-sector-id')) ?? '';
+}
+
+export async function holdBestSeats(page: Page, { sector = 0, quantity = 2 } = {}): Promise<HeldSeats> {
+  await openSector(page, sector);
+  await page.getByTestId('quantity').fill(String(quantity));
+  await page.getByTestId('hold-best').click();
+  return readHold(page);
+}
+
+/** By keyboard, as on a large screen without a mouse: that reaches every seat at every zoom. */
+export async function holdChosenSeats(page: Page, { sector = 0, quantity = 2 } = {}): Promise<HeldSeats> {
+  await openSector(page, sector);
+  const free = page.getByTestId('seat-map').locator('[data-seat][data-status=available]');
+  await free.first().waitFor();
+  for (let chosen = 0; chosen < quantity; chosen += 1) {
+    // A chosen seat is no longer among the free ones, so the first is the next.
+    await free.first().focus();
+    await page.keyboard.press('Space');
+  }
+  await page.getByTestId('hold-chosen').click();
+  return readHold(page);
+}
+
+async function readHold(page: Page): Promise<HeldSeats> {
+  const summary = page.getByTestId('hold-summary');
+  await summary.waitFor();
+  return {
+    reservationId: (await summary.getAttribute('data-reservation-id')) ?? '',
+    seats: await summary.getByTestId('held-seat').allInnerTexts(),
+    total: await summary.getByTestId('total').innerText(),
+  };
+}
+
+/** From the seats on hold to the payment; returns the order's id. */
+export async function checkOut(page: Page, { names, email }: { names: string[]; email: string }): Promise<string> {
+  await page.getByTestId('go-checkout').click();
+  for (const [index, name] of names.entries()) await page.getByTestId(`holder-name-${index}`).fill(name);
+  await page.getByTestId('email').fill(email);
+  await page.getByTestId('place-order').click();
+  const payment = page.getByTestId('payment');
+  await payment.waitFor();
+  return (await payment.getAttribute('data-order-id')) ?? '';
+}
+
+/** Ends on the page of the order, when that is completed. */
+export async function pay(page: Page, timeoutMs = 15_000): Promise<void> {
+  await page.getByTestId('pay').click();
+  await page.locator('[data-testid=order-status][data-status=completed]').waitFor({ timeout: timeoutMs });
+}
+
+/** Stays where it is: the same payment may be tried again. */
+export async function decline(page: Page): Promise<void> {
+  await page.getByTestId('decline').click();
+  await page.getByTestId('payment').getByRole('alert').waitFor();
+}
+
+export interface ShownTicket {
+  id: string;
+  status: string;
+  sector: string;
+  row: string | undefined;
+  seat: string | undefined;
+  holder: string;
+  /** The width of the decoded QR image; 0 would be a broken one. */
+  qrWidth: number;
+}
+
+/** The tickets on the page, of an order or of the fan, once each QR code is there. */
+export async function readTickets(page: Page, count: number): Promise<ShownTicket[]> {
+  await page
+    .getByTestId('ticket-qr')
+    .nth(count - 1)
+    .waitFor();
+  const shown: ShownTicket[] = [];
+  for (const ticket of await page.getByTestId('ticket').all()) {
+    const textOf = async (testId: string) => (await ticket.getByTestId(testId).allInnerTexts())[0];
+    shown.push({
+      id: (await ticket.getAttribute('data-ticket-id')) ?? '',
+      status: (await ticket.getAttribute('data-status')) ?? '',
+      sector: (await textOf('ticket-sector')) ?? '',
+      row: await textOf('ticket-row'),
+      seat: await textOf('ticket-seat'),
+      holder: (await textOf('ticket-holder')) ?? '',
+      qrWidth: await ticket
+        .getByTestId('ticket-qr')
+        .evaluate((image: unknown) => (image as { naturalWidth: number }).naturalWidth),
+    });
+  }
+  return shown;
+}
+
+/** The operator's card of one match, opened. */
+export async function openOps(page: Page, url: string, matchId: string): Promise<void> {
+  await page.goto(`${url}/ops?match=${matchId}`);
+  await page.getByTestId('ops-report').waitFor();
+}
+
+export async function pauseSale(page: Page, reason: string): Promise<void> {
+  await page.getByTestId('ops-reason').fill(reason);
+  await page.getByTestId('ops-pause').click();
+  await page.getByTestId('ops-resume').waitFor();
+}
+
+export async function resumeSale(page: Page): Promise<void> {
+  await page.getByTestId('ops-resume').click();
+  await page.getByTestId('ops-pause').waitFor();
+}
+
+export async function openSale(page: Page): Promise<void> {
+  await page.getByTestId('ops-open').click();
+  await page.getByTestId('ops-pause').waitFor();
+}
+
+export async function setRate(page: Page, perMinute: number): Promise<void> {
+  await page.getByTestId('ops-rate').fill(String(perMinute));
+  await page.getByTestId('ops-save').click();
+  await page.getByTestId('ops-saved').waitFor();
+}

@@ -1,0 +1,73 @@
+import { existsSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { bin, build, ROOT } from './build.ts';
+import { type Lockfile, lockfileFaults } from './lockfile.ts';
+import { runCommand } from './run-command.ts';
+import { explain } from './trouble.ts';
+
+export interface StepResult {
+  passed: number;
+  failed: number;
+  /** A few words behind the name. */
+  note?: string;
+  /** Shown when something failed. */
+  output: string;
+}
+
+export interface Step {
+  name: string;
+  run(signal: AbortSignal): Promise<StepResult>;
+}
+
+/** Folders, and no nested configs: a Nest package ships one of its own, and oxlint would stop at it. */
+export const LINT_ARGUMENTS = ['--disable-nested-config', 'apps', 'libs', 'tools', 'tests', 'jest.config.mjs'];
+
+/** Checks that only read, so that two may run side by side. */
+export function staticSteps(): Step[] {
+  const steps = [
+    inProcess('lockfile', async () => checkLockfile()),
+    command('types', 'tsc', ['-p', 'tsconfig.json', '--noEmit']),
+    command('lint', 'oxlint', LINT_ARGUMENTS),
+    command('format', 'prettier', ['--check', '--log-level=warn', '.']),
+    command('types of the pure core', 'tsc', ['-p', 'tsconfig.pure.json', '--noEmit']),
+    command('dead code', 'knip', ['--no-progress']),
+  ];
+  if (existsSync(path.join(ROOT, 'apps/web/tsconfig.json'))) {
+    steps.splice(3, 0, command('types of the web app', 'tsc', ['-p', 'apps/web/tsconfig.json', '--noEmit']));
+  }
+  return steps;
+}
+
+export function buildStep(): Step {
+  return inProcess('build', (signal) => build({ say: () => undefined, signal }));
+}
+
+function command(name: string, tool: string, args: string[]): Step {
+  return {
+    name,
+    async run(signal) {
+      const { code, output } = await runCommand(bin(tool), args, { cwd: ROOT, signal });
+      return code === 0 ? { passed: 1, failed: 0, output } : { passed: 0, failed: 1, output };
+    },
+  };
+}
+
+function inProcess(name: string, work: (signal: AbortSignal) => Promise<void>): Step {
+  return {
+    name,
+    async run(signal) {
+      try {
+        await work(signal);
+        return { passed: 1, failed: 0, output: '' };
+      } catch (error) {
+        signal.throwIfAborted();
+        return { passed: 0, failed: 1, output: explain(error) };
+      }
+    },
+  };
+}
+
+function checkLockfile(): void {
+  const faults = lockfileFaults(JSON.parse(readFileSync(path.join(ROOT, 'package-lock.json'), 'utf8')) as Lockfile);
+  if (faults.length > 0) throw new Error(faults.join('\n'));
+}

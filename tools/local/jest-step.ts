@@ -1,0 +1,59 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { ROOT } from './build.ts';
+import type { Step, StepResult } from './check-steps.ts';
+import { runCommand } from './run-command.ts';
+
+interface JestReport {
+  numPassedTests: number;
+  numFailedTests: number;
+  numPendingTests: number;
+  /** Files that broke before a single test of them ran. */
+  numRuntimeErrorTestSuites: number;
+}
+
+const NODE_OPTIONS = ['--conditions=source', '--experimental-vm-modules', '--disable-warning=ExperimentalWarning'];
+/** Some CI systems end a job that says nothing for long. */
+const SIGN_OF_LIFE_MS = 30_000;
+
+/** All of Jest as one step; each of its tests counts. */
+export function jestStep(say: (line: string) => void): Step {
+  return {
+    name: 'tests',
+    async run(signal) {
+      const folder = mkdtempSync(path.join(tmpdir(), 'tribina-jest-'));
+      const report = path.join(folder, 'report.json');
+      let files = 0;
+      const life = setInterval(() => say(`  tests are running, ${files} files done`), SIGN_OF_LIFE_MS);
+      try {
+        const args = [...NODE_OPTIONS, 'node_modules/jest/bin/jest.js', '--ci', '--json', `--outputFile=${report}`];
+        const onLine = (line: string) => void (files += /^(PASS|FAIL) /.test(line) ? 1 : 0);
+        const { code, output } = await runCommand(process.execPath, args, { cwd: ROOT, signal, onLine });
+        return summarize(code, output, report);
+      } finally {
+        clearInterval(life);
+        rmSync(folder, { recursive: true, force: true });
+      }
+    },
+  };
+}
+
+function summarize(code: number, allOutput: string, reportFile: string): StepResult {
+  const report = readReport(reportFile);
+  const output = allOutput.replaceAll(/^PASS .*\n/gm, '');
+  if (!report) return { passed: 0, failed: 1, output };
+  const { numPassedTests: passed, numPendingTests: skipped } = report;
+  const failed = report.numFailedTests + report.numRuntimeErrorTestSuites;
+  const note = `${passed} passed${failed > 0 ? `, ${failed} failed` : ''}${skipped > 0 ? `, ${skipped} not run` : ''}`;
+  // Jest may also end badly with every test green: a teardown that failed, a server that would not stop.
+  return { passed, failed: code === 0 ? failed : Math.max(failed, 1), note, output };
+}
+
+function readReport(file: string): JestReport | undefined {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8')) as JestReport;
+  } catch {
+    return undefined; // It did not get as far as writing one.
+  }
+}

@@ -1,0 +1,96 @@
+import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { Redis } from 'ioredis';
+import pg from 'pg';
+import { onFreePort } from './free-port.ts';
+import type { LocalServer } from './local-server.ts';
+import { startPostgres } from './postgres.ts';
+import { publicStandIn } from './public-folder.ts';
+import { isRunning } from './processes.ts';
+import { startRedis } from './redis.ts';
+
+// The servers of `npm start`, not those of the tests: they must keep what they are told through every kind of end.
+
+const folder = mkdtempSync(path.join(tmpdir(), 'tribina-servers-'));
+const started: LocalServer[] = [];
+
+afterAll(async () => {
+  await Promise.all(started.map((server) => server.stop()));
+  rmSync(folder, { recursive: true });
+  rmSync(publicStandIn(path.join(folder, 'closed/postgres')), { recursive: true, force: true });
+});
+chmodSync(folder, 0o711);
+
+const say = () => undefined;
+const kept = async (server: Promise<LocalServer>) => {
+  started.push(await server);
+  return server;
+};
+const postgresIn = (name: string) =>
+  kept(onFreePort(undefined, (port) => startPostgres({ folder: path.join(folder, name), port, say })));
+const redisIn = (name: string) =>
+  kept(onFreePort(undefined, (port) => startRedis({ folder: path.join(folder, name), port, say })));
+
+async function query(url: string, sql: string): Promise<unknown[]> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    return (await client.query({ text: sql, rowMode: 'array' })).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+async function ask(url: string, command: string, ...args: string[]): Promise<unknown> {
+  const client = new Redis(url);
+  try {
+    return await client.call(command, ...args);
+  } finally {
+    await client.quit();
+  }
+}
+
+test('PostgreSQL keeps its data over a stop, and through kill -9', async () => {
+  const first = await postgresIn('postgres');
+  await query(first.url, 'create table tickets (id int); insert into tickets values (1)');
+  await first.stop();
+  const second = await postgresIn('postgres');
+  await query(second.url, 'insert into tickets values (2)');
+  process.kill(second.identity.pid, 'SIGKILL');
+  await second.ended;
+  const third = await postgresIn('postgres');
+  expect(await query(third.url, 'select id from tickets order by id')).toEqual([[1], [2]]);
+});
+
+test('a PostgreSQL left behind by its launcher is ended before the next one starts', async () => {
+  const orphan = started.at(-1)!;
+  const next = await postgresIn('postgres');
+  expect([isRunning(orphan.identity), isRunning(next.identity)]).toEqual([false, true]);
+});
+
+test('PostgreSQL runs from a folder that only its owner may enter', async () => {
+  mkdirSync(path.join(folder, 'closed'), { mode: 0o700 });
+  const server = await postgresIn('closed/postgres');
+  expect(await query(server.url, "select current_setting('server_encoding'), current_setting('TimeZone')")).toEqual([
+    ['UTF8', 'UTC'],
+  ]);
+});
+
+test('Redis keeps its data over a stop, and a left-over one is ended first', async () => {
+  const first = await redisIn('redis');
+  await ask(first.url, 'SET', 'place', '17');
+  await first.stop();
+  const orphan = await redisIn('redis');
+  await ask(orphan.url, 'SET', 'turn', 'yes');
+  const next = await redisIn('redis');
+  expect([isRunning(orphan.identity), isRunning(next.identity)]).toEqual([false, true]);
+  expect([await ask(next.url, 'GET', 'place'), await ask(next.url, 'GET', 'turn')]).toEqual(['17', 'yes']);
+});
+
+test('Redis never throws data away to make room, and writes everything down', async () => {
+  const { url } = started.at(-1)!;
+  const settings = ['maxmemory-policy', 'appendonly', 'appendfsync', 'bind'];
+  const answers = await Promise.all(settings.map((name) => ask(url, 'CONFIG', 'GET', name)));
+  expect(answers.map((answer) => (answer as string[])[1])).toEqual(['noeviction', 'yes', 'everysec', '127.0.0.1']);
+});

@@ -1,0 +1,177 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Redis } from 'ioredis';
+import type { Runtime } from './local/home.ts';
+import { identify } from './local/processes.ts';
+
+// `npm start` itself, with real databases, in a copy of the project whose three services are a few lines each. What the
+// services do is other tests' business; here it is about who is started, kept alive, and gone at the end.
+
+const root = path.resolve(import.meta.dirname, '..');
+const project = mkdtempSync(path.join(tmpdir(), 'tribina-start-'));
+const ports = { MONOLITH_PORT: '', QUEUE_PORT: '', WORKER_PORT: '' };
+const open: ChildProcess[] = [];
+
+const SERVICE = (setting: string) => `
+import { createServer } from 'node:http';
+if (process.env.REFUSE === '${setting}') process.exit(78);
+createServer((_request, response) => response.end()).listen(Number(process.env.${setting}), '127.0.0.1');
+process.on('SIGTERM', () => process.exit(0));`;
+
+beforeAll(async () => {
+  chmodSync(project, 0o711); // For root, PostgreSQL runs as nobody and must get through.
+  for (const item of ['tools', 'tsconfig.json', 'tsconfig.build.json', 'package.json'])
+    cpSync(path.join(root, item), path.join(project, item), { recursive: true });
+  for (const item of ['node_modules', '.cache']) symlinkSync(path.join(root, item), path.join(project, item));
+  const services = { monolith: 'MONOLITH_PORT', 'queue-service': 'QUEUE_PORT', 'notification-worker': 'WORKER_PORT' };
+  for (const [name, setting] of Object.entries(services)) {
+    const source = path.join(project, 'apps', name, 'src');
+    mkdirSync(source, { recursive: true });
+    writeFileSync(path.join(source, 'main.ts'), SERVICE(setting));
+  }
+  writeFileSync(path.join(project, 'apps/monolith/src/cli.ts'), "console.log('did', process.argv[2]);");
+  for (const name of Object.keys(ports) as (keyof typeof ports)[]) ports[name] = String(await somePort());
+});
+
+afterAll(async () => {
+  for (const child of open) child.kill('SIGTERM');
+  await Promise.all(open.map(async (child) => child.exitCode ?? child.signalCode ?? (await once(child, 'exit'))));
+  rmSync(project, { recursive: true });
+});
+
+async function somePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as { port: number };
+  server.close();
+  return port;
+}
+
+/** The launcher as npm starts it; resolves with the first line that is ready, or with its end. */
+async function start(settings: NodeJS.ProcessEnv = {}, ...args: string[]) {
+  const env = { ...process.env, DATABASE_URL: undefined, REDIS_URL: undefined, TRIBINA_HOME: undefined, ...ports, ...settings };
+  const child = spawn('node', ['tools/node24.mjs', 'tools/start.ts', ...args], { cwd: project, env });
+  open.push(child);
+  const output = { out: '', err: '' };
+  child.stdout.on('data', (data) => (output.out += data));
+  child.stderr.on('data', (data) => (output.err += data));
+  const ended = once(child, 'exit').then(([code]) => code as number);
+  while (!/^ready /m.test(output.out) && child.exitCode === null && child.signalCode === null) await sleep(20);
+  return { child, output, ended };
+}
+
+function runtime(): Runtime {
+  return JSON.parse(readFileSync(path.join(project, '.tribina/runtime.json'), 'utf8')) as Runtime;
+}
+
+const alive = (pids: number[]) => pids.filter((pid) => identify(pid));
+
+test('it starts everything, says ready once, and on SIGTERM stops everything and keeps the data', async () => {
+  const first = await start();
+  expect(first.output.out.match(/^ready .*/gm)).toEqual([expect.stringContaining(`http://127.0.0.1:${ports.MONOLITH_PORT}`)]);
+  expect(first.output.out).toMatch(/did migrate[^]*did seed/);
+  const { pids, REDIS_URL } = runtime();
+  expect(Object.keys(pids).sort()).toEqual([
+    'monolith',
+    'notification-worker',
+    'postgres',
+    'queue-service',
+    'redis',
+    'supervisor',
+  ]);
+  expect((statSync(path.join(project, '.tribina/runtime.json')).mode & 0o777).toString(8)).toBe('600');
+  const redis = new Redis(REDIS_URL);
+  await redis.set('kept', 'yes');
+  await redis.quit();
+
+  first.child.kill('SIGTERM');
+  expect(await first.ended).toBe(0);
+  expect(alive(Object.values(pids))).toEqual([]);
+  expect(existsSync(path.join(project, '.tribina/runtime.json'))).toBe(false);
+
+  const second = await start();
+  const again = new Redis(runtime().REDIS_URL);
+  expect(await again.get('kept')).toBe('yes');
+  await again.quit();
+  second.child.kill('SIGINT');
+  expect(await second.ended).toBe(0);
+});
+
+test('a second start on the same home is refused and names the pid', async () => {
+  const first = await start();
+  const second = await start();
+  expect(await second.ended).toBe(1);
+  expect(second.output.err).toContain(`is in use by process ${runtime().pids.supervisor}`);
+  first.child.kill('SIGTERM');
+  await first.ended;
+});
+
+test('whoever is killed is started again, the databases on the same addresses', async () => {
+  const { child, ended } = await start();
+  const before = runtime();
+  for (const name of ['monolith', 'redis', 'postgres']) process.kill(before.pids[name]!, 'SIGKILL');
+  const isBack = () =>
+    ['monolith', 'redis', 'postgres'].every((name) => ![undefined, before.pids[name]].includes(runtime().pids[name]));
+  while (!isBack()) await sleep(50);
+  const after = runtime();
+  expect([after.DATABASE_URL, after.REDIS_URL]).toEqual([before.DATABASE_URL, before.REDIS_URL]);
+  child.kill('SIGTERM');
+  await ended;
+  expect(alive(Object.values(after.pids))).toEqual([]);
+});
+
+test('after kill -9 of the supervisor the next start ends what was left and works', async () => {
+  const first = await start();
+  const { pids } = runtime();
+  process.kill(pids.supervisor!, 'SIGKILL');
+  await first.ended;
+  const second = await start();
+  expect(second.output.out).toMatch(/^ready /m);
+  expect(alive(Object.values(pids))).toEqual([]);
+  second.child.kill('SIGTERM');
+  await second.ended;
+});
+
+test('a taken port is named together with the setting that moves it', async () => {
+  const server = createServer().listen(Number(ports.QUEUE_PORT), '127.0.0.1');
+  await once(server, 'listening');
+  const { ended, output } = await start();
+  server.close();
+  expect(await ended).toBe(1);
+  expect(output.err.trim()).toBe(
+    `Port ${ports.QUEUE_PORT}, which the queue-service needs, is taken. Stop what is using it, or set QUEUE_PORT to another port.`,
+  );
+  expect(output.out).toBe('');
+});
+
+test('a service that refuses its settings ends the whole with 78, and nothing stays', async () => {
+  const { ended, output } = await start({ REFUSE: 'WORKER_PORT' });
+  expect(await ended).toBe(78);
+  expect(output.err).toContain('The notification-worker refuses its settings.');
+  expect(existsSync(path.join(project, '.tribina/lock'))).toBe(false);
+});
+
+test('--reset begins with empty databases', async () => {
+  const { child, ended } = await start({}, '--reset');
+  const redis = new Redis(runtime().REDIS_URL);
+  expect(await redis.dbsize()).toBe(0);
+  await redis.quit();
+  child.kill('SIGTERM');
+  await ended;
+});
