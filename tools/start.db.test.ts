@@ -16,12 +16,16 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { jest } from '@jest/globals';
 import { Redis } from 'ioredis';
 import type { Runtime } from './local/home.ts';
 import { identify } from './local/processes.ts';
 
 // `npm start` itself, with real databases, in a copy of the project whose three services are a few lines each. What the
 // services do is other tests' business; here it is about who is started, kept alive, and gone at the end.
+
+// Two starts in a test, each with a compiler run: 3 s here, several times that on a busy machine.
+jest.setTimeout(90_000);
 
 const root = path.resolve(import.meta.dirname, '..');
 const project = mkdtempSync(path.join(tmpdir(), 'tribina-start-'));

@@ -2,8 +2,7 @@ import { publicUrls } from '#platform/config/settings';
 import { allowedOrigins } from '#platform/http/cors';
 import { createHttpApp } from '#platform/http/http-app';
 import { identifyCallers } from '#platform/http/identity';
-import { apiDocsPrefixes, describeApi, observeRoutes, serveApiDocs } from '#platform/http/openapi';
-import type { EndpointRules } from '#platform/http/endpoint';
+import { apiDocsPrefixes, describeApi, serveApiDocs } from '#platform/http/openapi';
 import { IdempotencyCache } from '#platform/idempotency/idempotency-cache';
 import { guardIdempotency } from '#platform/idempotency/idempotency-hook';
 import { IdempotencyRows } from '#platform/idempotency/idempotency-rows';
@@ -22,7 +21,6 @@ const DESCRIPTION = 'Matches, seats, holds, orders and tickets. Errors are appli
 export async function createMonolith(resources: Resources): Promise<NestFastifyApplication> {
   const { config, logger, metrics, dataSource, redis } = resources;
   observeOutbox(metrics.registry, dataSource);
-  let rules = new Map<string, EndpointRules>();
   const app = await createHttpApp(AppModule.register(resources), {
     logger,
     identify: identifyCallers(config),
@@ -37,7 +35,6 @@ export async function createMonolith(resources: Resources): Promise<NestFastifyA
     publicPrefixes: [...apiDocsPrefixes, ...webPrefixes],
     limitAddress: limitByAddress(new RateLimiter(redis, 'rate_limit:global', config.RATE_LIMIT_IP_PER_MINUTE), config.INTERNAL_AUTH_SECRET),
     afterAccess: (fastify) => {
-      rules = observeRoutes(fastify);
       metrics.timeRequests(fastify);
       guardIdempotency(fastify, { cache: new IdempotencyCache(redis), rows: new IdempotencyRows(dataSource), logger });
       limitByFan(fastify, new RateLimiter(redis, 'rate_limit:user', config.RATE_LIMIT_USER_PER_MINUTE));
@@ -45,7 +42,7 @@ export async function createMonolith(resources: Resources): Promise<NestFastifyA
   });
   await serveWebPages(app.getHttpAdapter().getInstance() as unknown as FastifyInstance, config);
   await app.init();
-  serveApiDocs(app, describeApi(app, { title: 'Tribina', description: DESCRIPTION, rules, withKeys: true }));
+  serveApiDocs(app, describeApi(app, { title: 'Tribina', description: DESCRIPTION, withKeys: true }));
   app.getHttpServer().on('close', () => void resources.close());
   return app;
 }

@@ -43,6 +43,13 @@ describe('watching it', () => {
   });
 });
 
+test('its API describes itself', async () => {
+  const { status, body } = await worker.get('/openapi.json');
+  const document = JSON.parse(body) as { openapi: string; paths: object };
+  expect([status, document.openapi, Object.keys(document.paths)]).toEqual([200, '3.1.0', ['/mailbox']]);
+  expect((await worker.get('/docs')).status).toBe(200);
+});
+
 describe('a mail', () => {
   test('is one entry of the mailbox, with the words of its template', async () => {
     const job = await worker.publish('email', ticketMail({ recipient: 'one@example.com' }));

@@ -2,6 +2,7 @@ import { publicUrls } from '#platform/config/settings';
 import { Metrics } from '#platform/health/metrics';
 import { allowedOrigins } from '#platform/http/cors';
 import { createHttpApp } from '#platform/http/http-app';
+import { apiDocsPrefixes, describeApi, serveApiDocs } from '#platform/http/openapi';
 import { limitByAddress } from '#platform/limits/limit-hooks';
 import { RateLimiter } from '#platform/limits/rate-limiter';
 import type { Logger } from '#platform/logging/logger';
@@ -21,6 +22,8 @@ import type { WorkerParts } from './parts.ts';
 import { PushProcessor } from './push/inbound/push.processor.ts';
 
 const SERVICE = 'notification-worker';
+const DESCRIPTION =
+  'The mailbox that stands in for the providers of mails and pushes. Errors are application/problem+json with a stable code.';
 /** Only for work outside a job; a job brings the deadline of its own lock. */
 const TRANSACTION_DEADLINE_MS = 10_000;
 
@@ -71,9 +74,12 @@ export async function createNotificationWorker(config: WorkerConfig, logger: Log
       production: config.NODE_ENV === 'production',
     }),
     requestDeadlineMs: config.REQUEST_DEADLINE_MS,
+    publicPrefixes: apiDocsPrefixes,
     limitAddress: limitByAddress(addressLimit, internalSecret),
   });
   parts.metrics.timeRequests(app.getHttpAdapter().getInstance() as unknown as FastifyInstance);
+  await app.init();
+  serveApiDocs(app, describeApi(app, { title: 'Tribina notifications', description: DESCRIPTION, withKeys: false }));
   const processors = [app.get(EmailProcessor), app.get(PushProcessor)];
   return { app, start: () => processors.forEach((processor) => processor.start()) };
 }

@@ -6,6 +6,7 @@ import { Metrics } from '#platform/health/metrics';
 import { allowedOrigins } from '#platform/http/cors';
 import { createHttpApp } from '#platform/http/http-app';
 import { identifyCallers } from '#platform/http/identity';
+import { apiDocsPrefixes, describeApi, serveApiDocs } from '#platform/http/openapi';
 import { limitByAddress } from '#platform/limits/limit-hooks';
 import { RateLimiter } from '#platform/limits/rate-limiter';
 import type { Logger } from '#platform/logging/logger';
@@ -17,6 +18,9 @@ import { UpgradeAdapter } from './waiting-room/inbound/upgrade-adapter.ts';
 
 /** A caller gets its 503 within two seconds of Redis falling silent, the look at its address limit included. */
 const REDIS_TIMEOUT_MS = { lines: 1200, limits: 300 };
+
+const DESCRIPTION =
+  'The line in front of a sale. The messages of `/ws/{queue_token}` and `/sse/{queue_token}` are the same JSON. Errors are application/problem+json with a stable code.';
 
 /** The service as it runs, short of listening; tests use the same. */
 export async function createQueueService(config: QueueServiceConfig, logger: Logger): Promise<NestFastifyApplication> {
@@ -42,6 +46,7 @@ export async function createQueueService(config: QueueServiceConfig, logger: Log
       trustedProxies: config.TRUSTED_PROXIES,
       isAllowedOrigin,
       requestDeadlineMs: config.REQUEST_DEADLINE_MS,
+      publicPrefixes: apiDocsPrefixes,
       limitAddress: limitByAddress(
         new RateLimiter(limitsRedis, 'rate_limit:global', config.RATE_LIMIT_IP_PER_MINUTE),
         config.INTERNAL_AUTH_SECRET,
@@ -51,5 +56,7 @@ export async function createQueueService(config: QueueServiceConfig, logger: Log
   const fastify = app.getHttpAdapter().getInstance() as unknown as FastifyInstance;
   metrics.timeRequests(fastify);
   app.useWebSocketAdapter(new UpgradeAdapter(app.getHttpServer() as Server, fastify, { budget, isAllowedOrigin }));
+  await app.init();
+  serveApiDocs(app, describeApi(app, { title: 'Tribina waiting room', description: DESCRIPTION, withKeys: false }));
   return app;
 }

@@ -1,7 +1,7 @@
 import { openDatabase } from '#platform/postgres/database';
 import { migrate } from '#platform/postgres/migrate';
 import type { Command } from 'commander';
-import { print, cliConfig } from './environment.ts';
+import { cliConfig, databaseUrl, print } from './environment.ts';
 import { seedDemo } from './demo-data.ts';
 
 export function addDataCommands(program: Command): void {
@@ -9,7 +9,7 @@ export function addDataCommands(program: Command): void {
     .command('migrate')
     .description('bring the database up to this version of the code')
     .action(async () => {
-      const applied = await migrate(cliConfig().DATABASE_URL);
+      const applied = await migrate(databaseUrl());
       print(applied.length === 0 ? 'nothing to migrate' : `migrated: ${applied.join(', ')}`);
     });
 

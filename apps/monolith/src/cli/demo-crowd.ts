@@ -73,7 +73,7 @@ async function join(crowd: Crowd, fan: string): Promise<string> {
 }
 
 async function stay(crowd: Crowd, fan: string, url: string, count: Count, signal: AbortSignal): Promise<void> {
-  const socket = new WebSocket(url, { perMessageDeflate: false });
+  const socket = new WebSocket(url, { perMessageDeflate: false, headers: { 'x-internal-auth': crowd.internalSecret } });
   const heartbeat = setInterval(() => socket.readyState === WebSocket.OPEN && socket.send('{"type":"heartbeat"}'), 50_000);
   try {
     if (!(await turnOf(socket, signal))) return;

@@ -1,4 +1,5 @@
 import { loadConfigOrExit } from '#platform/config/load-config';
+import { databaseSettings } from '#platform/config/settings';
 import { projectFile } from '#platform/project-root';
 import { InvalidArgumentError } from 'commander';
 import fs from 'node:fs';
@@ -11,8 +12,7 @@ export class NotRunning extends Error {}
 const runtime = z.looseObject({
   DATABASE_URL: z.string(),
   REDIS_URL: z.string(),
-  urls: z.record(z.string(), z.string()).optional(),
-  env: z.record(z.string(), z.string()).optional(),
+  urls: z.object({ monolith: z.string(), 'queue-service': z.string() }),
 });
 
 /** The environment as given, and where it names no servers, those of the system that runs on this machine. */
@@ -25,8 +25,15 @@ export function environment(): Record<string, string | undefined> {
   }
   const parsed = runtime.safeParse(JSON.parse(fs.readFileSync(file, 'utf8')));
   if (!parsed.success) throw new NotRunning(`${file} is not readable as a running system; is another version running?`);
-  const { DATABASE_URL, REDIS_URL, env = {} } = parsed.data;
-  return { ...env, DATABASE_URL, REDIS_URL, ...process.env };
+  const { DATABASE_URL, REDIS_URL, urls } = parsed.data;
+  const given = Object.fromEntries(Object.entries(process.env).filter(([, value]) => value !== ''));
+  return { DATABASE_URL, REDIS_URL, PUBLIC_URL: urls.monolith, QUEUE_INTERNAL_URL: urls['queue-service'], ...given };
+}
+
+/** All that a migration needs, so that the one which runs in a cluster gets no other secret (k8s/migrate). */
+export function databaseUrl(): string {
+  const env = process.env.DATABASE_URL ? process.env : environment();
+  return loadConfigOrExit(databaseSettings, env).DATABASE_URL;
 }
 
 /** Logs go to stderr, and only what is wrong: stdout is for results. */

@@ -37,10 +37,9 @@ export function addStatusCommand(program: Command): void {
       const config = cliConfig();
       const dataSource = await openDatabase({ url: config.DATABASE_URL, name: 'cli', poolSize: 2 });
       const redis = connectRedis(config.REDIS_URL, { name: 'cli' });
-      const status = await readStatus(dataSource, await whenReady(redis, 2000)).finally(async () => {
-        await closeRedis(redis);
-        await dataSource.destroy();
-      });
+      const status = await readStatus(dataSource, await whenReady(redis, 2000));
+      await closeRedis(redis);
+      await dataSource.destroy();
       if (json) return print(JSON.stringify(status));
       print(`PostgreSQL up, Redis ${status.redis ? 'up' : 'DOWN'}`);
       print(`outbox: ${status.outbox?.pending} waiting (oldest ${status.outbox?.oldest_seconds} s), ${status.outbox?.parked} parked`);

@@ -19,7 +19,7 @@ import { TicketingModule } from '../ticketing/ticketing.module.ts';
 import { CONFIG, LOGGER, REDIS } from '../tokens.ts';
 import { CheckOut } from './application/check-out.ts';
 import { ExpireReservations } from './application/expire-reservations.ts';
-import { FollowWaitingRoom, QueueCursors, QueueEventConsequences, QueueEvents } from './application/follow-waiting-room.ts';
+import { FollowWaitingRoom } from './application/follow-waiting-room.ts';
 import { HoldSeats } from './application/hold-seats.ts';
 import {
   MatchesForSale,
@@ -27,11 +27,14 @@ import {
   Orders,
   PaymentInbox,
   Payments,
+  PurchaseReader,
   Reservations,
   SeatHolds,
   SeatInventory,
+  StreamCursors,
+  WaitingRoomConsequences,
+  WaitingRoomEvents,
 } from './application/ports.ts';
-import { PurchaseReader } from './application/purchase-reader.ts';
 import { ReleaseReservation } from './application/release-reservation.ts';
 import { SettlePayment } from './application/settle-payment.ts';
 import { OrdersController } from './inbound/orders.controller.ts';
@@ -47,14 +50,14 @@ import { PostgresOrders } from './outbound/postgres-orders.ts';
 import { PostgresPaymentInbox } from './outbound/postgres-payment-inbox.ts';
 import { PostgresPurchaseReader } from './outbound/postgres-purchase-reader.ts';
 import { PostgresPurchaseWindows } from './outbound/postgres-purchase-windows.ts';
-import { PostgresQueueCursors } from './outbound/postgres-queue-cursors.ts';
+import { PostgresStreamCursors } from './outbound/postgres-stream-cursors.ts';
 import { PostgresReservations } from './outbound/postgres-reservations.ts';
 import { PostgresSeatHolds } from './outbound/postgres-seat-holds.ts';
 import { PostgresSeatInventory } from './outbound/postgres-seat-inventory.ts';
 import { PurchaseDesk } from './outbound/purchase-desk.ts';
-import { RecordedQueueConsequences } from './outbound/recorded-queue-consequences.ts';
+import { RecordedWaitingRoomConsequences } from './outbound/waiting-room-consequences.ts';
 import { GrantedTurns } from './outbound/redis-granted-turns.ts';
-import { RedisQueueEvents } from './outbound/redis-queue-events.ts';
+import { RedisWaitingRoomEvents } from './outbound/redis-waiting-room-events.ts';
 import { PurchaseApi } from './purchase.api.ts';
 
 /** Draws the places of the best-available search; a token so that a test can seed it. */
@@ -91,12 +94,12 @@ const RANDOM = Symbol('random');
         new RecordedOrderConsequences(ticketing, windows, messenger),
       inject: [TicketingApi, PostgresPurchaseWindows, OrderMessenger],
     },
-    { provide: QueueEvents, useFactory: (redis: RedisConnection, logger: Logger) => new RedisQueueEvents(redis, logger), inject: [REDIS, LOGGER] },
-    { provide: QueueCursors, useFactory: (dataSource: DataSource) => new PostgresQueueCursors(dataSource), inject: [DataSource] },
+    { provide: WaitingRoomEvents, useFactory: (redis: RedisConnection, logger: Logger) => new RedisWaitingRoomEvents(redis, logger), inject: [REDIS, LOGGER] },
+    { provide: StreamCursors, useFactory: (dataSource: DataSource) => new PostgresStreamCursors(dataSource), inject: [DataSource] },
     {
-      provide: QueueEventConsequences,
+      provide: WaitingRoomConsequences,
       useFactory: (windows: PostgresPurchaseWindows, fans: FansApi, outbox: Outbox, ids: Ids, clock: Clock) =>
-        new RecordedQueueConsequences(windows, fans, outbox, ids, clock),
+        new RecordedWaitingRoomConsequences(windows, fans, outbox, ids, clock),
       inject: [PostgresPurchaseWindows, FansApi, Outbox, Ids, Clock],
     },
     {
@@ -109,7 +112,7 @@ const RANDOM = Symbol('random');
     useCase(ReleaseReservation, TransactionManager, Reservations, Orders, OrderConsequences, Clock),
     useCase(SettlePayment, TransactionManager, PaymentInbox, Orders, Reservations, MatchesForSale, OrderConsequences),
     useCase(ExpireReservations, Reservations),
-    useCase(FollowWaitingRoom, TransactionManager, QueueEvents, QueueCursors, QueueEventConsequences),
+    useCase(FollowWaitingRoom, TransactionManager, WaitingRoomEvents, StreamCursors, WaitingRoomConsequences),
     {
       provide: PurchaseApi,
       useFactory: (inventory: SeatInventory, reader: PurchaseReader) => new PurchaseDesk(inventory, reader),

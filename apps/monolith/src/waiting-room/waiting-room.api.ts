@@ -7,8 +7,10 @@ export abstract class WaitingRoomApi {
   abstract control(matchId: string, request: ControlRequest): Promise<void>;
   /** Undefined when it does not answer or has no such queue. */
   abstract status(matchId: string): Promise<QueueStatusAnswer | undefined>;
-  /** The purchase of this fan's turn is done. Repeatable. */
-  abstract complete(matchId: string, userId: string): Promise<void>;
+  /** Does it have this queue? Undefined when it does not answer. */
+  abstract knows(matchId: string): Promise<boolean | undefined>;
+  /** The purchase of this turn is done. Repeatable; a late repeat does not end a newer turn of the same fan. */
+  abstract complete(matchId: string, userId: string, sessionToken: string): Promise<void>;
   /**
    * Runs one change of a match's queue at a time, over all replicas, so that what is read from the catalogue and what the
    * waiting room is told cannot overtake each other.
@@ -20,7 +22,7 @@ export abstract class WaitingRoomApi {
 export const WAITING_ROOM_DESTINATION = 'waiting-room';
 
 export type WaitingRoomMessage =
-  | { readonly kind: 'complete'; readonly match_id: string; readonly user_id: string }
+  | { readonly kind: 'complete'; readonly match_id: string; readonly user_id: string; readonly session_token: string }
   /** Tell it the state the match has when this is delivered. */
   | { readonly kind: 'sync'; readonly match_id: string };
 

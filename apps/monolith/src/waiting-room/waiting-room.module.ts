@@ -5,6 +5,7 @@ import { CatalogApi } from '../catalog/catalog.api.ts';
 import { CatalogModule } from '../catalog/catalog.module.ts';
 import type { MonolithConfig } from '../config.ts';
 import { CONFIG } from '../tokens.ts';
+import { QueueKeeper } from './inbound/queue-keeper.schedule.ts';
 import { HttpWaitingRoom } from './outbound/http-waiting-room.ts';
 import { WaitingRoomDestination } from './outbound/waiting-room-destination.ts';
 import { WaitingRoomApi } from './waiting-room.api.ts';
@@ -24,6 +25,7 @@ import { WaitingRoomApi } from './waiting-room.api.ts';
       useFactory: (waitingRoom: WaitingRoomApi, catalog: CatalogApi) => new WaitingRoomDestination(waitingRoom, catalog),
       inject: [WaitingRoomApi, CatalogApi],
     },
+    QueueKeeper,
   ],
   exports: [WaitingRoomApi, WaitingRoomDestination],
 })

@@ -2,6 +2,7 @@ import { Module, type DynamicModule } from '@nestjs/common';
 import type { WorkerParts } from '../parts.ts';
 import { Mailbox } from './mailbox.api.ts';
 import { MailboxController } from './mailbox.controller.ts';
+import { PostgresMailbox } from './postgres-mailbox.ts';
 
 /** What providers would have been given; its pages exist only where a provider is the mailbox, elsewhere they are 404. */
 @Module({})
@@ -12,7 +13,7 @@ export class MailboxModule {
       module: MailboxModule,
       global: true,
       controllers: inUse ? [MailboxController] : [],
-      providers: [{ provide: Mailbox, useFactory: () => new Mailbox(database) }],
+      providers: [{ provide: Mailbox, useFactory: () => new PostgresMailbox(database) }],
       exports: [Mailbox],
     };
   }

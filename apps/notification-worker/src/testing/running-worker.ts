@@ -34,7 +34,6 @@ export async function runWorker(settings: Record<string, string> = {}): Promise<
     ...settings,
   });
   const { app, start } = await createNotificationWorker(config, createLogger({ service: 'test', level: 'silent' }));
-  await app.init();
   await app.getHttpAdapter().getInstance().ready();
   start();
 

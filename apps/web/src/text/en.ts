@@ -188,7 +188,7 @@ export const en = {
     holding: 'One moment…',
     mapTitle: 'Or choose on the map',
     mapLabel: (sector: string) => `Seats of ${sector}. Arrow keys move, space chooses.`,
-    mapHint: 'Tap the map to come closer, then tap a seat.',
+    mapHint: 'Tap or click the map to come closer, then choose a seat.',
     pitch: 'Pitch',
     zoomIn: 'Closer',
     zoomOut: 'Farther',

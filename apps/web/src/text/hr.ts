@@ -171,7 +171,7 @@ export const hr: Texts = {
     holding: 'Trenutak…',
     mapTitle: 'Ili odaberite na karti',
     mapLabel: (sector) => `Sjedala sektora ${sector}. Strelicama se krećete, razmaknicom birate.`,
-    mapHint: 'Dodirnite kartu da biste se približili, a zatim sjedalo.',
+    mapHint: 'Dodirnite ili kliknite kartu da se približite, a zatim odaberite sjedalo.',
     pitch: 'Teren',
     zoomIn: 'Bliže',
     zoomOut: 'Dalje',

@@ -27,6 +27,12 @@ export interface Refund {
   readonly locale: MailLocale;
 }
 
+/** A template and what it needs; every kind of mail we write is one of these. */
+export type MailContent =
+  | { readonly template: 'order_confirmation'; readonly payload: OrderConfirmation }
+  | { readonly template: 'ticket_delivery'; readonly payload: TicketDelivery }
+  | { readonly template: 'refund'; readonly payload: Refund };
+
 /** What a mail knows beside its payload. */
 export interface MailLinks {
   readonly ticketsUrl: string;
@@ -45,7 +51,18 @@ export function shortTicketId(ticketId: string): string {
   return ticketId.replaceAll('-', '').slice(-8).toUpperCase();
 }
 
-export function orderConfirmation(order: OrderConfirmation, links: MailLinks): MailText {
+export function writeMail(content: MailContent, links: MailLinks): MailText {
+  switch (content.template) {
+    case 'order_confirmation':
+      return orderConfirmation(content.payload, links);
+    case 'ticket_delivery':
+      return ticketDelivery(content.payload, links);
+    case 'refund':
+      return refund(content.payload);
+  }
+}
+
+function orderConfirmation(order: OrderConfirmation, links: MailLinks): MailText {
   const { locale } = order;
   const seats = order.tickets.map((ticket) => `  - ${seatText(ticket, locale)}`);
   const count = ticketCountText(order.tickets.length, locale);
@@ -73,7 +90,7 @@ export function orderConfirmation(order: OrderConfirmation, links: MailLinks): M
   };
 }
 
-export function ticketDelivery(order: TicketDelivery, links: MailLinks): MailText {
+function ticketDelivery(order: TicketDelivery, links: MailLinks): MailText {
   const { locale } = order;
   const count = ticketCountText(order.tickets.length, locale);
   const tickets = order.tickets.map((ticket) => `  - ${ticketLine(ticket, locale)}`);
@@ -97,7 +114,7 @@ export function ticketDelivery(order: TicketDelivery, links: MailLinks): MailTex
   };
 }
 
-export function refund(order: Refund): MailText {
+function refund(order: Refund): MailText {
   if (order.locale === 'hr') {
     return {
       subject: say`Povrat novca za narudžbu ${order.order_id}`,

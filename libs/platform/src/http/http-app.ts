@@ -12,6 +12,7 @@ import type { IdentifyCaller } from './identity.ts';
 import { answerProblem, ProblemFilter } from './problem.filter.ts';
 import { RequestRefused } from './request-refused.ts';
 import { answerUnparsable, slowClients } from './raw-connection.ts';
+import { keepRouteTable } from './route-table.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -25,7 +26,11 @@ const LARGE_BODY_LIMIT_BYTES = 256 * 1024;
 /** A transaction ends by its deadline on its own; this is for what hangs beyond it. */
 const PAST_DEADLINE = 1.05;
 
-const headersOfEveryAnswer = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff', 'referrer-policy': 'no-referrer' };
+const headersOfEveryAnswer = {
+  'cache-control': 'no-store',
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+};
 
 export interface HttpAppOptions {
   readonly logger: Logger;
@@ -66,10 +71,12 @@ export async function createHttpApp(module: Type | DynamicModule, options: HttpA
     abortOnError: false,
   });
   const fastify = adapter.getInstance();
+  keepRouteTable(fastify);
   registerBodyParsers(fastify);
   boundRoutes(fastify, options.requestDeadlineMs);
   requireDeclaredAccess(fastify, options.publicPrefixes ?? []);
   followRequests(adapter, fastify, options.requestDeadlineMs);
+  refuseUnknownPaths(fastify);
   enableCors(app, options.isAllowedOrigin);
   if (options.limitAddress) fastify.addHook('onRequest', options.limitAddress);
   guardAccess(fastify, options);
@@ -87,9 +94,17 @@ function acceptableRequestId(given: unknown): string | undefined {
 
 function boundRoutes(fastify: FastifyInstance, requestDeadlineMs: number): void {
   fastify.addHook('onRoute', (route: RouteOptions) => {
-    if (route.config?.access === 'ops' || route.config?.body === 'raw') route.bodyLimit = LARGE_BODY_LIMIT_BYTES;
+    if (route.config?.access === 'ops' || route.config?.access === 'internal' || route.config?.body === 'raw') route.bodyLimit = LARGE_BODY_LIMIT_BYTES;
     // Reads may be streams without an end. A write that hangs is answered OUTCOME_UNKNOWN; its transaction ends by itself.
     if (route.method !== 'GET' && route.method !== 'HEAD') route.handlerTimeout = Math.ceil(requestDeadlineMs * PAST_DEADLINE);
+  });
+}
+
+/** Before anybody reads a body that is for nobody. Unknown pages are left to whoever serves pages. */
+function refuseUnknownPaths(fastify: FastifyInstance): void {
+  fastify.addHook('onRequest', (request, _reply, done) => {
+    if (request.is404 && request.method !== 'GET' && request.method !== 'HEAD') done(new RequestRefused('NOT_FOUND'));
+    else done();
   });
 }
 

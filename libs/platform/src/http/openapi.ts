@@ -1,9 +1,9 @@
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { DocumentBuilder, SwaggerModule, type OpenAPIObject } from '@nestjs/swagger';
-import type { FastifyInstance, RouteOptions } from 'fastify';
 import { z } from 'zod';
 import { errorCatalogue } from './error-catalogue.ts';
 import type { EndpointRules } from './endpoint.ts';
+import { routesOf } from './route-table.ts';
 
 /** Where the description of an API is served; routes that come from the plugin, and public. */
 export const apiDocsPrefixes = ['/openapi.json', '/docs', '/docs/', '/docs-json', '/docs-yaml'];
@@ -65,28 +65,16 @@ const keyParameter = {
   schema: { type: 'string', pattern: '^[0-9a-f]{12}4[0-9a-f]{3}[89ab][0-9a-f]{15}$' },
 };
 
-/** Collects what the hooks know of each route; installed before the routes are. */
-export function observeRoutes(fastify: FastifyInstance): Map<string, EndpointRules> {
-  const rules = new Map<string, EndpointRules>();
-  fastify.addHook('onRoute', (route: RouteOptions) => {
-    const methods = Array.isArray(route.method) ? route.method : [route.method];
-    const config = route.config as EndpointRules | undefined;
-    if (config?.access) for (const method of methods) rules.set(`${method} ${route.url}`, config);
-  });
-  return rules;
-}
-
 /** The OpenAPI 3.1 document of an app, from the schemas and rules its routes are made of. */
 export function describeApi(
   app: NestFastifyApplication,
-  about: { title: string; description: string; rules: ReadonlyMap<string, EndpointRules>; withKeys: boolean },
+  about: { title: string; description: string; withKeys: boolean },
 ): OpenAPIObject {
   const builder = new DocumentBuilder()
     .setOpenAPIVersion('3.1.0')
     .setTitle(about.title)
     .setDescription(about.description)
     .setVersion('1')
-    .setLicense('Apache-2.0', '')
     .addBearerAuth({ type: 'http', scheme: 'bearer', bearerFormat: 'JWT' }, 'bearer')
     .addApiKey({ type: 'apiKey', in: 'header', name: 'X-Mock-User-Id', description: 'AUTH_MODE=mock only' }, 'mockUser')
     .addApiKey({ type: 'apiKey', in: 'header', name: 'X-Mock-Roles', description: 'AUTH_MODE=mock only: ops,gate' }, 'mockRoles')
@@ -95,24 +83,31 @@ export function describeApi(
   const schemas = (document.components ??= {}).schemas ?? {};
   const named = convert(problem, { schemaType: 'output' })?.components ?? {};
   document.components.schemas = { ...schemas, ...named } as NonNullable<typeof schemas>;
+  document.info.license = { name: 'Apache License 2.0', identifier: 'Apache-2.0' } as { name: string };
+  const rulesOf = new Map(routesOf(app).map(({ method, url, rules }) => [`${method} ${url}`, rules]));
   for (const [path, item] of Object.entries(document.paths)) {
-    for (const [method, operation] of Object.entries(item as Record<string, Operation>)) finish(path, method, operation, about);
+    for (const [method, operation] of Object.entries(item as Record<string, Operation>)) {
+      const route = `${method.toUpperCase()} ${path.replaceAll(/\{([^}]+)\}/g, ':$1')}`;
+      const rules = rulesOf.get(route);
+      if (!rules) throw new Error(`${route} is documented, but no such route declared its access`);
+      finish(operation, rules, about.withKeys && needsKey(method, rules));
+    }
   }
   return document;
 }
 
-function finish(path: string, method: string, operation: Operation, about: { rules: ReadonlyMap<string, EndpointRules>; withKeys: boolean }): void {
-  const route = `${method.toUpperCase()} ${path.replaceAll(/\{([^}]+)\}/g, ':$1')}`;
-  const rules = about.rules.get(route);
-  if (!rules) throw new Error(`${route} is documented, but no such route declared its access`);
+function needsKey(method: string, { access, noKeyBecause }: EndpointRules): boolean {
+  return ['post', 'put', 'patch'].includes(method) && access !== 'internal' && !noKeyBecause;
+}
+
+function finish(operation: Operation, rules: EndpointRules, withKey: boolean): void {
   operation.security = securityOf[rules.access];
   operation['x-access'] = rules.access;
   (operation.responses ??= {}).default = {
     description: 'A refusal: see the error catalogue.',
     content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
   };
-  const mutating = ['post', 'put', 'patch'].includes(method) && rules.access !== 'internal';
-  if (about.withKeys && mutating && !rules.noKeyBecause) (operation.parameters ??= []).push(keyParameter);
+  if (withKey) (operation.parameters ??= []).push(keyParameter);
 }
 
 /** `/openapi.json` and a readable `/docs`. */

@@ -2,6 +2,8 @@ import { Cluster, Redis, type RedisOptions } from 'ioredis';
 
 export type RedisConnection = Redis | Cluster;
 
+const GOODBYE_MS = 1000;
+
 /**
  * One URL is a server, several are the nodes of a cluster. Commands in flight when a connection breaks are not sent
  * again by the client (it would count twice what it cannot know failed), and nothing waits for Redis longer than the
@@ -44,6 +46,17 @@ export async function whenReady(connection: RedisConnection, timeoutMs = 5000): 
   });
 }
 
+/**
+ * Lets what is on its way arrive, if the server answers within a second. `quit` alone resolves while ioredis goes on
+ * reconnecting, and never against a silent server.
+ */
 export async function closeRedis(connection: RedisConnection): Promise<void> {
-  await connection.quit().catch(() => connection.disconnect());
+  if (connection.status === 'ready') {
+    let timer: NodeJS.Timeout | undefined;
+    const tooLate = new Promise((resolve) => {
+      timer = setTimeout(resolve, GOODBYE_MS);
+    });
+    await Promise.race([connection.quit().catch(() => undefined), tooLate]).finally(() => clearTimeout(timer));
+  }
+  connection.disconnect();
 }

@@ -45,3 +45,27 @@ export abstract class Queues {
   abstract tell(match: Match): Promise<void>;
   abstract exclusively<T>(matchId: string, work: () => Promise<T>): Promise<T>;
 }
+
+export interface SeatTotals {
+  readonly available: number;
+  readonly held: number;
+  readonly sold: number;
+  readonly blocked: number;
+  readonly refunded: number;
+  readonly revenueCents: number;
+  readonly orders: Readonly<Record<string, number>>;
+}
+
+export interface QueueTotals {
+  readonly waiting: number;
+  readonly openWindows: number;
+  readonly granted: number;
+  readonly completed: number;
+  readonly expired: number;
+}
+
+/** Where the numbers come from. The queue's are null when there is none, or when it does not answer. */
+export abstract class MatchNumbers {
+  abstract seats(matchId: string): Promise<SeatTotals>;
+  abstract queue(match: Match): Promise<QueueTotals | null>;
+}

@@ -1,24 +1,5 @@
-import type { Transaction, TransactionManager } from '#application/transaction-manager';
-import type { QueueEvent } from '#contracts/integration-events';
-
-/** The waiting room's event streams, one a match: nothing is lost there, whatever happens to the messages. */
-export abstract class QueueEvents {
-  abstract matches(): Promise<readonly string[]>;
-  /** Events after this one, oldest first; what cannot be read is skipped, but its place is told by `lastId`. */
-  abstract readAfter(matchId: string, streamId: string, limit: number): Promise<{ events: readonly QueueEvent[]; lastId: string }>;
-}
-
-/** How far each stream has been read; taking it locks it, so that of N replicas one applies an event. */
-export abstract class QueueCursors {
-  abstract position(matchId: string): Promise<string>;
-  /** False when somebody else moved it in the meantime: then they applied these events. */
-  abstract advance(tx: Transaction, matchId: string, from: string, to: string): Promise<boolean>;
-}
-
-/** What an event of the waiting room means for us: windows, and pushes to those who are not looking. */
-export abstract class QueueEventConsequences {
-  abstract apply(tx: Transaction, events: readonly QueueEvent[]): Promise<void>;
-}
+import type { TransactionManager } from '#application/transaction-manager';
+import type { StreamCursors, WaitingRoomConsequences, WaitingRoomEvents } from './ports.ts';
 
 const BATCH = 500;
 
@@ -29,9 +10,9 @@ const BATCH = 500;
 export class FollowWaitingRoom {
   constructor(
     private readonly transactions: TransactionManager,
-    private readonly events: QueueEvents,
-    private readonly cursors: QueueCursors,
-    private readonly consequences: QueueEventConsequences,
+    private readonly events: WaitingRoomEvents,
+    private readonly cursors: StreamCursors,
+    private readonly consequences: WaitingRoomConsequences,
   ) {}
 
   async execute(matchId: string): Promise<number> {

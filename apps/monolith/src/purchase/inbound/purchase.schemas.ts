@@ -1,7 +1,7 @@
 import { reservationStatusAt, type ReservationStatus } from '#domain/purchase/reservation';
 import { z } from 'zod';
 import type { Order, Reservation } from '../application/ports.ts';
-import type { OrderDetails } from '../application/purchase-reader.ts';
+import type { OrderDetails } from '../application/ports.ts';
 
 /** Text people type: no control characters (PostgreSQL refuses NUL), no lone surrogates, not a novel. */
 const plainText = (max: number) =>

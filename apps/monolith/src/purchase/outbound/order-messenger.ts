@@ -21,7 +21,7 @@ export class OrderMessenger {
 
   async completed(tx: Transaction, order: Order, reservation: Reservation, tickets: readonly IssuedTicket[]): Promise<void> {
     const told = await this.told(tx, order);
-    const turnIsUsed = reservation.sessionToken ? [this.turnIsUsed(order)] : [];
+    const turnIsUsed = reservation.sessionToken ? [this.turnIsUsed(order, reservation.sessionToken)] : [];
     await this.outbox.append(tx, [orderConfirmation(told, reservation), ...ticketDelivery(told, tickets), ...turnIsUsed]);
   }
 
@@ -44,8 +44,8 @@ export class OrderMessenger {
     return { id: this.ids.next(), destination: PAYMENTS_DESTINATION, event, aggregateId: order.id, body };
   }
 
-  private turnIsUsed(order: Order): OutboxMessage {
-    const body: WaitingRoomMessage = { kind: 'complete', match_id: order.matchId, user_id: order.userId };
+  private turnIsUsed(order: Order, sessionToken: string): OutboxMessage {
+    const body: WaitingRoomMessage = { kind: 'complete', match_id: order.matchId, user_id: order.userId, session_token: sessionToken };
     return { id: this.ids.next(), destination: WAITING_ROOM_DESTINATION, event: 'order.completed', body };
   }
 

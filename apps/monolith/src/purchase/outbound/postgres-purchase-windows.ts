@@ -1,5 +1,4 @@
 import type { Transaction } from '#application/transaction-manager';
-import type { TurnGranted, WindowExpired } from '#contracts/integration-events';
 import { DomainError } from '#domain/shared/domain-error';
 import { inside } from '#platform/postgres/transaction';
 import type { DataSource } from 'typeorm';
@@ -71,15 +70,15 @@ export class PostgresPurchaseWindows {
     await inside(tx).rows(`update purchase_windows set ended_at = now(), end_reason = $2 where session_token = $1 and ended_at is null`, [sessionToken, reason]);
   }
 
-  async granted(tx: Transaction, event: TurnGranted): Promise<void> {
-    await inside(tx).rows(INSERT, [event.session_token, event.match_id, event.user_id, event.expires_at]);
+  async granted(tx: Transaction, turn: { matchId: string; userId: string; sessionToken: string; expiresAt: string }): Promise<void> {
+    await inside(tx).rows(INSERT, [turn.sessionToken, turn.matchId, turn.userId, turn.expiresAt]);
   }
 
-  async expired(tx: Transaction, event: WindowExpired): Promise<void> {
+  async expired(tx: Transaction, turn: { matchId: string; userId: string; sessionToken: string | undefined; reason: string }): Promise<void> {
     await inside(tx).rows(
       `update purchase_windows set ended_at = now(), end_reason = $4
        where match_id = $1 and user_id = $2 and ended_at is null and ($3::text is null or session_token = $3)`,
-      [event.match_id, event.user_id, event.session_token ?? null, event.reason],
+      [turn.matchId, turn.userId, turn.sessionToken ?? null, turn.reason],
     );
   }
 }

@@ -2,7 +2,7 @@ import type { Transaction } from '#application/transaction-manager';
 import type { Place } from '#domain/catalog/stadium-layout';
 import type { SeatInventory } from '../application/ports.ts';
 import { PurchaseApi, type MatchReport, type SeatCounts } from '../purchase.api.ts';
-import type { PurchaseReader } from '../application/purchase-reader.ts';
+import type { PurchaseReader } from '../application/ports.ts';
 
 /** The purchase's own answers to other contexts. */
 export class PurchaseDesk extends PurchaseApi {

@@ -1,7 +1,7 @@
 import type { OutboxMessage } from '#application/outbox';
-import type { QueueEvent } from '#contracts/integration-events';
 import type { PushJob } from '#contracts/queue-jobs';
 import type { FanContact } from '../../fans/fans.api.ts';
+import type { WaitingRoomEvent } from '../application/ports.ts';
 
 interface Notice {
   readonly template: PushJob['template'];
@@ -13,25 +13,25 @@ interface Notice {
 }
 
 /** Whom an event concerns, and where each of them stands. */
-export function fansOf(event: QueueEvent): readonly string[] {
-  if (event.event === 'queue.position_update') return event.items.map(({ user_id }) => user_id);
-  return event.event === 'queue.expired' ? [] : [event.user_id];
+export function fansOf(event: WaitingRoomEvent): readonly string[] {
+  if (event.kind === 'positions') return event.items.map(({ userId }) => userId);
+  return event.kind === 'turn over' ? [] : [event.userId];
 }
 
 /** At most a hundred words a language: the whole text of a push fits on a lock screen. */
-function noticeOf(event: QueueEvent, { userId, locale }: FanContact): Notice | undefined {
+function noticeOf(event: WaitingRoomEvent, { userId, locale }: FanContact): Notice | undefined {
   const hr = locale === 'hr';
-  if (event.event === 'queue.turn_granted') {
+  if (event.kind === 'turn granted') {
     return {
       template: 'queue_your_turn',
       title: hr ? 'Vi ste na redu!' : 'Your turn!',
       body: hr ? 'Imate ograničeno vrijeme za kupnju. Otvorite aplikaciju.' : 'Your time to buy is running. Open the app.',
       action: 'open_checkout',
       priority: 'high',
-      usefulUntil: event.expires_at,
+      usefulUntil: event.expiresAt,
     };
   }
-  if (event.event === 'queue.front_reached') {
+  if (event.kind === 'front reached') {
     return {
       template: 'queue_front',
       title: hr ? 'Na čelu ste reda' : 'You are at the front',
@@ -40,7 +40,7 @@ function noticeOf(event: QueueEvent, { userId, locale }: FanContact): Notice | u
       priority: 'high',
     };
   }
-  const item = event.event === 'queue.position_update' ? event.items.find(({ user_id }) => user_id === userId) : undefined;
+  const item = event.kind === 'positions' ? event.items.find((place) => place.userId === userId) : undefined;
   if (!item) return undefined;
   return {
     template: 'queue_position',
@@ -51,8 +51,15 @@ function noticeOf(event: QueueEvent, { userId, locale }: FanContact): Notice | u
   };
 }
 
+const eventNames: Record<WaitingRoomEvent['kind'], string> = {
+  'turn granted': 'queue.turn_granted',
+  'turn over': 'queue.expired',
+  'front reached': 'queue.front_reached',
+  positions: 'queue.position_update',
+};
+
 /** The push of one event for one fan; none for who has no device. */
-export function queuePush(event: QueueEvent, contact: FanContact, made: { id: string; at: Date }): OutboxMessage | undefined {
+export function queuePush(event: WaitingRoomEvent, contact: FanContact, made: { id: string; at: Date }): OutboxMessage | undefined {
   const notice = contact.fcmTokens.length > 0 ? noticeOf(event, contact) : undefined;
   if (!notice) return undefined;
   const body: PushJob = {
@@ -64,9 +71,9 @@ export function queuePush(event: QueueEvent, contact: FanContact, made: { id: st
     template: notice.template,
     user_id: contact.userId,
     fcm_tokens: [...contact.fcmTokens],
-    payload: { title: notice.title, body: notice.body, data: { match_id: event.match_id, action: notice.action } },
+    payload: { title: notice.title, body: notice.body, data: { match_id: event.matchId, action: notice.action } },
     priority: notice.priority,
     ...(notice.usefulUntil ? { useful_until: notice.usefulUntil } : {}),
   };
-  return { id: made.id, destination: notice.priority === 'high' ? 'push-priority' : 'push', event: event.event, body };
+  return { id: made.id, destination: notice.priority === 'high' ? 'push-priority' : 'push', event: eventNames[event.kind], body };
 }

@@ -21,14 +21,20 @@ export class HttpWaitingRoom extends WaitingRoomApi {
     await this.call('PUT', `${matchId}/control`, request);
   }
 
-  async complete(matchId: string, userId: string): Promise<void> {
-    await this.call('POST', `${matchId}/windows/${userId}/complete`);
+  async complete(matchId: string, userId: string, sessionToken: string): Promise<void> {
+    await this.call('POST', `${matchId}/windows/${userId}/complete`, { session_token: sessionToken });
   }
 
   async status(matchId: string): Promise<QueueStatusAnswer | undefined> {
     const response = await this.call('GET', `${matchId}/status`).catch(() => undefined);
     const parsed = response && queueStatusAnswer.safeParse(await response.json().catch(() => undefined));
     return parsed?.success ? parsed.data : undefined;
+  }
+
+  async knows(matchId: string): Promise<boolean | undefined> {
+    const response = await this.send('GET', `${matchId}/status`).catch(() => undefined);
+    if (response?.status === 404) return false;
+    return response?.ok ? true : undefined;
   }
 
   async exclusively<T>(matchId: string, work: () => Promise<T>): Promise<T> {
@@ -44,18 +50,22 @@ export class HttpWaitingRoom extends WaitingRoomApi {
   }
 
   private async call(method: string, path: string, body?: unknown): Promise<Response> {
-    mustBeOutsideTransaction('a call to the waiting room');
-    const response = await fetch(`${this.baseUrl}/api/v1/queue/${path}`, {
-      method,
-      redirect: 'error',
-      signal: AbortSignal.timeout(TIMEOUT_MS),
-      headers: { 'x-internal-auth': this.internalSecret, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    }).catch((error: unknown) => {
+    const response = await this.send(method, path, body).catch((error: unknown) => {
       throw new RequestRefused('DEPENDENCY_UNAVAILABLE', { detail: 'The waiting room does not answer; nothing was changed.', cause: error });
     });
     if (response.ok) return response;
     const detail = `The waiting room answered ${response.status}; nothing was changed.`;
     throw new RequestRefused('DEPENDENCY_UNAVAILABLE', { detail });
+  }
+
+  private send(method: string, path: string, body?: unknown): Promise<Response> {
+    mustBeOutsideTransaction('a call to the waiting room');
+    return fetch(`${this.baseUrl}/api/v1/queue/${path}`, {
+      method,
+      redirect: 'error',
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+      headers: { 'x-internal-auth': this.internalSecret, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
   }
 }

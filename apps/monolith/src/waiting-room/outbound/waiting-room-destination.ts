@@ -25,7 +25,7 @@ export class WaitingRoomDestination implements Destination {
   }
 
   private async one(message: WaitingRoomMessage): Promise<void> {
-    if (message.kind === 'complete') return this.waitingRoom.complete(message.match_id, message.user_id);
+    if (message.kind === 'complete') return this.waitingRoom.complete(message.match_id, message.user_id, message.session_token);
     return this.waitingRoom.exclusively(message.match_id, async () => {
       const match = await this.catalog.match(message.match_id);
       if (match?.queueRequired) await this.waitingRoom.control(match.id, controlOf(match));

@@ -29,7 +29,7 @@ export class EmailProcessor implements OnModuleDestroy, BeforeApplicationShutdow
       schema: emailJob,
       concurrency: MAILS_AT_ONCE,
       handle: async (job) => {
-        const outcome = await sendMail.execute(job);
+        const outcome = await sendMail.execute({ messageId: job.job_id, to: job.recipient, userId: job.user_id, content: job });
         if (outcome === 'sent') metrics.sent(job.template);
         return outcome;
       },

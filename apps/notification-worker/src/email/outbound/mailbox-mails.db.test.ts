@@ -3,7 +3,7 @@ import { Inbox } from '#platform/postgres/delivery-ledger';
 import { PostgresTransactionManager } from '#platform/postgres/transaction-manager';
 import { createTestDatabase, type TestDatabase } from '#testing/test-database';
 import type { DataSource } from 'typeorm';
-import { Mailbox } from '../../mailbox/mailbox.api.ts';
+import { PostgresMailbox } from '../../mailbox/postgres-mailbox.ts';
 import { ticketMail } from '../../testing/jobs.ts';
 import { SendMail } from '../application/send-mail.ts';
 import { MailboxMails } from './mailbox-mails.ts';
@@ -30,13 +30,13 @@ afterAll(async () => {
 
 /** The same message brought eight times, four of them at the same moment. */
 async function mailsOf(inbox: Inbox): Promise<number> {
-  const mailbox = new Mailbox(database);
+  const mailbox = new PostgresMailbox(database);
   const sendMail = new SendMail(new MailboxMails(inbox, mailbox), { ticketsUrl: 'http://127.0.0.1:3000/tickets' });
   const job = ticketMail();
-  const recipient = `${job.job_id}@example.com`;
-  await Promise.all(Array.from({ length: 4 }, () => sendMail.execute({ ...job, recipient })));
-  for (let again = 0; again < 4; again += 1) await sendMail.execute({ ...job, recipient });
-  return (await mailbox.find({ to: recipient })).length;
+  const command = { messageId: job.job_id, to: `${job.job_id}@example.com`, content: job };
+  await Promise.all(Array.from({ length: 4 }, () => sendMail.execute(command)));
+  for (let again = 0; again < 4; again += 1) await sendMail.execute(command);
+  return (await mailbox.find({ to: command.to })).length;
 }
 
 test('control: without the inbox one message brought eight times becomes eight mails', async () => {

@@ -53,9 +53,18 @@ export class PushProcessor implements OnModuleDestroy, BeforeApplicationShutdown
   }
 
   private async handle(job: PushJob): Promise<string> {
-    const outcome = await this.sendPush.execute(job);
+    const tokens = [...new Set(job.fcm_tokens)];
+    const outcome = await this.sendPush.execute({
+      messageId: job.job_id,
+      template: job.template,
+      userId: job.user_id,
+      tokens,
+      title: job.payload.title,
+      body: job.payload.body,
+      usefulUntil: job.useful_until === undefined ? undefined : new Date(job.useful_until),
+    });
     const secondsSinceWritten = (Date.now() - Date.parse(job.created_at)) / 1000;
-    if (outcome === 'sent') this.metrics.sent(job.template, new Set(job.fcm_tokens).size, secondsSinceWritten);
+    if (outcome === 'sent') this.metrics.sent(job.template, tokens.length, secondsSinceWritten);
     if (outcome === 'expired') this.metrics.expired(job.template);
     return outcome;
   }

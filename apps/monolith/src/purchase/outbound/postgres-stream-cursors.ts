@@ -1,11 +1,11 @@
 import type { Transaction } from '#application/transaction-manager';
 import { inside } from '#platform/postgres/transaction';
 import type { DataSource } from 'typeorm';
-import { QueueCursors } from '../application/follow-waiting-room.ts';
+import { StreamCursors } from '../application/ports.ts';
 
 const BEGINNING = '0-0';
 
-export class PostgresQueueCursors extends QueueCursors {
+export class PostgresStreamCursors extends StreamCursors {
   constructor(private readonly dataSource: DataSource) {
     super();
   }

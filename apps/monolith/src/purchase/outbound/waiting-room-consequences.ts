@@ -2,14 +2,13 @@ import type { Clock } from '#application/clock';
 import type { Ids } from '#application/ids';
 import type { Outbox } from '#application/outbox';
 import type { Transaction } from '#application/transaction-manager';
-import type { QueueEvent } from '#contracts/integration-events';
 import type { FansApi } from '../../fans/fans.api.ts';
-import { QueueEventConsequences } from '../application/follow-waiting-room.ts';
+import { WaitingRoomConsequences, type WaitingRoomEvent } from '../application/ports.ts';
 import type { PostgresPurchaseWindows } from './postgres-purchase-windows.ts';
 import { fansOf, queuePush } from './queue-pushes.ts';
 
 /** Windows and pushes, in the transaction that moves the reader on: each event has its effect once. */
-export class RecordedQueueConsequences extends QueueEventConsequences {
+export class RecordedWaitingRoomConsequences extends WaitingRoomConsequences {
   constructor(
     private readonly windows: PostgresPurchaseWindows,
     private readonly fans: FansApi,
@@ -20,10 +19,10 @@ export class RecordedQueueConsequences extends QueueEventConsequences {
     super();
   }
 
-  async apply(tx: Transaction, events: readonly QueueEvent[]): Promise<void> {
+  async apply(tx: Transaction, events: readonly WaitingRoomEvent[]): Promise<void> {
     for (const event of events) {
-      if (event.event === 'queue.turn_granted') await this.windows.granted(tx, event);
-      if (event.event === 'queue.expired') await this.windows.expired(tx, event);
+      if (event.kind === 'turn granted') await this.windows.granted(tx, event);
+      if (event.kind === 'turn over') await this.windows.expired(tx, event);
     }
     const contacts = await this.fans.contacts(tx, [...new Set(events.flatMap(fansOf))]);
     const at = this.clock.now();

@@ -1,0 +1,50 @@
+import type { Logger } from '#platform/logging/logger';
+import { RelayLoop } from '#platform/outbox/relay-loop';
+import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import { CatalogApi } from '../../catalog/catalog.api.ts';
+import { LOGGER, LOOPS } from '../../tokens.ts';
+import { controlOf, WaitingRoomApi } from '../waiting-room.api.ts';
+
+/** How long fans of a match meet an unknown queue after Redis lost everything. */
+const LOOK_EVERY_MS = 5000;
+const MATCHES = 1000;
+
+/** Tells the waiting room of queues it no longer knows: Redis may lose everything, and PostgreSQL knows what is for sale. */
+@Injectable()
+export class QueueKeeper implements OnApplicationBootstrap, OnApplicationShutdown {
+  private readonly loop: RelayLoop;
+
+  constructor(
+    private readonly catalog: CatalogApi,
+    private readonly waitingRoom: WaitingRoomApi,
+    @Inject(LOGGER) private readonly logger: Logger,
+    @Inject(LOOPS) private readonly loops: boolean,
+  ) {
+    this.loop = new RelayLoop('queue keeper', () => this.runOnce().then(() => 0), logger, LOOK_EVERY_MS);
+  }
+
+  onApplicationBootstrap(): void {
+    if (this.loops) this.loop.start();
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await this.loop.stop();
+  }
+
+  /** Returns how many queues were told again. */
+  async runOnce(): Promise<number> {
+    const matches = await this.catalog.list({ limit: MATCHES });
+    let told = 0;
+    for (const { id, queueRequired, saleStatus } of matches) {
+      if (!queueRequired || saleStatus === 'closed') continue;
+      if ((await this.waitingRoom.knows(id)) !== false) continue;
+      await this.waitingRoom.exclusively(id, async () => {
+        const match = await this.catalog.match(id);
+        if (match) await this.waitingRoom.control(id, controlOf(match));
+      });
+      this.logger.warn({ match_id: id }, 'the waiting room did not know this queue and was told of it');
+      told += 1;
+    }
+    return told;
+  }
+}

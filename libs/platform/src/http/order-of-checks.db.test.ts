@@ -1,0 +1,150 @@
+import { createTestDatabase, createTestRedis, type TestDatabase, type TestRedis } from '#testing/test-database';
+import { createTestHttpApp, INTERNAL_SECRET, silentLogger } from '#testing/test-http-app';
+import { Body, Controller, Post } from '@nestjs/common';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { randomUUID } from 'node:crypto';
+import type { DataSource } from 'typeorm';
+import { z } from 'zod';
+import { IdempotencyCache } from '../idempotency/idempotency-cache.ts';
+import { guardIdempotency } from '../idempotency/idempotency-hook.ts';
+import { IdempotencyRows } from '../idempotency/idempotency-rows.ts';
+import { limitByAddress, limitByFan } from '../limits/limit-hooks.ts';
+import { RateLimiter } from '../limits/rate-limiter.ts';
+import { openDatabase } from '../postgres/database.ts';
+import { closeRedis, connectRedis, whenReady, type RedisConnection } from '../redis/redis-connection.ts';
+import { Endpoint } from './endpoint.ts';
+import { RequestRefused } from './request-refused.ts';
+
+const thing = z.strictObject({ name: z.string() });
+
+@Controller()
+class ThingsController {
+  @Post('things')
+  @Endpoint({ access: 'ops', fanLimit: true })
+  create(@Body({ schema: thing }) _body: unknown): never {
+    throw new RequestRefused('NOT_FOUND', { detail: 'The object.' });
+  }
+}
+
+let testDatabase: TestDatabase;
+let testRedis: TestRedis;
+let database: DataSource;
+let redis: RedisConnection;
+let app: NestFastifyApplication;
+
+beforeAll(async () => {
+  [testDatabase, testRedis] = await Promise.all([createTestDatabase(), createTestRedis()]);
+  database = await openDatabase({ url: testDatabase.url, name: 'order-test', poolSize: 2 });
+  redis = connectRedis(testRedis.url, { name: 'order-test' });
+  await whenReady(redis);
+  const rows = new IdempotencyRows(database);
+  app = await createTestHttpApp(
+    { controllers: [ThingsController] },
+    {
+      limitAddress: limitByAddress(new RateLimiter(redis, 'rate_limit:global', 200), INTERNAL_SECRET),
+      afterAccess: (fastify) => {
+        guardIdempotency(fastify, { cache: new IdempotencyCache(redis), rows, logger: silentLogger });
+        limitByFan(fastify, new RateLimiter(redis, 'rate_limit:user', 100));
+      },
+    },
+  );
+  const exhaust = async (prefix: string, subject: string, limit: number): Promise<void> => {
+    const limiter = new RateLimiter(redis, prefix, limit);
+    for (let taken = 0; taken < limit; taken += 1) await limiter.take(subject);
+  };
+  await Promise.all([exhaust('rate_limit:global', EXHAUSTED_ADDRESS, 200), exhaust('rate_limit:user', EXHAUSTED_FAN, 100)]);
+});
+
+afterAll(async () => {
+  await app.close();
+  await closeRedis(redis);
+  await database.destroy();
+  await Promise.all([testDatabase.drop(), testRedis.close()]);
+});
+
+const FAN = '0190a000-0000-7000-8000-00000000000a';
+const EXHAUSTED_FAN = '0190a000-0000-7000-8000-00000000000b';
+const EXHAUSTED_ADDRESS = '198.51.100.7';
+
+interface Sent {
+  url: string;
+  remoteAddress: string;
+  payload: string;
+  headers: Record<string, string | undefined>;
+}
+
+const good = (): Sent => ({
+  url: '/things',
+  remoteAddress: '203.0.113.1',
+  payload: '{"name":"a"}',
+  headers: {
+    'content-type': 'application/json',
+    'x-mock-user-id': FAN,
+    'x-mock-roles': 'ops',
+    'idempotency-key': randomUUID().replaceAll('-', ''),
+  },
+});
+
+interface Fault {
+  what: string;
+  says: string;
+  spoil(sent: Sent): void;
+}
+
+/** In the order of CONTRACT §3; what stands in one row is found at the same step. */
+const steps: Fault[][] = [
+  [{ what: 'unknown path', says: 'NOT_FOUND Not found', spoil: (sent) => void (sent.url = '/nothing') }],
+  [{ what: 'address over its limit', says: 'RATE_LIMITED', spoil: (sent) => void (sent.remoteAddress = EXHAUSTED_ADDRESS) }],
+  [
+    { what: 'media type', says: 'UNSUPPORTED_MEDIA_TYPE', spoil: ({ headers }) => void (headers['content-type'] = 'text/plain') },
+    { what: 'size', says: 'PAYLOAD_TOO_LARGE', spoil: (sent) => void (sent.payload = `["${'x'.repeat(300_000)}"]`) },
+    {
+      what: 'unreadable',
+      says: 'VALIDATION_FAILED The request could not be read',
+      spoil: (sent) => void (sent.payload = '{"name"'),
+    },
+  ],
+  [{ what: 'no caller', says: 'UNAUTHENTICATED', spoil: ({ headers }) => void (headers['x-mock-user-id'] = undefined) }],
+  [{ what: 'no role', says: 'FORBIDDEN', spoil: ({ headers }) => void (headers['x-mock-roles'] = undefined) }],
+  [
+    { what: 'no key', says: 'IDEMPOTENCY_KEY_REQUIRED', spoil: ({ headers }) => void (headers['idempotency-key'] = undefined) },
+    { what: 'bad key', says: 'IDEMPOTENCY_KEY_INVALID', spoil: ({ headers }) => void (headers['idempotency-key'] = 'x') },
+  ],
+  [
+    {
+      what: 'fan over the limit',
+      says: 'RATE_LIMITED',
+      spoil: ({ headers }) => void (headers['x-mock-user-id'] = EXHAUSTED_FAN),
+    },
+  ],
+  [{ what: 'fields', says: 'VALIDATION_FAILED The request is malformed', spoil: (sent) => void (sent.payload = '{"name":7}') }],
+  [{ what: 'nothing but the object', says: 'NOT_FOUND The object', spoil: () => undefined }],
+];
+
+const pairs = steps.flatMap((step, index) =>
+  step.flatMap((earlier) =>
+    steps
+      .slice(index + 1)
+      .flat()
+      .map((later) => [earlier, later] as const),
+  ),
+);
+
+test.each(pairs.map(([earlier, later]) => ({ earlier, later, first: earlier.what, second: later.what })))(
+  '$first is said before $second',
+  async ({ earlier, later }) => {
+    const sent = good();
+    later.spoil(sent);
+    earlier.spoil(sent);
+    const headers = Object.fromEntries(Object.entries(sent.headers).filter(([, value]) => value !== undefined)) as Record<
+      string,
+      string
+    >;
+    const answer = await app.inject({ method: 'POST', ...sent, headers });
+    const { code, detail } = answer.json<{ code: string; detail: string }>();
+    expect(`${code} ${detail}`).toContain(earlier.says);
+    if (code !== 'RATE_LIMITED') return;
+    expect(detail).toContain(earlier.what.startsWith('address') ? 'from this address' : 'for one fan');
+    expect(Number(answer.headers['retry-after'])).toBeGreaterThan(0);
+  },
+);

@@ -1,0 +1,30 @@
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import type { FastifyInstance, RouteOptions } from 'fastify';
+import type { EndpointRules } from './endpoint.ts';
+
+/** One route as Fastify knows it. Routes of plugins (static files, API docs) declare no rules: they are public by their prefix. */
+export interface DeclaredRoute {
+  readonly method: string;
+  /** With its parameters as `:name`. */
+  readonly url: string;
+  readonly rules: EndpointRules | undefined;
+}
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    readonly routeTable: DeclaredRoute[];
+  }
+}
+
+/** Writes down every route that is registered from now on, for the documents and for tests that walk them all. */
+export function keepRouteTable(fastify: FastifyInstance): void {
+  fastify.decorate('routeTable', []);
+  fastify.addHook('onRoute', (route: RouteOptions) => {
+    const rules = route.config?.access ? (route.config as EndpointRules) : undefined;
+    for (const method of [route.method].flat()) fastify.routeTable.push({ method, url: route.url, rules });
+  });
+}
+
+export function routesOf(app: NestFastifyApplication): readonly DeclaredRoute[] {
+  return (app.getHttpAdapter().getInstance() as unknown as FastifyInstance).routeTable;
+}

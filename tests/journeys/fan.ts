@@ -1,0 +1,73 @@
+import { randomUUID } from 'node:crypto';
+import { WebSocket } from 'ws';
+import type { StartedSystem } from './started-system.ts';
+
+/** An answer of any of the services; what is in it is for the test to say. */
+export interface Answer<T = Record<string, never>> {
+  readonly status: number;
+  readonly body: T;
+  readonly headers: Headers;
+}
+
+export function newKey(): string {
+  return randomUUID().replaceAll('-', '');
+}
+
+/** Somebody with a phone: calls the APIs as the mobile app would. */
+export class Fan {
+  readonly id = randomUUID();
+
+  constructor(
+    private readonly system: StartedSystem,
+    private readonly roles = '',
+  ) {}
+
+  async call<T>(method: string, url: string, body?: unknown, headers: Record<string, string> = {}): Promise<Answer<T>> {
+    const address = url.startsWith('http') ? url : `${this.system.publicUrl}/api/v1${url}`;
+    const response = await fetch(address, {
+      method,
+      headers: {
+        'x-mock-user-id': this.id,
+        ...(this.roles ? { 'x-mock-roles': this.roles } : {}),
+        ...(method === 'GET' || method === 'DELETE' ? {} : { 'idempotency-key': newKey() }),
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    const isJson = (response.headers.get('content-type') ?? '').includes('json');
+    return { status: response.status, body: (isJson ? JSON.parse(text) : text) as T, headers: response.headers };
+  }
+
+  queue<T>(method: string, matchId: string, path = '', body?: unknown): Promise<Answer<T>> {
+    return this.call(method, `${this.system.queueUrl}/api/v1/queue/${matchId}${path}`, body);
+  }
+
+  /** Every message of the socket until one of this type, and that one last. */
+  hear(socketUrl: string, type: string, withinMs = 8000): Promise<{ type: string; [member: string]: unknown }[]> {
+    return new Promise((resolve, reject) => {
+      const socket = new WebSocket(socketUrl);
+      const heard: { type: string }[] = [];
+      const tooLate = setTimeout(() => (socket.terminate(), reject(new Error(`no ${type} in ${withinMs} ms`))), withinMs);
+      socket.on('error', reject);
+      socket.on('message', (data: Buffer) => {
+        heard.push(JSON.parse(data.toString()) as { type: string });
+        if (heard.at(-1)?.type !== type) return;
+        clearTimeout(tooLate);
+        socket.close();
+        resolve(heard);
+      });
+    });
+  }
+}
+
+/** Asks again until the answer is as wanted; what it is in the end. */
+export async function until<T>(ask: () => Promise<T>, wanted: (answer: T) => boolean, withinMs = 10_000): Promise<T> {
+  const endAt = Date.now() + withinMs;
+  for (;;) {
+    const answer = await ask();
+    if (wanted(answer) || Date.now() > endAt) return answer;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
