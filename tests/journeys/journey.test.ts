@@ -183,6 +183,7 @@ test('on the page, in a real browser: queue, seats, checkout, ticket with QR; an
     return;
   }
   await buyOnThePage(launched.browser);
+  await chooseOnThePage(launched.browser);
   await steerOnThePage(launched.browser);
 });
 
@@ -210,6 +211,24 @@ async function buyOnThePage(browser: Browser): Promise<void> {
   ]);
   for (const { qrWidth } of tickets) expect(qrWidth).toBeGreaterThan(20);
   await page.takeScreenshot(tab, 'journey-6-tickets');
+  expect(complaints).toEqual([]);
+  await context.close();
+}
+
+/** A large screen, English, no queue: two seats from the map, and a payment that fails once. */
+async function chooseOnThePage(browser: Browser): Promise<void> {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, locale: 'en-GB' });
+  const tab = await context.newPage();
+  const complaints = page.collectComplaints(tab);
+  await page.openMatches(tab, system.publicUrl);
+  await page.openMatch(tab, matches.direct);
+  const held = await page.holdChosenSeats(tab, { sector: 3, quantity: 2 });
+  expect(held.seats).toHaveLength(2);
+  await page.takeScreenshot(tab, 'journey-8-chosen');
+  await page.checkOut(tab, { names: ['Ana Horvat', 'Ivo Horvat'], email: 'map@example.com' });
+  await page.decline(tab);
+  await page.pay(tab);
+  expect(await page.readTickets(tab, 2)).toHaveLength(2);
   expect(complaints).toEqual([]);
   await context.close();
 }

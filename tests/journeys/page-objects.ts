@@ -171,11 +171,6 @@ export async function resumeSale(page: Page): Promise<void> {
   await page.getByTestId('ops-pause').waitFor();
 }
 
-export async function openSale(page: Page): Promise<void> {
-  await page.getByTestId('ops-open').click();
-  await page.getByTestId('ops-pause').waitFor();
-}
-
 export async function setRate(page: Page, perMinute: number): Promise<void> {
   await page.getByTestId('ops-rate').fill(String(perMinute));
   await page.getByTestId('ops-save').click();

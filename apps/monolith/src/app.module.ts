@@ -5,10 +5,10 @@ import { ScheduleModule } from '@nestjs/schedule';
 import { CatalogModule } from './catalog/catalog.module.ts';
 import { FansModule } from './fans/fans.module.ts';
 import { OperationsModule } from './operations/operations.module.ts';
-import { OutboxRelays } from './outbox-relays.ts';
 import { PaymentModule } from './payment/payment.module.ts';
 import { PlatformModule } from './platform.module.ts';
 import { PurchaseModule } from './purchase/purchase.module.ts';
+import { RelayModule } from './relay/relay.module.ts';
 import type { Resources } from './resources.ts';
 import { TicketingModule } from './ticketing/ticketing.module.ts';
 import { WaitingRoomModule } from './waiting-room/waiting-room.module.ts';
@@ -38,8 +38,8 @@ export class AppModule {
         WaitingRoomModule,
         PurchaseModule,
         OperationsModule,
+        RelayModule,
       ],
-      providers: [OutboxRelays],
     };
   }
 }

@@ -17,11 +17,11 @@ import { serveWebPages, webPrefixes } from './web-pages.ts';
 
 const DESCRIPTION = 'Matches, seats, holds, orders and tickets. Errors are application/problem+json with a stable code.';
 
-/** The monolith as it runs, short of listening; tests use the same. */
-export async function createMonolith(resources: Resources): Promise<NestFastifyApplication> {
+/** The monolith as it runs, short of listening; tests use the same, most of them without its loops. */
+export async function createMonolith(resources: Resources, parts = { loops: true }): Promise<NestFastifyApplication> {
   const { config, logger, metrics, dataSource, redis } = resources;
   observeOutbox(metrics.registry, dataSource);
-  const app = await createHttpApp(AppModule.register(resources), {
+  const app = await createHttpApp(AppModule.register(resources, parts), {
     logger,
     identify: identifyCallers(config),
     internalSecret: config.INTERNAL_AUTH_SECRET,

@@ -19,8 +19,8 @@ function contentSecurity(config: MonolithConfig): string {
   return [
     "default-src 'none'",
     "script-src 'self'",
-    "style-src 'self' 'unsafe-inline'",
-    "img-src 'self' blob: data:",
+    "style-src 'self'",
+    "img-src 'self' blob:",
     "font-src 'self'",
     `connect-src 'self' ${[...new Set(hosts)].join(' ')}`,
     "base-uri 'none'",

@@ -48,7 +48,7 @@ export async function createQueueService(config: QueueServiceConfig, logger: Log
       requestDeadlineMs: config.REQUEST_DEADLINE_MS,
       publicPrefixes: apiDocsPrefixes,
       limitAddress: limitByAddress(
-        new RateLimiter(limitsRedis, 'rate_limit:global', config.RATE_LIMIT_IP_PER_MINUTE),
+        new RateLimiter(limitsRedis, 'rate_limit:global:queue-service', config.RATE_LIMIT_IP_PER_MINUTE),
         config.INTERNAL_AUTH_SECRET,
       ),
     },

@@ -33,5 +33,3 @@ const positionUpdate = z.object({
 
 export const queueEvent = z.discriminatedUnion('event', [turnGranted, windowExpired, frontReached, positionUpdate]);
 export type QueueEvent = z.infer<typeof queueEvent>;
-export type TurnGranted = z.infer<typeof turnGranted>;
-export type WindowExpired = z.infer<typeof windowExpired>;

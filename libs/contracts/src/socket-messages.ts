@@ -36,8 +36,6 @@ export const serverMessage = z.discriminatedUnion('type', [
   delayedMessage,
   errorMessage,
 ]);
-export type ServerMessage = z.infer<typeof serverMessage>;
-export type PositionUpdateMessage = z.infer<typeof positionUpdateMessage>;
 
 /** Close codes: 4000–4499 come back with backoff, 4500–4999 do not. */
 export const closeCodes = {

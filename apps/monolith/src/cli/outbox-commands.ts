@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { OutboxRelays } from '../outbox-relays.ts';
+import { OutboxRelays } from '../relay/outbox-relays.ts';
 import { cliConfig, print, wholeNumber } from './environment.ts';
 import { withMonolithContext } from './monolith-context.ts';
 

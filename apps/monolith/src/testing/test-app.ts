@@ -26,7 +26,7 @@ import { CONFIG, LOGGER } from '../tokens.ts';
 
 interface Call {
   readonly as?: string;
-  /** A fresh key for every PUT and POST, unless one is given. */
+  /** A fresh key for every call that needs one, unless one is given. */
   readonly key?: string | null;
   readonly body?: unknown;
   readonly headers?: Record<string, string>;
@@ -41,13 +41,15 @@ export interface TestAnswer {
   readonly json: any;
 }
 
+export type Caller = (method: 'GET' | 'PUT' | 'PATCH' | 'POST' | 'DELETE', url: string, call?: Call) => Promise<TestAnswer>;
+
 /** One context of the monolith, or a few, behind the real HTTP hooks, on a database of the test's own. */
 export interface TestApp {
   readonly app: NestFastifyApplication;
   readonly dataSource: DataSource;
   readonly transactions: TransactionManager;
   readonly config: MonolithConfig;
-  call(method: 'GET' | 'PUT' | 'POST' | 'DELETE', url: string, call?: Call): Promise<TestAnswer>;
+  readonly call: Caller;
   relayTo(destination: Destination): OutboxRelay;
   close(): Promise<void>;
 }
@@ -59,6 +61,31 @@ const logger = createLogger({ service: 'test', level: 'silent' });
 
 export function newKey(): string {
   return randomUUID().replaceAll('-', '');
+}
+
+/** Calls the app as HTTP would, without a socket in between. */
+export function callerOf(app: NestFastifyApplication): Caller {
+  return async (method, url, { as, key, body, headers } = {}) => {
+    const needsKey = method !== 'GET' && method !== 'DELETE';
+    const answer = await app.inject({
+      method,
+      url,
+      headers: {
+        ...(as ? { 'x-mock-user-id': as } : {}),
+        ...(needsKey && key !== null ? { 'idempotency-key': key ?? newKey() } : {}),
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body === undefined ? {} : { payload: JSON.stringify(body) }),
+    });
+    const isJson = String(answer.headers['content-type']).includes('json');
+    return {
+      status: answer.statusCode,
+      headers: answer.headers as TestAnswer['headers'],
+      text: answer.body,
+      json: isJson ? (JSON.parse(answer.body) as unknown) : undefined,
+    };
+  };
 }
 
 export async function openTestApp(
@@ -105,27 +132,7 @@ export async function openTestApp(
     dataSource,
     transactions,
     config,
-    async call(method, url, { as, key, body, headers } = {}) {
-      const needsKey = method === 'PUT' || method === 'POST';
-      const answer = await app.inject({
-        method,
-        url,
-        headers: {
-          ...(as ? { 'x-mock-user-id': as } : {}),
-          ...(needsKey && key !== null ? { 'idempotency-key': key ?? newKey() } : {}),
-          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-          ...headers,
-        },
-        ...(body === undefined ? {} : { payload: JSON.stringify(body) }),
-      });
-      const isJson = String(answer.headers['content-type']).includes('json');
-      return {
-        status: answer.statusCode,
-        headers: answer.headers as TestAnswer['headers'],
-        text: answer.body,
-        json: isJson ? (JSON.parse(answer.body) as unknown) : undefined,
-      };
-    },
+    call: callerOf(app),
     relayTo: (destination) => new OutboxRelay(dataSource, destination, logger),
     async close() {
       await app.close();

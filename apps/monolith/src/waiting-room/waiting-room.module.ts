@@ -1,4 +1,5 @@
 import { publicUrls } from '#platform/config/settings';
+import type { Destination } from '#platform/outbox/destination';
 import { Module } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { CatalogApi } from '../catalog/catalog.api.ts';
@@ -9,6 +10,11 @@ import { QueueKeeper } from './inbound/queue-keeper.schedule.ts';
 import { HttpWaitingRoom } from './outbound/http-waiting-room.ts';
 import { WaitingRoomDestination } from './outbound/waiting-room-destination.ts';
 import { WaitingRoomApi } from './waiting-room.api.ts';
+
+/** Where the relays of this context deliver to. */
+export class WaitingRoomDestinations {
+  constructor(readonly all: readonly Destination[]) {}
+}
 
 /** The way to the queue service. */
 @Module({
@@ -21,12 +27,13 @@ import { WaitingRoomApi } from './waiting-room.api.ts';
       inject: [CONFIG, DataSource],
     },
     {
-      provide: WaitingRoomDestination,
-      useFactory: (waitingRoom: WaitingRoomApi, catalog: CatalogApi) => new WaitingRoomDestination(waitingRoom, catalog),
+      provide: WaitingRoomDestinations,
+      useFactory: (waitingRoom: WaitingRoomApi, catalog: CatalogApi) =>
+        new WaitingRoomDestinations([new WaitingRoomDestination(waitingRoom, catalog)]),
       inject: [WaitingRoomApi, CatalogApi],
     },
     QueueKeeper,
   ],
-  exports: [WaitingRoomApi, WaitingRoomDestination],
+  exports: [WaitingRoomApi, WaitingRoomDestinations],
 })
 export class WaitingRoomModule {}

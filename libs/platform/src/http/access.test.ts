@@ -44,7 +44,11 @@ class RoomsController {
   }
 }
 
-const isAllowedOrigin = allowedOrigins({ publicUrl: 'http://127.0.0.1:3000', corsOrigins: ['https://fans.example.hr'], production: false });
+const isAllowedOrigin = allowedOrigins({
+  publicUrl: 'http://127.0.0.1:3000',
+  corsOrigins: ['https://fans.example.hr'],
+  production: false,
+});
 let app: NestFastifyApplication;
 beforeAll(async () => (app = await createTestHttpApp({ controllers: [RoomsController] }, { isAllowedOrigin })));
 afterAll(() => app.close());
@@ -175,7 +179,11 @@ describe('the origin of a page', () => {
     const preflight = await app.inject({
       method: 'OPTIONS',
       url: '/fan',
-      headers: { origin, 'access-control-request-method': 'PUT', 'access-control-request-headers': 'idempotency-key,x-mock-user-id' },
+      headers: {
+        origin,
+        'access-control-request-method': 'PUT',
+        'access-control-request-headers': 'idempotency-key,x-mock-user-id',
+      },
     });
     expect(preflight.statusCode).toBe(ours ? 204 : 404);
     expect(preflight.headers['access-control-allow-origin']).toBe(ours ? origin : undefined);
@@ -220,7 +228,9 @@ describe('a route that does not say who may call it', () => {
     ['does not start beside a public page', Forgetful, ['/']],
     ['does not start behind a wildcard', ForgetfulWildcard, ['/']],
   ])('%s', async (_what, controller, publicPrefixes) => {
-    await expect(createTestHttpApp({ controllers: [controller] }, { publicPrefixes })).rejects.toThrow('does not declare who may call it');
+    await expect(createTestHttpApp({ controllers: [controller] }, { publicPrefixes })).rejects.toThrow(
+      'does not declare who may call it',
+    );
   });
 
   test('starts where its folder was declared public', async () => {
@@ -228,4 +238,3 @@ describe('a route that does not say who may call it', () => {
     await other.close();
   });
 });
-

@@ -79,12 +79,15 @@ const good = { name: 'a', quantity: 3 };
 const ops = { 'x-mock-user-id': '0190a000-0000-7000-8000-000000000001', 'x-mock-roles': 'ops' };
 const withNote = (note: string): string => `{"name":"a","quantity":3,"note":${note}}`;
 
-test.each(['application/json', 'application/json; charset=utf-8', ' application/json', 'Application/JSON', 'application/json;v=1'])(
-  'a body as %s is read',
-  async (type) => {
-    expect(await send('/things', JSON.stringify(good), { type })).toMatchObject({ status: 200, json: good });
-  },
-);
+test.each([
+  'application/json',
+  'application/json; charset=utf-8',
+  ' application/json',
+  'Application/JSON',
+  'application/json;v=1',
+])('a body as %s is read', async (type) => {
+  expect(await send('/things', JSON.stringify(good), { type })).toMatchObject({ status: 200, json: good });
+});
 
 test.each<[string, string | Buffer]>([
   ['broken JSON', '{"name":'],
@@ -127,12 +130,19 @@ test.each([
   expect(await send('/things', payload)).toMatchObject({ status: 200, json: { name: 'a' } });
 });
 
-test.each(['text/plain', 'application/xml', 'multipart/form-data; boundary=x', 'application/x-www-form-urlencoded', 'application/jsonx', 'nonsense', 'application/json garbage', 'application/json\ta', ''])(
-  'a body as %j is an unsupported media type',
-  async (type) => {
-    expect(await send('/things', JSON.stringify(good), { type })).toMatchObject({ status: 415, code: 'UNSUPPORTED_MEDIA_TYPE' });
-  },
-);
+test.each([
+  'text/plain',
+  'application/xml',
+  'multipart/form-data; boundary=x',
+  'application/x-www-form-urlencoded',
+  'application/jsonx',
+  'nonsense',
+  'application/json garbage',
+  'application/json\ta',
+  '',
+])('a body as %j is an unsupported media type', async (type) => {
+  expect(await send('/things', JSON.stringify(good), { type })).toMatchObject({ status: 415, code: 'UNSUPPORTED_MEDIA_TYPE' });
+});
 
 test.each([
   ['/things', 16, {}],
@@ -182,7 +192,10 @@ test('each wrong field is named, and no more than twenty of them', async () => {
 
 test('a path that is no id is malformed, an unknown query parameter is nobody’s business', async () => {
   expect(await send('/things/7', undefined, { method: 'DELETE' })).toMatchObject({ status: 400, code: 'VALIDATION_FAILED' });
-  expect(await send('/things?limit=5&colour=red', undefined, { method: 'GET' })).toMatchObject({ status: 200, json: { limit: '5' } });
+  expect(await send('/things?limit=5&colour=red', undefined, { method: 'GET' })).toMatchObject({
+    status: 200,
+    json: { limit: '5' },
+  });
   expect(await send('/things?limit=x', undefined, { method: 'GET' })).toMatchObject({ status: 400 });
   expect(await send('/things?limit=1&limit=2', undefined, { method: 'GET' })).toMatchObject({ status: 400 });
 });

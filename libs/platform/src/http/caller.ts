@@ -1,8 +1,6 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 
-export type Role = 'ops' | 'gate';
-
 export interface CallerIdentity {
   readonly userId: string;
   readonly roles: readonly string[];

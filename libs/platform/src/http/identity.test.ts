@@ -19,7 +19,9 @@ let identify: IdentifyCaller;
 
 /** The provider's page of keys, and a way for a test to make it misbehave. */
 async function startProvider(): Promise<string> {
-  provider = createServer((_request, response) => response.writeHead(jwks.status, { 'content-type': 'application/json' }).end(jwks.body));
+  provider = createServer((_request, response) =>
+    response.writeHead(jwks.status, { 'content-type': 'application/json' }).end(jwks.body),
+  );
   await new Promise<void>((resolve) => provider.listen(0, '127.0.0.1', resolve));
   return `http://127.0.0.1:${(provider.address() as AddressInfo).port}/keys`;
 }
@@ -44,9 +46,21 @@ beforeAll(async () => {
 afterAll(() => void provider.close());
 
 const now = (): number => Math.floor(Date.now() / 1000);
-const claims = (over: JWTPayload = {}): JWTPayload => ({ sub: ANA, iss: ISSUER, aud: AUDIENCE, iat: now(), exp: now() + 300, roles: ['ops'], ...over });
+const claims = (over: JWTPayload = {}): JWTPayload => ({
+  sub: ANA,
+  iss: ISSUER,
+  aud: AUDIENCE,
+  iat: now(),
+  exp: now() + 300,
+  roles: ['ops'],
+  ...over,
+});
 
-function sign(over: JWTPayload = {}, keys = rsa, header: { alg?: string; kid?: string; crit?: string[]; [name: string]: unknown } = {}): Promise<string> {
+function sign(
+  over: JWTPayload = {},
+  keys = rsa,
+  header: { alg?: string; kid?: string; crit?: string[]; [name: string]: unknown } = {},
+): Promise<string> {
   return new SignJWT(claims(over)).setProtectedHeader({ alg: 'RS256', kid: 'rsa', ...header }).sign(keys.privateKey);
 }
 
@@ -84,17 +98,26 @@ test.each<[string, () => Promise<string> | string]>([
   ['signed by a stranger under an unknown key id', () => sign({}, foreign, { kid: 'stranger' })],
   ['without a signature', () => forge({ alg: 'none' }, claims(), () => '')],
   ['whose algorithm is None', () => forge({ alg: 'None', kid: 'rsa' }, claims(), () => 'x')],
-  ['signed with the public key as a secret', () => forge({ alg: 'HS256', kid: 'rsa' }, claims(), hmac(JSON.stringify(publicJwk)))],
+  [
+    'signed with the public key as a secret',
+    () => forge({ alg: 'HS256', kid: 'rsa' }, claims(), hmac(JSON.stringify(publicJwk))),
+  ],
   ['signed with the modulus as a secret', () => forge({ alg: 'HS256', kid: 'rsa' }, claims(), hmac(String(publicJwk.n)))],
   ['of one kind of key naming another', () => sign({}, ec, { alg: 'ES256', kid: 'rsa' })],
   ['that brings its own key', async () => sign({}, foreign, { kid: 'mine', jwk: await exportJWK(foreign.publicKey) })],
   ['that says where its key is', () => sign({}, foreign, { kid: 'mine', jku: 'http://127.0.0.1:1/keys' })],
-  ['whose claims were changed', async () => {
-    const [header, , signature] = (await sign()).split('.');
-    return `${header}.${base64(claims({ roles: ['ops', 'gate'] }))}.${signature}`;
-  }],
+  [
+    'whose claims were changed',
+    async () => {
+      const [header, , signature] = (await sign()).split('.');
+      return `${header}.${base64(claims({ roles: ['ops', 'gate'] }))}.${signature}`;
+    },
+  ],
   ['with a signature cut short', async () => (await sign()).slice(0, -8)],
-  ['with something we must understand and do not', () => forge({ alg: 'RS256', kid: 'rsa', crit: ['b64x'], b64x: 1 }, claims(), () => 'x')],
+  [
+    'with something we must understand and do not',
+    () => forge({ alg: 'RS256', kid: 'rsa', crit: ['b64x'], b64x: 1 }, claims(), () => 'x'),
+  ],
   ['that is encrypted', () => 'a.b.c.d.e'],
   ['that is no token', () => 'garbage'],
 ])('a token %s is nobody', async (_what, token) => {
@@ -114,7 +137,10 @@ test.each([
 test('beside a token the headers of mock mode mean nothing', async () => {
   const token = await sign({ roles: [] });
   const other = ANA.replace('a', 'b');
-  expect(await identify({ authorization: `bearer ${token}`, 'x-mock-user-id': other, 'x-mock-roles': 'ops' })).toEqual({ userId: ANA, roles: [] });
+  expect(await identify({ authorization: `bearer ${token}`, 'x-mock-user-id': other, 'x-mock-roles': 'ops' })).toEqual({
+    userId: ANA,
+    roles: [],
+  });
 });
 
 test.each([

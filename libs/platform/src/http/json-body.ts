@@ -40,7 +40,8 @@ type Done = (error: Error | null, body?: unknown) => void;
 export function jsonReader(fastify: FastifyInstance): (request: FastifyRequest, text: string, done: Done) => void {
   const parse = fastify.getDefaultJsonParser('error', 'error');
   return (request, text, done) => {
-    if (isTooDeep(text)) throw new RequestRefused('VALIDATION_FAILED', { detail: `The body is nested deeper than ${MAX_DEPTH} levels.` });
+    if (isTooDeep(text))
+      throw new RequestRefused('VALIDATION_FAILED', { detail: `The body is nested deeper than ${MAX_DEPTH} levels.` });
     void parse(request, text, (error, body) => {
       if (!error && SUSPICIOUS_ESCAPE.test(text) && isUnstorable(body)) {
         done(new RequestRefused('VALIDATION_FAILED', { detail: 'The body contains characters that are no text.' }));

@@ -102,7 +102,8 @@ beforeAll(async () => {
   app = await createTestHttpApp(
     { controllers: [EffectsController], providers: [{ provide: Answers, useValue: new Answers(rows) }] },
     {
-      afterAccess: (fastify) => guardIdempotency(fastify, { cache: new IdempotencyCache(redis, LOCK_MS), rows, logger: silentLogger }),
+      afterAccess: (fastify) =>
+        guardIdempotency(fastify, { cache: new IdempotencyCache(redis, LOCK_MS), rows, logger: silentLogger }),
     },
   );
 });
@@ -141,11 +142,18 @@ interface Got {
   headers: Record<string, unknown>;
 }
 
-async function send(key: string | undefined, { method = 'POST', path = '/effects', as = ANA, body = { name: 'a' } }: Sent = {}): Promise<Got> {
+async function send(
+  key: string | undefined,
+  { method = 'POST', path = '/effects', as = ANA, body = { name: 'a' } }: Sent = {},
+): Promise<Got> {
   const answer = await app.inject({
     method,
     url: path,
-    headers: { 'x-mock-user-id': as, 'content-type': 'application/json', ...(key === undefined ? {} : { 'idempotency-key': key }) },
+    headers: {
+      'x-mock-user-id': as,
+      'content-type': 'application/json',
+      ...(key === undefined ? {} : { 'idempotency-key': key }),
+    },
     payload: typeof body === 'string' ? body : JSON.stringify(body),
   });
   const problem = answer.body.startsWith('{') ? (JSON.parse(answer.body) as { code?: string }) : {};
@@ -208,7 +216,10 @@ test('the same request again is answered the same, without another effect', asyn
 test('it stands in Redis under the keys of the contract for 48 hours, and its lock is gone', async () => {
   const key = newKey();
   await send(key);
-  expect(await redis.hgetall(`idempotency:${key}`)).toMatchObject({ status: 'completed', response: expect.any(String) as string });
+  expect(await redis.hgetall(`idempotency:${key}`)).toMatchObject({
+    status: 'completed',
+    response: expect.any(String) as string,
+  });
   expect(await redis.ttl(`idempotency:${key}`)).toBeGreaterThan(48 * 3600 - 60);
   expect(await redis.exists(`idempotency:lock:${key}`)).toBe(0);
 });
@@ -226,7 +237,11 @@ test('it is answered the same from PostgreSQL when Redis has lost everything, an
 test('two spellings of one body are one request', async () => {
   const key = newKey();
   const first = await send(key, { body: '{"name":"a","of":1}' });
-  expect(await send(key, { body: '{ "of" : 1.0, "name": "\\u0061" }' })).toMatchObject({ status: 201, body: first.body, replayed: true });
+  expect(await send(key, { body: '{ "of" : 1.0, "name": "\\u0061" }' })).toMatchObject({
+    status: 201,
+    body: first.body,
+    replayed: true,
+  });
 });
 
 test.each<[string, Sent]>([
@@ -318,14 +333,17 @@ test('without the row as a fence two copies have two effects: this is what it pr
   expect(await effects()).toBe(2);
 });
 
-test.each(['NOT_FOUND', 'INVALID_STATE', 'TICKET_LIMIT_REACHED', 'RESERVATION_EXPIRED'])('%s lasts: it is replayed from Redis', async (code) => {
-  const key = newKey();
-  const first = await send(key, { path: '/refusals', body: { code } });
-  const again = await send(key, { path: '/refusals', body: { code } });
-  expect(again).toMatchObject({ status: first.status, code, body: first.body, replayed: true });
-  expect(again.headers['content-type']).toContain('application/problem+json');
-  expect([runs, await database.query('select * from idempotency_keys')]).toEqual([1, []]);
-});
+test.each(['NOT_FOUND', 'INVALID_STATE', 'TICKET_LIMIT_REACHED', 'RESERVATION_EXPIRED'])(
+  '%s lasts: it is replayed from Redis',
+  async (code) => {
+    const key = newKey();
+    const first = await send(key, { path: '/refusals', body: { code } });
+    const again = await send(key, { path: '/refusals', body: { code } });
+    expect(again).toMatchObject({ status: first.status, code, body: first.body, replayed: true });
+    expect(again.headers['content-type']).toContain('application/problem+json');
+    expect([runs, await database.query('select * from idempotency_keys')]).toEqual([1, []]);
+  },
+);
 
 test.each([
   'SEATS_BUSY',
@@ -374,9 +392,12 @@ test('a refusal that comes late does not replace the answer of the one who took 
 });
 
 test('keys older than 72 hours are purged, a thousand at a time', async () => {
-  await database.query(`insert into idempotency_keys (key, user_id, fingerprint, status, created_at)
+  await database.query(
+    `insert into idempotency_keys (key, user_id, fingerprint, status, created_at)
     select n::text, $1, 'f', 200, now() - case when n <= 1200 then interval '73 hours' else interval '71 hours' end
-    from generate_series(1, 1300) n`, [ANA]);
+    from generate_series(1, 1300) n`,
+    [ANA],
+  );
   const rows = new IdempotencyRows(database);
   expect([await rows.purgeOnce(), await rows.purgeOnce(), await rows.purgeOnce()]).toEqual([1000, 200, 0]);
 });

@@ -55,6 +55,8 @@ export function createLogger(options: { service: string; level: string; destinat
       base: { service: options.service, pid: process.pid },
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }), log: (fields) => redactDeep(fields) as Record<string, unknown> },
+      // Errors are taken apart above; pino's own serializer would call the parts an Object.
+      serializers: { err: (parts: unknown) => parts },
       redact: { paths: redactedPaths, censor: '[redacted]' },
       mixin: () => {
         const context = requestContext.current();

@@ -78,21 +78,24 @@ test('a message leaves if its transaction committed, and not otherwise', async (
 });
 
 test('three relays race: each message once, and those of one aggregate in the order they were written', async () => {
-  const aggregates = Array.from({ length: 15 }, (_, index) => `order-${index}`);
-  for (let step = 0; step < 6; step += 1) {
+  const aggregates = ['order-1', 'order-2', 'order-3', 'order-4', 'order-5'];
+  for (let step = 0; step < 12; step += 1) {
     await append(aggregates.flatMap((aggregateId) => messagesFor([{ aggregateId, step }], { aggregateId })));
   }
+  const arrived: { aggregateId: string; step: number }[] = [];
   const recorder = new Recorder(async (messages) => {
     await new Promise((resolve) => setTimeout(resolve, Math.random() * 8));
+    arrived.push(...messages.map(({ body }) => body as { aggregateId: string; step: number }));
     return delivered(messages);
-  }, 4);
+  }, 2);
   const drain = async (relay: OutboxRelay): Promise<void> => {
     while ((await rows()).length > 0) await relay.runOnce();
   };
   await Promise.all([drain(relayTo(recorder)), drain(relayTo(recorder)), drain(relayTo(recorder))]);
-  const got = recorder.got as { aggregateId: string; step: number }[];
-  for (const id of aggregates)
-    expect(got.filter(({ aggregateId }) => aggregateId === id).map(({ step }) => step)).toEqual([0, 1, 2, 3, 4, 5]);
+  const inOrder = Array.from({ length: 12 }, (_, step) => step);
+  for (const id of aggregates) {
+    expect(arrived.filter(({ aggregateId }) => aggregateId === id).map(({ step }) => step)).toEqual(inOrder);
+  }
 });
 
 test('two relays at once share what is there', async () => {

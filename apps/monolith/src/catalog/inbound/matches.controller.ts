@@ -1,3 +1,4 @@
+import { matchAnswer, matchListAnswer, matchView } from '#contracts/match-answer';
 import { saleStatuses } from '#domain/catalog/sale';
 import { Endpoint } from '#platform/http/endpoint';
 import { sendCacheable } from '#platform/http/etag';
@@ -8,7 +9,6 @@ import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { CatalogApi } from '../catalog.api.ts';
-import { matchAnswer, matchListAnswer, matchView } from '../match-view.api.ts';
 
 const matchQuery = pageQuery.extend({ status: z.enum(saleStatuses).optional() });
 

@@ -1,6 +1,6 @@
+import { matchAnswer, matchView } from '#contracts/match-answer';
 import { saleActions } from '#domain/catalog/sale';
 import { z } from 'zod';
-import { matchAnswer, matchView } from '../../catalog/match-view.api.ts';
 import type { CreateMatchCommand } from '../application/create-match.ts';
 import type { Match, Sector } from '../application/ports.ts';
 

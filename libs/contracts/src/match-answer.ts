@@ -1,6 +1,5 @@
-import { saleStatuses } from '#domain/catalog/sale';
+import { saleStatuses, type SaleStatus } from '#domain/catalog/sale';
 import { z } from 'zod';
-import type { CatalogMatch } from './catalog.api.ts';
 
 export const matchAnswer = z
   .object({
@@ -18,7 +17,21 @@ export const matchAnswer = z
 
 export const matchListAnswer = z.object({ items: z.array(matchAnswer), next_cursor: z.string().nullable() }).meta({ id: 'MatchList' });
 
-export function matchView(match: Pick<CatalogMatch, 'id' | 'home' | 'away' | 'venue' | 'kickoffAt' | 'currency' | 'maxTicketsPerFan' | 'queueRequired' | 'opensAt' | 'saleStatus'>): z.infer<typeof matchAnswer> {
+interface PublicMatch {
+  readonly id: string;
+  readonly home: string;
+  readonly away: string;
+  readonly venue: string;
+  readonly kickoffAt: Date;
+  readonly currency: string;
+  readonly maxTicketsPerFan: number;
+  readonly queueRequired: boolean;
+  readonly opensAt: Date | null;
+  readonly saleStatus: SaleStatus;
+}
+
+/** A match as everybody sees it. */
+export function matchView(match: PublicMatch): z.infer<typeof matchAnswer> {
   return {
     id: match.id,
     home: match.home,

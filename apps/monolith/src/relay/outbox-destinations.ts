@@ -1,0 +1,24 @@
+import { jobQueues } from '#contracts/queue-jobs';
+import { BullmqDestination } from '#platform/outbox/bullmq-destination';
+import type { Destination } from '#platform/outbox/destination';
+import { StreamDestination } from '#platform/outbox/stream-destination';
+import { closeRedis, connectRedis, type RedisConnection } from '#platform/redis/redis-connection';
+
+/** Everywhere a message of the outbox can go: the notification queues, the event stream, and the doors of our contexts. */
+export class OutboxDestinations {
+  readonly all: readonly Destination[];
+  private readonly queues: readonly BullmqDestination[];
+  /** Its own connection: a relay may wait for Redis, a request may not. */
+  private readonly producer: RedisConnection;
+
+  constructor(redisUrl: string, redis: RedisConnection, doors: readonly Destination[]) {
+    this.producer = connectRedis(redisUrl, { name: 'relay' });
+    this.queues = jobQueues.map((name) => new BullmqDestination(name, this.producer));
+    this.all = [...this.queues, new StreamDestination(redis), ...doors];
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.queues.map((queue) => queue.close()));
+    await closeRedis(this.producer);
+  }
+}

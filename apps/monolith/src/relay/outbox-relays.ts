@@ -1,0 +1,42 @@
+import type { Logger } from '#platform/logging/logger';
+import { OutboxRelay } from '#platform/outbox/outbox-relay';
+import { RelayBell } from '#platform/outbox/relay-bell';
+import { RelayLoop } from '#platform/outbox/relay-loop';
+import { Inject, Injectable, type BeforeApplicationShutdown, type OnApplicationBootstrap } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+import { LOGGER, LOOPS } from '../tokens.ts';
+import { OutboxDestinations } from './outbox-destinations.ts';
+
+/** One relay a destination, so that one that is down holds nobody else back. Every replica runs them; SKIP LOCKED shares. */
+@Injectable()
+export class OutboxRelays implements OnApplicationBootstrap, BeforeApplicationShutdown {
+  readonly relays: readonly OutboxRelay[];
+  private readonly loops: ReadonlyMap<string, RelayLoop>;
+
+  constructor(
+    dataSource: DataSource,
+    private readonly destinations: OutboxDestinations,
+    private readonly bell: RelayBell,
+    @Inject(LOGGER) logger: Logger,
+    @Inject(LOOPS) private readonly isLooping: boolean,
+  ) {
+    this.relays = destinations.all.map((destination) => new OutboxRelay(dataSource, destination, logger));
+    this.loops = new Map(
+      this.relays.map((relay) => [relay.destination.name, new RelayLoop(`relay ${relay.destination.name}`, () => relay.runOnce(), logger)]),
+    );
+  }
+
+  onApplicationBootstrap(): void {
+    if (!this.isLooping) return;
+    this.bell.onRing((names) => {
+      for (const name of names) this.loops.get(name)?.nudge();
+    });
+    for (const loop of this.loops.values()) loop.start();
+  }
+
+  /** What is not out yet stays in the table. */
+  async beforeApplicationShutdown(): Promise<void> {
+    await Promise.all([...this.loops.values()].map((loop) => loop.stop()));
+    await this.destinations.close();
+  }
+}

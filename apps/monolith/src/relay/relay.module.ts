@@ -1,0 +1,26 @@
+import type { RedisConnection } from '#platform/redis/redis-connection';
+import { Module } from '@nestjs/common';
+import type { MonolithConfig } from '../config.ts';
+import { PaymentDestinations, PaymentModule } from '../payment/payment.module.ts';
+import { CONFIG, REDIS } from '../tokens.ts';
+import { WaitingRoomDestinations, WaitingRoomModule } from '../waiting-room/waiting-room.module.ts';
+import { Housekeeping } from './housekeeping.schedule.ts';
+import { OutboxDestinations } from './outbox-destinations.ts';
+import { OutboxRelays } from './outbox-relays.ts';
+
+/** Carries what the contexts wrote into the outbox to where it goes. */
+@Module({
+  imports: [PaymentModule, WaitingRoomModule],
+  providers: [
+    {
+      provide: OutboxDestinations,
+      useFactory: (config: MonolithConfig, redis: RedisConnection, payments: PaymentDestinations, waitingRoom: WaitingRoomDestinations) =>
+        new OutboxDestinations(config.REDIS_URL, redis, [...waitingRoom.all, ...payments.all]),
+      inject: [CONFIG, REDIS, PaymentDestinations, WaitingRoomDestinations],
+    },
+    OutboxRelays,
+    Housekeeping,
+  ],
+  exports: [OutboxRelays],
+})
+export class RelayModule {}

@@ -1,0 +1,139 @@
+import { email, flag, list, nullable, object, oneOf, optional, text, time, token, uuid, whole, type Shape } from './shapes.ts';
+import type { Places } from './system.ts';
+
+/** A good call of one route, from which the walk makes the bad ones. Written after CONTRACT §5 and §6, not after the code. */
+export interface Sample {
+  /** Values of its path parameters: what exists and is the fan's. */
+  readonly path?: (at: Places) => Readonly<Record<string, string>>;
+  /** Its bodies, when it takes one; several where there are variants. */
+  readonly bodies?: readonly Shape[];
+  /** It may be called without one. */
+  readonly bodyOptional?: true;
+  readonly query?: 'page';
+  /** The object is one fan's: to others it is not there. */
+  readonly isOwned?: true;
+  /** What a call about an object that never was is answered; 404 where nothing is said. */
+  readonly absent?: 204 | 'not asked';
+}
+
+const byMatch = (at: Places) => ({ id: at.matchId });
+const byQueue = (at: Places) => ({ match_id: at.queueMatchId });
+const byTicket = (at: Places) => ({ id: at.ticketId });
+
+const facts = {
+  home: text(100, 'Hrvatska'),
+  away: text(100, 'Italija'),
+  venue: text(100, 'Poljud'),
+  kickoff_at: time('2027-06-01T18:00:00Z'),
+  currency: token(3, 'EUR'),
+  max_tickets_per_fan: whole(1, 20, 4),
+  opens_at: optional(nullable(time('2027-05-01T18:00:00Z'))),
+};
+const steering = {
+  processing_rate: optional(whole(1, 1_000_000, 600)),
+  max_open_windows: optional(whole(0, 1_000_000, 1000)),
+};
+const sector = { name: text(100, 'A'), gate: optional(text(100, 'G1')), price_cents: whole(0, 100_000_000, 3000) };
+const seated = object({ ...sector, kind: oneOf('seated'), rows: whole(1, 500, 2), seats_per_row: whole(1, 1000, 3) });
+const standing = object({ ...sector, kind: oneOf('standing'), capacity: whole(1, 120_000, 5) });
+const newMatch = (kind: Shape): Shape => object({ ...facts, queue_required: flag(false), ...steering, sectors: list(kind, 200) });
+const allOptional = (members: Record<string, Shape>): Record<string, Shape> =>
+  Object.fromEntries(Object.entries(members).map(([name, shape]) => [name, optional(shape)]));
+
+const holder = object({ seat_id: uuid((at) => at.seatId), name: text(100, 'Ana Anić') });
+
+export const monolithSamples: Readonly<Record<string, Sample>> = {
+  'GET /api/v1/matches': { query: 'page' },
+  'GET /api/v1/matches/:id': { path: byMatch },
+  'GET /api/v1/matches/:id/sectors': { path: byMatch },
+  'GET /api/v1/matches/:id/sectors/:sid/seats': { path: (at) => ({ id: at.matchId, sid: at.sectorId }) },
+  'POST /api/v1/matches/:id/reservations': {
+    path: byMatch,
+    bodies: [
+      object({ sector_id: uuid((at) => at.sectorId), quantity: whole(1, 20, 2) }),
+      object({ seat_ids: list(uuid((at) => at.freeSeatIds[0] ?? ''), 20) }),
+    ],
+  },
+  'GET /api/v1/reservations/:id': { path: (at) => ({ id: at.heldReservationId }), isOwned: true },
+  'DELETE /api/v1/reservations/:id': { path: (at) => ({ id: at.heldReservationId }), isOwned: true },
+  'POST /api/v1/reservations/:id/checkout': {
+    path: (at) => ({ id: at.heldReservationId }),
+    bodies: [object({ holders: list(holder, 20), email: email('ana@example.hr') })],
+    isOwned: true,
+  },
+  'GET /api/v1/orders': { query: 'page' },
+  'GET /api/v1/orders/:id': { path: (at) => ({ id: at.orderId }), isOwned: true },
+  'GET /api/v1/tickets': { query: 'page' },
+  'GET /api/v1/tickets/:id': { path: byTicket, isOwned: true },
+  'GET /api/v1/tickets/:id/qr.svg': { path: byTicket, isOwned: true },
+  'GET /api/v1/me': {},
+  'PUT /api/v1/me': {
+    bodies: [object({ email: nullable(email('b@example.hr')), name: nullable(text(100, 'Barbara')), locale: oneOf('en') })],
+  },
+  'PUT /api/v1/me/devices/:device_id': {
+    path: () => ({ device_id: 'phone' }),
+    bodies: [object({ fcm_token: token(1024, 'another-token') })],
+    absent: 'not asked',
+  },
+  'DELETE /api/v1/me/devices/:device_id': { path: () => ({ device_id: 'phone' }), absent: 204 },
+  'POST /api/v1/sandbox/payments/:intent_id/confirm': {
+    path: (at) => ({ intent_id: at.intentId }),
+    bodies: [object({ outcome: oneOf('succeeded') })],
+  },
+  'POST /api/v1/payments/webhooks/stripe': {},
+  'POST /api/v1/ops/matches': { bodies: [newMatch(seated), newMatch(standing)] },
+  'GET /api/v1/ops/matches': { query: 'page' },
+  'PATCH /api/v1/ops/matches/:id': { path: byMatch, bodies: [object({ ...allOptional(facts), ...steering })] },
+  'POST /api/v1/ops/matches/:id/sale': {
+    path: byMatch,
+    bodies: [object({ action: oneOf('pause'), reason: optional(text(200, 'floodlights')) })],
+  },
+  'PUT /api/v1/ops/matches/:id/queue': { path: (at) => ({ id: at.queueMatchId }), bodies: [object(steering)] },
+  'GET /api/v1/ops/matches/:id/report': { path: byMatch },
+};
+
+export const queueSamples: Readonly<Record<string, Sample>> = {
+  'POST /api/v1/queue/:match_id/join': {
+    path: byQueue,
+    bodies: [object({ receipt: optional(token(300, 'r1')) })],
+    bodyOptional: true,
+  },
+  'GET /api/v1/queue/:match_id/position': { path: byQueue },
+  'DELETE /api/v1/queue/:match_id': { path: byQueue, absent: 204 },
+  'GET /api/v1/queue/:match_id/status': { path: byQueue },
+  'PUT /api/v1/queue/:match_id/control': {
+    path: byQueue,
+    bodies: [
+      object({
+        status: optional(oneOf('paused')),
+        opens_at: optional(nullable(time('2027-05-01T18:00:00Z'))),
+        ...steering,
+        useful_windows: optional(nullable(whole(0, 2 ** 31, 3))),
+        reason: optional(nullable(token(200, 'floodlights'))),
+      }),
+    ],
+    absent: 'not asked',
+  },
+  'POST /api/v1/queue/:match_id/sold-out': {
+    path: byQueue,
+    bodies: [
+      object({
+        remaining_sectors: list(
+          object({ sector_id: uuid((at) => at.sectorId), name: token(100, 'A'), available: whole(0, 120_000, 3) }),
+          200,
+        ),
+      }),
+    ],
+    absent: 204,
+  },
+  'POST /api/v1/queue/:match_id/windows/:user_id/complete': {
+    path: (at) => ({ match_id: at.queueMatchId, user_id: '0190a000-0000-7000-8000-0000000000f1' }),
+    bodies: [object({ session_token: optional(token(100, 'st_x')) })],
+    bodyOptional: true,
+    absent: 204,
+  },
+  'GET /sse/:queue_token': { path: (at) => ({ queue_token: at.queueToken }) },
+};
+
+/** Beside the API: what Nest did not make, and what has nothing to be wrong but its address. */
+export const withoutSample = /^(GET|HEAD) (\/health\/|\/metrics$|\/docs|\/openapi|\/config\.json$|\/assets\/|\/favicon|\/ws\/\*$|\/$|\/(matches|orders|tickets|ops)(\/\*)?$)|^OPTIONS \*$/;

@@ -1,0 +1,206 @@
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { Redis } from 'ioredis';
+import { createHash, randomUUID } from 'node:crypto';
+import type { AddressInfo } from 'node:net';
+import type { DataSource } from 'typeorm';
+import { queueKeys } from '#contracts/queue-keys';
+import { loadConfig } from '#platform/config/load-config';
+import { developmentSecrets } from '#platform/config/settings';
+import { routesOf, type DeclaredRoute } from '#platform/http/route-table';
+import { createLogger } from '#platform/logging/logger';
+import { createTestDatabase, createTestRedis } from '#testing/test-database';
+import { monolithConfig } from '../../apps/monolith/src/config.ts';
+import { createMonolith } from '../../apps/monolith/src/monolith.ts';
+import { signWebhook } from '../../apps/monolith/src/payment/outbound/webhooks.ts';
+import { openResources } from '../../apps/monolith/src/resources.ts';
+import { queueServiceConfig } from '../../apps/queue-service/src/config.ts';
+import { createQueueService } from '../../apps/queue-service/src/queue-service.ts';
+
+export const FAN = '0190a000-0000-7000-8000-0000000000f1';
+export const OTHER_FAN = '0190a000-0000-7000-8000-0000000000f2';
+export const STAFF = '0190a000-0000-7000-8000-0000000000aa';
+export const INTERNAL_SECRET = developmentSecrets.INTERNAL_AUTH_SECRET;
+
+export const newKey = (): string => randomUUID().replaceAll('-', '');
+
+export interface Service {
+  readonly app: NestFastifyApplication;
+  readonly port: number;
+  readonly routes: readonly DeclaredRoute[];
+}
+
+/** What exists before anybody misbehaves; all of it is the fan's. */
+export interface Places {
+  matchId: string;
+  queueMatchId: string;
+  sectorId: string;
+  seatId: string;
+  freeSeatIds: string[];
+  heldReservationId: string;
+  orderedReservationId: string;
+  orderId: string;
+  intentId: string;
+  ticketId: string;
+  queueToken: string;
+}
+
+/** Both HTTP services as they are really made, talking to each other, with something of everything in them. */
+export interface System {
+  readonly monolith: Service;
+  readonly queue: Service;
+  readonly at: Places;
+  /** Everything that is stored, as one text: the same text means that nothing changed. */
+  snapshot(): Promise<string>;
+  close(): Promise<void>;
+}
+
+const logger = createLogger({ service: 'test', level: process.env.TEST_LOG_LEVEL ?? 'silent' });
+
+async function listen(app: NestFastifyApplication): Promise<Service> {
+  await app.listen({ host: '127.0.0.1', port: 0 });
+  return { app, port: (app.getHttpServer().address() as AddressInfo).port, routes: routesOf(app) };
+}
+
+export async function openSystem(): Promise<System> {
+  const [database, redis] = await Promise.all([createTestDatabase(), createTestRedis()]);
+  const env = {
+    DATABASE_URL: database.url,
+    REDIS_URL: redis.url,
+    RATE_LIMIT_USER_PER_MINUTE: '0',
+    RATE_LIMIT_IP_PER_MINUTE: '0',
+    LOG_LEVEL: process.env.TEST_LOG_LEVEL ?? 'silent',
+  };
+  const queue = await listen(await createQueueService(loadConfig(queueServiceConfig, env), logger));
+  const config = loadConfig(monolithConfig, { ...env, QUEUE_INTERNAL_URL: `http://127.0.0.1:${queue.port}` });
+  const resources = await openResources(config, 'monolith', 4);
+  const monolith = await listen(await createMonolith(resources));
+  const client = new Redis(redis.url);
+  const at = await furnish(monolith, queue);
+  const snapshot = async (): Promise<string> => `${await tables(resources.dataSource)}\n${await lines(client)}`;
+  await settled(snapshot);
+  return {
+    monolith,
+    queue,
+    at,
+    snapshot,
+    async close() {
+      await monolith.app.close();
+      await queue.app.close();
+      await client.quit();
+      await redis.close();
+      await database.drop();
+    },
+  };
+}
+
+/** What the relays still have to do is done when nothing has changed for half a second. */
+async function settled(snapshot: () => Promise<string>): Promise<void> {
+  let [before, quiet] = [await snapshot(), 0];
+  while (quiet < 5) {
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    const now = await snapshot();
+    quiet = now === before ? quiet + 1 : 0;
+    before = now;
+  }
+}
+
+async function tables(dataSource: DataSource): Promise<string> {
+  const names = await dataSource.query<{ name: string }[]>(
+    "select table_name as name from information_schema.tables where table_schema = 'public' and table_type = 'BASE TABLE' order by 1",
+  );
+  const digests = names.map(({ name }) => `select '${name}' as name, count(*) || ' ' || coalesce(md5(string_agg(t::text, '\n' order by t::text)), '') as rows from "${name}" t`);
+  const rows = await dataSource.query<{ name: string; rows: string }[]>(digests.join(' union all '));
+  return rows.map(({ name, rows: digest }) => `${name} ${digest}`).join('\n');
+}
+
+/** The waiting room's keys. What counts signs of life and tokens of the bucket may move, lines and settings may not. */
+async function lines(redis: Redis): Promise<string> {
+  const keys = (await redis.keys('*queue*')).filter((key) => !key.startsWith('{notification}')).sort();
+  const said = await Promise.all(
+    (await redis.smembers(queueKeys.matches)).sort().map(async (matchId) => [
+      await redis.zrange(queueKeys.line(matchId), 0, -1, 'WITHSCORES'),
+      await redis.hmget(queueKeys.meta(matchId), 'status', 'processing_rate', 'max_open_windows', 'useful_windows', 'reason', 'total_size'),
+      await redis.hgetall(queueKeys.windows(matchId)),
+      await redis.xlen(queueKeys.events(matchId)),
+    ]),
+  );
+  return `${keys.join(' ')}\n${createHash('sha256').update(JSON.stringify(said)).digest('hex')}`;
+}
+
+type Json = Record<string, unknown>;
+
+function caller({ app }: Service) {
+  return async (method: 'GET' | 'POST' | 'PUT', url: string, payload?: unknown, headers: Record<string, string> = {}): Promise<Json> => {
+    const answer = await app.inject({
+      method,
+      url: `/api/v1${url}`,
+      headers: { 'x-mock-user-id': FAN, 'idempotency-key': newKey(), 'content-type': 'application/json', ...headers },
+      ...(payload === undefined ? {} : { payload: JSON.stringify(payload) }),
+    });
+    if (answer.statusCode >= 300) throw new Error(`${method} ${url} answered ${answer.statusCode} ${answer.body}`);
+    return answer.body === '' ? {} : answer.json<Json>();
+  };
+}
+
+const stadium = {
+  home: 'Hrvatska',
+  away: 'Italija',
+  venue: 'Poljud',
+  kickoff_at: '2027-06-01T18:00:00Z',
+  currency: 'EUR',
+  max_tickets_per_fan: 20,
+  sectors: [
+    { name: 'A', kind: 'seated', gate: 'G1', price_cents: 3000, rows: 4, seats_per_row: 10 },
+    { name: 'T', kind: 'standing', price_cents: 1000, capacity: 10 },
+  ],
+};
+
+async function furnish(monolith: Service, queue: Service): Promise<Places> {
+  const [call, join] = [caller(monolith), caller(queue)];
+  const ops = { 'x-mock-user-id': STAFF, 'x-mock-roles': 'ops' };
+  const sell = async (facts: Json): Promise<Json> => {
+    const match = await call('POST', '/ops/matches', { ...stadium, ...facts }, ops);
+    await call('POST', `/ops/matches/${String(match.id)}/sale`, { action: 'open' }, ops);
+    return match;
+  };
+  const match = await sell({ queue_required: false });
+  const queued = await sell({ queue_required: true, max_open_windows: 0 });
+  const matchId = String(match.id);
+  const sectorId = String((match.sectors as Json[])[0]?.id);
+  const seats = (await call('GET', `/matches/${matchId}/sectors/${sectorId}/seats`)).items as { id: string }[];
+  const hold = async (seatId: string | undefined): Promise<string> =>
+    String((await call('POST', `/matches/${matchId}/reservations`, { seat_ids: [seatId] })).id);
+  const pay = (reservationId: string, seatId: string | undefined): Promise<Json> =>
+    call('POST', `/reservations/${reservationId}/checkout`, { holders: [{ seat_id: seatId, name: 'Ana' }], email: 'ana@example.hr' });
+
+  const heldReservationId = await hold(seats[0]?.id);
+  const orderedReservationId = await hold(seats[2]?.id);
+  const { payment } = await pay(orderedReservationId, seats[2]?.id);
+  const order = await pay(await hold(seats[4]?.id), seats[4]?.id);
+  await deliverPayment(monolith, String((order.payment as Json).intent_id));
+  const [ticket] = (await call('GET', '/tickets')).items as Json[];
+  await call('PUT', '/me', { email: 'ana@example.hr', name: 'Ana', locale: 'hr' });
+  await call('PUT', '/me/devices/phone', { fcm_token: 'token-of-a-phone' });
+  const place = await join('POST', `/queue/${String(queued.id)}/join`, {});
+  return {
+    matchId,
+    queueMatchId: String(queued.id),
+    sectorId,
+    seatId: String(seats[0]?.id),
+    freeSeatIds: seats.slice(20).map(({ id }) => id),
+    heldReservationId,
+    orderedReservationId,
+    orderId: String(order.order_id),
+    intentId: String((payment as Json).intent_id),
+    ticketId: String(ticket?.id),
+    queueToken: String(place.queue_token),
+  };
+}
+
+async function deliverPayment({ app }: Service, intentId: string): Promise<void> {
+  const intent = { id: intentId, object: 'payment_intent', amount: 3000, amount_received: 3000, currency: 'eur' };
+  const payload = Buffer.from(JSON.stringify({ id: 'evt_1', type: 'payment_intent.succeeded', data: { object: intent } }));
+  const headers = { 'stripe-signature': signWebhook(payload, developmentSecrets.STRIPE_WEBHOOK_SECRET, new Date()) };
+  const answer = await app.inject({ method: 'POST', url: '/api/v1/payments/webhooks/stripe', payload, headers });
+  if (answer.statusCode !== 200) throw new Error(`the webhook was answered ${answer.statusCode} ${answer.body}`);
+}
