@@ -1,16 +1,18 @@
-// `npm run docs`: writes the generated pages under docs/reference. What a page says is decided where it is rendered (tools/docs).
+// `npm run docs`: writes the generated pages under docs/reference and .env.example. What a page says is decided where it is rendered
+// (tools/docs). What only the running services know is written by the tests that compare it otherwise (tests/reference).
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { errorCatalogue } from '../libs/platform/src/http/error-catalogue.ts';
 import { renderErrors } from './docs/errors.ts';
+import { ROOT } from './local/build.ts';
+import { JEST } from './local/jest-step.ts';
+import { runCommand } from './local/run-command.ts';
 
-const folder = path.resolve(import.meta.dirname, '../docs/reference');
-const pages: Record<string, () => string> = {
-  'errors.md': () => renderErrors(errorCatalogue),
-};
-
+const folder = path.join(ROOT, 'docs/reference');
 mkdirSync(folder, { recursive: true });
-for (const [name, render] of Object.entries(pages)) {
-  writeFileSync(path.join(folder, name), render());
-  process.stdout.write(`docs/reference/${name}\n`);
-}
+writeFileSync(path.join(folder, 'errors.md'), renderErrors(errorCatalogue));
+
+const env = { ...process.env, TRIBINA_WRITE_DOCS: '1' };
+const { code, output } = await runCommand(process.execPath, [...JEST, 'tests/reference'], { cwd: ROOT, env });
+process.stdout.write(code === 0 ? 'docs/reference and .env.example are written\n' : `${output}\n`);
+process.exitCode = code;

@@ -51,7 +51,12 @@ export const monolithSamples: Readonly<Record<string, Sample>> = {
     path: byMatch,
     bodies: [
       object({ sector_id: uuid((at) => at.sectorId), quantity: whole(1, 20, 2) }),
-      object({ seat_ids: list(uuid((at) => at.freeSeatIds[0] ?? ''), 20) }),
+      object({
+        seat_ids: list(
+          uuid((at) => at.freeSeatIds[0] ?? ''),
+          20,
+        ),
+      }),
     ],
   },
   'GET /api/v1/reservations/:id': { path: (at) => ({ id: at.heldReservationId }), isOwned: true },
@@ -108,7 +113,7 @@ export const queueSamples: Readonly<Record<string, Sample>> = {
         status: optional(oneOf('paused')),
         opens_at: optional(nullable(time('2027-05-01T18:00:00Z'))),
         ...steering,
-        useful_windows: optional(nullable(whole(0, 2 ** 31, 3))),
+        useful_windows: optional(nullable(whole(0, Number.MAX_SAFE_INTEGER, 3))),
         reason: optional(nullable(token(200, 'floodlights'))),
       }),
     ],
@@ -119,8 +124,13 @@ export const queueSamples: Readonly<Record<string, Sample>> = {
     bodies: [
       object({
         remaining_sectors: list(
-          object({ sector_id: uuid((at) => at.sectorId), name: token(100, 'A'), available: whole(0, 120_000, 3) }),
+          object({
+            sector_id: uuid((at) => at.sectorId),
+            name: token(100, 'A'),
+            available: whole(0, Number.MAX_SAFE_INTEGER, 3),
+          }),
           200,
+          0,
         ),
       }),
     ],
@@ -132,8 +142,10 @@ export const queueSamples: Readonly<Record<string, Sample>> = {
     bodyOptional: true,
     absent: 204,
   },
-  'GET /sse/:queue_token': { path: (at) => ({ queue_token: at.queueToken }) },
+  // A good token opens a stream that does not end.
+  'GET /sse/:queue_token': { path: () => ({ queue_token: 'qt_0123456789' }) },
 };
 
 /** Beside the API: what Nest did not make, and what has nothing to be wrong but its address. */
-export const withoutSample = /^(GET|HEAD) (\/health\/|\/metrics$|\/docs|\/openapi|\/config\.json$|\/assets\/|\/favicon|\/ws\/\*$|\/$|\/(matches|orders|tickets|ops)(\/\*)?$)|^OPTIONS \*$/;
+export const withoutSample =
+  /^(GET|HEAD) (\/health\/|\/metrics$|\/docs|\/openapi|\/config\.json$|\/assets\/|\/favicon|\/ws\/\*$|\/$|\/(matches|orders|tickets|ops)(\/\*)?$)|^OPTIONS \*$/;

@@ -35,7 +35,17 @@ export function whole(min: number, max: number, good = min): Shape {
 
 /** Text people read: bounded, without control characters, nothing PostgreSQL could not store. */
 export function text(max: number, good: string): Shape {
-  return leaf(good, [...NOT_TEXT, '', 'x'.repeat(max + 1), 'é'.repeat(max + 1), '\u0007', 'a\r\nb', NUL, HALF_A_PAIR, OTHER_HALF]);
+  return leaf(good, [
+    ...NOT_TEXT,
+    '',
+    'x'.repeat(max + 1),
+    'é'.repeat(max + 1),
+    '\u0007',
+    'a\r\nb',
+    NUL,
+    HALF_A_PAIR,
+    OTHER_HALF,
+  ]);
 }
 
 /** Text programs read: bounded, of a narrow alphabet. */
@@ -45,17 +55,45 @@ export function token(max: number, good: string): Shape {
 
 export function uuid(good: (at: Places) => string): Shape {
   const one = '0190a000-0000-7000-8000-00000000000a';
-  const bent = [one.slice(1), `${one}0`, `{${one}}`, `urn:uuid:${one}`, one.replaceAll('-', ''), one.replace('a', 'g'), ` ${one}`, `${one}\n`];
+  const bent = [
+    one.slice(1),
+    `${one}0`,
+    `{${one}}`,
+    `urn:uuid:${one}`,
+    one.replaceAll('-', ''),
+    one.replace('a', 'g'),
+    ` ${one}`,
+    `${one}\n`,
+  ];
   return leaf(good, [...NOT_TEXT, '', '7', 'null', "' or 1=1--", ...bent, NUL]);
 }
 
 export function email(good: string): Shape {
-  const wrong = ['', 'x', 'x@', '@x.hr', 'a b@x.hr', 'a@b@x.hr', 'a@x.hr\nBcc: b@x.hr', 'a@x.hr,b@x.hr', `${'a'.repeat(250)}@x.hr`];
+  const wrong = [
+    '',
+    'x',
+    'x@',
+    '@x.hr',
+    'a b@x.hr',
+    'a@b@x.hr',
+    'a@x.hr\nBcc: b@x.hr',
+    'a@x.hr,b@x.hr',
+    `${'a'.repeat(250)}@x.hr`,
+  ];
   return leaf(good, [...NOT_TEXT, ...wrong, NUL, HALF_A_PAIR]);
 }
 
 export function time(good: string): Shape {
-  const wrong = ['', 'tomorrow', '2027-02-30T00:00:00Z', '2027-13-01T00:00:00Z', '2027-01-01', '2027-01-01T00:00:00', '1e3', '+275760-09-13T00:00:00Z'];
+  const wrong = [
+    '',
+    'tomorrow',
+    '2027-02-30T00:00:00Z',
+    '2027-13-01T00:00:00Z',
+    '2027-01-01',
+    '2027-01-01T00:00:00',
+    '1e3',
+    '+275760-09-13T00:00:00Z',
+  ];
   return leaf(good, [...NOT_TEXT, 1_800_000_000_000, ...wrong]);
 }
 
@@ -84,9 +122,9 @@ export function object(members: Record<string, Shape>): Shape {
   };
 }
 
-/** One or more items, and never more than max. */
-export function list(item: Shape, max: number): Shape {
-  const bad = ['', '[]', 3, true, null, {}, [], [null], [[]], { 0: 'x', length: 1 }];
+/** Items, one at least unless said otherwise, and never more than max. */
+export function list(item: Shape, max: number, min = 1): Shape {
+  const bad = ['', '[]', 3, true, null, {}, [null], [[]], { 0: 'x', length: 1 }, ...(min > 0 ? [[]] : [])];
   return { good: (at) => [item.good(at)], bad, optional: false, item, max };
 }
 
@@ -109,7 +147,9 @@ export interface Variation {
 
 export function write(value: unknown): string {
   const verbatim: string[] = [];
-  const whole = JSON.stringify(value, (_name, part: unknown) => (part instanceof Verbatim ? `@@${verbatim.push(part.json) - 1}@@` : part));
+  const whole = JSON.stringify(value, (_name, part: unknown) =>
+    part instanceof Verbatim ? `@@${verbatim.push(part.json) - 1}@@` : part,
+  );
   return whole.replaceAll(/"@@(\d+)@@"/g, (_all, index) => verbatim[Number(index)] ?? '');
 }
 
@@ -135,4 +175,13 @@ export function spoil(shape: Shape, at: Places, fits: (value: unknown) => unknow
     return [...missing, ...spoil(member, at, (value) => fits({ ...known, [name]: value }), `${path}.${name}`)];
   });
   return [...here, ...surprises, ...inside];
+}
+
+/** `sectors[].rows`: every field there is in a body. */
+export function pathsOf(shape: Shape, path = ''): string[] {
+  if (shape.item) return pathsOf(shape.item, `${path}[]`);
+  return Object.entries(shape.members ?? {}).flatMap(([name, member]) => {
+    const here = path === '' ? name : `${path}.${name}`;
+    return [here, ...pathsOf(member, here)];
+  });
 }

@@ -34,6 +34,9 @@ export interface Places {
   matchId: string;
   queueMatchId: string;
   sectorId: string;
+  /** Of the other match. */
+  queueSectorId: string;
+  queueSeatId: string;
   seatId: string;
   freeSeatIds: string[];
   heldReservationId: string;
@@ -41,17 +44,22 @@ export interface Places {
   orderId: string;
   intentId: string;
   ticketId: string;
-  queueToken: string;
 }
 
-/** Both HTTP services as they are really made, talking to each other, with something of everything in them. */
-export interface System {
+/** Both HTTP services as they are really made, talking to each other. */
+export interface Services {
   readonly monolith: Service;
   readonly queue: Service;
+  readonly redisUrl: string;
+  readonly dataSource: DataSource;
+  close(): Promise<void>;
+}
+
+/** The services with something of everything in them. */
+export interface System extends Services {
   readonly at: Places;
   /** Everything that is stored, as one text: the same text means that nothing changed. */
   snapshot(): Promise<string>;
-  close(): Promise<void>;
 }
 
 const logger = createLogger({ service: 'test', level: process.env.TEST_LOG_LEVEL ?? 'silent' });
@@ -61,7 +69,7 @@ async function listen(app: NestFastifyApplication): Promise<Service> {
   return { app, port: (app.getHttpServer().address() as AddressInfo).port, routes: routesOf(app) };
 }
 
-export async function openSystem(): Promise<System> {
+export async function openServices(): Promise<Services> {
   const [database, redis] = await Promise.all([createTestDatabase(), createTestRedis()]);
   const env = {
     DATABASE_URL: database.url,
@@ -74,23 +82,36 @@ export async function openSystem(): Promise<System> {
   const config = loadConfig(monolithConfig, { ...env, QUEUE_INTERNAL_URL: `http://127.0.0.1:${queue.port}` });
   const resources = await openResources(config, 'monolith', 4);
   const monolith = await listen(await createMonolith(resources));
-  const client = new Redis(redis.url);
-  const at = await furnish(monolith, queue);
-  const snapshot = async (): Promise<string> => `${await tables(resources.dataSource)}\n${await lines(client)}`;
-  await settled(snapshot);
   return {
     monolith,
     queue,
-    at,
-    snapshot,
+    redisUrl: redis.url,
+    dataSource: resources.dataSource,
     async close() {
       await monolith.app.close();
       await queue.app.close();
-      await client.quit();
       await redis.close();
       await database.drop();
     },
   };
+}
+
+export async function openSystem(): Promise<System> {
+  const services = await openServices();
+  const redis = new Redis(services.redisUrl);
+  const snapshot = async (): Promise<string> => `${await tables(services.dataSource)}\n${await lines(redis)}`;
+  const close = async (): Promise<void> => {
+    await redis.quit();
+    await services.close();
+  };
+  try {
+    const at = await furnish(services.monolith, services.queue);
+    await settled(snapshot);
+    return { ...services, at, snapshot, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
 }
 
 /** What the relays still have to do is done when nothing has changed for half a second. */
@@ -108,21 +129,28 @@ async function tables(dataSource: DataSource): Promise<string> {
   const names = await dataSource.query<{ name: string }[]>(
     "select table_name as name from information_schema.tables where table_schema = 'public' and table_type = 'BASE TABLE' order by 1",
   );
-  const digests = names.map(({ name }) => `select '${name}' as name, count(*) || ' ' || coalesce(md5(string_agg(t::text, '\n' order by t::text)), '') as rows from "${name}" t`);
+  const digests = names.map(
+    ({ name }) =>
+      `select '${name}' as name, count(*) || ' ' || coalesce(md5(string_agg(t::text, '\n' order by t::text)), '') as rows from "${name}" t`,
+  );
   const rows = await dataSource.query<{ name: string; rows: string }[]>(digests.join(' union all '));
   return rows.map(({ name, rows: digest }) => `${name} ${digest}`).join('\n');
 }
+
+const SETTINGS = ['status', 'processing_rate', 'max_open_windows', 'useful_windows', 'reason', 'total_size'];
 
 /** The waiting room's keys. What counts signs of life and tokens of the bucket may move, lines and settings may not. */
 async function lines(redis: Redis): Promise<string> {
   const keys = (await redis.keys('*queue*')).filter((key) => !key.startsWith('{notification}')).sort();
   const said = await Promise.all(
-    (await redis.smembers(queueKeys.matches)).sort().map(async (matchId) => [
-      await redis.zrange(queueKeys.line(matchId), 0, -1, 'WITHSCORES'),
-      await redis.hmget(queueKeys.meta(matchId), 'status', 'processing_rate', 'max_open_windows', 'useful_windows', 'reason', 'total_size'),
-      await redis.hgetall(queueKeys.windows(matchId)),
-      await redis.xlen(queueKeys.events(matchId)),
-    ]),
+    (await redis.smembers(queueKeys.matches))
+      .sort()
+      .map(async (matchId) => [
+        await redis.zrange(queueKeys.line(matchId), '0', '-1', 'WITHSCORES'),
+        await redis.hmget(queueKeys.meta(matchId), ...SETTINGS),
+        await redis.hgetall(queueKeys.windows(matchId)),
+        await redis.xlen(queueKeys.events(matchId)),
+      ]),
   );
   return `${keys.join(' ')}\n${createHash('sha256').update(JSON.stringify(said)).digest('hex')}`;
 }
@@ -130,7 +158,12 @@ async function lines(redis: Redis): Promise<string> {
 type Json = Record<string, unknown>;
 
 function caller({ app }: Service) {
-  return async (method: 'GET' | 'POST' | 'PUT', url: string, payload?: unknown, headers: Record<string, string> = {}): Promise<Json> => {
+  return async (
+    method: 'GET' | 'POST' | 'PUT',
+    url: string,
+    payload?: unknown,
+    headers: Record<string, string> = {},
+  ): Promise<Json> => {
     const answer = await app.inject({
       method,
       url: `/api/v1${url}`,
@@ -167,11 +200,17 @@ async function furnish(monolith: Service, queue: Service): Promise<Places> {
   const queued = await sell({ queue_required: true, max_open_windows: 0 });
   const matchId = String(match.id);
   const sectorId = String((match.sectors as Json[])[0]?.id);
-  const seats = (await call('GET', `/matches/${matchId}/sectors/${sectorId}/seats`)).items as { id: string }[];
+  const [queueMatchId, queueSectorId] = [String(queued.id), String((queued.sectors as Json[])[0]?.id)];
+  const seatsOf = async (match: string, sector: string): Promise<{ id: string }[]> =>
+    (await call('GET', `/matches/${match}/sectors/${sector}/seats`)).items as { id: string }[];
+  const seats = await seatsOf(matchId, sectorId);
   const hold = async (seatId: string | undefined): Promise<string> =>
     String((await call('POST', `/matches/${matchId}/reservations`, { seat_ids: [seatId] })).id);
   const pay = (reservationId: string, seatId: string | undefined): Promise<Json> =>
-    call('POST', `/reservations/${reservationId}/checkout`, { holders: [{ seat_id: seatId, name: 'Ana' }], email: 'ana@example.hr' });
+    call('POST', `/reservations/${reservationId}/checkout`, {
+      holders: [{ seat_id: seatId, name: 'Ana' }],
+      email: 'ana@example.hr',
+    });
 
   const heldReservationId = await hold(seats[0]?.id);
   const orderedReservationId = await hold(seats[2]?.id);
@@ -181,11 +220,13 @@ async function furnish(monolith: Service, queue: Service): Promise<Places> {
   const [ticket] = (await call('GET', '/tickets')).items as Json[];
   await call('PUT', '/me', { email: 'ana@example.hr', name: 'Ana', locale: 'hr' });
   await call('PUT', '/me/devices/phone', { fcm_token: 'token-of-a-phone' });
-  const place = await join('POST', `/queue/${String(queued.id)}/join`, {});
+  await join('POST', `/queue/${queueMatchId}/join`, {});
   return {
     matchId,
-    queueMatchId: String(queued.id),
+    queueMatchId,
     sectorId,
+    queueSectorId,
+    queueSeatId: String((await seatsOf(queueMatchId, queueSectorId))[0]?.id),
     seatId: String(seats[0]?.id),
     freeSeatIds: seats.slice(20).map(({ id }) => id),
     heldReservationId,
@@ -193,7 +234,6 @@ async function furnish(monolith: Service, queue: Service): Promise<Places> {
     orderId: String(order.order_id),
     intentId: String((payment as Json).intent_id),
     ticketId: String(ticket?.id),
-    queueToken: String(place.queue_token),
   };
 }
 

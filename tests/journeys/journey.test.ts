@@ -53,12 +53,21 @@ async function turnFor(fan: Fan): Promise<string> {
   return String(heard.at(-1)?.session_token);
 }
 
-async function hold(fan: Fan, matchId: string, quantity: number, headers: Record<string, string> = {}): Promise<Answer<Reservation>> {
+async function hold(
+  fan: Fan,
+  matchId: string,
+  quantity: number,
+  headers: Record<string, string> = {},
+): Promise<Answer<Reservation>> {
   const sectors = await fan.call<{ items: { id: string }[] }>('GET', `/matches/${matchId}/sectors`);
   return fan.call('POST', `/matches/${matchId}/reservations`, { sector_id: sectors.body.items[0]?.id, quantity }, headers);
 }
 
-function checkOut(fan: Fan, reservation: Reservation, email: string): Promise<Answer<{ order_id: string; payment: { confirm_url: string } }>> {
+function checkOut(
+  fan: Fan,
+  reservation: Reservation,
+  email: string,
+): Promise<Answer<{ order_id: string; payment: { confirm_url: string } }>> {
   const holders = reservation.seats.map(({ seat_id }, index) => ({ seat_id, name: `Ana Horvat ${index + 1}` }));
   return fan.call('POST', `/reservations/${reservation.id}/checkout`, { holders, email });
 }
@@ -66,7 +75,8 @@ function checkOut(fan: Fan, reservation: Reservation, email: string): Promise<An
 test('what npm start says: one ready line with the addresses, and every service is ready', async () => {
   expect(system.output().match(/^ready .*$/gm)).toHaveLength(1);
   expect(system.output()).toContain(system.publicUrl);
-  for (const url of [system.publicUrl, system.queueUrl, system.workerUrl]) expect((await fetch(`${url}/health/ready`)).status).toBe(200);
+  for (const url of [system.publicUrl, system.queueUrl, system.workerUrl])
+    expect((await fetch(`${url}/health/ready`)).status).toBe(200);
 });
 
 test('a fan waits, gets a turn, holds two seats together, pays, and has two tickets, mails and an ended turn', async () => {
@@ -136,7 +146,11 @@ test('a declined payment may be tried again; two different seats never go to one
   const held = await hold(fan, matches.direct, 1);
   const { body } = await checkOut(fan, held.body, 'ivo@example.com');
   const confirm = (outcome: string) =>
-    fetch(body.payment.confirm_url, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ outcome }) });
+    fetch(body.payment.confirm_url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ outcome }),
+    });
   await confirm('failed');
   const order = () => fan.call<Order>('GET', `/orders/${body.order_id}`);
   await until(order, (answer) => answer.body.timeline.some(({ event }) => event === 'payment_failed'));
@@ -148,7 +162,8 @@ test('a declined payment may be tried again; two different seats never go to one
 
 test('an operator pauses and resumes, and the line follows', async () => {
   const ops = new Fan(system, 'ops');
-  const sale = (action: string) => ops.call('POST', `/ops/matches/${matches.withQueue}/sale`, { action, reason: 'checking the turnstiles' });
+  const sale = (action: string) =>
+    ops.call('POST', `/ops/matches/${matches.withQueue}/sale`, { action, reason: 'checking the turnstiles' });
   expect((await new Fan(system).call('POST', `/ops/matches/${matches.withQueue}/sale`, { action: 'pause' })).status).toBe(403);
   expect((await sale('pause')).body).toMatchObject({ sale: { status: 'paused' } });
   const waiting = new Fan(system);
@@ -160,7 +175,10 @@ test('an operator pauses and resumes, and the line follows', async () => {
   expect((await sale('resume')).status).toBe(200);
   await turn;
   await waiting.queue('DELETE', matches.withQueue);
-  const report = await ops.call<{ capacity: number; available: number; held: number; sold: number; blocked: number }>('GET', `/ops/matches/${matches.withQueue}/report`);
+  const report = await ops.call<{ capacity: number; available: number; held: number; sold: number; blocked: number }>(
+    'GET',
+    `/ops/matches/${matches.withQueue}/report`,
+  );
   const { capacity, available, held, sold, blocked } = report.body;
   expect(available + held + sold + blocked).toBe(capacity);
 });

@@ -20,7 +20,7 @@ export interface Step {
 }
 
 /** Folders, and no nested configs: a Nest package ships one of its own, and oxlint would stop at it. */
-export const LINT_ARGUMENTS = ['--disable-nested-config', 'apps', 'libs', 'tools', 'tests', 'jest.config.mjs'];
+export const LINT_ARGUMENTS = ['--disable-nested-config', 'apps', 'libs', 'tools', 'tests', 'bench', 'jest.config.mjs'];
 
 /** Checks that only read, so that two may run side by side. */
 export function staticSteps(): Step[] {

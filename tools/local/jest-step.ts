@@ -13,7 +13,13 @@ interface JestReport {
   numRuntimeErrorTestSuites: number;
 }
 
-const NODE_OPTIONS = ['--conditions=source', '--experimental-vm-modules', '--disable-warning=ExperimentalWarning'];
+/** What Node is started with to run Jest on our sources. */
+export const JEST = [
+  '--conditions=source',
+  '--experimental-vm-modules',
+  '--disable-warning=ExperimentalWarning',
+  'node_modules/jest/bin/jest.js',
+];
 /** Some CI systems end a job that says nothing for long. */
 const SIGN_OF_LIFE_MS = 30_000;
 
@@ -27,7 +33,7 @@ export function jestStep(say: (line: string) => void): Step {
       let files = 0;
       const life = setInterval(() => say(`  tests are running, ${files} files done`), SIGN_OF_LIFE_MS);
       try {
-        const args = [...NODE_OPTIONS, 'node_modules/jest/bin/jest.js', '--ci', '--json', `--outputFile=${report}`];
+        const args = [...JEST, '--ci', '--json', `--outputFile=${report}`];
         const onLine = (line: string) => void (files += /^(PASS|FAIL) /.test(line) ? 1 : 0);
         const { code, output } = await runCommand(process.execPath, args, { cwd: ROOT, signal, onLine });
         return summarize(code, output, report);

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import path from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { hasApt, librariesAmong, libraryPathOf, unpackedFolder, unpackFromDebian } from './debian-packages.ts';
 import { Trouble } from './trouble.ts';
 
 export interface RedisBinaries {
@@ -11,8 +11,7 @@ export interface RedisBinaries {
   libraryPath?: string;
 }
 
-const CACHE = path.join(path.dirname(fileURLToPath(import.meta.url)), '../../.cache');
-const UNPACKED = path.join(CACHE, `redis-${process.platform}-${process.arch}`);
+const UNPACKED = unpackedFolder('redis');
 const ON_PATH = ['redis-server', 'valkey-server'];
 /** Homebrew's folders are often missing from the PATH of a script. */
 const USUAL_FOLDERS = ['/opt/homebrew/bin', '/usr/local/bin'];
@@ -50,73 +49,26 @@ function isNewEnough(file: string): boolean {
 }
 
 function unpackedBinaries(root: string): RedisBinaries {
-  const libraries = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((file) => /\.so(\.|$)/.test(file));
-  const folders = new Set(libraries.map((file) => path.dirname(path.join(root, file))));
-  return { server: path.join(root, 'usr/bin/redis-server'), libraryPath: [...folders].join(path.delimiter) };
+  return { server: path.join(root, 'usr/bin/redis-server'), libraryPath: libraryPathOf(root) };
 }
 
 function fetchFromDebian(say: (line: string) => void): void {
-  if (spawnSync('apt-get', ['--version']).status !== 0 || spawnSync('dpkg-deb', ['--version']).status !== 0) {
-    throw new Trouble('There is no Redis on this machine, and no apt to fetch one with.', INSTALL_HINT);
-  }
+  if (!hasApt()) throw new Trouble('There is no Redis on this machine, and no apt to fetch one with.', INSTALL_HINT);
   say('fetching Redis from Debian into .cache (once, about 3 s)');
-  mkdirSync(CACHE, { recursive: true });
-  const work = mkdtempSync(path.join(CACHE, 'redis-fetch-'));
   try {
-    const root = path.join(work, 'root');
-    for (const folder of ['lists/partial', 'archives/partial', 'packages', 'root'])
-      mkdirSync(path.join(work, folder), { recursive: true });
-    const packages = path.join(work, 'packages');
-    download(work, packages);
-    for (const file of readdirSync(packages)) run('dpkg-deb', ['-x', path.join(packages, file), root], work);
-    const server = unpackedBinaries(root);
-    const trial = spawnSync(server.server, ['--version'], { env: redisEnvironment(server), encoding: 'utf8' });
-    if (trial.status !== 0) throw new Error(`the unpacked redis-server does not run: ${trial.stderr || trial.error?.message}`);
-    // Two starts may fetch at the same time; whoever comes second finds the place taken by an equal copy.
-    if (!existsSync(UNPACKED)) renameSync(root, UNPACKED);
+    unpackFromDebian({
+      into: UNPACKED,
+      packages: (dependenciesOf) => ['redis-server', 'redis-tools', ...librariesAmong(dependenciesOf('redis-tools'))],
+      tryOut,
+    });
   } catch (error) {
-    if (existsSync(UNPACKED)) return;
     const reason = error instanceof Error ? error.message : String(error);
     throw new Trouble(`There is no Redis on this machine, and Debian's could not be fetched (${reason}).`, INSTALL_HINT);
-  } finally {
-    rmSync(work, { recursive: true, force: true });
   }
 }
 
-/**
- * Direct dependencies only, and none that every Debian has: a second libc would fight with the first. Their names differ
- * from release to release (libssl3, libssl3t64), so the package is asked.
- */
-function neededLibraries(work: string): string[] {
-  const said = run('apt-cache', [...aptOptions(work), 'depends', '--no-recommends', '--no-suggests', 'redis-tools'], work);
-  const names = [...said.matchAll(/^ {2}Depends: (\S+)$/gm)].map(([, name]) => name ?? '');
-  return names.filter((name) => name.startsWith('lib') && !['libc6', 'libsystemd0', 'libgcc-s1', 'libstdc++6'].includes(name));
-}
-
-/** `update` ends with an error as soon as one of several sources is unreachable; whether that matters the download shows. */
-function download(work: string, folder: string): void {
-  let reason: unknown;
-  try {
-    run('apt-get', [...aptOptions(work), '-o', 'APT::Update::Error-Mode=any', 'update'], folder);
-  } catch (error) {
-    reason = error;
-  }
-  try {
-    run('apt-get', [...aptOptions(work), 'download', 'redis-server', 'redis-tools', ...neededLibraries(work)], folder);
-  } catch (error) {
-    throw reason ?? error;
-  }
-}
-
-function aptOptions(work: string): string[] {
-  const options = [`Dir::State::lists=${work}/lists`, `Dir::Cache=${work}`, 'APT::Sandbox::User=', 'Acquire::Languages=none'];
-  options.push('Acquire::Retries=1', 'Acquire::http::Timeout=20', 'Acquire::https::Timeout=20');
-  return ['-qq', ...options.flatMap((option) => ['-o', option])];
-}
-
-function run(command: string, args: string[], cwd: string): string {
-  const done = spawnSync(command, args, { cwd, encoding: 'utf8', timeout: 120_000 });
-  if (done.status === 0) return done.stdout;
-  const said = (done.stderr || done.error?.message || '').trim().split('\n')[0];
-  throw new Error(`${command}: ${said || 'failed'}`);
+function tryOut(root: string): void {
+  const binaries = unpackedBinaries(root);
+  const trial = spawnSync(binaries.server, ['--version'], { env: redisEnvironment(binaries), encoding: 'utf8' });
+  if (trial.status !== 0) throw new Error(`the unpacked redis-server does not run: ${trial.stderr || trial.error?.message}`);
 }

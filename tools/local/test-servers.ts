@@ -1,6 +1,7 @@
 // The databases of one test run, as a process of their own: starts PostgreSQL and Redis in a temporary folder, prints their
-// addresses as one line of JSON, and takes everything away again when its stdin closes. A pipe closes however its other end
-// dies, so a test run that crashes or is killed leaves nothing behind. Usage: node tools/local/test-servers.ts <number of Redis>
+// addresses and pids as one line of JSON, and takes everything away again when its stdin closes. A pipe closes however its
+// other end dies, so a test run that crashes or is killed leaves nothing behind. With --durable they are those of `npm start`,
+// with fsync, on a disk: what a benchmark measures. Usage: node tools/local/test-servers.ts <number of Redis> [--durable]
 import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -13,7 +14,9 @@ import { startRedis } from './redis.ts';
 import { explain } from './trouble.ts';
 
 const PREFIX = 'tribina-test-';
-const base = [tmpdir(), '/var/tmp', '/tmp'].find(isReachable) ?? tmpdir();
+const throwaway = !process.argv.includes('--durable');
+/** /tmp lies in memory on many machines, where an fsync costs nothing. */
+const base = [...(throwaway ? [tmpdir()] : []), '/var/tmp', '/tmp'].find(isReachable) ?? tmpdir();
 const say = (line: string) => void process.stderr.write(`${line}\n`);
 
 interface Record {
@@ -73,20 +76,22 @@ process.stdin.on('end', () => void stop(0)).resume();
 try {
   writeRecord();
   await sweep();
-  const keep = async (starting: Promise<LocalServer>) => {
-    const server = await starting;
+  const keep = async (start: Promise<LocalServer>) => {
+    const server = await start;
     servers.push(server);
     writeRecord();
-    return server.url;
+    return server;
   };
-  const postgres = path.join(folder, 'postgres');
-  const database = keep(onFreePort(undefined, (port) => startPostgres({ folder: postgres, port, throwaway: true })));
-  const redis: string[] = [];
+  const folderOf = (name: string) => path.join(folder, name);
+  const starting = keep(onFreePort(undefined, (port) => startPostgres({ folder: folderOf('postgres'), port, throwaway })));
+  const redis: LocalServer[] = [];
   for (let number = 1; number <= Number(process.argv[2] ?? 1); number += 1) {
-    const place = path.join(folder, `redis-${number}`);
-    redis.push(await keep(onFreePort(undefined, (port) => startRedis({ folder: place, port, throwaway: true, say }))));
+    const place = folderOf(`redis-${number}`);
+    redis.push(await keep(onFreePort(undefined, (port) => startRedis({ folder: place, port, throwaway, say }))));
   }
-  process.stdout.write(`${JSON.stringify({ database: await database, redis })}\n`);
+  const postgres = await starting;
+  const pids = { postgres: postgres.identity.pid, redis: redis.map(({ identity }) => identity.pid) };
+  process.stdout.write(`${JSON.stringify({ database: postgres.url, redis: redis.map(({ url }) => url), pids })}\n`);
 } catch (error) {
   say(explain(error));
   await stop(1);

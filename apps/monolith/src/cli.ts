@@ -4,6 +4,7 @@ import { addDataCommands } from './cli/data-commands.ts';
 import { addDemoCommands } from './cli/demo-commands.ts';
 import { addOutboxCommands } from './cli/outbox-commands.ts';
 import { addStatusCommand } from './cli/status-command.ts';
+import { addVerifyCommand } from './cli/verify-command.ts';
 import { NotRunning } from './cli/environment.ts';
 
 /** sysexits: EX_USAGE would be 64, but the contract says 2; EX_UNAVAILABLE. */
@@ -11,12 +12,14 @@ const EXIT_USAGE = 2;
 const EXIT_UNAVAILABLE = 69;
 
 const program = new Command('tribina')
-  .description('Tribina at the command line. Same code and settings as the services; without DATABASE_URL and REDIS_URL it uses the system that `npm start` runs.')
+  .description(
+    'Tribina at the command line. Same code and settings as the services; without DATABASE_URL and REDIS_URL it uses the system that `npm start` runs.',
+  )
   .showSuggestionAfterError()
   .showHelpAfterError('(--help tells more)')
   .exitOverride();
 
-for (const add of [addDataCommands, addStatusCommand, addOutboxCommands, addDemoCommands]) add(program);
+for (const add of [addDataCommands, addStatusCommand, addOutboxCommands, addVerifyCommand, addDemoCommands]) add(program);
 for (const command of program.commands) command.exitOverride().showHelpAfterError('(--help tells more)');
 
 try {

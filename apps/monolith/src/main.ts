@@ -7,7 +7,9 @@ import { openResources } from './resources.ts';
 
 const config = loadConfigOrExit(monolithConfig, process.env);
 const resources = await openResources(config, 'monolith').catch((error: unknown) => {
-  process.stderr.write(`monolith cannot start: PostgreSQL does not answer (${error instanceof Error ? error.message : String(error)})\n`);
+  process.stderr.write(
+    `monolith cannot start: PostgreSQL does not answer (${error instanceof Error ? error.message : String(error)})\n`,
+  );
   process.exit(69);
 });
 const app = await createMonolith(resources);

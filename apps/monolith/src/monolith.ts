@@ -33,7 +33,10 @@ export async function createMonolith(resources: Resources, parts = { loops: true
     }),
     requestDeadlineMs: config.REQUEST_DEADLINE_MS,
     publicPrefixes: [...apiDocsPrefixes, ...webPrefixes],
-    limitAddress: limitByAddress(new RateLimiter(redis, 'rate_limit:global', config.RATE_LIMIT_IP_PER_MINUTE), config.INTERNAL_AUTH_SECRET),
+    limitAddress: limitByAddress(
+      new RateLimiter(redis, 'rate_limit:global', config.RATE_LIMIT_IP_PER_MINUTE),
+      config.INTERNAL_AUTH_SECRET,
+    ),
     afterAccess: (fastify) => {
       metrics.timeRequests(fastify);
       guardIdempotency(fastify, { cache: new IdempotencyCache(redis), rows: new IdempotencyRows(dataSource), logger });

@@ -2,6 +2,7 @@ import { Clock } from '#application/clock';
 import { Ids } from '#application/ids';
 import { Outbox } from '#application/outbox';
 import { TransactionManager } from '#application/transaction-manager';
+import { Metrics } from '#platform/health/metrics';
 import { Answers } from '#platform/idempotency/answers';
 import { IdempotencyRows } from '#platform/idempotency/idempotency-rows';
 import { PostgresOutbox } from '#platform/outbox/postgres-outbox';
@@ -38,6 +39,7 @@ export class PlatformModule {
       { provide: REDIS, useValue: redis },
       { provide: LOOPS, useValue: loops },
       { provide: DataSource, useValue: dataSource },
+      { provide: Metrics, useValue: metrics },
       { provide: TransactionManager, useValue: transactions },
       { provide: Outbox, useValue: new PostgresOutbox() },
       { provide: Ids, useValue: new TimeOrderedIds() },

@@ -19,7 +19,13 @@ export interface Resources {
 export async function openResources(config: MonolithConfig, service: string, poolSize?: number): Promise<Resources> {
   const destination = service === 'cli' ? process.stderr : undefined;
   const logger = createLogger({ service, level: config.LOG_LEVEL, destination });
-  const dataSource = await openDatabase({ url: config.DATABASE_URL, name: service, entities: [matchTable, sectorTable], logger, poolSize });
+  const dataSource = await openDatabase({
+    url: config.DATABASE_URL,
+    name: service,
+    entities: [matchTable, sectorTable],
+    logger,
+    poolSize,
+  });
   const redis = connectRedis(config.REDIS_URL, { name: service });
   // Redis is worth a moment's wait, not a refusal to start: everything but the waiting room works without it.
   if (!(await whenReady(redis))) logger.warn('starting without Redis');

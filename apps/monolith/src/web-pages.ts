@@ -15,7 +15,10 @@ export const webPrefixes = ['/config.json', '/assets/', '/favicon.svg', ...PAGES
 function contentSecurity(config: MonolithConfig): string {
   const { publicUrl, queuePublicUrl } = publicUrls(config);
   const queue = [queuePublicUrl, queuePublicUrl.replace(/^http/, 'ws')];
-  const hosts = config.NODE_ENV === 'production' ? queue : [...queue, ...queue.map((url) => url.replace('127.0.0.1', 'localhost')), publicUrl];
+  const hosts =
+    config.NODE_ENV === 'production'
+      ? queue
+      : [...queue, ...queue.map((url) => url.replace('127.0.0.1', 'localhost')), publicUrl];
   return [
     "default-src 'none'",
     "script-src 'self'",
@@ -49,11 +52,16 @@ export async function serveWebPages(fastify: FastifyInstance, config: MonolithCo
   const security = contentSecurity(config);
   const html = fs.readFileSync(page, 'utf8');
   const sendPage = (_request: unknown, reply: FastifyReply): FastifyReply =>
-    reply.headers({ 'content-security-policy': security, 'cache-control': 'no-cache' }).type('text/html; charset=utf-8').send(html);
+    reply
+      .headers({ 'content-security-policy': security, 'cache-control': 'no-cache' })
+      .type('text/html; charset=utf-8')
+      .send(html);
   for (const url of PAGES) fastify.get(url, { config: { access: 'public', noAddressLimit: true } }, sendPage);
   const icon = path.join(folder, 'favicon.svg');
   if (fs.existsSync(icon)) {
     const svg = fs.readFileSync(icon, 'utf8');
-    fastify.get('/favicon.svg', { config: { access: 'public', noAddressLimit: true } }, (_request, reply) => reply.type('image/svg+xml').send(svg));
+    fastify.get('/favicon.svg', { config: { access: 'public', noAddressLimit: true } }, (_request, reply) =>
+      reply.type('image/svg+xml').send(svg),
+    );
   }
 }

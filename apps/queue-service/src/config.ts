@@ -8,13 +8,13 @@ export const queueServiceConfig = settings.processSettings
   .extend(settings.limitSettings.shape)
   .extend(settings.queueSettings.shape)
   .extend({
-    /** Sockets and streams one process takes before it says 503: below the usual file limit of 20,000. */
     QUEUE_MAX_CONNECTIONS: z
       .string()
       .regex(/^\d+$/, 'must be a whole number')
       .transform(Number)
       .pipe(z.int().min(1).max(1_000_000))
-      .default(18_000),
+      .default(18_000)
+      .describe('Sockets and streams one process takes before it says 503; below the usual file limit of 20,000'),
   });
 
 export type QueueServiceConfig = z.output<typeof queueServiceConfig>;

@@ -15,7 +15,9 @@ export const matchAnswer = z
   })
   .meta({ id: 'Match' });
 
-export const matchListAnswer = z.object({ items: z.array(matchAnswer), next_cursor: z.string().nullable() }).meta({ id: 'MatchList' });
+export const matchListAnswer = z
+  .object({ items: z.array(matchAnswer), next_cursor: z.string().nullable() })
+  .meta({ id: 'MatchList' });
 
 interface PublicMatch {
   readonly id: string;

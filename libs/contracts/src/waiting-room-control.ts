@@ -14,7 +14,9 @@ export const controlRequest = z.strictObject({
 export type ControlRequest = z.infer<typeof controlRequest>;
 
 export const soldOutRequest = z.strictObject({
-  remaining_sectors: z.array(z.strictObject({ sector_id: z.guid(), name: z.string(), available: z.int().min(0) })).max(200),
+  remaining_sectors: z
+    .array(z.strictObject({ sector_id: z.guid(), name: z.string().max(100), available: z.int().min(0) }))
+    .max(200),
 });
 export type SoldOutRequest = z.infer<typeof soldOutRequest>;
 

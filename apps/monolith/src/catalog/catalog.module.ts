@@ -7,7 +7,9 @@ import { PostgresCatalog } from './outbound/postgres-catalog.ts';
 /** Matches and sectors: what there is to buy. */
 @Module({
   controllers: [MatchesController],
-  providers: [{ provide: CatalogApi, useFactory: (dataSource: DataSource) => new PostgresCatalog(dataSource), inject: [DataSource] }],
+  providers: [
+    { provide: CatalogApi, useFactory: (dataSource: DataSource) => new PostgresCatalog(dataSource), inject: [DataSource] },
+  ],
   exports: [CatalogApi],
 })
 export class CatalogModule {}

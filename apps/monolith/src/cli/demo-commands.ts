@@ -15,7 +15,14 @@ export function addDemoCommands(program: Command): void {
       const { publicUrl, queueInternalUrl } = publicUrls(config);
       const matchId = options.match ?? (await firstQueueMatch(publicUrl));
       print(`${fans} fans join the line of ${matchId}; Ctrl-C sends them home`);
-      const result = await demoCrowd({ fans, matchId, queueUrl: queueInternalUrl, internalSecret: config.INTERNAL_AUTH_SECRET, seconds: options.timeLimit, print });
+      const result = await demoCrowd({
+        fans,
+        matchId,
+        queueUrl: queueInternalUrl,
+        internalSecret: config.INTERNAL_AUTH_SECRET,
+        seconds: options.timeLimit,
+        print,
+      });
       print(`${result.joined} joined, ${result.granted} got a turn, ${result.gone} have left again`);
     });
 }

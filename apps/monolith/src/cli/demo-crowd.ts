@@ -36,7 +36,10 @@ export async function demoCrowd(crowd: Crowd): Promise<{ joined: number; granted
   const stop = new AbortController();
   const end = setTimeout(() => stop.abort(), crowd.seconds * 1000);
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stop.abort());
-  const report = setInterval(() => crowd.print(`in line ${count.joined - count.granted}, with a turn ${count.granted - count.gone}, gone ${count.gone}`), 5000);
+  const report = setInterval(
+    () => crowd.print(`in line ${count.joined - count.granted}, with a turn ${count.granted - count.gone}, gone ${count.gone}`),
+    5000,
+  );
   const waiting = Array.from({ length: crowd.fans }, () => randomUUID());
   const stays: Promise<void>[] = [];
   const joiner = async (): Promise<void> => {

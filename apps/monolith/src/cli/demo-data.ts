@@ -1,6 +1,5 @@
 import type { MonolithConfig } from '../config.ts';
-import type { CreateMatchCommand, PlannedSector } from '../operations/application/create-match.ts';
-import { CreateMatch } from '../operations/application/create-match.ts';
+import { OperationsApi, type CreateMatchCommand, type PlannedSector } from '../operations/operations.api.ts';
 import { withMonolithContext } from './monolith-context.ts';
 
 const DAY_MS = 86_400_000;
@@ -14,16 +13,19 @@ export function demoStadium(): PlannedSector[] {
     { stand: 'South', letters: 'ABCDE', gate: 'S', priceCents: 2000 },
   ];
   return stands.flatMap(({ stand, letters, gate, priceCents }) => {
-    const seated = [...letters].map(
-      (letter, index): PlannedSector => ({
-        name: `${stand} ${letter}`,
-        gate: `${gate}${index + 1}`,
-        priceCents,
-        plan: { kind: 'seated', rows: 29, seatsPerRow: 48 },
-      }),
-    );
+    const seated = [...letters].map((letter, index): PlannedSector => ({
+      name: `${stand} ${letter}`,
+      gate: `${gate}${index + 1}`,
+      priceCents,
+      plan: { kind: 'seated', rows: 29, seatsPerRow: 48 },
+    }));
     const isEnd = stand === 'North' || stand === 'South';
-    const standing: PlannedSector = { name: `${stand} Terrace`, gate: `${gate}${letters.length + 1}`, priceCents: 1200, plan: { kind: 'standing', capacity: 1400 } };
+    const standing: PlannedSector = {
+      name: `${stand} Terrace`,
+      gate: `${gate}${letters.length + 1}`,
+      priceCents: 1200,
+      plan: { kind: 'standing', capacity: 1400 },
+    };
     return isEnd ? [...seated, standing] : seated;
   });
 }
@@ -39,21 +41,41 @@ function demoMatches(): CreateMatchCommand[] {
   const base = { home: 'Hrvatska', currency: 'EUR', opensAt: new Date(Date.now() - 60_000), sectors: demoStadium() };
   return [
     // One turn a second and 40 windows: a lone visitor is let in at once, a crowd of 500 can be watched waiting.
-    { ...base, away: 'Italija', venue: 'Maksimir, Zagreb', kickoffAt: kickOff(21), maxTicketsPerFan: 4, queueRequired: true, processingRate: 120, maxOpenWindows: 40 },
-    { ...base, away: 'Slovenija', venue: 'Poljud, Split', kickoffAt: kickOff(35), maxTicketsPerFan: 6, queueRequired: false, processingRate: 600, maxOpenWindows: 1000 },
+    {
+      ...base,
+      away: 'Italija',
+      venue: 'Maksimir, Zagreb',
+      kickoffAt: kickOff(21),
+      maxTicketsPerFan: 4,
+      queueRequired: true,
+      processingRate: 120,
+      maxOpenWindows: 40,
+    },
+    {
+      ...base,
+      away: 'Slovenija',
+      venue: 'Poljud, Split',
+      kickoffAt: kickOff(35),
+      maxTicketsPerFan: 6,
+      queueRequired: false,
+      processingRate: 600,
+      maxOpenWindows: 1000,
+    },
   ];
 }
 
 /** Both sales are open from the start; the waiting room hears of its match through the outbox when the services run. */
 export function seedDemo(config: MonolithConfig): Promise<string[]> {
   return withMonolithContext(config, async (context) => {
-    const createMatch = context.get(CreateMatch, { strict: false });
+    const operations = context.get(OperationsApi, { strict: false });
     const lines: string[] = [];
     for (const command of demoMatches()) {
-      const { match, sectors } = await createMatch.execute(command);
+      const { matchId, sectors } = await operations.createMatch(command);
       const places = sectors.reduce((sum, { capacity }) => sum + capacity, 0);
-      const way = match.queueRequired ? 'with a waiting room' : 'without a queue';
-      lines.push(`${match.home} – ${match.away}, ${match.venue}: ${places} places in ${sectors.length} sectors, ${way} (${match.id})`);
+      const way = command.queueRequired ? 'with a waiting room' : 'without a queue';
+      lines.push(
+        `${command.home} – ${command.away}, ${command.venue}: ${places} places in ${sectors.length} sectors, ${way} (${matchId})`,
+      );
     }
     return lines;
   });

@@ -21,7 +21,9 @@ export function environment(): Record<string, string | undefined> {
   const home = path.resolve(projectFile(), process.env.TRIBINA_HOME ?? '.tribina');
   const file = path.join(home, 'runtime.json');
   if (!fs.existsSync(file)) {
-    throw new NotRunning(`Nothing is running (no ${file}). Start the system with \`npm start\`, or set DATABASE_URL and REDIS_URL.`);
+    throw new NotRunning(
+      `Nothing is running (no ${file}). Start the system with \`npm start\`, or set DATABASE_URL and REDIS_URL.`,
+    );
   }
   const parsed = runtime.safeParse(JSON.parse(fs.readFileSync(file, 'utf8')));
   if (!parsed.success) throw new NotRunning(`${file} is not readable as a running system; is another version running?`);
@@ -45,7 +47,8 @@ export function cliConfig(): MonolithConfig {
 export function wholeNumber(min: number, max: number): (text: string) => number {
   return (text) => {
     const value = Number(text);
-    if (!/^\d+$/.test(text) || value < min || value > max) throw new InvalidArgumentError(`must be a whole number from ${min} to ${max}.`);
+    if (!/^\d+$/.test(text) || value < min || value > max)
+      throw new InvalidArgumentError(`must be a whole number from ${min} to ${max}.`);
     return value;
   };
 }

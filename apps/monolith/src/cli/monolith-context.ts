@@ -6,7 +6,10 @@ import type { MonolithConfig } from '../config.ts';
 import { openResources } from '../resources.ts';
 
 /** The monolith's own use cases without its doors: no HTTP, and none of its loops is started. */
-export async function withMonolithContext<T>(config: MonolithConfig, work: (context: INestApplicationContext) => Promise<T>): Promise<T> {
+export async function withMonolithContext<T>(
+  config: MonolithConfig,
+  work: (context: INestApplicationContext) => Promise<T>,
+): Promise<T> {
   const resources = await openResources(config, 'cli', 2);
   const context = await NestFactory.createApplicationContext(AppModule.register(resources, { loops: false }), {
     logger: new NestLog(resources.logger),

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { OutboxRelays } from '../relay/outbox-relays.ts';
+import { RelayApi } from '../relay/relay.api.ts';
 import { cliConfig, print, wholeNumber } from './environment.ts';
 import { withMonolithContext } from './monolith-context.ts';
 
@@ -19,20 +19,22 @@ export function addOutboxCommands(program: Command): void {
     .option('--time-limit <seconds>', 'stop after so many seconds', wholeNumber(1, 86_400), 55)
     .option('--until-empty', 'stop as soon as nothing is waiting')
     .action(async (options: ConsumeOptions) => {
-      const relayed = await withMonolithContext(cliConfig(), (context) => consume(context.get(OutboxRelays, { strict: false }), options));
+      const relayed = await withMonolithContext(cliConfig(), (context) =>
+        consume(context.get(RelayApi, { strict: false }), options),
+      );
       print(`relayed ${relayed} message(s)`);
     });
 }
 
 /** Rounds over all destinations until a limit is reached; a SIGTERM ends it after the batch in hand. */
-async function consume(relays: OutboxRelays, { limit, timeLimit, untilEmpty }: ConsumeOptions): Promise<number> {
+async function consume({ relays }: RelayApi, { limit, timeLimit, untilEmpty }: ConsumeOptions): Promise<number> {
   let stopped = false;
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => (stopped = true));
   const endAt = Date.now() + timeLimit * 1000;
   let total = 0;
   while (!stopped && total < limit && Date.now() < endAt) {
     let round = 0;
-    for (const relay of relays.relays) {
+    for (const relay of relays) {
       if (stopped || total + round >= limit) break;
       round += await relay.runOnce(limit - total - round).catch((error: unknown) => {
         process.stderr.write(`${relay.destination.name}: ${error instanceof Error ? error.message : String(error)}\n`);

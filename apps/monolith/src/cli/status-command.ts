@@ -42,7 +42,10 @@ export function addStatusCommand(program: Command): void {
       await dataSource.destroy();
       if (json) return print(JSON.stringify(status));
       print(`PostgreSQL up, Redis ${status.redis ? 'up' : 'DOWN'}`);
-      print(`outbox: ${status.outbox?.pending} waiting (oldest ${status.outbox?.oldest_seconds} s), ${status.outbox?.parked} parked`);
-      for (const match of status.matches) print(`${match.name}: sale ${match.sale}, ${match.free} free, ${match.sold} sold  ${match.id}`);
+      print(
+        `outbox: ${status.outbox?.pending} waiting (oldest ${status.outbox?.oldest_seconds} s), ${status.outbox?.parked} parked`,
+      );
+      for (const match of status.matches)
+        print(`${match.name}: sale ${match.sale}, ${match.free} free, ${match.sold} sold  ${match.id}`);
     });
 }

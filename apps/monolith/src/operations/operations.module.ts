@@ -15,6 +15,7 @@ import { Catalog, MatchNumbers, Queues, Seats } from './application/ports.ts';
 import { SteerMatch } from './application/steer-match.ts';
 import { OperationsController } from './inbound/operations.controller.ts';
 import { NeighbourNumbers, SteeredCatalog, SteeredQueues, SteeredSeats } from './outbound/neighbours.ts';
+import { OperationsApi } from './operations.api.ts';
 
 /** The operators' desk: matches, sales and queues are steered from here. */
 @Module({
@@ -30,9 +31,19 @@ import { NeighbourNumbers, SteeredCatalog, SteeredQueues, SteeredSeats } from '.
       inject: [PurchaseApi, WaitingRoomApi],
     },
     useCase(CreateMatch, TransactionManager, Catalog, Seats, Outbox, Ids),
+    {
+      provide: OperationsApi,
+      useFactory: (createMatch: CreateMatch): OperationsApi => ({
+        createMatch: async (command) => {
+          const { match, sectors } = await createMatch.execute(command);
+          return { matchId: match.id, sectors };
+        },
+      }),
+      inject: [CreateMatch],
+    },
     useCase(SteerMatch, TransactionManager, Catalog, Queues),
     useCase(MatchReport, Catalog, MatchNumbers),
   ],
-  exports: [CreateMatch, SteerMatch],
+  exports: [OperationsApi],
 })
 export class OperationsModule {}

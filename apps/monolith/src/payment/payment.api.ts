@@ -11,6 +11,8 @@ export interface PaymentEvent {
   readonly eventId: string;
   readonly type: string;
   readonly intentId: string | undefined;
+  /** What we called the order when we made the intent. */
+  readonly orderId?: string;
   /** `other`: recorded and ignored. */
   readonly outcome: 'succeeded' | 'failed' | 'canceled' | 'other';
   readonly amountCents: number | undefined;

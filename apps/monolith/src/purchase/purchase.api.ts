@@ -17,7 +17,11 @@ export interface MatchReport extends SeatCounts {
 /** What operations ask of the purchase. */
 export abstract class PurchaseApi {
   /** Puts the places of a new match up for sale. */
-  abstract layOut(tx: Transaction, matchId: string, sectors: readonly { sectorId: string; places: readonly Place[] }[]): Promise<void>;
+  abstract layOut(
+    tx: Transaction,
+    matchId: string,
+    sectors: readonly { sectorId: string; places: readonly Place[] }[],
+  ): Promise<void>;
   abstract availability(matchId: string): Promise<ReadonlyMap<string, SeatCounts>>;
   abstract report(matchId: string): Promise<MatchReport>;
 }

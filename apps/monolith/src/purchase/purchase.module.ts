@@ -2,6 +2,7 @@ import { Clock } from '#application/clock';
 import { Ids } from '#application/ids';
 import { Outbox } from '#application/outbox';
 import { TransactionManager } from '#application/transaction-manager';
+import { Metrics } from '#platform/health/metrics';
 import type { Logger } from '#platform/logging/logger';
 import type { RedisConnection } from '#platform/redis/redis-connection';
 import { useCase } from '#platform/use-case';
@@ -37,6 +38,8 @@ import {
 } from './application/ports.ts';
 import { ReleaseReservation } from './application/release-reservation.ts';
 import { SettlePayment } from './application/settle-payment.ts';
+import { HoldMetrics } from './inbound/hold-metrics.ts';
+import { HoldLanes } from './inbound/hold-lanes.ts';
 import { OrdersController } from './inbound/orders.controller.ts';
 import { PaymentWebhookController } from './inbound/payment-webhook.controller.ts';
 import { QueueEventsListener } from './inbound/queue-events.listener.ts';
@@ -46,6 +49,7 @@ import { SectorsController } from './inbound/sectors.controller.ts';
 import { CatalogMatches } from './outbound/catalog-matches.ts';
 import { RecordedOrderConsequences } from './outbound/order-consequences.ts';
 import { OrderMessenger } from './outbound/order-messenger.ts';
+import { PostgresFanSeats } from './outbound/postgres-fan-seats.ts';
 import { PostgresOrders } from './outbound/postgres-orders.ts';
 import { PostgresPaymentInbox } from './outbound/postgres-payment-inbox.ts';
 import { PostgresPurchaseReader } from './outbound/postgres-purchase-reader.ts';
@@ -70,20 +74,39 @@ const RANDOM = Symbol('random');
   providers: [
     { provide: RANDOM, useValue: Math.random },
     { provide: MatchesForSale, useFactory: (catalog: CatalogApi) => new CatalogMatches(catalog), inject: [CatalogApi] },
-    { provide: SeatInventory, useFactory: (dataSource: DataSource) => new PostgresSeatInventory(dataSource), inject: [DataSource] },
+    {
+      provide: SeatInventory,
+      useFactory: (dataSource: DataSource) => new PostgresSeatInventory(dataSource),
+      inject: [DataSource],
+    },
     {
       provide: PostgresPurchaseWindows,
-      useFactory: (dataSource: DataSource, redis: RedisConnection) => new PostgresPurchaseWindows(dataSource, new GrantedTurns(redis)),
+      useFactory: (dataSource: DataSource, redis: RedisConnection) =>
+        new PostgresPurchaseWindows(dataSource, new GrantedTurns(redis)),
       inject: [DataSource, REDIS],
     },
+    useCase(PostgresFanSeats, DataSource),
     {
       provide: SeatHolds,
-      useFactory: (transactions: TransactionManager, matches: MatchesForSale, windows: PostgresPurchaseWindows, config: MonolithConfig) =>
-        new PostgresSeatHolds(transactions, matches, windows, config.RESERVATION_HOLD_SECONDS),
-      inject: [TransactionManager, MatchesForSale, PostgresPurchaseWindows, CONFIG],
+      useFactory: (
+        transactions: TransactionManager,
+        matches: MatchesForSale,
+        windows: PostgresPurchaseWindows,
+        fans: PostgresFanSeats,
+        config: MonolithConfig,
+      ) => new PostgresSeatHolds(transactions, matches, windows, fans, config.RESERVATION_HOLD_SECONDS),
+      inject: [TransactionManager, MatchesForSale, PostgresPurchaseWindows, PostgresFanSeats, CONFIG],
     },
-    { provide: Reservations, useFactory: (dataSource: DataSource) => new PostgresReservations(dataSource), inject: [DataSource] },
-    { provide: PurchaseReader, useFactory: (dataSource: DataSource) => new PostgresPurchaseReader(dataSource), inject: [DataSource] },
+    {
+      provide: Reservations,
+      useFactory: (dataSource: DataSource, fans: PostgresFanSeats) => new PostgresReservations(dataSource, fans),
+      inject: [DataSource, PostgresFanSeats],
+    },
+    {
+      provide: PurchaseReader,
+      useFactory: (dataSource: DataSource) => new PostgresPurchaseReader(dataSource),
+      inject: [DataSource],
+    },
     { provide: Orders, useClass: PostgresOrders },
     { provide: PaymentInbox, useClass: PostgresPaymentInbox },
     { provide: Payments, useExisting: PaymentApi },
@@ -94,8 +117,16 @@ const RANDOM = Symbol('random');
         new RecordedOrderConsequences(ticketing, windows, messenger),
       inject: [TicketingApi, PostgresPurchaseWindows, OrderMessenger],
     },
-    { provide: WaitingRoomEvents, useFactory: (redis: RedisConnection, logger: Logger) => new RedisWaitingRoomEvents(redis, logger), inject: [REDIS, LOGGER] },
-    { provide: StreamCursors, useFactory: (dataSource: DataSource) => new PostgresStreamCursors(dataSource), inject: [DataSource] },
+    {
+      provide: WaitingRoomEvents,
+      useFactory: (redis: RedisConnection, logger: Logger) => new RedisWaitingRoomEvents(redis, logger),
+      inject: [REDIS, LOGGER],
+    },
+    {
+      provide: StreamCursors,
+      useFactory: (dataSource: DataSource) => new PostgresStreamCursors(dataSource),
+      inject: [DataSource],
+    },
     {
       provide: WaitingRoomConsequences,
       useFactory: (windows: PostgresPurchaseWindows, fans: FansApi, outbox: Outbox, ids: Ids, clock: Clock) =>
@@ -108,8 +139,9 @@ const RANDOM = Symbol('random');
         new HoldSeats(matches, inventory, holds, random),
       inject: [MatchesForSale, SeatInventory, SeatHolds, RANDOM],
     },
-    useCase(CheckOut, TransactionManager, Reservations, Orders, Payments, Ids, Clock),
-    useCase(ReleaseReservation, TransactionManager, Reservations, Orders, OrderConsequences, Clock),
+    { provide: HoldMetrics, useFactory: (metrics: Metrics) => new HoldMetrics(metrics.registry), inject: [Metrics] },
+    useCase(CheckOut, TransactionManager, Reservations, Orders, Payments, OrderConsequences, Ids, Clock),
+    useCase(ReleaseReservation, TransactionManager, Reservations, Orders, OrderConsequences),
     useCase(SettlePayment, TransactionManager, PaymentInbox, Orders, Reservations, MatchesForSale, OrderConsequences),
     useCase(ExpireReservations, Reservations),
     useCase(FollowWaitingRoom, TransactionManager, WaitingRoomEvents, StreamCursors, WaitingRoomConsequences),
@@ -118,6 +150,7 @@ const RANDOM = Symbol('random');
       useFactory: (inventory: SeatInventory, reader: PurchaseReader) => new PurchaseDesk(inventory, reader),
       inject: [SeatInventory, PurchaseReader],
     },
+    HoldLanes,
     QueueEventsListener,
     ReservationExpirySchedule,
   ],

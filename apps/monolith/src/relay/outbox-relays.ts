@@ -6,10 +6,11 @@ import { Inject, Injectable, type BeforeApplicationShutdown, type OnApplicationB
 import { DataSource } from 'typeorm';
 import { LOGGER, LOOPS } from '../tokens.ts';
 import { OutboxDestinations } from './outbox-destinations.ts';
+import type { RelayApi } from './relay.api.ts';
 
 /** One relay a destination, so that one that is down holds nobody else back. Every replica runs them; SKIP LOCKED shares. */
 @Injectable()
-export class OutboxRelays implements OnApplicationBootstrap, BeforeApplicationShutdown {
+export class OutboxRelays implements RelayApi, OnApplicationBootstrap, BeforeApplicationShutdown {
   readonly relays: readonly OutboxRelay[];
   private readonly loops: ReadonlyMap<string, RelayLoop>;
 
@@ -22,7 +23,10 @@ export class OutboxRelays implements OnApplicationBootstrap, BeforeApplicationSh
   ) {
     this.relays = destinations.all.map((destination) => new OutboxRelay(dataSource, destination, logger));
     this.loops = new Map(
-      this.relays.map((relay) => [relay.destination.name, new RelayLoop(`relay ${relay.destination.name}`, () => relay.runOnce(), logger)]),
+      this.relays.map((relay) => [
+        relay.destination.name,
+        new RelayLoop(`relay ${relay.destination.name}`, () => relay.runOnce(), logger),
+      ]),
     );
   }
 

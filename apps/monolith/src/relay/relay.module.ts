@@ -7,6 +7,7 @@ import { WaitingRoomDestinations, WaitingRoomModule } from '../waiting-room/wait
 import { Housekeeping } from './housekeeping.schedule.ts';
 import { OutboxDestinations } from './outbox-destinations.ts';
 import { OutboxRelays } from './outbox-relays.ts';
+import { RelayApi } from './relay.api.ts';
 
 /** Carries what the contexts wrote into the outbox to where it goes. */
 @Module({
@@ -14,13 +15,18 @@ import { OutboxRelays } from './outbox-relays.ts';
   providers: [
     {
       provide: OutboxDestinations,
-      useFactory: (config: MonolithConfig, redis: RedisConnection, payments: PaymentDestinations, waitingRoom: WaitingRoomDestinations) =>
-        new OutboxDestinations(config.REDIS_URL, redis, [...waitingRoom.all, ...payments.all]),
+      useFactory: (
+        config: MonolithConfig,
+        redis: RedisConnection,
+        payments: PaymentDestinations,
+        waitingRoom: WaitingRoomDestinations,
+      ) => new OutboxDestinations(config.REDIS_URL, redis, [...waitingRoom.all, ...payments.all]),
       inject: [CONFIG, REDIS, PaymentDestinations, WaitingRoomDestinations],
     },
     OutboxRelays,
+    { provide: RelayApi, useExisting: OutboxRelays },
     Housekeeping,
   ],
-  exports: [OutboxRelays],
+  exports: [RelayApi],
 })
 export class RelayModule {}

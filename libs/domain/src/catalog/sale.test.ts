@@ -1,4 +1,12 @@
-import { afterAction, assertHoldsAllowed, saleActions, saleStatuses, statusAt, type SaleAction, type SaleStatus } from './sale.ts';
+import {
+  afterAction,
+  assertHoldsAllowed,
+  saleActions,
+  saleStatuses,
+  statusAt,
+  type SaleAction,
+  type SaleStatus,
+} from './sale.ts';
 
 const legal: Record<SaleAction, Partial<Record<SaleStatus, SaleStatus>>> = {
   open: { scheduled: 'open', closed: 'open', open: 'open' },
@@ -7,11 +15,14 @@ const legal: Record<SaleAction, Partial<Record<SaleStatus, SaleStatus>>> = {
   close: { scheduled: 'closed', open: 'closed', paused: 'closed', sold_out: 'closed', closed: 'closed' },
 };
 
-test.each(saleActions.flatMap((action) => saleStatuses.map((status) => ({ action, status }))))('$action from $status', ({ action, status }) => {
-  const to = legal[action][status];
-  if (to) expect(afterAction(status, action)).toBe(to);
-  else expect(() => afterAction(status, action)).toThrow(expect.objectContaining({ code: 'INVALID_STATE' }));
-});
+test.each(saleActions.flatMap((action) => saleStatuses.map((status) => ({ action, status }))))(
+  '$action from $status',
+  ({ action, status }) => {
+    const to = legal[action][status];
+    if (to) expect(afterAction(status, action)).toBe(to);
+    else expect(() => afterAction(status, action)).toThrow(expect.objectContaining({ code: 'INVALID_STATE' }));
+  },
+);
 
 test('a scheduled sale is open from its hour on, without anybody opening it', () => {
   const opensAt = new Date('2026-11-18T10:00:00Z');

@@ -18,5 +18,7 @@ test('the best seat is in the middle, the worst in a corner', () => {
 });
 
 test('standing places have no row, number or point', () => {
-  expect(layOut({ kind: 'standing', capacity: 3 }, 0, 1)).toEqual([0, 1, 2].map((rank) => ({ row: null, number: null, rowIndex: 0, x: null, y: null, rank })));
+  expect(layOut({ kind: 'standing', capacity: 3 }, 0, 1)).toEqual(
+    [0, 1, 2].map((rank) => ({ row: null, number: null, rowIndex: 0, x: null, y: null, rank })),
+  );
 });

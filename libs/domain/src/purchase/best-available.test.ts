@@ -4,7 +4,16 @@ import { chooseBest, type FreePlace } from './best-available.ts';
 function sector(...rows: string[]): FreePlace[] {
   return rows.flatMap((row, rowIndex) =>
     [...row].flatMap((mark, index) =>
-      mark === '.' ? [{ seatId: `${rowIndex}-${index + 1}`, rowIndex, number: index + 1, rank: rowIndex * 100 + Math.abs(index - (row.length - 1) / 2) * 2 }] : [],
+      mark === '.'
+        ? [
+            {
+              seatId: `${rowIndex}-${index + 1}`,
+              rowIndex,
+              number: index + 1,
+              rank: rowIndex * 100 + Math.abs(index - (row.length - 1) / 2) * 2,
+            },
+          ]
+        : [],
     ),
   );
 }
@@ -28,7 +37,11 @@ test.each<[string, string[], number, string[] | undefined, boolean | undefined]>
 test('a crowd is spread over different blocks', () => {
   const free = sector('....................', '....................');
   let seed = 0;
-  const chosen = new Set(Array.from({ length: 50 }, () => chooseBest(free, 2, () => ((seed = (seed * 16_807 + 11) % 2_147_483_647), seed / 2_147_483_647))?.seatIds.join()));
+  const chosen = new Set(
+    Array.from({ length: 50 }, () =>
+      chooseBest(free, 2, () => ((seed = (seed * 16_807 + 11) % 2_147_483_647), seed / 2_147_483_647))?.seatIds.join(),
+    ),
+  );
   expect(chosen.size).toBeGreaterThan(5);
 });
 

@@ -17,14 +17,19 @@ export function orderNumber(year: number, sequence: number): string {
 /** The holders named must be those of exactly the reserved seats. */
 export function assertHoldersMatch(seatIds: readonly string[], holderSeatIds: readonly string[]): void {
   const named = new Set(holderSeatIds);
-  if (named.size === holderSeatIds.length && named.size === seatIds.length && seatIds.every((seatId) => named.has(seatId))) return;
+  if (named.size === holderSeatIds.length && named.size === seatIds.length && seatIds.every((seatId) => named.has(seatId)))
+    return;
   throw new DomainError('VALIDATION_FAILED', 'Name one holder for each reserved seat, and for no other.', {
     errors: [{ path: 'holders', message: 'must name exactly the reserved seats' }],
   });
 }
 
 /** What a payment means for an order, once it is known whether its seats are (again) its own. */
-export function afterPayment(order: { status: OrderStatus; paidExactly: boolean; hasSeats: boolean }): 'complete' | 'refund' | 'nothing' {
+export function afterPayment(order: {
+  status: OrderStatus;
+  paidExactly: boolean;
+  hasSeats: boolean;
+}): 'complete' | 'refund' | 'nothing' {
   if (order.status === 'completed' || order.status === 'refunded') return 'nothing';
   return order.paidExactly && order.hasSeats ? 'complete' : 'refund';
 }

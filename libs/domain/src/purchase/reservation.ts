@@ -18,12 +18,14 @@ export function reservationStatusAt(stored: ReservationStatus, expiresAt: Date, 
 /** May it be checked out now? `ordered` may again: it is the same order. */
 export function assertCheckoutAllowed(status: ReservationStatus): void {
   if (status === 'held' || status === 'ordered') return;
-  if (status === 'expired') throw new DomainError('RESERVATION_EXPIRED', 'This reservation has expired; its seats are for sale again.');
+  if (status === 'expired')
+    throw new DomainError('RESERVATION_EXPIRED', 'This reservation has expired; its seats are for sale again.');
   throw new DomainError('INVALID_STATE', `A reservation that is ${status} cannot be checked out.`, { status });
 }
 
 /** What giving a reservation back means for it. */
 export function releaseOf(status: ReservationStatus): 'release' | 'nothing left to do' {
-  if (status === 'completed') throw new DomainError('INVALID_STATE', 'These seats are paid; ask for a refund instead.', { status });
+  if (status === 'completed')
+    throw new DomainError('INVALID_STATE', 'These seats are paid; ask for a refund instead.', { status });
   return status === 'held' || status === 'ordered' ? 'release' : 'nothing left to do';
 }

@@ -1,6 +1,9 @@
 import { z } from 'zod';
 
-/** The settings of CONTRACT §1 in slices; an app's config.ts puts together the ones it needs. */
+/**
+ * The settings of CONTRACT §1 in slices; an app's config.ts puts together the ones it needs. What is said about each here
+ * stands in docs/reference/env.md and .env.example; `secret` marks those whose values are shown to nobody.
+ */
 
 const wholeNumber = (min: number, max: number) =>
   z.string().regex(/^\d+$/, 'must be a whole number').transform(Number).pipe(z.int().min(min).max(max));
@@ -26,100 +29,143 @@ export const developmentSecrets = {
   STRIPE_WEBHOOK_SECRET: 'whsec_development_sandbox_secret_000',
 } as const;
 
-const secret = (name: keyof typeof developmentSecrets) =>
-  z.string().min(32, 'a secret has at least 32 characters').default(developmentSecrets[name]);
+const secret = (name: keyof typeof developmentSecrets, description: string) =>
+  z.string().min(32, 'a secret has at least 32 characters').default(developmentSecrets[name]).meta({ description, secret: true });
 
 export const processSettings = z.object({
-  NODE_ENV: z.string().default('development'),
-  LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
-  BIND_HOST: z.string().default('127.0.0.1'),
+  NODE_ENV: z
+    .string()
+    .default('development')
+    .describe('`production` refuses mock auth, the sandbox, the mailbox and every development secret'),
+  LOG_LEVEL: z
+    .enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'])
+    .default('info')
+    .describe('Least serious lines that are written'),
+  BIND_HOST: z.string().default('127.0.0.1').describe('Address the service listens on; 0.0.0.0 in the image'),
 });
 
 export const databaseSettings = z.object({
-  DATABASE_URL: z.string().regex(/^postgres(ql)?:\/\//, 'must be a postgres:// URL'),
+  DATABASE_URL: z
+    .string()
+    .regex(/^postgres(ql)?:\/\//, 'must be a postgres:// URL')
+    .meta({ description: 'PostgreSQL, with user and password', secret: true }),
   DATABASE_REPLICA_URL: z
     .string()
     .regex(/^postgres(ql)?:\/\//, 'must be a postgres:// URL')
-    .optional(),
+    .optional()
+    .meta({ description: 'PostgreSQL for reads that may be a moment old', secret: true }),
 });
 
 export const redisSettings = z.object({
   REDIS_URL: z
     .string()
-    .regex(/^rediss?:\/\/[^,\s]+(,rediss?:\/\/[^,\s]+)*$/, 'must be one redis:// URL or a comma-separated list of them'),
+    .regex(/^rediss?:\/\/[^,\s]+(,rediss?:\/\/[^,\s]+)*$/, 'must be one redis:// URL or a comma-separated list of them')
+    .meta({ description: 'Redis: one URL, or the nodes of a cluster separated by commas', secret: true }),
 });
 
 export const addressSettings = z.object({
-  MONOLITH_PORT: port.default(3000),
-  QUEUE_PORT: port.default(3001),
-  WORKER_PORT: port.default(3002),
-  PUBLIC_URL: httpUrl.optional(),
-  QUEUE_PUBLIC_URL: httpUrl.optional(),
-  QUEUE_INTERNAL_URL: httpUrl.optional(),
-  CORS_ORIGINS: list.pipe(z.array(httpUrl)).default([]),
-  TRUSTED_PROXIES: list.pipe(z.array(z.string().regex(cidr, 'must be a list of addresses or CIDR ranges'))).default([]),
+  MONOLITH_PORT: port.default(3000).describe('Port of the monolith'),
+  QUEUE_PORT: port.default(3001).describe('Port of the queue service'),
+  WORKER_PORT: port.default(3002).describe('Port of the notification worker (health, metrics, mailbox)'),
+  PUBLIC_URL: httpUrl.optional().describe('Address of the web app and API as fans see it; else http://127.0.0.1:{MONOLITH_PORT}'),
+  QUEUE_PUBLIC_URL: httpUrl
+    .optional()
+    .describe('Address of the queue service as fans see it; else http://127.0.0.1:{QUEUE_PORT}'),
+  QUEUE_INTERNAL_URL: httpUrl
+    .optional()
+    .describe('Address at which the monolith calls the queue service; else http://127.0.0.1:{QUEUE_PORT}'),
+  CORS_ORIGINS: list
+    .pipe(z.array(httpUrl))
+    .default([])
+    .describe('Origins beside that of PUBLIC_URL whose pages may call the APIs and open sockets'),
+  TRUSTED_PROXIES: list
+    .pipe(z.array(z.string().regex(cidr, 'must be a list of addresses or CIDR ranges')))
+    .default([])
+    .describe('Addresses or CIDR ranges whose X-Forwarded-For is believed'),
 });
 
 export const callerSettings = z.object({
-  AUTH_MODE: z.enum(['mock', 'jwt']).default('mock'),
-  JWT_JWKS_URL: httpUrl.optional(),
-  JWT_ISSUER: z.string().optional(),
-  JWT_AUDIENCE: z.string().optional(),
-  JWT_ROLES_CLAIM: z.string().default('roles'),
-  INTERNAL_AUTH_SECRET: secret('INTERNAL_AUTH_SECRET'),
+  AUTH_MODE: z
+    .enum(['mock', 'jwt'])
+    .default('mock')
+    .describe('`jwt`: bearer tokens; `mock`: the caller says who it is (X-Mock-User-Id, X-Mock-Roles)'),
+  JWT_JWKS_URL: httpUrl.optional().describe('Where the keys of the identity provider are; with jwt'),
+  JWT_ISSUER: z.string().optional().describe('Expected `iss`; with jwt'),
+  JWT_AUDIENCE: z.string().optional().describe('Expected `aud`; with jwt'),
+  JWT_ROLES_CLAIM: z.string().default('roles').describe('Claim with the list of roles (`ops`, `gate`)'),
+  INTERNAL_AUTH_SECRET: secret('INTERNAL_AUTH_SECRET', 'X-Internal-Auth between our own services'),
 });
 
 export const limitSettings = z.object({
-  RATE_LIMIT_USER_PER_MINUTE: wholeNumber(0, 1_000_000).default(10),
-  RATE_LIMIT_IP_PER_MINUTE: wholeNumber(0, 10_000_000).default(1000),
-  REQUEST_DEADLINE_MS: wholeNumber(1000, 600_000).default(55_000),
+  RATE_LIMIT_USER_PER_MINUTE: wholeNumber(0, 1_000_000)
+    .default(10)
+    .describe('Holds, checkouts and transfers one fan may ask for in a minute; 0 = no limit'),
+  RATE_LIMIT_IP_PER_MINUTE: wholeNumber(0, 10_000_000)
+    .default(1000)
+    .describe('Requests one address may make to a service in a minute; 0 = no limit'),
+  REQUEST_DEADLINE_MS: wholeNumber(1000, 600_000)
+    .default(55_000)
+    .describe('After this a write is given up: LOCK_TIMEOUT, or OUTCOME_UNKNOWN when nobody knows'),
 });
 
 export const queueSettings = z.object({
-  QUEUE_RECEIPT_SECRET: secret('QUEUE_RECEIPT_SECRET'),
-  QUEUE_PURCHASE_WINDOW_SECONDS: wholeNumber(5, 86_400).default(1200),
-  QUEUE_PERSISTENCE_SECONDS: wholeNumber(5, 86_400).default(1800),
-  QUEUE_PRESENCE_SECONDS: wholeNumber(1, 86_400).default(120),
-  QUEUE_UPDATE_SECONDS: wholeNumber(1, 3600).default(30),
+  QUEUE_RECEIPT_SECRET: secret('QUEUE_RECEIPT_SECRET', 'Signs the receipts that restore a place in line'),
+  QUEUE_PURCHASE_WINDOW_SECONDS: wholeNumber(5, 86_400).default(1200).describe('How long a turn lasts'),
+  QUEUE_PERSISTENCE_SECONDS: wholeNumber(5, 86_400)
+    .default(1800)
+    .describe("How long an absent fan's place, or the memory of one that is over, is kept"),
+  QUEUE_PRESENCE_SECONDS: wholeNumber(1, 86_400)
+    .default(120)
+    .describe('How long a join or a look at the position counts as being there'),
+  QUEUE_UPDATE_SECONDS: wholeNumber(1, 3600).default(30).describe('How often waiting fans are told their position'),
 });
 
 export const purchaseSettings = z.object({
   TICKET_SIGNING_KEY: z
     .string()
     .refine((text) => Buffer.from(text, 'base64').length === 32, 'must be 32 bytes in base64')
-    .default(developmentSecrets.TICKET_SIGNING_KEY),
-  RESERVATION_HOLD_SECONDS: wholeNumber(5, 86_400).default(600),
-  RESERVATION_EXPIRY_SECONDS: wholeNumber(1, 3600).default(30),
+    .default(developmentSecrets.TICKET_SIGNING_KEY)
+    .meta({ description: 'Signs the codes of tickets: 32 bytes in base64', secret: true }),
+  RESERVATION_HOLD_SECONDS: wholeNumber(5, 86_400).default(600).describe('How long a hold lasts; never beyond the turn'),
+  RESERVATION_EXPIRY_SECONDS: wholeNumber(1, 3600)
+    .default(30)
+    .describe('How often expired holds are tidied up; their seats are free at once'),
 });
 
 export const paymentSettings = z.object({
-  PAYMENT_PROVIDER: z.enum(['sandbox', 'stripe']).default('sandbox'),
-  STRIPE_API_BASE: httpUrl.default('https://api.stripe.com'),
-  STRIPE_SECRET_KEY: z.string().optional(),
-  STRIPE_WEBHOOK_SECRET: secret('STRIPE_WEBHOOK_SECRET'),
+  PAYMENT_PROVIDER: z.enum(['sandbox', 'stripe']).default('sandbox').describe('`sandbox` plays a provider, for development'),
+  STRIPE_API_BASE: httpUrl.default('https://api.stripe.com').describe("Address of Stripe's API"),
+  STRIPE_SECRET_KEY: z.string().optional().meta({ description: "Stripe's API key; with stripe", secret: true }),
+  STRIPE_WEBHOOK_SECRET: secret('STRIPE_WEBHOOK_SECRET', "Signature of payment webhooks, the sandbox's too"),
 });
 
 export const notificationSettings = z.object({
-  EMAIL_PROVIDER: z.enum(['mailbox', 'mailgun', 'smtp']).default('mailbox'),
-  MAIL_FROM: z.string().default('Tribina <tickets@tribina.local>'),
-  MAILGUN_API_BASE: httpUrl.default('https://api.mailgun.net'),
-  MAILGUN_DOMAIN: z.string().optional(),
-  MAILGUN_API_KEY: z.string().optional(),
-  SMTP_URL: z.string().optional(),
-  PUSH_PROVIDER: z.enum(['mailbox', 'fcm']).default('mailbox'),
-  FCM_API_BASE: httpUrl.default('https://fcm.googleapis.com'),
-  FCM_SERVICE_ACCOUNT: z.string().optional(),
-  ALERT_WEBHOOK_URL: httpUrl.optional(),
+  EMAIL_PROVIDER: z.enum(['mailbox', 'mailgun', 'smtp']).default('mailbox').describe('`mailbox` keeps what would have been sent'),
+  MAIL_FROM: z.string().default('Tribina <tickets@tribina.local>').describe('Sender of all mails'),
+  MAILGUN_API_BASE: httpUrl.default('https://api.mailgun.net').describe("Address of Mailgun's API"),
+  MAILGUN_DOMAIN: z.string().optional().describe('Sending domain; with mailgun'),
+  MAILGUN_API_KEY: z.string().optional().meta({ description: "Mailgun's API key; with mailgun", secret: true }),
+  SMTP_URL: z.string().optional().meta({ description: 'Mail server with user and password; with smtp', secret: true }),
+  PUSH_PROVIDER: z.enum(['mailbox', 'fcm']).default('mailbox').describe('`mailbox` keeps what would have been sent'),
+  FCM_API_BASE: httpUrl.default('https://fcm.googleapis.com').describe('Address of Firebase Cloud Messaging'),
+  FCM_SERVICE_ACCOUNT: z.string().optional().describe("Path of the service account's JSON file; with fcm"),
+  ALERT_WEBHOOK_URL: httpUrl.optional().describe('Where a job that failed for good is reported'),
   NOTIFICATION_RETRY_SECONDS: list
     .pipe(z.array(wholeNumber(0, 86_400)).length(2, 'must be two numbers, as in "30,300"'))
-    .default([30, 300]),
-  EMAIL_RATE_PER_SECOND: wholeNumber(1, 100_000).default(100),
-  PUSH_CALLS_PER_SECOND: wholeNumber(1, 100_000).default(1000),
+    .default([30, 300])
+    .describe('Waits before the second and the third try of a mail or push'),
+  EMAIL_RATE_PER_SECOND: wholeNumber(1, 100_000).default(100).describe('Most mails in any second, over all workers'),
+  PUSH_CALLS_PER_SECOND: wholeNumber(1, 100_000)
+    .default(1000)
+    .describe('Most requests to the push provider in any second, over all workers; a tenth is kept for turns'),
 });
 
 export const jobSettings = z.object({
-  JOBS_TRANSPORT: z.enum(['redis', 'postgres']).default('redis'),
-  LOADER_SOURCES: z.string().optional(),
+  JOBS_TRANSPORT: z
+    .enum(['redis', 'postgres'])
+    .default('redis')
+    .describe('Where general background jobs wait; mails and pushes are always in Redis'),
+  LOADER_SOURCES: z.string().optional().describe('Path of the JSON file that lists the event sources'),
 });
 
 type Values = Readonly<Record<string, unknown>>;

@@ -23,6 +23,13 @@ export function registerBodyParsers(fastify: FastifyInstance): void {
     return undefined;
   };
 
+  // Where it does not matter what the body calls itself, it may call itself nothing that has a name.
+  fastify.addHook('onRequest', (request, _reply, done) => {
+    const { body = 'json' } = request.routeOptions.config;
+    if (body !== 'json' && request.headers['content-type'] !== undefined)
+      request.headers['content-type'] = 'application/octet-stream';
+    done();
+  });
   fastify.removeAllContentTypeParsers();
   fastify.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request: FastifyRequest, body: Buffer, done) => {
     try {

@@ -94,7 +94,8 @@ function acceptableRequestId(given: unknown): string | undefined {
 
 function boundRoutes(fastify: FastifyInstance, requestDeadlineMs: number): void {
   fastify.addHook('onRoute', (route: RouteOptions) => {
-    if (route.config?.access === 'ops' || route.config?.access === 'internal' || route.config?.body === 'raw') route.bodyLimit = LARGE_BODY_LIMIT_BYTES;
+    if (route.config?.access === 'ops' || route.config?.access === 'internal' || route.config?.body === 'raw')
+      route.bodyLimit = LARGE_BODY_LIMIT_BYTES;
     // Reads may be streams without an end. A write that hangs is answered OUTCOME_UNKNOWN; its transaction ends by itself.
     if (route.method !== 'GET' && route.method !== 'HEAD') route.handlerTimeout = Math.ceil(requestDeadlineMs * PAST_DEADLINE);
   });

@@ -40,6 +40,9 @@ type Done = (error: Error | null, body?: unknown) => void;
 export function jsonReader(fastify: FastifyInstance): (request: FastifyRequest, text: string, done: Done) => void {
   const parse = fastify.getDefaultJsonParser('error', 'error');
   return (request, text, done) => {
+    // The parser would skip it; RFC 8259 forbids senders to write one.
+    if (text.startsWith('\ufeff'))
+      throw new RequestRefused('VALIDATION_FAILED', { detail: 'The body begins with a byte order mark.' });
     if (isTooDeep(text))
       throw new RequestRefused('VALIDATION_FAILED', { detail: `The body is nested deeper than ${MAX_DEPTH} levels.` });
     void parse(request, text, (error, body) => {

@@ -1,3 +1,4 @@
+import { STATUS_CODES } from 'node:http';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { DocumentBuilder, SwaggerModule, type OpenAPIObject } from '@nestjs/swagger';
 import { z } from 'zod';
@@ -24,17 +25,36 @@ interface JsonSchema {
   $defs?: Record<string, unknown>;
   $schema?: unknown;
   id?: unknown;
+  type?: unknown;
+  format?: unknown;
+  pattern?: unknown;
+  minimum?: unknown;
+  maximum?: unknown;
+}
+
+/** Says what a reader needs: not the bounds of every integer, nor the expression behind a format that has a name. */
+function simplify(schema: JsonSchema): void {
+  if (schema.minimum === Number.MIN_SAFE_INTEGER) delete schema.minimum;
+  if (schema.maximum === Number.MAX_SAFE_INTEGER) delete schema.maximum;
+  if (schema.format !== undefined) delete schema.pattern;
 }
 
 /** zod → JSON Schema 2020-12 as OpenAPI 3.1 has it, with named schemas as components. */
-function convert(schema: unknown, { schemaType }: { schemaType: 'input' | 'output' }): { schema: unknown; components?: Record<string, unknown> } | undefined {
+function convert(
+  schema: unknown,
+  { schemaType }: { schemaType: 'input' | 'output' },
+): { schema: unknown; components?: Record<string, unknown> } | undefined {
   if (!(schema instanceof z.ZodType)) return undefined;
-  const whole = z.toJSONSchema(schema, { target: 'draft-2020-12', io: schemaType, unrepresentable: 'any' }) as JsonSchema;
-  const { $schema: _schema, $defs = {}, ...body } = JSON.parse(JSON.stringify(whole).replaceAll('#/$defs/', '#/components/schemas/')) as JsonSchema;
+  const whole = z.toJSONSchema(schema, {
+    target: 'draft-2020-12',
+    io: schemaType,
+    unrepresentable: 'any',
+    override: ({ jsonSchema }) => simplify(jsonSchema as JsonSchema),
+  });
+  const pointed = JSON.stringify(whole).replaceAll('#/$defs/', '#/components/schemas/');
+  const { $schema: _schema, $defs = {}, ...body } = JSON.parse(pointed) as JsonSchema;
   const components = Object.fromEntries(Object.entries($defs).map(([name, part]) => [name, withoutId(part)]));
-  const { id } = schema.meta() ?? {};
-  if (typeof id !== 'string') return { schema: body, components };
-  return { schema: { $ref: `#/components/schemas/${id}` }, components: { ...components, [id]: withoutId(body) } };
+  return { schema: schema instanceof z.ZodOptional ? { ...body, [MAY_BE_LEFT_OUT]: true } : body, components };
 }
 
 function withoutId(part: unknown): unknown {
@@ -42,8 +62,12 @@ function withoutId(part: unknown): unknown {
   return rest;
 }
 
+/** Between the conversion, which knows it, and the operation, which says it; it does not stay in the document. */
+const MAY_BE_LEFT_OUT = 'x-may-be-left-out';
+
 interface Operation {
-  responses?: Record<string, unknown>;
+  requestBody?: { required?: boolean; content: Record<string, { schema?: Record<string, unknown> }> };
+  responses?: Record<string, { description: string; content?: unknown }>;
   security?: unknown[];
   parameters?: unknown[];
   'x-access'?: string;
@@ -82,7 +106,9 @@ export function describeApi(
   const document = SwaggerModule.createDocument(app, builder.build(), { standardSchemaConverter: convert });
   const schemas = (document.components ??= {}).schemas ?? {};
   const named = convert(problem, { schemaType: 'output' })?.components ?? {};
-  document.components.schemas = { ...schemas, ...named } as NonNullable<typeof schemas>;
+  const all = Object.entries({ ...schemas, ...named }).sort(([a], [b]) => (a < b ? -1 : 1));
+  document.components.schemas = Object.fromEntries(all) as NonNullable<typeof schemas>;
+  delete document.info.contact;
   document.info.license = { name: 'Apache License 2.0', identifier: 'Apache-2.0' } as { name: string };
   const rulesOf = new Map(routesOf(app).map(({ method, url, rules }) => [`${method} ${url}`, rules]));
   for (const [path, item] of Object.entries(document.paths)) {
@@ -103,7 +129,13 @@ function needsKey(method: string, { access, noKeyBecause }: EndpointRules): bool
 function finish(operation: Operation, rules: EndpointRules, withKey: boolean): void {
   operation.security = securityOf[rules.access];
   operation['x-access'] = rules.access;
-  (operation.responses ??= {}).default = {
+  for (const { schema } of Object.values(operation.requestBody?.content ?? {})) {
+    if (operation.requestBody && schema?.[MAY_BE_LEFT_OUT]) operation.requestBody.required = false;
+    delete schema?.[MAY_BE_LEFT_OUT];
+  }
+  const responses = (operation.responses ??= {});
+  for (const [status, response] of Object.entries(responses)) response.description ||= STATUS_CODES[status] ?? 'Success';
+  responses.default = {
     description: 'A refusal: see the error catalogue.',
     content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
   };

@@ -96,7 +96,7 @@ export function toProblem(error: unknown, requestId: string): Problem {
     headers: { ...retryAfter, ...headers },
     body: {
       ...extra,
-      type: `/docs/errors#${refusal.code}`,
+      type: `urn:tribina:problem:${refusal.code}`,
       title: row.title,
       status: row.status,
       code: refusal.code,

@@ -20,7 +20,7 @@ function refusalFor(code: string | undefined): RequestRefused {
 }
 
 /** Answers what never became a request: no route, no hook and no filter will see it. */
-export function answerUnparsable(error: { readonly code?: string }, socket: Socket): void {
+export function answerUnparsable(error: { readonly code?: string; readonly rawPacket?: unknown }, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
     return;
@@ -35,5 +35,7 @@ export function answerUnparsable(error: { readonly code?: string }, socket: Sock
     'Connection: close',
     `X-Request-Id: ${requestId}`,
   ];
-  socket.end(`${head.join('\r\n')}\r\n\r\n${text}`);
+  // An answer to HEAD is its head: what follows it would be taken for the next answer.
+  const isHead = Buffer.isBuffer(error.rawPacket) && error.rawPacket.subarray(0, 5).toString('latin1') === 'HEAD ';
+  socket.end(`${head.join('\r\n')}\r\n\r\n${isHead ? '' : text}`);
 }

@@ -18,3 +18,6 @@ export const personName = z
   .refine((name) => !UNPRINTABLE.test(name) && !PILED_MARKS.test(name), 'contains characters no name has');
 
 export const emailAddress = z.email('is not an e-mail address').max(254, 'must have at most 254 characters');
+
+/** An id as callers write it, in whatever case; from here on in lower case, as the database says it. */
+export const givenId = z.guid('is not a UUID').toLowerCase();

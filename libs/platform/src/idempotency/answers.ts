@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { RequestRefused } from '../http/request-refused.ts';
 import { requestContext, type StoredAnswer } from '../logging/request-context.ts';
-import { KeyAlreadyUsed } from './fence.ts';
+import { KeyAlreadyUsed } from '../postgres/idempotency-fence.ts';
 import { IdempotencyRows } from './idempotency-rows.ts';
 
 export interface Answer {

@@ -33,7 +33,7 @@ return {allowed, counted, oldest[2] or false}
 `);
 
 /** Without Redis each process allows this part of the limit: stricter, but not closed. */
-const SHARE_WITHOUT_REDIS = 0.5;
+const SHARE_WITHOUT_REDIS = 0.2;
 /** A Redis that just failed is left alone so long: a silent one would cost every request its time-out. */
 const LEFT_ALONE_MS = 1000;
 

@@ -29,5 +29,7 @@ const storage = new AsyncLocalStorage<RequestContext>();
 
 export const requestContext = {
   run: <T>(context: RequestContext, work: () => T): T => storage.run(context, work),
+  /** For work that outlives the request that set it off: its key and deadline are not that work's. */
+  exit: <T>(work: () => T): T => storage.exit(work),
   current: (): RequestContext | undefined => storage.getStore(),
 };

@@ -15,7 +15,8 @@ export class StreamDestination implements Destination {
 
   async deliver(messages: readonly RelayedMessage[]): Promise<readonly Delivery[]> {
     const pipeline = this.redis.pipeline();
-    for (const { id, body } of messages) pipeline.xadd(KEY, 'MAXLEN', '~', KEPT, '*', 'message_id', id, 'event', JSON.stringify(body));
+    for (const { id, body } of messages)
+      pipeline.xadd(KEY, 'MAXLEN', '~', KEPT, '*', 'message_id', id, 'event', JSON.stringify(body));
     const results = await pipeline.exec();
     const failed = results?.find(([error]) => error !== null)?.[0];
     if (!results || failed) throw failed ?? new Error('the stream took nothing');

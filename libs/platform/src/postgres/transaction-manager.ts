@@ -2,7 +2,7 @@ import { TransactionManager, type Transaction } from '#application/transaction-m
 import { DomainError } from '#domain/shared/domain-error';
 import type { Counter } from 'prom-client';
 import type { DataSource, QueryRunner } from 'typeorm';
-import { storeAnswer, takeKey } from '../idempotency/fence.ts';
+import { storeAnswer, takeKey } from './idempotency-fence.ts';
 import { requestContext, type IdempotencyFence } from '../logging/request-context.ts';
 import { breakConnection, driverClientOf } from './database.ts';
 import { isTransactionOpen, whileTransactionIsOpen } from './open-transaction.ts';

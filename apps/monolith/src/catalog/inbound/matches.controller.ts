@@ -4,6 +4,7 @@ import { Endpoint } from '#platform/http/endpoint';
 import { sendCacheable } from '#platform/http/etag';
 import { decodeCursor, page, pageQuery } from '#platform/http/paging';
 import { RequestRefused } from '#platform/http/request-refused';
+import { givenId } from '#platform/http/text-fields';
 import { Controller, Get, Param, Query, Req, Res } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -21,17 +22,29 @@ export class MatchesController {
   @Endpoint({ access: 'public' })
   @ApiOperation({ summary: 'Matches by kick-off' })
   @ApiOkResponse({ standardSchema: matchListAnswer })
-  async list(@Query({ schema: matchQuery }) query: z.output<typeof matchQuery>, @Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+  async list(
+    @Query({ schema: matchQuery }) query: z.output<typeof matchQuery>,
+    @Req() request: FastifyRequest,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
     const after = decodeCursor(query.cursor);
     const matches = await this.catalog.list({ status: query.status, after, limit: query.limit + 1 });
-    sendCacheable(request, reply, page(matches, query.limit, matchView, ({ id }) => id));
+    sendCacheable(
+      request,
+      reply,
+      page(matches, query.limit, matchView, ({ id }) => id),
+    );
   }
 
   @Get(':id')
   @Endpoint({ access: 'public' })
   @ApiOperation({ summary: 'One match and the state of its sale' })
   @ApiOkResponse({ standardSchema: matchAnswer })
-  async one(@Param('id', { schema: z.guid() }) id: string, @Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+  async one(
+    @Param('id', { schema: givenId }) id: string,
+    @Req() request: FastifyRequest,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
     const match = await this.catalog.match(id);
     if (!match) throw new RequestRefused('NOT_FOUND', { detail: 'There is no such match.' });
     sendCacheable(request, reply, matchView(match));

@@ -25,11 +25,18 @@ export class PostgresCatalog extends CatalogApi {
   }
 
   async list(filter: { status?: SaleStatus; after?: string; limit: number }): Promise<readonly CatalogMatch[]> {
-    const query = this.dataSource.manager.createQueryBuilder(matchTable, 'm').orderBy('m.kickoffAt').addOrderBy('m.id').limit(filter.limit);
-    if (filter.after) query.andWhere('(m.kickoffAt, m.id) > (select kickoff_at, id from matches where id = :after)', { after: filter.after });
+    const query = this.dataSource.manager
+      .createQueryBuilder(matchTable, 'm')
+      .orderBy('m.kickoffAt')
+      .addOrderBy('m.id')
+      .limit(filter.limit);
+    if (filter.after)
+      query.andWhere('(m.kickoffAt, m.id) > (select kickoff_at, id from matches where id = :after)', { after: filter.after });
     if (filter.status === 'scheduled') query.andWhere("m.saleStatus = 'scheduled' and (m.opensAt is null or m.opensAt > now())");
     else if (filter.status === 'open') {
-      query.andWhere(new Brackets((or) => or.where("m.saleStatus = 'open'").orWhere("(m.saleStatus = 'scheduled' and m.opensAt <= now())")));
+      query.andWhere(
+        new Brackets((or) => or.where("m.saleStatus = 'open'").orWhere("(m.saleStatus = 'scheduled' and m.opensAt <= now())")),
+      );
     } else if (filter.status) query.andWhere('m.saleStatus = :status', { status: filter.status });
     return (await query.getMany()).map(asMatch);
   }

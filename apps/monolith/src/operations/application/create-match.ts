@@ -1,30 +1,10 @@
 import type { Ids } from '#application/ids';
 import type { Outbox } from '#application/outbox';
 import type { TransactionManager } from '#application/transaction-manager';
-import { capacityOf, layOut, type SectorPlan } from '#domain/catalog/stadium-layout';
+import { capacityOf, layOut } from '#domain/catalog/stadium-layout';
 import { DomainError } from '#domain/shared/domain-error';
+import type { CreateMatchCommand, PlannedSector } from '../operations.api.ts';
 import type { Catalog, Match, Seats, Sector } from './ports.ts';
-
-export interface PlannedSector {
-  readonly name: string;
-  readonly gate: string | null;
-  readonly priceCents: number;
-  readonly plan: SectorPlan;
-}
-
-export interface CreateMatchCommand {
-  readonly home: string;
-  readonly away: string;
-  readonly venue: string;
-  readonly kickoffAt: Date;
-  readonly currency: string;
-  readonly maxTicketsPerFan: number;
-  readonly queueRequired: boolean;
-  readonly opensAt: Date | null;
-  readonly processingRate: number;
-  readonly maxOpenWindows: number;
-  readonly sectors: readonly PlannedSector[];
-}
 
 export interface CreatedMatch {
   readonly match: Match;
@@ -48,24 +28,27 @@ export class CreateMatch {
     assertPlausible(command.sectors);
     const { sectors: planned, ...facts } = command;
     const match: Match = { ...facts, id: this.ids.next(), saleStatus: 'scheduled', pauseReason: null };
-    const sectors = planned.map(
-      (sector): Sector => ({
-        id: this.ids.next(),
-        matchId: match.id,
-        name: sector.name,
-        kind: sector.plan.kind,
-        gate: sector.gate,
-        priceCents: sector.priceCents,
-        capacity: capacityOf(sector.plan),
-      }),
-    );
-    const places = planned.map((sector, index) => ({ sectorId: sectors[index]?.id ?? '', places: layOut(sector.plan, index, planned.length) }));
+    const sectors = planned.map((sector): Sector => ({
+      id: this.ids.next(),
+      matchId: match.id,
+      name: sector.name,
+      kind: sector.plan.kind,
+      gate: sector.gate,
+      priceCents: sector.priceCents,
+      capacity: capacityOf(sector.plan),
+    }));
+    const places = planned.map((sector, index) => ({
+      sectorId: sectors[index]?.id ?? '',
+      places: layOut(sector.plan, index, planned.length),
+    }));
     return this.transactions.run(async (tx) => {
       await this.catalog.add(tx, match, sectors);
       await this.seats.layOut(tx, match.id, places);
       if (match.queueRequired) {
         const body = { kind: 'sync', match_id: match.id };
-        await this.outbox.append(tx, [{ id: this.ids.next(), destination: 'waiting-room', event: 'match.created', aggregateId: match.id, body }]);
+        await this.outbox.append(tx, [
+          { id: this.ids.next(), destination: 'waiting-room', event: 'match.created', aggregateId: match.id, body },
+        ]);
       }
       return { match, sectors };
     });

@@ -37,7 +37,11 @@ export abstract class Catalog {
 }
 
 export abstract class Seats {
-  abstract layOut(tx: Transaction, matchId: string, sectors: readonly { sectorId: string; places: readonly Place[] }[]): Promise<void>;
+  abstract layOut(
+    tx: Transaction,
+    matchId: string,
+    sectors: readonly { sectorId: string; places: readonly Place[] }[],
+  ): Promise<void>;
 }
 
 /** The queue of a match, told before the monolith commits: if it does not take it, nothing was changed. */

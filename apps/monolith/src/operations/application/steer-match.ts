@@ -37,17 +37,36 @@ export class SteerMatch {
     return this.change(command.matchId, () => command.change);
   }
 
-  private change(matchId: string, decide: (match: Match) => Partial<Omit<Match, 'id'>>): Promise<Match> {
+  /** Decided on what is known, told, and then decided again where it is committed: it must still be the same. */
+  private change(matchId: string, decide: Decision): Promise<Match> {
     return this.queues.exclusively(matchId, async () => {
       const match = await this.catalog.match(matchId);
       if (!match) throw new DomainError('NOT_FOUND', 'There is no such match.');
-      const change = decide(match);
-      const changed = { ...match, ...change };
-      if (match.queueRequired) await this.queues.tell(changed);
+      const told = changed(match, decide);
+      if (match.queueRequired) await this.queues.tell(told);
       return this.transactions.run(async (tx) => {
-        await this.catalog.update(tx, matchId, change);
-        return changed;
+        const now = await this.catalog.match(matchId, tx);
+        if (!now) throw new DomainError('NOT_FOUND', 'There is no such match.');
+        const wanted = changed(now, decide);
+        if (queueFacts(wanted) !== queueFacts(told)) {
+          throw new DomainError('LOCK_TIMEOUT', 'Somebody else changed this match in the same moment. Try again.');
+        }
+        const { id: _id, ...facts } = wanted;
+        await this.catalog.update(tx, matchId, facts);
+        return (await this.catalog.match(matchId, tx)) ?? wanted;
       });
     });
   }
+}
+
+type Decision = (match: Match) => Partial<Omit<Match, 'id'>>;
+
+/** All of it is written: a sale that opened by itself is open from now on because it says so, whatever becomes of its hour. */
+function changed(match: Match, decide: Decision): Match {
+  return { ...match, ...decide(match) };
+}
+
+/** What the waiting room is told. */
+function queueFacts({ saleStatus, opensAt, processingRate, maxOpenWindows, pauseReason }: Match): string {
+  return JSON.stringify([saleStatus, opensAt, processingRate, maxOpenWindows, pauseReason]);
 }

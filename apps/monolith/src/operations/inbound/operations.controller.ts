@@ -1,5 +1,6 @@
 import { Endpoint } from '#platform/http/endpoint';
 import { decodeCursor, page, pageQuery } from '#platform/http/paging';
+import { givenId } from '#platform/http/text-fields';
 import { Answers } from '#platform/idempotency/answers';
 import { Body, Controller, Get, Param, Patch, Post, Put, Query, Res } from '@nestjs/common';
 import { ApiCreatedResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
@@ -11,8 +12,6 @@ import { MatchReport } from '../application/match-report.ts';
 import type { Match } from '../application/ports.ts';
 import { SteerMatch, type MatchChange } from '../application/steer-match.ts';
 import * as schemas from './operations.schemas.ts';
-
-const id = z.guid();
 
 @ApiTags('operations')
 @Controller('api/v1/ops/matches')
@@ -29,11 +28,18 @@ export class OperationsController {
   @Endpoint({ access: 'ops' })
   @ApiOperation({ summary: 'Put a match up for sale: facts and a stadium of sectors' })
   @ApiCreatedResponse({ standardSchema: schemas.opsMatchAnswer })
-  create(@Body({ schema: schemas.createMatchRequest }) body: z.output<typeof schemas.createMatchRequest>, @Res() reply: FastifyReply): Promise<void> {
+  create(
+    @Body({ schema: schemas.createMatchRequest }) body: z.output<typeof schemas.createMatchRequest>,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
     return this.answers.give(
       reply,
       () => this.createMatch.execute(schemas.createCommand(body)),
-      ({ match, sectors }) => ({ status: 201, location: `/api/v1/matches/${match.id}`, body: schemas.opsMatchView(match, sectors) }),
+      ({ match, sectors }) => ({
+        status: 201,
+        location: `/api/v1/matches/${match.id}`,
+        body: schemas.opsMatchView(match, sectors),
+      }),
     );
   }
 
@@ -41,9 +47,16 @@ export class OperationsController {
   @Endpoint({ access: 'ops' })
   @ApiOperation({ summary: 'All matches, with what only operators see' })
   @ApiOkResponse({ standardSchema: schemas.opsMatchListAnswer })
-  async list(@Query({ schema: pageQuery }) query: z.output<typeof pageQuery>): Promise<z.infer<typeof schemas.opsMatchListAnswer>> {
+  async list(
+    @Query({ schema: pageQuery }) query: z.output<typeof pageQuery>,
+  ): Promise<z.infer<typeof schemas.opsMatchListAnswer>> {
     const matches = await this.catalog.list({ after: decodeCursor(query.cursor), limit: query.limit + 1 });
-    return page(matches, query.limit, (match) => schemas.opsMatchView(match), ({ id: matchId }) => matchId);
+    return page(
+      matches,
+      query.limit,
+      (match) => schemas.opsMatchView(match),
+      ({ id: matchId }) => matchId,
+    );
   }
 
   @Patch(':id')
@@ -51,7 +64,7 @@ export class OperationsController {
   @ApiOperation({ summary: 'Correct the facts of a match' })
   @ApiOkResponse({ standardSchema: schemas.opsMatchAnswer })
   patch(
-    @Param('id', { schema: id }) matchId: string,
+    @Param('id', { schema: givenId }) matchId: string,
     @Body({ schema: schemas.changeMatchRequest }) body: z.output<typeof schemas.changeMatchRequest>,
     @Res() reply: FastifyReply,
   ): Promise<void> {
@@ -75,7 +88,7 @@ export class OperationsController {
   @ApiOperation({ summary: 'Open, pause, resume or close the sale; the queue follows' })
   @ApiOkResponse({ standardSchema: schemas.opsMatchAnswer })
   sale(
-    @Param('id', { schema: id }) matchId: string,
+    @Param('id', { schema: givenId }) matchId: string,
     @Body({ schema: schemas.changeSaleRequest }) body: z.output<typeof schemas.changeSaleRequest>,
     @Res() reply: FastifyReply,
   ): Promise<void> {
@@ -87,19 +100,21 @@ export class OperationsController {
   @ApiOperation({ summary: 'How fast turns are given and how many at once; in force within a second' })
   @ApiOkResponse({ standardSchema: schemas.opsMatchAnswer })
   queue(
-    @Param('id', { schema: id }) matchId: string,
+    @Param('id', { schema: givenId }) matchId: string,
     @Body({ schema: schemas.changeQueueRequest }) body: z.output<typeof schemas.changeQueueRequest>,
     @Res() reply: FastifyReply,
   ): Promise<void> {
     const { processing_rate, max_open_windows } = body;
-    return this.steer(reply, () => this.steerMatch.changeQueue({ matchId, processingRate: processing_rate, maxOpenWindows: max_open_windows }));
+    return this.steer(reply, () =>
+      this.steerMatch.changeQueue({ matchId, processingRate: processing_rate, maxOpenWindows: max_open_windows }),
+    );
   }
 
   @Get(':id/report')
   @Endpoint({ access: 'ops' })
   @ApiOperation({ summary: 'How the match is selling now' })
   @ApiOkResponse({ standardSchema: schemas.reportAnswer })
-  async report(@Param('id', { schema: id }) matchId: string): Promise<z.infer<typeof schemas.reportAnswer>> {
+  async report(@Param('id', { schema: givenId }) matchId: string): Promise<z.infer<typeof schemas.reportAnswer>> {
     const { seats, queue } = await this.matchReport.execute(matchId);
     return {
       capacity: seats.available + seats.held + seats.sold + seats.blocked,

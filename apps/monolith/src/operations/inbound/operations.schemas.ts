@@ -1,19 +1,30 @@
 import { matchAnswer, matchView } from '#contracts/match-answer';
 import { saleActions } from '#domain/catalog/sale';
 import { z } from 'zod';
-import type { CreateMatchCommand } from '../application/create-match.ts';
 import type { Match, Sector } from '../application/ports.ts';
+import type { CreateMatchCommand } from '../operations.api.ts';
 
-const name = z
-  .string()
-  .min(1)
-  .max(100)
-  .refine((text) => text.isWellFormed() && text.trim() === text && !/\p{Cc}/u.test(text), 'must be plain text without spaces around it');
+const plainText = (max: number) =>
+  z
+    .string()
+    .min(1)
+    .max(max)
+    .refine(
+      (text) => text.isWellFormed() && text.trim() === text && !/\p{Cc}/u.test(text),
+      'must be plain text without spaces around it',
+    );
+
+const name = plainText(100);
 
 const sectorFacts = { name, gate: name.optional(), price_cents: z.int().min(0).max(100_000_000) };
 
 const sectorRequest = z.discriminatedUnion('kind', [
-  z.strictObject({ ...sectorFacts, kind: z.literal('seated'), rows: z.int().min(1).max(500), seats_per_row: z.int().min(1).max(1000) }),
+  z.strictObject({
+    ...sectorFacts,
+    kind: z.literal('seated'),
+    rows: z.int().min(1).max(500),
+    seats_per_row: z.int().min(1).max(1000),
+  }),
   z.strictObject({ ...sectorFacts, kind: z.literal('standing'), capacity: z.int().min(1).max(120_000) }),
 ]);
 
@@ -46,7 +57,9 @@ export const changeMatchRequest = z
   .refine((change) => Object.keys(change).length > 0, 'must change something')
   .meta({ id: 'ChangeMatchRequest' });
 
-export const changeSaleRequest = z.strictObject({ action: z.enum(saleActions), reason: z.string().min(1).max(200).optional() }).meta({ id: 'ChangeSaleRequest' });
+export const changeSaleRequest = z
+  .strictObject({ action: z.enum(saleActions), reason: plainText(200).optional() })
+  .meta({ id: 'ChangeSaleRequest' });
 
 export const changeQueueRequest = z
   .strictObject({ processing_rate: rate.optional(), max_open_windows: windows.optional() })
@@ -63,10 +76,17 @@ const opsSector = z.object({
 });
 
 export const opsMatchAnswer = matchAnswer
-  .extend({ processing_rate: z.int(), max_open_windows: z.int(), pause_reason: z.string().nullable(), sectors: z.array(opsSector).optional() })
+  .extend({
+    processing_rate: z.int(),
+    max_open_windows: z.int(),
+    pause_reason: z.string().nullable(),
+    sectors: z.array(opsSector).optional(),
+  })
   .meta({ id: 'OpsMatch' });
 
-export const opsMatchListAnswer = z.object({ items: z.array(opsMatchAnswer), next_cursor: z.string().nullable() }).meta({ id: 'OpsMatchList' });
+export const opsMatchListAnswer = z
+  .object({ items: z.array(opsMatchAnswer), next_cursor: z.string().nullable() })
+  .meta({ id: 'OpsMatchList' });
 
 export const reportAnswer = z
   .object({
@@ -94,7 +114,10 @@ export function opsMatchView(match: Match, sectors?: readonly Sector[]): z.infer
   };
 }
 
-function sectorOf({ id, name: sectorName, kind, gate, priceCents, capacity }: Sector, currency: string): z.infer<typeof opsSector> {
+function sectorOf(
+  { id, name: sectorName, kind, gate, priceCents, capacity }: Sector,
+  currency: string,
+): z.infer<typeof opsSector> {
   return { id, name: sectorName, kind, ...(gate ? { gate } : {}), price_cents: priceCents, currency, capacity };
 }
 

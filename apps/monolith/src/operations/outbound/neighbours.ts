@@ -3,7 +3,16 @@ import type { Place } from '#domain/catalog/stadium-layout';
 import type { CatalogApi } from '../../catalog/catalog.api.ts';
 import type { PurchaseApi } from '../../purchase/purchase.api.ts';
 import { controlOf, type WaitingRoomApi } from '../../waiting-room/waiting-room.api.ts';
-import { Catalog, MatchNumbers, Queues, Seats, type Match, type QueueTotals, type SeatTotals, type Sector } from '../application/ports.ts';
+import {
+  Catalog,
+  MatchNumbers,
+  Queues,
+  Seats,
+  type Match,
+  type QueueTotals,
+  type SeatTotals,
+  type Sector,
+} from '../application/ports.ts';
 
 /** What operators steer belongs to other contexts; these say it in the operators' words. */
 export class SteeredCatalog extends Catalog {

@@ -15,6 +15,7 @@ const paymentIntent = z.object({
   amount: z.int().min(0),
   amount_received: z.int().min(0).optional(),
   currency: z.string().length(3),
+  metadata: z.object({ order_id: z.guid().optional() }).optional().catch(undefined),
 });
 
 const outcomes: ReadonlyMap<string, 'succeeded' | 'failed' | 'canceled'> = new Map([
@@ -54,7 +55,7 @@ export function readWebhook(incoming: IncomingWebhook): PaymentEvent {
   if (!outcome) return { eventId: id, type, intentId: undefined, outcome: 'other', amountCents: undefined, currency: undefined };
   const intent = paymentIntent.safeParse(data.object);
   if (!intent.success) throw refused('The event does not carry a payment intent.');
-  const { amount, amount_received: received = amount, currency } = intent.data;
+  const { amount, amount_received: received = amount, currency, metadata } = intent.data;
   return {
     eventId: id,
     type,
@@ -62,6 +63,7 @@ export function readWebhook(incoming: IncomingWebhook): PaymentEvent {
     outcome,
     amountCents: outcome === 'succeeded' ? received : amount,
     currency: currency.toUpperCase(),
+    ...(metadata?.order_id ? { orderId: metadata.order_id.toLowerCase() } : {}),
   };
 }
 

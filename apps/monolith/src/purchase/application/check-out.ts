@@ -3,8 +3,8 @@ import type { Ids } from '#application/ids';
 import type { Transaction, TransactionManager } from '#application/transaction-manager';
 import { DomainError } from '#domain/shared/domain-error';
 import { assertHoldersMatch, orderNumber } from '#domain/purchase/order';
-import { assertCheckoutAllowed, reservationStatusAt } from '#domain/purchase/reservation';
-import type { Order, Orders, Payments, Reservation, Reservations } from './ports.ts';
+import { assertCheckoutAllowed } from '#domain/purchase/reservation';
+import type { Order, OrderConsequences, Orders, Payments, Reservation, Reservations } from './ports.ts';
 
 export interface CheckOutCommand {
   readonly reservationId: string;
@@ -19,6 +19,13 @@ export interface CheckedOut {
   readonly isNew: boolean;
 }
 
+/** The hold ended while the provider was asked: nobody may pay this order any more. */
+class OrderOver extends Error {
+  constructor(readonly order: Order) {
+    super('the order is over');
+  }
+}
+
 /**
  * Makes an order of a hold and asks for its payment, in three steps that may each be repeated: the order (committed),
  * the intent at the provider (same order, same intent), the intent on the order (committed with the answer).
@@ -29,50 +36,51 @@ export class CheckOut {
     private readonly reservations: Reservations,
     private readonly orders: Orders,
     private readonly payments: Payments,
+    private readonly consequences: OrderConsequences,
     private readonly ids: Ids,
     private readonly clock: Clock,
   ) {}
 
   async execute(command: CheckOutCommand): Promise<CheckedOut> {
     const { order, isNew } = await this.transactions.runStep((tx) => this.placeOrder(tx, command));
-    const intent = order.payment.intentId
-      ? undefined
-      : await this.payments.createIntent({ orderId: order.id, amountCents: order.totalCents, currency: order.currency });
-    return this.transactions.run(async (tx) => {
-      if (!intent) return { order, isNew };
-      const payment: Order['payment'] = {
-        provider: intent.provider,
-        intentId: intent.intentId,
-        clientSecret: intent.clientSecret,
-        confirmUrl: intent.confirmUrl ?? null,
-      };
-      await this.orders.setIntent(tx, order.id, payment);
-      return { order: { ...order, payment }, isNew };
+    if (order.payment.intentId) return this.transactions.run(() => Promise.resolve({ order, isNew }));
+    const {
+      provider,
+      intentId,
+      clientSecret,
+      confirmUrl = null,
+    } = await this.payments.createIntent({
+      orderId: order.id,
+      amountCents: order.totalCents,
+      currency: order.currency,
     });
+    const payment = { provider, intentId, clientSecret, confirmUrl };
+    try {
+      return await this.transactions.run(async (tx) => ({ order: await this.withIntent(tx, order, payment), isNew }));
+    } catch (error) {
+      if (error instanceof OrderOver) await this.takeIntentBack(error.order, payment);
+      throw error;
+    }
   }
 
   private async placeOrder(tx: Transaction, command: CheckOutCommand): Promise<CheckedOut> {
     const reservation = await this.reservations.lock(tx, command.reservationId, command.userId);
     if (!reservation) throw new DomainError('NOT_FOUND', 'There is no such reservation.');
-    assertCheckoutAllowed(reservationStatusAt(reservation.status, reservation.expiresAt, this.clock.now()));
-    const existing = await this.orders.ofReservation(tx, reservation.id);
+    assertCheckoutAllowed(reservation.status);
+    const existing = reservation.status === 'ordered' ? await this.orders.lockOfReservation(tx, reservation.id) : undefined;
     if (existing) return { order: existing, isNew: false };
     assertHoldersMatch(
       reservation.seats.map(({ seatId }) => seatId),
       command.holders.map(({ seatId }) => seatId),
     );
-    await this.assertWindowIsFree(tx, reservation);
     const order = await this.newOrder(tx, reservation, command);
-    await this.orders.add(tx, order);
+    if (!(await this.orders.add(tx, order))) {
+      throw new DomainError('INVALID_STATE', 'One order a turn: another one of this turn is being paid or was paid.', {
+        order_id: await this.orders.idInWindow(tx, reservation.sessionToken ?? ''),
+      });
+    }
     await this.reservations.setStatus(tx, reservation.id, 'ordered');
     return { order, isNew: true };
-  }
-
-  private async assertWindowIsFree(tx: Transaction, reservation: Reservation): Promise<void> {
-    if (!reservation.sessionToken) return;
-    const rival = await this.orders.rivalInWindow(tx, reservation.sessionToken, reservation.id);
-    if (!rival) return;
-    throw new DomainError('INVALID_STATE', 'One order a turn: another one of this turn is being paid or was paid.', { order_id: rival.id });
   }
 
   private async newOrder(tx: Transaction, reservation: Reservation, command: CheckOutCommand): Promise<Order> {
@@ -90,5 +98,25 @@ export class CheckOut {
       holders: command.holders,
       payment: { provider: 'none', intentId: null, clientSecret: null, confirmUrl: null },
     };
+  }
+
+  /** A payment may have come before this; then the order is already completed, and that is its answer. */
+  private async withIntent(tx: Transaction, { id }: Order, payment: Order['payment']): Promise<Order> {
+    const order = await this.orders.lock(tx, id);
+    if (!order) throw new Error(`order ${id} is gone`);
+    if (order.status === 'cancelled' || order.status === 'expired') throw new OrderOver(order);
+    await this.orders.setIntent(tx, id, payment);
+    return { ...order, payment };
+  }
+
+  /** Kept on the order all the same: who pays in spite of it has a payment that can be told whose it is. */
+  private async takeIntentBack(order: Order, payment: Order['payment']): Promise<never> {
+    await this.transactions.runStep(async (tx) => {
+      await this.orders.setIntent(tx, order.id, payment);
+      await this.consequences.cancelled(tx, { ...order, payment });
+    });
+    if (order.status === 'expired')
+      throw new DomainError('RESERVATION_EXPIRED', 'This reservation has expired; its seats are for sale again.');
+    throw new DomainError('INVALID_STATE', 'This reservation was given back meanwhile.', { status: 'released' });
   }
 }

@@ -10,12 +10,13 @@ const BATCH = 200;
 export class ExpireReservations {
   constructor(private readonly reservations: Reservations) {}
 
+  /** Returns how many it ended; others were paid or given back in time and only had to be looked at. */
   async execute(): Promise<number> {
     let total = 0;
     for (;;) {
-      const ended = await this.reservations.expireDue(BATCH);
+      const { looked, ended } = await this.reservations.expireDue(BATCH);
       total += ended;
-      if (ended < BATCH) return total;
+      if (looked < BATCH) return total;
     }
   }
 }

@@ -4,6 +4,7 @@ import type { ReservationStatus } from '#domain/purchase/reservation';
 import type { FreePlace } from '#domain/purchase/best-available';
 import type { Place } from '#domain/catalog/stadium-layout';
 import type { SaleStatus } from '#domain/catalog/sale';
+import type { Money } from '#domain/shared/money';
 
 export interface MatchForSale {
   readonly id: string;
@@ -73,13 +74,26 @@ export interface SeatState extends Place {
 
 /** Seats as anybody may see them: a moment old, never trusted for a "yes". An expired hold reads as available. */
 export abstract class SeatInventory {
-  abstract layOut(tx: Transaction, matchId: string, sectors: readonly { sectorId: string; places: readonly Place[] }[]): Promise<void>;
+  abstract layOut(
+    tx: Transaction,
+    matchId: string,
+    sectors: readonly { sectorId: string; places: readonly Place[] }[],
+  ): Promise<void>;
   abstract free(sectorId: string): Promise<readonly FreePlace[]>;
   abstract seats(sectorId: string): Promise<{ version: number; seats: readonly SeatState[] }>;
   abstract states(matchId: string): Promise<readonly SectorState[]>;
+  abstract sectorState(matchId: string, sectorId: string): Promise<SectorState & { readonly othersHaveSeats: boolean }>;
   /** Which sector each of these seats is in; unknown ones are missing. */
   abstract sectorsOf(matchId: string, seatIds: readonly string[]): Promise<ReadonlyMap<string, string>>;
 }
+
+/** A fan's wish for seats of one sector: so many of the best, or exactly these. */
+export type HoldWish = {
+  readonly matchId: string;
+  readonly userId: string;
+  readonly sessionToken: string | undefined;
+  readonly sector: SectorForSale & { readonly currency: string };
+} & ({ readonly quantity: number } | { readonly seatIds: readonly string[] });
 
 export interface HoldRequest {
   readonly matchId: string;
@@ -117,10 +131,18 @@ export interface Order {
   readonly currency: string;
   readonly email: string;
   readonly holders: readonly { seatId: string; name: string }[];
-  readonly payment: { readonly provider: string; readonly intentId: string | null; readonly clientSecret: string | null; readonly confirmUrl: string | null };
+  readonly payment: {
+    readonly provider: string;
+    readonly intentId: string | null;
+    readonly clientSecret: string | null;
+    readonly confirmUrl: string | null;
+  };
 }
 
-/** Reservations and their seats, locked while a transaction decides about them. */
+/**
+ * Reservations and their seats, locked while a transaction decides about them. Whether one has expired is read off the
+ * database's clock, wherever the scheduler has got to.
+ */
 export abstract class Reservations {
   abstract find(reservationId: string): Promise<Reservation | undefined>;
   /** Locked until the transaction ends; undefined when there is none or it is another fan's. */
@@ -128,24 +150,33 @@ export abstract class Reservations {
   abstract setStatus(tx: Transaction, reservationId: string, status: ReservationStatus): Promise<void>;
   /** Gives its seats back: for sale at once. */
   abstract freeSeats(tx: Transaction, reservationId: string): Promise<void>;
-  /**
-   * Makes its seats sold if every one of them is still its own or free again; false and nothing changed otherwise. Without
-   * `revive` a hold that has ended stays ended, whoever has its seats.
-   */
-  abstract sellSeats(tx: Transaction, reservation: Reservation, options: { revive: boolean }): Promise<boolean>;
-  /** The other holds of the same window that nobody is paying for. */
+  /** Makes its seats sold if every one of them is still its own or free again; false and nothing changed otherwise. */
+  abstract sellSeats(tx: Transaction, reservation: Reservation): Promise<boolean>;
+  /** Counts an ended hold among its fan's seats again; false when with the others they would be more than `limit`. */
+  abstract countAgain(tx: Transaction, reservation: Reservation, limit: number): Promise<boolean>;
+  /** The other living holds of the same window that nobody is paying for. */
   abstract othersInWindow(tx: Transaction, reservation: Reservation): Promise<readonly string[]>;
-  /** Ends up to `limit` reservations whose time has come; returns how many. Moves rows, decides nothing. */
-  abstract expireDue(limit: number): Promise<number>;
+  /**
+   * Looks at up to `limit` reservations whose time has come and ends those that nobody has ended. Moves rows, decides
+   * nothing. Fewer than `limit` looked at: there are no more.
+   */
+  abstract expireDue(limit: number): Promise<{ looked: number; ended: number }>;
 }
 
 export abstract class Orders {
   abstract nextNumber(tx: Transaction): Promise<number>;
-  abstract add(tx: Transaction, order: Order): Promise<void>;
-  abstract ofReservation(tx: Transaction, reservationId: string): Promise<Order | undefined>;
-  abstract lockByIntent(tx: Transaction, intentId: string): Promise<Order | undefined>;
-  /** Another order of the same window that is being paid or was. */
-  abstract rivalInWindow(tx: Transaction, sessionToken: string, reservationId: string): Promise<{ id: string; status: OrderStatus } | undefined>;
+  /** False, and nothing added, when another order has the same window. */
+  abstract add(tx: Transaction, order: Order): Promise<boolean>;
+  /** Locked until the transaction ends, like the next; its reservation is locked before it, by everybody. */
+  abstract lock(tx: Transaction, orderId: string): Promise<Order | undefined>;
+  abstract lockOfReservation(tx: Transaction, reservationId: string): Promise<Order | undefined>;
+  /** Whose payment this is; the id of the order itself serves when the payment came before we heard of its intent. */
+  abstract reservationPaid(tx: Transaction, by: { intentId?: string; orderId?: string }): Promise<string | undefined>;
+  /** The order that has this window: it is being paid, or was. */
+  abstract idInWindow(tx: Transaction, sessionToken: string): Promise<string | undefined>;
+  /** For an order that had given its window up; false when another one has it by now. */
+  abstract reclaimWindow(tx: Transaction, order: Order): Promise<boolean>;
+  abstract giveUpWindow(tx: Transaction, order: Order): Promise<void>;
   abstract setIntent(tx: Transaction, orderId: string, payment: Order['payment']): Promise<void>;
   abstract setStatus(tx: Transaction, orderId: string, status: OrderStatus, events: readonly string[]): Promise<void>;
   abstract note(tx: Transaction, orderId: string, event: string): Promise<void>;
@@ -163,28 +194,51 @@ export abstract class Payments {
 /** What follows from an order's fate, in the transaction that decides it: tickets, the end of the turn, what is told to whom. */
 export abstract class OrderConsequences {
   abstract completed(tx: Transaction, order: Order, reservation: Reservation): Promise<void>;
-  /** The money goes back in full: the seats were no longer to be had. */
-  abstract refunded(tx: Transaction, order: Order): Promise<void>;
+  /** All that was paid goes back, which may be another amount than was asked for. */
+  abstract refunded(tx: Transaction, order: Order, paid: Money): Promise<void>;
   abstract cancelled(tx: Transaction, order: Order): Promise<void>;
 }
 
 /** Remembers the provider's events; false when this one has already taken effect. */
 export abstract class PaymentInbox {
-  abstract remember(tx: Transaction, event: { eventId: string; type: string; intentId: string | undefined; outcome: string }): Promise<boolean>;
+  abstract remember(
+    tx: Transaction,
+    event: { eventId: string; type: string; intentId: string | undefined; outcome: string },
+  ): Promise<boolean>;
 }
 
 /** What the waiting room did, in our words. */
 export type WaitingRoomEvent =
-  | { readonly kind: 'turn granted'; readonly matchId: string; readonly userId: string; readonly sessionToken: string; readonly expiresAt: string }
-  | { readonly kind: 'turn over'; readonly matchId: string; readonly userId: string; readonly sessionToken: string | undefined; readonly reason: string }
+  | {
+      readonly kind: 'turn granted';
+      readonly matchId: string;
+      readonly userId: string;
+      readonly sessionToken: string;
+      readonly expiresAt: string;
+    }
+  | {
+      readonly kind: 'turn over';
+      readonly matchId: string;
+      readonly userId: string;
+      readonly sessionToken: string | undefined;
+      readonly reason: string;
+    }
   | { readonly kind: 'front reached'; readonly matchId: string; readonly userId: string }
-  | { readonly kind: 'positions'; readonly matchId: string; readonly items: readonly { readonly userId: string; readonly position: number }[] };
+  | {
+      readonly kind: 'positions';
+      readonly matchId: string;
+      readonly items: readonly { readonly userId: string; readonly position: number }[];
+    };
 
 /** The waiting room's event streams, one a match: nothing is lost there, whatever happens to the messages. */
 export abstract class WaitingRoomEvents {
   abstract matches(): Promise<readonly string[]>;
   /** Events after this one, oldest first; what cannot be read is skipped, but its place is told by `lastId`. */
-  abstract readAfter(matchId: string, streamId: string, limit: number): Promise<{ events: readonly WaitingRoomEvent[]; lastId: string }>;
+  abstract readAfter(
+    matchId: string,
+    streamId: string,
+    limit: number,
+  ): Promise<{ events: readonly WaitingRoomEvent[]; lastId: string }>;
 }
 
 /** How far each stream has been read; advancing it commits with the effects, so that of N replicas one applies an event. */

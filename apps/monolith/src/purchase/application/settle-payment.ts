@@ -6,6 +6,8 @@ export interface PaymentNews {
   readonly eventId: string;
   readonly type: string;
   readonly intentId: string | undefined;
+  /** As the provider was told it with the intent. */
+  readonly orderId?: string;
   readonly outcome: 'succeeded' | 'failed' | 'canceled' | 'other';
   readonly amountCents: number | undefined;
   readonly currency: string | undefined;
@@ -15,7 +17,7 @@ export type Settled = 'completed' | 'refunded' | 'noted' | 'repeated' | 'unknown
 
 /**
  * What the provider says about a payment takes effect once, in one transaction with the record of its event. Every
- * captured payment ends as a completed order or goes back in full: hold alive, or over but the same seats still free →
+ * captured payment ends as a completed order or goes back in full: hold alive, or over but its seats still to be had →
  * completed; otherwise → refunded. There is no third state (W9).
  */
 export class SettlePayment {
@@ -31,28 +33,44 @@ export class SettlePayment {
   execute(news: PaymentNews): Promise<Settled> {
     return this.transactions.run(async (tx) => {
       if (!(await this.inbox.remember(tx, news))) return 'repeated';
-      const order = news.intentId ? await this.orders.lockByIntent(tx, news.intentId) : undefined;
+      const reservationId =
+        news.intentId && (await this.orders.reservationPaid(tx, { intentId: news.intentId, orderId: news.orderId }));
+      const reservation = reservationId ? await this.reservations.lock(tx, reservationId) : undefined;
+      const order = reservation && (await this.orders.lockOfReservation(tx, reservation.id));
       if (!order) return 'unknown intent';
-      if (news.outcome === 'succeeded') return this.paid(tx, order, news);
+      if (news.outcome === 'succeeded') return this.paid(tx, await this.withIntent(tx, order, news), reservation, news);
       if (news.outcome === 'failed') await this.orders.note(tx, order.id, 'payment_failed');
       return 'noted';
     });
   }
 
-  private async paid(tx: Transaction, order: Order, news: PaymentNews): Promise<Settled> {
-    const reservation = await this.reservations.lock(tx, order.reservationId);
-    if (!reservation) throw new Error(`order ${order.id} has no reservation`);
-    const paidExactly = news.amountCents === order.totalCents && news.currency?.toUpperCase() === order.currency;
-    const open = order.status !== 'completed' && order.status !== 'refunded';
-    const match = await this.matches.match(order.matchId, tx);
-    const revive = match !== undefined && match.saleStatus !== 'closed';
-    const hasSeats = open && paidExactly && (await this.reservations.sellSeats(tx, reservation, { revive }));
+  private async paid(tx: Transaction, order: Order, reservation: Reservation, news: PaymentNews): Promise<Settled> {
+    const paid = { amountCents: news.amountCents ?? order.totalCents, currency: news.currency?.toUpperCase() ?? '' };
+    const paidExactly = paid.amountCents === order.totalCents && paid.currency === order.currency;
+    const isOpen = order.status !== 'completed' && order.status !== 'refunded';
+    const hasSeats = isOpen && paidExactly && (await this.hasSeats(tx, order, reservation));
     const outcome = afterPayment({ status: order.status, paidExactly, hasSeats });
     if (outcome === 'nothing') return 'noted';
     if (outcome === 'complete') return this.complete(tx, order, reservation);
-    await this.orders.setStatus(tx, order.id, 'refunded', ['payment_succeeded', paidExactly ? 'seats_gone' : 'payment_mismatch', 'refunded']);
-    await this.consequences.refunded(tx, order);
+    await this.orders.setStatus(tx, order.id, 'refunded', [
+      'payment_succeeded',
+      paidExactly ? 'seats_gone' : 'payment_mismatch',
+      'refunded',
+    ]);
+    await this.orders.giveUpWindow(tx, order);
+    await this.giveSeatsBack(tx, reservation);
+    await this.consequences.refunded(tx, order, paid);
     return 'refunded';
+  }
+
+  /** A living hold has its seats. One that is over gets them back as if it were asked for now: sale, window, limit, seats. */
+  private async hasSeats(tx: Transaction, order: Order, reservation: Reservation): Promise<boolean> {
+    if (reservation.status === 'ordered') return this.reservations.sellSeats(tx, reservation);
+    const match = await this.matches.match(order.matchId, tx);
+    if (!match || match.saleStatus === 'closed') return false;
+    if (!(await this.orders.reclaimWindow(tx, order))) return false;
+    if (!(await this.reservations.countAgain(tx, reservation, match.maxTicketsPerFan))) return false;
+    return this.reservations.sellSeats(tx, reservation);
   }
 
   private async complete(tx: Transaction, order: Order, reservation: Reservation): Promise<Settled> {
@@ -64,5 +82,20 @@ export class SettlePayment {
       await this.reservations.freeSeats(tx, other);
     }
     return 'completed';
+  }
+
+  /** Nobody can pay for this order any more, so nobody waits for its seats. */
+  private async giveSeatsBack(tx: Transaction, reservation: Reservation): Promise<void> {
+    if (reservation.status !== 'ordered') return;
+    await this.reservations.setStatus(tx, reservation.id, 'released');
+    await this.reservations.freeSeats(tx, reservation.id);
+  }
+
+  /** The provider may speak before its answer to us was recorded; without the intent nothing could be given back. */
+  private async withIntent(tx: Transaction, order: Order, { intentId }: PaymentNews): Promise<Order> {
+    if (order.payment.intentId !== null || !intentId) return order;
+    const payment = { ...order.payment, intentId };
+    await this.orders.setIntent(tx, order.id, payment);
+    return { ...order, payment };
   }
 }

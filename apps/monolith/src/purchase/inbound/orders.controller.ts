@@ -2,6 +2,7 @@ import { Caller, type CallerIdentity } from '#platform/http/caller';
 import { Endpoint } from '#platform/http/endpoint';
 import { decodeCursor, page, pageQuery } from '#platform/http/paging';
 import { RequestRefused } from '#platform/http/request-refused';
+import { givenId } from '#platform/http/text-fields';
 import { Controller, Get, Param, Query } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { z } from 'zod';
@@ -35,7 +36,10 @@ export class OrdersController {
   @Endpoint({ access: 'fan' })
   @ApiOperation({ summary: 'One order with its tickets and what happened to it' })
   @ApiOkResponse({ standardSchema: orderAnswer })
-  async one(@Param('id', { schema: z.guid() }) orderId: string, @Caller() caller: CallerIdentity): Promise<z.infer<typeof orderAnswer>> {
+  async one(
+    @Param('id', { schema: givenId }) orderId: string,
+    @Caller() caller: CallerIdentity,
+  ): Promise<z.infer<typeof orderAnswer>> {
     const details = await this.reader.order(orderId, caller.userId);
     if (!details) throw new RequestRefused('NOT_FOUND', { detail: 'There is no such order.' });
     const tickets = await this.ticketing.ofOrders([orderId]);

@@ -1,11 +1,14 @@
 import type { Logger } from '#platform/logging/logger';
 import { Endpoint } from '#platform/http/endpoint';
 import { Controller, Headers, Inject, Post, Req } from '@nestjs/common';
-import { ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiBody, ApiHeader, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
+import { z } from 'zod';
 import { PaymentApi } from '../../payment/payment.api.ts';
 import { LOGGER } from '../../tokens.ts';
 import { SettlePayment } from '../application/settle-payment.ts';
+
+const webhookAnswer = z.object({ received: z.literal(true) }).meta({ id: 'WebhookReceived' });
 
 /** Where the provider tells what became of a payment. Repeats are answered 200 and change nothing. */
 @ApiTags('payments')
@@ -20,7 +23,13 @@ export class PaymentWebhookController {
   @Post('stripe')
   @Endpoint({ access: 'public', status: 200, body: 'raw', noAddressLimit: true, noKeyBecause: 'the event carries its own id' })
   @ApiOperation({ summary: "The provider's signed events" })
-  async stripe(@Req() request: FastifyRequest, @Headers('stripe-signature') signature: string | undefined): Promise<{ received: true }> {
+  @ApiHeader({ name: 'Stripe-Signature', required: true, description: 't=<seconds>,v1=<HMAC-SHA256 of `<seconds>.<body>`>' })
+  @ApiBody({ schema: { type: 'object' }, description: 'An event as Stripe sends it; the signature is over its bytes' })
+  @ApiOkResponse({ standardSchema: webhookAnswer, description: 'Taken, or known already' })
+  async stripe(
+    @Req() request: FastifyRequest,
+    @Headers('stripe-signature') signature: string | undefined,
+  ): Promise<{ received: true }> {
     const event = this.payments.readWebhook(Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0), signature);
     const settled = await this.settlePayment.execute(event);
     this.logger.info({ event_id: event.eventId, type: event.type, intent_id: event.intentId, settled }, 'payment event');

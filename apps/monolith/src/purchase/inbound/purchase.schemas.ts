@@ -1,4 +1,4 @@
-import { reservationStatusAt, type ReservationStatus } from '#domain/purchase/reservation';
+import { givenId } from '#platform/http/text-fields';
 import { z } from 'zod';
 import type { Order, Reservation } from '../application/ports.ts';
 import type { OrderDetails } from '../application/ports.ts';
@@ -15,10 +15,10 @@ const plainText = (max: number) =>
 
 export const holdRequest = z
   .union([
-    z.strictObject({ sector_id: z.guid(), quantity: z.int().min(1).max(20) }),
+    z.strictObject({ sector_id: givenId, quantity: z.int().min(1).max(20) }),
     z.strictObject({
       seat_ids: z
-        .array(z.guid())
+        .array(givenId)
         .min(1)
         .max(20)
         .refine((ids) => new Set(ids).size === ids.length, 'names a seat twice'),
@@ -29,7 +29,7 @@ export const holdRequest = z
 export const checkOutRequest = z
   .strictObject({
     holders: z
-      .array(z.strictObject({ seat_id: z.guid(), name: plainText(100) }))
+      .array(z.strictObject({ seat_id: givenId, name: plainText(100) }))
       .min(1)
       .max(20),
     email: z.email().max(254),
@@ -62,7 +62,12 @@ export const checkOutAnswer = z
     order_id: z.guid(),
     number: z.string().meta({ example: 'ORD-2026-001234' }),
     status: z.enum(['awaiting_payment', 'completed', 'cancelled', 'refunded', 'expired']),
-    payment: z.object({ provider: z.string(), intent_id: z.string(), client_secret: z.string(), confirm_url: z.string().optional() }),
+    payment: z.object({
+      provider: z.string(),
+      intent_id: z.string(),
+      client_secret: z.string(),
+      confirm_url: z.string().optional(),
+    }),
   })
   .meta({ id: 'CheckedOut' });
 
@@ -81,16 +86,23 @@ export const orderAnswer = z
   })
   .meta({ id: 'Order' });
 
-export const orderListAnswer = z.object({ items: z.array(orderAnswer), next_cursor: z.string().nullable() }).meta({ id: 'OrderList' });
+export const orderListAnswer = z
+  .object({ items: z.array(orderAnswer), next_cursor: z.string().nullable() })
+  .meta({ id: 'OrderList' });
 
 const seatsView = (seats: Reservation['seats']): z.infer<typeof reservedSeat>[] =>
-  seats.map((seat) => ({ seat_id: seat.seatId, sector: seat.sector, row: seat.row, number: seat.number, price_cents: seat.priceCents }));
+  seats.map((seat) => ({
+    seat_id: seat.seatId,
+    sector: seat.sector,
+    row: seat.row,
+    number: seat.number,
+    price_cents: seat.priceCents,
+  }));
 
-export function reservationView(reservation: Reservation, now = new Date()): z.infer<typeof reservationAnswer> {
-  const status: ReservationStatus = reservationStatusAt(reservation.status, reservation.expiresAt, now);
+export function reservationView(reservation: Reservation): z.infer<typeof reservationAnswer> {
   return {
     id: reservation.id,
-    status,
+    status: reservation.status,
     match_id: reservation.matchId,
     seats: seatsView(reservation.seats),
     together: reservation.together,
@@ -116,7 +128,10 @@ export function checkedOutView({ id, number, status, payment }: Order): z.infer<
 
 type TicketOfOrder = z.infer<typeof orderAnswer>['tickets'][number];
 
-export function orderView({ order, seats, timeline }: OrderDetails, tickets: readonly TicketOfOrder[]): z.infer<typeof orderAnswer> {
+export function orderView(
+  { order, seats, timeline }: OrderDetails,
+  tickets: readonly TicketOfOrder[],
+): z.infer<typeof orderAnswer> {
   return {
     id: order.id,
     number: order.number,

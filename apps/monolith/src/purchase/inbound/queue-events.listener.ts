@@ -32,7 +32,9 @@ export class QueueEventsListener implements OnApplicationBootstrap, OnApplicatio
     if (!this.loops) return;
     this.subscriber.on('message', (_channel: string, message: string) => this.hear(message));
     // Not awaited: without Redis the monolith starts all the same, and the client subscribes when it is back.
-    this.subscriber.subscribe(QUEUE_EVENTS_CHANNEL).catch((error: unknown) => this.logger.warn({ err: error }, 'not subscribed to the waiting room'));
+    this.subscriber
+      .subscribe(QUEUE_EVENTS_CHANNEL)
+      .catch((error: unknown) => this.logger.warn({ err: error }, 'not subscribed to the waiting room'));
     this.loop.start();
   }
 
@@ -55,7 +57,16 @@ export class QueueEventsListener implements OnApplicationBootstrap, OnApplicatio
     if (all) this.lookAtAllAt = Date.now() + LOOK_ANYWAY_MS;
     const matches = all ? await this.followWaitingRoom.matches() : spokenOf;
     let applied = 0;
-    for (const matchId of matches) applied += await this.followWaitingRoom.execute(matchId);
+    let failed: { error: unknown } | undefined;
+    for (const matchId of matches) {
+      try {
+        applied += await this.followWaitingRoom.execute(matchId);
+      } catch (error) {
+        // A match whose events cannot be applied must not keep those after it from theirs.
+        failed ??= { error };
+      }
+    }
+    if (failed) throw failed.error;
     return applied;
   }
 }

@@ -1,6 +1,7 @@
 import { Caller, type CallerIdentity } from '#platform/http/caller';
 import { Endpoint } from '#platform/http/endpoint';
 import { RequestRefused } from '#platform/http/request-refused';
+import { givenId } from '#platform/http/text-fields';
 import { Answers } from '#platform/idempotency/answers';
 import { Body, Controller, Delete, Get, Headers, Param, Post, Res } from '@nestjs/common';
 import { ApiCreatedResponse, ApiHeader, ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
@@ -10,9 +11,16 @@ import { CheckOut } from '../application/check-out.ts';
 import { HoldSeats } from '../application/hold-seats.ts';
 import { Reservations } from '../application/ports.ts';
 import { ReleaseReservation } from '../application/release-reservation.ts';
-import { checkOutAnswer, checkedOutView, checkOutRequest, holdRequest, reservationAnswer, reservationView } from './purchase.schemas.ts';
-
-const id = z.guid();
+import { HoldLanes } from './hold-lanes.ts';
+import { HoldMetrics } from './hold-metrics.ts';
+import {
+  checkOutAnswer,
+  checkedOutView,
+  checkOutRequest,
+  holdRequest,
+  reservationAnswer,
+  reservationView,
+} from './purchase.schemas.ts';
 
 @ApiTags('purchase')
 @Controller('api/v1')
@@ -23,6 +31,8 @@ export class ReservationsController {
     private readonly releaseReservation: ReleaseReservation,
     private readonly reservations: Reservations,
     private readonly answers: Answers,
+    private readonly metrics: HoldMetrics,
+    private readonly lanes: HoldLanes,
   ) {}
 
   @Post('matches/:id/reservations')
@@ -31,17 +41,18 @@ export class ReservationsController {
   @ApiHeader({ name: 'X-Purchase-Session', description: 'The session_token of the turn, when the match has a waiting room' })
   @ApiCreatedResponse({ standardSchema: reservationAnswer })
   hold(
-    @Param('id', { schema: id }) matchId: string,
+    @Param('id', { schema: givenId }) matchId: string,
     @Body({ schema: holdRequest }) body: z.output<typeof holdRequest>,
     @Headers('x-purchase-session') sessionToken: string | undefined,
     @Caller() caller: CallerIdentity,
     @Res() reply: FastifyReply,
   ): Promise<void> {
     const wish = { matchId, userId: caller.userId, sessionToken };
-    const command = 'quantity' in body ? { ...wish, sectorId: body.sector_id, quantity: body.quantity } : { ...wish, seatIds: body.seat_ids };
+    const command =
+      'quantity' in body ? { ...wish, sectorId: body.sector_id, quantity: body.quantity } : { ...wish, seatIds: body.seat_ids };
     return this.answers.give(
       reply,
-      () => this.holdSeats.execute(command),
+      () => this.metrics.count(this.lanes.run(() => this.holdSeats.execute(command))),
       (reservation) => ({ status: 201, location: `/api/v1/reservations/${reservation.id}`, body: reservationView(reservation) }),
     );
   }
@@ -50,7 +61,10 @@ export class ReservationsController {
   @Endpoint({ access: 'fan' })
   @ApiOperation({ summary: 'A reservation, also when it has ended' })
   @ApiOkResponse({ standardSchema: reservationAnswer })
-  async one(@Param('id', { schema: id }) reservationId: string, @Caller() caller: CallerIdentity): Promise<z.infer<typeof reservationAnswer>> {
+  async one(
+    @Param('id', { schema: givenId }) reservationId: string,
+    @Caller() caller: CallerIdentity,
+  ): Promise<z.infer<typeof reservationAnswer>> {
     const reservation = await this.reservations.find(reservationId);
     if (reservation?.userId !== caller.userId) throw new RequestRefused('NOT_FOUND', { detail: 'There is no such reservation.' });
     return reservationView(reservation);
@@ -60,7 +74,7 @@ export class ReservationsController {
   @Endpoint({ access: 'fan', status: 204, body: 'none' })
   @ApiOperation({ summary: 'Give the seats back; cancels an order that is being paid' })
   @ApiNoContentResponse()
-  async release(@Param('id', { schema: id }) reservationId: string, @Caller() caller: CallerIdentity): Promise<void> {
+  async release(@Param('id', { schema: givenId }) reservationId: string, @Caller() caller: CallerIdentity): Promise<void> {
     await this.releaseReservation.execute({ reservationId, userId: caller.userId });
   }
 
@@ -70,7 +84,7 @@ export class ReservationsController {
   @ApiCreatedResponse({ standardSchema: checkOutAnswer })
   @ApiOkResponse({ standardSchema: checkOutAnswer })
   pay(
-    @Param('id', { schema: id }) reservationId: string,
+    @Param('id', { schema: givenId }) reservationId: string,
     @Body({ schema: checkOutRequest }) body: z.output<typeof checkOutRequest>,
     @Caller() caller: CallerIdentity,
     @Res() reply: FastifyReply,

@@ -1,15 +1,13 @@
 import { Endpoint } from '#platform/http/endpoint';
 import { sendCacheable, sendTagged } from '#platform/http/etag';
 import { RequestRefused } from '#platform/http/request-refused';
+import { givenId } from '#platform/http/text-fields';
 import { Controller, Get, Param, Req, Res } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { createHash } from 'node:crypto';
-import { z } from 'zod';
 import { MatchesForSale, SeatInventory } from '../application/ports.ts';
 import { seatListAnswer, seatView, sectorListAnswer, sectorView } from './sectors.schemas.ts';
-
-const id = z.guid();
 
 @ApiTags('matches')
 @Controller('api/v1/matches/:id/sectors')
@@ -23,12 +21,18 @@ export class SectorsController {
   @Endpoint({ access: 'public' })
   @ApiOperation({ summary: 'Sectors with prices and what is free now' })
   @ApiOkResponse({ standardSchema: sectorListAnswer })
-  async list(@Param('id', { schema: id }) matchId: string, @Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+  async list(
+    @Param('id', { schema: givenId }) matchId: string,
+    @Req() request: FastifyRequest,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
     const match = await this.matches.match(matchId);
     if (!match) throw new RequestRefused('NOT_FOUND', { detail: 'There is no such match.' });
     const [sectors, states] = await Promise.all([this.matches.sectors(matchId), this.inventory.states(matchId)]);
     const available = new Map(states.map((state) => [state.sectorId, state.available]));
-    sendCacheable(request, reply, { items: sectors.map((sector) => sectorView(sector, match.currency, available.get(sector.id) ?? 0)) });
+    sendCacheable(request, reply, {
+      items: sectors.map((sector) => sectorView(sector, match.currency, available.get(sector.id) ?? 0)),
+    });
   }
 
   @Get(':sid/seats')
@@ -36,8 +40,8 @@ export class SectorsController {
   @ApiOperation({ summary: 'Every seat of a sector and whether it is free' })
   @ApiOkResponse({ standardSchema: seatListAnswer })
   async seats(
-    @Param('id', { schema: id }) matchId: string,
-    @Param('sid', { schema: id }) sectorId: string,
+    @Param('id', { schema: givenId }) matchId: string,
+    @Param('sid', { schema: givenId }) sectorId: string,
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
   ): Promise<void> {

@@ -1,4 +1,5 @@
 import type { Transaction } from '#application/transaction-manager';
+import type { Money } from '#domain/shared/money';
 import type { TicketingApi } from '../../ticketing/ticketing.api.ts';
 import { OrderConsequences, type Order, type Reservation } from '../application/ports.ts';
 import type { OrderMessenger } from './order-messenger.ts';
@@ -26,8 +27,8 @@ export class RecordedOrderConsequences extends OrderConsequences {
     await this.messenger.completed(tx, order, reservation, tickets);
   }
 
-  refunded(tx: Transaction, order: Order): Promise<void> {
-    return this.messenger.refunded(tx, order);
+  refunded(tx: Transaction, order: Order, paid: Money): Promise<void> {
+    return this.messenger.refunded(tx, order, paid);
   }
 
   cancelled(tx: Transaction, order: Order): Promise<void> {

@@ -1,6 +1,6 @@
 import type { OutboxMessage } from '#application/outbox';
 import type { EmailJob, PushJob } from '#contracts/queue-jobs';
-import { formatMoney } from '#domain/shared/money';
+import { formatMoney, type Money } from '#domain/shared/money';
 import type { FanContact } from '../../fans/fans.api.ts';
 import type { IssuedTicket } from '../../ticketing/ticketing.api.ts';
 import type { MatchForSale, Order, Reservation } from '../application/ports.ts';
@@ -13,7 +13,12 @@ export interface ToldOrder {
   readonly nextId: () => string;
 }
 
-const envelope = (id: string, now: Date) => ({ job_id: id, created_at: now.toISOString(), attempts: 0 as const, max_attempts: 3 as const });
+const envelope = (id: string, now: Date) => ({
+  job_id: id,
+  created_at: now.toISOString(),
+  attempts: 0 as const,
+  max_attempts: 3 as const,
+});
 
 function email(told: ToldOrder, event: string, part: Pick<EmailJob, 'template' | 'payload'>): OutboxMessage {
   const id = told.nextId();
@@ -31,7 +36,11 @@ export function orderConfirmation(told: ToldOrder, reservation: Reservation): Ou
       match_name: match.name,
       kickoff_at: match.kickoffAt.toISOString(),
       venue: match.venue,
-      tickets: reservation.seats.map((seat) => ({ sector: seat.sector, row: seat.row, seat: seat.number === null ? null : String(seat.number) })),
+      tickets: reservation.seats.map((seat) => ({
+        sector: seat.sector,
+        row: seat.row,
+        seat: seat.number === null ? null : String(seat.number),
+      })),
       total_amount: formatMoney({ amountCents: order.totalCents, currency: order.currency }),
       locale: contact.locale,
     },
@@ -61,28 +70,35 @@ export function ticketDelivery(told: ToldOrder, tickets: readonly IssuedTicket[]
   });
   if (contact.fcmTokens.length === 0) return [mail];
   const id = told.nextId();
-  const text = contact.locale === 'hr' ? ['Ulaznice su stigle', `${match.name}: ulaznica: ${tickets.length}`] : ['Your tickets are here', `${match.name}: ${tickets.length} ticket(s)`];
+  const text =
+    contact.locale === 'hr'
+      ? ['Ulaznice su stigle', `${match.name}: ulaznica: ${tickets.length}`]
+      : ['Your tickets are here', `${match.name}: ${tickets.length} ticket(s)`];
   const push: PushJob = {
     ...envelope(id, now),
     type: 'push',
     template: 'ticket_delivery',
     user_id: order.userId,
     fcm_tokens: [...contact.fcmTokens],
-    payload: { title: text[0] ?? '', body: text[1] ?? '', data: { order_id: order.id, match_id: order.matchId, action: 'open_tickets' } },
+    payload: {
+      title: text[0] ?? '',
+      body: text[1] ?? '',
+      data: { order_id: order.id, match_id: order.matchId, action: 'open_tickets' },
+    },
     priority: 'normal',
   };
   return [mail, { id, destination: 'push', event: 'ticket.generated', aggregateId: order.id, body: push }];
 }
 
-/** One mail that the money goes back in full. */
-export function refundNotice(told: ToldOrder): OutboxMessage {
+/** One mail that what was paid goes back. */
+export function refundNotice(told: ToldOrder, paid: Money): OutboxMessage {
   const { order, match, contact } = told;
   return email(told, 'order.refunded', {
     template: 'refund',
     payload: {
       order_id: order.number,
       match_name: match.name,
-      total_amount: formatMoney({ amountCents: order.totalCents, currency: order.currency }),
+      total_amount: formatMoney(paid),
       locale: contact.locale,
     },
   });

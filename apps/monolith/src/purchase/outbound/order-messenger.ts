@@ -2,6 +2,7 @@ import type { Clock } from '#application/clock';
 import type { Ids } from '#application/ids';
 import type { Outbox, OutboxMessage } from '#application/outbox';
 import type { Transaction } from '#application/transaction-manager';
+import type { Money } from '#domain/shared/money';
 import type { FansApi } from '../../fans/fans.api.ts';
 import { PAYMENTS_DESTINATION, type PaymentCommand } from '../../payment/payment.api.ts';
 import type { IssuedTicket } from '../../ticketing/ticketing.api.ts';
@@ -25,14 +26,13 @@ export class OrderMessenger {
     await this.outbox.append(tx, [orderConfirmation(told, reservation), ...ticketDelivery(told, tickets), ...turnIsUsed]);
   }
 
-  async refunded(tx: Transaction, order: Order): Promise<void> {
-    const command: PaymentCommand = {
-      kind: 'refund',
-      intentId: order.payment.intentId ?? '',
-      amountCents: order.totalCents,
-      key: `refund-${order.id}`,
-    };
-    await this.outbox.append(tx, [this.payment(order, 'order.refunded', command), refundNotice(await this.told(tx, order))]);
+  async refunded(tx: Transaction, order: Order, paid: Money): Promise<void> {
+    const { intentId } = order.payment;
+    if (intentId === null) throw new Error(`order ${order.id} was paid without an intent`);
+    const command: PaymentCommand = { kind: 'refund', intentId, amountCents: paid.amountCents, key: `refund-${order.id}` };
+    // A seat may be given away, and no provider gives back nothing.
+    const commands = paid.amountCents > 0 ? [this.payment(order, 'order.refunded', command)] : [];
+    await this.outbox.append(tx, [...commands, refundNotice(await this.told(tx, order), paid)]);
   }
 
   async cancelled(tx: Transaction, order: Order): Promise<void> {
@@ -45,7 +45,12 @@ export class OrderMessenger {
   }
 
   private turnIsUsed(order: Order, sessionToken: string): OutboxMessage {
-    const body: WaitingRoomMessage = { kind: 'complete', match_id: order.matchId, user_id: order.userId, session_token: sessionToken };
+    const body: WaitingRoomMessage = {
+      kind: 'complete',
+      match_id: order.matchId,
+      user_id: order.userId,
+      session_token: sessionToken,
+    };
     return { id: this.ids.next(), destination: WAITING_ROOM_DESTINATION, event: 'order.completed', body };
   }
 

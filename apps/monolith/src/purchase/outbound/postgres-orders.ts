@@ -14,10 +14,12 @@ export class PostgresOrders extends Orders {
     return Number(row?.number);
   }
 
-  async add(tx: Transaction, order: Order): Promise<void> {
-    await inside(tx).rows(
-      `insert into orders (id, number, match_id, reservation_id, user_id, session_token, status, total_cents, currency, email, holders, provider)
-       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11::jsonb, $12)`,
+  async add(tx: Transaction, order: Order): Promise<boolean> {
+    const added = await inside(tx).rows(
+      `insert into orders (id, number, match_id, reservation_id, user_id, session_token, claims_window, status, total_cents, currency, email,
+                           holders, provider)
+       values ($1, $2, $3, $4, $5, $6, $6::text is not null, $7, $8, $9, $10, $11::jsonb, $12)
+       on conflict (session_token) where claims_window do nothing returning 1`,
       [
         order.id,
         order.number,
@@ -33,26 +35,50 @@ export class PostgresOrders extends Orders {
         order.payment.provider,
       ],
     );
-    await this.note(tx, order.id, 'created');
+    if (added.length > 0) await this.note(tx, order.id, 'created');
+    return added.length > 0;
   }
 
-  async ofReservation(tx: Transaction, reservationId: string): Promise<Order | undefined> {
-    const rows = await inside(tx).rows<Order>(`select ${ORDER_COLUMNS} from orders o where o.reservation_id = $1 for update`, [reservationId]);
+  async lock(tx: Transaction, orderId: string): Promise<Order | undefined> {
+    const rows = await inside(tx).rows<Order>(`select ${ORDER_COLUMNS} from orders o where o.id = $1 for update`, [orderId]);
     return rows[0];
   }
 
-  async lockByIntent(tx: Transaction, intentId: string): Promise<Order | undefined> {
-    const rows = await inside(tx).rows<Order>(`select ${ORDER_COLUMNS} from orders o where o.intent_id = $1 for update`, [intentId]);
+  async lockOfReservation(tx: Transaction, reservationId: string): Promise<Order | undefined> {
+    const rows = await inside(tx).rows<Order>(`select ${ORDER_COLUMNS} from orders o where o.reservation_id = $1 for update`, [
+      reservationId,
+    ]);
     return rows[0];
   }
 
-  async rivalInWindow(tx: Transaction, sessionToken: string, reservationId: string): Promise<{ id: string; status: OrderStatus } | undefined> {
-    const rows = await inside(tx).rows<{ id: string; status: OrderStatus }>(
-      `select id, status from orders
-       where session_token = $1 and reservation_id <> $2 and status in ('awaiting_payment', 'completed', 'refunded')`,
-      [sessionToken, reservationId],
+  async reservationPaid(
+    tx: Transaction,
+    { intentId, orderId }: { intentId?: string; orderId?: string },
+  ): Promise<string | undefined> {
+    const rows = await inside(tx).rows<{ reservation_id: string }>(
+      `select o.reservation_id from order_intents i join orders o on o.id = i.order_id where i.intent_id = $1
+       union all select reservation_id from orders where id = $2 and intent_id is null`,
+      [intentId ?? null, orderId ?? null],
     );
-    return rows[0];
+    return rows[0]?.reservation_id;
+  }
+
+  async idInWindow(tx: Transaction, sessionToken: string): Promise<string | undefined> {
+    const rows = await inside(tx).rows<{ id: string }>(`select id from orders where session_token = $1 and claims_window`, [
+      sessionToken,
+    ]);
+    return rows[0]?.id;
+  }
+
+  async reclaimWindow(tx: Transaction, order: Order): Promise<boolean> {
+    if (!order.sessionToken) return true;
+    const owner = await this.idInWindow(tx, order.sessionToken);
+    if (owner === undefined) await inside(tx).rows(`update orders set claims_window = true where id = $1`, [order.id]);
+    return owner === undefined || owner === order.id;
+  }
+
+  async giveUpWindow(tx: Transaction, order: Order): Promise<void> {
+    if (order.sessionToken) await inside(tx).rows(`update orders set claims_window = false where id = $1`, [order.id]);
   }
 
   async setIntent(tx: Transaction, orderId: string, payment: Order['payment']): Promise<void> {
@@ -63,13 +89,17 @@ export class PostgresOrders extends Orders {
       payment.clientSecret,
       payment.confirmUrl,
     ]);
+    await inside(tx).rows(`insert into order_intents (intent_id, order_id) values ($1, $2) on conflict (intent_id) do nothing`, [
+      payment.intentId,
+      orderId,
+    ]);
   }
 
   async setStatus(tx: Transaction, orderId: string, status: OrderStatus, events: readonly string[]): Promise<void> {
-    await inside(tx).rows(`update orders set status = $2, completed_at = case when $2 = 'completed' then now() else completed_at end where id = $1`, [
-      orderId,
-      status,
-    ]);
+    await inside(tx).rows(
+      `update orders set status = $2, completed_at = case when $2 = 'completed' then now() else completed_at end where id = $1`,
+      [orderId, status],
+    );
     for (const event of events) await this.note(tx, orderId, event);
   }
 

@@ -4,7 +4,10 @@ import { PaymentInbox } from '../application/ports.ts';
 
 /** The truth about which of the provider's events took effect: a row in the transaction of the effect. */
 export class PostgresPaymentInbox extends PaymentInbox {
-  async remember(tx: Transaction, event: { eventId: string; type: string; intentId: string | undefined; outcome: string }): Promise<boolean> {
+  async remember(
+    tx: Transaction,
+    event: { eventId: string; type: string; intentId: string | undefined; outcome: string },
+  ): Promise<boolean> {
     const rows = await inside(tx).rows(
       `insert into payment_inbox (event_id, type, intent_id, outcome) values ($1, $2, $3, $4) on conflict (event_id) do nothing returning 1`,
       [event.eventId, event.type, event.intentId ?? null, event.outcome],

@@ -19,7 +19,10 @@ export class PostgresPurchaseReader extends PurchaseReader {
   }
 
   async order(orderId: string, userId: string): Promise<OrderDetails | undefined> {
-    const rows = (await this.dataSource.query(`select ${DETAILS} from orders o where o.id = $1 and o.user_id = $2`, [orderId, userId])) as Row[];
+    const rows = (await this.dataSource.query(`select ${DETAILS} from orders o where o.id = $1 and o.user_id = $2`, [
+      orderId,
+      userId,
+    ])) as Row[];
     return rows[0] && asDetails(rows[0]);
   }
 

@@ -23,6 +23,9 @@ interface WindowRow {
   readonly over: boolean;
 }
 
+const OPEN = `
+  select user_id, match_id, expires_at, end_reason, expires_at <= now() as over from purchase_windows where session_token = $1`;
+
 const INSERT = `
   insert into purchase_windows (session_token, match_id, user_id, expires_at) values ($1, $2, $3, $4)
   on conflict (session_token) do nothing`;
@@ -40,7 +43,9 @@ export class PostgresPurchaseWindows {
   /** A turn nobody told us of yet (the message is on its way, or lost) stands in the waiting room's own hash. */
   async learn({ matchId, userId, sessionToken }: Asked): Promise<void> {
     if (!sessionToken) return;
-    const known = (await this.dataSource.query(`select 1 from purchase_windows where session_token = $1`, [sessionToken])) as unknown[];
+    const known = (await this.dataSource.query(`select 1 from purchase_windows where session_token = $1`, [
+      sessionToken,
+    ])) as unknown[];
     if (known.length > 0) return;
     const granted = await this.grantedTurns.of(matchId, userId);
     if (granted?.sessionToken !== sessionToken) return;
@@ -48,13 +53,10 @@ export class PostgresPurchaseWindows {
   }
 
   /** None, unknown, used or another's: one wording, so that nobody learns whose token it is. */
-  async open(tx: Transaction, { matchId, userId, sessionToken }: Asked): Promise<OpenWindow> {
-    const rows = sessionToken
-      ? await inside(tx).rows<WindowRow>(
-          `select user_id, match_id, expires_at, end_reason, expires_at <= now() as over from purchase_windows where session_token = $1`,
-          [sessionToken],
-        )
-      : [];
+  async open({ matchId, userId, sessionToken }: Asked, tx?: Transaction): Promise<OpenWindow> {
+    const rows = tx
+      ? await inside(tx).rows<WindowRow>(OPEN, [sessionToken ?? null])
+      : await this.dataSource.query<WindowRow[]>(OPEN, [sessionToken ?? null]);
     const row = rows[0];
     const own = row?.user_id === userId && row.match_id === matchId;
     if (own && (row.end_reason === 'window_timeout' || (row.end_reason === null && row.over))) {
@@ -67,14 +69,23 @@ export class PostgresPurchaseWindows {
   }
 
   async end(tx: Transaction, sessionToken: string, reason: string): Promise<void> {
-    await inside(tx).rows(`update purchase_windows set ended_at = now(), end_reason = $2 where session_token = $1 and ended_at is null`, [sessionToken, reason]);
+    await inside(tx).rows(
+      `update purchase_windows set ended_at = now(), end_reason = $2 where session_token = $1 and ended_at is null`,
+      [sessionToken, reason],
+    );
   }
 
-  async granted(tx: Transaction, turn: { matchId: string; userId: string; sessionToken: string; expiresAt: string }): Promise<void> {
+  async granted(
+    tx: Transaction,
+    turn: { matchId: string; userId: string; sessionToken: string; expiresAt: string },
+  ): Promise<void> {
     await inside(tx).rows(INSERT, [turn.sessionToken, turn.matchId, turn.userId, turn.expiresAt]);
   }
 
-  async expired(tx: Transaction, turn: { matchId: string; userId: string; sessionToken: string | undefined; reason: string }): Promise<void> {
+  async expired(
+    tx: Transaction,
+    turn: { matchId: string; userId: string; sessionToken: string | undefined; reason: string },
+  ): Promise<void> {
     await inside(tx).rows(
       `update purchase_windows set ended_at = now(), end_reason = $4
        where match_id = $1 and user_id = $2 and ended_at is null and ($3::text is null or session_token = $3)`,

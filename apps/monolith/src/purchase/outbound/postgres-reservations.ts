@@ -1,15 +1,23 @@
 import type { Transaction } from '#application/transaction-manager';
-import type { ReservationStatus } from '#domain/purchase/reservation';
+import { reservationStatusAt, type ReservationStatus } from '#domain/purchase/reservation';
 import { inside } from '#platform/postgres/transaction';
 import type { DataSource } from 'typeorm';
 import { Reservations, type Reservation } from '../application/ports.ts';
+import type { PostgresFanSeats } from './postgres-fan-seats.ts';
+
+type Row = Reservation & { readonly asOf: Date };
 
 const COLUMNS = `
-  r.id, r.match_id as "matchId", r.sector_id as "sectorId", r.user_id as "userId", r.session_token as "sessionToken", r.status, r.together,
+  now() as "asOf", r.id, r.match_id as "matchId", r.sector_id as "sectorId", r.user_id as "userId", r.session_token as "sessionToken", r.status, r.together,
   r.total_cents as "totalCents", r.currency, r.expires_at as "expiresAt",
   (select jsonb_agg(jsonb_build_object('seatId', s.seat_id, 'sector', s.sector, 'row', s.row_label, 'number', s.number,
                                        'priceCents', s.price_cents) order by s.position)
    from reservation_seats s where s.reservation_id = r.id) as seats`;
+
+/** A row as it is now: its time may have come without anybody having been there. */
+function asReservation({ asOf, ...row }: Row): Reservation {
+  return { ...row, status: reservationStatusAt(row.status, row.expiresAt, asOf) };
+}
 
 /**
  * The sweeper's claim. READ COMMITTED on purpose (one statement, no transaction of ours): it moves rows whose time has
@@ -19,37 +27,47 @@ const COLUMNS = `
 const EXPIRE_DUE = `
   with due as (
     select id, match_id, sector_id, user_id, status from reservations
-    where status in ('held', 'ordered') and expires_at <= now() order by expires_at limit $1 for update skip locked
+    where not swept and expires_at <= now() order by expires_at limit $1 for update skip locked
+  ), swept as (
+    update reservations r set swept = true, status = case when due.status in ('held', 'ordered') then 'expired' else due.status end,
+                              ended_at = coalesce(r.ended_at, now())
+    from due where r.id = due.id
   ), ended as (
-    update reservations r set status = 'expired', ended_at = now() from due where r.id = due.id returning r.id
+    select * from due where status in ('held', 'ordered')
   ), freed as (
     update seats s set status = 'available', reservation_id = null, expires_at = null
-    from reservation_seats rs join due on due.id = rs.reservation_id
-    where s.id = rs.seat_id and s.reservation_id = due.id and s.status = 'held'
+    from reservation_seats rs join ended on ended.id = rs.reservation_id
+    where s.id = rs.seat_id and s.reservation_id = ended.id and s.status = 'held'
   ), orders_ended as (
-    update orders o set status = 'expired' from due where o.reservation_id = due.id and o.status = 'awaiting_payment' returning o.id
+    update orders o set status = 'expired', claims_window = false
+    from ended where o.reservation_id = ended.id and o.status = 'awaiting_payment' returning o.id
   ), noted as (
     insert into order_timeline (order_id, event) select id, 'expired' from orders_ended
   ), told as (
     insert into outbox (id, destination, event, aggregate_id, body)
     select gen_random_uuid(), 'events', 'reservation.expired', id::text,
            jsonb_build_object('event', 'reservation.expired', 'reservation_id', id, 'match_id', match_id, 'sector_id', sector_id, 'user_id', user_id)
-    from due
-  ) select count(*)::int as ended from ended`;
+    from ended
+  ) select (select count(*) from due)::int as looked, (select count(*) from ended)::int as ended`;
 
 export class PostgresReservations extends Reservations {
-  constructor(private readonly dataSource: DataSource) {
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly fans: PostgresFanSeats,
+  ) {
     super();
   }
 
   async find(reservationId: string): Promise<Reservation | undefined> {
-    const rows = (await this.dataSource.query(`select ${COLUMNS} from reservations r where r.id = $1`, [reservationId])) as Reservation[];
-    return rows[0];
+    const rows = await this.dataSource.query<Row[]>(`select ${COLUMNS} from reservations r where r.id = $1`, [reservationId]);
+    return rows[0] && asReservation(rows[0]);
   }
 
   async lock(tx: Transaction, reservationId: string, userId?: string): Promise<Reservation | undefined> {
-    const rows = await inside(tx).rows<Reservation>(`select ${COLUMNS} from reservations r where r.id = $1 for update of r`, [reservationId]);
-    return userId !== undefined && rows[0]?.userId !== userId ? undefined : rows[0];
+    const [row] = await inside(tx).rows<Row>(`select ${COLUMNS} from reservations r where r.id = $1 for update of r`, [
+      reservationId,
+    ]);
+    return !row || (userId !== undefined && row.userId !== userId) ? undefined : asReservation(row);
   }
 
   async setStatus(tx: Transaction, reservationId: string, status: ReservationStatus): Promise<void> {
@@ -65,8 +83,7 @@ export class PostgresReservations extends Reservations {
     );
   }
 
-  async sellSeats(tx: Transaction, reservation: Reservation, options: { revive: boolean }): Promise<boolean> {
-    if (!options.revive && !(await isAlive(tx, reservation.id))) return false;
+  async sellSeats(tx: Transaction, reservation: Reservation): Promise<boolean> {
     const seatIds = reservation.seats.map(({ seatId }) => seatId);
     const locked = await inside(tx).rows<{ ours: boolean }>(
       `select (status = 'available' or (status = 'held' and (reservation_id = $2 or expires_at <= now()))) as ours
@@ -74,25 +91,28 @@ export class PostgresReservations extends Reservations {
       [seatIds, reservation.id],
     );
     if (locked.length !== seatIds.length || !locked.every(({ ours }) => ours)) return false;
-    await inside(tx).rows(`update seats set status = 'sold', reservation_id = $2, expires_at = null where id = any($1::uuid[])`, [seatIds, reservation.id]);
+    await inside(tx).rows(`update seats set status = 'sold', reservation_id = $2, expires_at = null where id = any($1::uuid[])`, [
+      seatIds,
+      reservation.id,
+    ]);
     return true;
+  }
+
+  async countAgain(tx: Transaction, reservation: Reservation, limit: number): Promise<boolean> {
+    const { taken, revision } = await this.fans.count(reservation, tx);
+    return taken + reservation.seats.length <= limit && (await this.fans.gets(tx, reservation, revision));
   }
 
   async othersInWindow(tx: Transaction, reservation: Reservation): Promise<readonly string[]> {
     const rows = await inside(tx).rows<{ id: string }>(
-      `select id from reservations where session_token = $1 and id <> $2 and status = 'held' order by id for update`,
+      `select id from reservations where session_token = $1 and id <> $2 and status = 'held' and expires_at > now() order by id for update`,
       [reservation.sessionToken, reservation.id],
     );
     return rows.map(({ id }) => id);
   }
 
-  async expireDue(limit: number): Promise<number> {
-    const rows = (await this.dataSource.query(EXPIRE_DUE, [limit])) as { ended: number }[];
-    return rows[0]?.ended ?? 0;
+  async expireDue(limit: number): Promise<{ looked: number; ended: number }> {
+    const rows = await this.dataSource.query<{ looked: number; ended: number }[]>(EXPIRE_DUE, [limit]);
+    return rows[0] ?? { looked: 0, ended: 0 };
   }
-}
-
-async function isAlive(tx: Transaction, reservationId: string): Promise<boolean> {
-  const rows = await inside(tx).rows(`select 1 from reservations where id = $1 and status in ('held', 'ordered') and expires_at > now()`, [reservationId]);
-  return rows.length > 0;
 }

@@ -11,7 +11,9 @@ export class PostgresStreamCursors extends StreamCursors {
   }
 
   async position(matchId: string): Promise<string> {
-    const rows = (await this.dataSource.query(`select last_id from queue_event_cursors where match_id = $1`, [matchId])) as { last_id: string }[];
+    const rows = (await this.dataSource.query(`select last_id from queue_event_cursors where match_id = $1`, [matchId])) as {
+      last_id: string;
+    }[];
     return rows[0]?.last_id ?? BEGINNING;
   }
 

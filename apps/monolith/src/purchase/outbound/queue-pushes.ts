@@ -59,7 +59,11 @@ const eventNames: Record<WaitingRoomEvent['kind'], string> = {
 };
 
 /** The push of one event for one fan; none for who has no device. */
-export function queuePush(event: WaitingRoomEvent, contact: FanContact, made: { id: string; at: Date }): OutboxMessage | undefined {
+export function queuePush(
+  event: WaitingRoomEvent,
+  contact: FanContact,
+  made: { id: string; at: Date },
+): OutboxMessage | undefined {
   const notice = contact.fcmTokens.length > 0 ? noticeOf(event, contact) : undefined;
   if (!notice) return undefined;
   const body: PushJob = {

@@ -4,6 +4,14 @@ import { z } from 'zod';
 
 const window = z.object({ expires_at: z.iso.datetime(), session_token: z.string() });
 
+function asJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
 /** The waiting room's windows, read only: what it granted, straight from its hash. */
 export class GrantedTurns {
   constructor(private readonly redis: RedisConnection) {}
@@ -11,7 +19,7 @@ export class GrantedTurns {
   /** Undefined when there is none, or when Redis does not answer: then the turn is not known, and that is the answer. */
   async of(matchId: string, userId: string): Promise<{ sessionToken: string; expiresAt: string } | undefined> {
     const text = await this.redis.hget(queueKeys.windows(matchId), userId).catch(() => null);
-    const parsed = text ? window.safeParse(JSON.parse(text)) : undefined;
+    const parsed = text ? window.safeParse(asJson(text)) : undefined;
     return parsed?.success ? { sessionToken: parsed.data.session_token, expiresAt: parsed.data.expires_at } : undefined;
   }
 }

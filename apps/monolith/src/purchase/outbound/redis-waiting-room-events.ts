@@ -16,7 +16,11 @@ export class RedisWaitingRoomEvents extends WaitingRoomEvents {
     return this.redis.smembers(queueKeys.matches);
   }
 
-  async readAfter(matchId: string, streamId: string, limit: number): Promise<{ events: readonly WaitingRoomEvent[]; lastId: string }> {
+  async readAfter(
+    matchId: string,
+    streamId: string,
+    limit: number,
+  ): Promise<{ events: readonly WaitingRoomEvent[]; lastId: string }> {
     const entries = await this.redis.xrange(queueKeys.events(matchId), `(${streamId}`, '+', 'COUNT', limit);
     const events = entries.flatMap(([id, fields]) => this.parse(id, fields));
     return { events, lastId: entries.at(-1)?.[0] ?? streamId };
@@ -37,7 +41,13 @@ function inOurWords(event: QueueEvent): WaitingRoomEvent {
   const matchId = event.match_id;
   switch (event.event) {
     case 'queue.turn_granted':
-      return { kind: 'turn granted', matchId, userId: event.user_id, sessionToken: event.session_token, expiresAt: event.expires_at };
+      return {
+        kind: 'turn granted',
+        matchId,
+        userId: event.user_id,
+        sessionToken: event.session_token,
+        expiresAt: event.expires_at,
+      };
     case 'queue.expired':
       return { kind: 'turn over', matchId, userId: event.user_id, sessionToken: event.session_token, reason: event.reason };
     case 'queue.front_reached':

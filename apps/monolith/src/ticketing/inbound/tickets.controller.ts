@@ -2,6 +2,7 @@ import { Caller, type CallerIdentity } from '#platform/http/caller';
 import { Endpoint } from '#platform/http/endpoint';
 import { decodeCursor, page, pageQuery, type Page, type PageQuery } from '#platform/http/paging';
 import { RequestRefused } from '#platform/http/request-refused';
+import { givenId } from '#platform/http/text-fields';
 import { Controller, Get, Header, Param, Query } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiProduces, ApiTags } from '@nestjs/swagger';
 import { z } from 'zod';
@@ -43,7 +44,7 @@ export class TicketsController {
   @ApiOkResponse({ standardSchema: ticketAnswer })
   async one(
     @Caller() { userId }: CallerIdentity,
-    @Param('id', { schema: z.guid() }) id: string,
+    @Param('id', { schema: givenId }) id: string,
   ): Promise<z.infer<typeof ticketAnswer>> {
     return this.view(await this.ownTicket(id, userId));
   }
@@ -54,7 +55,7 @@ export class TicketsController {
   @ApiProduces(SVG)
   @ApiOkResponse({ schema: { type: 'string' } })
   @Header('content-type', `${SVG}; charset=utf-8`)
-  async qr(@Caller() { userId }: CallerIdentity, @Param('id', { schema: z.guid() }) id: string): Promise<string> {
+  async qr(@Caller() { userId }: CallerIdentity, @Param('id', { schema: givenId }) id: string): Promise<string> {
     const ticket = await this.ownTicket(id, userId);
     if (ticket.status === 'transferred' || ticket.status === 'refunded') {
       throw new RequestRefused('INVALID_STATE', { detail: `This ticket was ${ticket.status}: its code opens no gate.` });

@@ -1,5 +1,6 @@
 import { queueStatusAnswer, type ControlRequest, type QueueStatusAnswer } from '#contracts/waiting-room-control';
 import { RequestRefused } from '#platform/http/request-refused';
+import { Lanes } from '#platform/limits/lanes';
 import { mustBeOutsideTransaction } from '#platform/postgres/open-transaction';
 import type { DataSource } from 'typeorm';
 import { WaitingRoomApi } from '../waiting-room.api.ts';
@@ -9,6 +10,8 @@ const TIMEOUT_MS = 3000;
 const LOCK_CLASS = 7_426_002;
 
 export class HttpWaitingRoom extends WaitingRoomApi {
+  private readonly locks = new Lanes(2, 200);
+
   constructor(
     private readonly baseUrl: string,
     private readonly internalSecret: string,
@@ -37,21 +40,35 @@ export class HttpWaitingRoom extends WaitingRoomApi {
     return response?.ok ? true : undefined;
   }
 
-  async exclusively<T>(matchId: string, work: () => Promise<T>): Promise<T> {
-    const runner = this.dataSource.createQueryRunner();
-    try {
-      await runner.connect();
-      await runner.query('select pg_advisory_lock($1, hashtext($2))', [LOCK_CLASS, matchId]);
-      return await work();
-    } finally {
-      await runner.query('select pg_advisory_unlock($1, hashtext($2))', [LOCK_CLASS, matchId]).catch(() => undefined);
-      await runner.release();
-    }
+  /**
+   * The lock is a transaction's, on a connection that does nothing else: it is gone with the connection, whatever happens, and
+   * a replica that stands still is waited for 8 s. A few at a time, because each holds one connection of the pool while its
+   * work needs others: fifty at once would have them all and starve on the next.
+   */
+  exclusively<T>(matchId: string, work: () => Promise<T>): Promise<T> {
+    return this.locks.run(async () => {
+      const runner = this.dataSource.createQueryRunner();
+      try {
+        await runner.connect();
+        await runner.startTransaction('READ COMMITTED');
+        await runner.query(
+          `select set_config('lock_timeout', '8s', true), set_config('idle_in_transaction_session_timeout', '60s', true)`,
+        );
+        await runner.query('select pg_advisory_xact_lock($1, hashtext($2))', [LOCK_CLASS, matchId]);
+        return await work();
+      } finally {
+        if (runner.isTransactionActive) await runner.rollbackTransaction().catch(() => undefined);
+        await runner.release();
+      }
+    });
   }
 
   private async call(method: string, path: string, body?: unknown): Promise<Response> {
     const response = await this.send(method, path, body).catch((error: unknown) => {
-      throw new RequestRefused('DEPENDENCY_UNAVAILABLE', { detail: 'The waiting room does not answer; nothing was changed.', cause: error });
+      throw new RequestRefused('DEPENDENCY_UNAVAILABLE', {
+        detail: 'The waiting room does not answer; nothing was changed.',
+        cause: error,
+      });
     });
     if (response.ok) return response;
     const detail = `The waiting room answered ${response.status}; nothing was changed.`;

@@ -1,4 +1,4 @@
-import { PostgresTransaction } from '../postgres/transaction.ts';
+import { PostgresTransaction } from './transaction.ts';
 import type { IdempotencyFence } from '../logging/request-context.ts';
 
 /** Somebody else finished a request with this key first; what they were answered is the answer. */

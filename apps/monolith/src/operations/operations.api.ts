@@ -1,0 +1,29 @@
+import type { SectorPlan } from '#domain/catalog/stadium-layout';
+
+export interface PlannedSector {
+  readonly name: string;
+  readonly gate: string | null;
+  readonly priceCents: number;
+  readonly plan: SectorPlan;
+}
+
+export interface CreateMatchCommand {
+  readonly home: string;
+  readonly away: string;
+  readonly venue: string;
+  readonly kickoffAt: Date;
+  readonly currency: string;
+  readonly maxTicketsPerFan: number;
+  readonly queueRequired: boolean;
+  readonly opensAt: Date | null;
+  readonly processingRate: number;
+  readonly maxOpenWindows: number;
+  readonly sectors: readonly PlannedSector[];
+}
+
+/** The operators' desk, for who prepares a system without an operator: the demo. */
+export abstract class OperationsApi {
+  abstract createMatch(
+    command: CreateMatchCommand,
+  ): Promise<{ readonly matchId: string; readonly sectors: readonly { readonly capacity: number }[] }>;
+}

@@ -1,0 +1,299 @@
+import { assertHoldsAllowed, statusAt, type SaleStatus } from '#domain/catalog/sale';
+import { assertWindowOpen, type KnownWindow } from '#domain/purchase/purchase-window';
+import { assertWithinLimit } from '#domain/purchase/ticket-limit';
+import { DomainError } from '#domain/shared/domain-error';
+import { newId } from '#platform/ids';
+import { requestContext, type IdempotencyFence } from '#platform/logging/request-context';
+import { KeyAlreadyUsed } from '#platform/postgres/idempotency-fence';
+import { sqlstateOf, sqlstates } from '#platform/postgres/sqlstates';
+import { type HoldOutcome as Outcome, type HoldWish, type Reservation, type SectorForSale } from '../application/ports.ts';
+import { EXPIRY_PLACEHOLDER, HOLD_BATCH, holdParameters, type HoldResult, type HoldRow } from './hold-statement.ts';
+import { countFans, type FanSeats } from './postgres-fan-seats.ts';
+import type { PostgresPurchaseWindows } from './postgres-purchase-windows.ts';
+import type { SeatMaps, SectorPicture } from './seat-maps.ts';
+import type { LaneConnection } from './lane-connection.ts';
+
+/** One commit for so many: beyond it the statement grows faster than it saves. */
+const MOST_IN_A_BATCH = 256;
+/** Some seconds of work; whoever comes after that is better told to come back. */
+const MOST_WAITING = 5000;
+/** Who loses seats to another process is given others so often before being told that it is busy. */
+const PROPOSALS = 5;
+
+type HoldOutcome = Outcome | { readonly kind: 'none' };
+
+interface Waiting {
+  readonly wish: HoldWish;
+  readonly picture: SectorPicture;
+  readonly fence: IdempotencyFence | undefined;
+  readonly deadlineAt: number;
+  readonly reservationId: string;
+  readonly resolve: (outcome: HoldOutcome) => void;
+  readonly reject: (error: unknown) => void;
+  /** Seats proposed for it in the batch under way. */
+  seatIds: readonly string[];
+  together: boolean;
+  proposals: number;
+  looked: boolean;
+}
+
+/**
+ * Memory proposes, the database disposes. Wishes that wait are collected; seats are chosen for each in memory; one statement
+ * takes for each all of its seats or none. The next batch leaves the moment the last one returned: alone in the morning a
+ * wish waits for nobody, in the rush hundreds share one commit. Any number of processes may do this for the same match.
+ */
+export class BatchedSeatHolds {
+  private readonly waiting: Waiting[] = [];
+  private isRunning = false;
+
+  constructor(
+    private readonly connection: LaneConnection,
+    private readonly maps: SeatMaps,
+    private readonly windows: PostgresPurchaseWindows,
+    private readonly holdSeconds: number,
+    private readonly random: () => number = Math.random,
+  ) {}
+
+  async take(wish: HoldWish): Promise<HoldOutcome> {
+    await this.windows.learn(wish);
+    const picture = await this.maps.of(wish.sector.id);
+    const context = requestContext.current();
+    if (this.waiting.length >= MOST_WAITING) throw busyServer();
+    return new Promise((resolve, reject) => {
+      this.waiting.push({
+        wish,
+        picture,
+        fence: context?.fence,
+        deadlineAt: context?.deadlineAt ?? Number.POSITIVE_INFINITY,
+        reservationId: newId(),
+        resolve,
+        reject,
+        seatIds: [],
+        together: true,
+        proposals: 0,
+        looked: false,
+      });
+      if (!this.isRunning) requestContext.exit(() => void this.run());
+    });
+  }
+
+  /** Batch after batch until nobody waits. */
+  private async run(): Promise<void> {
+    this.isRunning = true;
+    // Whoever asks in the same turn of the event loop shares the first batch.
+    await new Promise((resolve) => setImmediate(resolve));
+    while (this.waiting.length > 0) {
+      const batch = await this.collect();
+      if (batch.length > 0) await this.decide(batch);
+    }
+    this.isRunning = false;
+  }
+
+  /** The next wishes with seats for each; one a fan, so that each is counted on its own. */
+  private async collect(): Promise<Waiting[]> {
+    const candidates = this.waiting.splice(0, MOST_IN_A_BATCH);
+    await this.lookAgain(candidates);
+    const fans = new Set<string>();
+    const later: Waiting[] = [];
+    const batch = candidates.filter((one) => {
+      const fan = `${one.wish.matchId} ${one.wish.userId}`;
+      if (fans.has(fan)) {
+        later.push(one);
+        return false;
+      }
+      fans.add(fan);
+      if (Date.now() > one.deadlineAt) {
+        one.reject(busyServer());
+        return false;
+      }
+      this.propose(one);
+      return true;
+    });
+    this.waiting.unshift(...later);
+    return batch;
+  }
+
+  /** Looks into the database where memory is known to be behind, or has too few for somebody: a "no" is never memory's. */
+  private async lookAgain(candidates: readonly Waiting[]): Promise<void> {
+    const now = Date.now();
+    const pictures = new Set<SectorPicture>();
+    for (const one of candidates) {
+      const tooFew = 'quantity' in one.wish && one.picture.map.freeCount < one.wish.quantity && !one.looked;
+      if (!tooFew && !one.picture.isStale(now)) continue;
+      one.looked = true;
+      pictures.add(one.picture);
+    }
+    await Promise.all([...pictures].map((picture) => picture.look().catch(() => undefined)));
+  }
+
+  private propose(one: Waiting): void {
+    one.proposals += 1;
+    if ('seatIds' in one.wish) {
+      one.seatIds = one.wish.seatIds;
+      one.picture.claim(one.seatIds);
+      return;
+    }
+    const proposal = one.picture.propose(one.wish.quantity, this.random);
+    one.seatIds = proposal?.seatIds ?? [];
+    one.together = proposal?.together ?? true;
+  }
+
+  private async decide(batch: readonly Waiting[]): Promise<void> {
+    try {
+      const fans = await this.connection.look<FanSeats>(countFans(batch.map(({ wish }) => wish)));
+      const rows = batch.map((one, index) => this.row(one, fans[index] ?? { taken: 0, revision: 0 }));
+      const results = await this.commit(rows);
+      for (const result of results) this.settle(batch[result.index], result, fans[result.index]?.taken ?? 0);
+    } catch (error) {
+      for (const one of batch) one.picture.lost(one.seatIds, []);
+      await this.afterError(batch, error);
+    }
+  }
+
+  private commit(rows: readonly HoldRow[]): Promise<HoldResult[]> {
+    const ids = rows.map(({ reservationId }) => reservationId);
+    const statement = { name: 'hold-batch', text: HOLD_BATCH, values: holdParameters(rows, this.holdSeconds) };
+    return this.connection.commit<HoldResult>(statement, async (client) => {
+      const found = await client.query<{ id: string; expires_at: Date; currency: string }>(
+        `select id, expires_at, currency from reservations where id = any($1::uuid[])`,
+        [ids],
+      );
+      if (found.rows.length === 0) return undefined;
+      // It was committed: those that are there were won; the others lost and simply ask again.
+      const known = new Map(found.rows.map((row) => [row.id, row]));
+      return rows.map(({ reservationId }, index) => outcomeAfterLoss(index, known.get(reservationId)));
+    });
+  }
+
+  /** One bad wish never fails the others: a key used twice breaks the whole statement, so it is then run one by one. */
+  private async afterError(batch: readonly Waiting[], error: unknown): Promise<void> {
+    const isDuplicate = sqlstateOf(error) === sqlstates.uniqueViolation;
+    if (batch.length > 1 && (isDuplicate || !(error instanceof DomainError))) {
+      for (const one of batch) {
+        this.propose(one);
+        await this.decide([one]);
+      }
+      return;
+    }
+    for (const one of batch) one.reject(isDuplicate && one.fence ? new KeyAlreadyUsed(one.fence.key) : error);
+  }
+
+  private row(one: Waiting, fan: { taken: number; revision: number }): HoldRow {
+    const { wish, fence } = one;
+    const answer =
+      fence && one.seatIds.length > 0
+        ? fence.render?.(this.reservation(one, EXPIRY_PLACEHOLDER, wish.sector.currency))
+        : undefined;
+    return {
+      reservationId: one.reservationId,
+      matchId: wish.matchId,
+      sectorId: wish.sector.id,
+      sector: wish.sector.name,
+      userId: wish.userId,
+      sessionToken: wish.sessionToken ?? null,
+      seatIds: one.seatIds,
+      quantity: wantedOf(wish),
+      together: one.together,
+      priceCents: wish.sector.priceCents,
+      taken: fan.taken,
+      revision: fan.revision,
+      key:
+        fence && answer
+          ? { key: fence.key, fingerprint: fence.fingerprint, body: answer.body, location: answer.location ?? null }
+          : null,
+    };
+  }
+
+  private settle(one: Waiting | undefined, result: HoldResult, taken: number): void {
+    if (!one) return;
+    if (result.won && result.expiresAt) {
+      one.picture.won(one.seatIds, result.expiresAt);
+      const reservation = this.reservation(one, result.expiresAt, result.currency);
+      if (one.fence) one.fence.stored = one.fence.render?.(reservation);
+      return one.resolve({ kind: 'taken', reservation });
+    }
+    one.picture.lost(one.seatIds, result.gone, result.gone.length + result.busy.length > 0);
+    try {
+      assertRules(one.wish, result, taken);
+    } catch (refusal) {
+      return one.reject(refusal);
+    }
+    if (one.seatIds.length === 0) return one.resolve({ kind: 'none' });
+    const isLost = result.gone.length + result.busy.length > 0;
+    if (one.proposals >= PROPOSALS || (isLost && 'seatIds' in one.wish)) {
+      return one.resolve({ kind: 'lost', taken: result.gone, busy: result.busy });
+    }
+    // Lost to somebody faster, or counted while the fan got other seats: once more, from a corrected picture.
+    this.waiting.push(one);
+  }
+
+  private reservation(one: Waiting, expiresAt: Date, currency: string): Reservation {
+    const { wish } = one;
+    const sector: SectorForSale = wish.sector;
+    const seats = one.seatIds.map((seatId) => {
+      const facts = one.picture.facts.get(seatId);
+      return {
+        seatId,
+        sector: sector.name,
+        row: facts?.row ?? null,
+        number: facts?.number ?? null,
+        priceCents: sector.priceCents,
+      };
+    });
+    return {
+      id: one.reservationId,
+      matchId: wish.matchId,
+      sectorId: sector.id,
+      userId: wish.userId,
+      sessionToken: wish.sessionToken ?? null,
+      status: 'held',
+      together: one.together,
+      seats,
+      totalCents: sector.priceCents * seats.length,
+      currency,
+      expiresAt,
+    };
+  }
+}
+
+function wantedOf(wish: HoldWish): number {
+  return 'quantity' in wish ? wish.quantity : wish.seatIds.length;
+}
+
+function busyServer(): DomainError {
+  return new DomainError('LOCK_TIMEOUT', 'More buyers than can be served this moment. Nothing was changed; try again.');
+}
+
+/** The statement has decided; the rules of the domain say in their words why it said no. Sale, window, limit, in this order. */
+function assertRules(wish: HoldWish, facts: HoldResult, taken: number): void {
+  const { opensAt, queueRequired } = facts;
+  assertHoldsAllowed({ saleStatus: statusAt(facts.saleStatus as SaleStatus, opensAt, new Date()), opensAt, queueRequired });
+  if (queueRequired) assertWindowOpen(windowOf(facts), wish);
+  assertWithinLimit({ limit: facts.limit, taken, wanted: wantedOf(wish) });
+}
+
+function windowOf({ windowUser, windowMatch, windowOver, windowEnd }: HoldResult): KnownWindow | undefined {
+  return windowUser && windowMatch
+    ? { userId: windowUser, matchId: windowMatch, isOver: windowOver, endReason: windowEnd }
+    : undefined;
+}
+
+/** After a broken connection only this is known: is the reservation there? One that is not breaks no rule and asks again. */
+function outcomeAfterLoss(index: number, found: { expires_at: Date; currency: string } | undefined): HoldResult {
+  return {
+    index,
+    won: found !== undefined,
+    expiresAt: found?.expires_at ?? null,
+    currency: found?.currency ?? '',
+    saleStatus: 'open',
+    opensAt: null,
+    queueRequired: false,
+    limit: Number.POSITIVE_INFINITY,
+    windowUser: null,
+    windowMatch: null,
+    windowOver: false,
+    windowEnd: null,
+    gone: [],
+    busy: [],
+  };
+}

@@ -1,0 +1,174 @@
+import { randomUUID } from 'node:crypto';
+import { createTestDatabase, createTestRedis } from '#testing/test-database';
+import type { TestAnswer } from '../../testing/test-app.ts';
+import { openMonolith, type MatchOnSale, type WholeMonolith } from '../../testing/whole-monolith.ts';
+import { ReleaseReservation } from '../application/release-reservation.ts';
+import { SettlePayment, type PaymentNews, type Settled } from '../application/settle-payment.ts';
+
+export interface HeldSeats {
+  readonly id: string;
+  readonly userId: string;
+  readonly status: string;
+  readonly seats: readonly { readonly seat_id: string; readonly row: string | null; readonly number: number | null }[];
+  readonly seatIds: readonly string[];
+  readonly total_cents: number;
+  readonly expires_at: string;
+}
+
+export interface Ordered {
+  readonly orderId: string;
+  readonly intentId: string;
+  readonly held: HeldSeats;
+}
+
+interface Wish {
+  readonly as?: string;
+  readonly sector?: number;
+  readonly quantity?: number;
+  readonly seatIds?: readonly string[];
+  readonly turn?: string;
+  readonly key?: string;
+}
+
+interface OutboxRow {
+  readonly destination: string;
+  readonly event: string;
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any
+  readonly body: any;
+}
+
+/** What fans do at the counter, and a look behind it; over one monolith and any of its matches. */
+export class BoxOffice {
+  constructor(readonly monolith: WholeMonolith) {}
+
+  hold(match: MatchOnSale, wish: Wish = {}): Promise<TestAnswer> {
+    const sector_id = match.sectors[wish.sector ?? 0]?.id;
+    const body = wish.seatIds ? { seat_ids: wish.seatIds } : { sector_id, quantity: wish.quantity ?? 1 };
+    const headers: Record<string, string> = wish.turn ? { 'x-purchase-session': wish.turn } : {};
+    const as = wish.as ?? randomUUID();
+    return this.monolith.call('POST', `/api/v1/matches/${match.id}/reservations`, {
+      as,
+      body,
+      headers,
+      ...(wish.key ? { key: wish.key } : {}),
+    });
+  }
+
+  async held(match: MatchOnSale, wish: Wish = {}): Promise<HeldSeats> {
+    const userId = wish.as ?? randomUUID();
+    const { json, text, status } = await this.hold(match, { ...wish, as: userId });
+    if (status !== 201) throw new Error(`not held: ${text}`);
+    return { ...json, userId, seatIds: json.seats.map(({ seat_id }: { seat_id: string }) => seat_id) };
+  }
+
+  checkOut(held: HeldSeats, options: { as?: string; holders?: unknown; key?: string } = {}): Promise<TestAnswer> {
+    const holders = options.holders ?? held.seatIds.map((seat_id, index) => ({ seat_id, name: `Fan ${index + 1}` }));
+    const body = { holders, email: 'ana@example.hr' };
+    const { as = held.userId, key } = options;
+    return this.monolith.call('POST', `/api/v1/reservations/${held.id}/checkout`, { as, body, ...(key ? { key } : {}) });
+  }
+
+  async ordered(held: HeldSeats): Promise<Ordered> {
+    const { json, text, status } = await this.checkOut(held);
+    if (status !== 201) throw new Error(`not ordered: ${text}`);
+    return { orderId: json.order_id, intentId: json.payment.intent_id, held };
+  }
+
+  /** What the provider says: by default that this order was paid, by an event of its own. */
+  news(ordered: Ordered, change: Partial<PaymentNews> = {}): PaymentNews {
+    return {
+      eventId: `evt_${randomUUID()}`,
+      type: 'payment_intent.succeeded',
+      intentId: ordered.intentId,
+      outcome: 'succeeded',
+      amountCents: ordered.held.total_cents,
+      currency: 'EUR',
+      ...change,
+    };
+  }
+
+  settle(news: PaymentNews): Promise<Settled> {
+    return this.monolith.get(SettlePayment).execute(news);
+  }
+
+  release(held: Pick<HeldSeats, 'id' | 'userId'>): Promise<void> {
+    return this.monolith.get(ReleaseReservation).execute({ reservationId: held.id, userId: held.userId });
+  }
+
+  /** As if its time had passed a second ago. */
+  async lapse({ id }: Pick<HeldSeats, 'id'>): Promise<void> {
+    await this.rows(`update reservations set expires_at = now() - interval '1 second' where id = $1`, [id]);
+    await this.rows(`update seats set expires_at = now() - interval '1 second' where reservation_id = $1 and status = 'held'`, [
+      id,
+    ]);
+  }
+
+  /** Every way out that is shut from the counter: blocked by the house. */
+  async block(seatIds: readonly string[]): Promise<void> {
+    await this.rows(`update seats set status = 'blocked' where id = any($1::uuid[])`, [seatIds]);
+  }
+
+  async reservation({ id, userId }: Pick<HeldSeats, 'id' | 'userId'>): Promise<string> {
+    return (await this.monolith.call('GET', `/api/v1/reservations/${id}`, { as: userId })).json.status;
+  }
+
+  async order({ orderId, held }: Ordered): Promise<TestAnswer['json']> {
+    return (await this.monolith.call('GET', `/api/v1/orders/${orderId}`, { as: held.userId })).json;
+  }
+
+  async seatIds(match: MatchOnSale, sector = 0): Promise<string[]> {
+    const rows = await this.rows<{ id: string }>(`select id from seats where sector_id = $1 order by row_index, number`, [
+      match.sectors[sector]?.id,
+    ]);
+    return rows.map(({ id }) => id);
+  }
+
+  /** status → how many, of a match's seats as their rows stand. */
+  async seatRows(match: MatchOnSale): Promise<Record<string, number>> {
+    const rows = await this.rows<{ status: string; n: number }>(
+      `select status, count(*)::int as n from seats where match_id = $1 group by status`,
+      [match.id],
+    );
+    return Object.fromEntries(rows.map(({ status, n }) => [status, n]));
+  }
+
+  async holderOf(seatId: string): Promise<{ status: string; reservation_id: string | null } | undefined> {
+    const [seat] = await this.rows<{ status: string; reservation_id: string | null }>(
+      `select status, reservation_id from seats where id = $1`,
+      [seatId],
+    );
+    return seat;
+  }
+
+  /** What has been written to the outbox about this. */
+  outbox(aggregateId: string): Promise<OutboxRow[]> {
+    return this.rows<OutboxRow>(`select destination, event, body from outbox where aggregate_id = $1 order by seq`, [
+      aggregateId,
+    ]);
+  }
+
+  rows<T>(sql: string, parameters: readonly unknown[] = []): Promise<T[]> {
+    return this.monolith.dataSource.query<T[]>(sql, [...parameters]);
+  }
+}
+
+export interface OpenBoxOffice {
+  readonly office: BoxOffice;
+  readonly settings: { DATABASE_URL: string; REDIS_URL: string };
+  close(): Promise<void>;
+}
+
+/** A counter over a database of the test's own. */
+export async function openBoxOffice(more: Record<string, string> = {}): Promise<OpenBoxOffice> {
+  const [database, redis] = await Promise.all([createTestDatabase(), createTestRedis()]);
+  const settings = { DATABASE_URL: database.url, REDIS_URL: redis.url };
+  const monolith = await openMonolith({ ...settings, ...more });
+  return {
+    office: new BoxOffice(monolith),
+    settings,
+    async close() {
+      await monolith.close();
+      await Promise.all([database.drop(), redis.close()]);
+    },
+  };
+}

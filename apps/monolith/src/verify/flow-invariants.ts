@@ -1,0 +1,59 @@
+import { AS_OF, ofMatch, type Invariant } from './invariant.ts';
+
+/** Every effect has its answer and nothing is stuck: I5, I6 and I12 of research/reliability.md. */
+export const flowInvariants: readonly Invariant[] = [
+  {
+    name: 'idempotency-keys',
+    sentence: "every key has the answer its request got, and what that answer speaks of is there and the same fan's",
+    isGlobal: true,
+    sql: `
+      select k.key, k.location,
+             case when k.status is null or k.body is null then 'without an answer'
+                  when k.status not between 200 and 299 then 'keeps the answer ' || k.status || ', which had no effect'
+                  when k.location like '/api/v1/reservations/%' and r.id is null then 'its reservation does not exist, or is another fan''s'
+                  when k.location like '/api/v1/orders/%' and o.id is null then 'its order does not exist, or is another fan''s' end as problem
+      from (select key, user_id, status, body, location,
+                   case when pg_input_is_valid(right(location, 36), 'uuid') then right(location, 36)::uuid end as made from idempotency_keys) k
+        left join reservations r on r.id = k.made and r.user_id = k.user_id
+        left join orders o on o.id = k.made and o.user_id = k.user_id`,
+  },
+  {
+    name: 'lapsed-holds',
+    sentence: 'no hold that ended more than 5 minutes ago is still there',
+    sql: `
+      select id as reservation_id, null::uuid as seat_id, expires_at,
+             case when expires_at <= ${AS_OF} - interval '5 minutes' then 'ended, and was not swept' end as problem
+      from reservations where status in ('held', 'ordered') and ${ofMatch('match_id')}
+      union all
+      select reservation_id, id, expires_at,
+             case when expires_at <= ${AS_OF} - interval '5 minutes' then 'its hold ended, and it was not freed' end
+      from seats where status = 'held' and ${ofMatch('match_id')}`,
+  },
+  {
+    name: 'unpaid-orders',
+    sentence: 'no order awaits its payment more than 15 minutes after its hold ended',
+    sql: `
+      select o.id as order_id, o.reservation_id, r.status as reservation_status,
+             case when coalesce(r.ended_at, r.expires_at) <= ${AS_OF} - interval '15 minutes' then 'awaits a payment that comes too late' end as problem
+      from orders o left join reservations r on r.id = o.reservation_id
+      where o.status = 'awaiting_payment' and ${ofMatch('o.match_id')}`,
+  },
+  {
+    name: 'parked-messages',
+    sentence: 'no message of the outbox was set aside',
+    isGlobal: true,
+    sql: `
+      select id as message_id, destination, event, left(last_error, 200) as last_error,
+             case when parked_at is not null then 'set aside after ' || attempts || ' attempt(s)' end as problem
+      from outbox`,
+  },
+  {
+    name: 'waiting-messages',
+    sentence: 'no message has waited in the outbox for more than 15 minutes',
+    isGlobal: true,
+    sql: `
+      select id as message_id, destination, event, attempts, left(last_error, 200) as last_error,
+             case when created_at <= ${AS_OF} - interval '15 minutes' then 'waiting since ' || created_at end as problem
+      from outbox where parked_at is null`,
+  },
+];

@@ -1,0 +1,76 @@
+import { lives, ofMatch, type Invariant } from './invariant.ts';
+
+/**
+ * Money that goes back: carried out at the sandbox, or still on its way there (under the same key it may be both). Another
+ * provider keeps its own books, of which we see only what is on its way.
+ */
+const REFUNDS = `
+  select key, intent_id, amount_cents::bigint as cents from sandbox_refunds
+  union select body ->> 'key', body ->> 'intentId', (body ->> 'amountCents')::bigint from outbox
+        where destination = 'payments' and body ->> 'kind' = 'refund'`;
+
+const GIVEN_BACK = `select intent_id, sum(cents) as cents from (${REFUNDS}) f group by intent_id`;
+
+/** Every payment that was taken: as the provider told us, and as the sandbox has it in its own books. */
+const CAPTURED = `
+  select intent_id, bool_or(told) as told
+  from (select intent_id, true as told from payment_inbox where outcome = 'succeeded'
+        union all select id, false from sandbox_intents where status in ('succeeded', 'refunded')) c
+  group by intent_id`;
+
+/** What an order that was refunded in part owes: the prices of the places whose tickets are dead. */
+const REFUNDED_SEATS = `
+  select order_id, sum(price_cents) as cents
+  from (select t.order_id, rs.price_cents from tickets t
+          join orders o on o.id = t.order_id
+          join reservation_seats rs on rs.reservation_id = o.reservation_id and rs.seat_id = t.seat_id
+        group by t.order_id, rs.seat_id, rs.price_cents
+        having bool_or(t.status = 'refunded') and not bool_or(${lives('t')})) dead
+  group by order_id`;
+
+/** Captured is completed or given back, once: I4 of research/reliability.md. */
+export const paymentInvariants: readonly Invariant[] = [
+  {
+    name: 'captured-payments',
+    sentence: 'every payment taken is a completed order over the same amount, or goes back in full',
+    sql: `
+      select c.intent_id, o.id as order_id,
+             case when not c.told and w.intent_id is not null then null
+                  when not c.told then 'taken by the sandbox, and we never heard of it'
+                  when o.id is null then 'taken for an order that does not exist'
+                  when o.status not in ('completed', 'refunded') then 'taken, but its order is ' || o.status
+                  when (i.amount_cents, i.currency) <> (o.total_cents, o.currency) then 'taken over another amount than the order''s'
+                  when o.status = 'refunded' and o.provider = 'sandbox' and coalesce(b.cents, 0) < o.total_cents
+                    then 'refunded, but ' || coalesce(b.cents, 0) || ' of ' || o.total_cents || ' cents went back or are on their way'
+             end as problem
+      from (${CAPTURED}) c
+        left join orders o on o.intent_id = c.intent_id
+        left join sandbox_intents i on i.id = c.intent_id
+        left join (${GIVEN_BACK}) b on b.intent_id = c.intent_id
+        left join (select distinct aggregate_id as intent_id from outbox where destination = 'sandbox-webhook') w on w.intent_id = c.intent_id
+      where ${ofMatch('o.match_id')}`,
+  },
+  {
+    name: 'paid-orders',
+    sentence: 'every completed or refunded order was paid for',
+    sql: `
+      select o.id as order_id, o.intent_id, case when p.intent_id is null then o.status || ', but no payment for it was reported' end as problem
+      from orders o left join (select distinct intent_id from payment_inbox where outcome = 'succeeded') p on p.intent_id = o.intent_id
+      where o.status in ('completed', 'refunded') and o.total_cents > 0 and ${ofMatch('o.match_id')}`,
+  },
+  {
+    name: 'refunds',
+    sentence: 'no money goes back twice, nor for a ticket that lives',
+    sql: `
+      select b.intent_id, o.id as order_id,
+             case when o.id is null then 'goes back for an order that does not exist'
+                  when o.status = 'refunded' and b.cents > o.total_cents then b.cents || ' cents go back of ' || o.total_cents
+                  when o.status = 'completed' and b.cents > coalesce(d.cents, 0)
+                    then b.cents || ' cents go back, but dead tickets cost only ' || coalesce(d.cents, 0)
+                  when o.status not in ('completed', 'refunded') then 'goes back, but its order is ' || o.status end as problem
+      from (${GIVEN_BACK}) b
+        left join orders o on o.intent_id = b.intent_id
+        left join (${REFUNDED_SEATS}) d on d.order_id = o.id
+      where ${ofMatch('o.match_id')}`,
+  },
+];

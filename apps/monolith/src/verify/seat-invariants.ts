@@ -1,0 +1,93 @@
+import { AS_OF, endOf, isLive, lives, ofMatch, type Invariant } from './invariant.ts';
+
+/** No place twice: I1 and I2 of research/reliability.md. */
+export const seatInvariants: readonly Invariant[] = [
+  {
+    name: 'one-living-ticket',
+    sentence: 'no seat has two tickets that let somebody in',
+    sql: `
+      select seat_id, array_agg(id) as ticket_ids, case when count(*) > 1 then count(*) || ' tickets let somebody in' end as problem
+      from tickets t where ${lives('t')} and ${ofMatch('t.match_id')} group by seat_id`,
+  },
+  {
+    // A seat without any ticket is found by completed-orders, and an order that has one by tickets.
+    name: 'sold-seats',
+    sentence: "every sold seat is of one completed order's reservation, and its ticket lives",
+    sql: `
+      select s.id as seat_id, s.reservation_id, o.id as order_id,
+             case when rs.seat_id is null then 'sold to a reservation that does not list it'
+                  when o.id is null then 'sold, but its reservation has no completed order'
+                  when t.id is null and exists (select 1 from tickets d where d.order_id = o.id and d.seat_id = s.id)
+                    then 'sold, but its ticket lets nobody in' end as problem
+      from seats s
+        left join reservation_seats rs on rs.reservation_id = s.reservation_id and rs.seat_id = s.id
+        left join orders o on o.reservation_id = s.reservation_id and o.status = 'completed'
+        left join tickets t on t.order_id = o.id and t.seat_id = s.id and ${lives('t')}
+      where s.status = 'sold' and ${ofMatch('s.match_id')}`,
+  },
+  {
+    name: 'sector-capacity',
+    sentence: 'every sector has as many seats as its capacity says, all of its match',
+    sql: `
+      select coalesce(c.id, s.sector_id) as sector_id, coalesce(c.match_id, s.match_id) as match_id,
+             case when c.id is null then s.n || ' seats of a sector that is not of this match'
+                  when s.n is distinct from c.capacity then coalesce(s.n, 0) || ' seats, but a capacity of ' || c.capacity end as problem
+      from (select id, match_id, capacity from sectors where ${ofMatch('match_id')}) c
+        full join (select sector_id, match_id, count(*) as n from seats where ${ofMatch('match_id')} group by sector_id, match_id) s
+          on s.sector_id = c.id and s.match_id = c.match_id`,
+  },
+  {
+    name: 'reservation-sector',
+    sentence: 'no reservation has a seat of another sector or match',
+    sql: `
+      select rs.reservation_id, rs.seat_id,
+             case when s.id is null then 'there is no such seat'
+                  when s.match_id <> r.match_id then 'a seat of another match'
+                  when s.sector_id <> r.sector_id then 'a seat of another sector' end as problem
+      from reservation_seats rs join reservations r on r.id = rs.reservation_id left join seats s on s.id = rs.seat_id
+      where ${ofMatch('r.match_id')}`,
+  },
+  {
+    // A seat that two of them claim is found by one-claim.
+    name: 'live-holds',
+    sentence: 'what a living hold lists is held by it, until it ends; what is held is listed by a living hold',
+    sql: `
+      select coalesce(l.seat_id, h.seat_id) as seat_id, coalesce(l.reservation_id, h.reservation_id) as reservation_id,
+             case when l.seat_id is null then 'held, but no living hold of this name lists it'
+                  when h.seat_id is null and not ${isAnothers('l.seat_id', 'l.reservation_id')} then 'listed by a living hold that does not hold it'
+                  when l.ends <> h.ends then 'held until another time than its reservation' end as problem
+      from (select rs.seat_id, rs.reservation_id, ${endOf('r')} as ends from reservations r
+              join reservation_seats rs on rs.reservation_id = r.id where ${isLive('r')} and ${ofMatch('r.match_id')}) l
+        full join (select s.id as seat_id, s.reservation_id, ${endOf('s')} as ends from seats s
+                   where s.status = 'held' and ${endOf('s')} > ${AS_OF} and ${ofMatch('s.match_id')}) h using (seat_id, reservation_id)`,
+  },
+  {
+    name: 'one-claim',
+    sentence: 'no seat that a living hold lists is held by, or sold to, another reservation with the same right',
+    sql: `
+      select rs.seat_id, rs.reservation_id, s.reservation_id as other_reservation_id,
+             case when s.reservation_id <> r.id and ${isAnothers('s.id', 'r.id')} then 'claimed by two' end as problem
+      from reservations r join reservation_seats rs on rs.reservation_id = r.id join seats s on s.id = rs.seat_id
+      where ${isLive('r')} and ${ofMatch('r.match_id')}`,
+  },
+  {
+    name: 'fan-limit',
+    sentence: 'no fan has more seats of a match than its limit, living holds and tickets together',
+    sql: `
+      select h.match_id, h.user_id,
+             case when count(*) > m.max_tickets_per_fan then count(*) || ' seats, and ' || m.max_tickets_per_fan || ' are allowed' end as problem
+      from (select r.match_id, r.user_id, rs.seat_id from reservations r join reservation_seats rs on rs.reservation_id = r.id
+              where ${isLive('r')} and ${ofMatch('r.match_id')}
+            union select match_id, user_id, seat_id from tickets t where ${lives('t')} and ${ofMatch('t.match_id')}) h
+        join matches m on m.id = h.match_id
+      group by h.match_id, h.user_id, m.max_tickets_per_fan`,
+  },
+];
+
+/** The seat is sold, or held by another reservation that lists it and is living or paid. Asked of suspects only. */
+function isAnothers(seatId: string, reservationId: string): string {
+  return `exists (select 1 from seats x join reservation_seats xs on xs.seat_id = x.id and xs.reservation_id = x.reservation_id
+                    join reservations xr on xr.id = x.reservation_id
+                  where x.id = ${seatId} and (x.status = 'sold' or xr.id <> ${reservationId})
+                    and (${isLive('xr')} or xr.status = 'completed'))`;
+}

@@ -1,0 +1,82 @@
+// Buyers outside of the service: a connection each, as phones have, and a fan nobody has seen before for every purchase.
+import { randomUUID } from 'node:crypto';
+import { HttpConnection, type HttpAnswer } from '../instruments/http-connection.ts';
+import { CompletedOrders } from './completed-orders.ts';
+import { QUANTITY, type Shop, type ShopAddress, type Wish } from './shop.ts';
+
+interface Held {
+  readonly id: string;
+  readonly seats: readonly { readonly seat_id: string }[];
+}
+
+interface CheckedOut {
+  readonly order_id: string;
+  readonly payment: { readonly confirm_url: string };
+}
+
+class Refused extends Error {}
+
+export async function openHttpShop(address: ShopAddress, { whole }: { whole: boolean }): Promise<Shop> {
+  const url = address.serviceUrl;
+  if (!url) throw new Error('There is no service to buy from.');
+  const connections = await Promise.all(Array.from({ length: address.callers }, () => HttpConnection.open(url)));
+  const completed = whole ? await CompletedOrders.watch(address.databaseUrl) : undefined;
+  return {
+    buy: async (wish, caller) => {
+      try {
+        const held = await hold(connections[caller]!, wish);
+        if (completed) await completed.of(await pay(connections[caller]!, held));
+        return undefined;
+      } catch (error) {
+        if (error instanceof Refused) return error.message;
+        throw error;
+      }
+    },
+    retries: async () => retriesIn(await (await fetch(`${url}/metrics`)).text()),
+    close: async () => {
+      for (const connection of connections) connection.close();
+      await completed?.close();
+    },
+  };
+}
+
+interface HeldBy {
+  readonly userId: string;
+  readonly text: string;
+}
+
+async function hold(connection: HttpConnection, { matchId, sectorId }: Wish): Promise<HeldBy> {
+  const userId = randomUUID();
+  const body = `{"sector_id":"${sectorId}","quantity":${QUANTITY}}`;
+  const answer = await connection.post(`/api/v1/matches/${matchId}/reservations`, headersOf(userId), body);
+  return { userId, text: mustBe(201, answer).body };
+}
+
+/** From the hold to the payment's success, which the sandbox then tells by webhook. Returns the order. */
+async function pay(connection: HttpConnection, { userId, text }: HeldBy): Promise<string> {
+  const { id, seats } = JSON.parse(text) as Held;
+  const holders = seats.map(({ seat_id }) => ({ seat_id, name: 'Ana Horvat' }));
+  const body = JSON.stringify({ holders, email: 'ana@example.com' });
+  const answer = await connection.post(`/api/v1/reservations/${id}/checkout`, headersOf(userId), body);
+  const { order_id, payment } = JSON.parse(mustBe(201, answer).body) as CheckedOut;
+  mustBe(202, await connection.post(new URL(payment.confirm_url).pathname, '', '{"outcome":"succeeded"}'));
+  return order_id;
+}
+
+function headersOf(userId: string): string {
+  return `x-mock-user-id: ${userId}\r\nidempotency-key: ${randomUUID().replaceAll('-', '')}\r\n`;
+}
+
+function mustBe(status: number, answer: HttpAnswer): HttpAnswer {
+  if (answer.status === status) return answer;
+  const [, code] = /"code":"(\w+)"/.exec(answer.body) ?? [];
+  throw new Refused(`${answer.status} ${code ?? answer.body.slice(0, 120)}`);
+}
+
+/** Prometheus' text: `transaction_retries_total{sqlstate="40001"} 3`. */
+function retriesIn(metrics: string): number {
+  return [...metrics.matchAll(/^transaction_retries_total(?:\{.*\})? (\d+)/gm)].reduce(
+    (sum, [, count]) => sum + Number(count),
+    0,
+  );
+}

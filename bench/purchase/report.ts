@@ -1,0 +1,154 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import type { Machine } from '../instruments/machine.ts';
+import { markdownTable } from '../instruments/markdown-table.ts';
+import { median } from '../instruments/quantiles.ts';
+import { figuresOf, yardstick, type Figure, type Round } from './figures.ts';
+import type { RunResult } from './run.ts';
+import { scenarios } from './scenarios.ts';
+
+export interface Measured {
+  readonly at: Date;
+  readonly machine: Machine;
+  /** Versions and settings of what was measured against. */
+  readonly servers: Readonly<Record<string, string>>;
+  readonly seconds: number;
+  readonly note: string | undefined;
+  /** Set when the clock ended it before all rounds were run. */
+  readonly cutShort: boolean;
+  readonly rounds: readonly Round[];
+}
+
+const RESULTS = path.resolve(import.meta.dirname, '../results');
+
+/** Beside each other: one to read, one to compute with. Returns where. */
+export function writeResults(measured: Measured, name: string | undefined): string {
+  mkdirSync(RESULTS, { recursive: true });
+  const file = path.join(RESULTS, `${measured.at.toISOString().slice(0, 10)}-purchase${name ? `-${name}` : ''}`);
+  const figures = figuresOf(measured.rounds);
+  writeFileSync(`${file}.md`, reportOf(measured));
+  writeFileSync(`${file}.json`, `${JSON.stringify({ ...measured, figures }, undefined, 2)}\n`);
+  return `${path.relative(process.cwd(), file)}.{md,json}`;
+}
+
+export function reportOf(measured: Measured): string {
+  const { machine, servers, seconds, rounds, note, cutShort } = measured;
+  const spread = rounds.flatMap(({ pgbench }) => pgbench.map(({ perSecond }) => perSecond));
+  const head = [
+    `# Purchase benchmark, ${measured.at.toISOString().slice(0, 16).replace('T', ' ')} UTC`,
+    '',
+    `Commit ${machine.commit}. ${machine.cores} × ${machine.processor}, ${machine.memoryGib} GiB, ${machine.platform}, Node ${machine.node}, ` +
+      `${Object.entries(servers)
+        .map(([what, version]) => `${what} ${version}`)
+        .join(', ')}.`,
+    `${rounds.length} round${rounds.length === 1 ? '' : 's'} of ${seconds} s a run, medians; load average before ${machine.loadBefore.toFixed(1)}, ` +
+      `pgbench between ${whole(Math.min(...spread))} and ${whole(Math.max(...spread))}/s. **Rate limits are off.**`,
+    ...(cutShort ? ['The clock ended it before all rounds were run.'] : []),
+    ...(note ? [note] : []),
+  ];
+  const figures = figuresOf(rounds);
+  const parts = [head.join('\n'), figureTable(figures), runTable(rounds), ...others(rounds), howTo()];
+  return `${parts.join('\n\n')}\n`;
+}
+
+function figureTable(figures: readonly Figure[]): string {
+  return markdownTable(
+    ['figure', 'measured', 'rounds', 'floor', 'aim', ''],
+    figures.map((figure) => [
+      figure.what,
+      `${short(figure.median)} ${figure.unit}`,
+      figure.values.map(short).join(' '),
+      `${figure.isCost ? '≤' : '≥'} ${figure.floor}`,
+      `${figure.isCost ? '≤' : '≥'} ${figure.aim}`,
+      figure.meetsAim ? 'aim met' : figure.meetsFloor ? 'floor met' : 'BELOW FLOOR',
+    ]),
+  );
+}
+
+function runTable(rounds: readonly Round[]): string {
+  const pgbench = rounds.flatMap((round) => round.pgbench);
+  const middle = (of: (run: (typeof pgbench)[number]) => number): number => median(pgbench.map(of));
+  const rows = [
+    [
+      ...['pgbench -N, 64 clients', whole(middle(({ perSecond }) => perSecond)), '1.00'],
+      ...[ms(middle(({ p50Ms }) => p50Ms)), ms(middle(({ p99Ms }) => p99Ms)), '', '', ''],
+      ...[
+        whole(middle(({ cpuMicros }) => cpuMicros?.client ?? Number.NaN)),
+        whole(middle(({ cpuMicros }) => cpuMicros?.database ?? Number.NaN)),
+      ],
+      ...['', '', ''],
+    ],
+    ...scenarios.flatMap(({ name }) => runRow(name, rounds)),
+  ];
+  const cpu = ['CPU µs service', 'database', 'Redis', 'load'];
+  return markdownTable(
+    ['run', 'per s', '× pgbench', 'p50 ms', 'p99 ms', 'retries ‰', '503 ‰', 'refused ‰', ...cpu, 'tables'],
+    rows,
+  );
+}
+
+function runRow(name: string, rounds: readonly Round[]): string[][] {
+  const runs = rounds.flatMap((round) =>
+    round.runs.filter(({ scenario }) => scenario === name).map((run) => ({ run, yardstick: yardstick(round) })),
+  );
+  if (runs.length === 0) return [];
+  const middle = (of: (run: RunResult, perSecond: number) => number): number =>
+    median(runs.map((entry) => of(entry.run, entry.yardstick)));
+  const perMille = (of: (run: RunResult) => number): string => short(middle((run) => (1000 * of(run)) / run.done));
+  const refused = ({ refusals, busy }: RunResult): number =>
+    Object.values(refusals).reduce((sum, count) => sum + count, 0) - busy;
+  const faults = runs.flatMap(({ run }) => run.faults);
+  return [
+    [
+      ...[name, whole(middle(({ perSecond }) => perSecond)), short(middle(({ perSecond }, reference) => perSecond / reference))],
+      ...[ms(middle(({ p50Ms }) => p50Ms)), ms(middle(({ p99Ms }) => p99Ms))],
+      ...[perMille(({ retries }) => retries), perMille(({ busy }) => busy), perMille(refused)],
+      ...[whole(middle(({ cpu }) => cpu.service)), whole(middle(({ cpu }) => cpu.database))],
+      ...[whole(middle(({ cpu }) => cpu.redis)), whole(middle(({ cpu }) => cpu.load))],
+      faults.length === 0 ? 'right' : 'BROKEN',
+    ],
+  ];
+}
+
+/** What does not fit into a table: broken tables, refusals by code, runs that sold all they had, the reading. */
+function others(rounds: readonly Round[]): string[] {
+  const runs = rounds.flatMap((round) => round.runs);
+  const lines = runs.flatMap(({ scenario, faults }) => faults.map((fault) => `- **${scenario}: ${fault}**`));
+  for (const failure of rounds.flatMap(({ failures }) => failures)) lines.push(`- **${failure}**`);
+  for (const { name } of scenarios) {
+    const mine = runs.filter(({ scenario }) => scenario === name);
+    const counts: Record<string, number> = {};
+    for (const { refusals } of mine)
+      for (const [words, count] of Object.entries(refusals)) counts[words] = (counts[words] ?? 0) + count;
+    const refused = Object.entries(counts).map(([words, count]) => `${words} ${count} times`);
+    if (refused.length > 0) lines.push(`- ${name} was refused: ${refused.join(', ')}`);
+    const short_ = mine.filter(({ ranOut }) => ranOut);
+    if (short_.length > 0)
+      lines.push(`- ${name} had sold everything after ${short_.map(({ seconds }) => seconds.toFixed(1)).join(', ')} s`);
+  }
+  const reads = runs.flatMap(({ availability }) => availability ?? []);
+  if (reads.length > 0) {
+    const [sectors, seats] = [median(reads.map(({ sectorsMs }) => sectorsMs)), median(reads.map(({ seatsMs }) => seatsMs))];
+    lines.push(
+      `- availability of a match of 40,000 seats: its 20 sectors in ${ms(sectors)} ms, the 2,000 seats of one in ${ms(seats)} ms`,
+    );
+  }
+  return lines.length > 0 ? [lines.join('\n')] : [];
+}
+
+function howTo(): string {
+  return [
+    `Requests: the best two seats together in a random sector, each from a fan nobody has seen before; matches of 40,000 seats in 20 sectors;`,
+    `at 80 % sold the buyers go on to the next match. Closed loops. Before the clock runs, every sector of every match is bought from once and`,
+    `the processes run for 0.7 s. Buyers, services, PostgreSQL and Redis share the machine; "load" is what the HTTP buyers cost. PostgreSQL is`,
+    `ours with stock durability (fsync on), only max_pred_locks_* raised. pgbench: scale 20, \`-N -c 64 -j 2 -M prepared\`, at both ends of each`,
+    `round, the mean of both being the yardstick. The tables are checked after every run.`,
+    '',
+    ...scenarios.map(({ name, does }) => `- \`${name}\`: ${does}`),
+  ].join('\n');
+}
+
+const whole = (value: number): string => (Number.isNaN(value) ? '–' : Math.round(value).toLocaleString('en'));
+const short = (value: number): string =>
+  Number.isNaN(value) ? '–' : value >= 10 || value === 0 ? value.toFixed(0) : value.toPrecision(2);
+const ms = (value: number): string => (Number.isNaN(value) ? '–' : value >= 10 ? value.toFixed(0) : value.toFixed(1));

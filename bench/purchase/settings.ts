@@ -1,0 +1,27 @@
+import { compiled, MONOLITH } from '../instruments/compiled.ts';
+import type { MonolithConfig } from '../../apps/monolith/src/config.ts';
+
+/**
+ * Rate limits off: every buyer comes from one address, and what is measured is the sale. Holds outlive the longest run, so
+ * that none comes back in the middle of it. Access is not logged one by one by the services, so `warn` hides nothing.
+ */
+export const SETTINGS = {
+  RATE_LIMIT_USER_PER_MINUTE: '0',
+  RATE_LIMIT_IP_PER_MINUTE: '0',
+  RESERVATION_HOLD_SECONDS: '3600',
+  LOG_LEVEL: 'warn',
+};
+
+export interface Place {
+  readonly databaseUrl: string;
+  readonly redisUrl: string;
+}
+
+/** The monolith's settings as it would read them from this environment. */
+export async function monolithConfig({ databaseUrl, redisUrl }: Place): Promise<MonolithConfig> {
+  const { monolithConfig: schema } = await compiled<typeof import('../../apps/monolith/src/config.ts')>(`${MONOLITH}/config`);
+  const { loadConfig } = await compiled<typeof import('../../libs/platform/src/config/load-config.ts')>(
+    'libs/platform/src/config/load-config',
+  );
+  return loadConfig(schema, { ...SETTINGS, DATABASE_URL: databaseUrl, REDIS_URL: redisUrl });
+}

@@ -1,0 +1,47 @@
+import { requestContext } from '#platform/logging/request-context';
+import { NestLog } from '#platform/logging/logger';
+import { NestFactory } from '@nestjs/core';
+import { randomUUID } from 'node:crypto';
+import { compiled, MONOLITH } from '../instruments/compiled.ts';
+import { refusalOf } from './refusals.ts';
+import { monolithConfig } from './settings.ts';
+import { QUANTITY, type Shop, type ShopAddress, type Wish } from './shop.ts';
+
+/** No request here takes longer, or the run would not end. */
+const DEADLINE_MS = 55_000;
+
+/**
+ * The monolith with all its loops, short of HTTP: callers inside the process call the use case. Each brings an idempotency
+ * key as a request would, so that the same rows are written.
+ */
+export async function openUseCaseShop(address: ShopAddress): Promise<Shop> {
+  const { openResources } = await compiled<typeof import('../../apps/monolith/src/resources.ts')>(`${MONOLITH}/resources`);
+  const { AppModule } = await compiled<typeof import('../../apps/monolith/src/app.module.ts')>(`${MONOLITH}/app.module`);
+  const { HoldSeats } = await compiled<typeof import('../../apps/monolith/src/purchase/application/hold-seats.ts')>(
+    `${MONOLITH}/purchase/application/hold-seats`,
+  );
+  const resources = await openResources(await monolithConfig(address), 'monolith');
+  const context = await NestFactory.createApplicationContext(AppModule.register(resources, { loops: true }), {
+    logger: new NestLog(resources.logger),
+    abortOnError: false,
+  });
+  const holdSeats = context.get(HoldSeats, { strict: false });
+  return {
+    buy: ({ matchId, sectorId }: Wish) => {
+      const userId = randomUUID();
+      const key = randomUUID().replaceAll('-', '');
+      const fence = { key, userId, fingerprint: key, render: (held: unknown) => ({ status: 201, body: JSON.stringify(held) }) };
+      const request = { requestId: key, deadlineAt: Date.now() + DEADLINE_MS, fence };
+      const wish = { matchId, sectorId, userId, sessionToken: undefined, quantity: QUANTITY };
+      return requestContext.run(request, () => holdSeats.execute(wish).then(() => undefined, refusalOf));
+    },
+    retries: async () => {
+      const metric = await resources.metrics.registry.getSingleMetric('transaction_retries_total')?.get();
+      return (metric?.values ?? []).reduce((sum, { value }) => sum + value, 0);
+    },
+    close: async () => {
+      await context.close();
+      await resources.close();
+    },
+  };
+}

@@ -1,0 +1,59 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, readdirSync } from 'node:fs';
+import path from 'node:path';
+import { hasApt, librariesAmong, libraryPathOf, unpackedFolder, unpackFromDebian } from '../../tools/local/debian-packages.ts';
+
+export interface PgbenchBinary {
+  readonly file: string;
+  readonly version: string;
+  readonly environment: NodeJS.ProcessEnv;
+}
+
+/** The benchmark has nothing to be measured against. */
+export class PeerNotAvailable extends Error {}
+
+const UNPACKED = unpackedFolder('pgbench');
+
+/** On PATH first, then our unpacked copy, then Debian's packages: the system stays untouched. */
+export function pgbenchBinary(say: (line: string) => void): PgbenchBinary {
+  const installed = tryOut('pgbench', undefined);
+  if (installed) return installed;
+  if (!existsSync(UNPACKED)) fetchFromDebian(say);
+  const unpacked = unpackedBinary(UNPACKED);
+  if (!unpacked) throw new PeerNotAvailable(`the pgbench in ${UNPACKED} does not run; remove that folder and try again`);
+  return unpacked;
+}
+
+function unpackedBinary(root: string): PgbenchBinary | undefined {
+  const place = path.join(root, 'usr/lib/postgresql');
+  const [version] = existsSync(place) ? readdirSync(place) : [];
+  return version === undefined ? undefined : tryOut(path.join(place, version, 'bin/pgbench'), libraryPathOf(root));
+}
+
+function tryOut(file: string, libraryPath: string | undefined): PgbenchBinary | undefined {
+  const environment = { PATH: process.env.PATH, LC_ALL: 'C', ...(libraryPath ? { LD_LIBRARY_PATH: libraryPath } : {}) };
+  const trial = spawnSync(file, ['--version'], { env: environment, encoding: 'utf8' });
+  const [, version] = /pgbench \(PostgreSQL\) (\S+)/.exec(trial.stdout ?? '') ?? [];
+  return version ? { file, version, environment } : undefined;
+}
+
+/** pgbench comes with the server's package; which one that is in this release its metapackage says. */
+function fetchFromDebian(say: (line: string) => void): void {
+  if (!hasApt()) throw new PeerNotAvailable('there is no pgbench on this machine, and no apt to fetch one with');
+  say('fetching pgbench from Debian into .cache (once, about 10 s)');
+  try {
+    unpackFromDebian({
+      into: UNPACKED,
+      packages: (dependenciesOf) => {
+        const server = dependenciesOf('postgresql').filter((name) => /^postgresql-\d+$/.test(name));
+        return [...server, 'libpq5', ...librariesAmong(dependenciesOf('libpq5', { recurse: true }))];
+      },
+      tryOut: (root) => {
+        if (!unpackedBinary(root)) throw new Error('the unpacked pgbench does not run');
+      },
+    });
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new PeerNotAvailable(`there is no pgbench on this machine, and Debian's could not be fetched (${reason})`);
+  }
+}

@@ -1,0 +1,51 @@
+import { fork } from 'node:child_process';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ROOT } from '../../tools/local/build.ts';
+import { onFreePort } from '../../tools/local/free-port.ts';
+
+export interface RunningService {
+  readonly url: string;
+  readonly pid: number;
+  stop(): Promise<void>;
+}
+
+/** Nest needs about a second; a machine that is busy with others several. */
+const START_MS = 30_000;
+const DRAIN_MS = 20_000;
+
+/** The monolith as it is deployed, from dist, on a free port. */
+export function startMonolith(environment: Record<string, string>): Promise<RunningService> {
+  return onFreePort(undefined, (port) => startOn(port, environment));
+}
+
+async function startOn(port: number, environment: Record<string, string>): Promise<RunningService> {
+  const child = fork(path.join(ROOT, 'dist/apps/monolith/src/main.js'), [], {
+    env: { PATH: process.env.PATH, ...environment, MONOLITH_PORT: String(port) },
+    execArgv: ['--enable-source-maps', '--import', path.join(import.meta.dirname, 'leave-with-parent.ts')],
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+  });
+  const gone = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+  const stop = async (): Promise<void> => {
+    child.kill('SIGTERM');
+    const insist = setTimeout(() => child.kill('SIGKILL'), DRAIN_MS);
+    await gone;
+    clearTimeout(insist);
+  };
+  const url = `http://127.0.0.1:${port}`;
+  const giveUpAt = Date.now() + START_MS;
+  while (!(await isReady(url))) {
+    if (child.exitCode !== null || Date.now() > giveUpAt) {
+      await stop();
+      throw new Error(`The monolith did not get ready on port ${port}; what it says stands above.`);
+    }
+    await sleep(50);
+  }
+  return { url, pid: child.pid!, stop };
+}
+
+async function isReady(url: string): Promise<boolean> {
+  const answer = await fetch(`${url}/health/ready`, { signal: AbortSignal.timeout(2000) }).catch(() => undefined);
+  await answer?.body?.cancel();
+  return answer?.status === 200;
+}

@@ -1,0 +1,120 @@
+import { Redis } from 'ioredis';
+import { between, readCpu, type CpuMeter } from '../instruments/cpu.ts';
+import type { OwnServers } from '../instruments/own-servers.ts';
+import { quantile } from '../instruments/quantiles.ts';
+import { startMonolith, type RunningService } from '../instruments/service.ts';
+import { readAvailability, type AvailabilityRead } from './availability.ts';
+import { Buyers } from './buyers.ts';
+import type { Scenario } from './scenarios.ts';
+import { SETTINGS, type Place } from './settings.ts';
+import type { MatchToSell, Stadium, Stadiums } from './stadiums.ts';
+import { faultsIn, reservationsIn } from './tables.ts';
+import type { Bought } from './worker.ts';
+
+export interface RunResult {
+  readonly scenario: string;
+  readonly perSecond: number;
+  readonly seconds: number;
+  readonly done: number;
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+  readonly retries: number;
+  readonly refusals: Readonly<Record<string, number>>;
+  /** Answers 503 among them. */
+  readonly busy: number;
+  /** Microseconds of processor time per reservation or purchase; NaN where there is no /proc. */
+  readonly cpu: { readonly service: number; readonly database: number; readonly redis: number; readonly load: number };
+  readonly ranOut: boolean;
+  readonly faults: readonly string[];
+  readonly availability?: AvailabilityRead;
+}
+
+export interface Ground {
+  readonly servers: OwnServers;
+  readonly stadiums: Stadiums;
+}
+
+const WARM_UP_SECONDS = 0.7;
+
+/** One scenario once: on a fresh copy of its stadium, with an empty Redis and processes of its own. */
+export async function runOnce(ground: Ground, scenario: Scenario, stadium: Stadium, seconds: number): Promise<RunResult> {
+  const { servers, stadiums } = ground;
+  const copy = await stadiums.copyOf(stadium);
+  const place = { databaseUrl: copy.url, redisUrl: servers.redisUrl };
+  await emptyRedis(servers.redisUrl);
+  const teams: Buyers[] = [];
+  let service: RunningService | undefined;
+  try {
+    if (scenario.kind.endsWith('HTTP'))
+      service = await startMonolith({ ...SETTINGS, DATABASE_URL: copy.url, REDIS_URL: servers.redisUrl });
+    const before = await reservationsIn(copy.url);
+    const matches = stadium.matches.slice(0, scenario.matches);
+    for (let number = 1; number <= scenario.processes; number += 1) teams.push(await openTeam(scenario, place, matches, service));
+    const warm = await Promise.all(teams.map((team) => team.warmUp(WARM_UP_SECONDS)));
+    const meter = meterOf(servers, teams, service);
+    const sale = await sell(teams, matches, seconds, meter);
+    const availability = scenario.name === 'http-256' && service ? await readAvailability(service.url, matches[1]!) : undefined;
+    await Promise.all(teams.map((team) => team.close()));
+    const bought = [...warm, sale.summary.done].reduce((sum, count) => sum + count, 0);
+    const faults = await faultsIn(place, { before, bought, whole: scenario.kind === 'purchases over HTTP' });
+    return { scenario: scenario.name, ...sale.summary, faults, ...(availability ? { availability } : {}) };
+  } finally {
+    await Promise.allSettled(teams.map((team) => team.close()));
+    await service?.stop();
+    await copy.drop();
+  }
+}
+
+function openTeam(scenario: Scenario, place: Place, matches: readonly MatchToSell[], service?: RunningService): Promise<Buyers> {
+  const address = { ...place, serviceUrl: service?.url, callers: scenario.callers };
+  return Buyers.open({ kind: scenario.kind, address, matches });
+}
+
+/** Buyers over HTTP are a load, those in the process are the service. */
+function meterOf({ pids }: OwnServers, teams: readonly Buyers[], service?: RunningService): CpuMeter {
+  const buyers = teams.map(({ pid }) => pid);
+  return { ...pids, service: service ? [service.pid] : buyers, load: service ? buyers : [] };
+}
+
+async function sell(teams: readonly Buyers[], matches: readonly MatchToSell[], seconds: number, meter: CpuMeter) {
+  // The first match was for warming up. All teams go on to the next one together.
+  let [current, sold] = [1, 0];
+  const onProgress = (bought: number): void => {
+    sold += bought;
+    if (sold < (matches[current]?.quota ?? Infinity)) return;
+    current += 1;
+    sold = 0;
+    for (const team of teams) team.goOnWith(current);
+  };
+  const before = readCpu(meter);
+  const bought = await Promise.all(teams.map((team) => team.buy(seconds, onProgress)));
+  const cpu = between(before, readCpu(meter));
+  return { summary: summarise(bought, cpu, current >= matches.length) };
+}
+
+function summarise(teams: readonly Bought[], cpu: ReturnType<typeof between>, ranOut: boolean) {
+  const total = (of: (team: Bought) => number): number => teams.reduce((sum, team) => sum + of(team), 0);
+  const latencies = Float64Array.from(teams.flatMap(({ latenciesMs }) => [...latenciesMs])).sort();
+  const refusals: Record<string, number> = {};
+  for (const team of teams)
+    for (const [words, count] of Object.entries(team.refusals)) refusals[words] = (refusals[words] ?? 0) + count;
+  const done = total((team) => team.done);
+  return {
+    perSecond: total(({ inTime, seconds }) => inTime / seconds),
+    seconds: total(({ seconds }) => seconds) / teams.length,
+    done,
+    p50Ms: quantile(latencies, 0.5),
+    p99Ms: quantile(latencies, 0.99),
+    retries: total(({ retries }) => retries),
+    refusals,
+    busy: Object.entries(refusals).reduce((sum, [words, count]) => (words.startsWith('503 ') ? sum + count : sum), 0),
+    cpu: { service: cpu.service / done, database: cpu.database / done, redis: cpu.redis / done, load: cpu.load / done },
+    ranOut,
+  };
+}
+
+async function emptyRedis(url: string): Promise<void> {
+  const redis = new Redis(url);
+  await redis.flushall();
+  await redis.quit();
+}

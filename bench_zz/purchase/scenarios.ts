@@ -1,0 +1,72 @@
+import type { ShopKind } from './shop.ts';
+import type { StadiumName } from './stadiums.ts';
+
+export interface Scenario {
+  readonly name: string;
+  readonly does: string;
+  readonly kind: ShopKind;
+  readonly stadium: StadiumName;
+  readonly processes: number;
+  /** In each process. */
+  readonly callers: number;
+  /** So many matches are enough, where buying is slow; all there are otherwise. */
+  readonly matches?: number;
+}
+
+const inProcess = { kind: 'use case', stadium: 'fresh', processes: 1 } as const;
+const overHttp = { stadium: 'fresh', processes: 1 } as const;
+
+export const scenarios: readonly Scenario[] = [
+  {
+    ...inProcess,
+    name: 'in-process-64',
+    does: '64 callers of the use case in its own process, each with an idempotency key',
+    callers: 64,
+  },
+  { ...inProcess, name: 'in-process-512', does: 'the same with 512 callers', callers: 512 },
+  {
+    ...overHttp,
+    name: 'http-256',
+    does: 'POST …/reservations with identity, validation and idempotency key on 256 connections to one process',
+    kind: 'holds over HTTP',
+    callers: 256,
+  },
+  {
+    ...inProcess,
+    name: 'two-processes',
+    does: 'two processes with 256 callers each sell the same match',
+    processes: 2,
+    callers: 256,
+  },
+  {
+    ...overHttp,
+    name: 'whole-purchases',
+    does: '64 buyers: hold, checkout, sandbox payment, webhook, until order and tickets are committed',
+    kind: 'purchases over HTTP',
+    callers: 64,
+    matches: 3,
+  },
+  {
+    name: 'textbook',
+    does: 'the same reservation as a TypeORM transaction per request, SERIALIZABLE, SKIP LOCKED, retried (pool 16, 64 callers)',
+    kind: 'textbook',
+    stadium: 'fresh',
+    processes: 1,
+    callers: 64,
+    matches: 3,
+  },
+  {
+    ...inProcess,
+    name: 'doubled-seats',
+    does: '64 callers in process, matches of 80,000 seats',
+    stadium: 'doubled',
+    callers: 64,
+  },
+  {
+    ...inProcess,
+    name: 'nearly-sold',
+    does: '64 callers in process, matches 80 % sold before',
+    stadium: 'nearly sold',
+    callers: 64,
+  },
+];

@@ -1,0 +1,145 @@
+import type { FreePlace } from './best-available.ts';
+
+/*
+ * One process's picture of a sector: which places it believes to be free. It proposes, the database decides; so it may be
+ * wrong in both directions and is corrected by what the database answers.
+ *
+ *   free ──propose──▶ proposed ──taken──▶ taken
+ *    ▲                  │  └──lost──▶ taken (by somebody else)
+ *    └────put back──────┘
+ *
+ * Proposing costs microseconds: for each quantity the blocks of neighbouring places are ranked once, and the search goes
+ * from the best one on, over places that are bytes in an array.
+ */
+
+/** Of so many of the best blocks one is drawn, so that processes which do not know of each other rarely propose the same. */
+export const FEWEST_TO_DRAW_FROM = 12;
+
+export interface Proposal {
+  readonly seatIds: readonly string[];
+  readonly together: boolean;
+}
+
+export class SectorMap {
+  private readonly places: readonly FreePlace[];
+  private readonly indexOf = new Map<string, number>();
+  private readonly free: Uint8Array;
+  /** 1 when the place has a neighbour to its right: same row, next number. */
+  private readonly joined: Uint8Array;
+  /** For each quantity: where its blocks begin, best first; and how many of the first ones are known to be gone. */
+  private readonly blocks = new Map<number, { starts: Int32Array; gone: number }>();
+  private count = 0;
+
+  /** All places of the sector, none of them free yet. */
+  constructor(places: readonly FreePlace[]) {
+    this.places = [...places].sort((a, b) => a.rowIndex - b.rowIndex || (a.number ?? a.rank) - (b.number ?? b.rank));
+    this.free = new Uint8Array(this.places.length);
+    this.joined = new Uint8Array(this.places.length);
+    for (const [index, place] of this.places.entries()) {
+      this.indexOf.set(place.seatId, index);
+      this.joined[index] = Number(areNeighbours(place, this.places[index + 1]));
+    }
+  }
+
+  get freeCount(): number {
+    return this.count;
+  }
+
+  markFree(seatIds: Iterable<string>): void {
+    for (const seatId of seatIds) this.set(seatId, 1);
+    for (const ranked of this.blocks.values()) ranked.gone = 0;
+  }
+
+  markTaken(seatIds: Iterable<string>): void {
+    for (const seatId of seatIds) this.set(seatId, 0);
+  }
+
+  /** The best places for so many, one of `drawFrom` good blocks, taken out of the picture; undefined when it has too few. */
+  propose(quantity: number, random: () => number, drawFrom = FEWEST_TO_DRAW_FROM): Proposal | undefined {
+    if (this.count < quantity) return undefined;
+    const start = this.bestBlock(quantity, random, drawFrom);
+    const indices =
+      start === undefined ? this.nearest(quantity) : Array.from({ length: quantity }, (_, offset) => start + offset);
+    const seatIds = indices.map((index) => this.places[index]?.seatId ?? '');
+    this.markTaken(seatIds);
+    return { seatIds, together: start !== undefined };
+  }
+
+  private set(seatId: string, value: 0 | 1): void {
+    const index = this.indexOf.get(seatId);
+    if (index === undefined || this.free[index] === value) return;
+    this.free[index] = value;
+    this.count += value === 1 ? 1 : -1;
+  }
+
+  /** One of the first blocks that leave nobody alone; else the one that leaves the fewest. */
+  private bestBlock(quantity: number, random: () => number, drawFrom: number): number | undefined {
+    const ranked = this.ranked(quantity);
+    const good: number[] = [];
+    let second: { start: number; stranded: number } | undefined;
+    let unbroken = true;
+    for (let at = ranked.gone; at < ranked.starts.length && good.length < drawFrom; at += 1) {
+      const start = ranked.starts[at] ?? 0;
+      if (!this.isFree(start, quantity)) {
+        if (unbroken) ranked.gone = at + 1;
+        continue;
+      }
+      unbroken = false;
+      const stranded = this.strandedBeside(start, quantity);
+      if (stranded === 0) good.push(start);
+      else if (!second || stranded < second.stranded) second = { start, stranded };
+    }
+    return good.length > 0 ? good[Math.floor(random() * good.length)] : second?.start;
+  }
+
+  private isFree(start: number, quantity: number): boolean {
+    for (let index = start; index < start + quantity; index += 1) if (this.free[index] !== 1) return false;
+    return true;
+  }
+
+  /** How many single seats would be left alone beside the block: 0, 1 or 2. Standing places are never alone. */
+  private strandedBeside(start: number, quantity: number): number {
+    const end = start + quantity;
+    const left = this.linked(start - 1) && this.free[start - 1] === 1 && !(this.linked(start - 2) && this.free[start - 2] === 1);
+    const right = this.linked(end - 1) && this.free[end] === 1 && !(this.linked(end) && this.free[end + 1] === 1);
+    return this.places[start]?.number === null ? 0 : Number(left) + Number(right);
+  }
+
+  private linked(index: number): boolean {
+    return this.joined[index] === 1;
+  }
+
+  private ranked(quantity: number): { starts: Int32Array; gone: number } {
+    const known = this.blocks.get(quantity);
+    if (known) return known;
+    const candidates: { start: number; rank: number }[] = [];
+    for (let start = 0; start + quantity <= this.places.length; start += 1) {
+      let [whole, rank] = [true, 0];
+      for (let index = start; index < start + quantity; index += 1) {
+        if (index + 1 < start + quantity && !this.linked(index)) whole = false;
+        rank += this.places[index]?.rank ?? 0;
+      }
+      if (whole) candidates.push({ start, rank });
+    }
+    candidates.sort((a, b) => a.rank - b.rank);
+    const ranked = { starts: Int32Array.from(candidates, ({ start }) => start), gone: 0 };
+    this.blocks.set(quantity, ranked);
+    return ranked;
+  }
+
+  /** No row has enough together: the free places around the best one, so that at least they are near. */
+  private nearest(quantity: number): number[] {
+    const free = this.places.flatMap((place, index) => (this.free[index] === 1 ? [{ place, index }] : []));
+    const best = free.reduce((a, b) => (b.place.rank < a.place.rank ? b : a)).place;
+    const distance = (place: FreePlace): number =>
+      Math.abs(place.rowIndex - best.rowIndex) * 3 + Math.abs((place.number ?? 0) - (best.number ?? 0));
+    free.sort((a, b) => distance(a.place) - distance(b.place) || a.place.rank - b.place.rank);
+    return free.slice(0, quantity).map(({ index }) => index);
+  }
+}
+
+/** Side by side; standing places stand anywhere, so any of them do. */
+function areNeighbours(place: FreePlace, next: FreePlace | undefined): boolean {
+  if (!next || next.rowIndex !== place.rowIndex) return false;
+  return place.number === null || next.number === place.number + 1;
+}

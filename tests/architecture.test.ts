@@ -1,0 +1,279 @@
+import { arrows, breaches } from './architecture/arrows.ts';
+import { allRoutes, withoutAccess, withoutKey, type RouteFact } from './architecture/routes.ts';
+import { importsIn, migrations, productionSources } from './architecture/sources.ts';
+import { barrelsIn } from './architecture/barrels.ts';
+import { ownershipFaults, roomsByTable, tablesIn } from './architecture/tables.ts';
+
+// The house as it is: who imports whom, whose table is whose, what every route declares. Each rule is a pure function, and is shown
+// red on a canary: a line that must be refused. (The same arrows in the linter, at the line itself: tests/lint-canaries.test.ts.)
+
+const sources = productionSources();
+
+describe('imports', () => {
+  test('none goes against an arrow', () => {
+    expect(breaches(sources)).toEqual([]);
+    expect(sources.length).toBeGreaterThan(150);
+    expect(sources.flatMap(({ imports }) => imports).length).toBeGreaterThan(500);
+  });
+
+  const purchase = 'apps/monolith/src/purchase';
+  type Import = [from: string, specifier: string];
+  /** For every arrow what it must refuse. */
+  const refused: Record<string, Import[]> = {
+    'the domain imports nothing outside itself': [
+      ['libs/domain/src/purchase/order.ts', 'zod'],
+      ['libs/domain/src/purchase/order.ts', 'node:crypto'],
+      ['libs/domain/src/purchase/order.ts', '#platform/ids'],
+      ['libs/domain/src/purchase/order.ts', '../../../application/src/clock.ts'],
+    ],
+    'a context of the domain knows no other, and what they share knows none': [
+      ['libs/domain/src/purchase/order.ts', '../catalog/sale.ts'],
+      ['libs/domain/src/shared/money.ts', '../purchase/order.ts'],
+    ],
+    'libs/application imports the domain and itself': [
+      ['libs/application/src/clock.ts', '#contracts/queue-jobs'],
+      ['libs/application/src/clock.ts', '@nestjs/common'],
+    ],
+    'libs/contracts imports zod, the domain and itself': [
+      ['libs/contracts/src/queue-jobs.ts', '#platform/ids'],
+      ['libs/contracts/src/queue-jobs.ts', 'node:fs'],
+    ],
+    'a library never imports an app': [
+      ['libs/platform/src/ids.ts', '../../../apps/monolith/src/config.ts'],
+      ['libs/testing/src/tcp-proxy.ts', '../../../apps/web/src/main.tsx'],
+    ],
+    'an app never imports another': [
+      ['apps/monolith/src/monolith.ts', '../../queue-service/src/config.ts'],
+      [`${purchase}/inbound/orders.controller.ts`, '../../../../queue-service/src/waiting-room/waiting-room.api.ts'],
+    ],
+    'the page shares nothing with the servers but libs/contracts': [
+      ['apps/web/src/main.tsx', '#platform/ids'],
+      ['apps/web/src/main.tsx', '#domain/shared/money'],
+      ['apps/web/src/main.tsx', 'node:fs'],
+    ],
+    'a context is reached through its x.api.ts alone; a module also from modules and the command line': [
+      [`${purchase}/outbound/catalog-matches.ts`, '../../catalog/outbound/postgres-catalog.ts'],
+      [`${purchase}/inbound/orders.controller.ts`, '../../ticketing/ticketing.module.ts'],
+      [`${purchase}/purchase.module.ts`, '../ticketing/application/ticketing.ts'],
+      ['apps/monolith/src/cli/demo-data.ts', '../operations/application/create-match.ts'],
+    ],
+    'a context takes from the root of its app its settings and tokens, and a use case not even those': [
+      [`${purchase}/outbound/postgres-orders.ts`, '../../app.module.ts'],
+      [`${purchase}/application/hold-seats.ts`, '../../config.ts'],
+    ],
+    'a use case imports the domain, libs/application, its own folder and its context’s x.api.ts': [
+      [`${purchase}/application/hold-seats.ts`, '@nestjs/common'],
+      [`${purchase}/application/hold-seats.ts`, 'zod'],
+      [`${purchase}/application/hold-seats.ts`, 'node:crypto'],
+      [`${purchase}/application/hold-seats.ts`, '#platform/ids'],
+      [`${purchase}/application/hold-seats.ts`, '#contracts/queue-jobs'],
+      [`${purchase}/application/hold-seats.ts`, '../inbound/purchase.schemas.ts'],
+      [`${purchase}/application/hold-seats.ts`, '../outbound/postgres-orders.ts'],
+      [`${purchase}/application/hold-seats.ts`, '../../catalog/catalog.api.ts'],
+    ],
+    'inbound does not see outbound': [[`${purchase}/inbound/orders.controller.ts`, '../outbound/postgres-orders.ts']],
+    'outbound sees ports and readers, no use case and nothing inbound': [
+      [`${purchase}/outbound/postgres-orders.ts`, '../application/hold-seats.ts'],
+      [`${purchase}/outbound/postgres-orders.ts`, '../inbound/purchase.schemas.ts'],
+    ],
+    'an x.api.ts is as pure as the domain': [
+      [`${purchase}/purchase.api.ts`, './outbound/postgres-orders.ts'],
+      [`${purchase}/purchase.api.ts`, 'typeorm'],
+    ],
+    'production does not import tests': [
+      [`${purchase}/purchase.module.ts`, './testing/memory-orders.ts'],
+      ['libs/platform/src/ids.ts', '#testing/test-database'],
+      ['libs/platform/src/ids.ts', '../../../tests/setup/start-servers.mjs'],
+    ],
+  };
+
+  test('every arrow has a canary', () => {
+    expect(Object.keys(refused)).toEqual(arrows.map(({ sentence }) => sentence));
+  });
+
+  test.each(Object.entries(refused).flatMap(([sentence, imports]) => imports.map(([from, to]) => [sentence, from, to] as const)))(
+    '%s: %s may not import %s',
+    (sentence, from, specifier) => {
+      expect(breaches([{ path: from, imports: [specifier] }])).toContainEqual(
+        expect.stringMatching(new RegExp(`: ${sentence}$`)),
+      );
+    },
+  );
+
+  test.each<Import>([
+    ['libs/domain/src/purchase/order.ts', '../shared/domain-error.ts'],
+    ['libs/application/src/outbox.ts', './transaction-manager.ts'],
+    ['libs/contracts/src/queue-jobs.ts', 'zod'],
+    [`${purchase}/application/check-out.ts`, '#application/clock'],
+    [`${purchase}/application/check-out.ts`, './ports.ts'],
+    [`${purchase}/application/check-out.ts`, '../purchase.api.ts'],
+    [`${purchase}/inbound/orders.controller.ts`, '../application/ports.ts'],
+    [`${purchase}/inbound/orders.controller.ts`, '../../ticketing/ticketing.api.ts'],
+    [`${purchase}/inbound/orders.controller.ts`, '../../tokens.ts'],
+    [`${purchase}/outbound/postgres-orders.ts`, '../application/ports.ts'],
+    [`${purchase}/outbound/postgres-orders.ts`, 'typeorm'],
+    [`${purchase}/purchase.module.ts`, './outbound/postgres-orders.ts'],
+    [`${purchase}/purchase.module.ts`, '../catalog/catalog.module.ts'],
+    ['apps/monolith/src/app.module.ts', './purchase/purchase.module.ts'],
+    ['apps/monolith/src/cli/monolith-context.ts', '../app.module.ts'],
+    ['apps/web/src/pages/match-page.tsx', '../api/types.ts'],
+    ['apps/web/src/api/types.ts', '#contracts/match-answer'],
+  ])('%s may import %s', (from, specifier) => {
+    expect(breaches([{ path: from, imports: [specifier] }])).toEqual([]);
+  });
+
+  test('an import is found however it is written, and only where it is one', () => {
+    const text = `
+      import type { A } from './a.ts';
+      import b, { type C } from "./b.ts";
+      import './c.ts';
+      export * from './d.ts';
+      const e = await import('./e.ts');
+      // import { F } from './f.ts';
+      const g = "import h from './g.ts'";`;
+    expect(importsIn(text)).toEqual(['./a.ts', './b.ts', './c.ts', './d.ts', './e.ts']);
+  });
+});
+
+describe('barrels', () => {
+  test('there are none', () => {
+    expect(barrelsIn(sources)).toEqual([]);
+  });
+
+  test.each([
+    ['libs/platform/src/ids/index.ts', 'export const a = 1;'],
+    ['libs/platform/src/all.ts', `export { newId } from './ids.ts';\nexport * from './clock.ts';`],
+    ['apps/monolith/src/x.ts', `// what there is\nexport type { A } from './a.ts';`],
+  ])('%s is one', (path, text) => {
+    expect(barrelsIn([{ path, text }])).toEqual([path]);
+  });
+
+  test.each([
+    ['libs/platform/src/ids.ts', `import { v7 } from 'uuid';\nexport const newId = v7;`],
+    [
+      'apps/monolith/src/payment/application/ports.ts',
+      `export { PaymentApi } from '../payment.api.ts';\nexport abstract class Intents {}`,
+    ],
+  ])('%s is none', (path, text) => {
+    expect(barrelsIn([{ path, text }])).toEqual([]);
+  });
+});
+
+describe('tables', () => {
+  const purchaseSql = /^apps\/monolith\/src\/purchase\/outbound\//;
+  const excuses = [
+    { table: 'outbox', in: purchaseSql, because: 'one statement for many holds writes their messages with the effect' },
+    { table: 'idempotency_keys', in: purchaseSql, because: 'one statement for many holds stores their keys with the effect' },
+    {
+      table: 'matches',
+      in: /\/purchase\/outbound\/hold-statement\.ts$/,
+      because: 'a hold reads the sale in the snapshot it commits in',
+    },
+  ];
+  const tables = tablesIn(migrations());
+
+  test('each belongs to one context, which alone reads and writes it', () => {
+    expect(ownershipFaults(roomsByTable(tables, sources, excuses))).toEqual([]);
+    expect(tables.length).toBeGreaterThan(15);
+  });
+
+  const excuse = { table: 'orders', in: /report\.ts$/, because: 'of the test' };
+  const seen = (files: Record<string, string>): string[] =>
+    ownershipFaults(
+      roomsByTable(
+        ['orders'],
+        Object.entries(files).map(([path, text]) => ({ path, text })),
+        [excuse],
+      ),
+    );
+
+  test('a second context that reads a table is found', () => {
+    const mine = { [`apps/monolith/src/purchase/outbound/postgres-orders.ts`]: 'insert into orders (id) values ($1)' };
+    expect(seen(mine)).toEqual([]);
+    for (const sql of [
+      'select 1 from orders o',
+      'SELECT 1 FROM x\n  JOIN orders USING (id)',
+      'update orders set x = 1',
+      "tableName: 'orders'",
+      'delete from "orders"',
+    ]) {
+      expect(seen({ ...mine, 'apps/monolith/src/ticketing/outbound/postgres-tickets.ts': sql })).toEqual([
+        'orders is used by monolith/purchase and monolith/ticketing',
+      ]);
+    }
+    expect(seen({ ...mine, 'libs/platform/src/outbox/outbox-relay.ts': 'select from orders' })).toHaveLength(1);
+    expect(seen({ ...mine, 'apps/notification-worker/src/email/outbound/mails.ts': 'select from orders' })).toHaveLength(1);
+    expect(
+      seen({ ...mine, 'apps/monolith/src/ticketing/outbound/postgres-tickets.ts': 'select from orders_of_tickets' }),
+    ).toEqual([]);
+    expect(seen({ ...mine, 'apps/monolith/src/ticketing/outbound/report.ts': 'select from orders' })).toEqual([]);
+    expect(seen({ ...mine, 'apps/monolith/src/cli/verify.ts': 'select from orders' })).toEqual([]);
+  });
+
+  test('a table nobody uses is found', () => {
+    expect(seen({})).toEqual(['orders is used by nobody']);
+  });
+});
+
+describe('routes', () => {
+  /** Take no idempotency key, because … */
+  const exempt = {
+    'POST /api/v1/payments/webhooks/stripe': 'the event carries its own id',
+    'POST /api/v1/sandbox/payments/:intent_id/confirm': 'it plays the payment provider, whose events carry their own id',
+    'POST /api/v1/queue/:match_id/join': 'a fan has one place: joining again finds it',
+    'PUT /api/v1/queue/:match_id/control': 'internal: repeating it changes nothing',
+    'POST /api/v1/queue/:match_id/sold-out': 'internal: repeating it changes nothing',
+    'POST /api/v1/queue/:match_id/windows/:user_id/complete': 'internal: repeating it changes nothing',
+  };
+
+  test('each says who may call it', async () => {
+    const facts = await allRoutes();
+    expect(withoutAccess(facts)).toEqual([]);
+    expect(new Set(facts.map(({ app }) => app))).toEqual(new Set(['monolith', 'queue-service', 'notification-worker']));
+    expect(facts.length).toBeGreaterThan(30);
+  });
+
+  test('each that changes something is idempotent, or says why it need not be', async () => {
+    expect(withoutKey(await allRoutes(), exempt)).toEqual([]);
+  });
+
+  const keyed: RouteFact = {
+    app: 'monolith',
+    route: 'POST /things',
+    method: 'POST',
+    rules: { access: 'fan' },
+    storesAnswers: true,
+  };
+
+  test('a route that says nothing is found', () => {
+    expect(withoutAccess([{ ...keyed, rules: undefined }, { ...keyed, rules: {} }, keyed])).toHaveLength(2);
+  });
+
+  test.each<[string, RouteFact, Record<string, string>]>([
+    ['an excuse nobody agreed to', { ...keyed, rules: { access: 'fan', noKeyBecause: 'it is late' } }, {}],
+    [
+      'another excuse than agreed',
+      { ...keyed, rules: { access: 'fan', noKeyBecause: 'it is late' } },
+      { 'POST /things': 'it is early' },
+    ],
+    ['an answer that is not stored', { ...keyed, storesAnswers: false }, {}],
+    ['a change by anybody', { ...keyed, rules: { access: 'public' } }, {}],
+    ['an internal change without a word', { ...keyed, rules: { access: 'internal' } }, {}],
+    ['an exemption that is not used', keyed, { 'POST /things': 'it is early' }],
+    ['an exemption of nothing', keyed, { 'PUT /nothing': 'it is early' }],
+  ])('%s is found', (_what, fact, agreed) => {
+    expect(withoutKey([fact], agreed)).toHaveLength(1);
+  });
+
+  test('a read needs no key', () => {
+    expect(
+      withoutKey(
+        [
+          { ...keyed, method: 'GET', storesAnswers: false },
+          { ...keyed, method: 'DELETE', storesAnswers: false },
+        ],
+        {},
+      ),
+    ).toEqual([]);
+  });
+});

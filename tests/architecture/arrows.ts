@@ -1,0 +1,104 @@
+import { placeOf, type Place } from './places.ts';
+import { target, type SourceFile } from './sources.ts';
+
+/** One sentence about who may import whom. */
+export interface Arrow {
+  readonly sentence: string;
+  readonly forbids: (from: Place, to: Place) => boolean;
+}
+
+const isApp = (name: string) => (place: Place) => place.area === 'app' && place.app === name;
+const isWeb = isApp('web');
+/** Within one server app; the page is arranged by its own rules. */
+const inOneApp = (from: Place, to: Place): boolean =>
+  from.area === 'app' && to.area === 'app' && from.app === to.app && !isWeb(from);
+const pure: readonly Place['area'][] = ['domain', 'application', 'contracts'];
+/** What a context may take from the root of its app. */
+const rootOffers = /\/src\/(config|tokens|parts)\.ts$/;
+
+export const arrows: readonly Arrow[] = [
+  {
+    sentence: 'the domain imports nothing outside itself',
+    forbids: (from, to) => from.area === 'domain' && to.area !== 'domain',
+  },
+  {
+    sentence: 'a context of the domain knows no other, and what they share knows none',
+    forbids: (from, to) =>
+      from.area === 'domain' && to.area === 'domain' && to.context !== from.context && to.context !== 'shared',
+  },
+  {
+    sentence: 'libs/application imports the domain and itself',
+    forbids: (from, to) => from.area === 'application' && to.area !== 'application' && to.area !== 'domain',
+  },
+  {
+    sentence: 'libs/contracts imports zod, the domain and itself',
+    forbids: (from, to) =>
+      from.area === 'contracts' && to.path !== 'package:zod' && to.area !== 'domain' && to.area !== 'contracts',
+  },
+  { sentence: 'a library never imports an app', forbids: (from, to) => from.area !== 'app' && to.area === 'app' },
+  {
+    sentence: 'an app never imports another',
+    forbids: (from, to) => from.area === 'app' && to.area === 'app' && from.app !== to.app,
+  },
+  {
+    sentence: 'the page shares nothing with the servers but libs/contracts',
+    forbids: (from, to) =>
+      isWeb(from) && (to.path.startsWith('package:node:') || !['app', 'contracts', 'package'].includes(to.area)),
+  },
+  {
+    sentence: 'a context is reached through its x.api.ts alone; a module also from modules and the command line',
+    forbids: (from, to) => {
+      if (!inOneApp(from, to) || !from.context || !to.context || from.context === to.context || to.layer === 'api') return false;
+      // A part of the command line that has grown a folder of its own.
+      if (from.context === 'cli' && to.context === 'verify') return false;
+      return !(to.layer === 'module' && (from.layer === 'module' || from.context === 'cli'));
+    },
+  },
+  {
+    sentence: 'a context takes from the root of its app its settings and tokens, and a use case not even those',
+    forbids: (from, to) => {
+      if (!inOneApp(from, to) || !from.context || from.context === 'cli' || to.context) return false;
+      return from.layer === 'application' || from.layer === 'api' || !rootOffers.test(to.path);
+    },
+  },
+  {
+    sentence: 'a use case imports the domain, libs/application, its own folder and its context’s x.api.ts',
+    forbids: (from, to) => {
+      if (from.area !== 'app' || from.layer !== 'application') return false;
+      if (to.area === 'domain' || to.area === 'application') return false;
+      return !(inOneApp(from, to) && from.context === to.context && (to.layer === 'application' || to.layer === 'api'));
+    },
+  },
+  {
+    sentence: 'inbound does not see outbound',
+    forbids: (from, to) => inOneApp(from, to) && from.layer === 'inbound' && to.layer === 'outbound',
+  },
+  {
+    sentence: 'outbound sees ports and readers, no use case and nothing inbound',
+    forbids: (from, to) => {
+      if (!inOneApp(from, to) || from.layer !== 'outbound') return false;
+      return to.layer === 'inbound' || (to.layer === 'application' && !/\/(ports|[\w-]+-reader)\.ts$/.test(to.path));
+    },
+  },
+  {
+    sentence: 'an x.api.ts is as pure as the domain',
+    forbids: (from, to) => from.area === 'app' && from.layer === 'api' && !pure.includes(to.area),
+  },
+  {
+    sentence: 'production does not import tests',
+    forbids: (from, to) =>
+      from.layer !== 'tests' && (to.layer === 'tests' || to.area === 'testing' || /^(tests|bench)\//.test(to.path)),
+  },
+];
+
+/** Every import that goes against an arrow, with the sentence it breaks. */
+export function breaches(files: readonly Pick<SourceFile, 'path' | 'imports'>[]): string[] {
+  return files.flatMap((file) => {
+    const from = placeOf(file.path);
+    return file.imports.flatMap((specifier) => {
+      const to = placeOf(target(file.path, specifier));
+      const broken = arrows.filter(({ forbids }) => forbids(from, to));
+      return broken.map(({ sentence }) => `${file.path} → ${to.path}: ${sentence}`);
+    });
+  });
+}

@@ -1,0 +1,33 @@
+export type Area = 'domain' | 'application' | 'contracts' | 'platform' | 'testing' | 'app' | 'package' | 'elsewhere';
+export type Layer = 'application' | 'inbound' | 'outbound' | 'api' | 'module' | 'tests' | 'other';
+
+/** Which room of the house a file stands in. */
+export interface Place {
+  readonly path: string;
+  readonly area: Area;
+  readonly app?: string;
+  /** Folder below `src`: a context, or a room of an app's own such as `cli`. Absent at the root. */
+  readonly context?: string;
+  readonly layer: Layer;
+}
+
+function layerOf(rest: string): Layer {
+  if (/(^|\/)testing\/|\.(test|contract)\.tsx?$/.test(rest)) return 'tests';
+  const folder = /(^|\/)(application|inbound|outbound)\//.exec(rest)?.[2];
+  if (folder) return folder as Layer;
+  return (/\.(api|module)\.ts$/.exec(rest)?.[1] as Layer | undefined) ?? 'other';
+}
+
+/** Pure: from the path alone, so that canaries need no files. */
+export function placeOf(path: string): Place {
+  if (path.startsWith('package:')) return { path, area: 'package', layer: 'other' };
+  const [, library, inLibrary = ''] = /^libs\/(domain|application|contracts|platform|testing)\/src\/(.+)$/.exec(path) ?? [];
+  if (library) {
+    const [, context] = /^([^/]+)\//.exec(inLibrary) ?? [];
+    return { path, area: library as Area, ...(context ? { context } : {}), layer: layerOf(inLibrary) };
+  }
+  const [, app, rest = ''] = /^apps\/([^/]+)\/src\/(.+)$/.exec(path) ?? [];
+  if (!app) return { path, area: 'elsewhere', layer: 'other' };
+  const [, context] = /^([^/]+)\//.exec(rest) ?? [];
+  return { path, area: 'app', app, ...(context ? { context } : {}), layer: layerOf(rest) };
+}

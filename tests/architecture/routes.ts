@@ -1,0 +1,77 @@
+import { RequestMethod } from '@nestjs/common';
+import { globSync } from 'node:fs';
+import path from 'node:path';
+import 'reflect-metadata';
+import type { EndpointRules } from '#platform/http/endpoint';
+import { Answers } from '#platform/idempotency/answers';
+
+const root = path.resolve(import.meta.dirname, '../..');
+
+/** What the decorators of one handler say. */
+export interface RouteFact {
+  readonly app: string;
+  readonly route: string;
+  readonly method: string;
+  readonly rules: Partial<EndpointRules> | undefined;
+  /** Its controller answers through what stores the answer with the effect. */
+  readonly storesAnswers: boolean;
+}
+
+type Class = { readonly name: string; readonly prototype: Record<string, unknown> };
+
+const isController = (exported: unknown): exported is Class =>
+  typeof exported === 'function' && Reflect.hasMetadata('__controller__', exported);
+
+function factsOf(app: string, controller: Class): RouteFact[] {
+  const base = Reflect.getMetadata('path', controller) as string;
+  const needs = (Reflect.getMetadata('design:paramtypes', controller) ?? []) as unknown[];
+  return Object.getOwnPropertyNames(controller.prototype).flatMap((name) => {
+    const handler = name === 'constructor' ? undefined : (controller.prototype[name] as object);
+    const method = handler && (Reflect.getMetadata('method', handler) as RequestMethod | undefined);
+    if (!handler || method === undefined) return [];
+    const own = Reflect.getMetadata('path', handler) as string;
+    const route = `${RequestMethod[method]} /${[base, own].filter((part) => part !== '/').join('/')}`;
+    const rules = Reflect.getMetadata('__fastify_route_config__', handler) as Partial<EndpointRules> | undefined;
+    return [{ app, route, method: RequestMethod[method] ?? '', rules, storesAnswers: needs.includes(Answers) }];
+  });
+}
+
+/** Every route of every service, from its controllers. */
+export async function allRoutes(): Promise<RouteFact[]> {
+  const files = globSync('apps/*/src/**/*.controller.ts', { cwd: root }).sort();
+  const facts = await Promise.all(
+    files.map(async (file) => {
+      const exported = Object.values((await import(path.join(root, file))) as Record<string, unknown>);
+      return exported.filter(isController).flatMap((controller) => factsOf(file.split('/')[1] ?? '', controller));
+    }),
+  );
+  return facts.flat();
+}
+
+const isMutating = ({ method }: RouteFact): boolean => ['POST', 'PUT', 'PATCH'].includes(method);
+
+export function withoutAccess(facts: readonly RouteFact[]): string[] {
+  return facts.filter(({ rules }) => !rules?.access).map(({ route }) => `${route} does not say who may call it`);
+}
+
+/** `exempt`: the routes that need no key, each with the reason it gives. */
+export function withoutKey(facts: readonly RouteFact[], exempt: Readonly<Record<string, string>>): string[] {
+  const faults = facts.filter(isMutating).flatMap(({ route, rules, storesAnswers }) => {
+    if (rules?.noKeyBecause)
+      return exempt[route] === rules.noKeyBecause
+        ? []
+        : [`${route} takes no key because "${rules.noKeyBecause}", which nobody agreed to`];
+    if (exempt[route]) return [`${route} is exempt, but takes a key`];
+    // Keys belong to a caller: without one nothing would be fenced.
+    if (rules?.access === 'public' || rules?.access === 'internal')
+      return [`${route} is mutating, has no caller, and says nothing about keys`];
+    return storesAnswers ? [] : [`${route} takes a key, but its controller does not store the answer with the effect`];
+  });
+  const known = new Set(facts.map(({ route }) => route));
+  return [
+    ...faults,
+    ...Object.keys(exempt)
+      .filter((route) => !known.has(route))
+      .map((route) => `${route} is exempt, but does not exist`),
+  ];
+}

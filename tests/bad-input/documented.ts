@@ -1,0 +1,44 @@
+import type { DeclaredRoute } from '#platform/http/route-table';
+import { inject } from './calls.ts';
+import type { Service } from './system.ts';
+
+interface Schema {
+  readonly $ref?: string;
+  readonly anyOf?: readonly Schema[];
+  readonly oneOf?: readonly Schema[];
+  readonly items?: Schema;
+  readonly properties?: Readonly<Record<string, Schema>>;
+}
+
+interface Operation {
+  readonly requestBody?: { readonly content: Readonly<Record<string, { readonly schema: Schema }>> };
+}
+
+export interface Api {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
+}
+
+/** The service's own description of itself. */
+export async function apiOf(service: Service): Promise<Api> {
+  const { text } = await inject(service, { method: 'GET', url: '/openapi.json', headers: {} });
+  return JSON.parse(text) as Api;
+}
+
+export function bodySchema(api: Api, { method, url }: DeclaredRoute): Schema | undefined {
+  const operation = api.paths[url.replaceAll(/:(\w+)/g, '{$1}')]?.[method.toLowerCase()];
+  return operation?.requestBody?.content['application/json']?.schema;
+}
+
+/** `sectors[].rows`: every field a schema names, whichever of its variants. */
+export function fieldsOf(schema: Schema | undefined, api: Api, path = ''): Set<string> {
+  if (!schema) return new Set();
+  if (schema.$ref) return fieldsOf(api.components.schemas[schema.$ref.split('/').at(-1) ?? ''], api, path);
+  const variants = [...(schema.anyOf ?? []), ...(schema.oneOf ?? [])].flatMap((variant) => [...fieldsOf(variant, api, path)]);
+  const items = fieldsOf(schema.items, api, `${path}[]`);
+  const members = Object.entries(schema.properties ?? {}).flatMap(([name, member]) => {
+    const here = path === '' ? name : `${path}.${name}`;
+    return [here, ...fieldsOf(member, api, here)];
+  });
+  return new Set([...variants, ...items, ...members]);
+}

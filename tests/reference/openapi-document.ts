@@ -1,0 +1,38 @@
+interface Operation {
+  readonly operationId: string;
+  readonly summary?: string;
+  readonly tags?: readonly string[];
+  readonly security?: readonly unknown[];
+  readonly parameters?: readonly { readonly name: string; readonly in: string; readonly schema?: unknown }[];
+  readonly requestBody?: unknown;
+  readonly responses: Readonly<Record<string, { readonly content?: Readonly<Record<string, unknown>> }>>;
+}
+
+export interface Document {
+  readonly openapi: string;
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  readonly components: { readonly schemas: Readonly<Record<string, unknown>> };
+}
+
+interface Place {
+  readonly path: string;
+  readonly method: string;
+  readonly operation: Operation;
+}
+
+export function operationsOf({ paths }: Document): Place[] {
+  return Object.entries(paths).flatMap(([path, item]) =>
+    Object.entries(item).map(([method, operation]) => ({ path, method: method.toUpperCase(), operation })),
+  );
+}
+
+/** As the route table writes it. */
+export function routeOf({ path, method }: Place): string {
+  return `${method} ${path.replaceAll(/\{(\w+)\}/g, ':$1')}`;
+}
+
+/** Everything any `$ref` points to. */
+export function referencesOf(part: unknown): string[] {
+  if (part === null || typeof part !== 'object') return [];
+  return Object.entries(part).flatMap(([name, value]) => (name === '$ref' ? [String(value)] : referencesOf(value)));
+}

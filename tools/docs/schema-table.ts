@@ -1,0 +1,50 @@
+// A zod schema as a table of its fields, for the pages under docs/reference.
+import { z } from 'zod';
+
+interface JsonSchema {
+  readonly type?: string | readonly string[];
+  readonly format?: string;
+  readonly const?: string | number;
+  readonly enum?: readonly (string | number)[];
+  readonly anyOf?: readonly JsonSchema[];
+  readonly items?: JsonSchema;
+  readonly maxItems?: number;
+  readonly prefixItems?: readonly JsonSchema[];
+  readonly properties?: Readonly<Record<string, JsonSchema>>;
+  readonly additionalProperties?: JsonSchema | boolean;
+  readonly required?: readonly string[];
+  readonly description?: string;
+}
+
+function typeOf(schema: JsonSchema): string {
+  if (schema.const !== undefined) return `\`${schema.const}\``;
+  if (schema.enum) return schema.enum.map((value) => `\`${value}\``).join(' or ');
+  if (schema.anyOf) return schema.anyOf.map(typeOf).join(' or ');
+  if (typeof schema.type === 'object') return schema.type.join(' or ');
+  if (schema.prefixItems) return `[${schema.prefixItems.map(typeOf).join(', ')}]`;
+  if (schema.type === 'array')
+    return `list of ${schema.items?.properties ? 'objects' : typeOf(schema.items ?? {})}${schema.maxItems ? `, at most ${schema.maxItems}` : ''}`;
+  return (
+    { uuid: 'UUID', 'date-time': 'time', uri: 'URL', email: 'e-mail address' }[schema.format ?? ''] ?? schema.type ?? 'anything'
+  );
+}
+
+function rowsOf(schema: JsonSchema, path: string): string[] {
+  return Object.entries(schema.properties ?? {}).flatMap(([name, member]) => {
+    const here = path === '' ? name : `${path}.${name}`;
+    const isOptional = !schema.required?.includes(name);
+    const inner = member.items?.properties ? rowsOf(member.items, `${here}[]`) : rowsOf(member, here);
+    return [`| \`${here}\` | ${typeOf(member)}${isOptional ? ', may be absent' : ''} |`, ...inner];
+  });
+}
+
+export function fieldTable(schema: z.ZodType): string {
+  const rows = rowsOf(z.toJSONSchema(schema, { io: 'output', unrepresentable: 'any' }) as JsonSchema, '');
+  return `| Field | Type |\n|---|---|\n${rows.join('\n')}\n`;
+}
+
+/** The variants of a discriminated union by the value that tells them apart. */
+export function variantsOf(union: z.ZodType, by: string): (readonly [name: string, schema: z.ZodType])[] {
+  const { options } = union as unknown as { options: readonly z.ZodObject[] };
+  return options.map((option) => [(option.shape[by] as z.ZodLiteral<string>).value, option] as const);
+}
