@@ -20,12 +20,12 @@ export class ClosedLoop {
   readonly #act: Act;
   readonly #latencies: number[] = [];
   readonly #refusals: Record<string, number> = {};
-  #onDone: () => void;
+  readonly #onDone: () => unknown;
   #startedAt = 0;
   #endsAt = 0;
   #inTime = 0;
 
-  constructor(act: Act, onDone: () => void = () => undefined) {
+  constructor(act: Act, onDone: () => unknown = () => undefined) {
     this.#act = act;
     this.#onDone = onDone;
   }

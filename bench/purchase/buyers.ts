@@ -4,6 +4,9 @@ import type { Assignment, Bought, FromWorker, ToWorker } from './worker.ts';
 
 const SCRIPT = path.join(import.meta.dirname, 'worker.ts');
 
+/** The slowest runs drain for ten seconds; whoever takes longer than this hangs. */
+const PATIENCE_MS = 60_000;
+
 /** Our end of one process of buyers (worker.ts). */
 export class Buyers {
   readonly #child: ChildProcess;
@@ -56,20 +59,19 @@ export class Buyers {
 
   #ask<K extends FromWorker['say']>(order: ToWorker, answer: K): Promise<Extract<FromWorker, { say: K }>> {
     return new Promise((resolve, reject) => {
-      const done = (): void => {
+      const settle = (outcome: () => void): void => {
         this.#child.removeListener('message', hear);
         this.#child.removeListener('exit', left);
+        clearTimeout(impatience);
+        outcome();
       };
+      const refuse = (reason: string): void => settle(() => reject(new Error(reason)));
       const hear = (message: FromWorker): void => {
-        if (message.say === answer) {
-          done();
-          resolve(message as Extract<FromWorker, { say: K }>);
-        } else if (message.say === 'failed') {
-          done();
-          reject(new Error(`The buyers failed: ${message.reason}`));
-        }
+        if (message.say === answer) settle(() => resolve(message as Extract<FromWorker, { say: K }>));
+        else if (message.say === 'failed') refuse(`the buyers failed: ${message.reason}`);
       };
-      const left = (): void => reject(new Error('The buyers are gone; what they said stands above.'));
+      const left = (): void => refuse('the buyers are gone; what they said stands above');
+      const impatience = setTimeout(() => refuse(`no answer to "${order.say}" within a minute`), PATIENCE_MS);
       this.#child.on('message', hear);
       this.#child.once('exit', left);
       this.#tell(order);

@@ -2,6 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 
 const LOOK_EVERY_MS = 4;
+/** A webhook that failed is sent again after a second, then two; whoever waits longer than this waits for ever. */
+const PATIENCE_MS = 15_000;
 
 /**
  * Tells buyers that their order is complete: one look at the table for all of them, by key, as 64 buyers asking over HTTP
@@ -9,7 +11,7 @@ const LOOK_EVERY_MS = 4;
  */
 export class CompletedOrders {
   readonly #client: pg.Client;
-  readonly #waiting = new Map<string, () => void>();
+  readonly #waiting = new Map<string, (completed: boolean) => void>();
   readonly #looking: Promise<void>;
   #closing = false;
 
@@ -24,8 +26,15 @@ export class CompletedOrders {
     return new CompletedOrders(client);
   }
 
-  of(orderId: string): Promise<void> {
-    return new Promise((resolve) => this.#waiting.set(orderId, resolve));
+  /** False when it did not complete. */
+  of(orderId: string): Promise<boolean> {
+    return new Promise((resolve) => {
+      const impatience = setTimeout(() => this.#settle(orderId, false), PATIENCE_MS);
+      this.#waiting.set(orderId, (completed) => {
+        clearTimeout(impatience);
+        resolve(completed);
+      });
+    });
   }
 
   async close(): Promise<void> {
@@ -40,10 +49,12 @@ export class CompletedOrders {
       if (this.#waiting.size === 0) continue;
       const query = { name: 'completed', text: `select id from orders where id = any($1::uuid[]) and status = 'completed'` };
       const { rows } = await this.#client.query<{ id: string }>(query, [[...this.#waiting.keys()]]);
-      for (const { id } of rows) {
-        this.#waiting.get(id)?.();
-        this.#waiting.delete(id);
-      }
+      for (const { id } of rows) this.#settle(id, true);
     }
+  }
+
+  #settle(orderId: string, completed: boolean): void {
+    this.#waiting.get(orderId)?.(completed);
+    this.#waiting.delete(orderId);
   }
 }

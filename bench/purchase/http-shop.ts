@@ -25,8 +25,8 @@ export async function openHttpShop(address: ShopAddress, { whole }: { whole: boo
     buy: async (wish, caller) => {
       try {
         const held = await hold(connections[caller]!, wish);
-        if (completed) await completed.of(await pay(connections[caller]!, held));
-        return undefined;
+        if (!completed || (await completed.of(await pay(connections[caller]!, held)))) return undefined;
+        return 'paid and not completed';
       } catch (error) {
         if (error instanceof Refused) return error.message;
         throw error;

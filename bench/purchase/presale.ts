@@ -6,7 +6,7 @@ export const PRESOLD = 0.8;
 /**
  * Four fifths of each sector, in pairs of neighbours: the better ones first but not strictly, so that what is left is
  * scattered as after a real sale. Each pair goes to a fan of its own, who bears the name of the reservation. Held until
- * tomorrow is as gone as sold, without orders and tickets to invent.
+ * another day is as gone as sold, without orders and tickets to invent.
  */
 const CHOOSE_PAIRS = `
   insert into presale
@@ -22,9 +22,9 @@ const CHOOSE_PAIRS = `
 const STEPS = 8;
 const SELL_A_STEP = [
   `insert into reservations (id, match_id, sector_id, user_id, status, quantity, together, total_cents, currency, expires_at)
-   select distinct reservation_id, $2::uuid, sector_id, reservation_id, 'held', 2, true, 5000, 'EUR', now() + interval '1 day'
+   select distinct reservation_id, $2::uuid, sector_id, reservation_id, 'held', 2, true, 5000, 'EUR', date_trunc('day', now()) + interval '2 days'
    from presale where step = $1`,
-  `update seats set status = 'held', reservation_id = p.reservation_id, expires_at = now() + interval '1 day'
+  `update seats set status = 'held', reservation_id = p.reservation_id, expires_at = date_trunc('day', now()) + interval '2 days'
    from presale p where p.step = $1 and id = seat_id and match_id = $2`,
   `insert into reservation_seats (reservation_id, seat_id, position, sector, row_label, number, price_cents)
    select reservation_id, seat_id, (number - 1) % 2 + 1, 'Sector', row_label, number, 2500

@@ -122,9 +122,9 @@ function others(rounds: readonly Round[]): string[] {
       for (const [words, count] of Object.entries(refusals)) counts[words] = (counts[words] ?? 0) + count;
     const refused = Object.entries(counts).map(([words, count]) => `${words} ${count} times`);
     if (refused.length > 0) lines.push(`- ${name} was refused: ${refused.join(', ')}`);
-    const short_ = mine.filter(({ ranOut }) => ranOut);
-    if (short_.length > 0)
-      lines.push(`- ${name} had sold everything after ${short_.map(({ seconds }) => seconds.toFixed(1)).join(', ')} s`);
+    const early = mine.filter(({ ranOut }) => ranOut);
+    if (early.length > 0)
+      lines.push(`- ${name} had sold everything after ${early.map(({ seconds }) => seconds.toFixed(1)).join(', ')} s`);
   }
   const reads = runs.flatMap(({ availability }) => availability ?? []);
   if (reads.length > 0) {

@@ -79,5 +79,9 @@ function verified({ databaseUrl, redisUrl }: Place): string[] {
   hasVerify ??= /^\s+verify\b/m.test(cli('--help').stdout);
   if (!hasVerify) return [];
   const { status, stdout, stderr } = cli('verify');
-  return status === 0 ? [] : [`verify ended with ${status}: ${(stdout || stderr).trim().slice(0, 500)}`];
+  if (status === 0) return [];
+  const broken = stdout.split('\n').filter((line) => line.startsWith('BROKEN'));
+  return broken.length > 0
+    ? broken.map((line) => `verify: ${line}`)
+    : [`verify ended with ${status}: ${stderr.trim().slice(0, 300)}`];
 }

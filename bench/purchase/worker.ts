@@ -73,7 +73,12 @@ class Worker {
       }
     };
     await Promise.all(Array.from({ length: address.callers }, (_, caller) => visit(caller)));
-    const loop = new ClosedLoop((caller) => this.#shop.buy(wishFor(matches[0]!), caller));
+    // Half of its quota: a second process may warm up on the same match, and asking for what is gone warms nothing.
+    let left = matches[0]!.quota / 2;
+    const loop = new ClosedLoop(
+      (caller) => this.#shop.buy(wishFor(matches[0]!), caller),
+      () => (left -= 1) < 0 && loop.stop(),
+    );
     const { done } = await loop.run(address.callers, seconds);
     tell({ say: 'warm', bought: bought + done });
   }

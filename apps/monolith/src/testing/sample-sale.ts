@@ -20,6 +20,7 @@ export interface SampleSale {
   readonly queueMatch: MatchOnSale;
   readonly held: HeldSeats;
   readonly awaiting: SoldSeats;
+  readonly cancelled: SoldSeats;
   readonly completed: SoldSeats;
   readonly inTurn: SoldSeats;
   /** Paid too late: the money has gone back, or is on its way. */
@@ -46,13 +47,25 @@ export async function makeSampleSale(shop: WholeMonolith): Promise<SampleSale> {
   const completed = await buy(shop, await hold(shop, match));
   await buy(shop, await hold(shop, match, { sector: 1 }));
   await release(shop, await hold(shop, match));
-  await release(shop, await checkOut(shop, await hold(shop, match)));
+  const cancelled = await checkOut(shop, await hold(shop, match));
+  await release(shop, cancelled);
   await sweptAway(shop, match);
+  await secondOrderOfTurn(shop, queueMatch);
   const refunded = await paidTooLate(shop, match);
   await relay(shop, 'payments');
   const refundOnItsWay = await paidTooLate(shop, match);
   await lapse(shop, await hold(shop, match));
-  return { match, queueMatch, held, awaiting, completed, inTurn: await buyInTurn(shop, queueMatch), refunded, refundOnItsWay };
+  return {
+    match,
+    queueMatch,
+    held,
+    awaiting,
+    cancelled,
+    completed,
+    inTurn: await buyInTurn(shop, queueMatch),
+    refunded,
+    refundOnItsWay,
+  };
 }
 
 /** Two holds in one turn; one is bought, the other goes back with it. */
@@ -61,6 +74,18 @@ async function buyInTurn(shop: WholeMonolith, match: MatchOnSale): Promise<SoldS
   const sessionToken = await grantTurn(shop, match.id, userId);
   await hold(shop, match, { userId, sessionToken });
   return buy(shop, await hold(shop, match, { userId, sessionToken }));
+}
+
+/** A turn's first order is paid when its seats are gone, and its second one in time. */
+async function secondOrderOfTurn(shop: WholeMonolith, match: MatchOnSale): Promise<void> {
+  const userId = randomUUID();
+  const rivalId = randomUUID();
+  const sessionToken = await grantTurn(shop, match.id, userId);
+  const late = await checkOut(shop, await hold(shop, match, { userId, sessionToken }));
+  await lapse(shop, late);
+  await hold(shop, match, { userId: rivalId, sessionToken: await grantTurn(shop, match.id, rivalId), seatIds: late.seatIds });
+  await buy(shop, await hold(shop, match, { userId, sessionToken }));
+  await pay(shop, late);
 }
 
 /** Lapsed and tidied up: nobody paid one, the other was paid after all while its seats were still free. */

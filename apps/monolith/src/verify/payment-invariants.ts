@@ -2,7 +2,7 @@ import { lives, ofMatch, type Invariant } from './invariant.ts';
 
 /**
  * Money that goes back: carried out at the sandbox, or still on its way there (under the same key it may be both). Another
- * provider keeps its own books, of which we see only what is on its way.
+ * provider keeps its own books: of those we see only what is on its way, and not what was paid when it was not the total.
  */
 const REFUNDS = `
   select key, intent_id, amount_cents::bigint as cents from sandbox_refunds
@@ -13,10 +13,9 @@ const GIVEN_BACK = `select intent_id, sum(cents) as cents from (${REFUNDS}) f gr
 
 /** Every payment that was taken: as the provider told us, and as the sandbox has it in its own books. */
 const CAPTURED = `
-  select intent_id, bool_or(told) as told
-  from (select intent_id, true as told from payment_inbox where outcome = 'succeeded'
-        union all select id, false from sandbox_intents where status in ('succeeded', 'refunded')) c
-  group by intent_id`;
+  select coalesce(e.intent_id, i.id) as intent_id, e.intent_id is not null as told, i.amount_cents, i.currency
+  from (select distinct intent_id from payment_inbox where outcome = 'succeeded') e
+    full join (select id, amount_cents, currency from sandbox_intents where status in ('succeeded', 'refunded')) i on i.id = e.intent_id`;
 
 /** What an order that was refunded in part owes: the prices of the places whose tickets are dead. */
 const REFUNDED_SEATS = `
@@ -39,13 +38,12 @@ export const paymentInvariants: readonly Invariant[] = [
                   when not c.told then 'taken by the sandbox, and we never heard of it'
                   when o.id is null then 'taken for an order that does not exist'
                   when o.status not in ('completed', 'refunded') then 'taken, but its order is ' || o.status
-                  when (i.amount_cents, i.currency) <> (o.total_cents, o.currency) then 'taken over another amount than the order''s'
-                  when o.status = 'refunded' and o.provider = 'sandbox' and coalesce(b.cents, 0) < o.total_cents
-                    then 'refunded, but ' || coalesce(b.cents, 0) || ' of ' || o.total_cents || ' cents went back or are on their way'
+                  when o.status = 'completed' and (c.amount_cents, c.currency) <> (o.total_cents, o.currency) then 'taken over another amount than the order''s'
+                  when o.status = 'refunded' and coalesce(b.cents, 0) < c.amount_cents
+                    then coalesce(b.cents, 0) || ' of ' || c.amount_cents || ' cents went back or are on their way'
              end as problem
       from (${CAPTURED}) c
         left join orders o on o.intent_id = c.intent_id
-        left join sandbox_intents i on i.id = c.intent_id
         left join (${GIVEN_BACK}) b on b.intent_id = c.intent_id
         left join (select distinct aggregate_id as intent_id from outbox where destination = 'sandbox-webhook') w on w.intent_id = c.intent_id
       where ${ofMatch('o.match_id')}`,
@@ -64,12 +62,14 @@ export const paymentInvariants: readonly Invariant[] = [
     sql: `
       select b.intent_id, o.id as order_id,
              case when o.id is null then 'goes back for an order that does not exist'
-                  when o.status = 'refunded' and b.cents > o.total_cents then b.cents || ' cents go back of ' || o.total_cents
+                  when o.status = 'refunded' and b.cents > coalesce(i.amount_cents, case when o.completed_at is not null then o.total_cents end)
+                    then b.cents || ' cents go back, more than were paid'
                   when o.status = 'completed' and b.cents > coalesce(d.cents, 0)
                     then b.cents || ' cents go back, but dead tickets cost only ' || coalesce(d.cents, 0)
                   when o.status not in ('completed', 'refunded') then 'goes back, but its order is ' || o.status end as problem
       from (${GIVEN_BACK}) b
         left join orders o on o.intent_id = b.intent_id
+        left join sandbox_intents i on i.id = b.intent_id
         left join (${REFUNDED_SEATS}) d on d.order_id = o.id
       where ${ofMatch('o.match_id')}`,
   },

@@ -38,14 +38,15 @@ export const seatInvariants: readonly Invariant[] = [
   },
   {
     name: 'reservation-sector',
-    sentence: 'no reservation has a seat of another sector or match',
+    sentence: 'whatever is reserved is a seat of the sector and match of its reservation',
     sql: `
       select rs.reservation_id, rs.seat_id,
-             case when s.id is null then 'there is no such seat'
+             case when r.id is null then 'there is no such reservation'
+                  when s.id is null then 'there is no such seat'
                   when s.match_id <> r.match_id then 'a seat of another match'
                   when s.sector_id <> r.sector_id then 'a seat of another sector' end as problem
-      from reservation_seats rs join reservations r on r.id = rs.reservation_id left join seats s on s.id = rs.seat_id
-      where ${ofMatch('r.match_id')}`,
+      from reservation_seats rs left join reservations r on r.id = rs.reservation_id left join seats s on s.id = rs.seat_id
+      where ${ofMatch('coalesce(r.match_id, s.match_id)')}`,
   },
   {
     // A seat that two of them claim is found by one-claim.

@@ -73,13 +73,14 @@ export async function verifySnapshot(runner: QueryRunner, matchId: string | null
 /**
  * The moment that decides what has expired is read after the snapshot was taken: a hold that is alive at that moment was
  * alive at every commit the snapshot shows, so that no seat of it may be anybody else's. `now()` would be a little earlier,
- * and a hold taken over in between would look like two. Memory for the joins instead of temporary files; compiling a query
- * takes longer than running it.
+ * and a hold taken over in between would look like two. Memory for the joins instead of temporary files; no compiling, which
+ * takes longer than it saves; no helpers, of which each groups all of a table again (4 s instead of 2 s for 220,000 orders)
+ * and which a sale would miss.
  */
 async function takeSnapshot(runner: QueryRunner): Promise<string> {
   const [row] = await rowsOf<{ as_of: string }>(
     runner,
-    `select set_config('work_mem', '64MB', true), set_config('jit', 'off', true),
+    `select set_config('work_mem', '64MB', true), set_config('jit', 'off', true), set_config('max_parallel_workers_per_gather', '0', true),
             to_char(clock_timestamp() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as as_of`,
   );
   if (!row) throw new Error('PostgreSQL did not say what time it is.');

@@ -1,4 +1,4 @@
-import type { TransactionManager } from '#application/transaction-manager';
+import type { Transaction, TransactionManager } from '#application/transaction-manager';
 import { afterAction, type SaleAction } from '#domain/catalog/sale';
 import { DomainError } from '#domain/shared/domain-error';
 import type { Catalog, Match, Queues } from './ports.ts';
@@ -37,25 +37,38 @@ export class SteerMatch {
     return this.change(command.matchId, () => command.change);
   }
 
-  /** Decided on what is known, told, and then decided again where it is committed: it must still be the same. */
   private change(matchId: string, decide: Decision): Promise<Match> {
     return this.queues.exclusively(matchId, async () => {
       const match = await this.catalog.match(matchId);
       if (!match) throw new DomainError('NOT_FOUND', 'There is no such match.');
       const told = changed(match, decide);
       if (match.queueRequired) await this.queues.tell(told);
-      return this.transactions.run(async (tx) => {
-        const now = await this.catalog.match(matchId, tx);
-        if (!now) throw new DomainError('NOT_FOUND', 'There is no such match.');
-        const wanted = changed(now, decide);
-        if (queueFacts(wanted) !== queueFacts(told)) {
-          throw new DomainError('LOCK_TIMEOUT', 'Somebody else changed this match in the same moment. Try again.');
-        }
-        const { id: _id, ...facts } = wanted;
-        await this.catalog.update(tx, matchId, facts);
-        return (await this.catalog.match(matchId, tx)) ?? wanted;
-      });
+      try {
+        return await this.transactions.run((tx) => this.commit(tx, told, decide));
+      } catch (error) {
+        await this.tellAgain(match);
+        throw error;
+      }
     });
+  }
+
+  /** Decided once more where it counts: it must still be what the waiting room was told. */
+  private async commit(tx: Transaction, told: Match, decide: Decision): Promise<Match> {
+    const match = await this.catalog.match(told.id, tx);
+    if (!match) throw new DomainError('NOT_FOUND', 'There is no such match.');
+    const { id, ...facts } = changed(match, decide);
+    if (queueFacts(facts) !== queueFacts(told)) {
+      throw new DomainError('LOCK_TIMEOUT', 'Somebody else changed this match in the same moment. Try again.');
+    }
+    await this.catalog.update(tx, id, facts);
+    return (await this.catalog.match(id, tx)) ?? { id, ...facts };
+  }
+
+  /** What it was told may not have come true; whatever is true is in the catalogue. If this fails too, the next change says it. */
+  private async tellAgain({ id, queueRequired }: Match): Promise<void> {
+    if (!queueRequired) return;
+    const match = await this.catalog.match(id).catch(() => undefined);
+    if (match) await this.queues.tell(match).catch(() => undefined);
   }
 }
 
@@ -67,6 +80,6 @@ function changed(match: Match, decide: Decision): Match {
 }
 
 /** What the waiting room is told. */
-function queueFacts({ saleStatus, opensAt, processingRate, maxOpenWindows, pauseReason }: Match): string {
+function queueFacts({ saleStatus, opensAt, processingRate, maxOpenWindows, pauseReason }: Omit<Match, 'id'>): string {
   return JSON.stringify([saleStatus, opensAt, processingRate, maxOpenWindows, pauseReason]);
 }

@@ -75,12 +75,25 @@ export class CheckOut {
     );
     const order = await this.newOrder(tx, reservation, command);
     if (!(await this.orders.add(tx, order))) {
-      throw new DomainError('INVALID_STATE', 'One order a turn: another one of this turn is being paid or was paid.', {
-        order_id: await this.orders.idInWindow(tx, reservation.sessionToken ?? ''),
-      });
+      await this.endLapsedOrder(tx, reservation.sessionToken ?? '');
+      await this.orders.add(tx, order);
     }
     await this.reservations.setStatus(tx, reservation.id, 'ordered');
     return { order, isNew: true };
+  }
+
+  /** The window has an order. If its hold is over it only waits for the scheduler, and this fan need not. */
+  private async endLapsedOrder(tx: Transaction, sessionToken: string): Promise<void> {
+    const rival = await this.orders.inWindow(tx, sessionToken);
+    const hold = rival && (await this.reservations.lock(tx, rival.reservationId));
+    const order = rival && (await this.orders.lock(tx, rival.id));
+    if (hold?.status !== 'expired' || order?.status !== 'awaiting_payment') {
+      throw new DomainError('INVALID_STATE', 'One order a turn: another one of this turn is being paid or was paid.', {
+        order_id: rival?.id,
+      });
+    }
+    await this.orders.setStatus(tx, order.id, 'expired', ['expired']);
+    await this.orders.giveUpWindow(tx, order);
   }
 
   private async newOrder(tx: Transaction, reservation: Reservation, command: CheckOutCommand): Promise<Order> {

@@ -173,7 +173,7 @@ export abstract class Orders {
   /** Whose payment this is; the id of the order itself serves when the payment came before we heard of its intent. */
   abstract reservationPaid(tx: Transaction, by: { intentId?: string; orderId?: string }): Promise<string | undefined>;
   /** The order that has this window: it is being paid, or was. */
-  abstract idInWindow(tx: Transaction, sessionToken: string): Promise<string | undefined>;
+  abstract inWindow(tx: Transaction, sessionToken: string): Promise<{ id: string; reservationId: string } | undefined>;
   /** For an order that had given its window up; false when another one has it by now. */
   abstract reclaimWindow(tx: Transaction, order: Order): Promise<boolean>;
   abstract giveUpWindow(tx: Transaction, order: Order): Promise<void>;

@@ -63,18 +63,19 @@ export class PostgresOrders extends Orders {
     return rows[0]?.reservation_id;
   }
 
-  async idInWindow(tx: Transaction, sessionToken: string): Promise<string | undefined> {
-    const rows = await inside(tx).rows<{ id: string }>(`select id from orders where session_token = $1 and claims_window`, [
-      sessionToken,
-    ]);
-    return rows[0]?.id;
+  async inWindow(tx: Transaction, sessionToken: string): Promise<{ id: string; reservationId: string } | undefined> {
+    const rows = await inside(tx).rows<{ id: string; reservationId: string }>(
+      `select id, reservation_id as "reservationId" from orders where session_token = $1 and claims_window`,
+      [sessionToken],
+    );
+    return rows[0];
   }
 
   async reclaimWindow(tx: Transaction, order: Order): Promise<boolean> {
     if (!order.sessionToken) return true;
-    const owner = await this.idInWindow(tx, order.sessionToken);
-    if (owner === undefined) await inside(tx).rows(`update orders set claims_window = true where id = $1`, [order.id]);
-    return owner === undefined || owner === order.id;
+    const owner = await this.inWindow(tx, order.sessionToken);
+    if (!owner) await inside(tx).rows(`update orders set claims_window = true where id = $1`, [order.id]);
+    return !owner || owner.id === order.id;
   }
 
   async giveUpWindow(tx: Transaction, order: Order): Promise<void> {

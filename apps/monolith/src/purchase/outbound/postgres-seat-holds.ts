@@ -43,7 +43,8 @@ interface LockedSeat {
  * Not `for no key update`: nobody else may even look at them with intent.
  */
 const LOCK_SEATS = `
-  select id, match_id, row_label as row, number, (status = 'available' or (status = 'held' and expires_at <= now())) as free
+  select id, row_label as row, number,
+         sector_id = $2 and (status = 'available' or (status = 'held' and expires_at <= now())) as free
   from seats where id = any($1::uuid[]) order by id for update skip locked`;
 
 /** Everybody who gets here in time gets seats or is refused; so many wins of the same fan in between are no accident. */
@@ -181,7 +182,7 @@ export class PostgresSeatHolds extends SeatHolds {
 }
 
 async function lockFree(tx: Transaction, request: HoldRequest): Promise<LockedSeat[]> {
-  const locked = await inside(tx).rows<LockedSeat>(LOCK_SEATS, [request.seatIds]);
+  const locked = await inside(tx).rows<LockedSeat>(LOCK_SEATS, [request.seatIds, request.sectorId]);
   const lockedIds = new Set(locked.map(({ id }) => id));
   const busy = request.seatIds.filter((id) => !lockedIds.has(id));
   const taken = locked.filter(({ free }) => !free).map(({ id }) => id);
