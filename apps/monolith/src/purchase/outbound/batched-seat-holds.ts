@@ -6,7 +6,7 @@ import { newId } from '#platform/ids';
 import { requestContext, type IdempotencyFence } from '#platform/logging/request-context';
 import { KeyAlreadyUsed } from '#platform/postgres/idempotency-fence';
 import { sqlstateOf, sqlstates } from '#platform/postgres/sqlstates';
-import { type HoldOutcome as Outcome, type HoldWish, type Reservation, type SectorForSale } from '../application/ports.ts';
+import { SeatHolds, type HoldOutcome, type HoldWish, type Reservation, type SectorForSale } from '../application/ports.ts';
 import { EXPIRY_PLACEHOLDER, HOLD_BATCH, holdParameters, type HoldResult, type HoldRow } from './hold-statement.ts';
 import { countFans, type FanSeats } from './postgres-fan-seats.ts';
 import type { PostgresPurchaseWindows } from './postgres-purchase-windows.ts';
@@ -19,8 +19,6 @@ const MOST_IN_A_BATCH = 256;
 const MOST_WAITING = 5000;
 /** Who loses seats to another process is given others so often before being told that it is busy. */
 const PROPOSALS = 5;
-
-type HoldOutcome = Outcome | { readonly kind: 'none' };
 
 interface Waiting {
   readonly wish: HoldWish;
@@ -42,7 +40,7 @@ interface Waiting {
  * takes for each all of its seats or none. The next batch leaves the moment the last one returned: alone in the morning a
  * wish waits for nobody, in the rush hundreds share one commit. Any number of processes may do this for the same match.
  */
-export class BatchedSeatHolds {
+export class BatchedSeatHolds extends SeatHolds {
   private readonly waiting: Waiting[] = [];
   private isRunning = false;
 
@@ -52,7 +50,9 @@ export class BatchedSeatHolds {
     private readonly windows: PostgresPurchaseWindows,
     private readonly holdSeconds: number,
     private readonly random: () => number = Math.random,
-  ) {}
+  ) {
+    super();
+  }
 
   async take(wish: HoldWish): Promise<HoldOutcome> {
     await this.windows.learn(wish);
@@ -75,6 +75,12 @@ export class BatchedSeatHolds {
       });
       if (!this.isRunning) requestContext.exit(() => void this.run());
     });
+  }
+
+  /** Nest asks every provider that has this: who waits is still answered, then the connections go. */
+  async onApplicationShutdown(): Promise<void> {
+    while (this.isRunning) await new Promise((resolve) => setTimeout(resolve, 10));
+    await this.connection.close();
   }
 
   /** Batch after batch until nobody waits. */
