@@ -109,9 +109,6 @@ test('three processes and 120 fans want 50 seats: all are sold, none twice, nobo
 test('a wish that breaks a rule fails alone', async () => {
   const holds = process();
   const greedy = randomUUID();
-
-    xact_commit: string;
-  }[];
   const outcomes = await Promise.allSettled([
     wish(holds, 2),
     wish(holds, 5, greedy),
