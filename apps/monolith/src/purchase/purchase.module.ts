@@ -58,6 +58,7 @@ import { PostgresPurchaseReader } from './outbound/postgres-purchase-reader.ts';
 import { PostgresPurchaseWindows } from './outbound/postgres-purchase-windows.ts';
 import { PostgresStreamCursors } from './outbound/postgres-stream-cursors.ts';
 import { PostgresReservations } from './outbound/postgres-reservations.ts';
+import { SeatHoldLanes } from './outbound/seat-hold-lanes.ts';
 import { SeatMaps } from './outbound/seat-maps.ts';
 import { PostgresSeatInventory } from './outbound/postgres-seat-inventory.ts';
 import { PurchaseDesk } from './outbound/purchase-desk.ts';
@@ -65,6 +66,9 @@ import { RecordedWaitingRoomConsequences } from './outbound/waiting-room-consequ
 import { GrantedTurns } from './outbound/redis-granted-turns.ts';
 import { RedisWaitingRoomEvents } from './outbound/redis-waiting-room-events.ts';
 import { PurchaseApi } from './purchase.api.ts';
+
+/** One commits while the other chooses; more only make each other's batches smaller (bench/results). */
+const HOLD_LANES = 2;
 
 /** Draws the places of the best-available search; a token so that a test can seed it. */
 const RANDOM = Symbol('random');
@@ -97,8 +101,11 @@ const RANDOM = Symbol('random');
         retries: TransactionRetries,
       ) => {
         const onRetry = (sqlstate: string): void => retries.inc({ sqlstate });
-        const lane = new LaneConnection({ url: config.DATABASE_URL, name: 'holds', planning: HOLD_PLANNING, onRetry });
-        return new BatchedSeatHolds(lane, new SeatMaps(dataSource), windows, config.RESERVATION_HOLD_SECONDS);
+        const lanes = Array.from({ length: HOLD_LANES }, () => {
+          const connection = new LaneConnection({ url: config.DATABASE_URL, name: 'holds', planning: HOLD_PLANNING, onRetry });
+          return new BatchedSeatHolds(connection, new SeatMaps(dataSource), windows, config.RESERVATION_HOLD_SECONDS);
+        });
+        return new SeatHoldLanes(lanes);
       },
       inject: [DataSource, PostgresPurchaseWindows, CONFIG, TRANSACTION_RETRIES],
     },

@@ -31,7 +31,7 @@ beforeEach(async () => {
 });
 
 afterEach(async () => {
-  await Promise.all(processes.splice(0).map((one) => one.onApplicationShutdown()));
+  await Promise.all(processes.splice(0).map((one) => one.close()));
   await dataSource.destroy();
   await database.drop();
 });

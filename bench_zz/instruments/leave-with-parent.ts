@@ -1,2 +1,0 @@
-// Loaded before a service (`node --import`): when the benchmark that forked it is gone, however it went, the service drains.
-process.on('disconnect', () => process.kill(process.pid, 'SIGTERM'));
