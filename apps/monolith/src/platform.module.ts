@@ -13,7 +13,7 @@ import { Global, Module, type DynamicModule } from '@nestjs/common';
 import { Counter } from 'prom-client';
 import { DataSource } from 'typeorm';
 import type { Resources } from './resources.ts';
-import { CONFIG, LOGGER, LOOPS, REDIS } from './tokens.ts';
+import { CONFIG, LOGGER, LOOPS, REDIS, TRANSACTION_RETRIES } from './tokens.ts';
 
 /** What every context may ask for. The only global module: these are the house's own walls. */
 @Global()
@@ -37,6 +37,7 @@ export class PlatformModule {
       { provide: CONFIG, useValue: config },
       { provide: LOGGER, useValue: logger },
       { provide: REDIS, useValue: redis },
+      { provide: TRANSACTION_RETRIES, useValue: retries },
       { provide: LOOPS, useValue: loops },
       { provide: DataSource, useValue: dataSource },
       { provide: Metrics, useValue: metrics },

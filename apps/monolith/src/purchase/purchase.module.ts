@@ -17,7 +17,7 @@ import { PaymentApi } from '../payment/payment.api.ts';
 import { PaymentModule } from '../payment/payment.module.ts';
 import { TicketingApi } from '../ticketing/ticketing.api.ts';
 import { TicketingModule } from '../ticketing/ticketing.module.ts';
-import { CONFIG, LOGGER, REDIS } from '../tokens.ts';
+import { CONFIG, LOGGER, REDIS, TRANSACTION_RETRIES, type TransactionRetries } from '../tokens.ts';
 import { CheckOut } from './application/check-out.ts';
 import { ExpireReservations } from './application/expire-reservations.ts';
 import { FollowWaitingRoom } from './application/follow-waiting-room.ts';
@@ -39,14 +39,16 @@ import {
 import { ReleaseReservation } from './application/release-reservation.ts';
 import { SettlePayment } from './application/settle-payment.ts';
 import { HoldMetrics } from './inbound/hold-metrics.ts';
-import { HoldLanes } from './inbound/hold-lanes.ts';
 import { OrdersController } from './inbound/orders.controller.ts';
 import { PaymentWebhookController } from './inbound/payment-webhook.controller.ts';
 import { QueueEventsListener } from './inbound/queue-events.listener.ts';
 import { ReservationExpirySchedule } from './inbound/reservation-expiry.schedule.ts';
 import { ReservationsController } from './inbound/reservations.controller.ts';
 import { SectorsController } from './inbound/sectors.controller.ts';
+import { BatchedSeatHolds } from './outbound/batched-seat-holds.ts';
 import { CatalogMatches } from './outbound/catalog-matches.ts';
+import { HOLD_PLANNING } from './outbound/hold-statement.ts';
+import { LaneConnection } from './outbound/lane-connection.ts';
 import { RecordedOrderConsequences } from './outbound/order-consequences.ts';
 import { OrderMessenger } from './outbound/order-messenger.ts';
 import { PostgresFanSeats } from './outbound/postgres-fan-seats.ts';
@@ -56,13 +58,17 @@ import { PostgresPurchaseReader } from './outbound/postgres-purchase-reader.ts';
 import { PostgresPurchaseWindows } from './outbound/postgres-purchase-windows.ts';
 import { PostgresStreamCursors } from './outbound/postgres-stream-cursors.ts';
 import { PostgresReservations } from './outbound/postgres-reservations.ts';
-import { PostgresSeatHolds } from './outbound/postgres-seat-holds.ts';
+import { SeatHoldLanes } from './outbound/seat-hold-lanes.ts';
+import { SeatMaps } from './outbound/seat-maps.ts';
 import { PostgresSeatInventory } from './outbound/postgres-seat-inventory.ts';
 import { PurchaseDesk } from './outbound/purchase-desk.ts';
 import { RecordedWaitingRoomConsequences } from './outbound/waiting-room-consequences.ts';
 import { GrantedTurns } from './outbound/redis-granted-turns.ts';
 import { RedisWaitingRoomEvents } from './outbound/redis-waiting-room-events.ts';
 import { PurchaseApi } from './purchase.api.ts';
+
+/** One commits while the other chooses; more only make each other's batches smaller (bench/results). */
+const HOLD_LANES = 2;
 
 /** Draws the places of the best-available search; a token so that a test can seed it. */
 const RANDOM = Symbol('random');
@@ -89,13 +95,19 @@ const RANDOM = Symbol('random');
     {
       provide: SeatHolds,
       useFactory: (
-        transactions: TransactionManager,
-        matches: MatchesForSale,
+        dataSource: DataSource,
         windows: PostgresPurchaseWindows,
-        fans: PostgresFanSeats,
         config: MonolithConfig,
-      ) => new PostgresSeatHolds(transactions, matches, windows, fans, config.RESERVATION_HOLD_SECONDS),
-      inject: [TransactionManager, MatchesForSale, PostgresPurchaseWindows, PostgresFanSeats, CONFIG],
+        retries: TransactionRetries,
+      ) => {
+        const onRetry = (sqlstate: string): void => retries.inc({ sqlstate });
+        const lanes = Array.from({ length: HOLD_LANES }, () => {
+          const connection = new LaneConnection({ url: config.DATABASE_URL, name: 'holds', planning: HOLD_PLANNING, onRetry });
+          return new BatchedSeatHolds(connection, new SeatMaps(dataSource), windows, config.RESERVATION_HOLD_SECONDS);
+        });
+        return new SeatHoldLanes(lanes);
+      },
+      inject: [DataSource, PostgresPurchaseWindows, CONFIG, TRANSACTION_RETRIES],
     },
     {
       provide: Reservations,
@@ -150,7 +162,6 @@ const RANDOM = Symbol('random');
       useFactory: (inventory: SeatInventory, reader: PurchaseReader) => new PurchaseDesk(inventory, reader),
       inject: [SeatInventory, PurchaseReader],
     },
-    HoldLanes,
     QueueEventsListener,
     ReservationExpirySchedule,
   ],

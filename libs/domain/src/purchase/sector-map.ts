@@ -72,13 +72,14 @@ export class SectorMap {
     this.count += value === 1 ? 1 : -1;
   }
 
-  /** One of the first blocks that leave nobody alone; else the one that leaves the fewest. */
+  /** One of the first blocks that leave nobody alone, drawn beforehand; else the one that leaves the fewest. */
   private bestBlock(quantity: number, random: () => number, drawFrom: number): number | undefined {
     const ranked = this.ranked(quantity);
-    const good: number[] = [];
+    let toPass = Math.floor(random() * drawFrom);
+    let good: number | undefined;
     let second: { start: number; stranded: number } | undefined;
     let unbroken = true;
-    for (let at = ranked.gone; at < ranked.starts.length && good.length < drawFrom; at += 1) {
+    for (let at = ranked.gone; at < ranked.starts.length; at += 1) {
       const start = ranked.starts[at] ?? 0;
       if (!this.isFree(start, quantity)) {
         if (unbroken) ranked.gone = at + 1;
@@ -86,10 +87,12 @@ export class SectorMap {
       }
       unbroken = false;
       const stranded = this.strandedBeside(start, quantity);
-      if (stranded === 0) good.push(start);
+      if (stranded === 0) good = start;
       else if (!second || stranded < second.stranded) second = { start, stranded };
+      if (stranded === 0 && toPass === 0) break;
+      if (stranded === 0) toPass -= 1;
     }
-    return good.length > 0 ? good[Math.floor(random() * good.length)] : second?.start;
+    return good ?? second?.start;
   }
 
   private isFree(start: number, quantity: number): boolean {

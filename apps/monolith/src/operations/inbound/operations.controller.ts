@@ -73,7 +73,6 @@ export class OperationsController {
       home: rest.home,
       away: rest.away,
       venue: rest.venue,
-      currency: rest.currency,
       maxTicketsPerFan: rest.max_tickets_per_fan,
       processingRate: rest.processing_rate,
       maxOpenWindows: rest.max_open_windows,

@@ -36,7 +36,6 @@ const facts = {
   away: name,
   venue: name,
   kickoff_at: z.iso.datetime({ offset: true }),
-  currency: z.string().regex(/^[A-Z]{3}$/, 'must be an ISO 4217 code'),
   max_tickets_per_fan: z.int().min(1).max(20),
   opens_at: z.iso.datetime({ offset: true }).nullable().optional(),
 };
@@ -44,6 +43,8 @@ const facts = {
 export const createMatchRequest = z
   .strictObject({
     ...facts,
+    /** Fixed for ever: prices and orders are in it. */
+    currency: z.string().regex(/^[A-Z]{3}$/, 'must be an ISO 4217 code'),
     queue_required: z.boolean(),
     processing_rate: rate.default(600),
     max_open_windows: windows.default(1000),

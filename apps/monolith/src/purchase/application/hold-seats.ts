@@ -1,22 +1,16 @@
 import { DomainError } from '#domain/shared/domain-error';
-import { BLOCKS_TO_DRAW_FROM, chooseBest } from '#domain/purchase/best-available';
-import type { HoldOutcome, MatchesForSale, Reservation, SeatHolds, SeatInventory, SectorForSale } from './ports.ts';
+import { chooseBest } from '#domain/purchase/best-available';
+import type { MatchesForSale, Reservation, SeatHolds, SeatInventory, SectorForSale } from './ports.ts';
 
-interface Wish {
+export type HoldSeatsCommand = {
   readonly matchId: string;
   readonly userId: string;
   readonly sessionToken: string | undefined;
-}
-
-export type HoldSeatsCommand = Wish &
-  ({ readonly sectorId: string; readonly quantity: number } | { readonly seatIds: readonly string[] });
-
-/** Who loses a seat to somebody faster is offered others so often before being told that it is busy. */
-const PROPOSALS = 5;
+} & ({ readonly sectorId: string; readonly quantity: number } | { readonly seatIds: readonly string[] });
 
 /**
- * Takes seats off sale for one fan. What memory sees is proposed and the database decides: a proposal may be a moment
- * old, so a loser proposes again, and no "sold out" is said before the database was asked for it.
+ * Takes seats off sale for one fan. Choosing and taking are one step, behind the port; here it is said what was wished, and
+ * why a wish could not be met. No "sold out" is said before the database was asked for it.
  */
 export class HoldSeats {
   constructor(
@@ -27,52 +21,39 @@ export class HoldSeats {
   ) {}
 
   async execute(command: HoldSeatsCommand): Promise<Reservation> {
-    const { matchId, userId, sessionToken } = command;
     const sector = await this.sectorOf(command);
-    const wanted = 'quantity' in command ? command.quantity : command.seatIds.length;
-    await this.holds.check({ matchId, sectorId: sector.id, userId, sessionToken, wanted });
-    return 'quantity' in command ? this.holdBest(command, sector, wanted) : this.holdChosen(command, sector, command.seatIds);
-  }
-
-  private async holdBest(wish: Wish, sector: SectorForSale, quantity: number): Promise<Reservation> {
-    for (let proposal = 0; proposal < PROPOSALS; proposal += 1) {
-      // Who lost looks farther around: 16 at once among the same dozen blocks lost five times in a row, one in twenty of them.
-      const blocks = BLOCKS_TO_DRAW_FROM * 4 ** proposal;
-      const choice = chooseBest(await this.inventory.free(sector.id), quantity, this.random, blocks);
-      if (!choice) throw await this.whyNot(sector, quantity);
-      const outcome = await this.take(wish, sector, choice.seatIds, choice.together);
-      if (outcome.kind === 'taken') return outcome.reservation;
-    }
-    const { othersHaveSeats } = await this.inventory.sectorState(sector.matchId, sector.id);
-    throw new DomainError('SEATS_BUSY', `Many others are choosing in ${sector.name} right now.`, {
-      sector_id: sector.id,
-      other_sectors: othersHaveSeats,
-    });
-  }
-
-  private async holdChosen(wish: Wish, sector: SectorForSale, seatIds: readonly string[]): Promise<Reservation> {
-    const outcome = await this.take(wish, sector, seatIds, true);
+    const { matchId, userId, sessionToken } = command;
+    const wish = { matchId, userId, sessionToken, sector };
+    const outcome = await this.holds.take(
+      'quantity' in command ? { ...wish, quantity: command.quantity } : { ...wish, seatIds: command.seatIds },
+    );
     if (outcome.kind === 'taken') return outcome.reservation;
-    const { othersHaveSeats } = await this.inventory.sectorState(sector.matchId, sector.id);
-    if (outcome.taken.length === 0) {
-      throw new DomainError('SEATS_BUSY', 'Somebody is taking these seats this moment.', {
-        seat_ids: outcome.busy,
-        other_sectors: othersHaveSeats,
-      });
+    if (outcome.kind === 'none')
+      throw await this.whyNot(sector, 'quantity' in command ? command.quantity : command.seatIds.length);
+    throw await this.lost(sector, outcome, 'seatIds' in command ? command.seatIds : undefined);
+  }
+
+  private async lost(
+    sector: SectorForSale,
+    { taken, busy }: { taken: readonly string[]; busy: readonly string[] },
+    chosen: readonly string[] | undefined,
+  ): Promise<DomainError> {
+    const { othersHaveSeats: other_sectors } = await this.inventory.sectorState(sector.matchId, sector.id);
+    if (!chosen) {
+      const detail = `Many others are choosing in ${sector.name} right now.`;
+      return new DomainError('SEATS_BUSY', detail, { sector_id: sector.id, other_sectors });
+    }
+    if (taken.length === 0) {
+      return new DomainError('SEATS_BUSY', 'Somebody is taking these seats this moment.', { seat_ids: busy, other_sectors });
     }
     const free = await this.inventory.free(sector.id);
-    const alternative = chooseBest(free, seatIds.length, this.random);
-    const refusal = { seat_ids: outcome.taken, available: free.length, other_sectors: othersHaveSeats };
-    throw new DomainError(
-      'SEATS_UNAVAILABLE',
-      'Some of these seats are gone.',
-      alternative ? { ...refusal, alternative: alternative.seatIds } : refusal,
-    );
-  }
-
-  private take(wish: Wish, sector: SectorForSale, seatIds: readonly string[], together: boolean): Promise<HoldOutcome> {
-    const { matchId, userId, sessionToken } = wish;
-    return this.holds.take({ matchId, userId, sessionToken, sectorId: sector.id, seatIds, together });
+    const alternative = chooseBest(free, chosen.length, this.random);
+    return new DomainError('SEATS_UNAVAILABLE', 'Some of these seats are gone.', {
+      seat_ids: taken,
+      available: free.length,
+      other_sectors,
+      ...(alternative ? { alternative: alternative.seatIds } : {}),
+    });
   }
 
   private async sectorOf(command: HoldSeatsCommand): Promise<SectorForSale> {

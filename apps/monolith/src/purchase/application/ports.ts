@@ -25,6 +25,7 @@ export interface SectorForSale {
   readonly kind: 'seated' | 'standing';
   readonly gate: string | null;
   readonly priceCents: number;
+  readonly currency: string;
   readonly capacity: number;
 }
 
@@ -92,31 +93,22 @@ export type HoldWish = {
   readonly matchId: string;
   readonly userId: string;
   readonly sessionToken: string | undefined;
-  readonly sector: SectorForSale & { readonly currency: string };
+  readonly sector: SectorForSale;
 } & ({ readonly quantity: number } | { readonly seatIds: readonly string[] });
-
-export interface HoldRequest {
-  readonly matchId: string;
-  readonly sectorId: string;
-  readonly userId: string;
-  readonly sessionToken: string | undefined;
-  readonly seatIds: readonly string[];
-  readonly together: boolean;
-}
 
 export type HoldOutcome =
   | { readonly kind: 'taken'; readonly reservation: Reservation }
   /** Nothing was changed: these seats have somebody (`taken`), those were being taken this instant (`busy`). */
-  | { readonly kind: 'lost'; readonly taken: readonly string[]; readonly busy: readonly string[] };
+  | { readonly kind: 'lost'; readonly taken: readonly string[]; readonly busy: readonly string[] }
+  /** Nothing was changed: so many are not to be found. Why not is for the database to say. */
+  | { readonly kind: 'none' };
 
 /**
- * Takes proposed seats, all or none, in one transaction with the rules that guard them: sale, window, limit. Who proposes
- * them may be wrong; this is where it is decided.
+ * Chooses seats and takes them, all or none, together with the rules that guard them: sale, window, limit. A refusal of a rule
+ * is thrown, before anything is said about seats.
  */
 export abstract class SeatHolds {
-  /** The rules alone, so that nobody is told about seats who may not have any. Throws what `take` would. */
-  abstract check(request: Omit<HoldRequest, 'seatIds' | 'together'> & { wanted: number }): Promise<void>;
-  abstract take(request: HoldRequest): Promise<HoldOutcome>;
+  abstract take(wish: HoldWish): Promise<HoldOutcome>;
 }
 
 export interface Order {

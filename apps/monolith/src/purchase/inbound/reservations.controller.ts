@@ -11,7 +11,6 @@ import { CheckOut } from '../application/check-out.ts';
 import { HoldSeats } from '../application/hold-seats.ts';
 import { Reservations } from '../application/ports.ts';
 import { ReleaseReservation } from '../application/release-reservation.ts';
-import { HoldLanes } from './hold-lanes.ts';
 import { HoldMetrics } from './hold-metrics.ts';
 import {
   checkOutAnswer,
@@ -32,7 +31,6 @@ export class ReservationsController {
     private readonly reservations: Reservations,
     private readonly answers: Answers,
     private readonly metrics: HoldMetrics,
-    private readonly lanes: HoldLanes,
   ) {}
 
   @Post('matches/:id/reservations')
@@ -52,7 +50,7 @@ export class ReservationsController {
       'quantity' in body ? { ...wish, sectorId: body.sector_id, quantity: body.quantity } : { ...wish, seatIds: body.seat_ids };
     return this.answers.give(
       reply,
-      () => this.metrics.count(this.lanes.run(() => this.holdSeats.execute(command))),
+      () => this.metrics.count(this.holdSeats.execute(command)),
       (reservation) => ({ status: 201, location: `/api/v1/reservations/${reservation.id}`, body: reservationView(reservation) }),
     );
   }

@@ -3,11 +3,18 @@ import { assertWindowOpen, type KnownWindow } from '#domain/purchase/purchase-wi
 import { assertWithinLimit } from '#domain/purchase/ticket-limit';
 import { DomainError } from '#domain/shared/domain-error';
 import { newId } from '#platform/ids';
-import { requestContext, type IdempotencyFence } from '#platform/logging/request-context';
+import { requestContext, type IdempotencyFence, type StoredAnswer } from '#platform/logging/request-context';
 import { KeyAlreadyUsed } from '#platform/postgres/idempotency-fence';
 import { sqlstateOf, sqlstates } from '#platform/postgres/sqlstates';
-import { type HoldOutcome as Outcome, type HoldWish, type Reservation, type SectorForSale } from '../application/ports.ts';
-import { EXPIRY_PLACEHOLDER, HOLD_BATCH, holdParameters, type HoldResult, type HoldRow } from './hold-statement.ts';
+import { SeatHolds, type HoldOutcome, type HoldWish, type Reservation, type SectorForSale } from '../application/ports.ts';
+import {
+  EXPIRY_PLACEHOLDER,
+  HOLD_BATCH,
+  holdParameters,
+  type HoldFacts,
+  type HoldResult,
+  type HoldRow,
+} from './hold-statement.ts';
 import { countFans, type FanSeats } from './postgres-fan-seats.ts';
 import type { PostgresPurchaseWindows } from './postgres-purchase-windows.ts';
 import type { SeatMaps, SectorPicture } from './seat-maps.ts';
@@ -19,8 +26,6 @@ const MOST_IN_A_BATCH = 256;
 const MOST_WAITING = 5000;
 /** Who loses seats to another process is given others so often before being told that it is busy. */
 const PROPOSALS = 5;
-
-type HoldOutcome = Outcome | { readonly kind: 'none' };
 
 interface Waiting {
   readonly wish: HoldWish;
@@ -35,6 +40,8 @@ interface Waiting {
   together: boolean;
   proposals: number;
   looked: boolean;
+  /** What the caller will get, with the placeholder for the time of expiry. */
+  answer?: StoredAnswer | undefined;
 }
 
 /**
@@ -42,7 +49,7 @@ interface Waiting {
  * takes for each all of its seats or none. The next batch leaves the moment the last one returned: alone in the morning a
  * wish waits for nobody, in the rush hundreds share one commit. Any number of processes may do this for the same match.
  */
-export class BatchedSeatHolds {
+export class BatchedSeatHolds extends SeatHolds {
   private readonly waiting: Waiting[] = [];
   private isRunning = false;
 
@@ -52,7 +59,9 @@ export class BatchedSeatHolds {
     private readonly windows: PostgresPurchaseWindows,
     private readonly holdSeconds: number,
     private readonly random: () => number = Math.random,
-  ) {}
+  ) {
+    super();
+  }
 
   async take(wish: HoldWish): Promise<HoldOutcome> {
     await this.windows.learn(wish);
@@ -75,6 +84,12 @@ export class BatchedSeatHolds {
       });
       if (!this.isRunning) requestContext.exit(() => void this.run());
     });
+  }
+
+  /** Who waits is still answered, then the connections go. */
+  async close(): Promise<void> {
+    while (this.isRunning) await new Promise((resolve) => setTimeout(resolve, 10));
+    await this.connection.close();
   }
 
   /** Batch after batch until nobody waits. */
@@ -154,14 +169,18 @@ export class BatchedSeatHolds {
     const ids = rows.map(({ reservationId }) => reservationId);
     const statement = { name: 'hold-batch', text: HOLD_BATCH, values: holdParameters(rows, this.holdSeconds) };
     return this.connection.commit<HoldResult>(statement, async (client) => {
-      const found = await client.query<{ id: string; expires_at: Date; currency: string }>(
-        `select id, expires_at, currency from reservations where id = any($1::uuid[])`,
+      const found = await client.query<{ id: string; expires_at: Date }>(
+        `select id, expires_at from reservations where id = any($1::uuid[])`,
         [ids],
       );
       if (found.rows.length === 0) return undefined;
       // It was committed: those that are there were won; the others lost and simply ask again.
       const known = new Map(found.rows.map((row) => [row.id, row]));
-      return rows.map(({ reservationId }, index) => outcomeAfterLoss(index, known.get(reservationId)));
+      return rows.map(({ reservationId }, index) => ({
+        index,
+        expiresAtMs: known.get(reservationId)?.expires_at.getTime() ?? null,
+        facts: null,
+      }));
     });
   }
 
@@ -180,10 +199,8 @@ export class BatchedSeatHolds {
 
   private row(one: Waiting, fan: { taken: number; revision: number }): HoldRow {
     const { wish, fence } = one;
-    const answer =
-      fence && one.seatIds.length > 0
-        ? fence.render?.(this.reservation(one, EXPIRY_PLACEHOLDER, wish.sector.currency))
-        : undefined;
+    one.answer = fence && one.seatIds.length > 0 ? fence.render?.(this.reservation(one, EXPIRY_PLACEHOLDER)) : undefined;
+    const { answer } = one;
     return {
       reservationId: one.reservationId,
       matchId: wish.matchId,
@@ -204,30 +221,33 @@ export class BatchedSeatHolds {
     };
   }
 
-  private settle(one: Waiting | undefined, result: HoldResult, taken: number): void {
+  private settle(one: Waiting | undefined, { expiresAtMs, facts }: HoldResult, taken: number): void {
     if (!one) return;
-    if (result.won && result.expiresAt) {
-      one.picture.won(one.seatIds, result.expiresAt);
-      const reservation = this.reservation(one, result.expiresAt, result.currency);
-      if (one.fence) one.fence.stored = one.fence.render?.(reservation);
-      return one.resolve({ kind: 'taken', reservation });
-    }
-    one.picture.lost(one.seatIds, result.gone, result.gone.length + result.busy.length > 0);
+    if (expiresAtMs !== null) return this.won(one, new Date(expiresAtMs));
+    const { gone, busy } = facts ?? nothingKnown;
+    one.picture.lost(one.seatIds, gone, gone.length + busy.length > 0);
     try {
-      assertRules(one.wish, result, taken);
+      assertRules(one.wish, facts ?? nothingKnown, taken);
     } catch (refusal) {
       return one.reject(refusal);
     }
     if (one.seatIds.length === 0) return one.resolve({ kind: 'none' });
-    const isLost = result.gone.length + result.busy.length > 0;
-    if (one.proposals >= PROPOSALS || (isLost && 'seatIds' in one.wish)) {
-      return one.resolve({ kind: 'lost', taken: result.gone, busy: result.busy });
-    }
+    const isLost = gone.length + busy.length > 0;
+    if (one.proposals >= PROPOSALS || (isLost && 'seatIds' in one.wish)) return one.resolve({ kind: 'lost', taken: gone, busy });
     // Lost to somebody faster, or counted while the fan got other seats: once more, from a corrected picture.
     this.waiting.push(one);
   }
 
-  private reservation(one: Waiting, expiresAt: Date, currency: string): Reservation {
+  private won(one: Waiting, expiresAt: Date): void {
+    one.picture.won(one.seatIds, expiresAt);
+    const { fence, answer } = one;
+    if (fence && answer) {
+      fence.stored = { ...answer, body: answer.body.replace(EXPIRY_PLACEHOLDER.toISOString(), expiresAt.toISOString()) };
+    }
+    one.resolve({ kind: 'taken', reservation: this.reservation(one, expiresAt) });
+  }
+
+  private reservation(one: Waiting, expiresAt: Date): Reservation {
     const { wish } = one;
     const sector: SectorForSale = wish.sector;
     const seats = one.seatIds.map((seatId) => {
@@ -250,7 +270,7 @@ export class BatchedSeatHolds {
       together: one.together,
       seats,
       totalCents: sector.priceCents * seats.length,
-      currency,
+      currency: sector.currency,
       expiresAt,
     };
   }
@@ -265,35 +285,30 @@ function busyServer(): DomainError {
 }
 
 /** The statement has decided; the rules of the domain say in their words why it said no. Sale, window, limit, in this order. */
-function assertRules(wish: HoldWish, facts: HoldResult, taken: number): void {
-  const { opensAt, queueRequired } = facts;
+function assertRules(wish: HoldWish, facts: HoldFacts, taken: number): void {
+  const { queueRequired } = facts;
+  const opensAt = facts.opensAtMs === null ? null : new Date(facts.opensAtMs);
   assertHoldsAllowed({ saleStatus: statusAt(facts.saleStatus as SaleStatus, opensAt, new Date()), opensAt, queueRequired });
   if (queueRequired) assertWindowOpen(windowOf(facts), wish);
   assertWithinLimit({ limit: facts.limit, taken, wanted: wantedOf(wish) });
 }
 
-function windowOf({ windowUser, windowMatch, windowOver, windowEnd }: HoldResult): KnownWindow | undefined {
+function windowOf({ windowUser, windowMatch, windowOver, windowEnd }: HoldFacts): KnownWindow | undefined {
   return windowUser && windowMatch
     ? { userId: windowUser, matchId: windowMatch, isOver: windowOver, endReason: windowEnd }
     : undefined;
 }
 
-/** After a broken connection only this is known: is the reservation there? One that is not breaks no rule and asks again. */
-function outcomeAfterLoss(index: number, found: { expires_at: Date; currency: string } | undefined): HoldResult {
-  return {
-    index,
-    won: found !== undefined,
-    expiresAt: found?.expires_at ?? null,
-    currency: found?.currency ?? '',
-    saleStatus: 'open',
-    opensAt: null,
-    queueRequired: false,
-    limit: Number.POSITIVE_INFINITY,
-    windowUser: null,
-    windowMatch: null,
-    windowOver: false,
-    windowEnd: null,
-    gone: [],
-    busy: [],
-  };
-}
+/** After a broken connection it is only known that the reservation is not there: that breaks no rule, and asks again. */
+const nothingKnown: HoldFacts = {
+  saleStatus: 'open',
+  opensAtMs: null,
+  queueRequired: false,
+  limit: Number.POSITIVE_INFINITY,
+  windowUser: null,
+  windowMatch: null,
+  windowOver: false,
+  windowEnd: null,
+  gone: [],
+  busy: [],
+};

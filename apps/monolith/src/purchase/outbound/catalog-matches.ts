@@ -1,10 +1,10 @@
 import type { Transaction } from '#application/transaction-manager';
-import type { CatalogApi, CatalogSector } from '../../catalog/catalog.api.ts';
+import type { CatalogApi } from '../../catalog/catalog.api.ts';
 import { MatchesForSale, type MatchForSale, type SectorForSale } from '../application/ports.ts';
 
-/** The catalogue, in the words of the purchase. A sector never changes once it is made, so it is asked for once. */
+/** The catalogue, in the words of the purchase. A sector and its currency never change once they are made, so they are asked for once. */
 export class CatalogMatches extends MatchesForSale {
-  private readonly known = new Map<string, CatalogSector>();
+  private readonly known = new Map<string, SectorForSale>();
 
   constructor(private readonly catalog: CatalogApi) {
     super();
@@ -16,12 +16,18 @@ export class CatalogMatches extends MatchesForSale {
   }
 
   async sector(sectorId: string): Promise<SectorForSale | undefined> {
-    const sector = this.known.get(sectorId) ?? (await this.catalog.sector(sectorId));
-    if (sector) this.known.set(sectorId, sector);
-    return sector;
+    const known = this.known.get(sectorId);
+    if (known) return known;
+    const sector = await this.catalog.sector(sectorId);
+    const match = sector && (await this.catalog.match(sector.matchId));
+    if (!sector || !match) return undefined;
+    const found = { ...sector, currency: match.currency };
+    this.known.set(sectorId, found);
+    return found;
   }
 
   async sectors(matchId: string): Promise<readonly SectorForSale[]> {
-    return this.catalog.sectors(matchId);
+    const [match, sectors] = await Promise.all([this.catalog.match(matchId), this.catalog.sectors(matchId)]);
+    return match ? sectors.map((sector) => ({ ...sector, currency: match.currency })) : [];
   }
 }
