@@ -1,4 +1,4 @@
-import { fork } from 'node:child_process';
+import { fork, type StdioOptions } from 'node:child_process';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ROOT } from '../../tools/local/build.ts';
@@ -13,6 +13,8 @@ export interface RunningService {
 /** Nest needs about a second; a machine that is busy with others several. */
 const START_MS = 30_000;
 const DRAIN_MS = 20_000;
+/** What our processes log is no part of the result on stdout. */
+export const LOGS_TO_STDERR: StdioOptions = ['ignore', 2, 2, 'ipc'];
 
 /** The monolith as it is deployed, from dist, on a free port. */
 export function startMonolith(environment: Record<string, string>): Promise<RunningService> {
@@ -23,7 +25,7 @@ async function startOn(port: number, environment: Record<string, string>): Promi
   const child = fork(path.join(ROOT, 'dist/apps/monolith/src/main.js'), [], {
     env: { PATH: process.env.PATH, ...environment, MONOLITH_PORT: String(port) },
     execArgv: ['--enable-source-maps', '--import', path.join(import.meta.dirname, 'leave-with-parent.ts')],
-    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    stdio: LOGS_TO_STDERR,
   });
   const gone = new Promise<void>((resolve) => child.once('exit', () => resolve()));
   const stop = async (): Promise<void> => {

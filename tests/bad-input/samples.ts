@@ -25,7 +25,6 @@ const facts = {
   away: text(100, 'Italija'),
   venue: text(100, 'Poljud'),
   kickoff_at: time('2027-06-01T18:00:00Z'),
-  currency: token(3, 'EUR'),
   max_tickets_per_fan: whole(1, 20, 4),
   opens_at: optional(nullable(time('2027-05-01T18:00:00Z'))),
 };
@@ -36,7 +35,8 @@ const steering = {
 const sector = { name: text(100, 'A'), gate: optional(text(100, 'G1')), price_cents: whole(0, 100_000_000, 3000) };
 const seated = object({ ...sector, kind: oneOf('seated'), rows: whole(1, 500, 2), seats_per_row: whole(1, 1000, 3) });
 const standing = object({ ...sector, kind: oneOf('standing'), capacity: whole(1, 120_000, 5) });
-const newMatch = (kind: Shape): Shape => object({ ...facts, queue_required: flag(false), ...steering, sectors: list(kind, 200) });
+const newMatch = (kind: Shape): Shape =>
+  object({ ...facts, currency: token(3, 'EUR'), queue_required: flag(false), ...steering, sectors: list(kind, 200) });
 const allOptional = (members: Record<string, Shape>): Record<string, Shape> =>
   Object.fromEntries(Object.entries(members).map(([name, shape]) => [name, optional(shape)]));
 

@@ -1,4 +1,3 @@
-import { Clock } from '#application/clock';
 import { Ids } from '#application/ids';
 import { TransactionManager } from '#application/transaction-manager';
 import { randomUUID } from 'node:crypto';
@@ -161,7 +160,6 @@ describe('a crash', () => {
       dying.payments ?? part(Payments),
       part(OrderConsequences),
       part(Ids),
-      part(Clock),
     );
   const command = (held: HeldSeats) => ({
     reservationId: held.id,

@@ -152,7 +152,7 @@ const RANDOM = Symbol('random');
       inject: [MatchesForSale, SeatInventory, SeatHolds, RANDOM],
     },
     { provide: HoldMetrics, useFactory: (metrics: Metrics) => new HoldMetrics(metrics.registry), inject: [Metrics] },
-    useCase(CheckOut, TransactionManager, Reservations, Orders, Payments, OrderConsequences, Ids, Clock),
+    useCase(CheckOut, TransactionManager, Reservations, Orders, Payments, OrderConsequences, Ids),
     useCase(ReleaseReservation, TransactionManager, Reservations, Orders, OrderConsequences),
     useCase(SettlePayment, TransactionManager, PaymentInbox, Orders, Reservations, MatchesForSale, OrderConsequences),
     useCase(ExpireReservations, Reservations),

@@ -45,6 +45,11 @@ export const brokenSales: readonly (readonly [found: string, what: string, state
   ],
   [
     'sold-seats',
+    'a free seat is sold to a reservation that does not list it',
+    `update seats set status = 'sold', reservation_id = '%completed' where id = ${FREE}`,
+  ],
+  [
+    'sold-seats',
     'seats are sold before they are paid',
     `update seats set status = 'sold', expires_at = null where reservation_id = '%awaiting'`,
   ],

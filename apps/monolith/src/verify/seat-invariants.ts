@@ -15,12 +15,12 @@ export const seatInvariants: readonly Invariant[] = [
     sentence: "every sold seat is of one completed order's reservation, and its ticket lives",
     sql: `
       select s.id as seat_id, s.reservation_id, o.id as order_id,
-             case when rs.seat_id is null then 'sold to a reservation that does not list it'
-                  when o.id is null then 'sold, but its reservation has no completed order'
-                  when t.id is null and exists (select 1 from tickets d where d.order_id = o.id and d.seat_id = s.id)
-                    then 'sold, but its ticket lets nobody in' end as problem
+             case when o.id is null then 'sold, but its reservation has no completed order'
+                  when t.id is not null then null
+                  when exists (select 1 from tickets d where d.order_id = o.id and d.seat_id = s.id) then 'sold, but its ticket lets nobody in'
+                  when not exists (select 1 from reservation_seats rs where rs.reservation_id = s.reservation_id and rs.seat_id = s.id)
+                    then 'sold to a reservation that does not list it' end as problem
       from seats s
-        left join reservation_seats rs on rs.reservation_id = s.reservation_id and rs.seat_id = s.id
         left join orders o on o.reservation_id = s.reservation_id and o.status = 'completed'
         left join tickets t on t.order_id = o.id and t.seat_id = s.id and ${lives('t')}
       where s.status = 'sold' and ${ofMatch('s.match_id')}`,

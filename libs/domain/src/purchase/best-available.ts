@@ -12,31 +12,26 @@ export interface Choice {
   readonly together: boolean;
 }
 
-/** Of so many best blocks one is drawn, so that a crowd that asks at the same moment does not fight for the same one. */
-export const BLOCKS_TO_DRAW_FROM = 12;
+/** Of the best blocks one is drawn, so that a crowd that asks at the same moment does not fight for the same one. */
+const BLOCKS_TO_DRAW_FROM = 12;
 
 /**
  * The best places for `quantity` people: next to each other in one row near the focal point, without leaving a single
  * seat alone if another block avoids it; apart only when no row has enough together. Undefined when fewer are free.
  */
-export function chooseBest(
-  free: readonly FreePlace[],
-  quantity: number,
-  random: () => number,
-  blocksToDrawFrom = BLOCKS_TO_DRAW_FROM,
-): Choice | undefined {
+export function chooseBest(free: readonly FreePlace[], quantity: number, random: () => number): Choice | undefined {
   if (free.length < quantity) return undefined;
   const blocks = quantity === 1 ? [] : blocksOf(runsOf(free), quantity);
   if (quantity > 1 && blocks.length === 0 && free[0]?.number !== null)
     return { seatIds: nearest(free, quantity), together: false };
   if (blocks.length === 0) {
-    const best = [...free].sort((a, b) => a.rank - b.rank).slice(0, blocksToDrawFrom * quantity);
+    const best = [...free].sort((a, b) => a.rank - b.rank).slice(0, BLOCKS_TO_DRAW_FROM * quantity);
     const start = Math.floor(random() * (best.length - quantity + 1));
     return { seatIds: best.slice(start, start + quantity).map(({ seatId }) => seatId), together: true };
   }
   const fewestStranded = blocks.reduce((fewest, { stranded }) => Math.min(fewest, stranded), 2);
   const fitting = blocks.filter(({ stranded }) => stranded === fewestStranded);
-  const considered = fitting.sort((a, b) => a.rank - b.rank).slice(0, blocksToDrawFrom);
+  const considered = fitting.sort((a, b) => a.rank - b.rank).slice(0, BLOCKS_TO_DRAW_FROM);
   const drawn = considered[Math.floor(random() * considered.length)] ?? considered[0];
   return { seatIds: (drawn?.places ?? []).map(({ seatId }) => seatId), together: true };
 }

@@ -12,7 +12,7 @@ let stripe: StripePayments;
 
 const clock: Clock = { now: () => new Date() };
 const adapter = (secretKey = peer.secretKey) =>
-  new StripePayments(new StripeClient({ base, secretKey, timeoutMs: 250 }), 'whsec_unused_here_0000000000000000', clock);
+  new StripePayments(new StripeClient({ base, secretKey, timeoutMs: 1000 }), 'whsec_unused_here_0000000000000000', clock);
 
 beforeAll(async () => {
   base = await peer.start();

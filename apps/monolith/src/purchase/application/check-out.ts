@@ -1,8 +1,7 @@
-import type { Clock } from '#application/clock';
 import type { Ids } from '#application/ids';
 import type { Transaction, TransactionManager } from '#application/transaction-manager';
 import { DomainError } from '#domain/shared/domain-error';
-import { assertHoldersMatch, orderNumber } from '#domain/purchase/order';
+import { assertHoldersMatch } from '#domain/purchase/order';
 import { assertCheckoutAllowed } from '#domain/purchase/reservation';
 import type { Order, OrderConsequences, Orders, Payments, Reservation, Reservations } from './ports.ts';
 
@@ -38,7 +37,6 @@ export class CheckOut {
     private readonly payments: Payments,
     private readonly consequences: OrderConsequences,
     private readonly ids: Ids,
-    private readonly clock: Clock,
   ) {}
 
   async execute(command: CheckOutCommand): Promise<CheckedOut> {
@@ -99,7 +97,7 @@ export class CheckOut {
   private async newOrder(tx: Transaction, reservation: Reservation, command: CheckOutCommand): Promise<Order> {
     return {
       id: this.ids.next(),
-      number: orderNumber(this.clock.now().getUTCFullYear(), await this.orders.nextNumber(tx)),
+      number: await this.orders.nextNumber(tx),
       matchId: reservation.matchId,
       reservationId: reservation.id,
       userId: reservation.userId,

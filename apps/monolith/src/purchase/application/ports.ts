@@ -96,6 +96,10 @@ export type HoldWish = {
   readonly sector: SectorForSale;
 } & ({ readonly quantity: number } | { readonly seatIds: readonly string[] });
 
+export function wantedSeats(wish: HoldWish): number {
+  return 'quantity' in wish ? wish.quantity : wish.seatIds.length;
+}
+
 export type HoldOutcome =
   | { readonly kind: 'taken'; readonly reservation: Reservation }
   /** Nothing was changed: these seats have somebody (`taken`), those were being taken this instant (`busy`). */
@@ -156,7 +160,8 @@ export abstract class Reservations {
 }
 
 export abstract class Orders {
-  abstract nextNumber(tx: Transaction): Promise<number>;
+  /** "ORD-2026-001234": of this year, and never given again. */
+  abstract nextNumber(tx: Transaction): Promise<string>;
   /** False, and nothing added, when another order has the same window. */
   abstract add(tx: Transaction, order: Order): Promise<boolean>;
   /** Locked until the transaction ends, like the next; its reservation is locked before it, by everybody. */

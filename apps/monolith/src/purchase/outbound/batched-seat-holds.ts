@@ -1,20 +1,18 @@
-import { assertHoldsAllowed, statusAt, type SaleStatus } from '#domain/catalog/sale';
-import { assertWindowOpen, type KnownWindow } from '#domain/purchase/purchase-window';
-import { assertWithinLimit } from '#domain/purchase/ticket-limit';
 import { DomainError } from '#domain/shared/domain-error';
 import { newId } from '#platform/ids';
 import { requestContext, type IdempotencyFence, type StoredAnswer } from '#platform/logging/request-context';
 import { KeyAlreadyUsed } from '#platform/postgres/idempotency-fence';
 import { sqlstateOf, sqlstates } from '#platform/postgres/sqlstates';
-import { SeatHolds, type HoldOutcome, type HoldWish, type Reservation, type SectorForSale } from '../application/ports.ts';
 import {
-  EXPIRY_PLACEHOLDER,
-  HOLD_BATCH,
-  holdParameters,
-  type HoldFacts,
-  type HoldResult,
-  type HoldRow,
-} from './hold-statement.ts';
+  SeatHolds,
+  wantedSeats,
+  type HoldOutcome,
+  type HoldWish,
+  type Reservation,
+  type SectorForSale,
+} from '../application/ports.ts';
+import { EXPIRY_PLACEHOLDER, HOLD_BATCH, holdParameters, type HoldResult, type HoldRow } from './hold-statement.ts';
+import { assertRules, nothingKnown } from './hold-refusal.ts';
 import { countFans, type FanSeats } from './postgres-fan-seats.ts';
 import type { PostgresPurchaseWindows } from './postgres-purchase-windows.ts';
 import type { SeatMaps, SectorPicture } from './seat-maps.ts';
@@ -199,7 +197,7 @@ export class BatchedSeatHolds extends SeatHolds {
 
   private row(one: Waiting, fan: { taken: number; revision: number }): HoldRow {
     const { wish, fence } = one;
-    one.answer = fence && one.seatIds.length > 0 ? fence.render?.(this.reservation(one, EXPIRY_PLACEHOLDER)) : undefined;
+    one.answer = fence && one.seatIds.length > 0 ? fence.render?.(reservationOf(one, EXPIRY_PLACEHOLDER)) : undefined;
     const { answer } = one;
     return {
       reservationId: one.reservationId,
@@ -209,7 +207,7 @@ export class BatchedSeatHolds extends SeatHolds {
       userId: wish.userId,
       sessionToken: wish.sessionToken ?? null,
       seatIds: one.seatIds,
-      quantity: wantedOf(wish),
+      quantity: wantedSeats(wish),
       together: one.together,
       priceCents: wish.sector.priceCents,
       taken: fan.taken,
@@ -244,71 +242,39 @@ export class BatchedSeatHolds extends SeatHolds {
     if (fence && answer) {
       fence.stored = { ...answer, body: answer.body.replace(EXPIRY_PLACEHOLDER.toISOString(), expiresAt.toISOString()) };
     }
-    one.resolve({ kind: 'taken', reservation: this.reservation(one, expiresAt) });
+    one.resolve({ kind: 'taken', reservation: reservationOf(one, expiresAt) });
   }
-
-  private reservation(one: Waiting, expiresAt: Date): Reservation {
-    const { wish } = one;
-    const sector: SectorForSale = wish.sector;
-    const seats = one.seatIds.map((seatId) => {
-      const facts = one.picture.facts.get(seatId);
-      return {
-        seatId,
-        sector: sector.name,
-        row: facts?.row ?? null,
-        number: facts?.number ?? null,
-        priceCents: sector.priceCents,
-      };
-    });
-    return {
-      id: one.reservationId,
-      matchId: wish.matchId,
-      sectorId: sector.id,
-      userId: wish.userId,
-      sessionToken: wish.sessionToken ?? null,
-      status: 'held',
-      together: one.together,
-      seats,
-      totalCents: sector.priceCents * seats.length,
-      currency: sector.currency,
-      expiresAt,
-    };
-  }
-}
-
-function wantedOf(wish: HoldWish): number {
-  return 'quantity' in wish ? wish.quantity : wish.seatIds.length;
 }
 
 function busyServer(): DomainError {
   return new DomainError('LOCK_TIMEOUT', 'More buyers than can be served this moment. Nothing was changed; try again.');
 }
 
-/** The statement has decided; the rules of the domain say in their words why it said no. Sale, window, limit, in this order. */
-function assertRules(wish: HoldWish, facts: HoldFacts, taken: number): void {
-  const { queueRequired } = facts;
-  const opensAt = facts.opensAtMs === null ? null : new Date(facts.opensAtMs);
-  assertHoldsAllowed({ saleStatus: statusAt(facts.saleStatus as SaleStatus, opensAt, new Date()), opensAt, queueRequired });
-  if (queueRequired) assertWindowOpen(windowOf(facts), wish);
-  assertWithinLimit({ limit: facts.limit, taken, wanted: wantedOf(wish) });
+/** The reservation a wish becomes with the seats proposed for it. */
+function reservationOf(one: Waiting, expiresAt: Date): Reservation {
+  const { wish } = one;
+  const sector: SectorForSale = wish.sector;
+  const seats = one.seatIds.map((seatId) => {
+    const facts = one.picture.facts.get(seatId);
+    return {
+      seatId,
+      sector: sector.name,
+      row: facts?.row ?? null,
+      number: facts?.number ?? null,
+      priceCents: sector.priceCents,
+    };
+  });
+  return {
+    id: one.reservationId,
+    matchId: wish.matchId,
+    sectorId: sector.id,
+    userId: wish.userId,
+    sessionToken: wish.sessionToken ?? null,
+    status: 'held',
+    together: one.together,
+    seats,
+    totalCents: sector.priceCents * seats.length,
+    currency: sector.currency,
+    expiresAt,
+  };
 }
-
-function windowOf({ windowUser, windowMatch, windowOver, windowEnd }: HoldFacts): KnownWindow | undefined {
-  return windowUser && windowMatch
-    ? { userId: windowUser, matchId: windowMatch, isOver: windowOver, endReason: windowEnd }
-    : undefined;
-}
-
-/** After a broken connection it is only known that the reservation is not there: that breaks no rule, and asks again. */
-const nothingKnown: HoldFacts = {
-  saleStatus: 'open',
-  opensAtMs: null,
-  queueRequired: false,
-  limit: Number.POSITIVE_INFINITY,
-  windowUser: null,
-  windowMatch: null,
-  windowOver: false,
-  windowEnd: null,
-  gone: [],
-  busy: [],
-};

@@ -50,14 +50,15 @@ export const EXPIRY_PLACEHOLDER = new Date('9999-12-31T23:59:59.999Z');
 /** Between texts, and in place of one that is not there. */
 const SEPARATOR = '\u001e';
 const NULL_TEXT = '\u001f';
-const CONTROLS = /[\u001e\u001f]/g;
 const TEXTS = (parameter: string): string => `string_to_array(${parameter}::text, chr(30), chr(31))`;
 
 /**
  * Many holds in one statement, one commit: for each wish the rules, its seats, the fan's row, the reservation and the answer
  * under its idempotency key; all of a wish or nothing of it. SERIALIZABLE, and free of false conflicts because it touches
  * everything by key: no range, no count, no look whether a key exists (a second use of one breaks the unique index, and the
- * batch is then run one by one). `for update skip locked`: a seat another process is taking is lost, not waited for.
+ * batch is then run one by one). `for update skip locked`: a seat another process is taking is lost, not waited for. Seats
+ * that two wishes of a batch name (fans choose on the map what memory proposes to others) are the first one's; and should two
+ * wishes ever have been given one seat, the last column divides by zero and nothing of the batch has happened.
  *
  * Every table is reached with `= any(array)` and everything else is a hash join: the session switches nested loops off
  * (HOLD_PLANNING), because the planner takes a batch of 250 for one row and would compare each with each (132 ms instead of
@@ -85,8 +86,11 @@ with asked as (
   select s.id, s.sector_id, s.row_label, s.number, (s.status = 'available' or (s.status = 'held' and s.expires_at <= now())) as free
   from seats s where s.id = any(array(select p.seat_id from proposed p join permitted using (index)))
   order by s.id for update skip locked
+), first as (
+  select p.seat_id, min(p.index) as index from proposed p join permitted using (index) group by p.seat_id
 ), complete as (
-  select p.index from proposed p join permitted a using (index) join locked l on l.id = p.seat_id and l.free and l.sector_id = a.sector_id
+  select p.index from proposed p join first using (seat_id, index) join permitted a using (index)
+    join locked l on l.id = p.seat_id and l.free and l.sector_id = a.sector_id
   group by p.index, a.quantity having count(*) = a.quantity
 ), counted as (
   insert into fan_seats (match_id, user_id, revision) select a.match_id, a.user_id, a.revision + 1 from permitted a join complete using (index)
@@ -107,18 +111,21 @@ with asked as (
   insert into reservation_seats (reservation_id, seat_id, position, sector, row_label, number, price_cents)
   select won.id, p.seat_id, p.position, won.sector, l.row_label, l.number, won.price_cents
   from won join proposed p using (index) join locked l on l.id = p.seat_id
+), given as (
+  select p.seat_id, won.id, won.expires_at from proposed p join won using (index)
 ), held as (
-  update seats s set status = 'held', reservation_id = won.id, expires_at = won.expires_at
-  from proposed p join won using (index)
-  where s.id = p.seat_id and s.id = any(array(select p.seat_id from proposed p join won using (index)))
+  update seats s set status = 'held', reservation_id = given.id, expires_at = given.expires_at
+  from given where s.id = given.seat_id and s.id = any(array(select seat_id from given)) returning 1
 )
 select r.index, (extract(epoch from won.expires_at) * 1000)::float8 as "expiresAtMs",
        case when won.index is null then jsonb_build_object(
          'saleStatus', r.sale_status, 'opensAtMs', extract(epoch from r.opens_at) * 1000, 'queueRequired', r.queue_required,
          'limit', r.max_tickets_per_fan, 'windowUser', r.window_user, 'windowMatch', r.window_match, 'windowOver', r.window_over,
          'windowEnd', r.window_end,
-         'gone', array(select p.seat_id from proposed p join locked l on l.id = p.seat_id and not l.free where p.index = r.index),
-         'busy', array(select p.seat_id from proposed p where p.index = r.index and not exists (select from locked l where l.id = p.seat_id))) end as facts
+         'gone', array(select p.seat_id from proposed p join locked l on l.id = p.seat_id left join given g on g.seat_id = p.seat_id
+                       where p.index = r.index and (not l.free or g.seat_id is not null)),
+         'busy', array(select p.seat_id from proposed p where p.index = r.index and not exists (select from locked l where l.id = p.seat_id))) end as facts,
+       1 / (case when (select count(*) from held) = (select count(*) from given) then 1 else 0 end) as "eachSeatOnce"
 from ruled r left join won using (index)`;
 
 /** How the session plans it; see above. */
@@ -161,5 +168,7 @@ function plain(values: readonly (number | boolean | string)[]): string {
 
 /** Texts, joined by a character that is in none of them (schemas and JSON refuse control characters); see TEXTS. */
 function texts(values: readonly (string | null)[]): string {
-  return values.map((value) => (value === null ? NULL_TEXT : value.replaceAll(CONTROLS, ' '))).join(SEPARATOR);
+  return values
+    .map((value) => (value === null ? NULL_TEXT : value.replaceAll(SEPARATOR, ' ').replaceAll(NULL_TEXT, ' ')))
+    .join(SEPARATOR);
 }

@@ -1,5 +1,5 @@
 import type { Transaction } from '#application/transaction-manager';
-import type { OrderStatus } from '#domain/purchase/order';
+import { orderNumber, type OrderStatus } from '#domain/purchase/order';
 import { inside } from '#platform/postgres/transaction';
 import { Orders, type Order } from '../application/ports.ts';
 
@@ -9,9 +9,11 @@ export const ORDER_COLUMNS = `
   jsonb_build_object('provider', o.provider, 'intentId', o.intent_id, 'clientSecret', o.client_secret, 'confirmUrl', o.confirm_url) as payment`;
 
 export class PostgresOrders extends Orders {
-  async nextNumber(tx: Transaction): Promise<number> {
-    const [row] = await inside(tx).rows<{ number: string }>(`select nextval('order_numbers') as number`);
-    return Number(row?.number);
+  async nextNumber(tx: Transaction): Promise<string> {
+    const [row] = await inside(tx).rows<{ year: number; number: string }>(
+      `select extract(year from now() at time zone 'UTC')::int as year, nextval('order_numbers') as number`,
+    );
+    return orderNumber(row?.year ?? 0, Number(row?.number));
   }
 
   async add(tx: Transaction, order: Order): Promise<boolean> {

@@ -2,10 +2,13 @@ import type { Delivery, Destination, RelayedMessage } from '#platform/outbox/des
 import type { CatalogApi } from '../../catalog/catalog.api.ts';
 import { controlOf, WAITING_ROOM_DESTINATION, type WaitingRoomApi, type WaitingRoomMessage } from '../waiting-room.api.ts';
 
+/** A waiting room that answers nothing costs 3 s a call; the rest of the round is left for the next. */
+const SYNCS_MS = 5000;
+
 /** Delivers to the queue service. Nothing here is ever given up: it is tried until it is answered 2xx. */
 export class WaitingRoomDestination implements Destination {
   readonly name = WAITING_ROOM_DESTINATION;
-  /** Each is a call of a few milliseconds, all of a round at once. */
+  /** Each is a call of a few milliseconds. */
   readonly batchSize = 50;
 
   constructor(
@@ -13,22 +16,41 @@ export class WaitingRoomDestination implements Destination {
     private readonly catalog: CatalogApi,
   ) {}
 
-  deliver(messages: readonly RelayedMessage[]): Promise<readonly Delivery[]> {
-    return Promise.all(
-      messages.map(({ id, body }) =>
-        this.one(body as WaitingRoomMessage).then(
-          (): Delivery => ({ id, outcome: 'delivered' }),
-          (error: unknown): Delivery => ({ id, outcome: 'later', error: String(error) }),
-        ),
-      ),
-    );
+  async deliver(messages: readonly RelayedMessage[]): Promise<readonly Delivery[]> {
+    const completions = messages.filter(({ body }) => kindOf(body) === 'complete');
+    const completed = await Promise.all(completions.map((message) => this.one(message)));
+    return [...completed, ...(await this.syncs(messages.filter((message) => !completions.includes(message))))];
   }
 
-  private async one(message: WaitingRoomMessage): Promise<void> {
+  /** One after the other, because each is a turn at the lock that operators wait for, too; and not for ever. */
+  private async syncs(messages: readonly RelayedMessage[]): Promise<readonly Delivery[]> {
+    const deliveries: Delivery[] = [];
+    const giveUpAt = Date.now() + SYNCS_MS;
+    for (const message of messages) {
+      const late: Delivery = { id: message.id, outcome: 'later', error: 'the waiting room is too slow' };
+      deliveries.push(Date.now() < giveUpAt ? await this.one(message) : late);
+    }
+    return deliveries;
+  }
+
+  private async one({ id, body }: RelayedMessage): Promise<Delivery> {
+    try {
+      await this.tell(body as WaitingRoomMessage);
+      return { id, outcome: 'delivered' };
+    } catch (error) {
+      return { id, outcome: 'later', error: String(error) };
+    }
+  }
+
+  private async tell(message: WaitingRoomMessage): Promise<void> {
     if (message.kind === 'complete') return this.waitingRoom.complete(message.match_id, message.user_id, message.session_token);
     return this.waitingRoom.exclusively(message.match_id, async () => {
       const match = await this.catalog.match(message.match_id);
       if (match?.queueRequired) await this.waitingRoom.control(match.id, controlOf(match));
     });
   }
+}
+
+function kindOf(body: unknown): WaitingRoomMessage['kind'] {
+  return (body as WaitingRoomMessage).kind;
 }

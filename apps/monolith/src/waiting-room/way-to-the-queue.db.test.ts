@@ -1,0 +1,145 @@
+import { developmentSecrets } from '#platform/config/settings';
+import { createTestDatabase, createTestRedis, type TestDatabase, type TestRedis } from '#testing/test-database';
+import { openMonolith, putOnSale, type WholeMonolith } from '../testing/whole-monolith.ts';
+import { QueueKeeper } from './inbound/queue-keeper.schedule.ts';
+import { QueueStandIn } from './testing/queue-stand-in.ts';
+import { WaitingRoomApi } from './waiting-room.api.ts';
+import { WaitingRoomDestinations } from './waiting-room.module.ts';
+
+let database: TestDatabase;
+let redis: TestRedis;
+let queue: QueueStandIn;
+let replicas: WholeMonolith[];
+
+beforeAll(async () => {
+  queue = new QueueStandIn(developmentSecrets.INTERNAL_AUTH_SECRET);
+  [database, redis] = await Promise.all([createTestDatabase(), createTestRedis()]);
+  const settings = { DATABASE_URL: database.url, REDIS_URL: redis.url, QUEUE_INTERNAL_URL: await queue.open() };
+  replicas = [await openMonolith(settings), await openMonolith(settings)];
+});
+afterAll(async () => {
+  await Promise.all(replicas.map((replica) => replica.close()));
+  await Promise.all([queue.close(), database.drop(), redis.close()]);
+});
+beforeEach(() => {
+  queue.mood = 'well';
+});
+
+const [A, B] = ['0190a000-0000-7000-8000-0000000000a1', '0190a000-0000-7000-8000-0000000000b1'];
+const room = (replica = 0) => {
+  const monolith = replicas[replica];
+  if (!monolith) throw new Error('no such replica');
+  return monolith.get(WaitingRoomApi);
+};
+const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+describe('one change of a queue at a time', () => {
+  test('over all replicas, and different queues do not wait for each other', async () => {
+    const inside: Record<string, number> = { [A]: 0, [B]: 0 };
+    let most = 0;
+    let together = 0;
+    const change = (replica: number, matchId: string) =>
+      room(replica).exclusively(matchId, async () => {
+        inside[matchId] = (inside[matchId] ?? 0) + 1;
+        most = Math.max(most, inside[matchId]);
+        together = Math.max(together, (inside[A] ?? 0) + (inside[B] ?? 0));
+        await sleep(10);
+        inside[matchId] -= 1;
+      });
+    await Promise.all(Array.from({ length: 24 }, (_, turn) => change(turn % 2, turn % 3 === 0 ? B : A)));
+    expect([most, together]).toEqual([1, 2]);
+  });
+
+  test('work that fails, and work that is shut out, leave the lock to the next', async () => {
+    await expect(room().exclusively(A, () => Promise.reject(new Error('no')))).rejects.toThrow('no');
+    expect(await room(1).exclusively(A, () => Promise.resolve('yes'))).toBe('yes');
+  });
+
+  test('a connection that is lost on the way gives the lock back at once', async () => {
+    const result = room().exclusively(A, async () => {
+      await replicas[1]?.dataSource.query(
+        `select pg_terminate_backend(pid) from pg_locks where locktype = 'advisory' and granted and pid <> pg_backend_pid()
+         and database = (select oid from pg_database where datname = current_database())`,
+      );
+      return 'done all the same';
+    });
+    expect(await result).toBe('done all the same');
+    expect(await room(1).exclusively(A, () => Promise.resolve('next'))).toBe('next');
+  });
+
+  test('sixty at once leave connections for those who only want to read', async () => {
+    const changes = Array.from({ length: 60 }, (_, index) =>
+      room().exclusively(`0190a000-0000-7000-8000-${String(index).padStart(12, '0')}`, async () => {
+        await replicas[0]?.dataSource.query('select pg_sleep(0.01)');
+      }),
+    );
+    const reads = await Promise.all(Array.from({ length: 30 }, () => replicas[0]?.dataSource.query('select 1 as one')));
+    expect(reads).toHaveLength(30);
+    await Promise.all(changes);
+  });
+});
+
+describe('what the waiting room must hear', () => {
+  const destination = () => replicas[0]?.get(WaitingRoomDestinations).all[0];
+  const id = '0190a000-0000-7000-8000-0000000000c1';
+
+  test('a sync tells it the match as it is when it is delivered, not as it was when it was written', async () => {
+    const [monolith] = replicas;
+    if (!monolith) throw new Error('no replica');
+    const match = await putOnSale(monolith, { queue_required: true, processing_rate: 60 });
+    await monolith.dataSource.query(`update matches set sale_status = 'paused', pause_reason = 'Rain' where id = $1`, [match.id]);
+    expect(await destination()?.deliver([{ id, event: 'match.created', body: { kind: 'sync', match_id: match.id } }])).toEqual([
+      { id, outcome: 'delivered' },
+    ]);
+    expect(queue.lastControl(match.id)).toMatchObject({
+      status: 'paused',
+      reason: 'Rain',
+      processing_rate: 60,
+      max_open_windows: 1000,
+    });
+  });
+
+  test('a used turn is ended by its own token', async () => {
+    const body = { kind: 'complete', match_id: A, user_id: B, session_token: 'st_used' };
+    await destination()?.deliver([{ id, event: 'order.completed', body }]);
+    expect(queue.completed).toContain(`${A} st_used`);
+  });
+
+  test.each(['down', 'refusing'] as const)('while it is %s the message waits and is never given up', async (mood) => {
+    queue.mood = mood;
+    const deliveries = await destination()?.deliver([
+      { id, event: 'order.completed', body: { kind: 'complete', match_id: A, user_id: B, session_token: 'st_x' } },
+    ]);
+    expect(deliveries).toEqual([{ id, outcome: 'later', error: expect.any(String) }]);
+  });
+
+  test('fifty syncs at once are all told', async () => {
+    const [monolith] = replicas;
+    if (!monolith) throw new Error('no replica');
+    const matches = [];
+    for (let index = 0; index < 50; index += 1) matches.push(await putOnSale(monolith, { queue_required: true }));
+    const messages = matches.map((match) => ({
+      id: match.id,
+      event: 'match.created',
+      body: { kind: 'sync', match_id: match.id },
+    }));
+    const deliveries = await destination()?.deliver(messages);
+    expect(new Set(deliveries?.map(({ outcome }) => outcome))).toEqual(new Set(['delivered']));
+    expect(matches.every((match) => queue.lastControl(match.id)?.status === 'active')).toBe(true);
+  });
+});
+
+test('a waiting room that lost everything is told again of every queue that is not closed', async () => {
+  const [monolith] = replicas;
+  if (!monolith) throw new Error('no replica');
+  const open = await putOnSale(monolith, { queue_required: true });
+  const closed = await putOnSale(monolith, { queue_required: true });
+  await monolith.dataSource.query(`update matches set sale_status = 'closed' where id = $1`, [closed.id]);
+  queue.forget();
+  expect(await monolith.get(QueueKeeper).runOnce()).toBeGreaterThan(0);
+  expect([queue.lastControl(open.id)?.status, queue.lastControl(closed.id)]).toEqual(['active', undefined]);
+  expect(await monolith.get(QueueKeeper).runOnce()).toBe(0);
+  queue.mood = 'down';
+  queue.forget();
+  expect(await monolith.get(QueueKeeper).runOnce()).toBe(0);
+});

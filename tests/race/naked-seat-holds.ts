@@ -1,0 +1,49 @@
+import { chooseBest } from '#domain/purchase/best-available';
+import { newId } from '#platform/ids';
+import type { DataSource } from 'typeorm';
+import { SeatHolds, type HoldOutcome, type HoldWish, type SeatInventory } from '../../apps/monolith/src/purchase/application/ports.ts';
+
+/**
+ * The negative control: the same steps without what makes them safe. READ COMMITTED, no row locked, and a moment between
+ * looking and writing, as any network has. If the race did not break this, it would prove nothing about the real one.
+ */
+export class NakedSeatHolds extends SeatHolds {
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly inventory: SeatInventory,
+  ) {
+    super();
+  }
+
+  async take(wish: HoldWish): Promise<HoldOutcome> {
+    const choice =
+      'seatIds' in wish ? { seatIds: wish.seatIds, together: true } : chooseBest(await this.inventory.free(wish.sector.id), wish.quantity, Math.random);
+    if (!choice) return { kind: 'none' };
+    return this.dataSource.transaction('READ COMMITTED', async (manager) => {
+      const free = await manager.query<{ id: string; row: string; number: number }[]>(
+        `select id, row_label as row, number from seats where id = any($1::uuid[]) and (status = 'available' or expires_at <= now())`,
+        [choice.seatIds],
+      );
+      if (free.length < choice.seatIds.length) return { kind: 'lost', taken: [...choice.seatIds], busy: [] };
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      const id = newId();
+      const expiresAt = new Date(Date.now() + 600_000);
+      const totalCents = wish.sector.priceCents * free.length;
+      await manager.query(
+        `insert into reservations (id, match_id, sector_id, user_id, status, quantity, together, total_cents, currency, expires_at)
+         values ($1, $2, $3, $4, 'held', $5, true, $6, 'EUR', $7)`,
+        [id, wish.matchId, wish.sector.id, wish.userId, free.length, totalCents, expiresAt],
+      );
+      await manager.query(
+        `insert into reservation_seats (reservation_id, seat_id, position, sector, price_cents)
+         select $1, seat_id, position, $2, $3 from unnest($4::uuid[]) with ordinality as s(seat_id, position)`,
+        [id, wish.sector.name, wish.sector.priceCents, choice.seatIds],
+      );
+      await manager.query(`update seats set status = 'held', reservation_id = $2, expires_at = $3 where id = any($1::uuid[])`, [choice.seatIds, id, expiresAt]);
+      const seats = free.map((seat) => ({ seatId: seat.id, sector: wish.sector.name, row: seat.row, number: seat.number, priceCents: wish.sector.priceCents }));
+      const { matchId, userId, sector } = wish;
+      const reservation = { id, matchId, sectorId: sector.id, userId, sessionToken: null, status: 'held', together: true, seats, totalCents, currency: 'EUR', expiresAt } as const;
+      return { kind: 'taken', reservation };
+    });
+  }
+}

@@ -1,0 +1,74 @@
+import { verifyDatabase, type Finding } from '../../apps/monolith/src/verify/verify-database.ts';
+import type { TestAnswer } from '../../apps/monolith/src/testing/test-app.ts';
+import { openMonolith, type WholeMonolith } from '../../apps/monolith/src/testing/whole-monolith.ts';
+import { openBoxOffice, BoxOffice, type OpenBoxOffice } from '../../apps/monolith/src/purchase/testing/box-office.ts';
+import type { DataSource } from 'typeorm';
+
+/** Two replicas of the monolith over one database and one Redis. */
+export interface Replicas {
+  readonly offices: readonly [BoxOffice, BoxOffice];
+  readonly dataSource: DataSource;
+  /** Transactions that had to run again, over both. */
+  retries(): Promise<number>;
+  close(): Promise<void>;
+}
+
+export async function openReplicas(settings: Record<string, string> = {}): Promise<Replicas> {
+  const opened: OpenBoxOffice = await openBoxOffice(settings);
+  const second: WholeMonolith = await openMonolith({ ...opened.settings, ...settings });
+  const offices = [opened.office, new BoxOffice(second)] as const;
+  return {
+    offices,
+    dataSource: opened.office.monolith.dataSource,
+    async retries() {
+      const counts = await Promise.all(offices.map(({ monolith }) => monolith.metric('transaction_retries_total')));
+      return counts.reduce((sum, n) => sum + n, 0);
+    },
+    async close() {
+      await second.close();
+      await opened.close();
+    },
+  };
+}
+
+/** What `verify` finds wrong with a match. */
+export async function faultsOf(dataSource: DataSource, matchId: string): Promise<Finding[]> {
+  const { invariants } = await verifyDatabase(dataSource, { matchId });
+  return invariants.filter(({ broken }) => broken > 0);
+}
+
+/** Seats that more than one living reservation claims: what must never be. */
+export function seatsClaimedTwice(dataSource: DataSource, matchId: string): Promise<{ seat_id: string }[]> {
+  return dataSource.query(
+    `select s.seat_id from reservation_seats s join reservations r on r.id = s.reservation_id
+     where r.match_id = $1 and (r.status = 'completed' or (r.status in ('held', 'ordered') and r.expires_at > now()))
+     group by s.seat_id having count(*) > 1`,
+    [matchId],
+  );
+}
+
+/** Answers by what they said. */
+export function tally(answers: readonly TestAnswer[]): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const { status, json } of answers) {
+    const said = status < 300 ? String(status) : `${status} ${json?.code}`;
+    counts[said] = (counts[said] ?? 0) + 1;
+  }
+  return counts;
+}
+
+export async function timed<T>(work: () => Promise<T>): Promise<{ result: T; ms: number }> {
+  const begunAt = performance.now();
+  const result = await work();
+  return { result, ms: performance.now() - begunAt };
+}
+
+export function quantile(values: readonly number[], share: number): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  return Math.round(sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0);
+}
+
+/** Figures of a race, for whoever reads the output of the run. */
+export function report(race: string, figures: Record<string, unknown>): void {
+  process.stdout.write(`  ${race}: ${Object.entries(figures).map(([name, value]) => `${name} ${typeof value === 'object' ? JSON.stringify(value) : String(value)}`).join(', ')}\n`);
+}
