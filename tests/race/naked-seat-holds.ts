@@ -1,7 +1,12 @@
 import { chooseBest } from '#domain/purchase/best-available';
 import { newId } from '#platform/ids';
 import type { DataSource } from 'typeorm';
-import { SeatHolds, type HoldOutcome, type HoldWish, type SeatInventory } from '../../apps/monolith/src/purchase/application/ports.ts';
+import {
+  SeatHolds,
+  type HoldOutcome,
+  type HoldWish,
+  type SeatInventory,
+} from '../../apps/monolith/src/purchase/application/ports.ts';
 
 /**
  * The negative control: the same steps without what makes them safe. READ COMMITTED, no row locked, and a moment between
@@ -17,7 +22,9 @@ export class NakedSeatHolds extends SeatHolds {
 
   async take(wish: HoldWish): Promise<HoldOutcome> {
     const choice =
-      'seatIds' in wish ? { seatIds: wish.seatIds, together: true } : chooseBest(await this.inventory.free(wish.sector.id), wish.quantity, Math.random);
+      'seatIds' in wish
+        ? { seatIds: wish.seatIds, together: true }
+        : chooseBest(await this.inventory.free(wish.sector.id), wish.quantity, Math.random);
     if (!choice) return { kind: 'none' };
     return this.dataSource.transaction('READ COMMITTED', async (manager) => {
       const free = await manager.query<{ id: string; row: string; number: number }[]>(
@@ -39,10 +46,32 @@ export class NakedSeatHolds extends SeatHolds {
          select $1, seat_id, position, $2, $3 from unnest($4::uuid[]) with ordinality as s(seat_id, position)`,
         [id, wish.sector.name, wish.sector.priceCents, choice.seatIds],
       );
-      await manager.query(`update seats set status = 'held', reservation_id = $2, expires_at = $3 where id = any($1::uuid[])`, [choice.seatIds, id, expiresAt]);
-      const seats = free.map((seat) => ({ seatId: seat.id, sector: wish.sector.name, row: seat.row, number: seat.number, priceCents: wish.sector.priceCents }));
+      await manager.query(`update seats set status = 'held', reservation_id = $2, expires_at = $3 where id = any($1::uuid[])`, [
+        choice.seatIds,
+        id,
+        expiresAt,
+      ]);
+      const seats = free.map((seat) => ({
+        seatId: seat.id,
+        sector: wish.sector.name,
+        row: seat.row,
+        number: seat.number,
+        priceCents: wish.sector.priceCents,
+      }));
       const { matchId, userId, sector } = wish;
-      const reservation = { id, matchId, sectorId: sector.id, userId, sessionToken: null, status: 'held', together: true, seats, totalCents, currency: 'EUR', expiresAt } as const;
+      const reservation = {
+        id,
+        matchId,
+        sectorId: sector.id,
+        userId,
+        sessionToken: null,
+        status: 'held',
+        together: true,
+        seats,
+        totalCents,
+        currency: 'EUR',
+        expiresAt,
+      } as const;
       return { kind: 'taken', reservation };
     });
   }

@@ -69,6 +69,12 @@ export function quantile(values: readonly number[], share: number): number {
 }
 
 /** Figures of a race, for whoever reads the output of the run. */
-export function report(race: string, figures: Record<string, unknown>): void {
-  process.stdout.write(`  ${race}: ${Object.entries(figures).map(([name, value]) => `${name} ${typeof value === 'object' ? JSON.stringify(value) : String(value)}`).join(', ')}\n`);
+export function report(
+  race: string,
+  figures: Record<string, string | number | readonly unknown[] | Record<string, number>>,
+): void {
+  const told = Object.entries(figures).map(
+    ([name, value]) => `${name} ${typeof value === 'string' ? value : JSON.stringify(value)}`,
+  );
+  process.stdout.write(`  ${race}: ${told.join(', ')}\n`);
 }

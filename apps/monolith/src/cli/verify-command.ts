@@ -26,7 +26,7 @@ export function addVerifyCommand(program: Command): void {
         else for (const line of linesOf(verification)) print(line);
         if (!verification.ok) process.exitCode = EXIT_BROKEN;
       } catch (error) {
-        if (error instanceof NoSuchMatch) command.error(error.message, { exitCode: EXIT_USAGE });
+        if (error instanceof NoSuchMatch) command.error(`error: ${error.message}`, { exitCode: EXIT_USAGE });
         throw error;
       } finally {
         await dataSource.destroy();

@@ -73,7 +73,7 @@ describe('one change of a queue at a time', () => {
         await replicas[0]?.dataSource.query('select pg_sleep(0.01)');
       }),
     );
-    const reads = await Promise.all(Array.from({ length: 30 }, () => replicas[0]?.dataSource.query('select 1 as one')));
+    const reads = await Promise.all(Array.from({ length: 30 }, async () => replicas[0]?.dataSource.query('select 1 as one')));
     expect(reads).toHaveLength(30);
     await Promise.all(changes);
   });

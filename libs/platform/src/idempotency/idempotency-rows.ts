@@ -1,4 +1,5 @@
 import type { DataSource } from 'typeorm';
+import { CoalescedReader } from '../postgres/coalesced-reader.ts';
 import type { IdempotencyFence, StoredAnswer } from '../logging/request-context.ts';
 
 /** Kept longer than Redis' 48 h promise, so that a loss of Redis at the end of it breaks nothing. */
@@ -6,27 +7,37 @@ const KEEP_HOURS = 72;
 const PURGE_BATCH = 1000;
 
 interface Row {
+  readonly key: string;
   readonly fingerprint: string;
-  readonly status: number | null;
+  readonly status: number;
   readonly body: string | null;
   readonly location: string | null;
 }
 
+export interface StoredRow {
+  readonly fingerprint: string;
+  readonly answer: StoredAnswer;
+}
+
 /** The keys of requests that had an effect, as they stand in PostgreSQL. */
 export class IdempotencyRows {
-  constructor(private readonly dataSource: DataSource) {}
+  private readonly reader: CoalescedReader<StoredRow>;
 
-  async read(key: string): Promise<{ fingerprint: string; answer: StoredAnswer } | undefined> {
-    const rows = (await this.dataSource.query(`select fingerprint, status, body, location from idempotency_keys where key = $1`, [
-      key,
-    ])) as Row[];
-    const row = rows[0];
-    // A row is committed with its answer or not at all, so one without a status cannot be seen from here.
-    if (!row?.status) return undefined;
-    return {
-      fingerprint: row.fingerprint,
-      answer: { status: row.status, body: row.body ?? '', ...(row.location ? { location: row.location } : {}) },
-    };
+  constructor(private readonly dataSource: DataSource) {
+    this.reader = new CoalescedReader((keys) => this.readAll(keys));
+  }
+
+  read(key: string): Promise<StoredRow | undefined> {
+    return this.reader.read(key);
+  }
+
+  /** A row is committed with its answer or not at all, so one without a status cannot be seen from here. */
+  private async readAll(keys: readonly string[]): Promise<ReadonlyMap<string, StoredRow>> {
+    const rows = (await this.dataSource.query(
+      `select key, fingerprint, status, body, location from idempotency_keys where key = any($1) and status is not null`,
+      [keys],
+    )) as Row[];
+    return new Map(rows.map((row) => [row.key, stored(row)]));
   }
 
   /** For a success that needed no transaction: nothing to fence, but the same answer on every repeat. */
@@ -47,4 +58,8 @@ export class IdempotencyRows {
     )) as [unknown[], number];
     return rows[1];
   }
+}
+
+function stored({ fingerprint, status, body, location }: Row): StoredRow {
+  return { fingerprint, answer: { status, body: body ?? '', ...(location ? { location } : {}) } };
 }

@@ -1,9 +1,8 @@
 import { DomainError } from '#domain/shared/domain-error';
 
 /**
- * Lets work through a few at a time; the rest wait their turn in memory, where waiting costs nothing, instead of for a
- * connection between any two statements. 500 buyers let through all at once chose among the same free seats, lost them to each
- * other and timed out, 400 of them; eight at a time they were all served, in half the time.
+ * Lets work through a few at a time; the rest wait their turn in memory, where waiting costs nothing. For work that holds one
+ * connection of the pool while it needs another: let through all at once, it would have them all and starve on the next.
  */
 export class Lanes {
   private running = 0;

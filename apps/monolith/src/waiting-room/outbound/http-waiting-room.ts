@@ -1,8 +1,9 @@
 import { queueStatusAnswer, type ControlRequest, type QueueStatusAnswer } from '#contracts/waiting-room-control';
 import { RequestRefused } from '#platform/http/request-refused';
 import { Lanes } from '#platform/limits/lanes';
+import { breakConnection, driverClientOf } from '#platform/postgres/database';
 import { mustBeOutsideTransaction } from '#platform/postgres/open-transaction';
-import type { DataSource } from 'typeorm';
+import type { DataSource, QueryRunner } from 'typeorm';
 import { WaitingRoomApi } from '../waiting-room.api.ts';
 
 const TIMEOUT_MS = 3000;
@@ -57,7 +58,8 @@ export class HttpWaitingRoom extends WaitingRoomApi {
         await runner.query('select pg_advisory_xact_lock($1, hashtext($2))', [LOCK_CLASS, matchId]);
         return await work();
       } finally {
-        if (runner.isTransactionActive) await runner.rollbackTransaction().catch(() => undefined);
+        // A connection that cannot even roll back is not given to anybody else.
+        if (runner.isTransactionActive) await runner.rollbackTransaction().catch(() => discard(runner));
         await runner.release();
       }
     });
@@ -85,4 +87,10 @@ export class HttpWaitingRoom extends WaitingRoomApi {
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
   }
+}
+
+async function discard(runner: QueryRunner): Promise<void> {
+  if (runner.isReleased) return;
+  breakConnection(await driverClientOf(runner));
+  await new Promise((resolve) => setImmediate(resolve));
 }
