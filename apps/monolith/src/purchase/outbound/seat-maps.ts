@@ -14,7 +14,7 @@ interface SeatRow extends SeatFacts {
 /** A sector is looked at again when a hold in it has lapsed, but not more often than this; buyable again within a second. */
 const LOOK_AGAIN_MS = 400;
 const LOOK_FOR_OTHERS_MS = 10_000;
-/** Every loss to another process doubles the number of blocks that are drawn from, every win takes a fiftieth off. */
+/** Every loss to another process doubles the number of blocks that are drawn from, every win takes a five-hundredth off. */
 const MOST_TO_DRAW_FROM = 384;
 
 /** One sector in this process's memory. */
@@ -58,7 +58,7 @@ export class SectorPicture {
 
   won(seatIds: readonly string[], expiresAt: Date): void {
     this.settle(seatIds);
-    this.drawFrom = Math.max(FEWEST_TO_DRAW_FROM, this.drawFrom * 0.98);
+    this.drawFrom = Math.max(FEWEST_TO_DRAW_FROM, this.drawFrom * 0.998);
     this.nextExpiryAt = Math.min(this.nextExpiryAt, expiresAt.getTime());
   }
 
