@@ -11,7 +11,7 @@ const GOODBYE_MS = 1000;
  */
 export function connectRedis(
   urls: string,
-  options: { name: string; forJobs?: boolean; commandTimeoutMs?: number },
+  options: { name: string; forJobs?: boolean; commandTimeoutMs?: number; sharedWrites?: boolean },
 ): RedisConnection {
   const common: RedisOptions = {
     connectionName: `tribina-${options.name}`,
@@ -22,7 +22,7 @@ export function connectRedis(
     maxRetriesPerRequest: options.forJobs ? null : 1,
     connectTimeout: 2000,
     // What many requests ask in one turn of the event loop goes out as one write; for a request alone it changes nothing.
-    enableAutoPipelining: !options.forJobs,
+    enableAutoPipelining: options.sharedWrites ?? false,
     ...(options.forJobs ? {} : { commandTimeout: options.commandTimeoutMs ?? 2000 }),
     retryStrategy: (attempt) => Math.min(50 * 2 ** Math.min(attempt, 6), 2000) * (0.5 + Math.random()),
   };
