@@ -177,6 +177,26 @@ test('its connection is cut again and again while it commits: every answer is tr
   expect(won.length).toBeGreaterThan(100);
 });
 
+test('without a database everybody who waits is told at once, and nobody waits for 30 attempts to connect', async () => {
+  const lane = new LaneConnection({
+    url: 'postgres://nobody@127.0.0.1:1/none',
+    name: 'holds',
+    planning: HOLD_PLANNING,
+    onRetry: () => undefined,
+  });
+  let attempts = 0;
+  const look = lane.look.bind(lane);
+  lane.look = (statement) => {
+    attempts += 1;
+    return look(statement);
+  };
+  const holds = new BatchedSeatHolds(lane, new SeatMaps(dataSource), new PostgresPurchaseWindows(dataSource, noTurns), 600);
+  const outcomes = await Promise.allSettled(Array.from({ length: 30 }, () => wish(holds, 1)));
+  for (const outcome of outcomes)
+    expect(outcome).toMatchObject({ status: 'rejected', reason: { code: 'DEPENDENCY_UNAVAILABLE' } });
+  expect(attempts).toBeLessThan(5);
+});
+
 test('holds that were abandoned are for sale again within a second of their end', async () => {
   const quick = process({ holdSeconds: 1 });
   await Promise.all(Array.from({ length: 25 }, () => wish(quick, 2)));

@@ -1,5 +1,6 @@
 import { DomainError } from '#domain/shared/domain-error';
 import { newId } from '#platform/ids';
+import { RequestRefused } from '#platform/http/request-refused';
 import { requestContext, type IdempotencyFence, type StoredAnswer } from '#platform/logging/request-context';
 import { KeyAlreadyUsed } from '#platform/postgres/idempotency-fence';
 import { sqlstateOf, sqlstates } from '#platform/postgres/sqlstates';
@@ -182,10 +183,14 @@ export class BatchedSeatHolds extends SeatHolds {
     });
   }
 
-  /** One bad wish never fails the others: a key used twice breaks the whole statement, so it is then run one by one. */
+  /**
+   * One bad wish never fails the others: a key used twice breaks the whole statement, so it is then run one by one. What
+   * concerns all of them (no database, too much contention) is told to all: 256 attempts to connect would help nobody.
+   */
   private async afterError(batch: readonly Waiting[], error: unknown): Promise<void> {
     const isDuplicate = sqlstateOf(error) === sqlstates.uniqueViolation;
-    if (batch.length > 1 && (isDuplicate || !(error instanceof DomainError))) {
+    const concernsAll = error instanceof DomainError || error instanceof RequestRefused;
+    if (batch.length > 1 && !concernsAll) {
       for (const one of batch) {
         this.propose(one);
         await this.decide([one]);

@@ -1,4 +1,5 @@
 import { DomainError } from '#domain/shared/domain-error';
+import { RequestRefused } from '#platform/http/request-refused';
 import { isConnectionLoss, RETRYABLE_SQLSTATES, sqlstateOf } from '#platform/postgres/sqlstates';
 import { backoffMs, MAX_ATTEMPTS } from '#platform/postgres/transaction-manager';
 import pg from 'pg';
@@ -32,11 +33,16 @@ export class LaneConnection {
 
   constructor(private readonly options: LaneConnectionOptions) {}
 
-  /** Reads; decides nothing. */
+  /** Reads and decides nothing, so a connection that broke is simply made again. */
   async look<R>(statement: Statement): Promise<R[]> {
     const client = await this.connected('look');
-    const result = await client.query(statement);
-    return result.rows as R[];
+    try {
+      return (await client.query(statement)).rows as R[];
+    } catch (error) {
+      if (!isConnectionLoss(error)) throw error;
+      this.forget(client);
+      return (await (await this.connected('look')).query(statement)).rows as R[];
+    }
   }
 
   /**
@@ -88,7 +94,12 @@ export class LaneConnection {
       options: `-c default_transaction_isolation=${isolation} -c lock_timeout=8s -c statement_timeout=20s ${this.options.planning}`,
     });
     client.on('error', () => this.forget(client));
-    await client.connect();
+    await client.connect().catch((error: unknown) => {
+      throw new RequestRefused('DEPENDENCY_UNAVAILABLE', {
+        detail: 'The database does not answer. Nothing was changed.',
+        cause: error,
+      });
+    });
     this.clients.set(role, client);
     return client;
   }
