@@ -19,7 +19,7 @@ create index outbox_due on outbox (destination, seq) where parked_at is null;
 create index outbox_aggregate on outbox (aggregate_id, seq) where parked_at is null and aggregate_id is not null;
 
 create table idempotency_keys (
-  key         text primary key,
+  key         text collate "C" primary key,
   user_id     uuid not null,
   fingerprint text not null,
   status      integer,

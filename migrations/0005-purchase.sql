@@ -22,7 +22,7 @@ create index seats_by_sector on seats (sector_id, rank);
 create index seats_by_match on seats (match_id);
 
 create table purchase_windows (
-  session_token text primary key,
+  session_token text collate "C" primary key,
   match_id      uuid not null,
   user_id       uuid not null,
   expires_at    timestamptz not null,
@@ -50,7 +50,11 @@ create table reservations (
   user_id       uuid not null,
   session_token text,
   status        text not null check (status in ('held', 'ordered', 'completed', 'expired', 'released')),
+  -- In the order in which they were given; one sector, one price. A row a seat would cost another fifth of a hold.
+  seat_ids      uuid[] not null,
   quantity      integer not null check (quantity between 1 and 20),
+  sector        text not null,
+  price_cents   integer not null,
   together      boolean not null,
   total_cents   integer not null,
   currency      text not null,
@@ -59,30 +63,25 @@ create table reservations (
   ended_at      timestamptz,
   swept         boolean not null default false
 ) with (fillfactor = 60);
--- The limit per fan is counted here. The fan comes first: a new match would put all of its buyers on one page.
-create index reservations_by_fan on reservations (user_id, match_id);
 -- The scheduler looks at each reservation once, when its time has come; only then does a row leave this index.
 create index reservations_due on reservations (expires_at) where not swept;
 create index reservations_by_window on reservations (session_token) where session_token is not null;
 
--- Moves on whenever a fan gets seats of a match: who counted them before may not add to them after.
+-- Moves on whenever a fan gets seats of a match: who counted them before may not add to them after. It names the
+-- reservations that may count, which saves reservations an index of their own. The fan comes first in the key: a new match
+-- would put all of its buyers on one page.
 create table fan_seats (
-  match_id uuid not null,
-  user_id  uuid not null,
-  revision integer not null,
+  match_id        uuid not null,
+  user_id         uuid not null,
+  revision        integer not null,
+  reservation_ids uuid[] not null,
   primary key (user_id, match_id)
 );
 
-create table reservation_seats (
-  reservation_id uuid not null,
-  seat_id        uuid not null,
-  position       integer not null,
-  sector         text not null,
-  row_label      text,
-  number         integer,
-  price_cents    integer not null,
-  primary key (reservation_id, seat_id)
-);
+-- The seats of reservations one by one, for whoever reads.
+create view reservation_seats as
+  select r.id as reservation_id, l.seat_id, l.position, r.sector, s.row_label, s.number, r.price_cents
+  from reservations r cross join unnest(r.seat_ids) with ordinality as l(seat_id, position) left join seats s on s.id = l.seat_id;
 
 create sequence order_numbers;
 

@@ -21,15 +21,14 @@ const CHOOSE_PAIRS = `
 /** Bit by bit, as a sale comes: PostgreSQL tidies its pages in between, and would not within one statement. */
 const STEPS = 8;
 const SELL_A_STEP = [
-  `insert into reservations (id, match_id, sector_id, user_id, status, quantity, together, total_cents, currency, expires_at)
-   select distinct reservation_id, $2::uuid, sector_id, reservation_id, 'held', 2, true, 5000, 'EUR', date_trunc('day', now()) + interval '2 days'
-   from presale where step = $1`,
+  `insert into reservations (id, match_id, sector_id, user_id, status, seat_ids, quantity, sector, price_cents, together, total_cents, currency,
+                             expires_at)
+   select reservation_id, $2::uuid, sector_id, reservation_id, 'held', array_agg(seat_id order by number), 2, 'Sector', 2500, true, 5000, 'EUR',
+          date_trunc('day', now()) + interval '2 days'
+   from presale where step = $1 group by reservation_id, sector_id`,
   `update seats set status = 'held', reservation_id = p.reservation_id, expires_at = date_trunc('day', now()) + interval '2 days'
    from presale p where p.step = $1 and id = seat_id and match_id = $2`,
-  `insert into reservation_seats (reservation_id, seat_id, position, sector, row_label, number, price_cents)
-   select reservation_id, seat_id, (number - 1) % 2 + 1, 'Sector', row_label, number, 2500
-   from presale join sectors on sectors.id = sector_id where step = $1 and match_id = $2`,
-  `insert into fan_seats (match_id, user_id, revision) select distinct $2::uuid, reservation_id, 1 from presale where step = $1`,
+  `insert into fan_seats (match_id, user_id, revision, reservation_ids) select distinct $2::uuid, reservation_id, 1, array[reservation_id] from presale where step = $1`,
 ];
 
 /** Takes most of a match off sale. */

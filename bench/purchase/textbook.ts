@@ -46,7 +46,10 @@ interface ReservationRow {
   sector_id: string;
   user_id: string;
   status: string;
+  seat_ids: readonly string[];
   quantity: number;
+  sector: string;
+  price_cents: number;
   together: boolean;
   total_cents: number;
   currency: string;
@@ -61,7 +64,10 @@ const reservations = new EntitySchema<ReservationRow>({
     sector_id: { type: 'uuid' },
     user_id: { type: 'uuid' },
     status: { type: 'text' },
+    seat_ids: { type: 'uuid', array: true },
     quantity: { type: 'int' },
+    sector: { type: 'text' },
+    price_cents: { type: 'int' },
     together: { type: 'boolean' },
     total_cents: { type: 'int' },
     currency: { type: 'text' },
@@ -70,7 +76,7 @@ const reservations = new EntitySchema<ReservationRow>({
 });
 
 const reservationSeats = new EntitySchema<Record<string, unknown>>({
-  name: 'reservation_seats',
+  name: 'seats_of_reservation',
   columns: {
     reservation_id: { type: 'uuid', primary: true },
     seat_id: { type: 'uuid', primary: true },
@@ -104,6 +110,9 @@ export async function openTextbookShop({ databaseUrl }: ShopAddress): Promise<Sh
   await dataSource.initialize();
   // The index such a shop would have; ours does without, as its rows would no longer be updated in place.
   await dataSource.query(`create index seats_free on seats (match_id, sector_id, rank) where status = 'available'`);
+  // And a row a seat, which ours keeps in the reservation.
+  await dataSource.query(`create table seats_of_reservation (reservation_id uuid, seat_id uuid, position integer not null, sector text not null,
+    row_label text, number integer, price_cents integer not null, primary key (reservation_id, seat_id))`);
   let retries = 0;
   const attempt = async (wish: Wish, number = 1): Promise<void> => {
     try {
@@ -138,6 +147,7 @@ async function reserve(manager: EntityManager, { matchId, sectorId }: Wish, user
   const [id, expiresAt] = [randomUUID(), new Date(Date.now() + HOLD_MS)];
   await manager.insert(reservations, {
     ...{ id, match_id: matchId, sector_id: sectorId, user_id: userId, status: 'held', quantity: QUANTITY, together: false },
+    ...{ seat_ids: chosen.map((seat) => seat.id), sector: 'Sector', price_cents: PRICE_CENTS },
     ...{ total_cents: QUANTITY * PRICE_CENTS, currency: 'EUR', expires_at: expiresAt },
   });
   for (const [index, seat] of chosen.entries()) {

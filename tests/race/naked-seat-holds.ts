@@ -37,14 +37,13 @@ export class NakedSeatHolds extends SeatHolds {
       const expiresAt = new Date(Date.now() + 600_000);
       const totalCents = wish.sector.priceCents * free.length;
       await manager.query(
-        `insert into reservations (id, match_id, sector_id, user_id, status, quantity, together, total_cents, currency, expires_at)
-         values ($1, $2, $3, $4, 'held', $5, true, $6, 'EUR', $7)`,
-        [id, wish.matchId, wish.sector.id, wish.userId, free.length, totalCents, expiresAt],
-      );
-      await manager.query(
-        `insert into reservation_seats (reservation_id, seat_id, position, sector, price_cents)
-         select $1, seat_id, position, $2, $3 from unnest($4::uuid[]) with ordinality as s(seat_id, position)`,
-        [id, wish.sector.name, wish.sector.priceCents, choice.seatIds],
+        `insert into reservations (id, match_id, sector_id, user_id, status, seat_ids, quantity, sector, price_cents, together, total_cents,
+                                   currency, expires_at)
+         values ($1, $2, $3, $4, 'held', $5, $6, $7, $8, true, $9, 'EUR', $10)`,
+        [
+          ...[id, wish.matchId, wish.sector.id, wish.userId, choice.seatIds, free.length],
+          ...[wish.sector.name, wish.sector.priceCents, totalCents, expiresAt],
+        ],
       );
       await manager.query(`update seats set status = 'held', reservation_id = $2, expires_at = $3 where id = any($1::uuid[])`, [
         choice.seatIds,

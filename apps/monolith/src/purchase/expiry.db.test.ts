@@ -28,16 +28,12 @@ async function abandon(count: number): Promise<void> {
   const seats = await office.seatIds(match);
   await office.rows(
     `with made as (
-       insert into reservations (id, match_id, sector_id, user_id, status, quantity, together, total_cents, currency, expires_at)
-       select gen_random_uuid(), $1, $2, gen_random_uuid(), 'held', 2, true, 5000, 'EUR', now() - interval '1 second' from generate_series(1, $4)
-       returning id
-     ), numbered as (select id, row_number() over () as n from made),
-     listed as (
-       insert into reservation_seats (reservation_id, seat_id, position, sector, price_cents)
-       select m.id, s.id, s.i % 2, 'East A', 2500 from numbered m join unnest($3::uuid[]) with ordinality as s(id, i) on (s.i + 1) / 2 = m.n
-       returning reservation_id, seat_id
-     ) update seats set status = 'held', reservation_id = l.reservation_id, expires_at = now() - interval '1 second' from listed l where seats.id = l.seat_id`,
-    [match.id, match.sectors[0]?.id, seats.slice(0, count * 2), count],
+       insert into reservations (id, match_id, sector_id, user_id, status, seat_ids, quantity, sector, price_cents, together, total_cents, currency, expires_at)
+       select gen_random_uuid(), $1, $2, gen_random_uuid(), 'held', array_agg(s.id), 2, 'East A', 2500, true, 5000, 'EUR', now() - interval '1 second'
+       from unnest($3::uuid[]) with ordinality as s(id, i) group by (s.i + 1) / 2
+       returning id, seat_ids
+     ) update seats set status = 'held', reservation_id = made.id, expires_at = now() - interval '1 second' from made where seats.id = any(made.seat_ids)`,
+    [match.id, match.sectors[0]?.id, seats.slice(0, count * 2)],
   );
 }
 

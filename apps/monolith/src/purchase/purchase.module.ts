@@ -51,7 +51,6 @@ import { HOLD_PLANNING } from './outbound/hold-statement.ts';
 import { LaneConnection } from './outbound/lane-connection.ts';
 import { RecordedOrderConsequences } from './outbound/order-consequences.ts';
 import { OrderMessenger } from './outbound/order-messenger.ts';
-import { PostgresFanSeats } from './outbound/postgres-fan-seats.ts';
 import { PostgresOrders } from './outbound/postgres-orders.ts';
 import { PostgresPaymentInbox } from './outbound/postgres-payment-inbox.ts';
 import { PostgresPurchaseReader } from './outbound/postgres-purchase-reader.ts';
@@ -70,15 +69,11 @@ import { PurchaseApi } from './purchase.api.ts';
 /** One commits while the other chooses; more only make each other's batches smaller (bench/results). */
 const HOLD_LANES = 2;
 
-/** Draws the places of the best-available search; a token so that a test can seed it. */
-const RANDOM = Symbol('random');
-
 /** Holds, orders and payments: from a free seat to a sold one. */
 @Module({
   imports: [CatalogModule, FansModule, PaymentModule, TicketingModule],
   controllers: [ReservationsController, OrdersController, SectorsController, PaymentWebhookController],
   providers: [
-    { provide: RANDOM, useValue: Math.random },
     { provide: MatchesForSale, useFactory: (catalog: CatalogApi) => new CatalogMatches(catalog), inject: [CatalogApi] },
     {
       provide: SeatInventory,
@@ -91,7 +86,6 @@ const RANDOM = Symbol('random');
         new PostgresPurchaseWindows(dataSource, new GrantedTurns(redis)),
       inject: [DataSource, REDIS],
     },
-    useCase(PostgresFanSeats, DataSource),
     {
       provide: SeatHolds,
       useFactory: (
@@ -111,8 +105,8 @@ const RANDOM = Symbol('random');
     },
     {
       provide: Reservations,
-      useFactory: (dataSource: DataSource, fans: PostgresFanSeats) => new PostgresReservations(dataSource, fans),
-      inject: [DataSource, PostgresFanSeats],
+      useFactory: (dataSource: DataSource) => new PostgresReservations(dataSource),
+      inject: [DataSource],
     },
     {
       provide: PurchaseReader,
@@ -145,12 +139,7 @@ const RANDOM = Symbol('random');
         new RecordedWaitingRoomConsequences(windows, fans, outbox, ids, clock),
       inject: [PostgresPurchaseWindows, FansApi, Outbox, Ids, Clock],
     },
-    {
-      provide: HoldSeats,
-      useFactory: (matches: MatchesForSale, inventory: SeatInventory, holds: SeatHolds, random: () => number) =>
-        new HoldSeats(matches, inventory, holds, random),
-      inject: [MatchesForSale, SeatInventory, SeatHolds, RANDOM],
-    },
+    useCase(HoldSeats, MatchesForSale, SeatInventory, SeatHolds),
     { provide: HoldMetrics, useFactory: (metrics: Metrics) => new HoldMetrics(metrics.registry), inject: [Metrics] },
     useCase(CheckOut, TransactionManager, Reservations, Orders, Payments, OrderConsequences, Ids),
     useCase(ReleaseReservation, TransactionManager, Reservations, Orders, OrderConsequences),

@@ -19,11 +19,11 @@ function ticket(fields: { order_id?: string; seat_id?: string; status?: string }
 /** A living hold of this fan that lists these seats, without having taken them. */
 export function listed(userId: string, seats: string): string {
   return `
-    insert into reservations (id, match_id, sector_id, user_id, status, quantity, together, total_cents, currency, expires_at)
-      select '%new', match_id, sector_id, ${userId}, 'held', count(*), true, 2500 * count(*), 'EUR', now() + interval '5 minutes'
-      from seats where id in ${seats} group by match_id, sector_id;
-    insert into reservation_seats (reservation_id, seat_id, position, sector, price_cents)
-      select '%new', id, 1, 'East A', 2500 from seats where id in ${seats}`;
+    insert into reservations (id, match_id, sector_id, user_id, status, seat_ids, quantity, sector, price_cents, together, total_cents, currency,
+                              expires_at)
+      select '%new', match_id, sector_id, ${userId}, 'held', array_agg(id), count(*), 'East A', 2500, true, 2500 * count(*), 'EUR',
+             now() + interval '5 minutes'
+      from seats where id in ${seats} group by match_id, sector_id`;
 }
 
 const THREE_FREE = `(select id from seats where status = 'available' and row_label is not null and match_id = '%match' order by id limit 3)`;
@@ -73,18 +73,13 @@ export const brokenSales: readonly (readonly [found: string, what: string, state
   [
     'reservation-sector',
     'a seat of another match',
-    `update reservation_seats set seat_id = (select id from seats where match_id = '%queueMatch' and status = 'available' limit 1)
-     where reservation_id = ${RELEASED} and position = 1`,
+    `update reservations set seat_ids[1] = (select id from seats where match_id = '%queueMatch' and status = 'available' limit 1)
+     where id = ${RELEASED}`,
   ],
   [
     'reservation-sector',
     'a seat that does not exist',
-    `update reservation_seats set seat_id = gen_random_uuid() where reservation_id = ${RELEASED}`,
-  ],
-  [
-    'reservation-sector',
-    'a seat of no reservation',
-    `insert into reservation_seats select (jsonb_populate_record(s, jsonb_build_object('reservation_id', gen_random_uuid()))).* from reservation_seats s where seat_id = '%heldSeat'`,
+    `update reservations set seat_ids[1] = gen_random_uuid() where id = ${RELEASED}`,
   ],
 
   ['live-holds', 'a seat of a living hold is for sale', give(`('%heldSeat')`)],
@@ -200,7 +195,7 @@ export const brokenSales: readonly (readonly [found: string, what: string, state
   [
     'references',
     'an order without a reservation',
-    `delete from reservations where id = '%cancelled'; delete from reservation_seats where reservation_id = '%cancelled'; delete from idempotency_keys`,
+    `delete from reservations where id = '%cancelled'; delete from idempotency_keys`,
   ],
   ['references', 'an intent nobody would find', `delete from order_intents where intent_id = '%awaitingIntent'`],
   [

@@ -1,5 +1,5 @@
 import { DomainError } from '#domain/shared/domain-error';
-import { chooseBest } from '#domain/purchase/best-available';
+import { nearestBlock } from '#domain/purchase/nearest-block';
 import type { MatchesForSale, Reservation, SeatHolds, SeatInventory, SectorForSale } from './ports.ts';
 
 export type HoldSeatsCommand = {
@@ -17,7 +17,6 @@ export class HoldSeats {
     private readonly matches: MatchesForSale,
     private readonly inventory: SeatInventory,
     private readonly holds: SeatHolds,
-    private readonly random: () => number,
   ) {}
 
   async execute(command: HoldSeatsCommand): Promise<Reservation> {
@@ -28,31 +27,32 @@ export class HoldSeats {
       'quantity' in command ? { ...wish, quantity: command.quantity } : { ...wish, seatIds: command.seatIds },
     );
     if (outcome.kind === 'taken') return outcome.reservation;
-    if (outcome.kind === 'none')
+    // Whoever lost the best seats again and again hears what there is, as if none had been found.
+    if (outcome.kind === 'none' || 'quantity' in command)
       throw await this.whyNot(sector, 'quantity' in command ? command.quantity : command.seatIds.length);
-    throw await this.lost(sector, outcome, 'seatIds' in command ? command.seatIds : undefined);
+    throw await this.lost(sector, command.seatIds, outcome);
   }
 
   private async lost(
     sector: SectorForSale,
+    chosen: readonly string[],
     { taken, busy }: { taken: readonly string[]; busy: readonly string[] },
-    chosen: readonly string[] | undefined,
   ): Promise<DomainError> {
-    const { othersHaveSeats: other_sectors } = await this.inventory.sectorState(sector.matchId, sector.id);
-    if (!chosen) {
-      const detail = `Many others are choosing in ${sector.name} right now.`;
-      return new DomainError('SEATS_BUSY', detail, { sector_id: sector.id, other_sectors });
-    }
-    if (taken.length === 0) {
-      return new DomainError('SEATS_BUSY', 'Somebody is taking these seats this moment.', { seat_ids: busy, other_sectors });
-    }
-    const free = await this.inventory.free(sector.id);
-    const alternative = chooseBest(free, chosen.length, this.random);
+    const state = await this.inventory.sectorState(sector.matchId, sector.id);
+    const data = { sector_id: sector.id, available: state.available, other_sectors: state.othersHaveSeats };
+    if (taken.length === 0)
+      return new DomainError('SEATS_BUSY', 'Somebody is taking these seats this moment.', { ...data, seat_ids: busy });
+    const { seats } = await this.inventory.seats(sector.id);
+    // Anybody may look at a moment-old picture of the sector: what was just found to be gone is not offered in its place.
+    const gone = new Set([...taken, ...busy]);
+    const alternative = nearestBlock(
+      seats.filter(({ seatId, status }) => status === 'available' && !gone.has(seatId)),
+      seats.filter(({ seatId }) => chosen.includes(seatId)),
+    );
     return new DomainError('SEATS_UNAVAILABLE', 'Some of these seats are gone.', {
+      ...data,
       seat_ids: taken,
-      available: free.length,
-      other_sectors,
-      ...(alternative ? { alternative: alternative.seatIds } : {}),
+      ...(alternative ? { alternative } : {}),
     });
   }
 

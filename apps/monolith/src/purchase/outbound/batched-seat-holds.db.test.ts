@@ -10,6 +10,7 @@ import type { HoldOutcome, SectorForSale } from '../application/ports.ts';
 import { BatchedSeatHolds } from './batched-seat-holds.ts';
 import { HOLD_BATCH, HOLD_PLANNING, holdParameters, type HoldRow } from './hold-statement.ts';
 import { LaneConnection } from './lane-connection.ts';
+import { NEWCOMER } from './postgres-fan-seats.ts';
 import { PostgresPurchaseWindows } from './postgres-purchase-windows.ts';
 import { PostgresSeatInventory } from './postgres-seat-inventory.ts';
 import { GrantedTurns } from './redis-granted-turns.ts';
@@ -211,7 +212,7 @@ test('holds that were abandoned are for sale again within a second of their end'
 
 describe('the same statement without its guard', () => {
   /** Takes seats as memory has them: nobody is locked out, and nobody asks whether they are free. */
-  const UNGUARDED = HOLD_BATCH.replace('order by s.id for update skip locked', 'order by s.id').replace(
+  const UNGUARDED = HOLD_BATCH.replace('order by s.id for no key update skip locked', 'order by s.id').replace(
     `(s.status = 'available' or (s.status = 'held' and s.expires_at <= now())) as free`,
     'true as free',
   );
@@ -228,8 +229,7 @@ describe('the same statement without its guard', () => {
       quantity: seatIds.length,
       together: true,
       priceCents: 1000,
-      taken: 0,
-      revision: 0,
+      fan: NEWCOMER,
       key: null,
     };
   }

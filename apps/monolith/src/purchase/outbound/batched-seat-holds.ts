@@ -12,9 +12,16 @@ import {
   type Reservation,
   type SectorForSale,
 } from '../application/ports.ts';
-import { EXPIRY_PLACEHOLDER, HOLD_BATCH, holdParameters, type HoldResult, type HoldRow } from './hold-statement.ts';
+import {
+  EXPIRY_PLACEHOLDER,
+  HOLD_BATCH,
+  holdParameters,
+  type HoldFacts,
+  type HoldResult,
+  type HoldRow,
+} from './hold-statement.ts';
 import { assertRules, nothingKnown } from './hold-refusal.ts';
-import { countFans, type FanSeats } from './postgres-fan-seats.ts';
+import { countFans, NEWCOMER, type FanSeats } from './postgres-fan-seats.ts';
 import type { PostgresPurchaseWindows } from './postgres-purchase-windows.ts';
 import type { SeatMaps, SectorPicture } from './seat-maps.ts';
 import type { LaneConnection } from './lane-connection.ts';
@@ -36,9 +43,13 @@ interface Waiting {
   readonly reject: (error: unknown) => void;
   /** Seats proposed for it in the batch under way. */
   seatIds: readonly string[];
+  /** Of the seats it named: those that somebody else in the same batch was first to name. */
+  rivals: readonly string[];
   together: boolean;
   proposals: number;
   looked: boolean;
+  /** Taken for a newcomer until it matters. */
+  fan: FanSeats;
   /** What the caller will get, with the placeholder for the time of expiry. */
   answer?: StoredAnswer | undefined;
 }
@@ -63,7 +74,6 @@ export class BatchedSeatHolds extends SeatHolds {
   }
 
   async take(wish: HoldWish): Promise<HoldOutcome> {
-    await this.windows.learn(wish);
     const picture = await this.maps.of(wish.sector.id);
     const context = requestContext.current();
     if (this.waiting.length >= MOST_WAITING) throw busyServer();
@@ -77,9 +87,11 @@ export class BatchedSeatHolds extends SeatHolds {
         resolve,
         reject,
         seatIds: [],
+        rivals: [],
         together: true,
         proposals: 0,
         looked: false,
+        fan: NEWCOMER,
       });
       if (!this.isRunning) requestContext.exit(() => void this.run());
     });
@@ -143,7 +155,8 @@ export class BatchedSeatHolds extends SeatHolds {
   private propose(one: Waiting): void {
     one.proposals += 1;
     if ('seatIds' in one.wish) {
-      one.seatIds = one.wish.seatIds;
+      one.rivals = one.picture.proposedAmong(one.wish.seatIds);
+      one.seatIds = one.rivals.length > 0 ? [] : one.wish.seatIds;
       one.picture.claim(one.seatIds);
       return;
     }
@@ -154,14 +167,30 @@ export class BatchedSeatHolds extends SeatHolds {
 
   private async decide(batch: readonly Waiting[]): Promise<void> {
     try {
-      const fans = await this.connection.look<FanSeats>(countFans(batch.map(({ wish }) => wish)));
-      const rows = batch.map((one, index) => this.row(one, fans[index] ?? { taken: 0, revision: 0 }));
-      const results = await this.commit(rows);
-      for (const result of results) this.settle(batch[result.index], result, fans[result.index]?.taken ?? 0);
+      await this.ask(batch.filter(isKnownByNow));
+      const results = await this.commit(batch.map((one) => this.row(one)));
+      const won = results.filter(({ expiresAtMs }) => expiresAtMs !== null);
+      const gone = new Set(won.flatMap(({ index }) => batch[index]?.seatIds ?? []));
+      for (const { index, expiresAtMs } of won) this.won(batch[index], new Date(expiresAtMs ?? 0));
+      for (const { index, expiresAtMs, facts } of results)
+        if (expiresAtMs === null) this.lost(batch[index], facts ?? nothingKnown, gone);
     } catch (error) {
       for (const one of batch) one.picture.lost(one.seatIds, []);
       await this.afterError(batch, error);
     }
+  }
+
+  /**
+   * What a first attempt does without, because most come for the first time and with a turn we have heard of: how many seats
+   * the fan has, and whether the waiting room granted a turn nobody told us of. A first attempt that fails for whatever
+   * reason is therefore no answer yet.
+   */
+  private async ask(batch: readonly Waiting[]): Promise<void> {
+    if (batch.length === 0) return;
+    const learning = Promise.all(batch.map(({ wish }) => this.windows.learn(wish)));
+    const fans = await this.connection.look<FanSeats>(countFans(batch.map(({ wish }) => wish)));
+    for (const [index, one] of batch.entries()) one.fan = fans[index] ?? NEWCOMER;
+    await learning;
   }
 
   private commit(rows: readonly HoldRow[]): Promise<HoldResult[]> {
@@ -200,7 +229,7 @@ export class BatchedSeatHolds extends SeatHolds {
     for (const one of batch) one.reject(isDuplicate && one.fence ? new KeyAlreadyUsed(one.fence.key) : error);
   }
 
-  private row(one: Waiting, fan: { taken: number; revision: number }): HoldRow {
+  private row(one: Waiting): HoldRow {
     const { wish, fence } = one;
     one.answer = fence && one.seatIds.length > 0 ? fence.render?.(reservationOf(one, EXPIRY_PLACEHOLDER)) : undefined;
     const { answer } = one;
@@ -215,8 +244,7 @@ export class BatchedSeatHolds extends SeatHolds {
       quantity: wantedSeats(wish),
       together: one.together,
       priceCents: wish.sector.priceCents,
-      taken: fan.taken,
-      revision: fan.revision,
+      fan: one.fan,
       key:
         fence && answer
           ? { key: fence.key, fingerprint: fence.fingerprint, body: answer.body, location: answer.location ?? null }
@@ -224,24 +252,27 @@ export class BatchedSeatHolds extends SeatHolds {
     };
   }
 
-  private settle(one: Waiting | undefined, { expiresAtMs, facts }: HoldResult, taken: number): void {
+  private lost(one: Waiting | undefined, facts: HoldFacts, wonByOthers: ReadonlySet<string>): void {
     if (!one) return;
-    if (expiresAtMs !== null) return this.won(one, new Date(expiresAtMs));
-    const { gone, busy } = facts ?? nothingKnown;
-    one.picture.lost(one.seatIds, gone, gone.length + busy.length > 0);
+    const gone = [...facts.gone, ...one.rivals.filter((seatId) => wonByOthers.has(seatId))];
+    const isLost = gone.length + facts.busy.length > 0;
+    one.picture.lost(one.seatIds, facts.gone, facts.gone.length + facts.busy.length > 0);
+    if (!isKnownByNow(one)) return void this.waiting.unshift(one);
     try {
-      assertRules(one.wish, facts ?? nothingKnown, taken);
+      assertRules(one.wish, facts, one.fan.taken);
     } catch (refusal) {
       return one.reject(refusal);
     }
-    if (one.seatIds.length === 0) return one.resolve({ kind: 'none' });
-    const isLost = gone.length + busy.length > 0;
-    if (one.proposals >= PROPOSALS || (isLost && 'seatIds' in one.wish)) return one.resolve({ kind: 'lost', taken: gone, busy });
-    // Lost to somebody faster, or counted while the fan got other seats: once more, from a corrected picture.
-    this.waiting.push(one);
+    if (one.seatIds.length === 0 && 'quantity' in one.wish) return one.resolve({ kind: 'none' });
+    if (one.proposals >= PROPOSALS || (isLost && 'seatIds' in one.wish))
+      return one.resolve({ kind: 'lost', taken: gone, busy: facts.busy });
+    // Lost to somebody faster, or counted while the fan got other seats: once more, from a corrected picture, before those who
+    // came later.
+    this.waiting.unshift(one);
   }
 
-  private won(one: Waiting, expiresAt: Date): void {
+  private won(one: Waiting | undefined, expiresAt: Date): void {
+    if (!one) return;
     one.picture.won(one.seatIds, expiresAt);
     const { fence, answer } = one;
     if (fence && answer) {
@@ -249,6 +280,11 @@ export class BatchedSeatHolds extends SeatHolds {
     }
     one.resolve({ kind: 'taken', reservation: reservationOf(one, expiresAt) });
   }
+}
+
+/** Fan and turn were asked for: not at the first attempt, unless no seat is proposed and only the answer is left to find. */
+function isKnownByNow({ proposals, seatIds }: Waiting): boolean {
+  return proposals > 1 || seatIds.length === 0;
 }
 
 function busyServer(): DomainError {

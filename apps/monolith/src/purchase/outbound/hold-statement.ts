@@ -1,3 +1,5 @@
+import type { FanSeats } from './postgres-fan-seats.ts';
+
 /** One wish in a batch, as the statement takes it. */
 export interface HoldRow {
   readonly reservationId: string;
@@ -11,9 +13,7 @@ export interface HoldRow {
   readonly quantity: number;
   readonly together: boolean;
   readonly priceCents: number;
-  /** Seats the fan had when counted, and at which revision. */
-  readonly taken: number;
-  readonly revision: number;
+  readonly fan: FanSeats;
   readonly key: {
     readonly key: string;
     readonly fingerprint: string;
@@ -56,61 +56,64 @@ const TEXTS = (parameter: string): string => `string_to_array(${parameter}::text
  * Many holds in one statement, one commit: for each wish the rules, its seats, the fan's row, the reservation and the answer
  * under its idempotency key; all of a wish or nothing of it. SERIALIZABLE, and free of false conflicts because it touches
  * everything by key: no range, no count, no look whether a key exists (a second use of one breaks the unique index, and the
- * batch is then run one by one). `for update skip locked`: a seat another process is taking is lost, not waited for. Seats
- * that two wishes of a batch name (fans choose on the map what memory proposes to others) are the first one's; and should two
- * wishes ever have been given one seat, the last column divides by zero and nothing of the batch has happened.
+ * batch is then run one by one). `for update skip locked`: a seat another process is taking is lost, not waited for. No two
+ * wishes of a batch name the same seat, the caller sees to that; if they did, the last column would divide by zero and
+ * nothing of the batch would have happened.
  *
  * Every table is reached with `= any(array)` and everything else is a hash join: the session switches nested loops off
  * (HOLD_PLANNING), because the planner takes a batch of 250 for one row and would compare each with each (132 ms instead of
- * 10 ms for 250 wishes).
+ * 10 ms for 250 wishes). What only the rows need (`details`, `keys`) is not carried through the steps that decide: a fifth.
  */
 export const HOLD_BATCH = `
-with asked as (
-  select * from unnest($1::int[], $2::uuid[], $3::uuid[], $4::uuid[], $5::uuid[], $6::int[], $7::bool[], $8::int[], $9::int[], $10::int[],
-                       ${TEXTS('$11')}, ${TEXTS('$12')}, ${TEXTS('$13')}, ${TEXTS('$14')}, ${TEXTS('$15')}, ${TEXTS('$16')})
-    as a(index, id, match_id, sector_id, user_id, quantity, together, price_cents, taken, revision, sector, session_token, key, fingerprint, body, location)
+with asked as materialized (
+  select * from unnest($1::int[], $2::uuid[], $3::uuid[], $4::uuid[], $5::uuid[], $6::int[], $7::int[], $8::int[], ${TEXTS('$9')})
+    as a(index, id, match_id, sector_id, user_id, quantity, taken, revision, session_token)
 ), proposed as (
-  select * from unnest($17::int[], $18::uuid[], $19::int[]) as p(index, seat_id, position)
+  select * from unnest($19::int[], $20::uuid[]) as p(index, seat_id)
 ), ruled as (
   select a.*, m.currency, m.sale_status, m.opens_at, m.queue_required, m.max_tickets_per_fan,
          w.user_id as window_user, w.match_id as window_match, w.end_reason as window_end,
          w.expires_at as window_expires_at, coalesce(w.expires_at <= now(), false) as window_over
   from asked a join (select * from matches where id = any($3)) m on m.id = a.match_id
-       left join (select * from purchase_windows where session_token = any(${TEXTS('$12')})) w on m.queue_required and w.session_token = a.session_token
+       left join (select * from purchase_windows where session_token = any(${TEXTS('$9')})) w on m.queue_required and w.session_token = a.session_token
 ), permitted as (
-  select * from ruled
+  select index, id, match_id, sector_id, user_id, quantity, revision, currency, window_expires_at,
+         case when queue_required then session_token end as session_token
+  from ruled
   where (sale_status = 'open' or (sale_status = 'scheduled' and opens_at <= now()) or (sale_status = 'paused' and queue_required))
     and (not queue_required or (window_user = user_id and window_match = match_id and window_end is null and not window_over))
     and taken + quantity <= max_tickets_per_fan
 ), locked as (
-  select s.id, s.sector_id, s.row_label, s.number, (s.status = 'available' or (s.status = 'held' and s.expires_at <= now())) as free
+  select s.id, s.sector_id, (s.status = 'available' or (s.status = 'held' and s.expires_at <= now())) as free
   from seats s where s.id = any(array(select p.seat_id from proposed p join permitted using (index)))
-  order by s.id for update skip locked
-), first as (
-  select p.seat_id, min(p.index) as index from proposed p join permitted using (index) group by p.seat_id
+  order by s.id for no key update skip locked
 ), complete as (
-  select p.index from proposed p join first using (seat_id, index) join permitted a using (index)
-    join locked l on l.id = p.seat_id and l.free and l.sector_id = a.sector_id
+  select p.index from proposed p join permitted a using (index) join locked l on l.id = p.seat_id and l.free and l.sector_id = a.sector_id
   group by p.index, a.quantity having count(*) = a.quantity
 ), counted as (
-  insert into fan_seats (match_id, user_id, revision) select a.match_id, a.user_id, a.revision + 1 from permitted a join complete using (index)
-  on conflict (user_id, match_id) do update set revision = excluded.revision where fan_seats.revision = excluded.revision - 1
+  insert into fan_seats (match_id, user_id, revision, reservation_ids)
+  select a.match_id, a.user_id, a.revision + 1, d.fan_reservation_ids::uuid[]
+  from permitted a join complete using (index) join unnest($1::int[], ${TEXTS('$14')}) as d(index, fan_reservation_ids) using (index)
+  on conflict (user_id, match_id) do update set revision = excluded.revision, reservation_ids = excluded.reservation_ids
+    where fan_seats.revision = excluded.revision - 1
   returning match_id, user_id
 ), won as (
-  select a.*, date_trunc('milliseconds', least(now() + make_interval(secs => $20), coalesce(a.window_expires_at, 'infinity'))) as expires_at
+  select a.index, a.id, a.match_id, a.user_id, a.session_token, a.currency,
+         date_trunc('milliseconds', least(now() + make_interval(secs => $21), coalesce(a.window_expires_at, 'infinity'))) as expires_at
   from permitted a join complete using (index) join counted using (match_id, user_id)
 ), keyed as (
   insert into idempotency_keys (key, user_id, fingerprint, status, body, location)
-  select key, user_id, fingerprint, 201, replace(body, $21, to_char(expires_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')), location
-  from won where key is not null
+  select k.key, user_id, fingerprint, 201, replace(body, $22, to_char(expires_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')), location
+  from won join unnest($1::int[], ${TEXTS('$15')}, ${TEXTS('$16')}, ${TEXTS('$17')}, ${TEXTS('$18')})
+    as k(index, key, fingerprint, body, location) using (index)
+  where k.key is not null
 ), reserved as (
-  insert into reservations (id, match_id, sector_id, user_id, session_token, status, quantity, together, total_cents, currency, expires_at)
-  select id, match_id, sector_id, user_id, case when queue_required then session_token end, 'held', quantity, together,
-         price_cents * quantity, currency, expires_at from won
-), listed as (
-  insert into reservation_seats (reservation_id, seat_id, position, sector, row_label, number, price_cents)
-  select won.id, p.seat_id, p.position, won.sector, l.row_label, l.number, won.price_cents
-  from won join proposed p using (index) join locked l on l.id = p.seat_id
+  insert into reservations (id, match_id, sector_id, user_id, session_token, status, seat_ids, quantity, sector, price_cents, together,
+                            total_cents, currency, expires_at)
+  select id, match_id, sector_id, user_id, session_token, 'held', seat_ids::uuid[], quantity, sector, price_cents, together,
+         price_cents * quantity, currency, expires_at
+  from won join unnest($1::int[], $4::uuid[], $6::int[], $10::bool[], $11::int[], ${TEXTS('$12')}, ${TEXTS('$13')})
+    as details(index, sector_id, quantity, together, price_cents, sector, seat_ids) using (index)
 ), given as (
   select p.seat_id, won.id, won.expires_at from proposed p join won using (index)
 ), held as (
@@ -122,8 +125,7 @@ select r.index, (extract(epoch from won.expires_at) * 1000)::float8 as "expiresA
          'saleStatus', r.sale_status, 'opensAtMs', extract(epoch from r.opens_at) * 1000, 'queueRequired', r.queue_required,
          'limit', r.max_tickets_per_fan, 'windowUser', r.window_user, 'windowMatch', r.window_match, 'windowOver', r.window_over,
          'windowEnd', r.window_end,
-         'gone', array(select p.seat_id from proposed p join locked l on l.id = p.seat_id left join given g on g.seat_id = p.seat_id
-                       where p.index = r.index and (not l.free or g.seat_id is not null)),
+         'gone', array(select p.seat_id from proposed p join locked l on l.id = p.seat_id where p.index = r.index and not l.free),
          'busy', array(select p.seat_id from proposed p where p.index = r.index and not exists (select from locked l where l.id = p.seat_id))) end as facts,
        1 / (case when (select count(*) from held) = (select count(*) from given) then 1 else 0 end) as "eachSeatOnce"
 from ruled r left join won using (index)`;
@@ -133,9 +135,7 @@ export const HOLD_PLANNING = '-c enable_nestloop=off -c enable_mergejoin=off -c 
 
 /** The rows as the statement's parameters: one array a column, written as PostgreSQL reads it. */
 export function holdParameters(rows: readonly HoldRow[], holdSeconds: number): unknown[] {
-  const seats = rows.flatMap(({ seatIds }, index) =>
-    seatIds.map((seatId, position) => ({ index, seatId, position: position + 1 })),
-  );
+  const seats = rows.flatMap(({ seatIds }, index) => seatIds.map((seatId) => ({ index, seatId })));
   return [
     plain(rows.map((_, index) => index)),
     plain(rows.map((row) => row.reservationId)),
@@ -143,19 +143,20 @@ export function holdParameters(rows: readonly HoldRow[], holdSeconds: number): u
     plain(rows.map((row) => row.sectorId)),
     plain(rows.map((row) => row.userId)),
     plain(rows.map((row) => row.quantity)),
+    plain(rows.map((row) => row.fan.taken)),
+    plain(rows.map((row) => row.fan.revision)),
+    texts(rows.map((row) => row.sessionToken)),
     plain(rows.map((row) => row.together)),
     plain(rows.map((row) => row.priceCents)),
-    plain(rows.map((row) => row.taken)),
-    plain(rows.map((row) => row.revision)),
     texts(rows.map((row) => row.sector)),
-    texts(rows.map((row) => row.sessionToken)),
+    texts(rows.map((row) => plain(row.seatIds))),
+    texts(rows.map((row) => plain([...row.fan.living, row.reservationId]))),
     texts(rows.map((row) => row.key?.key ?? null)),
     texts(rows.map((row) => row.key?.fingerprint ?? null)),
     texts(rows.map((row) => row.key?.body ?? null)),
     texts(rows.map((row) => row.key?.location ?? null)),
     plain(seats.map(({ index }) => index)),
     plain(seats.map(({ seatId }) => seatId)),
-    plain(seats.map(({ position }) => position)),
     holdSeconds,
     EXPIRY_PLACEHOLDER.toISOString(),
   ];

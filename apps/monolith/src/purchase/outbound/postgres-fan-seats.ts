@@ -1,61 +1,58 @@
 import type { Transaction } from '#application/transaction-manager';
 import { inside } from '#platform/postgres/transaction';
-import type { DataSource } from 'typeorm';
 
 export interface FanSeats {
   /** Held, ordered and bought; a hold that expired a moment ago no longer counts. */
   readonly taken: number;
   /** Moves on whenever this fan gets seats of this match. */
   readonly revision: number;
+  /** The reservations that were counted. */
+  readonly living: readonly string[];
 }
 
-interface FanAtMatch {
+export interface FanAtMatch {
   readonly matchId: string;
   readonly userId: string;
 }
 
-const COUNT = `
-  select coalesce(sum(quantity), 0)::int as taken,
-         coalesce((select revision from fan_seats where match_id = $1 and user_id = $2), 0) as revision
-  from reservations
-  where match_id = $1 and user_id = $2 and (status = 'completed' or (status in ('held', 'ordered') and expires_at > now()))`;
+/** A fan who never had a seat of the match, as most are who ask. */
+export const NEWCOMER: FanSeats = { taken: 0, revision: 0, living: [] };
 
-/**
- * How many seats of a match a fan has. Counted outside of the transaction that gives more, which then only says "as counted
- * at this revision": under SERIALIZABLE a count leaves its mark on whole pages of the index and aborts strangers, while this
- * upsert touches the fan's own row and nothing else. Seats a fan loses meanwhile make no limit wrong, so they move nothing.
- */
-export class PostgresFanSeats {
-  constructor(private readonly dataSource: DataSource) {}
-
-  async count({ matchId, userId }: FanAtMatch, tx?: Transaction): Promise<FanSeats> {
-    const rows = tx
-      ? await inside(tx).rows<FanSeats>(COUNT, [matchId, userId])
-      : await this.dataSource.query<FanSeats[]>(COUNT, [matchId, userId]);
-    return rows[0] ?? { taken: 0, revision: 0 };
-  }
-
-  /** False: somebody gave this fan seats since they were counted. Whoever tries at the same time waits until this commits. */
-  async gets(tx: Transaction, { matchId, userId }: FanAtMatch, countedAt: number): Promise<boolean> {
-    const rows = await inside(tx).rows(
-      `insert into fan_seats (match_id, user_id, revision) values ($1, $2, 1)
-       on conflict (user_id, match_id) do update set revision = fan_seats.revision + 1 where fan_seats.revision = $3 returning 1`,
-      [matchId, userId, countedAt],
-    );
-    return rows.length > 0;
-  }
-}
-
-/** How many seats each of these fans has, in their order. */
+/** How many seats each of these fans has, in their order; everything is reached by key. */
 export function countFans(fans: readonly FanAtMatch[]): { name: string; text: string; values: unknown[] } {
   return {
     name: 'count-fans',
     text: `
-      select coalesce((select sum(quantity) from reservations r
-                       where r.match_id = f.match_id and r.user_id = f.user_id
-                         and (status = 'completed' or (status in ('held', 'ordered') and expires_at > now()))), 0)::int as taken,
-             coalesce((select revision from fan_seats s where s.match_id = f.match_id and s.user_id = f.user_id), 0) as revision
-      from unnest($1::uuid[], $2::uuid[]) with ordinality as f(match_id, user_id, position) order by f.position`,
+      select coalesce(f.revision, 0) as revision, l.taken, l.living
+      from unnest($1::uuid[], $2::uuid[]) with ordinality as a(match_id, user_id, position)
+           left join fan_seats f using (match_id, user_id)
+           cross join lateral (
+             select coalesce(sum(r.quantity), 0)::int as taken, coalesce(array_agg(r.id), '{}') as living
+             from reservations r
+             where r.id = any(f.reservation_ids) and (r.status = 'completed' or (r.status in ('held', 'ordered') and r.expires_at > now()))
+           ) l
+      order by a.position`,
     values: [fans.map(({ matchId }) => matchId), fans.map(({ userId }) => userId)],
   };
+}
+
+/**
+ * Adds a reservation to those of its fan, if it stays within the limit. The row of the fan is what two transactions that
+ * give the same fan seats collide on: the second waits for the first, and then finds that the revision has moved on.
+ */
+export async function countReservation(
+  tx: Transaction,
+  { id, matchId, userId, quantity }: FanAtMatch & { readonly id: string; readonly quantity: number },
+  limit: number,
+): Promise<boolean> {
+  const { text, values } = countFans([{ matchId, userId }]);
+  const [counted = NEWCOMER] = await inside(tx).rows<FanSeats>(text, values);
+  if (counted.taken + quantity > limit) return false;
+  const rows = await inside(tx).rows(
+    `insert into fan_seats (match_id, user_id, revision, reservation_ids) values ($1, $2, 1, $4)
+     on conflict (user_id, match_id) do update set revision = fan_seats.revision + 1, reservation_ids = excluded.reservation_ids
+       where fan_seats.revision = $3 returning 1`,
+    [matchId, userId, counted.revision, [...counted.living, id]],
+  );
+  return rows.length > 0;
 }

@@ -3,7 +3,7 @@ import { reservationStatusAt, type ReservationStatus } from '#domain/purchase/re
 import { inside } from '#platform/postgres/transaction';
 import type { DataSource } from 'typeorm';
 import { Reservations, type Reservation } from '../application/ports.ts';
-import type { PostgresFanSeats } from './postgres-fan-seats.ts';
+import { countReservation } from './postgres-fan-seats.ts';
 
 type Row = Reservation & { readonly asOf: Date };
 
@@ -26,7 +26,7 @@ function asReservation({ asOf, ...row }: Row): Reservation {
  */
 const EXPIRE_DUE = `
   with due as (
-    select id, match_id, sector_id, user_id, status from reservations
+    select id, match_id, sector_id, user_id, status, seat_ids from reservations
     where not swept and expires_at <= now() order by expires_at limit $1 for update skip locked
   ), swept as (
     update reservations r set swept = true, status = case when due.status in ('held', 'ordered') then 'expired' else due.status end,
@@ -36,8 +36,7 @@ const EXPIRE_DUE = `
     select * from due where status in ('held', 'ordered')
   ), freed as (
     update seats s set status = 'available', reservation_id = null, expires_at = null
-    from reservation_seats rs join ended on ended.id = rs.reservation_id
-    where s.id = rs.seat_id and s.reservation_id = ended.id and s.status = 'held'
+    from ended where s.id = any(array(select unnest(seat_ids) from ended)) and s.reservation_id = ended.id and s.status = 'held'
   ), orders_ended as (
     update orders o set status = 'expired', claims_window = false
     from ended where o.reservation_id = ended.id and o.status = 'awaiting_payment' returning o.id
@@ -51,10 +50,7 @@ const EXPIRE_DUE = `
   ) select (select count(*) from due)::int as looked, (select count(*) from ended)::int as ended`;
 
 export class PostgresReservations extends Reservations {
-  constructor(
-    private readonly dataSource: DataSource,
-    private readonly fans: PostgresFanSeats,
-  ) {
+  constructor(private readonly dataSource: DataSource) {
     super();
   }
 
@@ -78,7 +74,7 @@ export class PostgresReservations extends Reservations {
   async freeSeats(tx: Transaction, reservationId: string): Promise<void> {
     await inside(tx).rows(
       `update seats set status = 'available', reservation_id = null, expires_at = null
-       where id in (select seat_id from reservation_seats where reservation_id = $1) and reservation_id = $1 and status = 'held'`,
+       where id = any(array(select unnest(seat_ids) from reservations where id = $1)) and reservation_id = $1 and status = 'held'`,
       [reservationId],
     );
   }
@@ -98,9 +94,8 @@ export class PostgresReservations extends Reservations {
     return true;
   }
 
-  async countAgain(tx: Transaction, reservation: Reservation, limit: number): Promise<boolean> {
-    const { taken, revision } = await this.fans.count(reservation, tx);
-    return taken + reservation.seats.length <= limit && (await this.fans.gets(tx, reservation, revision));
+  countAgain(tx: Transaction, reservation: Reservation, limit: number): Promise<boolean> {
+    return countReservation(tx, { ...reservation, quantity: reservation.seats.length }, limit);
   }
 
   async othersInWindow(tx: Transaction, reservation: Reservation): Promise<readonly string[]> {

@@ -50,6 +50,11 @@ export class SectorPicture {
     return proposal;
   }
 
+  /** Those that are somebody's in the batch under way. */
+  proposedAmong(seatIds: readonly string[]): readonly string[] {
+    return seatIds.filter((seatId) => this.inFlight.has(seatId));
+  }
+
   /** Seats a caller named itself. */
   claim(seatIds: readonly string[]): void {
     this.map.markTaken(seatIds);
