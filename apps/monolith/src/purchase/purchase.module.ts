@@ -4,7 +4,7 @@ import { Outbox } from '#application/outbox';
 import { TransactionManager } from '#application/transaction-manager';
 import { Metrics } from '#platform/health/metrics';
 import type { Logger } from '#platform/logging/logger';
-import type { RedisConnection } from '#platform/redis/redis-connection';
+import { connectRedis, type RedisConnection } from '#platform/redis/redis-connection';
 import { useCase } from '#platform/use-case';
 import { Module } from '@nestjs/common';
 import { DataSource } from 'typeorm';
@@ -59,6 +59,7 @@ import { PostgresStreamCursors } from './outbound/postgres-stream-cursors.ts';
 import { PostgresReservations } from './outbound/postgres-reservations.ts';
 import { SeatHoldLanes } from './outbound/seat-hold-lanes.ts';
 import { SeatMaps } from './outbound/seat-maps.ts';
+import { SeatNews } from './outbound/seat-news.ts';
 import { PostgresSeatInventory } from './outbound/postgres-seat-inventory.ts';
 import { PurchaseDesk } from './outbound/purchase-desk.ts';
 import { RecordedWaitingRoomConsequences } from './outbound/waiting-room-consequences.ts';
@@ -93,15 +94,20 @@ const HOLD_LANES = 2;
         windows: PostgresPurchaseWindows,
         config: MonolithConfig,
         retries: TransactionRetries,
+        redis: RedisConnection,
       ) => {
         const onRetry = (sqlstate: string): void => retries.inc({ sqlstate });
+        const news = new SeatNews(redis, connectRedis(config.REDIS_URL, { name: 'seat-news', forJobs: true }));
         const lanes = Array.from({ length: HOLD_LANES }, () => {
           const connection = new LaneConnection({ url: config.DATABASE_URL, name: 'holds', planning: HOLD_PLANNING, onRetry });
-          return new BatchedSeatHolds(connection, new SeatMaps(dataSource), windows, config.RESERVATION_HOLD_SECONDS);
+          const maps = new SeatMaps(dataSource);
+          news.listen(maps);
+          return new BatchedSeatHolds(connection, maps, windows, config.RESERVATION_HOLD_SECONDS, news);
         });
-        return new SeatHoldLanes(lanes);
+        news.follow();
+        return new SeatHoldLanes(lanes, news);
       },
-      inject: [DataSource, PostgresPurchaseWindows, CONFIG, TRANSACTION_RETRIES],
+      inject: [DataSource, PostgresPurchaseWindows, CONFIG, TRANSACTION_RETRIES, REDIS],
     },
     {
       provide: Reservations,

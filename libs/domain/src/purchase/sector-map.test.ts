@@ -95,4 +95,14 @@ test('standing places are as many as are wanted, and never alone', () => {
   map.markFree(places.map(({ seatId }) => seatId));
   expect(map.propose(4, first)).toEqual({ seatIds: ['s0', 's1', 's2', 's3'], together: true });
   expect(map.propose(4, first)?.seatIds).toEqual(['s4', 's5', 's6', 's7']);
+  map.markFree(['s1', 's3', 's5']);
+  expect(map.propose(4, first)).toEqual({ seatIds: ['s1', 's3', 's5', 's8'], together: true });
+});
+
+test('who shares a sector looks at rows of its own first, and at the others before leaving anybody alone', () => {
+  const { map } = drawn('....', '....', '...');
+  const second = { index: 1, of: 2 };
+  expect(map.propose(4, first, 1, second)?.seatIds).toEqual(['1-1', '1-2', '1-3', '1-4']);
+  expect(map.propose(4, first, 1, second)?.seatIds).toEqual(['0-1', '0-2', '0-3', '0-4']);
+  expect(map.propose(2, first, 1, second)?.seatIds).toEqual(['2-1', '2-2']);
 });

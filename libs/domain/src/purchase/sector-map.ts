@@ -20,6 +20,15 @@ export interface Proposal {
   readonly together: boolean;
 }
 
+/** Of so many parts of a sector the one to look at first. */
+export interface Share {
+  readonly index: number;
+  readonly of: number;
+}
+
+/** Standing places have no rows, so they are shared by the dozen or so. */
+const STANDING_ZONE = 16;
+
 export class SectorMap {
   private readonly places: readonly FreePlace[];
   private readonly indexOf = new Map<string, number>();
@@ -55,14 +64,16 @@ export class SectorMap {
   }
 
   /** The best places for so many, one of `drawFrom` good blocks, taken out of the picture; undefined when it has too few. */
-  propose(quantity: number, random: () => number, drawFrom = FEWEST_TO_DRAW_FROM): Proposal | undefined {
+  propose(quantity: number, random: () => number, drawFrom = FEWEST_TO_DRAW_FROM, share?: Share): Proposal | undefined {
     if (this.count < quantity) return undefined;
-    const start = this.bestBlock(quantity, random, drawFrom);
+    const toPass = Math.floor(random() * drawFrom);
+    const start = (share && this.bestBlock(quantity, toPass, share)) ?? this.bestBlock(quantity, toPass);
     const indices =
       start === undefined ? this.nearest(quantity) : Array.from({ length: quantity }, (_, offset) => start + offset);
     const seatIds = indices.map((index) => this.places[index]?.seatId ?? '');
     this.markTaken(seatIds);
-    return { seatIds, together: start !== undefined };
+    // Whoever stands may stand anywhere: holes in the list of free places part nobody.
+    return { seatIds, together: start !== undefined || this.places[0]?.number === null };
   }
 
   private set(seatId: string, value: 0 | 1): void {
@@ -72,10 +83,12 @@ export class SectorMap {
     this.count += value === 1 ? 1 : -1;
   }
 
-  /** One of the first blocks that leave nobody alone, drawn beforehand; else the one that leaves the fewest. */
-  private bestBlock(quantity: number, random: () => number, drawFrom: number): number | undefined {
+  /**
+   * One of the first blocks that leave nobody alone, past so many of them; else the one that leaves the fewest. Of a share
+   * only the former.
+   */
+  private bestBlock(quantity: number, toPass: number, share?: Share): number | undefined {
     const ranked = this.ranked(quantity);
-    let toPass = Math.floor(random() * drawFrom);
     let good: number | undefined;
     let second: { start: number; stranded: number } | undefined;
     let unbroken = true;
@@ -86,13 +99,19 @@ export class SectorMap {
         continue;
       }
       unbroken = false;
+      if (share && this.zoneOf(start) % share.of !== share.index) continue;
       const stranded = this.strandedBeside(start, quantity);
       if (stranded === 0) good = start;
       else if (!second || stranded < second.stranded) second = { start, stranded };
       if (stranded === 0 && toPass === 0) break;
       if (stranded === 0) toPass -= 1;
     }
-    return good ?? second?.start;
+    return good ?? (share ? undefined : second?.start);
+  }
+
+  private zoneOf(index: number): number {
+    const place = this.places[index];
+    return place?.number === null ? Math.floor(index / STANDING_ZONE) : (place?.rowIndex ?? 0);
   }
 
   private isFree(start: number, quantity: number): boolean {

@@ -10,6 +10,11 @@ export interface EndpointRules {
   readonly status?: number;
   /** Every POST, PUT and PATCH of the monolith needs a key, except with a reason why not. */
   readonly noKeyBecause?: string;
+  /**
+   * The key is committed in the transaction of the effect, so that a repeat which Redis has forgotten fails on its row, and
+   * only then the row is looked for (Answers): without it every request asks for a row that is not there.
+   */
+  readonly keyWithEffect?: true;
   /** Counts against the ten purchases a minute a fan has. */
   readonly fanLimit?: true;
   /** Not counted against the caller's address. */

@@ -1,3 +1,4 @@
+import { DomainError } from '#domain/shared/domain-error';
 import { Injectable } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { RequestRefused } from '../http/request-refused.ts';
@@ -26,9 +27,11 @@ export class Answers {
       const result = await command();
       send(reply, fence?.stored ?? toStored(view(result)));
     } catch (error) {
-      if (!(error instanceof KeyAlreadyUsed) || !fence) throw error;
+      const isUsed = error instanceof KeyAlreadyUsed;
+      // A refusal may be what the first use has brought about: the limit is reached, the hold is paid.
+      if (!fence || !(isUsed || (error instanceof DomainError && reply.request.routeOptions.config.keyWithEffect))) throw error;
       const first = await this.rows.read(fence.key);
-      if (!first) throw new RequestRefused('IDEMPOTENCY_KEY_IN_USE', { cause: error });
+      if (!first) throw isUsed ? new RequestRefused('IDEMPOTENCY_KEY_IN_USE', { cause: error }) : error;
       if (first.fingerprint !== fence.fingerprint) throw new RequestRefused('IDEMPOTENCY_KEY_REUSED', { cause: error });
       fence.stored = first.answer;
       send(reply.header('idempotency-replayed', 'true'), first.answer);

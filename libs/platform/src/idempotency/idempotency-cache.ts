@@ -55,10 +55,10 @@ export interface KeyLock {
   release(): Promise<void>;
 }
 
-/** The lock, and what turned out to be known about the key by the time it was ours. */
+/** `lock` when the key is ours to work on; `known` when it is another request's, or finished; neither: somebody is at work. */
 export interface KeyClaim {
-  readonly lock: KeyLock;
-  readonly known: CachedAnswer | undefined;
+  readonly lock?: KeyLock;
+  readonly known?: CachedAnswer;
 }
 
 const cacheKey = (key: string): string => `idempotency:${key}`;
@@ -79,19 +79,25 @@ export class IdempotencyCache {
     return cached(status, fingerprint, response);
   }
 
-  /** Takes the key, to be kept while the work lasts; undefined when somebody else is at work. */
-  async claim(key: string, fingerprint: string): Promise<KeyClaim | undefined> {
+  /**
+   * Takes the key, to be kept while the work lasts, unless it is known or somebody is at work. Lock and key may live on two
+   * nodes of a cluster, so they are asked by two commands, but on one way: it is the row that decides should they disagree.
+   */
+  async claim(key: string, fingerprint: string): Promise<KeyClaim> {
     const owner = randomUUID();
-    const taken = await this.redis.set(lockKey(key), owner, 'PX', this.lockMs, 'NX');
-    if (taken !== 'OK') return undefined;
-    const lock = this.keep(key, owner);
-    try {
-      const known = await beginKey.run<(string | null)[] | null>(this.redis, [cacheKey(key)], [fingerprint, ANSWER_TTL_SECONDS]);
-      return { lock, known: known ? cached(known[0], known[1], known[2]) : undefined };
-    } catch (error) {
-      await lock.release().catch(() => undefined);
-      throw error;
+    const [taken, begun] = await Promise.allSettled([
+      this.redis.set(lockKey(key), owner, 'PX', this.lockMs, 'NX'),
+      beginKey.run<(string | null)[] | null>(this.redis, [cacheKey(key)], [fingerprint, ANSWER_TTL_SECONDS]),
+    ]);
+    const lock = taken.status === 'fulfilled' && taken.value === 'OK' ? this.keep(key, owner) : undefined;
+    if (taken.status === 'fulfilled' && begun.status === 'fulfilled') {
+      const known = begun.value ? cached(begun.value[0], begun.value[1], begun.value[2]) : undefined;
+      if (!known) return lock ? { lock } : {};
+      await lock?.release();
+      return { known };
     }
+    await lock?.release().catch(() => undefined);
+    throw taken.status === 'rejected' ? taken.reason : (begun as PromiseRejectedResult).reason;
   }
 
   async complete(key: string, fingerprint: string, answer: StoredAnswer): Promise<void> {

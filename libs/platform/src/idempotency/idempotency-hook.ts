@@ -64,7 +64,8 @@ export function guardIdempotency(fastify: FastifyInstance, parts: Parts): void {
       fingerprint: fingerprintOf({ userId, method: request.method, path, body: request.body }),
     };
 
-    const first = (await answerInRedis(request, fence, parts)) ?? (await answerInRow(fence, parts));
+    const known = await answerInRedis(request, fence, parts);
+    const first = known ?? (request.routeOptions.config.keyWithEffect ? undefined : await answerInRow(fence, parts));
     if (first) {
       fence.stored = first;
       return replay(reply, first);
@@ -98,19 +99,12 @@ async function answerInRedis(
 ): Promise<StoredAnswer | undefined> {
   request.keyInHand = { fence, lock: undefined };
   try {
-    const known = await cache.read(fence.key);
+    const { lock, known } = await cache.claim(fence.key, fence.fingerprint);
     if (known) mustBeSameRequest(known, fence);
     if (known?.answer) return known.answer;
-    const claim = await cache.claim(fence.key, fence.fingerprint);
-    if (!claim) throw new RequestRefused('IDEMPOTENCY_KEY_IN_USE');
-    if (!claim.known) {
-      request.keyInHand = { fence, lock: claim.lock };
-      return undefined;
-    }
-    // Somebody finished between the look and the claim.
-    await claim.lock.release();
-    mustBeSameRequest(claim.known, fence);
-    return claim.known.answer;
+    if (!lock) throw new RequestRefused('IDEMPOTENCY_KEY_IN_USE');
+    request.keyInHand = { fence, lock };
+    return undefined;
   } catch (error) {
     if (error instanceof RequestRefused) throw error;
     logger.warn({ err: error }, 'idempotency goes on without Redis: the row decides');
@@ -145,6 +139,8 @@ async function settle(
     await rows.add(fence, answer).catch((error: unknown) => logger.warn({ err: error }, 'an answer could not be stored'));
   if (!lock) return;
   const told = success || lasting ? cache.complete(fence.key, fence.fingerprint, answer) : cache.forget(fence.key);
-  await told.catch((error: unknown) => logger.warn({ err: error }, 'an answer could not be told to Redis'));
-  await lock.release().catch(() => undefined);
+  await Promise.all([
+    told.catch((error: unknown) => logger.warn({ err: error }, 'an answer could not be told to Redis')),
+    lock.release().catch(() => undefined),
+  ]);
 }

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 
 /** UUID v4, lowercase, 32 hex digits, nothing around it. */
 const KEY_FORMAT = /^[0-9a-f]{12}4[0-9a-f]{3}[89ab][0-9a-f]{15}$/;
@@ -22,5 +22,5 @@ export function fingerprintOf(request: { userId: string; method: string; path: s
   const text = [request.userId, request.method, request.path, request.body === undefined ? '' : canonicalJson(request.body)].join(
     '\n',
   );
-  return createHash('sha256').update(text).digest('hex');
+  return hash('sha256', text);
 }

@@ -24,6 +24,7 @@ import { assertRules, nothingKnown } from './hold-refusal.ts';
 import { countFans, NEWCOMER, type FanSeats } from './postgres-fan-seats.ts';
 import type { PostgresPurchaseWindows } from './postgres-purchase-windows.ts';
 import type { SeatMaps, SectorPicture } from './seat-maps.ts';
+import type { SeatNews } from './seat-news.ts';
 import type { LaneConnection } from './lane-connection.ts';
 
 /** One commit for so many: beyond it the statement grows faster than it saves. */
@@ -68,6 +69,7 @@ export class BatchedSeatHolds extends SeatHolds {
     private readonly maps: SeatMaps,
     private readonly windows: PostgresPurchaseWindows,
     private readonly holdSeconds: number,
+    private readonly news?: SeatNews,
     private readonly random: () => number = Math.random,
   ) {
     super();
@@ -160,7 +162,7 @@ export class BatchedSeatHolds extends SeatHolds {
       one.picture.claim(one.seatIds);
       return;
     }
-    const proposal = one.picture.propose(one.wish.quantity, this.random);
+    const proposal = one.picture.propose(one.wish.quantity, this.random, this.news?.share());
     one.seatIds = proposal?.seatIds ?? [];
     one.together = proposal?.together ?? true;
   }
@@ -172,6 +174,10 @@ export class BatchedSeatHolds extends SeatHolds {
       const won = results.filter(({ expiresAtMs }) => expiresAtMs !== null);
       const gone = new Set(won.flatMap(({ index }) => batch[index]?.seatIds ?? []));
       for (const { index, expiresAtMs } of won) this.won(batch[index], new Date(expiresAtMs ?? 0));
+      this.tell(
+        won.flatMap(({ index }) => batch[index] ?? []),
+        won[0]?.expiresAtMs ?? 0,
+      );
       for (const { index, expiresAtMs, facts } of results)
         if (expiresAtMs === null) this.lost(batch[index], facts ?? nothingKnown, gone);
     } catch (error) {
@@ -213,20 +219,35 @@ export class BatchedSeatHolds extends SeatHolds {
   }
 
   /**
-   * One bad wish never fails the others: a key used twice breaks the whole statement, so it is then run one by one. What
-   * concerns all of them (no database, too much contention) is told to all: 256 attempts to connect would help nobody.
+   * One bad wish never fails the others: a key used twice breaks the whole statement, so the others are run again without
+   * it, and one by one should that not have been all. What concerns all of them (no database, too much contention) is told
+   * to all: 256 attempts to connect would help nobody.
    */
   private async afterError(batch: readonly Waiting[], error: unknown): Promise<void> {
     const isDuplicate = sqlstateOf(error) === sqlstates.uniqueViolation;
     const concernsAll = error instanceof DomainError || error instanceof RequestRefused;
-    if (batch.length > 1 && !concernsAll) {
-      for (const one of batch) {
-        this.propose(one);
-        await this.decide([one]);
-      }
+    if (batch.length === 1 || concernsAll) {
+      for (const one of batch) one.reject(isDuplicate && one.fence ? new KeyAlreadyUsed(one.fence.key) : error);
       return;
     }
-    for (const one of batch) one.reject(isDuplicate && one.fence ? new KeyAlreadyUsed(one.fence.key) : error);
+    const used = isDuplicate ? await this.usedKeys(batch).catch(() => new Set()) : new Set();
+    const others = batch.filter(({ fence, reject }) => {
+      if (!fence || !used.has(fence.key)) return true;
+      reject(new KeyAlreadyUsed(fence.key));
+      return false;
+    });
+    const batches = used.size > 0 && others.length > 0 ? [others] : others.map((one) => [one]);
+    for (const again of batches) {
+      for (const one of again) this.propose(one);
+      await this.decide(again);
+    }
+  }
+
+  private async usedKeys(batch: readonly Waiting[]): Promise<ReadonlySet<string>> {
+    const keys = batch.flatMap(({ fence }) => fence?.key ?? []);
+    const text = 'select key from idempotency_keys where key = any($1::text[])';
+    const rows = await this.connection.look<{ key: string }>({ name: 'used-keys', text, values: [keys] });
+    return new Set(rows.map(({ key }) => key));
   }
 
   private row(one: Waiting): HoldRow {
@@ -250,6 +271,13 @@ export class BatchedSeatHolds extends SeatHolds {
           ? { key: fence.key, fingerprint: fence.fingerprint, body: answer.body, location: answer.location ?? null }
           : null,
     };
+  }
+
+  private tell(won: readonly Waiting[], until: number): void {
+    if (!this.news || won.length === 0) return;
+    const taken: Record<string, string[]> = {};
+    for (const { wish, seatIds } of won) (taken[wish.sector.id] ??= []).push(...seatIds);
+    this.news.tell(taken, until);
   }
 
   private lost(one: Waiting | undefined, facts: HoldFacts, wonByOthers: ReadonlySet<string>): void {

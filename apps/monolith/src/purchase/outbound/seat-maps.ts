@@ -1,6 +1,7 @@
 import type { FreePlace } from '#domain/purchase/best-available';
-import { FEWEST_TO_DRAW_FROM, SectorMap } from '#domain/purchase/sector-map';
+import { FEWEST_TO_DRAW_FROM, SectorMap, type Proposal, type Share } from '#domain/purchase/sector-map';
 import type { DataSource } from 'typeorm';
+import type { SeatNewsListener } from './seat-news.ts';
 
 export interface SeatFacts extends FreePlace {
   readonly row: string | null;
@@ -21,6 +22,8 @@ const MOST_TO_DRAW_FROM = 384;
 export class SectorPicture {
   /** Proposed and not yet decided: whatever a look says of them is already old. */
   private readonly inFlight = new Set<string>();
+  /** Of those: what another process said to have taken since. */
+  private readonly goneMeanwhile = new Set<string>();
   private looking: Promise<void> | undefined;
   private lookedAt = 0;
   private nextExpiryAt = Number.POSITIVE_INFINITY;
@@ -44,8 +47,8 @@ export class SectorPicture {
     await this.looking;
   }
 
-  propose(quantity: number, random: () => number): ReturnType<SectorMap['propose']> {
-    const proposal = this.map.propose(quantity, random, Math.floor(this.drawFrom));
+  propose(quantity: number, random: () => number, share?: Share): Proposal | undefined {
+    const proposal = this.map.propose(quantity, random, Math.floor(this.drawFrom), share);
     for (const seatId of proposal?.seatIds ?? []) this.inFlight.add(seatId);
     return proposal;
   }
@@ -69,16 +72,30 @@ export class SectorPicture {
 
   /** Nobody took them: they are as free as they were. Those that turned out to have somebody stay out of the picture. */
   lost(seatIds: readonly string[], gone: readonly string[], isContended = gone.length > 0): void {
+    const taken = new Set([...gone, ...seatIds.filter((seatId) => this.goneMeanwhile.has(seatId))]);
     this.settle(seatIds);
     if (isContended) this.drawFrom = Math.min(MOST_TO_DRAW_FROM, this.drawFrom * 2);
-    const taken = new Set(gone);
     this.map.markFree(seatIds.filter((seatId) => !taken.has(seatId)));
     // How long another process holds them is not known here; they are looked for now and then, and at once when seats run short.
     if (gone.length > 0) this.nextExpiryAt = Math.min(this.nextExpiryAt, this.lookedAt + LOOK_FOR_OTHERS_MS);
   }
 
+  /** Another process says so; what is proposed here at this moment the database decides. */
+  takenElsewhere(seatIds: readonly string[], until: number): void {
+    this.map.markTaken(seatIds);
+    for (const seatId of seatIds) if (this.inFlight.has(seatId)) this.goneMeanwhile.add(seatId);
+    this.nextExpiryAt = Math.min(this.nextExpiryAt, until);
+  }
+
+  suspect(): void {
+    this.nextExpiryAt = 0;
+  }
+
   private settle(seatIds: readonly string[]): void {
-    for (const seatId of seatIds) this.inFlight.delete(seatId);
+    for (const seatId of seatIds) {
+      this.inFlight.delete(seatId);
+      this.goneMeanwhile.delete(seatId);
+    }
   }
 
   private async correct(): Promise<void> {
@@ -99,8 +116,9 @@ export class SectorPicture {
 }
 
 /** Every sector this process has sold from. A sector of 2,000 seats is about half a megabyte. */
-export class SeatMaps {
+export class SeatMaps implements SeatNewsListener {
   private readonly pictures = new Map<string, Promise<SectorPicture>>();
+  private readonly loaded = new Map<string, SectorPicture>();
 
   constructor(private readonly dataSource: DataSource) {}
 
@@ -111,6 +129,14 @@ export class SeatMaps {
     this.pictures.set(sectorId, made);
     made.catch(() => this.pictures.delete(sectorId));
     return made;
+  }
+
+  taken(sectorId: string, seatIds: readonly string[], until: number): void {
+    this.loaded.get(sectorId)?.takenElsewhere(seatIds, until);
+  }
+
+  missedSome(): void {
+    for (const picture of this.loaded.values()) picture.suspect();
   }
 
   private async load(sectorId: string): Promise<SectorPicture> {
@@ -124,6 +150,7 @@ export class SeatMaps {
     const rows = await read();
     const picture = new SectorPicture(new SectorMap(rows), new Map(rows.map((row) => [row.seatId, row])), read);
     picture.see(rows);
+    this.loaded.set(sectorId, picture);
     return picture;
   }
 }

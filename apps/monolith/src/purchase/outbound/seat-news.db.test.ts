@@ -1,0 +1,140 @@
+import { layOut } from '#domain/catalog/stadium-layout';
+import { newId } from '#platform/ids';
+import { openDatabase } from '#platform/postgres/database';
+import { PostgresTransactionManager } from '#platform/postgres/transaction-manager';
+import { closeRedis, connectRedis, whenReady, type RedisConnection } from '#platform/redis/redis-connection';
+import { createTestDatabase, createTestRedis, type TestDatabase, type TestRedis } from '#testing/test-database';
+import { randomUUID } from 'node:crypto';
+import type { DataSource } from 'typeorm';
+import type { Reservation, SectorForSale } from '../application/ports.ts';
+import { BatchedSeatHolds } from './batched-seat-holds.ts';
+import { HOLD_PLANNING } from './hold-statement.ts';
+import { LaneConnection } from './lane-connection.ts';
+import { PostgresPurchaseWindows } from './postgres-purchase-windows.ts';
+import { PostgresSeatInventory } from './postgres-seat-inventory.ts';
+import type { GrantedTurns } from './redis-granted-turns.ts';
+import { SeatMaps } from './seat-maps.ts';
+import { SeatNews } from './seat-news.ts';
+
+// Two processes sell one sector, each from its own memory: what the other took one hears of, or finds out by losing it.
+
+const FANS = 40;
+
+let database: TestDatabase;
+let redis: TestRedis;
+let dataSource: DataSource;
+let publisher: RedisConnection;
+let sector: SectorForSale;
+const open: { close(): Promise<void> }[] = [];
+
+beforeEach(async () => {
+  [database, redis] = await Promise.all([createTestDatabase(), createTestRedis()]);
+  dataSource = await openDatabase({ url: database.url, name: 'test' });
+  publisher = connectRedis(redis.url, { name: 'test' });
+  await whenReady(publisher);
+  const matchId = newId();
+  sector = {
+    ...{ id: newId(), matchId, name: 'East', kind: 'seated', gate: null },
+    ...{ priceCents: 1000, currency: 'EUR', capacity: 200 },
+  };
+  await dataSource.query(
+    `insert into matches (id, home, away, venue, kickoff_at, currency, max_tickets_per_fan, queue_required, sale_status, processing_rate, max_open_windows)
+     values ($1, 'a', 'b', 'v', now() + interval '9 days', 'EUR', 4, false, 'open', 600, 1000)`,
+    [matchId],
+  );
+  const places = layOut({ kind: 'seated', rows: 10, seatsPerRow: 20 }, 0, 1);
+  await new PostgresTransactionManager(dataSource, { deadlineMs: 10_000 }).run((tx) =>
+    new PostgresSeatInventory(dataSource).layOut(tx, matchId, [{ sectorId: sector.id, places }]),
+  );
+});
+
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((one) => one.close()));
+  await closeRedis(publisher);
+  await dataSource.destroy();
+  await Promise.all([database.drop(), redis.close()]);
+});
+
+/** A process that counts how often it asked the database for seats. */
+function openProcess({ deaf = false } = {}) {
+  const asked = { times: 0 };
+  const lane = new LaneConnection({ url: database.url, name: 'holds', planning: HOLD_PLANNING, onRetry: () => undefined });
+  const commit = lane.commit.bind(lane);
+  lane.commit = (...args: Parameters<typeof commit>) => {
+    asked.times += 1;
+    return commit(...args) as Promise<never[]>;
+  };
+  const news = new SeatNews(publisher, connectRedis(redis.url, { name: 'news', forJobs: true }));
+  const maps = new SeatMaps(dataSource);
+  news.listen(maps);
+  if (!deaf) news.follow();
+  const noTurns = { of: () => Promise.resolve(undefined) } as unknown as GrantedTurns;
+  const holds = new BatchedSeatHolds(lane, maps, new PostgresPurchaseWindows(dataSource, noTurns), 600, news, () => 0);
+  open.push(holds, news);
+  const hold = async (): Promise<Reservation> => {
+    const outcome = await holds.take({
+      matchId: sector.matchId,
+      userId: randomUUID(),
+      sessionToken: undefined,
+      sector,
+      quantity: 2,
+    });
+    if (outcome.kind !== 'taken') throw new Error(outcome.kind);
+    return outcome.reservation;
+  };
+  return { asked, hold, news };
+}
+
+const heard = () => new Promise((resolve) => setTimeout(resolve, 15));
+
+/** One sells, then the other; how many of the proposals of each were for nothing. */
+async function takeTurns(one: ReturnType<typeof openProcess>, other: ReturnType<typeof openProcess>): Promise<number> {
+  // Both know the sector as it is before the sale.
+  await Promise.all([one.hold(), other.hold()]);
+  await heard();
+  const before = one.asked.times + other.asked.times;
+  for (let sold = 0; sold < FANS; sold += 2) {
+    await one.hold();
+    await heard();
+    await other.hold();
+    await heard();
+  }
+  return one.asked.times + other.asked.times - before - FANS;
+}
+
+test('who hears what others took proposes none of it', async () => {
+  expect(await takeTurns(openProcess(), openProcess())).toBe(0);
+});
+
+test('and who does not, loses again and again: the control', async () => {
+  expect(await takeTurns(openProcess({ deaf: true }), openProcess({ deaf: true }))).toBeGreaterThan(5);
+});
+
+test('two that sell at once sell from rows of their own, and one that sells alone from the best', async () => {
+  const [one, other] = [openProcess(), openProcess()];
+  await Promise.all([one.hold(), other.hold()]);
+  await heard();
+  const rowsOf = async (process: ReturnType<typeof openProcess>): Promise<Set<string | null>> =>
+    new Set((await process.hold()).seats.map(({ row }) => row));
+  const rows = await Promise.all([rowsOf(one), rowsOf(other)]);
+  expect([...rows[0]].filter((row) => rows[1].has(row))).toEqual([]);
+  expect([one.news.share()?.index, other.news.share()?.index].sort()).toEqual([0, 1]);
+  expect(one.news.share(Date.now() + 4000)).toBeUndefined();
+});
+
+test('news that were lost are made up for by a look', async () => {
+  const [one, other] = [openProcess(), openProcess()];
+  await Promise.all([one.hold(), other.hold()]);
+  await heard();
+  // The next one's number says that one before it never came.
+  await publisher.publish('seat_news', JSON.stringify({ from: 'third', number: 7, until: Date.now() + 60_000, taken: {} }));
+  await publisher.publish('seat_news', 'not news');
+  const [seat] = (await dataSource.query(`select id from seats where status = 'available' order by rank limit 1`)) as {
+    id: string;
+  }[];
+  await dataSource.query(`update seats set status = 'blocked' where id = $1`, [seat?.id]);
+  await new Promise((resolve) => setTimeout(resolve, 450));
+  const before = one.asked.times;
+  await one.hold();
+  expect(one.asked.times - before).toBe(1);
+});

@@ -1,0 +1,91 @@
+import { newId } from '#platform/ids';
+import { closeRedis, type RedisConnection } from '#platform/redis/redis-connection';
+import type { Share } from '#domain/purchase/sector-map';
+import { z } from 'zod';
+
+const CHANNEL = 'seat_news';
+/** Who has sold nothing for so long shares no seats with us. */
+const FORGET_PEER_MS = 3000;
+
+const message = z.object({
+  from: z.string(),
+  number: z.int(),
+  /** When the first of them may be free again. */
+  until: z.number(),
+  taken: z.record(z.string(), z.array(z.string())),
+});
+
+export interface SeatNewsListener {
+  /** Another process holds these seats now. */
+  taken(sectorId: string, seatIds: readonly string[], until: number): void;
+  /** News were lost: whatever is known may be behind. */
+  missedSome(): void;
+}
+
+/**
+ * What the processes tell each other about seats they have just taken, so that none proposes what another has: without it,
+ * each learned of each block the other sold by losing it. Each also prefers rows of its own among those that sell at the
+ * moment. Only hints: a lost message costs a lost proposal, never a seat.
+ */
+export class SeatNews {
+  private readonly id = newId();
+  private readonly listeners: SeatNewsListener[] = [];
+  private readonly peers = new Map<string, { number: number; heardAt: number }>();
+  private number = 0;
+
+  constructor(
+    private readonly publisher: RedisConnection,
+    private readonly subscriber: RedisConnection,
+  ) {}
+
+  listen(listener: SeatNewsListener): void {
+    this.listeners.push(listener);
+  }
+
+  /** Not awaited: without Redis everybody sells on, and learns the hard way. */
+  follow(): void {
+    this.subscriber.on('message', (_channel: string, text: string) => this.hear(text));
+    this.subscriber.on('ready', () => this.missed());
+    this.subscriber.subscribe(CHANNEL).catch(() => undefined);
+  }
+
+  tell(taken: Readonly<Record<string, readonly string[]>>, until: number): void {
+    this.number += 1;
+    const text = JSON.stringify({ from: this.id, number: this.number, until, taken });
+    this.publisher.publish(CHANNEL, text).catch(() => undefined);
+  }
+
+  /** Which part of the seats this process had better look at first; all of them when it sells alone. */
+  share(now = Date.now()): Share | undefined {
+    for (const [id, { heardAt }] of this.peers) if (now - heardAt > FORGET_PEER_MS) this.peers.delete(id);
+    if (this.peers.size === 0) return undefined;
+    const before = [...this.peers.keys()].filter((id) => id < this.id).length;
+    return { index: before, of: this.peers.size + 1 };
+  }
+
+  async close(): Promise<void> {
+    await closeRedis(this.subscriber);
+  }
+
+  private hear(text: string): void {
+    const news = parsed(text);
+    if (!news || news.from === this.id) return;
+    const known = this.peers.get(news.from);
+    this.peers.set(news.from, { number: news.number, heardAt: Date.now() });
+    if (news.number !== (known?.number ?? 0) + 1) this.missed();
+    for (const [sectorId, seatIds] of Object.entries(news.taken))
+      for (const listener of this.listeners) listener.taken(sectorId, seatIds, news.until);
+  }
+
+  private missed(): void {
+    for (const listener of this.listeners) listener.missedSome();
+  }
+}
+
+function parsed(text: string): z.infer<typeof message> | undefined {
+  try {
+    return message.safeParse(JSON.parse(text)).data;
+  } catch {
+    return undefined;
+  }
+}
