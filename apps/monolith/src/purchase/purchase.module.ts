@@ -95,6 +95,7 @@ const HOLD_LANES = 2;
         config: MonolithConfig,
         retries: TransactionRetries,
         redis: RedisConnection,
+        matches: MatchesForSale,
       ) => {
         const onRetry = (sqlstate: string): void => retries.inc({ sqlstate });
         const news = new SeatNews(redis, connectRedis(config.REDIS_URL, { name: 'seat-news', forJobs: true }));
@@ -105,9 +106,9 @@ const HOLD_LANES = 2;
           return new BatchedSeatHolds(connection, maps, windows, config.RESERVATION_HOLD_SECONDS, news);
         });
         news.follow();
-        return new SeatHoldLanes(lanes, news);
+        return new SeatHoldLanes(lanes, matches, news);
       },
-      inject: [DataSource, PostgresPurchaseWindows, CONFIG, TRANSACTION_RETRIES, REDIS],
+      inject: [DataSource, PostgresPurchaseWindows, CONFIG, TRANSACTION_RETRIES, REDIS, MatchesForSale],
     },
     {
       provide: Reservations,

@@ -73,7 +73,14 @@ export class SectorMap {
     const seatIds = indices.map((index) => this.places[index]?.seatId ?? '');
     this.markTaken(seatIds);
     // Whoever stands may stand anywhere: holes in the list of free places part nobody.
-    return { seatIds, together: start !== undefined || this.places[0]?.number === null };
+    return { seatIds, together: start !== undefined || this.areTogether(seatIds) };
+  }
+
+  /** One next to the other in one row; whoever stands stands together. */
+  areTogether(seatIds: readonly string[]): boolean {
+    if (this.places[0]?.number === null) return true;
+    const indices = seatIds.map((seatId) => this.indexOf.get(seatId) ?? -2).sort((a, b) => a - b);
+    return indices.every((index, at) => at === 0 || (indices[at - 1] === index - 1 && this.linked(index - 1)));
   }
 
   private set(seatId: string, value: 0 | 1): void {

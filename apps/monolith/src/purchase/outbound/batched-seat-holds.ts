@@ -1,17 +1,9 @@
 import { DomainError } from '#domain/shared/domain-error';
-import { newId } from '#platform/ids';
 import { RequestRefused } from '#platform/http/request-refused';
-import { requestContext, type IdempotencyFence, type StoredAnswer } from '#platform/logging/request-context';
+import { requestContext } from '#platform/logging/request-context';
 import { KeyAlreadyUsed } from '#platform/postgres/idempotency-fence';
 import { sqlstateOf, sqlstates } from '#platform/postgres/sqlstates';
-import {
-  SeatHolds,
-  wantedSeats,
-  type HoldOutcome,
-  type HoldWish,
-  type Reservation,
-  type SectorForSale,
-} from '../application/ports.ts';
+import { SeatHolds, type HoldOutcome, type HoldWish } from '../application/ports.ts';
 import {
   EXPIRY_PLACEHOLDER,
   HOLD_BATCH,
@@ -21,11 +13,12 @@ import {
   type HoldRow,
 } from './hold-statement.ts';
 import { assertRules, nothingKnown } from './hold-refusal.ts';
+import type { LaneConnection } from './lane-connection.ts';
 import { countFans, NEWCOMER, type FanSeats } from './postgres-fan-seats.ts';
 import type { PostgresPurchaseWindows } from './postgres-purchase-windows.ts';
 import type { SeatMaps, SectorPicture } from './seat-maps.ts';
 import type { SeatNews } from './seat-news.ts';
-import type { LaneConnection } from './lane-connection.ts';
+import { holdRow, isKnownByNow, reservationOf, waitingWish, type WaitingWish } from './waiting-wish.ts';
 
 /** One commit for so many: beyond it the statement grows faster than it saves. */
 const MOST_IN_A_BATCH = 256;
@@ -34,34 +27,13 @@ const MOST_WAITING = 5000;
 /** Who loses seats to another process is given others so often before being told that it is busy. */
 const PROPOSALS = 5;
 
-interface Waiting {
-  readonly wish: HoldWish;
-  readonly picture: SectorPicture;
-  readonly fence: IdempotencyFence | undefined;
-  readonly deadlineAt: number;
-  readonly reservationId: string;
-  readonly resolve: (outcome: HoldOutcome) => void;
-  readonly reject: (error: unknown) => void;
-  /** Seats proposed for it in the batch under way. */
-  seatIds: readonly string[];
-  /** Of the seats it named: those that somebody else in the same batch was first to name. */
-  rivals: readonly string[];
-  together: boolean;
-  proposals: number;
-  looked: boolean;
-  /** Taken for a newcomer until it matters. */
-  fan: FanSeats;
-  /** What the caller will get, with the placeholder for the time of expiry. */
-  answer?: StoredAnswer | undefined;
-}
-
 /**
  * Memory proposes, the database disposes. Wishes that wait are collected; seats are chosen for each in memory; one statement
  * takes for each all of its seats or none. The next batch leaves the moment the last one returned: alone in the morning a
  * wish waits for nobody, in the rush hundreds share one commit. Any number of processes may do this for the same match.
  */
 export class BatchedSeatHolds extends SeatHolds {
-  private readonly waiting: Waiting[] = [];
+  private readonly waiting: WaitingWish[] = [];
   private isRunning = false;
 
   constructor(
@@ -77,26 +49,15 @@ export class BatchedSeatHolds extends SeatHolds {
 
   async take(wish: HoldWish): Promise<HoldOutcome> {
     const picture = await this.maps.of(wish.sector.id);
-    const context = requestContext.current();
     if (this.waiting.length >= MOST_WAITING) throw busyServer();
     return new Promise((resolve, reject) => {
-      this.waiting.push({
-        wish,
-        picture,
-        fence: context?.fence,
-        deadlineAt: context?.deadlineAt ?? Number.POSITIVE_INFINITY,
-        reservationId: newId(),
-        resolve,
-        reject,
-        seatIds: [],
-        rivals: [],
-        together: true,
-        proposals: 0,
-        looked: false,
-        fan: NEWCOMER,
-      });
+      this.waiting.push(waitingWish(wish, picture, { resolve, reject }));
       if (!this.isRunning) requestContext.exit(() => void this.run());
     });
+  }
+
+  async prepare(sectorId: string): Promise<void> {
+    await this.maps.of(sectorId);
   }
 
   /** Who waits is still answered, then the connections go. */
@@ -118,11 +79,11 @@ export class BatchedSeatHolds extends SeatHolds {
   }
 
   /** The next wishes with seats for each; one a fan, so that each is counted on its own. */
-  private async collect(): Promise<Waiting[]> {
+  private async collect(): Promise<WaitingWish[]> {
     const candidates = this.waiting.splice(0, MOST_IN_A_BATCH);
     await this.lookAgain(candidates);
     const fans = new Set<string>();
-    const later: Waiting[] = [];
+    const later: WaitingWish[] = [];
     const batch = candidates.filter((one) => {
       const fan = `${one.wish.matchId} ${one.wish.userId}`;
       if (fans.has(fan)) {
@@ -142,7 +103,7 @@ export class BatchedSeatHolds extends SeatHolds {
   }
 
   /** Looks into the database where memory is known to be behind, or has too few for somebody: a "no" is never memory's. */
-  private async lookAgain(candidates: readonly Waiting[]): Promise<void> {
+  private async lookAgain(candidates: readonly WaitingWish[]): Promise<void> {
     const now = Date.now();
     const pictures = new Set<SectorPicture>();
     for (const one of candidates) {
@@ -154,12 +115,13 @@ export class BatchedSeatHolds extends SeatHolds {
     await Promise.all([...pictures].map((picture) => picture.look().catch(() => undefined)));
   }
 
-  private propose(one: Waiting): void {
+  private propose(one: WaitingWish): void {
     one.proposals += 1;
     if ('seatIds' in one.wish) {
       one.rivals = one.picture.proposedAmong(one.wish.seatIds);
       one.seatIds = one.rivals.length > 0 ? [] : one.wish.seatIds;
       one.picture.claim(one.seatIds);
+      one.together = one.picture.map.areTogether(one.seatIds);
       return;
     }
     const proposal = one.picture.propose(one.wish.quantity, this.random, this.news?.share());
@@ -167,10 +129,10 @@ export class BatchedSeatHolds extends SeatHolds {
     one.together = proposal?.together ?? true;
   }
 
-  private async decide(batch: readonly Waiting[]): Promise<void> {
+  private async decide(batch: readonly WaitingWish[]): Promise<void> {
     try {
       await this.ask(batch.filter(isKnownByNow));
-      const results = await this.commit(batch.map((one) => this.row(one)));
+      const results = await this.commit(batch.map(holdRow));
       const won = results.filter(({ expiresAtMs }) => expiresAtMs !== null);
       const gone = new Set(won.flatMap(({ index }) => batch[index]?.seatIds ?? []));
       for (const { index, expiresAtMs } of won) this.won(batch[index], new Date(expiresAtMs ?? 0));
@@ -191,7 +153,7 @@ export class BatchedSeatHolds extends SeatHolds {
    * the fan has, and whether the waiting room granted a turn nobody told us of. A first attempt that fails for whatever
    * reason is therefore no answer yet.
    */
-  private async ask(batch: readonly Waiting[]): Promise<void> {
+  private async ask(batch: readonly WaitingWish[]): Promise<void> {
     if (batch.length === 0) return;
     const learning = Promise.all(batch.map(({ wish }) => this.windows.learn(wish)));
     const fans = await this.connection.look<FanSeats>(countFans(batch.map(({ wish }) => wish)));
@@ -223,7 +185,7 @@ export class BatchedSeatHolds extends SeatHolds {
    * it, and one by one should that not have been all. What concerns all of them (no database, too much contention) is told
    * to all: 256 attempts to connect would help nobody.
    */
-  private async afterError(batch: readonly Waiting[], error: unknown): Promise<void> {
+  private async afterError(batch: readonly WaitingWish[], error: unknown): Promise<void> {
     const isDuplicate = sqlstateOf(error) === sqlstates.uniqueViolation;
     const concernsAll = error instanceof DomainError || error instanceof RequestRefused;
     if (batch.length === 1 || concernsAll) {
@@ -243,44 +205,21 @@ export class BatchedSeatHolds extends SeatHolds {
     }
   }
 
-  private async usedKeys(batch: readonly Waiting[]): Promise<ReadonlySet<string>> {
+  private async usedKeys(batch: readonly WaitingWish[]): Promise<ReadonlySet<string>> {
     const keys = batch.flatMap(({ fence }) => fence?.key ?? []);
     const text = 'select key from idempotency_keys where key = any($1::text[])';
     const rows = await this.connection.look<{ key: string }>({ name: 'used-keys', text, values: [keys] });
     return new Set(rows.map(({ key }) => key));
   }
 
-  private row(one: Waiting): HoldRow {
-    const { wish, fence } = one;
-    one.answer = fence && one.seatIds.length > 0 ? fence.render?.(reservationOf(one, EXPIRY_PLACEHOLDER)) : undefined;
-    const { answer } = one;
-    return {
-      reservationId: one.reservationId,
-      matchId: wish.matchId,
-      sectorId: wish.sector.id,
-      sector: wish.sector.name,
-      userId: wish.userId,
-      sessionToken: wish.sessionToken ?? null,
-      seatIds: one.seatIds,
-      quantity: wantedSeats(wish),
-      together: one.together,
-      priceCents: wish.sector.priceCents,
-      fan: one.fan,
-      key:
-        fence && answer
-          ? { key: fence.key, fingerprint: fence.fingerprint, body: answer.body, location: answer.location ?? null }
-          : null,
-    };
-  }
-
-  private tell(won: readonly Waiting[], until: number): void {
+  private tell(won: readonly WaitingWish[], until: number): void {
     if (!this.news || won.length === 0) return;
     const taken: Record<string, string[]> = {};
     for (const { wish, seatIds } of won) (taken[wish.sector.id] ??= []).push(...seatIds);
     this.news.tell(taken, until);
   }
 
-  private lost(one: Waiting | undefined, facts: HoldFacts, wonByOthers: ReadonlySet<string>): void {
+  private lost(one: WaitingWish | undefined, facts: HoldFacts, wonByOthers: ReadonlySet<string>): void {
     if (!one) return;
     const gone = [...facts.gone, ...one.rivals.filter((seatId) => wonByOthers.has(seatId))];
     const isLost = gone.length + facts.busy.length > 0;
@@ -299,7 +238,7 @@ export class BatchedSeatHolds extends SeatHolds {
     this.waiting.unshift(one);
   }
 
-  private won(one: Waiting | undefined, expiresAt: Date): void {
+  private won(one: WaitingWish | undefined, expiresAt: Date): void {
     if (!one) return;
     one.picture.won(one.seatIds, expiresAt);
     const { fence, answer } = one;
@@ -310,40 +249,6 @@ export class BatchedSeatHolds extends SeatHolds {
   }
 }
 
-/** Fan and turn were asked for: not at the first attempt, unless no seat is proposed and only the answer is left to find. */
-function isKnownByNow({ proposals, seatIds }: Waiting): boolean {
-  return proposals > 1 || seatIds.length === 0;
-}
-
 function busyServer(): DomainError {
   return new DomainError('LOCK_TIMEOUT', 'More buyers than can be served this moment. Nothing was changed; try again.');
-}
-
-/** The reservation a wish becomes with the seats proposed for it. */
-function reservationOf(one: Waiting, expiresAt: Date): Reservation {
-  const { wish } = one;
-  const sector: SectorForSale = wish.sector;
-  const seats = one.seatIds.map((seatId) => {
-    const facts = one.picture.facts.get(seatId);
-    return {
-      seatId,
-      sector: sector.name,
-      row: facts?.row ?? null,
-      number: facts?.number ?? null,
-      priceCents: sector.priceCents,
-    };
-  });
-  return {
-    id: one.reservationId,
-    matchId: wish.matchId,
-    sectorId: sector.id,
-    userId: wish.userId,
-    sessionToken: wish.sessionToken ?? null,
-    status: 'held',
-    together: one.together,
-    seats,
-    totalCents: sector.priceCents * seats.length,
-    currency: sector.currency,
-    expiresAt,
-  };
 }

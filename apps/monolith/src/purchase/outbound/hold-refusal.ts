@@ -1,4 +1,4 @@
-import { assertHoldsAllowed, statusAt, type SaleStatus } from '#domain/catalog/sale';
+import { assertHoldsAllowed, type SaleStatus } from '#domain/catalog/sale';
 import { assertWindowOpen, type KnownWindow } from '#domain/purchase/purchase-window';
 import { assertWithinLimit } from '#domain/purchase/ticket-limit';
 import { wantedSeats, type HoldWish } from '../application/ports.ts';
@@ -8,7 +8,7 @@ import type { HoldFacts } from './hold-statement.ts';
 export function assertRules(wish: HoldWish, facts: HoldFacts, taken: number): void {
   const { queueRequired } = facts;
   const opensAt = facts.opensAtMs === null ? null : new Date(facts.opensAtMs);
-  assertHoldsAllowed({ saleStatus: statusAt(facts.saleStatus as SaleStatus, opensAt, new Date()), opensAt, queueRequired });
+  assertHoldsAllowed({ saleStatus: facts.saleStatus as SaleStatus, opensAt, queueRequired });
   if (queueRequired) assertWindowOpen(windowOf(facts), wish);
   assertWithinLimit({ limit: facts.limit, taken, wanted: wantedSeats(wish) });
 }

@@ -30,6 +30,7 @@ export interface HoldResult {
 }
 
 export interface HoldFacts {
+  /** By the database's clock: a scheduled sale whose time has come is open. */
   readonly saleStatus: string;
   readonly opensAtMs: number | null;
   readonly queueRequired: boolean;
@@ -71,7 +72,9 @@ with asked as materialized (
 ), proposed as (
   select * from unnest($19::int[], $20::uuid[]) as p(index, seat_id)
 ), ruled as (
-  select a.*, m.currency, m.sale_status, m.opens_at, m.queue_required, m.max_tickets_per_fan,
+  select a.*, m.currency, m.opens_at,
+         case when m.sale_status = 'scheduled' and m.opens_at <= now() then 'open' else m.sale_status end as sale_status,
+         m.queue_required, m.max_tickets_per_fan,
          w.user_id as window_user, w.match_id as window_match, w.end_reason as window_end,
          w.expires_at as window_expires_at, coalesce(w.expires_at <= now(), false) as window_over
   from asked a join (select * from matches where id = any($3)) m on m.id = a.match_id
@@ -80,7 +83,7 @@ with asked as materialized (
   select index, id, match_id, sector_id, user_id, quantity, revision, currency, window_expires_at,
          case when queue_required then session_token end as session_token
   from ruled
-  where (sale_status = 'open' or (sale_status = 'scheduled' and opens_at <= now()) or (sale_status = 'paused' and queue_required))
+  where (sale_status = 'open' or (sale_status = 'paused' and queue_required))
     and (not queue_required or (window_user = user_id and window_match = match_id and window_end is null and not window_over))
     and taken + quantity <= max_tickets_per_fan
 ), locked as (

@@ -18,6 +18,8 @@ const LOOK_FOR_OTHERS_MS = 10_000;
 /** Every loss to another process doubles the number of blocks that are drawn from, every win takes a five-hundredth off. */
 const MOST_TO_DRAW_FROM = 384;
 
+const FORGET_AFTER_MS = 600_000;
+
 /** One sector in this process's memory. */
 export class SectorPicture {
   /** Proposed and not yet decided: whatever a look says of them is already old. */
@@ -26,6 +28,7 @@ export class SectorPicture {
   private readonly goneMeanwhile = new Set<string>();
   private looking: Promise<void> | undefined;
   private lookedAt = 0;
+  private usedAt = Date.now();
   private nextExpiryAt = Number.POSITIVE_INFINITY;
   private drawFrom = FEWEST_TO_DRAW_FROM;
 
@@ -87,6 +90,14 @@ export class SectorPicture {
     this.nextExpiryAt = Math.min(this.nextExpiryAt, until);
   }
 
+  use(): void {
+    this.usedAt = Date.now();
+  }
+
+  isUnused(since: number): boolean {
+    return this.usedAt < since && this.inFlight.size === 0;
+  }
+
   suspect(): void {
     this.nextExpiryAt = 0;
   }
@@ -115,16 +126,21 @@ export class SectorPicture {
   }
 }
 
-/** Every sector this process has sold from. A sector of 2,000 seats is about half a megabyte. */
+/** Every sector this process sells from. A sector of 2,000 seats is about half a megabyte. */
 export class SeatMaps implements SeatNewsListener {
   private readonly pictures = new Map<string, Promise<SectorPicture>>();
   private readonly loaded = new Map<string, SectorPicture>();
+  private tidyAt = 0;
 
   constructor(private readonly dataSource: DataSource) {}
 
   of(sectorId: string): Promise<SectorPicture> {
+    this.forgetUnused(Date.now());
     const known = this.pictures.get(sectorId);
-    if (known) return known;
+    if (known) {
+      this.loaded.get(sectorId)?.use();
+      return known;
+    }
     const made = this.load(sectorId);
     this.pictures.set(sectorId, made);
     made.catch(() => this.pictures.delete(sectorId));
@@ -137,6 +153,17 @@ export class SeatMaps implements SeatNewsListener {
 
   missedSome(): void {
     for (const picture of this.loaded.values()) picture.suspect();
+  }
+
+  /** Matches come and go while the process stays. */
+  private forgetUnused(now: number): void {
+    if (now < this.tidyAt) return;
+    this.tidyAt = now + FORGET_AFTER_MS / 10;
+    for (const [sectorId, picture] of this.loaded) {
+      if (!picture.isUnused(now - FORGET_AFTER_MS)) continue;
+      this.loaded.delete(sectorId);
+      this.pictures.delete(sectorId);
+    }
   }
 
   private async load(sectorId: string): Promise<SectorPicture> {

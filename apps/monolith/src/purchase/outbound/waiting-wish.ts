@@ -1,0 +1,108 @@
+import { newId } from '#platform/ids';
+import { requestContext, type IdempotencyFence, type StoredAnswer } from '#platform/logging/request-context';
+import { wantedSeats, type HoldOutcome, type HoldWish, type Reservation } from '../application/ports.ts';
+import { EXPIRY_PLACEHOLDER, type HoldRow } from './hold-statement.ts';
+import { NEWCOMER, type FanSeats } from './postgres-fan-seats.ts';
+import type { SectorPicture } from './seat-maps.ts';
+
+/** A wish that waits for its batch, and what is known about it from one attempt to the next. */
+export interface WaitingWish {
+  readonly wish: HoldWish;
+  readonly picture: SectorPicture;
+  readonly fence: IdempotencyFence | undefined;
+  readonly deadlineAt: number;
+  readonly reservationId: string;
+  readonly resolve: (outcome: HoldOutcome) => void;
+  readonly reject: (error: unknown) => void;
+  /** Seats proposed for it in the batch under way. */
+  seatIds: readonly string[];
+  /** Of the seats it named: those that somebody else in the same batch was first to name. */
+  rivals: readonly string[];
+  together: boolean;
+  proposals: number;
+  looked: boolean;
+  /** Taken for a newcomer until it matters. */
+  fan: FanSeats;
+  /** What the caller will get, with the placeholder for the time of expiry. */
+  answer?: StoredAnswer | undefined;
+}
+
+export function waitingWish(
+  wish: HoldWish,
+  picture: SectorPicture,
+  settle: Pick<WaitingWish, 'resolve' | 'reject'>,
+): WaitingWish {
+  const context = requestContext.current();
+  return {
+    wish,
+    picture,
+    fence: context?.fence,
+    deadlineAt: context?.deadlineAt ?? Number.POSITIVE_INFINITY,
+    reservationId: newId(),
+    ...settle,
+    seatIds: [],
+    rivals: [],
+    together: true,
+    proposals: 0,
+    looked: false,
+    fan: NEWCOMER,
+  };
+}
+
+/** Fan and turn were asked for: not at the first attempt, unless no seat is proposed and only the answer is left to find. */
+export function isKnownByNow({ proposals, seatIds }: WaitingWish): boolean {
+  return proposals > 1 || seatIds.length === 0;
+}
+
+/** As the statement takes it, with the answer that will be stored under its key. */
+export function holdRow(one: WaitingWish): HoldRow {
+  const { wish, fence } = one;
+  one.answer = fence && one.seatIds.length > 0 ? fence.render?.(reservationOf(one, EXPIRY_PLACEHOLDER)) : undefined;
+  const { answer } = one;
+  return {
+    reservationId: one.reservationId,
+    matchId: wish.matchId,
+    sectorId: wish.sector.id,
+    sector: wish.sector.name,
+    userId: wish.userId,
+    sessionToken: wish.sessionToken ?? null,
+    seatIds: one.seatIds,
+    quantity: wantedSeats(wish),
+    together: one.together,
+    priceCents: wish.sector.priceCents,
+    fan: one.fan,
+    key:
+      fence && answer
+        ? { key: fence.key, fingerprint: fence.fingerprint, body: answer.body, location: answer.location ?? null }
+        : null,
+  };
+}
+
+/** The reservation a wish becomes with the seats proposed for it. */
+export function reservationOf(one: WaitingWish, expiresAt: Date): Reservation {
+  const { wish, picture } = one;
+  const { sector } = wish;
+  const seats = one.seatIds.map((seatId) => {
+    const facts = picture.facts.get(seatId);
+    return {
+      seatId,
+      sector: sector.name,
+      row: facts?.row ?? null,
+      number: facts?.number ?? null,
+      priceCents: sector.priceCents,
+    };
+  });
+  return {
+    id: one.reservationId,
+    matchId: wish.matchId,
+    sectorId: sector.id,
+    userId: wish.userId,
+    sessionToken: wish.sessionToken ?? null,
+    status: 'held',
+    together: one.together,
+    seats,
+    totalCents: sector.priceCents * seats.length,
+    currency: sector.currency,
+    expiresAt,
+  };
+}
