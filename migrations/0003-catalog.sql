@@ -14,6 +14,8 @@ create table matches (
   pause_reason        text,
   processing_rate     integer not null check (processing_rate > 0),
   max_open_windows    integer not null check (max_open_windows >= 0),
+  -- Who bought before may have more than the limit of today, and nothing is wrong with that (`cli verify` asks).
+  limit_lowered_at    timestamptz,
   created_at          timestamptz not null default now()
 );
 create index matches_by_kickoff on matches (kickoff_at, id);

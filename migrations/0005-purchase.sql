@@ -18,7 +18,8 @@ create table seats (
   constraint seats_held_until check ((status = 'held') = (expires_at is not null)),
   constraint seats_have_holder check ((status in ('held', 'sold')) = (reservation_id is not null))
 ) with (fillfactor = 60);
-create index seats_by_sector on seats (sector_id, rank);
+-- A sector has each of its places once. Ranks never change, so selling does not touch this index.
+create unique index seats_by_sector on seats (sector_id, rank);
 create index seats_by_match on seats (match_id);
 
 create table purchase_windows (
@@ -130,5 +131,8 @@ create table payment_inbox (
   type        text not null,
   intent_id   text,
   outcome     text not null,
-  received_at timestamptz not null default now()
+  received_at timestamptz not null default now(),
+  -- As the provider told it: what `cli verify` compares with the order, since only the sandbox's books are ours to read.
+  amount_cents bigint,
+  currency     text
 );

@@ -80,6 +80,7 @@ test('200 buyers want the same two seats by name: one has them', async () => {
   expect(answers.filter(({ status }) => status === 201)).toHaveLength(1);
   expect(answers.filter(({ status }) => status >= 500)).toEqual([]);
   expect(await officeOf(0).seatRows(match)).toEqual({ held: 2, available: 48 });
+  expect(await faultsOf(replicas.dataSource, match.id)).toEqual([]);
 });
 
 test('who chooses on the map and who takes the best there is want the same seats at once: nobody shares one', async () => {

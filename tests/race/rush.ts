@@ -1,4 +1,4 @@
-import { verifyDatabase, type Finding } from '../../apps/monolith/src/verify/verify-database.ts';
+import { verifyDatabase, type Finding } from '../../apps/monolith/src/cli/verify/verify-database.ts';
 import type { TestAnswer } from '../../apps/monolith/src/testing/test-app.ts';
 import { openMonolith, type WholeMonolith } from '../../apps/monolith/src/testing/whole-monolith.ts';
 import { openBoxOffice, BoxOffice, type OpenBoxOffice } from '../../apps/monolith/src/purchase/testing/box-office.ts';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { HoldSeats } from '../../apps/monolith/src/purchase/application/hold-seats.ts';
 import { newKey, type TestAnswer } from '../../apps/monolith/src/testing/test-app.ts';
 import { ops, putOnSale, seated, type MatchOnSale } from '../../apps/monolith/src/testing/whole-monolith.ts';
-import { openReplicas, report, tally, type Replicas } from './rush.ts';
+import { faultsOf, openReplicas, report, tally, type Replicas } from './rush.ts';
 
 const COPIES = 50;
 
@@ -104,4 +104,8 @@ test('the control: the same wishes without a key are as many reservations as the
   const wish = { matchId: match.id, userId: as, sessionToken: undefined, sectorId: match.sectors[0]?.id ?? '', quantity: 2 };
   await Promise.allSettled(Array.from({ length: COPIES }, () => holdSeats.execute(wish)));
   expect(await count('reservations', 'user_id', as)).toBe(10);
+});
+
+test('after all of that the tables verify clean', async () => {
+  expect(await faultsOf(replicas.dataSource, match.id)).toEqual([]);
 });

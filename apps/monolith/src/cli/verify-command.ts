@@ -1,7 +1,7 @@
 import { openDatabase } from '#platform/postgres/database';
 import { InvalidArgumentError, type Command } from 'commander';
 import { z } from 'zod';
-import { NoSuchMatch, verifyDatabase, type Finding, type Verification } from '../verify/verify-database.ts';
+import { NoSuchMatch, verifyDatabase, type Finding, type Verification } from './verify/verify-database.ts';
 import { databaseUrl, print } from './environment.ts';
 
 const EXIT_BROKEN = 1;

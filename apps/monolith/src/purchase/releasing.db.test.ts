@@ -65,6 +65,49 @@ test('what is paid is not given back here', async () => {
   expect([status, json.code, (await office.order(ordered)).status]).toEqual([409, 'INVALID_STATE', 'completed']);
 });
 
+describe('a reservation that has ended', () => {
+  const read = async ({ id, userId }: HeldSeats, as = userId) =>
+    office.monolith.call('GET', `/api/v1/reservations/${id}`, { as });
+
+  test.each<[string, (held: HeldSeats) => Promise<unknown>]>([
+    ['released', (held) => release(held)],
+    ['expired', (held) => office.lapse(held)],
+    ['completed', async (held) => office.settle(office.news(await office.ordered(held)))],
+  ])('%s: is still read, with its seats and price, by its fan alone', async (status, end) => {
+    const held = await office.held(match, { quantity: 2 });
+    await end(held);
+    const { json, headers } = await read(held);
+    expect(json).toEqual({
+      id: held.id,
+      status,
+      match_id: match.id,
+      seats: held.seats,
+      together: true,
+      total_cents: 5000,
+      currency: 'EUR',
+      expires_at: expect.stringMatching(/Z$/),
+    });
+    expect(headers['cache-control']).toBe('no-store');
+    expect([(await read(held, randomUUID())).status, (await read({ ...held, id: randomUUID() })).status]).toEqual([404, 404]);
+    if (status === 'released') await office.held(match, { seatIds: held.seatIds });
+    expect((await read(held)).json.seats).toEqual(held.seats);
+  });
+
+  test('and one in checkout reads as ordered until its time has come', async () => {
+    const { held } = await office.ordered(await office.held(match));
+    expect(await office.reservation(held)).toBe('ordered');
+    await office.lapse(held);
+    expect(await office.reservation(held)).toBe('expired');
+  });
+});
+
+test('in checkout again, after the order was given up: its payment is not asked for any more', async () => {
+  const ordered = await office.ordered(await office.held(match));
+  await release(ordered.held);
+  expect((await office.checkOut(ordered.held)).json.code).toBe('INVALID_STATE');
+  expect((await office.order(ordered)).status).toBe('cancelled');
+});
+
 test("another fan's reservation does not exist, and neither does one that never was", async () => {
   const held = await office.held(match);
   expect((await release(held, randomUUID())).status).toBe(404);

@@ -142,6 +142,53 @@ describe('an open turn', () => {
   });
 });
 
+describe.each([
+  ['the fan left', 'left'],
+  ['the sale was closed', 'closed'],
+  ['its time was over', 'window_timeout'],
+])('a turn that ended because %s', (_, reason) => {
+  test('keeps its holds: they can be checked out and paid until they end, and nothing more can be held', async () => {
+    const own = await putOnSale(office.monolith, { queue_required: true });
+    const turn = await grant(1200, own.id);
+    const [paid, awaiting] = [await office.held(own, { as, turn }), await office.held(own, { as, turn })];
+    await end(turn, reason);
+    if (reason === 'closed') await office.rows(`update matches set sale_status = 'closed' where id = $1`, [own.id]);
+    expect((await office.hold(own, { as, turn })).status).toBe(reason === 'closed' ? 409 : 403);
+    const ordered = await office.ordered(paid);
+    expect((await office.checkOut(awaiting)).json).toMatchObject({ code: 'INVALID_STATE', order_id: ordered.orderId });
+    expect(await office.settle(office.news(ordered))).toBe('completed');
+    expect([await office.reservation(paid), await office.reservation(awaiting)]).toEqual(['completed', 'released']);
+  });
+});
+
+describe('a second turn of the same fan', () => {
+  test('allows a second order, within the same limit', async () => {
+    const first = await grant();
+    await office.settle(office.news(await office.ordered(await office.held(match, { as, turn: first, quantity: 3 }))));
+    const second = await grant();
+    expect((await office.hold(match, { as, turn: second, quantity: 2 })).json).toMatchObject({
+      code: 'TICKET_LIMIT_REACHED',
+      rest: 1,
+    });
+    const bought = await office.ordered(await office.held(match, { as, turn: second }));
+    expect(await office.settle(office.news(bought))).toBe('completed');
+  });
+
+  test('leaves the holds of the first alone when its order completes', async () => {
+    const [first, second] = [await grant(), await grant()];
+    const kept = await office.held(match, { as, turn: first });
+    await office.settle(office.news(await office.ordered(await office.held(match, { as, turn: second }))));
+    expect(await office.reservation(kept)).toBe('held');
+  });
+});
+
+test('the order of a used turn completes others’ holds in nothing: another fan’s stay as they are', async () => {
+  const other = randomUUID();
+  const theirs = await office.held(match, { as: other, turn: await grant(1200, match.id, other) });
+  await office.settle(office.news(await office.ordered(await office.held(match, { as, turn: await grant() }))));
+  expect(await office.reservation(theirs)).toBe('held');
+});
+
 test('in a match without a queue nobody asks for a turn', async () => {
   const direct = await putOnSale(office.monolith);
   expect((await office.hold(direct, { as, turn: 'st_of-somewhere-else' })).status).toBe(201);

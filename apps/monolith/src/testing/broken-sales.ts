@@ -115,6 +115,13 @@ export const brokenSales: readonly (readonly [found: string, what: string, state
   ],
 
   [
+    'fan-limit',
+    'who has bought two of three, since the limit was lowered an hour ago, holds three more',
+    `update matches set max_tickets_per_fan = 3, limit_lowered_at = now() - interval '1 hour';
+     ${listed(`'%fan'`, THREE_FREE)}; ${take(THREE_FREE, `'%new'`, `(select expires_at from reservations where id = '%new')`)}`,
+  ],
+
+  [
     'reservation-sums',
     'a reservation counts more seats than it lists',
     `update reservations set quantity = 3 where id = ${RELEASED}`,
@@ -226,6 +233,18 @@ export const brokenSales: readonly (readonly [found: string, what: string, state
   ],
   [
     'captured-payments',
+    'another provider told of another amount',
+    `update sandbox_intents set status = 'requires_payment' where id = '%completedIntent';
+     update payment_inbox set amount_cents = 1 where intent_id = '%completedIntent'`,
+  ],
+  [
+    'captured-payments',
+    'another provider told of another currency',
+    `update sandbox_intents set status = 'requires_payment' where id = '%completedIntent';
+     update payment_inbox set currency = 'HUF' where intent_id = '%completedIntent'`,
+  ],
+  [
+    'captured-payments',
     'a refund is lost on its way',
     `delete from outbox where destination = 'payments' and body ->> 'intentId' = '%refundOnItsWay'`,
   ],
@@ -246,6 +265,12 @@ export const brokenSales: readonly (readonly [found: string, what: string, state
     'money is about to go back twice',
     `insert into outbox (id, destination, event, body)
        select gen_random_uuid(), destination, event, jsonb_set(body, '{key}', '"another"') from outbox where body ->> 'kind' = 'refund'`,
+  ],
+  [
+    'refunds',
+    'more is about to go back than another provider told us of',
+    `update outbox set body = jsonb_set(body, '{amountCents}', '5001') where body ->> 'intentId' = '%refundOnItsWay' and body ->> 'kind' = 'refund';
+     delete from sandbox_intents where id = '%refundOnItsWay'`,
   ],
   [
     'refunds',

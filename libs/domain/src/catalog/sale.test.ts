@@ -1,5 +1,6 @@
 import {
   afterAction,
+  afterSeats,
   assertHoldsAllowed,
   saleActions,
   saleStatuses,
@@ -30,6 +31,19 @@ test('a scheduled sale is open from its hour on, without anybody opening it', ()
   expect(statusAt('scheduled', opensAt, opensAt)).toBe('open');
   expect(statusAt('scheduled', null, opensAt)).toBe('scheduled');
   expect(statusAt('paused', opensAt, opensAt)).toBe('paused');
+});
+
+test.each<[SaleStatus, boolean, SaleStatus]>([
+  ['open', true, 'open'],
+  ['open', false, 'sold_out'],
+  ['sold_out', false, 'sold_out'],
+  ['sold_out', true, 'open'],
+  ['scheduled', false, 'scheduled'],
+  ['paused', false, 'paused'],
+  ['closed', false, 'closed'],
+  ['closed', true, 'closed'],
+])('a sale that is %s, with something left: %s, becomes %s by itself', (status, anythingLeft, to) => {
+  expect(afterSeats(status, anythingLeft)).toBe(to);
 });
 
 test.each<[SaleStatus, boolean, string | null]>([

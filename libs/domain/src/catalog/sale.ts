@@ -1,8 +1,9 @@
 import { DomainError } from '../shared/domain-error.ts';
 
 /*
- * A match's sale. Only operators move it, except that a scheduled one opens by itself at `opensAt`, and a sold-out one
- * opens again when seats come back.
+ * A match's sale. Only operators move it, except that a scheduled one opens by itself at `opensAt`, an open one is sold out when
+ * nothing is free and nothing held, and a sold-out one opens again when seats come back. A paused sale stays paused, whatever
+ * is left: only operators end a pause, and once resumed it is sold out within a second.
  *
  *   scheduled ──open──▶ open ◀──resume── paused
  *        ▲               │ ──pause──────▶  ▲
@@ -32,6 +33,12 @@ export function afterAction(status: SaleStatus, action: SaleAction): SaleStatus 
   return to;
 }
 
+/** The state the seats lead to by themselves; `anythingLeft`: a seat is free, or held and may come back. */
+export function afterSeats(status: SaleStatus, anythingLeft: boolean): SaleStatus {
+  if (status === 'open' && !anythingLeft) return 'sold_out';
+  return status === 'sold_out' && anythingLeft ? 'open' : status;
+}
+
 /** What the sale is at this moment: nobody has to be awake when a scheduled one opens. */
 export function statusAt(stored: SaleStatus, opensAt: Date | null, now: Date): SaleStatus {
   return stored === 'scheduled' && opensAt !== null && opensAt.getTime() <= now.getTime() ? 'open' : stored;
@@ -47,7 +54,8 @@ interface Sale {
 export function assertHoldsAllowed(sale: Sale): void {
   const { saleStatus, opensAt, queueRequired } = sale;
   if (saleStatus === 'open' || (saleStatus === 'paused' && queueRequired)) return;
-  if (saleStatus === 'sold_out') throw new DomainError('SOLD_OUT', 'Every seat of this match is sold.');
+  if (saleStatus === 'sold_out')
+    throw new DomainError('SOLD_OUT', 'Every seat of this match is sold.', { available: 0, other_sectors: false });
   throw new DomainError('SALE_NOT_OPEN', 'The sale of this match is not open.', {
     sale_status: saleStatus,
     ...(saleStatus === 'scheduled' && opensAt ? { opens_at: opensAt.toISOString() } : {}),

@@ -11,6 +11,7 @@ import { exposedHeaders } from './cors.ts';
 import type { IdentifyCaller } from './identity.ts';
 import { answerProblem, ProblemFilter } from './problem.filter.ts';
 import { RequestRefused } from './request-refused.ts';
+import { asValidationFailed } from './schema-issues.ts';
 import { answerUnparsable, slowClients } from './raw-connection.ts';
 import { keepRouteTable } from './route-table.ts';
 
@@ -172,18 +173,4 @@ function enableCors(app: NestFastifyApplication, isAllowedOrigin: (origin: strin
     credentials: false,
     maxAge: 600,
   });
-}
-
-interface SchemaIssue {
-  readonly message: string;
-  readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[];
-}
-
-/** At most 20 of them: a body of a thousand wrong items is still one wrong body. */
-export function asValidationFailed(issues: readonly SchemaIssue[]): RequestRefused {
-  const errors = issues.slice(0, 20).map(({ path, message }) => ({
-    path: (path ?? []).map((part) => String(typeof part === 'object' ? part.key : part)).join('.'),
-    message,
-  }));
-  return new RequestRefused('VALIDATION_FAILED', { detail: 'The request is malformed: see errors.', errors });
 }

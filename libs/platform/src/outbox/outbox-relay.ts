@@ -1,5 +1,7 @@
 import type { DataSource, QueryRunner } from 'typeorm';
 import type { Logger } from '../logging/logger.ts';
+import { driverClientOf } from '../postgres/database.ts';
+import { rollBack } from '../postgres/roll-back.ts';
 import type { Delivery, Destination, RelayedMessage } from './destination.ts';
 
 /** The seed's number: a round never takes more. */
@@ -37,22 +39,28 @@ export class OutboxRelay {
   async runOnce(limit = MAX_BATCH): Promise<number> {
     const runner = this.dataSource.createQueryRunner();
     try {
-      await runner.connect();
-      await runner.startTransaction('READ COMMITTED');
-      await runner.query(`select set_config('idle_in_transaction_session_timeout', '60s', true)`);
-      const batch = Math.min(limit, this.destination.batchSize, MAX_BATCH);
-      const messages = (await runner.query(CLAIM, [this.destination.name, batch])) as RelayedMessage[];
-      const deliveries = messages.length > 0 ? await this.deliver(messages) : [];
-      await settle(runner, deliveries);
-      await runner.commitTransaction();
-      for (const delivery of deliveries) if (delivery.outcome !== 'delivered') this.report(delivery);
-      return messages.length;
-    } catch (error) {
-      if (runner.isTransactionActive) await runner.rollbackTransaction().catch(() => undefined);
-      throw error;
+      const client = await driverClientOf(runner);
+      try {
+        await runner.startTransaction('READ COMMITTED');
+        return await this.round(runner, limit);
+      } catch (error) {
+        await rollBack(client);
+        throw error;
+      }
     } finally {
       await runner.release();
     }
+  }
+
+  private async round(runner: QueryRunner, limit: number): Promise<number> {
+    await runner.query(`select set_config('idle_in_transaction_session_timeout', '60s', true)`);
+    const batch = Math.min(limit, this.destination.batchSize, MAX_BATCH);
+    const messages = (await runner.query(CLAIM, [this.destination.name, batch])) as RelayedMessage[];
+    const deliveries = messages.length > 0 ? await this.deliver(messages) : [];
+    await settle(runner, deliveries);
+    await runner.commitTransaction();
+    for (const delivery of deliveries) if (delivery.outcome !== 'delivered') this.report(delivery);
+    return messages.length;
   }
 
   private async deliver(messages: readonly RelayedMessage[]): Promise<readonly Delivery[]> {

@@ -6,6 +6,7 @@ import { storeAnswer, takeKey } from './idempotency-fence.ts';
 import { requestContext, type IdempotencyFence } from '../logging/request-context.ts';
 import { breakConnection, driverClientOf } from './database.ts';
 import { isTransactionOpen, whileTransactionIsOpen } from './open-transaction.ts';
+import { rollBack } from './roll-back.ts';
 import { isConnectionLoss, RETRYABLE_SQLSTATES, sqlstateOf, sqlstates } from './sqlstates.ts';
 import { PostgresTransaction } from './transaction.ts';
 import { resolveCommit } from './unknown-commit.ts';
@@ -87,22 +88,24 @@ export class PostgresTransactionManager extends TransactionManager {
   ): Promise<T> {
     const runner = this.dataSource.createQueryRunner();
     try {
-      await runner.connect();
-      await runner.startTransaction('SERIALIZABLE');
-      const tx = new PostgresTransaction(await prepare(runner, deadlineAt), runner);
-      const result = await whileTransactionIsOpen(async () => {
-        if (fence) await takeKey(tx, fence);
-        const answer = await work(tx);
-        if (fence) await storeAnswer(tx, fence, answer);
-        return answer;
-      });
-      await this.commit(runner, tx);
-      if (tx.destinations.size > 0) this.options.afterCommit?.(tx.destinations);
-      return result;
-    } catch (error) {
-      if (fence) delete fence.stored;
-      if (runner.isTransactionActive) await runner.rollbackTransaction().catch(() => undefined);
-      throw error;
+      const client = await driverClientOf(runner);
+      try {
+        await runner.startTransaction('SERIALIZABLE');
+        const tx = new PostgresTransaction(await prepare(runner, deadlineAt), runner);
+        const result = await whileTransactionIsOpen(async () => {
+          if (fence) await takeKey(tx, fence);
+          const answer = await work(tx);
+          if (fence) await storeAnswer(tx, fence, answer);
+          return answer;
+        });
+        await this.commit(runner, tx);
+        if (tx.destinations.size > 0) this.options.afterCommit?.(tx.destinations);
+        return result;
+      } catch (error) {
+        if (fence) delete fence.stored;
+        await rollBack(client);
+        throw error;
+      }
     } finally {
       await runner.release();
     }

@@ -42,7 +42,7 @@ export class HoldSeats {
     const data = { sector_id: sector.id, available: state.available, other_sectors: state.othersHaveSeats };
     if (taken.length === 0)
       return new DomainError('SEATS_BUSY', 'Somebody is taking these seats this moment.', { ...data, seat_ids: busy });
-    const { seats } = await this.inventory.seats(sector.id);
+    const seats = await this.inventory.seats(sector.id);
     // Anybody may look at a moment-old picture of the sector: what was just found to be gone is not offered in its place.
     const gone = new Set([...taken, ...busy]);
     const alternative = nearestBlock(

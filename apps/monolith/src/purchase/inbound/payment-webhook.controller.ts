@@ -32,7 +32,11 @@ export class PaymentWebhookController {
   ): Promise<{ received: true }> {
     const event = this.payments.readWebhook(Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0), signature);
     const settled = await this.settlePayment.execute(event);
-    this.logger.info({ event_id: event.eventId, type: event.type, intent_id: event.intentId, settled }, 'payment event');
+    const facts = { event_id: event.eventId, type: event.type, intent_id: event.intentId, settled };
+    // Money that came and fits no order is for people to look at; what went back has told the fan by itself.
+    if (event.outcome === 'succeeded' && settled === 'unknown intent') this.logger.error(facts, 'a payment of no order of ours');
+    else if (settled === 'refunded') this.logger.warn(facts, 'a payment goes back');
+    else this.logger.info(facts, 'payment event');
     return { received: true };
   }
 }

@@ -1,17 +1,6 @@
-import { givenId } from '#platform/http/text-fields';
+import { emailAddress, givenId, personName } from '#platform/http/text-fields';
 import { z } from 'zod';
-import type { Order, Reservation } from '../application/ports.ts';
-import type { OrderDetails } from '../application/ports.ts';
-
-/** Text people type: no control characters (PostgreSQL refuses NUL), no lone surrogates, not a novel. */
-const plainText = (max: number) =>
-  z
-    .string()
-    .min(1)
-    .max(max)
-    // eslint-disable-next-line no-control-regex
-    .regex(/^[^\u0000-\u001f\u007f]*$/, 'must not have control characters')
-    .refine((text) => text.isWellFormed() && text.trim() !== '', 'must be readable text');
+import type { Order, OrderDetails, Reservation } from '../application/ports.ts';
 
 export const holdRequest = z
   .union([
@@ -29,10 +18,10 @@ export const holdRequest = z
 export const checkOutRequest = z
   .strictObject({
     holders: z
-      .array(z.strictObject({ seat_id: givenId, name: plainText(100) }))
+      .array(z.strictObject({ seat_id: givenId, name: personName }))
       .min(1)
       .max(20),
-    email: z.email().max(254),
+    email: emailAddress,
   })
   .meta({ id: 'CheckOutRequest' });
 

@@ -3,7 +3,7 @@ import { reservationStatusAt, type ReservationStatus } from '#domain/purchase/re
 import { inside } from '#platform/postgres/transaction';
 import type { DataSource } from 'typeorm';
 import { Reservations, type Reservation } from '../application/ports.ts';
-import { countReservation } from './postgres-fan-seats.ts';
+import { countReservation, keepCounted } from './postgres-fan-seats.ts';
 
 type Row = Reservation & { readonly asOf: Date };
 
@@ -22,18 +22,22 @@ function asReservation({ asOf, ...row }: Row): Reservation {
 /**
  * The sweeper's claim. READ COMMITTED on purpose (one statement, no transaction of ours): it moves rows whose time has
  * come and decides nothing; at SERIALIZABLE its scan would collide with every new hold. Seats that somebody else already
- * took over keep their new holder; the event is written with the change of state, so it exists once per reservation.
+ * took over keep their new holder; the event is written with the change of state, so it exists once per reservation. A
+ * checkout that commits between the snapshot and the lock leaves a row that is read anew and an order that is not seen: it
+ * would await its payment for ever, so what is no longer as it was seen is left to the next round (found by the simulation).
  */
 const EXPIRE_DUE = `
   with due as (
     select id, match_id, sector_id, user_id, status, seat_ids from reservations
     where not swept and expires_at <= now() order by expires_at limit $1 for update skip locked
+  ), unchanged as (
+    select due.* from due join reservations as_seen on as_seen.id = due.id and as_seen.status = due.status
   ), swept as (
-    update reservations r set swept = true, status = case when due.status in ('held', 'ordered') then 'expired' else due.status end,
+    update reservations r set swept = true, status = case when unchanged.status in ('held', 'ordered') then 'expired' else unchanged.status end,
                               ended_at = coalesce(r.ended_at, now())
-    from due where r.id = due.id
+    from unchanged where r.id = unchanged.id
   ), ended as (
-    select * from due where status in ('held', 'ordered')
+    select * from unchanged where status in ('held', 'ordered')
   ), freed as (
     update seats s set status = 'available', reservation_id = null, expires_at = null
     from ended where s.id = any(array(select unnest(seat_ids) from ended)) and s.reservation_id = ended.id and s.status = 'held'
@@ -92,6 +96,10 @@ export class PostgresReservations extends Reservations {
       reservation.id,
     ]);
     return true;
+  }
+
+  staysCounted(tx: Transaction, reservation: Reservation): Promise<boolean> {
+    return keepCounted(tx, reservation);
   }
 
   countAgain(tx: Transaction, reservation: Reservation, limit: number): Promise<boolean> {

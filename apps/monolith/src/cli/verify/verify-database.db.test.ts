@@ -2,10 +2,10 @@ import { openDatabase } from '#platform/postgres/database';
 import { createTestDatabase, createTestRedis, type TestDatabase, type TestRedis } from '#testing/test-database';
 import { randomUUID } from 'node:crypto';
 import type { DataSource } from 'typeorm';
-import { ExpireReservations } from '../purchase/application/expire-reservations.ts';
-import { brokenSales, filledIn, listed, refund, take } from '../testing/broken-sales.ts';
-import { buy, hold, makeSampleSale, openShop, release, type HeldSeats, type SampleSale } from '../testing/sample-sale.ts';
-import { putOnSale, seated, type MatchOnSale, type WholeMonolith } from '../testing/whole-monolith.ts';
+import { ExpireReservations } from '../../purchase/application/expire-reservations.ts';
+import { brokenSales, filledIn, listed, refund, take } from '../../testing/broken-sales.ts';
+import { buy, hold, makeSampleSale, openShop, release, type HeldSeats, type SampleSale } from '../../testing/sample-sale.ts';
+import { ops, putOnSale, seated, type MatchOnSale, type WholeMonolith } from '../../testing/whole-monolith.ts';
 import { invariants, NoSuchMatch, verifyDatabase, verifySnapshot, type Verification } from './verify-database.ts';
 
 let database: TestDatabase;
@@ -140,6 +140,17 @@ describe('a sale that runs', () => {
     await runner.rollbackTransaction();
     await runner.release();
     expect(brokenOnes(verification)).toEqual([]);
+  });
+
+  test('in which the limit is lowered takes nobody who bought before for a cheat, nor who pays afterwards', async () => {
+    const lowered = await putOnSale(shop, { sectors: [seated('East A', 1, 12)] });
+    await buy(shop, await hold(shop, lowered));
+    const underWay = await hold(shop, lowered);
+    const change = await shop.call('PATCH', `/api/v1/ops/matches/${lowered.id}`, { ...ops, body: { max_tickets_per_fan: 1 } });
+    expect([change.status, change.json.max_tickets_per_fan]).toEqual([200, 1]);
+    await buy(shop, underWay);
+    expect(brokenOnes(await verifyDatabase(shop.dataSource, { matchId: lowered.id }))).toEqual([]);
+    await expect(hold(shop, lowered)).rejects.toThrow('TICKET_LIMIT_REACHED');
   });
 
   test('raises no false alarm', async () => {

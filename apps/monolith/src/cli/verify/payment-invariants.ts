@@ -2,7 +2,7 @@ import { lives, ofMatch, type Invariant } from './invariant.ts';
 
 /**
  * Money that goes back: carried out at the sandbox, or still on its way there (under the same key it may be both). Another
- * provider keeps its own books: of those we see only what is on its way, and not what was paid when it was not the total.
+ * provider keeps its own books: of what it gave back we see only what is on its way.
  */
 const REFUNDS = `
   select key, intent_id, amount_cents::bigint as cents from sandbox_refunds
@@ -11,10 +11,13 @@ const REFUNDS = `
 
 const GIVEN_BACK = `select intent_id, sum(cents) as cents from (${REFUNDS}) f group by intent_id`;
 
+const TOLD = `select intent_id, max(amount_cents) as amount_cents, max(currency) as currency from payment_inbox where outcome = 'succeeded' group by intent_id`;
+
 /** Every payment that was taken: as the provider told us, and as the sandbox has it in its own books. */
 const CAPTURED = `
-  select coalesce(e.intent_id, i.id) as intent_id, e.intent_id is not null as told, i.amount_cents, i.currency
-  from (select distinct intent_id from payment_inbox where outcome = 'succeeded') e
+  select coalesce(e.intent_id, i.id) as intent_id, e.intent_id is not null as told, i.amount_cents as booked_cents,
+         coalesce(i.amount_cents, e.amount_cents) as amount_cents, coalesce(i.currency, e.currency) as currency
+  from (${TOLD}) e
     full join (select id, amount_cents, currency from sandbox_intents where status in ('succeeded', 'refunded')) i on i.id = e.intent_id`;
 
 /** What an order that was refunded in part owes: the prices of the places whose tickets are dead. */
@@ -39,8 +42,8 @@ export const paymentInvariants: readonly Invariant[] = [
                   when o.id is null then 'taken for an order that does not exist'
                   when o.status not in ('completed', 'refunded') then 'taken, but its order is ' || o.status
                   when o.status = 'completed' and (c.amount_cents, c.currency) <> (o.total_cents, o.currency) then 'taken over another amount than the order''s'
-                  when o.status = 'refunded' and coalesce(b.cents, 0) < c.amount_cents
-                    then coalesce(b.cents, 0) || ' of ' || c.amount_cents || ' cents went back or are on their way'
+                  when o.status = 'refunded' and coalesce(b.cents, 0) < c.booked_cents
+                    then coalesce(b.cents, 0) || ' of ' || c.booked_cents || ' cents went back or are on their way'
              end as problem
       from (${CAPTURED}) c
         left join orders o on o.intent_id = c.intent_id
@@ -53,7 +56,7 @@ export const paymentInvariants: readonly Invariant[] = [
     sentence: 'every completed or refunded order was paid for',
     sql: `
       select o.id as order_id, o.intent_id, case when p.intent_id is null then o.status || ', but no payment for it was reported' end as problem
-      from orders o left join (select distinct intent_id from payment_inbox where outcome = 'succeeded') p on p.intent_id = o.intent_id
+      from orders o left join (${TOLD}) p on p.intent_id = o.intent_id
       where o.status in ('completed', 'refunded') and o.total_cents > 0 and ${ofMatch('o.match_id')}`,
   },
   {
@@ -62,7 +65,7 @@ export const paymentInvariants: readonly Invariant[] = [
     sql: `
       select b.intent_id, o.id as order_id,
              case when o.id is null then 'goes back for an order that does not exist'
-                  when o.status = 'refunded' and b.cents > coalesce(i.amount_cents, case when o.completed_at is not null then o.total_cents end)
+                  when o.status = 'refunded' and b.cents > coalesce(i.amount_cents, p.amount_cents)
                     then b.cents || ' cents go back, more than were paid'
                   when o.status = 'completed' and b.cents > coalesce(d.cents, 0)
                     then b.cents || ' cents go back, but dead tickets cost only ' || coalesce(d.cents, 0)
@@ -70,6 +73,7 @@ export const paymentInvariants: readonly Invariant[] = [
       from (${GIVEN_BACK}) b
         left join orders o on o.intent_id = b.intent_id
         left join sandbox_intents i on i.id = b.intent_id
+        left join (${TOLD}) p on p.intent_id = b.intent_id
         left join (${REFUNDED_SEATS}) d on d.order_id = o.id
       where ${ofMatch('o.match_id')}`,
   },
