@@ -46,6 +46,8 @@ export const monolithSamples: Readonly<Record<string, Sample>> = {
   'GET /api/v1/matches': { query: 'page' },
   'GET /api/v1/matches/:id': { path: byMatch },
   'GET /api/v1/matches/:id/sectors': { path: byMatch },
+  // A match that is there has a stream that does not end.
+  'GET /api/v1/matches/:id/availability': { path: () => ({ id: '0190a000-0000-7000-8000-0000000000ff' }) },
   'GET /api/v1/matches/:id/sectors/:sid/seats': { path: (at) => ({ id: at.matchId, sid: at.sectorId }) },
   'POST /api/v1/matches/:id/reservations': {
     path: byMatch,

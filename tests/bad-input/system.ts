@@ -114,10 +114,10 @@ export async function openSystem(): Promise<System> {
   }
 }
 
-/** What the relays still have to do is done when nothing has changed for half a second. */
+/** What the relays and the sale watch, which looks every second, still have to do is done when nothing has changed for longer. */
 async function settled(snapshot: () => Promise<string>): Promise<void> {
   let [before, quiet] = [await snapshot(), 0];
-  while (quiet < 5) {
+  while (quiet < 15) {
     await new Promise((resolve) => setTimeout(resolve, 100));
     const now = await snapshot();
     quiet = now === before ? quiet + 1 : 0;

@@ -16,6 +16,11 @@ export const outboxDestinations: Readonly<Record<string, readonly [taker: string
 /** What happened, in the past tense, and where it is told. */
 export const events: Readonly<Record<string, readonly [what: string, becomes: string]>> = {
   'match.created': ['a match was put up for sale', '`waiting-room`: the queue is made, when the match has one'],
+  'match.sold_out': [
+    'nothing is free and nothing held',
+    '`waiting-room`: the line ends, when the match has one; open windows go on',
+  ],
+  'match.reopened': ['seats of a sold-out match came back', '`waiting-room`: the queue is open again, with an empty line'],
   'order.completed': ['an order was paid', '`email`: one mail `order_confirmation`; `waiting-room`: the turn is complete'],
   'order.cancelled': ['an order was given up before it was paid', '`payments`: its intent is cancelled'],
   'order.refunded': ['the money of an order goes back', '`payments`: one refund; `email`: one mail `refund`'],

@@ -34,6 +34,8 @@ export abstract class CatalogApi {
   abstract sectors(matchId: string): Promise<readonly CatalogSector[]>;
   abstract sector(sectorId: string): Promise<CatalogSector | undefined>;
   abstract list(filter: { status?: SaleStatus; after?: string; limit: number }): Promise<readonly CatalogMatch[]>;
+  /** Those whose sale is not closed, the last to be played first. */
+  abstract running(limit: number): Promise<readonly CatalogMatch[]>;
   abstract add(tx: Transaction, match: CatalogMatch, sectors: readonly CatalogSector[]): Promise<void>;
   abstract update(tx: Transaction, matchId: string, change: Partial<Omit<CatalogMatch, 'id'>>): Promise<void>;
 }

@@ -14,6 +14,14 @@ export interface MatchReport extends SeatCounts {
   readonly orders: Readonly<Record<string, number>>;
 }
 
+export interface SeatsLeft {
+  readonly sectors: readonly { readonly sectorId: string; readonly available: number }[];
+  readonly free: number;
+  readonly held: number;
+  /** How many open windows could find a seat: free seats, and open windows that already hold some. */
+  readonly usefulWindows: number;
+}
+
 /** What operations ask of the purchase. */
 export abstract class PurchaseApi {
   /** Puts the places of a new match up for sale. */
@@ -22,6 +30,11 @@ export abstract class PurchaseApi {
     matchId: string,
     sectors: readonly { sectorId: string; places: readonly Place[] }[],
   ): Promise<void>;
-  abstract availability(matchId: string): Promise<ReadonlyMap<string, SeatCounts>>;
+  /** At most a second old. */
+  abstract left(matchId: string): Promise<SeatsLeft>;
+  /** With everything that was committed before it was asked. */
+  abstract leftNow(matchId: string): Promise<SeatsLeft>;
+  /** Is a seat free, or held? As it is in this transaction. */
+  abstract anyLeft(tx: Transaction, matchId: string): Promise<boolean>;
   abstract report(matchId: string): Promise<MatchReport>;
 }

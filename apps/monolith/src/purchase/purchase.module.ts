@@ -7,6 +7,7 @@ import type { Logger } from '#platform/logging/logger';
 import { connectRedis, type RedisConnection } from '#platform/redis/redis-connection';
 import { useCase } from '#platform/use-case';
 import { Module } from '@nestjs/common';
+import { Counter } from 'prom-client';
 import { DataSource } from 'typeorm';
 import { CatalogApi } from '../catalog/catalog.api.ts';
 import { CatalogModule } from '../catalog/catalog.module.ts';
@@ -18,6 +19,7 @@ import { PaymentModule } from '../payment/payment.module.ts';
 import { TicketingApi } from '../ticketing/ticketing.api.ts';
 import { TicketingModule } from '../ticketing/ticketing.module.ts';
 import { CONFIG, LOGGER, REDIS, TRANSACTION_RETRIES, type TransactionRetries } from '../tokens.ts';
+import { SeatViews } from './application/availability-reader.ts';
 import { CheckOut } from './application/check-out.ts';
 import { ExpireReservations } from './application/expire-reservations.ts';
 import { FollowWaitingRoom } from './application/follow-waiting-room.ts';
@@ -38,7 +40,9 @@ import {
 } from './application/ports.ts';
 import { ReleaseReservation } from './application/release-reservation.ts';
 import { SettlePayment } from './application/settle-payment.ts';
-import { HoldMetrics } from './inbound/hold-metrics.ts';
+import { AvailabilityController } from './inbound/availability.controller.ts';
+import { AvailabilityStreams } from './inbound/availability-streams.ts';
+import { HoldNews } from './inbound/hold-news.ts';
 import { OrdersController } from './inbound/orders.controller.ts';
 import { PaymentWebhookController } from './inbound/payment-webhook.controller.ts';
 import { QueueEventsListener } from './inbound/queue-events.listener.ts';
@@ -59,9 +63,11 @@ import { PostgresStreamCursors } from './outbound/postgres-stream-cursors.ts';
 import { PostgresReservations } from './outbound/postgres-reservations.ts';
 import { SeatHoldLanes } from './outbound/seat-hold-lanes.ts';
 import { SeatMaps } from './outbound/seat-maps.ts';
+import { PostgresSeatLooks } from './outbound/postgres-seat-looks.ts';
 import { SeatNews } from './outbound/seat-news.ts';
 import { PostgresSeatInventory } from './outbound/postgres-seat-inventory.ts';
 import { PurchaseDesk } from './outbound/purchase-desk.ts';
+import { SharedSeatViews } from './outbound/shared-seat-views.ts';
 import { RecordedWaitingRoomConsequences } from './outbound/waiting-room-consequences.ts';
 import { GrantedTurns } from './outbound/redis-granted-turns.ts';
 import { RedisWaitingRoomEvents } from './outbound/redis-waiting-room-events.ts';
@@ -73,7 +79,7 @@ const HOLD_LANES = 2;
 /** Holds, orders and payments: from a free seat to a sold one. */
 @Module({
   imports: [CatalogModule, FansModule, PaymentModule, TicketingModule],
-  controllers: [ReservationsController, OrdersController, SectorsController, PaymentWebhookController],
+  controllers: [ReservationsController, OrdersController, SectorsController, AvailabilityController, PaymentWebhookController],
   providers: [
     { provide: MatchesForSale, useFactory: (catalog: CatalogApi) => new CatalogMatches(catalog), inject: [CatalogApi] },
     {
@@ -81,6 +87,25 @@ const HOLD_LANES = 2;
       useFactory: (dataSource: DataSource) => new PostgresSeatInventory(dataSource),
       inject: [DataSource],
     },
+    {
+      provide: PostgresSeatLooks,
+      useFactory: (dataSource: DataSource) => new PostgresSeatLooks(dataSource),
+      inject: [DataSource],
+    },
+    {
+      provide: SeatViews,
+      useFactory: (seatLooks: PostgresSeatLooks, inventory: SeatInventory, metrics: Metrics) => {
+        const looks = new Counter({
+          name: 'availability_looks_total',
+          help: 'Queries for what is free: of a match by sector, or the seats of a sector.',
+          labelNames: ['at'],
+          registers: [metrics.registry],
+        });
+        return new SharedSeatViews(seatLooks, inventory, (at) => looks.inc({ at }));
+      },
+      inject: [PostgresSeatLooks, SeatInventory, Metrics],
+    },
+    AvailabilityStreams,
     {
       provide: PostgresPurchaseWindows,
       useFactory: (dataSource: DataSource, redis: RedisConnection) =>
@@ -147,7 +172,11 @@ const HOLD_LANES = 2;
       inject: [PostgresPurchaseWindows, FansApi, Outbox, Ids, Clock],
     },
     useCase(HoldSeats, MatchesForSale, SeatInventory, SeatHolds),
-    { provide: HoldMetrics, useFactory: (metrics: Metrics) => new HoldMetrics(metrics.registry), inject: [Metrics] },
+    {
+      provide: HoldNews,
+      useFactory: (metrics: Metrics, views: SeatViews) => new HoldNews(metrics.registry, views),
+      inject: [Metrics, SeatViews],
+    },
     useCase(CheckOut, TransactionManager, Reservations, Orders, Payments, OrderConsequences, Ids),
     useCase(ReleaseReservation, TransactionManager, Reservations, Orders, OrderConsequences),
     useCase(SettlePayment, TransactionManager, PaymentInbox, Orders, Reservations, MatchesForSale, OrderConsequences),
@@ -155,8 +184,9 @@ const HOLD_LANES = 2;
     useCase(FollowWaitingRoom, TransactionManager, WaitingRoomEvents, StreamCursors, WaitingRoomConsequences),
     {
       provide: PurchaseApi,
-      useFactory: (inventory: SeatInventory, reader: PurchaseReader) => new PurchaseDesk(inventory, reader),
-      inject: [SeatInventory, PurchaseReader],
+      useFactory: (inventory: SeatInventory, views: SeatViews, seatLooks: PostgresSeatLooks, reader: PurchaseReader) =>
+        new PurchaseDesk(inventory, views, seatLooks, reader),
+      inject: [SeatInventory, SeatViews, PostgresSeatLooks, PurchaseReader],
     },
     QueueEventsListener,
     ReservationExpirySchedule,

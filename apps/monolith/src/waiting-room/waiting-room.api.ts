@@ -1,14 +1,19 @@
-import type { ControlRequest, QueueStatusAnswer } from '#contracts/waiting-room-control';
+import type { ControlRequest, QueueStatusAnswer, SoldOutRequest } from '#contracts/waiting-room-control';
 import type { SaleStatus } from '#domain/catalog/sale';
 
 /** The queue service, from the monolith's side: internal REST, never inside a transaction. */
 export abstract class WaitingRoomApi {
-  /** Answers when the waiting room has taken it; throws DEPENDENCY_UNAVAILABLE when it does not, and nothing was changed. */
-  abstract control(matchId: string, request: ControlRequest): Promise<void>;
+  /**
+   * All it must know of a match as it is now; what is said of it makes the queue if it is not there. Answers when the waiting
+   * room has taken it; throws DEPENDENCY_UNAVAILABLE when it does not. Without `usefulWindows` their number stays.
+   */
+  abstract tell(match: QueuedMatch, usefulWindows?: number): Promise<void>;
+  /** What is left, at least one sector, for those who wait. Nothing left is the state of a match: `tell`. */
+  abstract tellRemaining(matchId: string, sectors: readonly RemainingSector[]): Promise<void>;
   /** Undefined when it does not answer or has no such queue. */
   abstract status(matchId: string): Promise<QueueStatusAnswer | undefined>;
-  /** Does it have this queue? Undefined when it does not answer. */
-  abstract knows(matchId: string): Promise<boolean | undefined>;
+  /** Does it have this queue, and is it open to anybody? Undefined when it does not answer. */
+  abstract look(matchId: string): Promise<'unknown' | QueueStatusAnswer['status'] | undefined>;
   /** The purchase of this turn is done. Repeatable; a late repeat does not end a newer turn of the same fan. */
   abstract complete(matchId: string, userId: string, sessionToken: string): Promise<void>;
   /**
@@ -26,7 +31,10 @@ export type WaitingRoomMessage =
   /** Tell it the state the match has when this is delivered. */
   | { readonly kind: 'sync'; readonly match_id: string };
 
+export type RemainingSector = SoldOutRequest['remaining_sectors'][number];
+
 export interface QueuedMatch {
+  readonly id: string;
   readonly saleStatus: SaleStatus;
   readonly opensAt: Date | null;
   readonly processingRate: number;
@@ -34,21 +42,26 @@ export interface QueuedMatch {
   readonly pauseReason: string | null;
 }
 
-const queueStatusOf: Record<SaleStatus, ControlRequest['status']> = {
+const queueStatusOf: Record<Exclude<SaleStatus, 'sold_out'>, ControlRequest['status']> = {
   scheduled: 'scheduled',
   open: 'active',
   paused: 'paused',
-  sold_out: 'closed',
   closed: 'closed',
 };
 
-/** What the waiting room must know of a match, all of it: it may have lost everything. */
-export function controlOf(match: QueuedMatch): ControlRequest {
+/**
+ * What the waiting room must know of a match, all of it: it may have lost everything. Sold out is not said here: `closed` would
+ * end the open windows, and this is followed by its own call. Until then nobody is let in, and a queue that is not
+ * there is made without an hour at which it would open.
+ */
+export function controlOf(match: QueuedMatch, usefulWindows?: number): ControlRequest {
+  const bounds = { processing_rate: match.processingRate, max_open_windows: match.maxOpenWindows };
+  if (match.saleStatus === 'sold_out') return { ...bounds, opens_at: null, useful_windows: 0, reason: null };
   return {
+    ...bounds,
     status: queueStatusOf[match.saleStatus],
     opens_at: match.opensAt?.toISOString() ?? null,
-    processing_rate: match.processingRate,
-    max_open_windows: match.maxOpenWindows,
-    reason: match.saleStatus === 'sold_out' ? 'sold_out' : match.pauseReason,
+    reason: match.pauseReason,
+    ...(usefulWindows === undefined ? {} : { useful_windows: usefulWindows }),
   };
 }

@@ -5,6 +5,8 @@ import { DataSource } from 'typeorm';
 import { CatalogApi } from '../catalog/catalog.api.ts';
 import { CatalogModule } from '../catalog/catalog.module.ts';
 import type { MonolithConfig } from '../config.ts';
+import { PurchaseApi } from '../purchase/purchase.api.ts';
+import { PurchaseModule } from '../purchase/purchase.module.ts';
 import { CONFIG } from '../tokens.ts';
 import { QueueKeeper } from './inbound/queue-keeper.schedule.ts';
 import { HttpWaitingRoom } from './outbound/http-waiting-room.ts';
@@ -18,7 +20,7 @@ export class WaitingRoomDestinations {
 
 /** The way to the queue service. */
 @Module({
-  imports: [CatalogModule],
+  imports: [CatalogModule, PurchaseModule],
   providers: [
     {
       provide: WaitingRoomApi,
@@ -28,9 +30,9 @@ export class WaitingRoomDestinations {
     },
     {
       provide: WaitingRoomDestinations,
-      useFactory: (waitingRoom: WaitingRoomApi, catalog: CatalogApi) =>
-        new WaitingRoomDestinations([new WaitingRoomDestination(waitingRoom, catalog)]),
-      inject: [WaitingRoomApi, CatalogApi],
+      useFactory: (waitingRoom: WaitingRoomApi, catalog: CatalogApi, purchase: PurchaseApi) =>
+        new WaitingRoomDestinations([new WaitingRoomDestination(waitingRoom, catalog, purchase)]),
+      inject: [WaitingRoomApi, CatalogApi, PurchaseApi],
     },
     QueueKeeper,
   ],

@@ -1,6 +1,6 @@
 import { developmentSecrets } from '#platform/config/settings';
 import { createTestDatabase, createTestRedis, type TestDatabase, type TestRedis } from '#testing/test-database';
-import { openMonolith, putOnSale, type WholeMonolith } from '../testing/whole-monolith.ts';
+import { openMonolith, putOnSale, seated, type WholeMonolith } from '../testing/whole-monolith.ts';
 import { QueueKeeper } from './inbound/queue-keeper.schedule.ts';
 import { QueueStandIn } from './testing/queue-stand-in.ts';
 import { WaitingRoomApi } from './waiting-room.api.ts';
@@ -103,6 +103,20 @@ describe('what the waiting room must hear', () => {
     const body = { kind: 'complete', match_id: A, user_id: B, session_token: 'st_used' };
     await destination()?.deliver([{ id, event: 'order.completed', body }]);
     expect(queue.completed).toContain(`${A} st_used`);
+  });
+
+  test('a turn ends after it was said how many others can still be of use: none for the last seat, so that nobody is let in for nothing', async () => {
+    const [monolith] = replicas;
+    if (!monolith) throw new Error('no replica');
+    const match = await putOnSale(monolith, { queue_required: true, sectors: [seated('East A', 1, 1)] });
+    await monolith.dataSource.query(`update seats set status = 'blocked' where match_id = $1`, [match.id]);
+    const body = { kind: 'complete', match_id: match.id, user_id: B, session_token: 'st_last' };
+    await destination()?.deliver([{ id, event: 'order.completed', body }]);
+    expect(queue.lastControl(match.id)).toMatchObject({ status: 'active', useful_windows: 0 });
+    const order = queue.heard.filter((call) => call.includes(match.id)).map((call) => call.split(' ')[0]);
+    expect(order).toEqual(['control', 'windows']);
+    queue.mood = 'refusing';
+    expect(await destination()?.deliver([{ id, event: 'order.completed', body }])).toMatchObject([{ outcome: 'later' }]);
   });
 
   test.each(['down', 'refusing'] as const)('while it is %s the message waits and is never given up', async (mood) => {

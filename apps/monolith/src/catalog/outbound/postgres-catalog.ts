@@ -1,7 +1,7 @@
 import type { Transaction } from '#application/transaction-manager';
 import { statusAt, type SaleStatus } from '#domain/catalog/sale';
 import { inside } from '#platform/postgres/transaction';
-import { Brackets, type DataSource, type EntityManager } from 'typeorm';
+import { Brackets, Not, type DataSource, type EntityManager } from 'typeorm';
 import { CatalogApi, type CatalogMatch, type CatalogSector } from '../catalog.api.ts';
 import { matchTable, sectorTable, type MatchRow } from './catalog.tables.ts';
 
@@ -41,6 +41,15 @@ export class PostgresCatalog extends CatalogApi {
     return (await query.getMany()).map(asMatch);
   }
 
+  async running(limit: number): Promise<readonly CatalogMatch[]> {
+    const rows = await this.dataSource.manager.find(matchTable, {
+      where: { saleStatus: Not<SaleStatus>('closed') },
+      order: { kickoffAt: 'DESC' },
+      take: limit,
+    });
+    return rows.map(asMatch);
+  }
+
   async add(tx: Transaction, match: CatalogMatch, sectors: readonly CatalogSector[]): Promise<void> {
     const manager = this.manager(tx);
     await manager.insert(matchTable, match);
@@ -51,7 +60,13 @@ export class PostgresCatalog extends CatalogApi {
   }
 
   async update(tx: Transaction, matchId: string, change: Partial<Omit<CatalogMatch, 'id'>>): Promise<void> {
-    if (Object.keys(change).length > 0) await this.manager(tx).update(matchTable, { id: matchId }, change);
+    if (Object.keys(change).length === 0) return;
+    if (change.maxTicketsPerFan !== undefined)
+      await inside(tx).rows(
+        `update matches set limit_lowered_at = clock_timestamp() where id = $1 and max_tickets_per_fan > $2`,
+        [matchId, change.maxTicketsPerFan],
+      );
+    await this.manager(tx).update(matchTable, { id: matchId }, change);
   }
 
   private manager(tx?: Transaction): EntityManager {

@@ -36,7 +36,19 @@ export abstract class Catalog {
   abstract update(tx: Transaction, matchId: string, change: Partial<Omit<Match, 'id'>>): Promise<void>;
 }
 
+/** What a match still has to sell: at most a second old, so good for telling, not for deciding. */
+export interface SeatsLeft {
+  readonly sectors: readonly { readonly sectorId: string; readonly available: number }[];
+  readonly free: number;
+  readonly held: number;
+  /** How many open windows could find a seat: free seats, and open windows that already hold some. */
+  readonly usefulWindows: number;
+}
+
 export abstract class Seats {
+  abstract left(matchId: string): Promise<SeatsLeft>;
+  /** Is a seat free, or held? As it is in this transaction. */
+  abstract anyLeft(tx: Transaction, matchId: string): Promise<boolean>;
   abstract layOut(
     tx: Transaction,
     matchId: string,
@@ -46,7 +58,12 @@ export abstract class Seats {
 
 /** The queue of a match, told before the monolith commits: if it does not take it, nothing was changed. */
 export abstract class Queues {
-  abstract tell(match: Match): Promise<void>;
+  /** Without `usefulWindows` their number stays. */
+  abstract tell(match: Match, usefulWindows?: number): Promise<void>;
+  abstract tellRemaining(
+    matchId: string,
+    sectors: readonly { sectorId: string; name: string; available: number }[],
+  ): Promise<void>;
   abstract exclusively<T>(matchId: string, work: () => Promise<T>): Promise<T>;
 }
 

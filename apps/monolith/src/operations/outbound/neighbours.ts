@@ -2,7 +2,7 @@ import type { Transaction } from '#application/transaction-manager';
 import type { Place } from '#domain/catalog/stadium-layout';
 import type { CatalogApi } from '../../catalog/catalog.api.ts';
 import type { PurchaseApi } from '../../purchase/purchase.api.ts';
-import { controlOf, type WaitingRoomApi } from '../../waiting-room/waiting-room.api.ts';
+import type { WaitingRoomApi } from '../../waiting-room/waiting-room.api.ts';
 import {
   Catalog,
   MatchNumbers,
@@ -10,6 +10,7 @@ import {
   Seats,
   type Match,
   type QueueTotals,
+  type SeatsLeft,
   type SeatTotals,
   type Sector,
 } from '../application/ports.ts';
@@ -40,14 +41,26 @@ export class SteeredSeats extends Seats {
   layOut(tx: Transaction, matchId: string, sectors: readonly { sectorId: string; places: readonly Place[] }[]): Promise<void> {
     return this.purchase.layOut(tx, matchId, sectors);
   }
+  left(matchId: string): Promise<SeatsLeft> {
+    return this.purchase.left(matchId);
+  }
+  anyLeft(tx: Transaction, matchId: string): Promise<boolean> {
+    return this.purchase.anyLeft(tx, matchId);
+  }
 }
 
 export class SteeredQueues extends Queues {
   constructor(private readonly waitingRoom: WaitingRoomApi) {
     super();
   }
-  tell(match: Match): Promise<void> {
-    return this.waitingRoom.control(match.id, controlOf(match));
+  tell(match: Match, usefulWindows?: number): Promise<void> {
+    return this.waitingRoom.tell(match, usefulWindows);
+  }
+  tellRemaining(matchId: string, sectors: readonly { sectorId: string; name: string; available: number }[]): Promise<void> {
+    return this.waitingRoom.tellRemaining(
+      matchId,
+      sectors.map(({ sectorId, name, available }) => ({ sector_id: sectorId, name, available })),
+    );
   }
   exclusively<T>(matchId: string, work: () => Promise<T>): Promise<T> {
     return this.waitingRoom.exclusively(matchId, work);

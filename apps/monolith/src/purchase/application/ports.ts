@@ -81,7 +81,8 @@ export abstract class SeatInventory {
     sectors: readonly { sectorId: string; places: readonly Place[] }[],
   ): Promise<void>;
   abstract free(sectorId: string): Promise<readonly FreePlace[]>;
-  abstract seats(sectorId: string): Promise<{ version: number; seats: readonly SeatState[] }>;
+  /** In the order of their rows. */
+  abstract seats(sectorId: string): Promise<readonly SeatState[]>;
   abstract states(matchId: string): Promise<readonly SectorState[]>;
   abstract sectorState(matchId: string, sectorId: string): Promise<SectorState & { readonly othersHaveSeats: boolean }>;
   /** Which sector each of these seats is in; unknown ones are missing. */
@@ -148,6 +149,11 @@ export abstract class Reservations {
   abstract freeSeats(tx: Transaction, reservationId: string): Promise<void>;
   /** Makes its seats sold if every one of them is still its own or free again; false and nothing changed otherwise. */
   abstract sellSeats(tx: Transaction, reservation: Reservation): Promise<boolean>;
+  /**
+   * A living hold still counts among its fan's seats, and whoever counted them before this gives the fan no more. False when it
+   * ended, and the fan was given others, while the transaction was under way.
+   */
+  abstract staysCounted(tx: Transaction, reservation: Reservation): Promise<boolean>;
   /** Counts an ended hold among its fan's seats again; false when with the others they would be more than `limit`. */
   abstract countAgain(tx: Transaction, reservation: Reservation, limit: number): Promise<boolean>;
   /** The other living holds of the same window that nobody is paying for. */
@@ -196,12 +202,18 @@ export abstract class OrderConsequences {
   abstract cancelled(tx: Transaction, order: Order): Promise<void>;
 }
 
+export interface ProviderEvent {
+  readonly eventId: string;
+  readonly type: string;
+  readonly intentId: string | undefined;
+  readonly outcome: string;
+  readonly amountCents: number | undefined;
+  readonly currency: string | undefined;
+}
+
 /** Remembers the provider's events; false when this one has already taken effect. */
 export abstract class PaymentInbox {
-  abstract remember(
-    tx: Transaction,
-    event: { eventId: string; type: string; intentId: string | undefined; outcome: string },
-  ): Promise<boolean>;
+  abstract remember(tx: Transaction, event: ProviderEvent): Promise<boolean>;
 }
 
 /** What the waiting room did, in our words. */

@@ -1,7 +1,7 @@
 import type { TransactionManager } from '#application/transaction-manager';
 import { DomainError } from '#domain/shared/domain-error';
 import { releaseOf } from '#domain/purchase/reservation';
-import type { OrderConsequences, Orders, Reservations } from './ports.ts';
+import type { OrderConsequences, Orders, Reservation, Reservations } from './ports.ts';
 
 /** Gives a fan's held seats back, at once; an order that was being paid is cancelled with its intent. */
 export class ReleaseReservation {
@@ -12,18 +12,20 @@ export class ReleaseReservation {
     private readonly consequences: OrderConsequences,
   ) {}
 
-  async execute(command: { reservationId: string; userId: string }): Promise<void> {
-    await this.transactions.run(async (tx) => {
+  /** Returns what was reserved. */
+  execute(command: { reservationId: string; userId: string }): Promise<Reservation> {
+    return this.transactions.run(async (tx) => {
       const reservation = await this.reservations.lock(tx, command.reservationId, command.userId);
       if (!reservation) throw new DomainError('NOT_FOUND', 'There is no such reservation.');
-      if (releaseOf(reservation.status) === 'nothing left to do') return;
+      if (releaseOf(reservation.status) === 'nothing left to do') return reservation;
       await this.reservations.setStatus(tx, reservation.id, 'released');
       await this.reservations.freeSeats(tx, reservation.id);
       const order = reservation.status === 'ordered' ? await this.orders.lockOfReservation(tx, reservation.id) : undefined;
-      if (order?.status !== 'awaiting_payment') return;
+      if (order?.status !== 'awaiting_payment') return reservation;
       await this.orders.setStatus(tx, order.id, 'cancelled', ['cancelled']);
       await this.orders.giveUpWindow(tx, order);
       await this.consequences.cancelled(tx, order);
+      return reservation;
     });
   }
 }

@@ -65,7 +65,8 @@ export class SettlePayment {
 
   /** A living hold has its seats. One that is over gets them back as if it were asked for now: sale, window, limit, seats. */
   private async hasSeats(tx: Transaction, order: Order, reservation: Reservation): Promise<boolean> {
-    if (reservation.status === 'ordered') return this.reservations.sellSeats(tx, reservation);
+    const isAlive = reservation.status === 'ordered' && (await this.reservations.staysCounted(tx, reservation));
+    if (isAlive) return this.reservations.sellSeats(tx, reservation);
     const match = await this.matches.match(order.matchId, tx);
     if (!match || match.saleStatus === 'closed') return false;
     if (!(await this.orders.reclaimWindow(tx, order))) return false;

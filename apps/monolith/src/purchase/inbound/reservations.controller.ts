@@ -11,7 +11,7 @@ import { CheckOut } from '../application/check-out.ts';
 import { HoldSeats } from '../application/hold-seats.ts';
 import { Reservations } from '../application/ports.ts';
 import { ReleaseReservation } from '../application/release-reservation.ts';
-import { HoldMetrics } from './hold-metrics.ts';
+import { HoldNews } from './hold-news.ts';
 import {
   checkOutAnswer,
   checkedOutView,
@@ -30,7 +30,7 @@ export class ReservationsController {
     private readonly releaseReservation: ReleaseReservation,
     private readonly reservations: Reservations,
     private readonly answers: Answers,
-    private readonly metrics: HoldMetrics,
+    private readonly news: HoldNews,
   ) {}
 
   @Post('matches/:id/reservations')
@@ -50,7 +50,7 @@ export class ReservationsController {
       'quantity' in body ? { ...wish, sectorId: body.sector_id, quantity: body.quantity } : { ...wish, seatIds: body.seat_ids };
     return this.answers.give(
       reply,
-      () => this.metrics.count(this.holdSeats.execute(command)),
+      () => this.news.of(this.holdSeats.execute(command)),
       (reservation) => ({ status: 201, location: `/api/v1/reservations/${reservation.id}`, body: reservationView(reservation) }),
     );
   }
@@ -73,7 +73,7 @@ export class ReservationsController {
   @ApiOperation({ summary: 'Give the seats back; cancels an order that is being paid' })
   @ApiNoContentResponse()
   async release(@Param('id', { schema: givenId }) reservationId: string, @Caller() caller: CallerIdentity): Promise<void> {
-    await this.releaseReservation.execute({ reservationId, userId: caller.userId });
+    await this.news.ofRelease(this.releaseReservation.execute({ reservationId, userId: caller.userId }));
   }
 
   @Post('reservations/:id/checkout')
@@ -87,7 +87,7 @@ export class ReservationsController {
     @Caller() caller: CallerIdentity,
     @Res() reply: FastifyReply,
   ): Promise<void> {
-    const holders = body.holders.map(({ seat_id, name }) => ({ seatId: seat_id, name: name.trim() }));
+    const holders = body.holders.map(({ seat_id, name }) => ({ seatId: seat_id, name }));
     return this.answers.give(
       reply,
       () => this.checkOut.execute({ reservationId, userId: caller.userId, holders, email: body.email }),

@@ -1,20 +1,29 @@
 import { Endpoint } from '#platform/http/endpoint';
-import { sendCacheable, sendTagged } from '#platform/http/etag';
+import { sendTagged } from '#platform/http/etag';
 import { RequestRefused } from '#platform/http/request-refused';
 import { givenId } from '#platform/http/text-fields';
 import { Controller, Get, Param, Req, Res } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { createHash } from 'node:crypto';
-import { MatchesForSale, SeatInventory } from '../application/ports.ts';
+import { SeatViews, type AvailabilityView, type SeatMapView } from '../application/availability-reader.ts';
+import { MatchesForSale, type SectorForSale } from '../application/ports.ts';
 import { seatListAnswer, seatView, sectorListAnswer, sectorView } from './sectors.schemas.ts';
 
+interface Page {
+  readonly text: string;
+  readonly tag: string;
+}
+
+/** What everybody looks at: seen once for all, and put into words once for all who see the same. */
 @ApiTags('matches')
 @Controller('api/v1/matches/:id/sectors')
 export class SectorsController {
+  private readonly pages = new WeakMap<AvailabilityView | SeatMapView, Page>();
+
   constructor(
     private readonly matches: MatchesForSale,
-    private readonly inventory: SeatInventory,
+    private readonly views: SeatViews,
   ) {}
 
   @Get()
@@ -26,18 +35,14 @@ export class SectorsController {
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
   ): Promise<void> {
-    const match = await this.matches.match(matchId);
-    if (!match) throw new RequestRefused('NOT_FOUND', { detail: 'There is no such match.' });
-    const [sectors, states] = await Promise.all([this.matches.sectors(matchId), this.inventory.states(matchId)]);
-    const available = new Map(states.map((state) => [state.sectorId, state.available]));
-    sendCacheable(request, reply, {
-      items: sectors.map((sector) => sectorView(sector, match.currency, available.get(sector.id) ?? 0)),
-    });
+    const sectors = await this.matches.sectors(matchId);
+    if (sectors.length === 0) throw new RequestRefused('NOT_FOUND', { detail: 'There is no such match.' });
+    this.send(request, reply, await this.views.sectors(matchId), (view) => sectorsPage(sectors, view));
   }
 
   @Get(':sid/seats')
   @Endpoint({ access: 'public' })
-  @ApiOperation({ summary: 'Every seat of a sector and whether it is free' })
+  @ApiOperation({ summary: 'Every seat of a sector and whether it is free; version grows whenever one of them changed' })
   @ApiOkResponse({ standardSchema: seatListAnswer })
   async seats(
     @Param('id', { schema: givenId }) matchId: string,
@@ -47,11 +52,33 @@ export class SectorsController {
   ): Promise<void> {
     const sector = await this.matches.sector(sectorId);
     if (sector?.matchId !== matchId) throw new RequestRefused('NOT_FOUND', { detail: 'There is no such sector in this match.' });
-    const { version, seats } = await this.inventory.seats(sectorId);
-    // The version grows with every commit of the server, so only the seats themselves say whether anything changed here.
-    const items = JSON.stringify(sector.kind === 'standing' ? [] : seats.map(seatView));
-    const free = seats.filter(({ status }) => status === 'available').length;
-    const tag = createHash('sha1').update(`${free}:${items}`).digest('base64url');
-    sendTagged(request, reply, `{"version":${version},"items":${items}}`, tag);
+    this.send(request, reply, await this.views.seats(sectorId), (view) => seatsPage(sector, view));
   }
+
+  private send<V extends AvailabilityView | SeatMapView>(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    view: V,
+    render: (view: V) => Page,
+  ): void {
+    let page = this.pages.get(view);
+    if (!page) this.pages.set(view, (page = render(view)));
+    sendTagged(request, reply, page.text, page.tag);
+  }
+}
+
+function sectorsPage(sectors: readonly SectorForSale[], view: AvailabilityView): Page {
+  const available = new Map(view.sectors.map((sector) => [sector.sectorId, sector.available]));
+  const text = JSON.stringify({ items: sectors.map((sector) => sectorView(sector, available.get(sector.id) ?? 0)) });
+  return { text, tag: tagOf(text) };
+}
+
+/** The tag is of the seats alone: two replicas see them the same, but give what they see versions of their own. */
+function seatsPage(sector: SectorForSale, { version, letters, seats }: SeatMapView): Page {
+  const items = sector.kind === 'standing' ? [] : seats.map(seatView);
+  return { text: JSON.stringify({ version, items }), tag: tagOf(letters) };
+}
+
+function tagOf(text: string): string {
+  return createHash('sha1').update(text).digest('base64url');
 }

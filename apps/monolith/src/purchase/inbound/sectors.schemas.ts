@@ -31,17 +31,26 @@ export const seatListAnswer = z
   .object({ version: z.int(), items: z.array(seatAnswer).meta({ description: 'Empty for a standing sector' }) })
   .meta({ id: 'SeatList' });
 
-export function sectorView(sector: SectorForSale, currency: string, available: number): z.infer<typeof sectorAnswer> {
+export function sectorView(sector: SectorForSale, available: number): z.infer<typeof sectorAnswer> {
   return {
     id: sector.id,
     name: sector.name,
     kind: sector.kind,
     ...(sector.gate ? { gate: sector.gate } : {}),
     price_cents: sector.priceCents,
-    currency,
+    currency: sector.currency,
     capacity: sector.capacity,
     available,
   };
+}
+
+/** A message of the availability stream. */
+export function availabilityMessage(
+  type: 'snapshot' | 'diff',
+  version: number,
+  sectors: readonly { readonly sectorId: string; readonly available: number }[],
+): string {
+  return JSON.stringify({ type, version, sectors: sectors.map(({ sectorId, available }) => ({ id: sectorId, available })) });
 }
 
 export function seatView({ seatId, row, number, x, y, status }: SeatState): z.infer<typeof seatAnswer> {

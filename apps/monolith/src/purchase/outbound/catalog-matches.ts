@@ -2,9 +2,10 @@ import type { Transaction } from '#application/transaction-manager';
 import type { CatalogApi } from '../../catalog/catalog.api.ts';
 import { MatchesForSale, type MatchForSale, type SectorForSale } from '../application/ports.ts';
 
-/** The catalogue, in the words of the purchase. A sector and its currency never change once they are made, so they are asked for once. */
+/** The catalogue, in the words of the purchase. Sectors and their currency never change once they are made, so they are asked for once. */
 export class CatalogMatches extends MatchesForSale {
-  private readonly known = new Map<string, SectorForSale>();
+  private readonly known = new Map<string, Promise<SectorForSale | undefined>>();
+  private readonly knownOfMatch = new Map<string, Promise<readonly SectorForSale[]>>();
 
   constructor(private readonly catalog: CatalogApi) {
     super();
@@ -15,19 +16,46 @@ export class CatalogMatches extends MatchesForSale {
     return match && { ...match, name: `${match.home} vs ${match.away}` };
   }
 
-  async sector(sectorId: string): Promise<SectorForSale | undefined> {
-    const known = this.known.get(sectorId);
-    if (known) return known;
-    const sector = await this.catalog.sector(sectorId);
-    const match = sector && (await this.catalog.match(sector.matchId));
-    if (!sector || !match) return undefined;
-    const found = { ...sector, currency: match.currency };
-    this.known.set(sectorId, found);
-    return found;
+  sector(sectorId: string): Promise<SectorForSale | undefined> {
+    return askedOnce(
+      this.known,
+      sectorId,
+      async () => {
+        const sector = await this.catalog.sector(sectorId);
+        const match = sector && (await this.catalog.match(sector.matchId));
+        return match && { ...sector, currency: match.currency };
+      },
+      (found) => found !== undefined,
+    );
   }
 
-  async sectors(matchId: string): Promise<readonly SectorForSale[]> {
-    const [match, sectors] = await Promise.all([this.catalog.match(matchId), this.catalog.sectors(matchId)]);
-    return match ? sectors.map((sector) => ({ ...sector, currency: match.currency })) : [];
+  sectors(matchId: string): Promise<readonly SectorForSale[]> {
+    return askedOnce(
+      this.knownOfMatch,
+      matchId,
+      async () => {
+        const [match, sectors] = await Promise.all([this.catalog.match(matchId), this.catalog.sectors(matchId)]);
+        return match ? sectors.map((sector) => ({ ...sector, currency: match.currency })) : [];
+      },
+      (found) => found.length > 0,
+    );
   }
+}
+
+/** Also when thousands ask for it in the same moment, as when a sale opens. What was not found may be there the next time. */
+function askedOnce<V>(
+  known: Map<string, Promise<V>>,
+  id: string,
+  ask: () => Promise<V>,
+  isFound: (value: V) => boolean,
+): Promise<V> {
+  const asked = known.get(id);
+  if (asked) return asked;
+  const answer = ask();
+  known.set(id, answer);
+  answer.then(
+    (value) => isFound(value) || known.delete(id),
+    () => known.delete(id),
+  );
+  return answer;
 }

@@ -58,15 +58,13 @@ export class PostgresSeatInventory extends SeatInventory {
     );
   }
 
-  async seats(sectorId: string): Promise<{ version: number; seats: readonly SeatState[] }> {
-    const rows = (await this.dataSource.query(
+  async seats(sectorId: string): Promise<readonly SeatState[]> {
+    return this.dataSource.query(
       `select id as "seatId", row_label as row, number, row_index as "rowIndex", x, y, rank,
-              case when ${AVAILABLE} then 'available' else status end as status,
-              pg_snapshot_xmin(pg_current_snapshot())::text as version
+              case when ${AVAILABLE} then 'available' else status end as status
        from seats where sector_id = $1 order by row_index, number, rank`,
       [sectorId],
-    )) as (SeatState & { version: string })[];
-    return { version: Number(rows[0]?.version ?? 0), seats: rows };
+    );
   }
 
   async states(matchId: string): Promise<readonly SectorState[]> {

@@ -1,13 +1,16 @@
 import type { Transaction } from '#application/transaction-manager';
 import type { Place } from '#domain/catalog/stadium-layout';
-import type { SeatInventory } from '../application/ports.ts';
-import { PurchaseApi, type MatchReport, type SeatCounts } from '../purchase.api.ts';
-import type { PurchaseReader } from '../application/ports.ts';
+import type { SeatViews } from '../application/availability-reader.ts';
+import type { PurchaseReader, SeatInventory } from '../application/ports.ts';
+import type { PostgresSeatLooks } from './postgres-seat-looks.ts';
+import { PurchaseApi, type MatchReport, type SeatCounts, type SeatsLeft } from '../purchase.api.ts';
 
 /** The purchase's own answers to other contexts. */
 export class PurchaseDesk extends PurchaseApi {
   constructor(
     private readonly inventory: SeatInventory,
+    private readonly views: SeatViews,
+    private readonly looks: PostgresSeatLooks,
     private readonly reader: PurchaseReader,
   ) {
     super();
@@ -17,8 +20,19 @@ export class PurchaseDesk extends PurchaseApi {
     return this.inventory.layOut(tx, matchId, sectors);
   }
 
-  async availability(matchId: string): Promise<ReadonlyMap<string, SeatCounts>> {
-    return new Map((await this.inventory.states(matchId)).map((state) => [state.sectorId, state]));
+  async left(matchId: string): Promise<SeatsLeft> {
+    const { sectors, held, windowsHolding } = await this.views.sectors(matchId);
+    const free = sectors.reduce((sum, { available }) => sum + available, 0);
+    return { sectors, free, held, usefulWindows: free + windowsHolding };
+  }
+
+  leftNow(matchId: string): Promise<SeatsLeft> {
+    this.views.changed(matchId);
+    return this.left(matchId);
+  }
+
+  anyLeft(tx: Transaction, matchId: string): Promise<boolean> {
+    return this.looks.anyLeft(tx, matchId);
   }
 
   async report(matchId: string): Promise<MatchReport> {

@@ -91,8 +91,8 @@ export class BoxOffice {
     return this.monolith.get(SettlePayment).execute(news);
   }
 
-  release(held: Pick<HeldSeats, 'id' | 'userId'>): Promise<void> {
-    return this.monolith.get(ReleaseReservation).execute({ reservationId: held.id, userId: held.userId });
+  async release(held: Pick<HeldSeats, 'id' | 'userId'>): Promise<void> {
+    await this.monolith.get(ReleaseReservation).execute({ reservationId: held.id, userId: held.userId });
   }
 
   /** As if its time had passed a second ago. */

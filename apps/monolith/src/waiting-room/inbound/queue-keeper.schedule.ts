@@ -1,15 +1,18 @@
 import type { Logger } from '#platform/logging/logger';
 import { RelayLoop } from '#platform/outbox/relay-loop';
 import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
-import { CatalogApi } from '../../catalog/catalog.api.ts';
+import { CatalogApi, type CatalogMatch } from '../../catalog/catalog.api.ts';
 import { LOGGER, LOOPS } from '../../tokens.ts';
-import { controlOf, WaitingRoomApi } from '../waiting-room.api.ts';
+import { WaitingRoomApi } from '../waiting-room.api.ts';
 
 /** How long fans of a match meet an unknown queue after Redis lost everything. */
 const LOOK_EVERY_MS = 5000;
 const MATCHES = 1000;
 
-/** Tells the waiting room of queues it no longer knows: Redis may lose everything, and PostgreSQL knows what is for sale. */
+/**
+ * Tells the waiting room of queues it no longer knows (Redis may lose everything, and PostgreSQL knows what is for sale), and of
+ * sold-out ones that it still keeps open: after it was down for long their message may rest for a minute.
+ */
 @Injectable()
 export class QueueKeeper implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly loop: RelayLoop;
@@ -33,18 +36,23 @@ export class QueueKeeper implements OnApplicationBootstrap, OnApplicationShutdow
 
   /** Returns how many queues were told again. */
   async runOnce(): Promise<number> {
-    const matches = await this.catalog.list({ limit: MATCHES });
+    const matches = await this.catalog.running(MATCHES);
     let told = 0;
-    for (const { id, queueRequired, saleStatus } of matches) {
-      if (!queueRequired || saleStatus === 'closed') continue;
-      if ((await this.waitingRoom.knows(id)) !== false) continue;
-      await this.waitingRoom.exclusively(id, async () => {
-        const match = await this.catalog.match(id);
-        if (match) await this.waitingRoom.control(id, controlOf(match));
+    for (const match of matches) {
+      if (!match.queueRequired || !(await this.isBehind(match))) continue;
+      await this.waitingRoom.exclusively(match.id, async () => {
+        const now = await this.catalog.match(match.id);
+        if (now) await this.waitingRoom.tell(now);
       });
-      this.logger.warn({ match_id: id }, 'the waiting room did not know this queue and was told of it');
+      this.logger.warn({ match_id: match.id }, 'the waiting room did not know this queue and was told of it');
       told += 1;
     }
     return told;
+  }
+
+  private async isBehind({ id, saleStatus }: CatalogMatch): Promise<boolean> {
+    const known = await this.waitingRoom.look(id);
+    if (known === undefined) return false;
+    return known === 'unknown' || (saleStatus === 'sold_out' && known !== 'closed');
   }
 }

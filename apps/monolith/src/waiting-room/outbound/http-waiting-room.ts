@@ -1,10 +1,10 @@
-import { queueStatusAnswer, type ControlRequest, type QueueStatusAnswer } from '#contracts/waiting-room-control';
+import { queueStatusAnswer, type QueueStatusAnswer } from '#contracts/waiting-room-control';
 import { RequestRefused } from '#platform/http/request-refused';
 import { Lanes } from '#platform/limits/lanes';
 import { breakConnection, driverClientOf } from '#platform/postgres/database';
 import { mustBeOutsideTransaction } from '#platform/postgres/open-transaction';
 import type { DataSource, QueryRunner } from 'typeorm';
-import { WaitingRoomApi } from '../waiting-room.api.ts';
+import { controlOf, WaitingRoomApi, type QueuedMatch, type RemainingSector } from '../waiting-room.api.ts';
 
 const TIMEOUT_MS = 3000;
 /** Class of the advisory locks that serialise changes of one match's queue. */
@@ -21,8 +21,13 @@ export class HttpWaitingRoom extends WaitingRoomApi {
     super();
   }
 
-  async control(matchId: string, request: ControlRequest): Promise<void> {
-    await this.call('PUT', `${matchId}/control`, request);
+  async tell(match: QueuedMatch, usefulWindows?: number): Promise<void> {
+    await this.call('PUT', `${match.id}/control`, controlOf(match, usefulWindows));
+    if (match.saleStatus === 'sold_out') await this.tellRemaining(match.id, []);
+  }
+
+  async tellRemaining(matchId: string, sectors: readonly RemainingSector[]): Promise<void> {
+    await this.call('POST', `${matchId}/sold-out`, { remaining_sectors: sectors });
   }
 
   async complete(matchId: string, userId: string, sessionToken: string): Promise<void> {
@@ -31,14 +36,13 @@ export class HttpWaitingRoom extends WaitingRoomApi {
 
   async status(matchId: string): Promise<QueueStatusAnswer | undefined> {
     const response = await this.call('GET', `${matchId}/status`).catch(() => undefined);
-    const parsed = response && queueStatusAnswer.safeParse(await response.json().catch(() => undefined));
-    return parsed?.success ? parsed.data : undefined;
+    return response && statusIn(response);
   }
 
-  async knows(matchId: string): Promise<boolean | undefined> {
+  async look(matchId: string): Promise<'unknown' | QueueStatusAnswer['status'] | undefined> {
     const response = await this.send('GET', `${matchId}/status`).catch(() => undefined);
-    if (response?.status === 404) return false;
-    return response?.ok ? true : undefined;
+    if (response?.status === 404) return 'unknown';
+    return response && (await statusIn(response))?.status;
   }
 
   /**
@@ -87,6 +91,10 @@ export class HttpWaitingRoom extends WaitingRoomApi {
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
   }
+}
+
+async function statusIn(response: Response): Promise<QueueStatusAnswer | undefined> {
+  return queueStatusAnswer.safeParse(await response.json().catch(() => undefined)).data;
 }
 
 async function discard(runner: QueryRunner): Promise<void> {

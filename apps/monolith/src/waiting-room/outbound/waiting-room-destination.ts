@@ -1,9 +1,15 @@
 import type { Delivery, Destination, RelayedMessage } from '#platform/outbox/destination';
 import type { CatalogApi } from '../../catalog/catalog.api.ts';
-import { controlOf, WAITING_ROOM_DESTINATION, type WaitingRoomApi, type WaitingRoomMessage } from '../waiting-room.api.ts';
+import type { PurchaseApi } from '../../purchase/purchase.api.ts';
+import { WAITING_ROOM_DESTINATION, type WaitingRoomApi, type WaitingRoomMessage } from '../waiting-room.api.ts';
 
 /** A waiting room that answers nothing costs 3 s a call; the rest of the round is left for the next. */
 const SYNCS_MS = 5000;
+
+/** With so many free seats it does no harm if as many windows are opened as were open a second ago. */
+const PLENTY = 1000;
+
+type Completion = Extract<WaitingRoomMessage, { kind: 'complete' }>;
 
 /** Delivers to the queue service. Nothing here is ever given up: it is tried until it is answered 2xx. */
 export class WaitingRoomDestination implements Destination {
@@ -14,11 +20,19 @@ export class WaitingRoomDestination implements Destination {
   constructor(
     private readonly waitingRoom: WaitingRoomApi,
     private readonly catalog: CatalogApi,
+    private readonly purchase: PurchaseApi,
   ) {}
 
   async deliver(messages: readonly RelayedMessage[]): Promise<readonly Delivery[]> {
     const completions = messages.filter(({ body }) => kindOf(body) === 'complete');
-    const completed = await Promise.all(completions.map((message) => this.one(message)));
+    const bounds = new Map<string, Promise<void>>();
+    for (const { body } of completions) {
+      const { match_id: matchId } = body as Completion;
+      if (!bounds.has(matchId)) bounds.set(matchId, this.boundWindows(matchId));
+    }
+    const completed = await Promise.all(
+      completions.map((message) => this.one(message, bounds.get((message.body as Completion).match_id))),
+    );
     return [...completed, ...(await this.syncs(messages.filter((message) => !completions.includes(message))))];
   }
 
@@ -33,8 +47,23 @@ export class WaitingRoomDestination implements Destination {
     return deliveries;
   }
 
-  private async one({ id, body }: RelayedMessage): Promise<Delivery> {
+  /**
+   * The turn of who bought the last seat must not become the turn of somebody who will find nothing: a window that ends lets
+   * the next fan in at once, so the waiting room first hears how many windows are still of use.
+   */
+  private async boundWindows(matchId: string): Promise<void> {
+    if ((await this.purchase.left(matchId)).free >= PLENTY) return;
+    const { usefulWindows } = await this.purchase.leftNow(matchId);
+    await this.waitingRoom.exclusively(matchId, async () => {
+      const match = await this.catalog.match(matchId);
+      const isOn = match?.saleStatus === 'open' || match?.saleStatus === 'paused';
+      if (match?.queueRequired && isOn) await this.waitingRoom.tell(match, usefulWindows);
+    });
+  }
+
+  private async one({ id, body }: RelayedMessage, before?: Promise<void>): Promise<Delivery> {
     try {
+      await before;
       await this.tell(body as WaitingRoomMessage);
       return { id, outcome: 'delivered' };
     } catch (error) {
@@ -46,7 +75,7 @@ export class WaitingRoomDestination implements Destination {
     if (message.kind === 'complete') return this.waitingRoom.complete(message.match_id, message.user_id, message.session_token);
     return this.waitingRoom.exclusively(message.match_id, async () => {
       const match = await this.catalog.match(message.match_id);
-      if (match?.queueRequired) await this.waitingRoom.control(match.id, controlOf(match));
+      if (match?.queueRequired) await this.waitingRoom.tell(match);
     });
   }
 }

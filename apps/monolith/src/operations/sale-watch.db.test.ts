@@ -1,0 +1,339 @@
+import { TransactionManager } from '#application/transaction-manager';
+import { developmentSecrets } from '#platform/config/settings';
+import { createTestDatabase, createTestRedis, type TestDatabase, type TestRedis } from '#testing/test-database';
+import { setTimeout as pause } from 'node:timers/promises';
+import { PurchaseApi } from '../purchase/purchase.api.ts';
+import { BoxOffice, type HeldSeats, type Ordered } from '../purchase/testing/box-office.ts';
+import { RelayApi } from '../relay/relay.api.ts';
+import { newKey } from '../testing/test-app.ts';
+import {
+  grantTurn,
+  openMonolith,
+  ops,
+  putOnSale,
+  seated,
+  type MatchOnSale,
+  type WholeMonolith,
+} from '../testing/whole-monolith.ts';
+import { QueueKeeper } from '../waiting-room/inbound/queue-keeper.schedule.ts';
+import { QueueStandIn } from '../waiting-room/testing/queue-stand-in.ts';
+import { FollowSale } from './application/follow-sale.ts';
+import { SettleSale } from './application/settle-sale.ts';
+import { SaleWatch } from './inbound/sale-watch.schedule.ts';
+
+let database: TestDatabase;
+let redis: TestRedis;
+let queue: QueueStandIn;
+let settings: { DATABASE_URL: string; REDIS_URL: string; QUEUE_INTERNAL_URL: string };
+let monolith: WholeMonolith;
+let other: WholeMonolith;
+let office: BoxOffice;
+
+beforeAll(async () => {
+  queue = new QueueStandIn(developmentSecrets.INTERNAL_AUTH_SECRET);
+  [database, redis] = await Promise.all([createTestDatabase(), createTestRedis()]);
+  settings = { DATABASE_URL: database.url, REDIS_URL: redis.url, QUEUE_INTERNAL_URL: await queue.open() };
+  [monolith, other] = await Promise.all([openMonolith(settings), openMonolith(settings)]);
+  office = new BoxOffice(monolith);
+});
+afterAll(async () => {
+  await Promise.all([monolith.close(), other.close()]);
+  await Promise.all([queue.close(), database.drop(), redis.close()]);
+});
+beforeEach(async () => {
+  queue.mood = 'well';
+  // Each test has the sales to itself.
+  await monolith.dataSource.query(`update matches set sale_status = 'closed'`);
+});
+
+const HOURS = (hours: number) => new Date(Date.now() + hours * 3_600_000).toISOString();
+const onSale = (facts = {}, on = monolith) =>
+  putOnSale(on, { queue_required: true, sectors: [seated('East A', 1, 2)], ...facts });
+const stateOf = async ({ id }: MatchOnSale) => (await monolith.call('GET', `/api/v1/matches/${id}`)).json.sale.status;
+const steer = (match: MatchOnSale, action: string) =>
+  monolith.call('POST', `/api/v1/ops/matches/${match.id}/sale`, { ...ops, body: { action }, key: newKey() });
+const saidLeft = (match: MatchOnSale) => queue.remaining.get(match.id) ?? [];
+const saidSoldOut = (match: MatchOnSale) => saidLeft(match).filter((sectors) => sectors.length === 0).length;
+const usefulOf = (match: MatchOnSale) =>
+  queue.controls.get(match.id)?.flatMap(({ useful_windows: useful }) => (typeof useful === 'number' ? [useful] : [])) ?? [];
+
+/** As the loops of every replica do, a second after the last time; what one has just told, the relays have carried. */
+async function second(replicas = [monolith, other]): Promise<void> {
+  await pause(1020);
+  await Promise.all(replicas.map((replica) => replica.get(SaleWatch).runOnce()));
+  await relay(replicas);
+}
+async function relay(replicas = [monolith, other]): Promise<void> {
+  await Promise.all(
+    replicas.map(async (replica) => {
+      const toTheQueue = replica.get(RelayApi).relays.find(({ destination }) => destination.name === 'waiting-room');
+      await toTheQueue?.runOnce();
+    }),
+  );
+}
+async function heldAll(match: MatchOnSale): Promise<HeldSeats> {
+  const as = '0190a000-0000-7000-8000-0000000000b1';
+  const queued = await monolith.dataSource.query<{ queue_required: boolean }[]>(
+    `select queue_required from matches where id = $1`,
+    [match.id],
+  );
+  const turn = queued[0]?.queue_required ? await grantTurn(monolith, match.id, as) : undefined;
+  return office.held(match, { as, quantity: 2, ...(turn ? { turn } : {}) });
+}
+async function sold(match: MatchOnSale): Promise<Ordered> {
+  const ordered = await office.ordered(await heldAll(match));
+  await office.settle(office.news(ordered));
+  return ordered;
+}
+/** As a refund leaves them. */
+const giveBack = (match: MatchOnSale) =>
+  office.rows(
+    `with back as (update seats set status = 'available', reservation_id = null
+                   where id = (select id from seats where match_id = $1 and status = 'sold' limit 1) returning id)
+     update tickets set status = 'refunded' where seat_id in (select id from back)`,
+    [match.id],
+  );
+
+describe('nothing free and nothing held', () => {
+  test('ends the sale by itself, and the waiting room hears it once, whoever of two replicas looks', async () => {
+    const match = await onSale();
+    await second();
+    await sold(match);
+    expect(await stateOf(match)).toBe('open');
+    await second();
+    await second();
+    await second();
+    expect([await stateOf(match), saidSoldOut(match)]).toEqual(['sold_out', 1]);
+    const turn = await grantTurn(monolith, match.id, '0190a000-0000-7000-8000-0000000000b2');
+    const refused = await office.hold(match, { as: '0190a000-0000-7000-8000-0000000000b2', turn });
+    expect([refused.status, refused.json.code]).toEqual([409, 'SOLD_OUT']);
+  });
+
+  test('is not so while somebody holds or pays', async () => {
+    const match = await onSale();
+    const held = await heldAll(match);
+    await second();
+    expect(await stateOf(match)).toBe('open');
+    await office.ordered(held);
+    await second();
+    expect([await stateOf(match), saidSoldOut(match)]).toEqual(['open', 0]);
+  });
+
+  test('ends a sale without a waiting room, too, and tells nobody', async () => {
+    const match = await onSale({ queue_required: false });
+    await sold(match);
+    await second();
+    expect([await stateOf(match), queue.controls.get(match.id), saidLeft(match)]).toEqual(['sold_out', undefined, []]);
+    await giveBack(match);
+    await pause(2100);
+    await second();
+    expect([await stateOf(match), (await office.hold(match)).status]).toEqual(['open', 201]);
+  });
+
+  test('does not end what operators have paused, until they resume it', async () => {
+    const match = await onSale();
+    const held = await office.ordered(await heldAll(match));
+    await steer(match, 'pause');
+    await office.settle(office.news(held));
+    await second();
+    expect([await stateOf(match), saidSoldOut(match), usefulOf(match).at(-1)]).toEqual(['paused', 0, 0]);
+    await steer(match, 'resume');
+    await second();
+    expect([await stateOf(match), saidSoldOut(match)]).toEqual(['sold_out', 1]);
+  });
+
+  test('is for the database to say, not for who looked: a seat that came back in between keeps the sale open', async () => {
+    const match = await onSale();
+    await sold(match);
+    await giveBack(match);
+    expect(await monolith.get(SettleSale).execute(match.id)).toBe('open');
+  });
+
+  test('is asked of a whole stadium for one mark of the server, which has few', async () => {
+    const match = await onSale({ sectors: [seated('East A', 40, 50)] });
+    await office.rows(`update seats set status = 'blocked' where match_id = $1`, [match.id]);
+    const marks = await monolith.get(TransactionManager).run(async (tx) => {
+      const anyLeft = await monolith.get(PurchaseApi).anyLeft(tx, match.id);
+      const kinds = await office.rows<{ kind: string; marks: number }>(
+        `select locktype as kind, count(*)::int as marks from pg_locks where mode = 'SIReadLock' and relation = 'seats'::regclass group by 1`,
+      );
+      return { anyLeft, kinds };
+    });
+    expect(marks).toEqual({ anyLeft: false, kinds: [{ kind: 'relation', marks: 1 }] });
+  });
+
+  test('is decided by one of many who want to at once', async () => {
+    const match = await onSale();
+    await sold(match);
+    const settled = await Promise.all(
+      Array.from({ length: 8 }, (_, turn) => (turn % 2 ? monolith : other).get(SettleSale).execute(match.id)),
+    );
+    expect(new Set(settled)).toEqual(new Set(['sold_out']));
+    const rows = await office.outbox(match.id);
+    expect(rows.filter(({ event }) => event === 'match.sold_out')).toHaveLength(1);
+  });
+});
+
+describe('the way to the waiting room', () => {
+  test('who decides and dies before telling is followed by another who tells', async () => {
+    const doomed = await openMonolith(settings);
+    const match = await onSale();
+    await relay();
+    await sold(match);
+    queue.mood = 'down';
+    expect(await doomed.get(SettleSale).execute(match.id)).toBe('sold_out');
+    await doomed.close();
+    await relay();
+    expect(saidSoldOut(match)).toBe(0);
+    queue.mood = 'well';
+    await office.rows(`update outbox set available_at = now()`);
+    await relay();
+    await relay();
+    expect(saidSoldOut(match)).toBe(1);
+  });
+
+  test('that was shut for a minute is found by the keeper of the queues before the message comes by again', async () => {
+    const match = await onSale();
+    await relay();
+    await sold(match);
+    queue.mood = 'down';
+    await monolith.get(SettleSale).execute(match.id);
+    await relay();
+    queue.mood = 'well';
+    await monolith.get(QueueKeeper).runOnce();
+    expect(saidSoldOut(match)).toBe(1);
+    expect(await monolith.get(QueueKeeper).runOnce()).toBe(0);
+  });
+
+  test('never says closed, which would end the turns of those who still pay', async () => {
+    const match = await onSale();
+    await second();
+    await sold(match);
+    await second();
+    await monolith.call('PATCH', `/api/v1/ops/matches/${match.id}`, { ...ops, body: { home: 'Hajduk' } });
+    queue.forget();
+    await monolith.get(QueueKeeper).runOnce();
+    const statuses = queue.controls.get(match.id)?.map(({ status }) => status);
+    expect([statuses, queue.lastControl(match.id), saidSoldOut(match)]).toEqual([
+      [undefined],
+      { processing_rate: 600, max_open_windows: 1000, opens_at: null, useful_windows: 0, reason: null },
+      1,
+    ]);
+  });
+});
+
+describe('seats that come back', () => {
+  test('open the sale again with as many useful windows as there are seats, and it can be sold out again', async () => {
+    const match = await onSale();
+    await sold(match);
+    await second();
+    await giveBack(match);
+    await pause(2100);
+    await second();
+    expect(await stateOf(match)).toBe('open');
+    expect(queue.lastControl(match.id)?.status).toBe('active');
+    expect([usefulOf(match).at(-1), saidLeft(match).at(-1)]).toEqual([
+      1,
+      [{ sector_id: match.sectors[0]?.id, name: 'East A', available: 1 }],
+    ]);
+    const as = '0190a000-0000-7000-8000-0000000000b3';
+    const last = await office.ordered(await office.held(match, { as, turn: await grantTurn(monolith, match.id, as) }));
+    await office.settle(office.news(last));
+    await second();
+    expect([await stateOf(match), saidSoldOut(match)]).toEqual(['sold_out', 2]);
+  });
+
+  test('do not open what operators have closed', async () => {
+    const match = await onSale();
+    await sold(match);
+    await second();
+    await steer(match, 'close');
+    await giveBack(match);
+    await second();
+    expect(await stateOf(match)).toBe('closed');
+    expect((await steer(match, 'open')).json.sale.status).toBe('open');
+  });
+});
+
+describe('what the waiting room is told of a sale that runs', () => {
+  test('useful windows: free seats and open windows that hold some; before it opens, and when it changes', async () => {
+    const match = await onSale({ sectors: [seated('East A', 2, 5), seated('West B', 1, 5)], opens_at: HOURS(1) });
+    await second();
+    expect([usefulOf(match), queue.lastControl(match.id)?.status]).toEqual([[15], 'scheduled']);
+    await steer(match, 'open');
+    const [ana, ben] = ['0190a000-0000-7000-8000-0000000000c1', '0190a000-0000-7000-8000-0000000000c2'];
+    const turn = await grantTurn(monolith, match.id, ana);
+    await office.held(match, { as: ana, turn, quantity: 3 });
+    await office.held(match, { as: ana, turn, sector: 1, quantity: 1 });
+    await grantTurn(monolith, match.id, ben);
+    await second();
+    // 11 free seats, and one window holds; the other has nothing and is one of those who may look for the 11.
+    expect(usefulOf(match)).toEqual([15, 12]);
+    await second();
+    expect(usefulOf(match)).toEqual([15, 12]);
+    await office.rows(`update purchase_windows set ended_at = now() where session_token = $1`, [turn]);
+    await second();
+    expect(usefulOf(match)).toEqual([15, 12, 11]);
+  });
+
+  test('remaining sectors: those with seats, only when they changed', async () => {
+    const match = await onSale({ sectors: [seated('East A', 1, 2), seated('West B', 1, 3)] });
+    const [east, west] = match.sectors;
+    await second();
+    await second();
+    expect(saidLeft(match)).toHaveLength(1);
+    expect(saidLeft(match)[0]).toEqual(
+      expect.arrayContaining([
+        { sector_id: east?.id, name: 'East A', available: 2 },
+        { sector_id: west?.id, name: 'West B', available: 3 },
+      ]),
+    );
+    await sold(match);
+    await second();
+    expect(saidLeft(match).slice(1)).toEqual([[{ sector_id: west?.id, name: 'West B', available: 3 }]]);
+  });
+
+  test('comes from one replica; when that is gone, from another', async () => {
+    const match = await onSale({ sectors: [seated('East A', 2, 5)] });
+    const leader = await openMonolith(settings);
+    const follower = await openMonolith(settings);
+    await Promise.all([monolith, other].map((replica) => replica.get(SaleWatch).onApplicationShutdown()));
+    const rounds = async () => [await leader.get(SaleWatch).runOnce(), await follower.get(SaleWatch).runOnce()];
+    expect(await rounds()).toEqual([true, false]);
+    expect([await leader.metric('sale_watch_leading'), await follower.metric('sale_watch_leading')]).toEqual([1, 0]);
+    expect(usefulOf(match)).toEqual([10]);
+    await leader.close();
+    expect(await follower.get(SaleWatch).runOnce()).toBe(true);
+    await office.block((await office.seatIds(match)).slice(0, 4));
+    await pause(1020);
+    await follower.get(SaleWatch).runOnce();
+    expect(usefulOf(match)).toEqual([10, 10, 6]);
+    await follower.close();
+  });
+
+  test('a waiting room that is down holds up no other sale', async () => {
+    const queued = await onSale();
+    const plain = await onSale({ queue_required: false });
+    await sold(plain);
+    queue.mood = 'down';
+    await second();
+    expect([await stateOf(plain), await stateOf(queued), usefulOf(queued)]).toEqual(['sold_out', 'open', []]);
+    queue.mood = 'well';
+    await pause(2100);
+    await second();
+    expect(usefulOf(queued)).toEqual([2]);
+  });
+});
+
+test('without the database’s word the sale would end with a seat on offer', async () => {
+  const match = await onSale();
+  await sold(match);
+  // Everybody in this process has just seen that nothing is left; then a seat comes back.
+  const left = await office.monolith.call('GET', `/api/v1/matches/${match.id}/sectors`);
+  await giveBack(match);
+  expect(left.json.items[0].available).toBe(0);
+  const row = (await monolith.dataSource.query(`select * from matches where id = $1`, [match.id])) as { id: string }[];
+  expect(row).toHaveLength(1);
+  const followed = await monolith.get(FollowSale).execute({ ...row[0], saleStatus: 'open', queueRequired: true } as never, {});
+  expect([followed.left.sectors[0]?.available, followed.status]).toEqual([0, 'open']);
+});

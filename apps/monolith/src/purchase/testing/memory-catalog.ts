@@ -1,0 +1,103 @@
+import type { Transaction } from '#application/transaction-manager';
+import type { SimulatedDatabase } from '#testing/simulation/simulated-database';
+import { inside } from '#testing/simulation/simulated-transactions';
+import {
+  MatchesForSale,
+  SeatInventory,
+  type MatchForSale,
+  type SeatState,
+  type SectorForSale,
+  type SectorState,
+} from '../application/ports.ts';
+import { isFree, tables, type MatchRow, type SeatRow } from './memory-tables.ts';
+
+/** A match and its sectors; the sale is a row, so that closing it and a late payment can meet. */
+export class MemoryMatches extends MatchesForSale {
+  constructor(
+    private readonly db: SimulatedDatabase,
+    private readonly all: readonly SectorForSale[],
+  ) {
+    super();
+  }
+
+  async match(matchId: string, tx?: Transaction): Promise<MatchForSale | undefined> {
+    if (tx) await inside(tx).statement(`reads match ${matchId}`);
+    else await this.db.scheduler.step(`reads match ${matchId}`);
+    const row = tx ? inside(tx).get(tables.matches, matchId) : this.db.read(tables.matches, matchId);
+    return row && asMatch(row);
+  }
+
+  /** Kept by every process since it first asked. */
+  sector(sectorId: string): Promise<SectorForSale | undefined> {
+    return Promise.resolve(this.all.find(({ id }) => id === sectorId));
+  }
+
+  sectors(matchId: string): Promise<readonly SectorForSale[]> {
+    return Promise.resolve(this.all.filter((sector) => sector.matchId === matchId));
+  }
+}
+
+function asMatch({ id, saleStatus, queueRequired, maxTicketsPerFan }: MatchRow): MatchForSale {
+  const kickoffAt = new Date(Date.UTC(2026, 5, 1));
+  const texts = { name: 'Home vs Away', venue: 'Arena', currency: 'EUR' };
+  return { id, ...texts, kickoffAt, maxTicketsPerFan, queueRequired, saleStatus, opensAt: null };
+}
+
+/** What anybody may look at: committed, a moment old. */
+export class MemorySeatInventory extends SeatInventory {
+  constructor(private readonly db: SimulatedDatabase) {
+    super();
+  }
+
+  layOut(): Promise<never> {
+    return notNeeded('layOut');
+  }
+
+  free(): Promise<never> {
+    return notNeeded('free');
+  }
+
+  states(): Promise<never> {
+    return notNeeded('states');
+  }
+
+  async seats(sectorId: string): Promise<readonly SeatState[]> {
+    const now = this.db.scheduler.nowMs;
+    return (await this.look(sectorId)).map((seat): SeatState => {
+      const status = isFree(seat, now) ? 'available' : seat.status;
+      return { ...seat, seatId: seat.id, status, x: null, y: null };
+    });
+  }
+
+  async sectorState(matchId: string, sectorId: string): Promise<SectorState & { readonly othersHaveSeats: boolean }> {
+    const seats = await this.look(sectorId);
+    const now = this.db.scheduler.nowMs;
+    const others = this.db.rows(tables.seats, (seat) => seat.matchId === matchId && seat.sectorId !== sectorId);
+    return { ...this.state(sectorId, seats), othersHaveSeats: others.some((seat) => isFree(seat, now)) };
+  }
+
+  async sectorsOf(matchId: string, seatIds: readonly string[]): Promise<ReadonlyMap<string, string>> {
+    await this.db.scheduler.step('looks for the sectors of seats');
+    const known = seatIds.flatMap((seatId) => this.db.read(tables.seats, seatId) ?? []);
+    return new Map(known.filter((seat) => seat.matchId === matchId).map(({ id, sectorId }) => [id, sectorId]));
+  }
+
+  private async look(sectorId: string): Promise<SeatRow[]> {
+    await this.db.scheduler.step(`looks at ${sectorId}`);
+    return this.db.rows(tables.seats, (seat) => seat.sectorId === sectorId);
+  }
+
+  private state(sectorId: string, seats: readonly SeatRow[]): SectorState {
+    const now = this.db.scheduler.nowMs;
+    const available = seats.filter((seat) => isFree(seat, now)).length;
+    const held = seats.filter((seat) => seat.status === 'held' && !isFree(seat, now));
+    const [sold, blocked] = (['sold', 'blocked'] as const).map((status) => seats.filter((seat) => seat.status === status).length);
+    const nextExpiryAt = held.length > 0 ? new Date(Math.min(...held.map(({ expiresAtMs }) => expiresAtMs ?? 0))) : null;
+    return { sectorId, available, held: held.length, sold: sold ?? 0, blocked: blocked ?? 0, nextExpiryAt };
+  }
+}
+
+/** No use case of the purchase asks for it; who is the first to do so writes it. */
+function notNeeded(what: string): Promise<never> {
+  return Promise.reject(new Error(`the fake has no ${what}`));
+}

@@ -1,0 +1,185 @@
+import type { Transaction } from '#application/transaction-manager';
+import { reservationStatusAt, type ReservationStatus } from '#domain/purchase/reservation';
+import type { SimulatedDatabase, SimulatedTransaction } from '#testing/simulation/simulated-database';
+import { inside } from '#testing/simulation/simulated-transactions';
+import { Reservations, type Reservation } from '../application/ports.ts';
+import { countFan, fanAtMatch, isFree, tables, type ReservationRow } from './memory-tables.ts';
+
+/** What a negative control switches off. */
+export interface ReservationGuards {
+  /** Late payments are counted against the fan's limit. */
+  readonly lateLimit: boolean;
+  /** A payment moves the fan's row on, so that a hold of the same moment counts it. */
+  readonly paidCounts: boolean;
+  /** The scheduler takes only what nobody else is taking, and looks again at what it has locked. */
+  readonly sweeperLocks: boolean;
+  /** It leaves alone what has changed since its snapshot, for it cannot see the order that was made of it. */
+  readonly sweeperLeavesChanged: boolean;
+}
+
+/** Statement for statement what postgres-reservations.ts asks of the database. */
+export class MemoryReservations extends Reservations {
+  constructor(
+    private readonly db: SimulatedDatabase,
+    private readonly guards: ReservationGuards = {
+      lateLimit: true,
+      paidCounts: true,
+      sweeperLocks: true,
+      sweeperLeavesChanged: true,
+    },
+  ) {
+    super();
+  }
+
+  async find(reservationId: string): Promise<Reservation | undefined> {
+    await this.db.scheduler.step(`reads reservation ${reservationId}`);
+    const row = this.db.read(tables.reservations, reservationId);
+    return row && asReservation(row, this.db, this.db.scheduler.now());
+  }
+
+  async lock(tx: Transaction, reservationId: string, userId?: string): Promise<Reservation | undefined> {
+    const open = inside(tx);
+    await open.statement(`locks reservation ${reservationId}`);
+    const row = open.get(tables.reservations, reservationId) && (await open.lock(tables.reservations, reservationId));
+    return !row || (userId !== undefined && row.userId !== userId) ? undefined : asReservation(row, this.db, open.now);
+  }
+
+  async setStatus(tx: Transaction, reservationId: string, status: ReservationStatus): Promise<void> {
+    await inside(tx).statement(`makes reservation ${reservationId} ${status}`);
+    await inside(tx).change(tables.reservations, reservationId, { status });
+  }
+
+  async freeSeats(tx: Transaction, reservationId: string): Promise<void> {
+    const open = inside(tx);
+    await open.statement(`frees the seats of ${reservationId}`);
+    for (const seatId of open.get(tables.reservations, reservationId)?.seatIds ?? []) {
+      const seat = open.get(tables.seats, seatId);
+      if (seat?.reservationId === reservationId && seat.status === 'held') await open.change(tables.seats, seatId, AVAILABLE);
+    }
+  }
+
+  async sellSeats(tx: Transaction, reservation: Reservation): Promise<boolean> {
+    const open = inside(tx);
+    await open.statement(`sells the seats of ${reservation.id}`);
+    const seatIds = reservation.seats.map(({ seatId }) => seatId).sort();
+    let areOurs = true;
+    for (const seatId of seatIds) {
+      const seat = await open.lock(tables.seats, seatId);
+      const isOurs =
+        seat && ((seat.status === 'held' && seat.reservationId === reservation.id) || isFree(seat, open.now.getTime()));
+      areOurs &&= isOurs === true;
+    }
+    if (!areOurs) return false;
+    await open.statement(`makes them sold`);
+    for (const seatId of seatIds)
+      await open.change(tables.seats, seatId, { status: 'sold', reservationId: reservation.id, expiresAtMs: null });
+    return true;
+  }
+
+  async staysCounted(tx: Transaction, reservation: Reservation): Promise<boolean> {
+    const open = inside(tx);
+    const fan = fanAtMatch(reservation);
+    if (!this.guards.paidCounts) return true;
+    await open.statement(`keeps ${reservation.id} counted`);
+    if (open.get(tables.fanSeats, fan)?.reservationIds.includes(reservation.id) !== true) return false;
+    const row = await open.lock(tables.fanSeats, fan);
+    if (row) await open.put(tables.fanSeats, fan, { ...row, revision: row.revision + 1 });
+    return true;
+  }
+
+  async countAgain(tx: Transaction, reservation: Reservation, limit: number): Promise<boolean> {
+    const open = inside(tx);
+    await open.statement(`counts the seats of ${reservation.userId} again`);
+    const fan = fanAtMatch(reservation);
+    const reservationOf = (id: string): ReservationRow | undefined => open.get(tables.reservations, id);
+    const { taken, revision, living } = countFan(open.get(tables.fanSeats, fan), reservationOf, open.now.getTime());
+    if (!this.guards.lateLimit) return true;
+    if (taken + reservation.seats.length > limit) return false;
+    await open.statement(`moves on the revision of ${reservation.userId}`);
+    const row = await open.lock(tables.fanSeats, fan);
+    if (row && row.revision !== revision) return false;
+    const reservationIds = [...living, reservation.id];
+    await open.put(tables.fanSeats, fan, { revision: (row?.revision ?? 0) + 1, reservationIds });
+    return true;
+  }
+
+  async othersInWindow(tx: Transaction, reservation: Reservation): Promise<readonly string[]> {
+    const open = inside(tx);
+    await open.statement(`looks for other holds of ${reservation.sessionToken}`);
+    const now = open.now.getTime();
+    const others = open
+      .find(tables.reservations, (row) => row.sessionToken === reservation.sessionToken && row.id !== reservation.id)
+      .filter(({ status, expiresAtMs }) => status === 'held' && expiresAtMs > now)
+      .map(({ id }) => id)
+      .sort();
+    for (const id of others) await open.lock(tables.reservations, id);
+    return others;
+  }
+
+  /** One statement at READ COMMITTED: its snapshot is of its beginning, and rows it locks are looked at again. */
+  async expireDue(limit: number): Promise<{ looked: number; ended: number }> {
+    const tx = this.db.begin('read committed');
+    try {
+      await tx.statement('looks for what is due');
+      const due = await this.claimDue(tx, limit);
+      const ended = due.filter(({ status }) => status === 'held' || status === 'ordered');
+      for (const row of ended) await this.endReservation(tx, row);
+      await tx.commit();
+      return { looked: due.length, ended: ended.length };
+    } catch (error) {
+      tx.rollback();
+      throw error;
+    }
+  }
+
+  private async claimDue(tx: SimulatedTransaction, limit: number): Promise<ReservationRow[]> {
+    const now = tx.now.getTime();
+    const isDue = ({ swept, expiresAtMs }: ReservationRow): boolean => !swept && expiresAtMs <= now;
+    const seen = tx.find(tables.reservations, isDue).sort((a, b) => a.expiresAtMs - b.expiresAtMs);
+    const due: ReservationRow[] = [];
+    for (const asSeen of seen) {
+      if (due.length === limit) break;
+      await tx.statement(`takes ${asSeen.id}, whose time has come`);
+      const row = this.guards.sweeperLocks ? await tx.lockUnlessLocked(tables.reservations, asSeen.id) : asSeen;
+      if (!row || row === 'locked' || !isDue(row)) continue;
+      if (row.status === asSeen.status || !this.guards.sweeperLeavesChanged) due.push(row);
+    }
+    for (const { id, status } of due) {
+      const isOver = status === 'held' || status === 'ordered';
+      await tx.change(tables.reservations, id, { swept: true, status: isOver ? 'expired' : status });
+    }
+    return due;
+  }
+
+  private async endReservation(tx: SimulatedTransaction, { id, seatIds }: ReservationRow): Promise<void> {
+    await tx.statement(`ends ${id}`);
+    for (const seatId of seatIds) {
+      const isOurs = (seat = tx.get(tables.seats, seatId)) => seat?.reservationId === id && seat.status === 'held';
+      if (isOurs() && isOurs(await tx.lock(tables.seats, seatId))) await tx.change(tables.seats, seatId, AVAILABLE);
+    }
+    const [order] = tx.find(tables.orders, (row) => row.reservationId === id && row.status === 'awaiting_payment');
+    if (order && (await tx.lock(tables.orders, order.id))?.status === 'awaiting_payment') {
+      await tx.change(tables.orders, order.id, { status: 'expired' });
+      if (order.sessionToken && tx.latest(tables.orderOfWindow, order.sessionToken)?.orderId === order.id)
+        await tx.put(tables.orderOfWindow, order.sessionToken, undefined);
+      await tx.put(tables.timeline, this.db.scheduler.newId('line'), { orderId: order.id, event: 'expired' });
+    }
+    const message = this.db.scheduler.newId('message');
+    await tx.put(tables.outbox, message, { id: message, event: 'reservation.expired', aggregateId: id });
+  }
+}
+
+const AVAILABLE = { status: 'available', reservationId: null, expiresAtMs: null } as const;
+
+/** A row as it is at that moment: its time may have come without anybody having been there. */
+export function asReservation(row: ReservationRow, db: SimulatedDatabase, asOf: Date): Reservation {
+  const expiresAt = new Date(row.expiresAtMs);
+  const seats = row.seatIds.map((seatId) => {
+    const seat = db.read(tables.seats, seatId);
+    return { seatId, sector: row.sectorId, row: seat?.row ?? null, number: seat?.number ?? null, priceCents: row.priceCents };
+  });
+  const { id, matchId, sectorId, userId, sessionToken, together, currency } = row;
+  const status = reservationStatusAt(row.status, expiresAt, asOf);
+  const totalCents = row.priceCents * seats.length;
+  return { id, matchId, sectorId, userId, sessionToken, status, together, seats, totalCents, currency, expiresAt };
+}

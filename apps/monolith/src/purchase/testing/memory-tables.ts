@@ -1,0 +1,119 @@
+import type { SaleStatus } from '#domain/catalog/sale';
+import type { OrderStatus } from '#domain/purchase/order';
+import type { ReservationStatus } from '#domain/purchase/reservation';
+import { Table } from '#testing/simulation/simulated-database';
+import type { Order } from '../application/ports.ts';
+
+/** The tables of a purchase as the fakes keep them, times in milliseconds. */
+
+export interface MatchRow {
+  readonly id: string;
+  readonly saleStatus: SaleStatus;
+  readonly queueRequired: boolean;
+  readonly maxTicketsPerFan: number;
+}
+
+export interface SeatRow {
+  readonly id: string;
+  readonly matchId: string;
+  readonly sectorId: string;
+  readonly row: string | null;
+  readonly number: number | null;
+  readonly rowIndex: number;
+  readonly rank: number;
+  readonly status: 'available' | 'held' | 'sold' | 'blocked';
+  readonly reservationId: string | null;
+  readonly expiresAtMs: number | null;
+}
+
+export interface ReservationRow {
+  readonly id: string;
+  readonly matchId: string;
+  readonly sectorId: string;
+  readonly userId: string;
+  readonly sessionToken: string | null;
+  readonly status: ReservationStatus;
+  readonly together: boolean;
+  readonly seatIds: readonly string[];
+  readonly priceCents: number;
+  readonly currency: string;
+  readonly expiresAtMs: number;
+  readonly swept: boolean;
+  /** The key of the request that made it: for whoever checks that a key made one. */
+  readonly madeByKey: string | null;
+}
+
+export interface OrderRow extends Omit<Order, 'status'> {
+  readonly status: OrderStatus;
+}
+
+/** Moves on whenever this fan gets seats; the reservations are those that counted then. */
+export interface FanRow {
+  readonly revision: number;
+  readonly reservationIds: readonly string[];
+}
+
+export interface WindowRow {
+  readonly sessionToken: string;
+  readonly matchId: string;
+  readonly userId: string;
+  readonly expiresAtMs: number;
+  readonly endReason: string | null;
+}
+
+export interface TicketRow {
+  readonly id: string;
+  readonly matchId: string;
+  readonly seatId: string;
+  readonly orderId: string;
+  readonly userId: string;
+}
+
+export interface OutboxRow {
+  readonly id: string;
+  readonly event: string;
+  readonly aggregateId: string;
+  readonly payment?:
+    | { readonly kind: 'refund'; readonly intentId: string; readonly amountCents: number; readonly key: string }
+    | { readonly kind: 'cancel'; readonly intentId: string };
+}
+
+export const tables = {
+  matches: new Table<MatchRow>('matches'),
+  seats: new Table<SeatRow>('seats'),
+  reservations: new Table<ReservationRow>('reservations'),
+  fanSeats: new Table<FanRow>('fan_seats'),
+  orders: new Table<OrderRow>('orders'),
+  /** Unique: one order a reservation, one claim a window, one living ticket a seat. */
+  orderOfReservation: new Table<{ readonly orderId: string }>('orders_reservation_id_key'),
+  orderOfWindow: new Table<{ readonly orderId: string; readonly reservationId: string }>('orders_one_a_window'),
+  ticketOfSeat: new Table<{ readonly ticketId: string }>('tickets_one_a_seat'),
+  intents: new Table<{ readonly orderId: string }>('order_intents'),
+  timeline: new Table<{ readonly orderId: string; readonly event: string }>('order_timeline'),
+  inbox: new Table<{ readonly eventId: string }>('payment_inbox'),
+  windows: new Table<WindowRow>('purchase_windows'),
+  tickets: new Table<TicketRow>('tickets'),
+  outbox: new Table<OutboxRow>('outbox'),
+  delivered: new Table<{ readonly id: string }>('outbox_delivered'),
+  cursors: new Table<{ readonly lastId: string }>('queue_event_cursors'),
+} as const;
+
+export const isFree = ({ status, expiresAtMs }: SeatRow, now: number): boolean =>
+  status === 'available' || (status === 'held' && (expiresAtMs ?? 0) <= now);
+
+/** Counts among a fan's seats. */
+export const counts = ({ status, expiresAtMs }: ReservationRow, now: number): boolean =>
+  status === 'completed' || ((status === 'held' || status === 'ordered') && expiresAtMs > now);
+
+/** How many seats a fan has: everything is reached by key, so who is not listed is not counted. */
+export function countFan(
+  fan: FanRow | undefined,
+  reservation: (id: string) => ReservationRow | undefined,
+  now: number,
+): { taken: number; revision: number; living: readonly string[] } {
+  const living = (fan?.reservationIds ?? []).flatMap((id) => reservation(id) ?? []).filter((row) => counts(row, now));
+  const taken = living.reduce((sum, { seatIds }) => sum + seatIds.length, 0);
+  return { taken, revision: fan?.revision ?? 0, living: living.map(({ id }) => id) };
+}
+
+export const fanAtMatch = ({ matchId, userId }: { matchId: string; userId: string }): string => `${userId} ${matchId}`;

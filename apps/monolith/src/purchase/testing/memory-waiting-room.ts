@@ -1,0 +1,123 @@
+import type { Transaction } from '#application/transaction-manager';
+import type { SimulatedDatabase } from '#testing/simulation/simulated-database';
+import { inside } from '#testing/simulation/simulated-transactions';
+import { StreamCursors, WaitingRoomConsequences, WaitingRoomEvents, type WaitingRoomEvent } from '../application/ports.ts';
+import { tables } from './memory-tables.ts';
+
+const BEGINNING = '0';
+
+/** The waiting room next door: its stream, its hash of granted turns. Outside of the database, and never rolled back. */
+export class MemoryWaitingRoom extends WaitingRoomEvents {
+  private readonly log: WaitingRoomEvent[] = [];
+  private readonly turns = new Map<string, { sessionToken: string; expiresAtMs: number }>();
+
+  constructor(private readonly db: SimulatedDatabase) {
+    super();
+  }
+
+  grant(turn: { matchId: string; userId: string; sessionToken: string; expiresAtMs: number }): void {
+    const { expiresAtMs, ...rest } = turn;
+    this.turns.set(turn.userId, { sessionToken: turn.sessionToken, expiresAtMs });
+    this.log.push({ kind: 'turn granted', ...rest, expiresAt: new Date(expiresAtMs).toISOString() });
+    this.db.scheduler.expectMoment(expiresAtMs);
+  }
+
+  end(turn: { matchId: string; userId: string; sessionToken: string; reason: string }): void {
+    this.turns.delete(turn.userId);
+    this.log.push({ kind: 'turn over', ...turn });
+  }
+
+  get length(): number {
+    return this.log.length;
+  }
+
+  matches(): Promise<readonly string[]> {
+    return Promise.resolve([...new Set(this.log.map(({ matchId }) => matchId))]);
+  }
+
+  async readAfter(
+    matchId: string,
+    streamId: string,
+    limit: number,
+  ): Promise<{ events: readonly WaitingRoomEvent[]; lastId: string }> {
+    await this.db.scheduler.step(`reads the stream of ${matchId} after ${streamId}`);
+    const events = this.log.slice(Number(streamId), Number(streamId) + limit);
+    return { events, lastId: String(Number(streamId) + events.length) };
+  }
+
+  /** As PostgresPurchaseWindows: a turn the stream has not told of yet stands in the hash. */
+  async learn({
+    userId,
+    matchId,
+    sessionToken,
+  }: {
+    userId: string;
+    matchId: string;
+    sessionToken: string | undefined;
+  }): Promise<void> {
+    if (!sessionToken) return;
+    await this.db.scheduler.step(`looks for turn ${sessionToken}`);
+    if (this.db.read(tables.windows, sessionToken)) return;
+    await this.db.scheduler.step(`asks the waiting room for the turn of ${userId}`);
+    const turn = this.turns.get(userId);
+    if (turn?.sessionToken !== sessionToken) return;
+    const tx = this.db.begin('read committed');
+    try {
+      await tx.statement(`learns of turn ${sessionToken}`);
+      const row = { sessionToken, matchId, userId, expiresAtMs: turn.expiresAtMs, endReason: null };
+      await tx.insert(tables.windows, sessionToken, row);
+      await tx.commit();
+    } catch (error) {
+      tx.rollback();
+      throw error;
+    }
+  }
+}
+
+export class MemoryStreamCursors extends StreamCursors {
+  constructor(
+    private readonly db: SimulatedDatabase,
+    /** A negative control: off, whoever has read applies. */
+    private readonly compares = true,
+  ) {
+    super();
+  }
+
+  async position(matchId: string): Promise<string> {
+    await this.db.scheduler.step(`reads the cursor of ${matchId}`);
+    return this.db.read(tables.cursors, matchId)?.lastId ?? BEGINNING;
+  }
+
+  async advance(tx: Transaction, matchId: string, from: string, to: string): Promise<boolean> {
+    await inside(tx).statement(`moves the cursor of ${matchId} from ${from} to ${to}`);
+    const row = await inside(tx).lock(tables.cursors, matchId);
+    if (row && row.lastId !== from && this.compares) return false;
+    await inside(tx).put(tables.cursors, matchId, { lastId: to });
+    return true;
+  }
+}
+
+/** Windows, and a push for every turn that is granted. */
+export class MemoryWaitingRoomConsequences extends WaitingRoomConsequences {
+  constructor(private readonly db: SimulatedDatabase) {
+    super();
+  }
+
+  async apply(tx: Transaction, events: readonly WaitingRoomEvent[]): Promise<void> {
+    const open = inside(tx);
+    for (const event of events) {
+      await open.statement(`applies "${event.kind}"`);
+      if (event.kind === 'turn granted') {
+        const { sessionToken, matchId, userId } = event;
+        const expiresAtMs = Date.parse(event.expiresAt);
+        await open.insert(tables.windows, sessionToken, { sessionToken, matchId, userId, expiresAtMs, endReason: null });
+        const id = this.db.scheduler.newId('message');
+        await open.put(tables.outbox, id, { id, event: 'queue.turn_granted', aggregateId: sessionToken });
+      }
+      if (event.kind === 'turn over' && event.sessionToken) {
+        const window = open.get(tables.windows, event.sessionToken);
+        if (window?.endReason === null) await open.change(tables.windows, event.sessionToken, { endReason: event.reason });
+      }
+    }
+  }
+}

@@ -1,0 +1,70 @@
+import { EventStreamReader } from '#testing/event-stream-reader';
+import { fastify, type FastifyInstance } from 'fastify';
+import { connect, type AddressInfo } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
+import { EventStream } from './event-stream.ts';
+
+let app: FastifyInstance;
+let port: number;
+const open = new Set<EventStream>();
+
+beforeAll(async () => {
+  app = fastify();
+  app.get('/stream', (request, reply) => {
+    void reply.header('x-from-a-hook', 'yes');
+    const stream = EventStream.open(request, reply, (closed) => void open.delete(closed));
+    if (stream) open.add(stream);
+  });
+  await app.listen({ host: '127.0.0.1', port: 0 });
+  port = (app.server.address() as AddressInfo).port;
+});
+afterAll(() => app.close());
+
+const read = () => EventStreamReader.open<{ type: string }>(`http://127.0.0.1:${port}/stream`);
+async function until(holds: () => boolean): Promise<void> {
+  for (const giveUpAt = Date.now() + 3000; !holds() && Date.now() < giveUpAt; await pause(5));
+}
+
+test('keeps the headers of the hooks, and is events, comments and a good-bye', async () => {
+  const reader = await read();
+  await until(() => open.size === 1);
+  const [stream] = open;
+  stream?.send('{"type":"news"}');
+  stream?.breathe();
+  stream?.end(1234);
+  await reader.ended;
+  expect(reader.text).toBe('retry: 3000\n\ndata: {"type":"news"}\n\n:\n\nretry: 1234\n\n');
+  expect([reader.response.headers.get('content-type'), reader.response.headers.get('x-from-a-hook')]).toEqual([
+    'text/event-stream',
+    'yes',
+  ]);
+  await until(() => open.size === 0);
+  expect(open.size).toBe(0);
+  stream?.send('too late');
+});
+
+test('HEAD is answered and opens nothing', async () => {
+  const answer = await fetch(`http://127.0.0.1:${port}/stream`, { method: 'HEAD' });
+  expect([answer.status, open.size]).toEqual([200, 0]);
+});
+
+test('who does not read is cut off; who reads is not, however much there is', async () => {
+  const sleeper = connect(port, '127.0.0.1');
+  sleeper.on('error', () => undefined).pause();
+  sleeper.write('GET /stream HTTP/1.1\r\nHost: x\r\n\r\n');
+  await until(() => open.size === 1);
+  const [asleep] = open;
+  const reader = await read();
+  await until(() => open.size === 2);
+  let sent = 0;
+  // The kernel takes some megabytes for a reader that sleeps.
+  for (; sent < 2000 && asleep && open.has(asleep); sent += 1) {
+    for (const stream of open) stream.send(JSON.stringify({ type: 'news', text: 'x'.repeat(12_000) }));
+    await pause(1);
+  }
+  expect([asleep && open.has(asleep), open.size]).toEqual([false, 1]);
+  await until(() => reader.text.length > sent * 12_000);
+  expect(reader.messages).toHaveLength(sent);
+  reader.close();
+  sleeper.destroy();
+});
