@@ -1,10 +1,14 @@
 // The databases of one test run, as a process of their own: starts PostgreSQL and Redis in a temporary folder, prints their
 // addresses and pids as one line of JSON, and takes everything away again when its stdin closes. A pipe closes however its
 // other end dies, so a test run that crashes or is killed leaves nothing behind. With --durable they are those of `npm start`,
-// with fsync, on a disk: what a benchmark measures. Usage: node tools/local/test-servers.ts <number of Redis> [--durable]
+// with fsync, on a disk: what a benchmark measures. Until then each line `kill postgres`, `start postgres`, `kill redis` or
+// `start redis` does so, with kill -9, and is answered by a line `done`: what happens to a server in tests/faults.
+// Usage: node tools/local/test-servers.ts <number of Redis> [--durable]
 import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { createInterface } from 'node:readline';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { onFreePort } from './free-port.ts';
 import type { LocalServer } from './local-server.ts';
 import { startPostgres } from './postgres.ts';
@@ -26,7 +30,8 @@ interface Record {
 
 const folder = mkdtempSync(path.join(base, PREFIX));
 chmodSync(folder, 0o711); // For root, PostgreSQL runs as nobody and must get through.
-const servers: LocalServer[] = [];
+let servers: LocalServer[] = [];
+const folderOf = (name: string) => path.join(folder, name);
 
 function writeRecord(): void {
   const record: Record = { owner: identify(process.pid)!, servers: servers.map((server) => server.identity) };
@@ -57,6 +62,31 @@ function remove(place: string): void {
   rmSync(publicStandIn(path.join(place, 'postgres')), { recursive: true, force: true });
 }
 
+async function keep(start: Promise<LocalServer>): Promise<LocalServer> {
+  const server = await start;
+  servers.push(server);
+  writeRecord();
+  return server;
+}
+
+async function kill(server: LocalServer): Promise<void> {
+  servers = servers.filter((other) => other !== server);
+  process.kill(server.identity.pid, 'SIGKILL');
+  await server.ended;
+}
+
+/** A PostgreSQL whose postmaster was killed is refused its data until the last of its old processes has noticed. */
+async function startAgain(start: () => Promise<LocalServer>): Promise<LocalServer> {
+  for (const giveUpAt = Date.now() + 30_000; ;) {
+    try {
+      return await keep(start());
+    } catch (error) {
+      if (Date.now() > giveUpAt) throw error;
+      await sleep(100);
+    }
+  }
+}
+
 let stopping = false;
 async function stop(code: number): Promise<void> {
   if (stopping) return;
@@ -71,27 +101,32 @@ async function stop(code: number): Promise<void> {
 process.on('SIGINT', () => undefined);
 process.on('SIGTERM', () => void stop(0));
 process.on('SIGHUP', () => void stop(0));
-process.stdin.on('end', () => void stop(0)).resume();
 
 try {
   writeRecord();
   await sweep();
-  const keep = async (start: Promise<LocalServer>) => {
-    const server = await start;
-    servers.push(server);
-    writeRecord();
-    return server;
-  };
-  const folderOf = (name: string) => path.join(folder, name);
   const starting = keep(onFreePort(undefined, (port) => startPostgres({ folder: folderOf('postgres'), port, throwaway })));
   const redis: LocalServer[] = [];
   for (let number = 1; number <= Number(process.argv[2] ?? 1); number += 1) {
     const place = folderOf(`redis-${number}`);
     redis.push(await keep(onFreePort(undefined, (port) => startRedis({ folder: place, port, throwaway, say }))));
   }
-  const postgres = await starting;
+  let postgres = await starting;
   const pids = { postgres: postgres.identity.pid, redis: redis.map(({ identity }) => identity.pid) };
   process.stdout.write(`${JSON.stringify({ database: postgres.url, redis: redis.map(({ url }) => url), pids })}\n`);
+  const orders: { readonly [line: string]: () => Promise<unknown> } = {
+    'kill postgres': () => kill(postgres),
+    'start postgres': async () =>
+      (postgres = await startAgain(() => startPostgres({ folder: folderOf('postgres'), port: postgres.port, throwaway }))),
+    'kill redis': () => kill(redis[0]!),
+    'start redis': async () =>
+      (redis[0] = await startAgain(() => startRedis({ folder: folderOf('redis-1'), port: redis[0]!.port, throwaway, say }))),
+  };
+  for await (const line of createInterface({ input: process.stdin })) {
+    await orders[line]?.();
+    process.stdout.write('done\n');
+  }
+  await stop(0);
 } catch (error) {
   say(explain(error));
   await stop(1);

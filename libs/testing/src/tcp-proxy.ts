@@ -1,39 +1,54 @@
 import net from 'node:net';
 
-/** What happens when a client sends bytes that contain a text, once. */
+/** What happens when a client sends certain bytes, once. */
 export interface Trap {
-  /** What the client says: `COMMIT\0` is PostgreSQL's COMMIT message, `EVALSHA` a command of Redis. */
-  readonly whenSent: string;
+  /**
+   * What the client says: `COMMIT\0` is PostgreSQL's COMMIT message, `EVALSHA` a command of Redis. Or who knows it when it
+   * comes; asked about each message, with something that is the same for all messages of a connection.
+   */
+  readonly whenSent: string | ((bytes: Buffer, connection: object) => boolean);
   /** Whether the server still hears it. */
   readonly passOn: boolean;
-  /** `cut` breaks this connection; `silence` keeps it open and lets nothing more through, as a network that drops packets. */
-  readonly then: 'cut' | 'silence';
+  /**
+   * `cut` breaks this connection; `silence` keeps it open and lets nothing more through, as a network that drops packets;
+   * `wait` keeps what is sent from here on until `release`, as a network that is slow.
+   */
+  readonly then: 'cut' | 'silence' | 'wait';
 }
 
 interface Pair {
   readonly client: net.Socket;
   readonly server: net.Socket;
   silent: boolean;
+  /** What waits to be let through. */
+  kept: Buffer[] | undefined;
 }
 
 /**
- * A network between us and a server, for breaking it: cuts or silences one connection at an exact message, or all of them,
- * and refuses new ones, until `restore`.
+ * A network between us and a server, for breaking it: cuts, silences or delays one connection at an exact message, or all of
+ * them, and refuses new ones, until `restore`.
  */
 export class TcpProxy {
+  /** How much later each message arrives, in either direction. */
+  delayMs = 0;
+  private readonly target: { host: string; port: number };
+  private readonly targetUrl: string;
   private readonly pairs = new Set<Pair>();
   private readonly listener = net.createServer((client) => this.accept(client));
   private traps: { trap: Trap; sprung: () => void }[] = [];
+  private rewriting: { said: string; heard: string } | undefined;
+  /** Messages in which something was rewritten. */
+  rewritten = 0;
   private state: 'open' | 'refusing' | 'silent' = 'open';
 
-  private constructor(
-    private readonly target: { host: string; port: number },
-    private readonly targetUrl: string,
-  ) {}
+  private constructor(targetUrl: string) {
+    const { hostname, port } = new URL(targetUrl);
+    this.target = { host: hostname, port: Number(port) };
+    this.targetUrl = targetUrl;
+  }
 
   static async inFrontOf(targetUrl: string): Promise<TcpProxy> {
-    const { hostname, port } = new URL(targetUrl);
-    const proxy = new TcpProxy({ host: hostname, port: Number(port) }, targetUrl);
+    const proxy = new TcpProxy(targetUrl);
     await new Promise<void>((resolve) => proxy.listener.listen(0, '127.0.0.1', resolve));
     return proxy;
   }
@@ -66,6 +81,20 @@ export class TcpProxy {
     for (const pair of this.pairs) pair.silent = true;
   }
 
+  /** What waits arrives, in its order. */
+  release(): void {
+    for (const pair of this.pairs) {
+      for (const bytes of pair.kept ?? []) pair.server.write(bytes);
+      pair.kept = undefined;
+    }
+  }
+
+  /** From now on clients are heard to say one text for another of the same length: what messages say of their length stays true. */
+  rewrite(said: string, heard: string): void {
+    if (said.length !== heard.length) throw new Error('the texts differ in length');
+    this.rewriting = { said, heard };
+  }
+
   /** New connections work again; what was silenced stays so, because its stream has a hole. */
   restore(): void {
     this.state = 'open';
@@ -83,28 +112,56 @@ export class TcpProxy {
       return;
     }
     const server = net.connect(this.target);
-    const pair: Pair = { client, server, silent: this.state === 'silent' };
+    const pair: Pair = { client, server, silent: this.state === 'silent', kept: undefined };
     this.pairs.add(pair);
-    client.on('data', (bytes) => this.fromClient(pair, bytes));
-    server.on('data', (bytes) => {
+    const toServer = this.late((bytes) => this.fromClient(pair, this.heard(bytes)));
+    const toClient = this.late((bytes) => {
       if (!pair.silent) client.write(bytes);
     });
+    client.on('data', toServer);
+    server.on('data', toClient);
     for (const socket of [client, server]) {
+      socket.setNoDelay(true);
       socket.on('error', () => this.cut(pair));
       socket.on('close', () => this.cut(pair));
     }
   }
 
+  /** Passes on after the delay, never overtaking what came before. */
+  private late(passOn: (bytes: Buffer) => void): (bytes: Buffer) => void {
+    let [dueAt, onTheWay] = [0, 0];
+    return (bytes) => {
+      if (this.delayMs === 0 && onTheWay === 0) return passOn(bytes);
+      const now = Date.now();
+      dueAt = Math.max(dueAt, now + this.delayMs);
+      onTheWay += 1;
+      setTimeout(() => {
+        onTheWay -= 1;
+        passOn(bytes);
+      }, dueAt - now);
+    };
+  }
+
+  private heard(bytes: Buffer): Buffer {
+    if (!this.rewriting || !bytes.includes(this.rewriting.said)) return bytes;
+    this.rewritten += 1;
+    return Buffer.from(bytes.toString('latin1').replaceAll(this.rewriting.said, this.rewriting.heard), 'latin1');
+  }
+
   private fromClient(pair: Pair, bytes: Buffer): void {
+    if (pair.kept) return void pair.kept.push(bytes);
     if (pair.silent) return;
-    const sprung = this.traps.find(({ trap }) => bytes.includes(trap.whenSent));
+    const sprung = this.traps.find(({ trap: { whenSent } }) =>
+      typeof whenSent === 'string' ? bytes.includes(whenSent) : whenSent(bytes, pair),
+    );
     if (!sprung) {
       pair.server.write(bytes);
       return;
     }
     this.traps = this.traps.filter((other) => other !== sprung);
     const { passOn, then } = sprung.trap;
-    pair.silent = true;
+    if (then === 'wait') pair.kept = passOn ? [] : [bytes];
+    else pair.silent = true;
     if (passOn) pair.server.write(bytes);
     if (then === 'cut') this.cut(pair);
     sprung.sprung();

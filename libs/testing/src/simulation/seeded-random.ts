@@ -1,0 +1,36 @@
+/** Chance that can be had again: the same seed gives the same numbers on every machine (mulberry32). */
+export class SeededRandom {
+  private state: number;
+
+  constructor(seed: number) {
+    // Neighbouring seeds would begin alike.
+    this.state = Math.imul(seed + 1, 0x9e3779b1) >>> 0;
+  }
+
+  /** From 0 up to, not including, 1. */
+  next(): number {
+    this.state = (this.state + 0x6d2b79f5) >>> 0;
+    let mixed = this.state;
+    mixed = Math.imul(mixed ^ (mixed >>> 15), mixed | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296;
+  }
+
+  int(below: number): number {
+    return Math.floor(this.next() * below);
+  }
+
+  between(least: number, most: number): number {
+    return least + this.int(most - least + 1);
+  }
+
+  chance(probability: number): boolean {
+    return this.next() < probability;
+  }
+
+  pick<T>(from: readonly T[]): T {
+    const picked = from[this.int(from.length)];
+    if (picked === undefined) throw new Error('nothing to pick from');
+    return picked;
+  }
+}

@@ -1,0 +1,80 @@
+import { createTestDatabase, type TestDatabase } from '#testing/test-database';
+import pg from 'pg';
+import {
+  itTellsTheSameHistories,
+  type HistoryPlayer,
+  type Operation,
+  type Session,
+  type Told,
+} from './database-semantics.contract.ts';
+
+// The fake is only as good as its likeness: PostgreSQL tells the same histories.
+
+/** Who has not answered by then waits for somebody. */
+const PATIENCE_MS = 150;
+
+let database: TestDatabase;
+let clients: Record<Session, pg.Client>;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  const [A, B, C] = [1, 2, 3].map(() => new pg.Client({ connectionString: database.url }));
+  if (!A || !B || !C) throw new Error('three clients');
+  clients = { A, B, C };
+  for (const client of Object.values(clients)) await client.connect();
+  await clients.A.query('create table cells (id text primary key, value int not null)');
+});
+afterAll(async () => {
+  for (const client of Object.values(clients)) await client.end();
+  await database.drop();
+});
+
+const statements: Record<Operation['do'], string> = {
+  begin: 'begin',
+  get: 'select value from cells where id = $1',
+  lock: 'select value from cells where id = $1 for update',
+  'lock unless locked': 'select value from cells where id = $1 for update skip locked',
+  set: 'update cells set value = $2 where id = $1',
+  insert: 'insert into cells values ($1, 0) on conflict do nothing returning id',
+  sum: 'select sum(value)::int as value from cells',
+  commit: 'commit',
+  rollback: 'rollback',
+};
+
+async function perform(session: Session, operation: Operation): Promise<Told> {
+  const parameters = 'row' in operation ? [operation.row, ...('to' in operation ? [operation.to] : [])] : [];
+  const isolation = operation.do === 'begin' ? ` isolation level ${operation.isolation ?? 'serializable'}` : '';
+  try {
+    const { rows } = await clients[session].query<{ value?: number }>(statements[operation.do] + isolation, parameters);
+    if (operation.do === 'insert') return rows.length > 0;
+    if (operation.do === 'lock unless locked' && rows.length === 0) return 'locked';
+    return rows[0]?.value ?? 'ok';
+  } catch (error) {
+    return (error as { code: string }).code;
+  }
+}
+
+const player: HistoryPlayer = {
+  async play(history) {
+    await clients.A.query('truncate cells');
+    await clients.A.query(`insert into cells values ('x', 10), ('y', 10), ('z', 10)`);
+    const told: Told[] = [];
+    const later: Record<number, Told> = {};
+    const late: Promise<void>[] = [];
+    for (const [index, [session, operation]] of history.entries()) {
+      const performing = perform(session, operation);
+      const first = await Promise.race([
+        performing,
+        new Promise<'waits'>((resolve) => setTimeout(() => resolve('waits'), PATIENCE_MS)),
+      ]);
+      told.push(first);
+      if (first === 'waits') late.push(performing.then((answer) => void (later[index] = answer)));
+    }
+    await Promise.all(late);
+    for (const client of Object.values(clients)) await client.query('rollback');
+    const { rows } = await clients.A.query<{ id: string; value: number }>('select id, value from cells order by id');
+    return { told, later, rows: Object.fromEntries(rows.map(({ id, value }) => [id, value])) };
+  },
+};
+
+itTellsTheSameHistories(() => Promise.resolve(player));

@@ -1,0 +1,298 @@
+import { Transaction } from '#application/transaction-manager';
+import type { Scheduler, Task } from './scheduler.ts';
+import { dangerous, type Footprint } from './serializable-conflicts.ts';
+
+/*
+ * As much of PostgreSQL as a purchase leans on, in memory: rows with versions, snapshots, row locks that are waited for,
+ * skipped or time out, deadlocks found, first updater wins (40001), dangerous structures of SERIALIZABLE (40001), and
+ * `now()` that is the start of the transaction. A unique index is a table whose ids are its values.
+ */
+
+/** What the server says when it refuses; the code is the SQLSTATE. */
+export class SqlError extends Error {
+  constructor(
+    readonly code: '40001' | '40P01' | '55P03' | '23505',
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+/** The name of a table and the shape of its rows. */
+export class Table<R extends object> {
+  declare readonly shape: R;
+  constructor(readonly name: string) {}
+}
+
+interface Version {
+  readonly seq: number;
+  readonly row: object | undefined;
+}
+
+export interface Cell {
+  readonly table: string;
+  readonly id: string;
+  readonly versions: Version[];
+  lockedBy: SimulatedTransaction | undefined;
+}
+
+/** What a negative control switches off. */
+export interface Strictness {
+  /** Off: nobody waits for a row, and the last writer wins. */
+  readonly locks: boolean;
+  /** Off: REPEATABLE READ. */
+  readonly serializable: boolean;
+  /** So many commits fail for no reason: contention with somebody who is not part of the run. */
+  readonly spuriousFailures: number;
+}
+
+export type Isolation = 'serializable' | 'read committed';
+
+const LOCK_TIMEOUT_MS = 8000;
+
+export class SimulatedDatabase {
+  seq = 0;
+  commits = 0;
+  refusals = 0;
+  /** Called when a commit has become visible. */
+  readonly committed: ((tx: SimulatedTransaction) => void)[] = [];
+  readonly open = new Set<SimulatedTransaction>();
+  private readonly tables = new Map<string, Map<string, Cell>>();
+  private finished: Footprint[] = [];
+  private transactions = 0;
+
+  constructor(
+    readonly scheduler: Scheduler,
+    readonly strictness: Strictness,
+  ) {
+    scheduler.crashed.push((task) => this.abandon(task));
+  }
+
+  begin(isolation: Isolation = 'serializable'): SimulatedTransaction {
+    this.transactions += 1;
+    const tx = new SimulatedTransaction(this, `tx${this.transactions}`, isolation, this.scheduler.current);
+    this.open.add(tx);
+    return tx;
+  }
+
+  /** As committed, this moment; no lock, no transaction. */
+  read<R extends object>(table: Table<R>, id: string): R | undefined {
+    return this.tables.get(table.name)?.get(id)?.versions.at(-1)?.row as R | undefined;
+  }
+
+  rows<R extends object>(table: Table<R>, matches: (row: R) => boolean = () => true): R[] {
+    const found: R[] = [];
+    for (const { versions } of this.tables.get(table.name)?.values() ?? []) {
+      const row = versions.at(-1)?.row as R | undefined;
+      if (row && matches(row)) found.push(row);
+    }
+    return found;
+  }
+
+  /** Before the first step: what was there already. */
+  seed<R extends object>(table: Table<R>, id: string, row: R): void {
+    this.cell(table, id).versions.push({ seq: this.seq, row });
+  }
+
+  cell(table: Table<object>, id: string): Cell {
+    let cells = this.tables.get(table.name);
+    if (!cells) this.tables.set(table.name, (cells = new Map()));
+    let cell = cells.get(id);
+    if (!cell) cells.set(id, (cell = { table: table.name, id, versions: [], lockedBy: undefined }));
+    return cell;
+  }
+
+  cells(table: Table<object>): Iterable<Cell> {
+    return this.tables.get(table.name)?.values() ?? [];
+  }
+
+  /** All at once; throws 40001 and has changed nothing when the transaction cannot have run alone. */
+  install(tx: SimulatedTransaction): void {
+    const { footprint } = tx;
+    if (tx.isolation === 'serializable' && this.strictness.serializable && this.strictness.locks) {
+      const active = [...this.open].filter((other) => other !== tx && other.isolation === 'serializable');
+      if (
+        dangerous(
+          footprint,
+          this.finished,
+          active.map((other) => other.footprint),
+        )
+      )
+        throw new SqlError('40001', 'could not serialize access due to read/write dependencies among transactions');
+      if (footprint.writes.size > 0 && this.scheduler.random.chance(this.strictness.spuriousFailures))
+        throw new SqlError('40001', 'could not serialize access, by the will of the simulation');
+    }
+    this.seq += 1;
+    footprint.commitSeq = this.seq;
+    for (const [cell, { after }] of footprint.writes) cell.versions.push({ seq: this.seq, row: after });
+    if (tx.isolation === 'serializable') this.finished.push(footprint);
+    this.end(tx);
+    const oldest = Math.min(...[...this.open].map(({ snapshot }) => snapshot));
+    this.finished = this.finished.filter(({ commitSeq }) => commitSeq > oldest);
+    this.commits += 1;
+    for (const tell of this.committed) tell(tx);
+  }
+
+  end(tx: SimulatedTransaction): void {
+    this.open.delete(tx);
+    for (const cell of tx.locks) cell.lockedBy = undefined;
+    tx.locks.clear();
+  }
+
+  private abandon(task: Task): void {
+    for (const tx of this.open) if (tx.owner === task) this.end(tx);
+  }
+}
+
+export class SimulatedTransaction extends Transaction {
+  readonly now: Date;
+  readonly locks = new Set<Cell>();
+  readonly footprint: Footprint;
+  private waitsFor: Cell | undefined;
+  private taken = false;
+
+  constructor(
+    private readonly db: SimulatedDatabase,
+    readonly id: string,
+    readonly isolation: Isolation,
+    readonly owner: Task | undefined,
+  ) {
+    super();
+    this.now = db.scheduler.now();
+    this.footprint = { snapshot: db.seq, commitSeq: Number.POSITIVE_INFINITY, reads: new Set(), scans: [], writes: new Map() };
+  }
+
+  get snapshot(): number {
+    return this.footprint.snapshot;
+  }
+
+  get isWaiting(): boolean {
+    return this.waitsFor !== undefined;
+  }
+
+  /** Waits, and not only for its turn. */
+  get isBlocked(): boolean {
+    return this.waitsFor?.lockedBy !== undefined;
+  }
+
+  /** The first statement takes the snapshot; `now()` is older, it is that of BEGIN. */
+  takeSnapshot(): void {
+    if (!this.taken) this.footprint.snapshot = this.db.seq;
+    this.taken = true;
+  }
+
+  /** A statement on its way to the server. */
+  async statement(what: string): Promise<void> {
+    await this.db.scheduler.step(what);
+    if (!this.db.open.has(this)) throw new Error(`${this.id} is over, and yet: ${what}`);
+    this.takeSnapshot();
+  }
+
+  get<R extends object>(table: Table<R>, id: string): R | undefined {
+    const cell = this.db.cell(table, id);
+    this.footprint.reads.add(cell);
+    return this.visible(cell) as R | undefined;
+  }
+
+  find<R extends object>(table: Table<R>, matches: (row: R) => boolean): R[] {
+    this.footprint.scans.push({ table: table.name, matches: matches as (row: object) => boolean });
+    const rows: R[] = [];
+    for (const cell of this.db.cells(table)) {
+      const row = this.visible(cell) as R | undefined;
+      if (row && matches(row)) rows.push(row);
+    }
+    return rows;
+  }
+
+  /** What is there now, whatever the snapshot says: READ COMMITTED looks again at a row it has locked. */
+  latest<R extends object>(table: Table<R>, id: string): R | undefined {
+    const own = this.footprint.writes.get(this.db.cell(table, id));
+    return own ? (own.after as R | undefined) : this.db.read(table, id);
+  }
+
+  /** `for update`: waited for as long as somebody else has it. */
+  async lock<R extends object>(table: Table<R>, id: string): Promise<R | undefined> {
+    const cell = this.db.cell(table, id);
+    await this.acquire(cell);
+    return this.isolation === 'serializable' ? this.get(table, id) : this.latest(table, id);
+  }
+
+  /** `for update skip locked`. */
+  async lockUnlessLocked<R extends object>(table: Table<R>, id: string): Promise<R | 'locked' | undefined> {
+    const cell = this.db.cell(table, id);
+    if (this.db.strictness.locks && cell.lockedBy && cell.lockedBy !== this) return 'locked';
+    return this.lock(table, id);
+  }
+
+  async put<R extends object>(table: Table<R>, id: string, row: R | undefined): Promise<void> {
+    const cell = this.db.cell(table, id);
+    await this.acquire(cell);
+    const { writes } = this.footprint;
+    writes.set(cell, { before: writes.get(cell)?.before ?? this.visible(cell), after: row });
+  }
+
+  async change<R extends object>(table: Table<R>, id: string, change: Partial<R>): Promise<void> {
+    const row = await this.lock(table, id);
+    if (row) await this.put(table, id, { ...row, ...change });
+  }
+
+  /** `insert … on conflict do nothing`: false when somebody has this id. */
+  async insert<R extends object>(table: Table<R>, id: string, row: R): Promise<boolean> {
+    await this.acquire(this.db.cell(table, id));
+    if ((this.isolation === 'serializable' ? this.get(table, id) : this.latest(table, id)) !== undefined) return false;
+    await this.put(table, id, row);
+    return true;
+  }
+
+  async insertNew<R extends object>(table: Table<R>, id: string, row: R): Promise<void> {
+    if (!(await this.insert(table, id, row)))
+      throw new SqlError('23505', `duplicate key value violates unique constraint: ${table.name} ${id}`);
+  }
+
+  /** Two points where a crash or somebody else may come between: before it is decided, and before anybody hears of it. */
+  async commit(): Promise<void> {
+    await this.db.scheduler.step(`${this.id} commits`);
+    this.db.install(this);
+    await this.db.scheduler.step(`${this.id} has committed`);
+  }
+
+  rollback(): void {
+    this.db.end(this);
+  }
+
+  private visible(cell: Cell): object | undefined {
+    const own = this.footprint.writes.get(cell);
+    if (own) return own.after;
+    const { versions } = cell;
+    for (let index = versions.length - 1; index >= 0; index -= 1) {
+      const version = versions[index];
+      if (version && version.seq <= this.snapshot) return version.row;
+    }
+    return undefined;
+  }
+
+  private async acquire(cell: Cell): Promise<void> {
+    if (!this.db.strictness.locks) return;
+    while (cell.lockedBy && cell.lockedBy !== this) await this.wait(cell);
+    if (this.isolation === 'serializable' && (cell.versions.at(-1)?.seq ?? 0) > this.snapshot) {
+      this.db.refusals += 1;
+      throw new SqlError('40001', `could not serialize access due to concurrent update of ${cell.table} ${cell.id}`);
+    }
+    cell.lockedBy = this;
+    this.locks.add(cell);
+  }
+
+  private async wait(cell: Cell): Promise<void> {
+    const seen = new Set<SimulatedTransaction>();
+    for (let other = cell.lockedBy; other && !seen.has(other); other = other.waitsFor?.lockedBy) {
+      if (other === this) throw new SqlError('40P01', 'deadlock detected');
+      seen.add(other);
+    }
+    const { scheduler } = this.db;
+    const deadline = scheduler.nowMs + LOCK_TIMEOUT_MS;
+    this.waitsFor = cell;
+    await scheduler.until(`waits for ${cell.table} ${cell.id}`, () => cell.lockedBy === undefined, deadline);
+    this.waitsFor = undefined;
+    if (cell.lockedBy && scheduler.nowMs >= deadline) throw new SqlError('55P03', 'canceling statement due to lock timeout');
+  }
+}

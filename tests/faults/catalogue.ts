@@ -1,0 +1,30 @@
+import type { Scenario } from './scenario.ts';
+import { checkoutKilled } from './scenarios/checkout-killed.ts';
+import { commitUnanswered } from './scenarios/commit-unanswered.ts';
+import { contentionStorm } from './scenarios/contention-storm.ts';
+import { databaseKilled } from './scenarios/database-killed.ts';
+import { hotRow } from './scenarios/hot-row.ts';
+import { redisLost } from './scenarios/redis-lost.ts';
+import { replicaFrozen } from './scenarios/replica-frozen.ts';
+import { replicaKilled } from './scenarios/replica-killed.ts';
+import { sameKeyStuck } from './scenarios/same-key-stuck.ts';
+
+export const scenarios: readonly Scenario[] = [
+  checkoutKilled(1),
+  sameKeyStuck({ lockedMs: 45_000, forgets: false }),
+  commitUnanswered(200),
+  databaseKilled({ buyers: 12 }),
+  redisLost({ buyers: 12, flushes: 20, downMs: 20_000 }),
+  hotRow({ buyers: 16, lockedMs: 45_000, delayMs: 50 }),
+  contentionStorm({ rounds: 6 }),
+  replicaKilled({ buyers: 12, kills: 3, runMs: 2000, forgets: false }),
+  replicaFrozen({ rounds: 2, asleep: 12 }),
+];
+
+/** The same, small: together at most 25 s, for `npm test`. They share their servers, so none of these is killed. */
+export const smallScenarios: readonly Scenario[] = [
+  commitUnanswered(20),
+  sameKeyStuck({ lockedMs: 3500, forgets: true }),
+  redisLost({ buyers: 6, flushes: 5, downMs: 0 }),
+  replicaKilled({ buyers: 6, kills: 1, runMs: 300, forgets: true }),
+];

@@ -1,0 +1,87 @@
+import { errorCatalogue } from '#platform/http/error-catalogue';
+
+/** What a service said, or that it said nothing. */
+export interface Answer {
+  /** 0: the connection broke, or nothing came in time. */
+  readonly status: number;
+  readonly code: string;
+  readonly text: string;
+  readonly replayed: boolean;
+  readonly sentAt: number;
+  readonly ms: number;
+}
+
+export interface Request {
+  readonly name: string;
+  readonly userId: string;
+  readonly path: string;
+  readonly key: string;
+  readonly body: unknown;
+  readonly answers: Answer[];
+}
+
+/** All that was asked and answered, as the fans saw it: the truth about what was acknowledged. */
+export class History {
+  readonly requests: Request[] = [];
+  /** Answers to what carries no key: reads and payments. */
+  readonly others: Answer[] = [];
+  /** Orders whose fans were told that they are complete. */
+  readonly completed = new Set<string>();
+
+  all(): Answer[] {
+    return [...this.requests.flatMap(({ answers }) => answers), ...this.others];
+  }
+
+  acknowledged(name?: string): Request[] {
+    return this.requests.filter((request) => (!name || request.name === name) && successOf(request));
+  }
+
+  /** How often each refusal was given; `no answer` among them. */
+  refusals(): Record<string, number> {
+    const counts: Record<string, number> = {};
+    for (const { status, code } of this.all()) {
+      if (status >= 200 && status < 300) continue;
+      const words = status === 0 ? 'no answer' : `${status} ${code}`;
+      counts[words] = (counts[words] ?? 0) + 1;
+    }
+    return counts;
+  }
+
+  /** The longest time between two successes, of requests with such a body, in a stretch of time; in milliseconds. */
+  longestSilence(from: number, to: number, isMeant: (body: unknown) => boolean = () => true): number {
+    const successes = this.requests
+      .filter(({ body }) => isMeant(body))
+      .flatMap(({ answers }) => answers)
+      .filter(({ status, replayed }) => status >= 200 && status < 300 && !replayed)
+      .map(({ sentAt, ms }) => sentAt + ms)
+      .filter((at) => at > from && at < to);
+    const moments = [from, ...successes.sort((a, b) => a - b), to];
+    return Math.round(Math.max(...moments.slice(1).map((moment, index) => moment - moments[index]!)));
+  }
+
+  latency(share: number, of: (answer: Answer) => boolean = ({ status }) => status >= 200 && status < 300): number {
+    const sorted = this.requests.flatMap(({ answers }) => answers.filter(of).map(({ ms }) => ms)).sort((a, b) => a - b);
+    return Math.round(sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0);
+  }
+
+  /** What no fault excuses (I5, I13): a 500, a code nobody documented, two different answers under one key. */
+  faults(): string[] {
+    const faults = new Set<string>();
+    for (const { status, code, text } of this.all()) {
+      if (status === 500) faults.add(`a 500: ${text.slice(0, 300)}`);
+      if (status < 400) continue;
+      if (!(code in errorCatalogue)) faults.add(`a code that is not in the catalogue: ${status} ${text.slice(0, 200)}`);
+      else if (errorCatalogue[code as keyof typeof errorCatalogue].status !== status) faults.add(`${code} came as ${status}`);
+    }
+    for (const { name, key, answers } of this.requests) {
+      const texts = new Set(answers.filter(({ status }) => status >= 200 && status < 300).map(({ text }) => text));
+      if (texts.size > 1)
+        faults.add(`${name} ${key} was answered in ${texts.size} ways: ${[...texts].join(' | ').slice(0, 600)}`);
+    }
+    return [...faults];
+  }
+}
+
+export function successOf({ answers }: Request): Answer | undefined {
+  return answers.find(({ status }) => status >= 200 && status < 300);
+}
