@@ -46,7 +46,11 @@ describe('imports', () => {
       ['apps/monolith/src/monolith.ts', '../../queue-service/src/config.ts'],
       [`${purchase}/inbound/orders.controller.ts`, '../../../../queue-service/src/waiting-room/waiting-room.api.ts'],
     ],
-    'the page shares nothing with the servers but libs/contracts': [
+    'libs/queue-client, which runs in browsers, imports libs/contracts and itself': [
+      ['libs/queue-client/src/transports.ts', 'node:net'],
+      ['libs/queue-client/src/transports.ts', '#platform/ids'],
+    ],
+    'the page shares nothing with the servers but libs/contracts and libs/queue-client': [
       ['apps/web/src/main.tsx', '#platform/ids'],
       ['apps/web/src/main.tsx', '#domain/shared/money'],
       ['apps/web/src/main.tsx', 'node:fs'],

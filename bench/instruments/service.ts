@@ -1,4 +1,4 @@
-import { fork, type StdioOptions } from 'node:child_process';
+import { fork, type ChildProcess, type StdioOptions } from 'node:child_process';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ROOT } from '../../tools/local/build.ts';
@@ -18,13 +18,32 @@ export const LOGS_TO_STDERR: StdioOptions = ['ignore', 2, 2, 'ipc'];
 
 /** The monolith as it is deployed, from dist, on a free port. */
 export function startMonolith(environment: Record<string, string>): Promise<RunningService> {
-  return onFreePort(undefined, (port) => startOn(port, environment));
+  return onFreePort(undefined, (port) => startOn(port, { name: 'monolith', portVariable: 'MONOLITH_PORT', environment }));
 }
 
-async function startOn(port: number, environment: Record<string, string>): Promise<RunningService> {
-  const child = fork(path.join(ROOT, 'dist/apps/monolith/src/main.js'), [], {
-    env: { PATH: process.env.PATH, ...environment, MONOLITH_PORT: String(port) },
-    execArgv: ['--enable-source-maps', '--import', path.join(import.meta.dirname, 'leave-with-parent.ts')],
+/** The same for the queue service, with a probe in it (probe.ts). */
+export function startQueueService(environment: Record<string, string>): Promise<ProbedService> {
+  const execArgv = ['--expose-gc', '--import', path.join(import.meta.dirname, 'probe.ts')];
+  return onFreePort(undefined, (port) =>
+    startOn(port, { name: 'queue-service', portVariable: 'QUEUE_PORT', environment, execArgv }),
+  );
+}
+
+export interface ProbedService extends RunningService {
+  readonly child: ChildProcess;
+}
+
+interface ServiceToStart {
+  readonly name: string;
+  readonly portVariable: string;
+  readonly environment: Record<string, string>;
+  readonly execArgv?: readonly string[];
+}
+
+async function startOn(port: number, { name, portVariable, environment, execArgv = [] }: ServiceToStart): Promise<ProbedService> {
+  const child = fork(path.join(ROOT, `dist/apps/${name}/src/main.js`), [], {
+    env: { PATH: process.env.PATH, ...environment, [portVariable]: String(port) },
+    execArgv: ['--enable-source-maps', '--import', path.join(import.meta.dirname, 'leave-with-parent.ts'), ...execArgv],
     stdio: LOGS_TO_STDERR,
   });
   const gone = new Promise<void>((resolve) => child.once('exit', () => resolve()));
@@ -39,11 +58,11 @@ async function startOn(port: number, environment: Record<string, string>): Promi
   while (!(await isReady(url))) {
     if (child.exitCode !== null || Date.now() > giveUpAt) {
       await stop();
-      throw new Error(`The monolith did not get ready on port ${port}; what it says stands above.`);
+      throw new Error(`The ${name} did not get ready on port ${port}; what it says stands above.`);
     }
     await sleep(50);
   }
-  return { url, pid: child.pid!, stop };
+  return { url, pid: child.pid!, stop, child };
 }
 
 async function isReady(url: string): Promise<boolean> {

@@ -41,9 +41,17 @@ export const arrows: readonly Arrow[] = [
     forbids: (from, to) => from.area === 'app' && to.area === 'app' && from.app !== to.app,
   },
   {
-    sentence: 'the page shares nothing with the servers but libs/contracts',
+    sentence: 'libs/queue-client, which runs in browsers, imports libs/contracts and itself',
     forbids: (from, to) =>
-      isWeb(from) && (to.path.startsWith('package:node:') || !['app', 'contracts', 'package'].includes(to.area)),
+      from.area === 'queue-client' &&
+      from.layer !== 'tests' &&
+      !['contracts', 'queue-client'].includes(to.area) &&
+      to.path !== 'package:zod',
+  },
+  {
+    sentence: 'the page shares nothing with the servers but libs/contracts and libs/queue-client',
+    forbids: (from, to) =>
+      isWeb(from) && (to.path.startsWith('package:node:') || !['app', 'contracts', 'queue-client', 'package'].includes(to.area)),
   },
   {
     sentence: 'a context is reached through its x.api.ts alone; a module also from modules and the command line',

@@ -150,4 +150,4 @@ export const queueSamples: Readonly<Record<string, Sample>> = {
 
 /** Beside the API: what Nest did not make, and what has nothing to be wrong but its address. */
 export const withoutSample =
-  /^(GET|HEAD) (\/health\/|\/metrics$|\/docs|\/openapi|\/config\.json$|\/assets\/|\/favicon|\/ws\/\*$|\/$|\/(matches|orders|tickets|ops)(\/\*)?$)|^OPTIONS \*$/;
+  /^(GET|HEAD) (\/health\/|\/metrics$|\/docs|\/openapi|\/asyncapi|\/config\.json$|\/assets\/|\/favicon|\/ws\/\*$|\/$|\/(matches|orders|tickets|ops)(\/\*)?$)|^OPTIONS \*$/;

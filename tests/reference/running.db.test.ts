@@ -18,6 +18,11 @@ async function documentOf(name: 'monolith' | 'queue'): Promise<Document> {
   return answer.json<Document>();
 }
 
+test('the socket protocol: asyncapi.queue-service.json', async () => {
+  const answer = await system.queue.app.inject({ method: 'GET', url: '/asyncapi.json' });
+  expectGenerated('docs/reference/asyncapi.queue-service.json', `${JSON.stringify(answer.json(), null, 2)}\n`);
+});
+
 describe.each([
   ['monolith', 'openapi.monolith.json'],
   ['queue', 'openapi.queue-service.json'],

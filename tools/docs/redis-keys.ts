@@ -53,9 +53,9 @@ export const waitingRoomKeys: Readonly<Record<string, RedisKey>> = {
   token: {
     key: `queue_token:<queue_token>:${match}`,
     type: 'string',
-    life: placeLife,
+    life: '`QUEUE_PERSISTENCE_SECONDS`',
     owner: queue,
-    holds: 'whose token it is; once over, its last message',
+    holds: 'the last word of a token that is over',
   },
   ended: {
     key: `queue_ended:<user_id>:${match}`,
@@ -85,6 +85,62 @@ export const waitingRoomKeys: Readonly<Record<string, RedisKey>> = {
     life: 'seconds',
     owner: queue,
     holds: 'their ends',
+  },
+  seen: {
+    key: `queue_seen:${match}`,
+    type: 'zset',
+    life: 'while anybody waits',
+    owner: queue,
+    holds: 'user_id → last sign of life in ms',
+  },
+  gone: {
+    key: `queue_gone:${match}`,
+    type: 'zset',
+    life: 'while anybody waits',
+    owner: queue,
+    holds: 'user_id → since when (ms) a fan whose connections closed counts as away',
+  },
+  away: {
+    key: `queue_away:${match}`,
+    type: 'zset',
+    life: 'while anybody waits',
+    owner: queue,
+    holds: 'user_id → join time: passed while away, still in line',
+  },
+  back: {
+    key: `queue_back:${match}`,
+    type: 'zset',
+    life: 'while anybody waits',
+    owner: queue,
+    holds: 'user_id → join time: back after having been passed, next to be granted',
+  },
+  called: {
+    key: `queue_called:${match}`,
+    type: 'hash',
+    life: 'while anybody waits',
+    owner: queue,
+    holds: 'user_id → last call to the front in ms',
+  },
+  used: {
+    key: `queue_used:${match}`,
+    type: 'hash',
+    life: 'until the queue closes',
+    owner: queue,
+    holds: 'user_id → join time of the latest place that is over: its receipt is worth nothing',
+  },
+  moves: {
+    key: `queue_moves:${match}`,
+    type: 'stream',
+    life: 'about the last 2,000 entries',
+    owner: queue,
+    holds: 'numbered `gone` (and `back`): join times of those who left the line, from which pods know every position',
+  },
+  audit: {
+    key: `queue_audit:${match}`,
+    type: 'stream',
+    life: 'about the last 10,000 entries',
+    owner: queue,
+    holds: 'what operators did: `at`, `request`, `status` afterwards',
   },
   matches: { key: 'queue_matches', type: 'set', life: 'for ever', owner: queue, holds: 'ids of all matches that have a queue' },
 };
@@ -153,7 +209,7 @@ const channels = [
   [
     'queue_pods',
     'between pods of the queue service',
-    '`{match_id, kind, user_id?, message?}`: something their sockets must hear',
+    '`{match_id, kind, user_id?, user_ids?}`: something their sockets must hear',
   ],
 ];
 

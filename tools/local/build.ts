@@ -10,7 +10,7 @@ const WEB_OUTPUT = path.join(ROOT, 'dist/web');
 /** Beside the output, not in it: what lies in dist/web is served to everybody. */
 const WEB_STAMP = path.join(ROOT, 'dist/.web-stamp');
 /** Everything the page is made of: a change in any of it, and nothing else, makes Vite run (2–4 s). */
-const WEB_INPUTS = ['apps/web', 'libs/contracts/src', 'package.json', 'package-lock.json'];
+const WEB_INPUTS = ['apps/web', 'libs/contracts/src', 'libs/queue-client/src', 'package.json', 'package-lock.json'];
 
 export const VITE_ARGUMENTS = ['build', 'apps/web', '--outDir', WEB_OUTPUT, '--emptyOutDir'];
 

@@ -15,6 +15,13 @@ export const queueServiceConfig = settings.processSettings
       .pipe(z.int().min(1).max(1_000_000))
       .default(18_000)
       .describe('Sockets and streams one process takes before it says 503; below the usual file limit of 20,000'),
+    QUEUE_CONFIRM_REPLICAS: z
+      .string()
+      .regex(/^\d+$/, 'must be a whole number')
+      .transform(Number)
+      .pipe(z.int().min(0).max(10))
+      .default(0)
+      .describe('How many replicas of Redis must have a join or grant before it counts (WAIT); 0 where there are none'),
   });
 
 export type QueueServiceConfig = z.output<typeof queueServiceConfig>;

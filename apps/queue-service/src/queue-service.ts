@@ -13,14 +13,17 @@ import type { Logger } from '#platform/logging/logger';
 import { connectRedis, whenReady } from '#platform/redis/redis-connection';
 import { AppModule } from './app.module.ts';
 import type { QueueServiceConfig } from './config.ts';
+import { describeSocket } from './waiting-room/inbound/asyncapi.ts';
 import { ConnectionBudget } from './waiting-room/inbound/connection-budget.ts';
 import { UpgradeAdapter } from './waiting-room/inbound/upgrade-adapter.ts';
 
 /** A caller gets its 503 within two seconds of Redis falling silent, the look at its address limit included. */
 const REDIS_TIMEOUT_MS = { lines: 1200, limits: 300 };
 
+const ASYNCAPI_PATH = '/asyncapi.json';
+
 const DESCRIPTION =
-  'The line in front of a sale. The messages of `/ws/{queue_token}` and `/sse/{queue_token}` are the same JSON. Errors are application/problem+json with a stable code.';
+  'The line in front of a sale. The messages of `/ws/{queue_token}` and `/sse/{queue_token}` are the same JSON, described in `/asyncapi.json`. Errors are application/problem+json with a stable code.';
 
 /** The service as it runs, short of listening; tests use the same. */
 export async function createQueueService(config: QueueServiceConfig, logger: Logger): Promise<NestFastifyApplication> {
@@ -46,7 +49,7 @@ export async function createQueueService(config: QueueServiceConfig, logger: Log
       trustedProxies: config.TRUSTED_PROXIES,
       isAllowedOrigin,
       requestDeadlineMs: config.REQUEST_DEADLINE_MS,
-      publicPrefixes: apiDocsPrefixes,
+      publicPrefixes: [...apiDocsPrefixes, ASYNCAPI_PATH],
       limitAddress: limitByAddress(
         new RateLimiter(limitsRedis, 'rate_limit:global:queue-service', config.RATE_LIMIT_IP_PER_MINUTE),
         config.INTERNAL_AUTH_SECRET,
@@ -57,6 +60,8 @@ export async function createQueueService(config: QueueServiceConfig, logger: Log
   metrics.timeRequests(fastify);
   app.useWebSocketAdapter(new UpgradeAdapter(app.getHttpServer() as Server, fastify, { budget, isAllowedOrigin }));
   await app.init();
+  const socketProtocol = describeSocket(publicUrls(config).queuePublicUrl);
+  fastify.get(ASYNCAPI_PATH, { config: { access: 'public' } }, () => socketProtocol);
   serveApiDocs(app, describeApi(app, { title: 'Tribina waiting room', description: DESCRIPTION, withKeys: false }));
   return app;
 }

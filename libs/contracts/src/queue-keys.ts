@@ -13,7 +13,7 @@ export const queueKeys = {
   windows: (matchId: string) => `purchase_windows:{${matchId}}`,
   /** zset user_id → end of the window in ms, so that the next one to end is found without reading all. */
   windowEnds: (matchId: string) => `queue_window_ends:{${matchId}}`,
-  /** string: whose token this is and, once over, its last message. */
+  /** string: the last word of a token that is over. While it lives, the session knows it. */
   token: (token: string, matchId: string) => `queue_token:${token}:{${matchId}}`,
   /** string: how the fan's last place or turn ended, for QUEUE_PERSISTENCE_SECONDS. */
   ended: (userId: string, matchId: string) => `queue_ended:${userId}:{${matchId}}`,
@@ -23,9 +23,24 @@ export const queueKeys = {
   closingLine: (matchId: string) => `queue_closing:{${matchId}}`,
   closingWindows: (matchId: string) => `purchase_windows_closing:{${matchId}}`,
   closingWindowEnds: (matchId: string) => `queue_window_ends_closing:{${matchId}}`,
+  /** zset user_id → last sign of life in ms, of everybody in line. */
+  seen: (matchId: string) => `queue_seen:{${matchId}}`,
+  /** zset user_id → since when (ms) a fan whose connections have closed counts as away. */
+  gone: (matchId: string) => `queue_gone:{${matchId}}`,
+  /** zsets user_id → join time: passed by admission while away, and back again since. Both are still in the line. */
+  away: (matchId: string) => `queue_away:{${matchId}}`,
+  back: (matchId: string) => `queue_back:{${matchId}}`,
+  /** hash user_id → when the fan was last called to the front, in ms. */
+  called: (matchId: string) => `queue_called:{${matchId}}`,
+  /** hash user_id → join time of the latest place that is over: what a receipt cannot restore any more. */
+  used: (matchId: string) => `queue_used:{${matchId}}`,
+  /** stream: who left the line, as join times; numbered without gaps. */
+  moves: (matchId: string) => `queue_moves:{${matchId}}`,
+  /** stream: what operators did to the queue. */
+  audit: (matchId: string) => `queue_audit:{${matchId}}`,
   /** set of match ids that have a queue (one key for the system, not part of any script). */
   matches: 'queue_matches',
 } as const;
 
-/** Published when something about a match changed that every pod's sockets must hear: `{match_id, kind, user_id?, message?}`. */
+/** Published when something about a match changed that every pod's sockets must hear: `{match_id, kind, user_id?, user_ids?}`. */
 export const QUEUE_PODS_CHANNEL = 'queue_pods';

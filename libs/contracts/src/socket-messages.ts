@@ -37,6 +37,9 @@ export const serverMessage = z.discriminatedUnion('type', [
   errorMessage,
 ]);
 
+/** Client → server: once a minute, answered by `heartbeat_ack`. */
+export const heartbeatMessage = z.object({ type: z.literal('heartbeat') });
+
 /** Close codes: 4000–4499 come back with backoff, 4500–4999 do not. */
 export const closeCodes = {
   draining: 4000,

@@ -1,4 +1,6 @@
-import { serverMessage } from '#contracts/socket-messages';
+import { QueueConnection } from '#queue-client/queue-connection';
+import type { PlaceAnswer } from '#queue-client/queue-messages';
+import type { SocketLike } from '#queue-client/transports';
 import { setTimeout as pause } from 'node:timers/promises';
 import { randomUUID } from 'node:crypto';
 import { WebSocket } from 'ws';
@@ -6,7 +8,8 @@ import { z } from 'zod';
 import { NotRunning } from './environment.ts';
 
 const matches = z.object({ items: z.array(z.object({ id: z.string(), queue_required: z.boolean() })) });
-const joined = z.object({ position: z.int().nullable(), total: z.int(), status: z.string(), websocket_url: z.string() });
+const joined = z.object({ websocket_url: z.string(), sse_url: z.string() });
+type Joined = z.infer<typeof joined>;
 
 /** How many join at the same time, and how long a simulated fan keeps its turn: it looks around and leaves. */
 const JOINING_AT_ONCE = 20;
@@ -44,9 +47,9 @@ export async function demoCrowd(crowd: Crowd): Promise<{ joined: number; granted
   const stays: Promise<void>[] = [];
   const joiner = async (): Promise<void> => {
     for (let fan = waiting.pop(); fan && !stop.signal.aborted; fan = waiting.pop()) {
-      const socketUrl = await join(crowd, fan);
+      const place = await join(crowd, fan);
       count.joined += 1;
-      stays.push(stay(crowd, fan, socketUrl, count, stop.signal));
+      stays.push(stay(crowd, { fan, place }, count, stop.signal));
     }
   };
   try {
@@ -69,36 +72,53 @@ async function call(crowd: Crowd, method: string, path: string, fan: string): Pr
 }
 
 /** Where to wait for the turn. */
-async function join(crowd: Crowd, fan: string): Promise<string> {
+async function join(crowd: Crowd, fan: string): Promise<Joined> {
   const response = await call(crowd, 'POST', '/join', fan);
   if (!response.ok) throw new Error(`joining was answered ${response.status}: ${await response.text()}`);
-  return joined.parse(await response.json()).websocket_url;
+  return joined.parse(await response.json());
 }
 
-async function stay(crowd: Crowd, fan: string, url: string, count: Count, signal: AbortSignal): Promise<void> {
-  const socket = new WebSocket(url, { perMessageDeflate: false, headers: { 'x-internal-auth': crowd.internalSecret } });
-  const heartbeat = setInterval(() => socket.readyState === WebSocket.OPEN && socket.send('{"type":"heartbeat"}'), 50_000);
+async function stay(crowd: Crowd, who: { fan: string; place: Joined }, count: Count, signal: AbortSignal): Promise<void> {
+  let connection: QueueConnection | undefined;
   try {
-    if (!(await turnOf(socket, signal))) return;
+    const isGranted = await new Promise<boolean>((resolve) => {
+      signal.addEventListener('abort', () => resolve(false), { once: true });
+      connection = connectionOf(crowd, who, resolve);
+      connection.start();
+    });
+    if (!isGranted) return;
     count.granted += 1;
     await pause(STAY_MS.least + Math.random() * (STAY_MS.most - STAY_MS.least), undefined, { signal }).catch(() => undefined);
   } finally {
-    clearInterval(heartbeat);
-    await call(crowd, 'DELETE', '', fan).catch(() => undefined);
-    socket.terminate();
+    await call(crowd, 'DELETE', '', who.fan).catch(() => undefined);
+    connection?.stop();
     count.gone += 1;
   }
 }
 
-/** True when the turn has come; false when the queue is over, the socket is gone or we are told to stop. */
-function turnOf(socket: WebSocket, signal: AbortSignal): Promise<boolean> {
-  return new Promise((resolve) => {
-    signal.addEventListener('abort', () => resolve(false), { once: true });
-    socket.on('error', () => resolve(false));
-    socket.on('close', () => resolve(false));
-    socket.on('message', (data: Buffer) => {
-      const parsed = serverMessage.safeParse(JSON.parse(data.toString()));
-      if (parsed.success && parsed.data.type === 'turn_granted') resolve(true);
-    });
-  });
+/** The client of the web page, with the header that keeps our one address from being limited. */
+function connectionOf(
+  crowd: Crowd,
+  { fan, place }: { fan: string; place: Joined },
+  settle: (isGranted: boolean) => void,
+): QueueConnection {
+  const headers = { 'x-internal-auth': crowd.internalSecret };
+  const readPlace = async (): Promise<PlaceAnswer> => {
+    const response = await call(crowd, 'GET', '/position', fan);
+    if (!response.ok) throw Object.assign(new Error('no place'), { status: response.status });
+    return (await response.json()) as PlaceAnswer;
+  };
+  return new QueueConnection(
+    { websocketUrl: place.websocket_url, sseUrl: place.sse_url, readPlace },
+    {
+      message: ({ type }) => type === 'turn_granted' && settle(true),
+      link: () => undefined,
+      over: () => settle(false),
+    },
+    {
+      openWebSocket: (url) => new WebSocket(url, { perMessageDeflate: false, headers }) as unknown as SocketLike,
+      fetch: (url, options) =>
+        fetch(url, { ...options, headers: { ...(options?.headers as Record<string, string>), ...headers } }),
+    },
+  );
 }

@@ -1,3 +1,4 @@
+import { Counter } from 'prom-client';
 import { Module, type DynamicModule, type Provider } from '@nestjs/common';
 import { publicUrls } from '#platform/config/settings';
 import { Metrics } from '#platform/health/metrics';
@@ -5,6 +6,7 @@ import type { RedisConnection } from '#platform/redis/redis-connection';
 import { useCase } from '#platform/use-case';
 import type { QueueServiceConfig } from '../config.ts';
 import { REDIS } from '../tokens.ts';
+import { CallPassed } from './application/call-passed.ts';
 import { ChangeQueue } from './application/change-queue.ts';
 import { JoinLine } from './application/join-line.ts';
 import { LiveFans } from './application/live-fans.ts';
@@ -17,6 +19,7 @@ import { ConnectionBudget } from './inbound/connection-budget.ts';
 import { FanStreamController } from './inbound/fan-stream.controller.ts';
 import { FanGateway } from './inbound/fan.gateway.ts';
 import { PlaceAnswers } from './inbound/place-answers.ts';
+import { podId } from './inbound/pod.ts';
 import { PodsListener } from './inbound/pods.listener.ts';
 import { QueueConfig } from './inbound/queue-config.ts';
 import { QueueInternalController } from './inbound/queue-internal.controller.ts';
@@ -27,6 +30,7 @@ import { WaitingRoomMetrics } from './inbound/waiting-room.metrics.ts';
 import { ConfiguredLinks } from './outbound/configured-links.ts';
 import { assertOneSlotPerMatch } from './outbound/match-keys.ts';
 import { RedisWaitingLines } from './outbound/redis-waiting-lines.ts';
+import { ReplicaConfirmation } from './outbound/replica-confirmation.ts';
 import { SignedReceipts } from './outbound/signed-receipts.ts';
 
 /** The waiting room: lines, turns, and the connections of those who wait. */
@@ -40,10 +44,16 @@ export class WaitingRoomModule {
       providers: [
         ...configured(config, budget),
         ...ports,
-        useCase(JoinLine, WaitingLines),
+        useCase(JoinLine, WaitingLines, Receipts),
         useCase(LookUpPlace, WaitingLines),
         useCase(ChangeQueue, WaitingLines, LineMovement),
         useCase(MoveLine, LineMovement),
+        {
+          provide: CallPassed,
+          useFactory: (lines: RedisWaitingLines, { purchaseWindowMs }: QueueConfig) =>
+            new CallPassed(lines, lines, purchaseWindowMs),
+          inject: [RedisWaitingLines, QueueConfig],
+        },
         FanGateway,
         OpenStreams,
         PlaceAnswers,
@@ -72,6 +82,7 @@ function configured(settings: QueueServiceConfig, budget: ConnectionBudget): Pro
     settings.QUEUE_PERSISTENCE_SECONDS,
     settings.QUEUE_UPDATE_SECONDS * 1000,
     settings.INTERNAL_AUTH_SECRET,
+    settings.QUEUE_PRESENCE_SECONDS * 1000,
   );
   const { publicUrl, queuePublicUrl } = publicUrls(settings);
   return [
@@ -82,12 +93,21 @@ function configured(settings: QueueServiceConfig, budget: ConnectionBudget): Pro
     { provide: LiveFans, useValue: new LiveFans() },
     {
       provide: RedisWaitingLines,
-      useFactory: (redis: RedisConnection) => new RedisWaitingLines(redis, config),
-      inject: [REDIS],
+      useFactory: (redis: RedisConnection, { registry }: Metrics) => {
+        const replicas = settings.QUEUE_CONFIRM_REPLICAS;
+        const unconfirmed = new Counter({
+          name: 'queue_unconfirmed_total',
+          help: 'Joins and grants no replica confirmed in time.',
+          registers: [registry],
+        });
+        const confirmation = replicas > 0 ? new ReplicaConfirmation(replicas, () => unconfirmed.inc()) : undefined;
+        return new RedisWaitingLines(redis, config, confirmation);
+      },
+      inject: [REDIS, Metrics],
     },
     {
       provide: TellFans,
-      useFactory: (places: ConnectedPlaces, live: LiveFans, links: Links) => new TellFans(places, live, links, config),
+      useFactory: (places: ConnectedPlaces, live: LiveFans, links: Links) => new TellFans(places, live, links, config, podId),
       inject: [ConnectedPlaces, LiveFans, Links],
     },
   ];

@@ -1,6 +1,6 @@
 import type { Problem } from '../api/problem.ts';
-import type { QueueMessage } from './socket-messages.ts';
-import type { ConnectionEnd, Link } from './waiting-room-connection.ts';
+import type { ConnectionEnd, Link } from '../../../../libs/queue-client/src/queue-connection.ts';
+import type { QueueMessage } from '../../../../libs/queue-client/src/queue-messages.ts';
 
 /** Where the fan stands with regard to the line of one match. */
 export type RoomStage =

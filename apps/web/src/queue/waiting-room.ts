@@ -1,11 +1,12 @@
+import { type ConnectionEnd, QueueConnection } from '../../../../libs/queue-client/src/queue-connection.ts';
+import { placeAsMessage } from '../../../../libs/queue-client/src/queue-messages.ts';
 import { asProblem, Problem } from '../api/problem.ts';
 import { serverNow } from '../api/server-clock.ts';
 import type { Tribina } from '../api/tribina.ts';
 import type { QueuePlace } from '../api/types.ts';
 import type { Memory } from '../purchase-memory.ts';
 import { beforeAsking, nextState, type RoomEvent, type RoomState } from './room-state.ts';
-import { placeAsMessage } from './socket-messages.ts';
-import { type ConnectionEnd, WaitingRoomConnection } from './waiting-room-connection.ts';
+import { onWake } from './on-wake.ts';
 
 /** A token nobody knows right after joining would make us join for ever; after three in a row the fan decides. */
 const rejoinsInARow = 3;
@@ -14,7 +15,7 @@ const rejoinsInARow = 3;
 export class WaitingRoom {
   private state: RoomState = beforeAsking;
   private readonly watchers = new Set<() => void>();
-  private connection: WaitingRoomConnection | undefined;
+  private connection: QueueConnection | undefined;
   private rejoin: ReturnType<typeof setTimeout> | undefined;
   private rejoins = 0;
 
@@ -96,7 +97,7 @@ export class WaitingRoom {
     this.apply({ type: 'heard', message: placeAsMessage(place) });
     const inside = place.status === 'waiting' || place.status === 'granted';
     if (!inside || !place.websocket_url || !place.sse_url) return;
-    const connection = new WaitingRoomConnection(
+    const connection = new QueueConnection(
       {
         websocketUrl: place.websocket_url,
         sseUrl: place.sse_url,
@@ -110,6 +111,7 @@ export class WaitingRoom {
         link: (link) => this.apply({ type: 'linked', link }),
         over: (why) => this.connectionOver(why),
       },
+      { onWake },
     );
     this.connection = connection;
     connection.start();
@@ -130,7 +132,12 @@ export class WaitingRoom {
     if (!turn || Date.parse(turn.expiresAt) <= serverNow()) return false;
     this.apply({
       type: 'heard',
-      message: { type: 'turn_granted', session_token: turn.sessionToken, purchase_window_expires_at: turn.expiresAt },
+      message: {
+        type: 'turn_granted',
+        session_token: turn.sessionToken,
+        purchase_window_expires_at: turn.expiresAt,
+        checkout_url: '',
+      },
     });
     return true;
   }

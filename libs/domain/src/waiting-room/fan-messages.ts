@@ -1,5 +1,5 @@
 import type { ClosedReason, FanState, QueueState } from './fan-state.ts';
-import { estimateWait } from './wait-estimate.ts';
+import { estimateAt, estimateWait, linePace } from './wait-estimate.ts';
 
 /** What a socket or a stream says to a fan, word by word as in the contract. */
 type FanMessage =
@@ -68,5 +68,23 @@ function positionUpdate(position: number, { queue, purchaseWindowMs }: MessageSu
           })),
         }
       : {}),
+  };
+}
+
+/**
+ * The message of everybody who waits in this line, as text: what is the same for all is written once, so that a line of
+ * thousands costs a few hundred nanoseconds a fan. Word by word what `messageFor` says.
+ */
+export function positionTexts({
+  queue,
+  purchaseWindowMs,
+}: Omit<MessageSurroundings, 'checkoutUrl'>): (position: number) => string {
+  const pace = linePace(queue, purchaseWindowMs);
+  const whole = JSON.stringify(positionUpdate(1, { queue, purchaseWindowMs, checkoutUrl: '' }));
+  const common = /"estimated_wait_range":(?:null|\[\d+,\d+\])(.*)$/.exec(whole)?.[1] ?? '}';
+  return (position) => {
+    const estimate = pace && estimateAt(queue, pace, position, purchaseWindowMs);
+    const range = estimate ? `[${estimate.range[0]},${estimate.range[1]}]` : 'null';
+    return `{"type":"position_update","position":${position},"total":${queue.total},"estimated_wait_minutes":${estimate?.minutes ?? null},"estimated_wait_range":${range}${common}`;
   };
 }

@@ -25,11 +25,17 @@ export interface QueueState {
   readonly remainingSectors: readonly RemainingSector[];
   /** Grows whenever something changed that waiting fans should hear at once. */
   readonly revision: number;
-  /** How long fans lately kept their window; null before the first one ended. */
-  readonly meanWindowMs: number | null;
+  /** How long fans lately kept their window, over the last `windows` of them (about a hundred); null before the first ended. */
+  readonly measured: { readonly meanMs: number; readonly varianceS2: number; readonly windows: number } | null;
   readonly granted: number;
   readonly completed: number;
   readonly expired: number;
+  /** Another one after every close or loss: positions known from an earlier line are void. */
+  readonly epoch: string;
+  /** How many moves of the line (departures, in batches) this state includes. */
+  readonly moves: number;
+  /** How many fans have ever joined at the end: with the moves it tells how long the line must be. */
+  readonly joins: number;
 }
 
 /** Where one fan stands. `left` ends a place without a trace; `nowhere` has never been in line, or long ago. */

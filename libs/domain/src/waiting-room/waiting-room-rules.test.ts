@@ -1,4 +1,4 @@
-import { messageFor } from './fan-messages.ts';
+import { messageFor, positionTexts } from './fan-messages.ts';
 import type { QueueState } from './fan-state.ts';
 import { MessageAllowance } from './message-allowance.ts';
 import { isSignificantMove, positionStep } from './position-steps.ts';
@@ -20,33 +20,51 @@ function queue(changes: Partial<QueueState> = {}): QueueState {
     closedReason: null,
     remainingSectors: [],
     revision: 1,
-    meanWindowMs: null,
+    measured: null,
     granted: 0,
     completed: 0,
     expired: 0,
+    epoch: '1',
+    moves: 0,
+    joins: 5000,
     ...changes,
   };
 }
+
+/** Windows of so many minutes, and their standard deviation. */
+const measured = (mean: number, deviation = 1, windows = 100) => ({
+  meanMs: mean * MINUTE,
+  varianceS2: (deviation * 60) ** 2,
+  windows,
+});
 
 describe('the estimate of a wait', () => {
   test.each([
     ['the first of a lone line waits within a minute', 1, queue(), 1, [1, 1]],
     ['before windows run out only the rate counts', 900, queue(), 2, [2, 2]],
     // 4,000 fans behind 1,000 free windows of 5 minutes each: 20 minutes, although the rate alone would need 9.
-    ['behind the free windows their length counts', 5000, queue({ meanWindowMs: 5 * MINUTE }), 20, [20, 30]],
+    ['behind the free windows their length counts', 5000, queue({ measured: measured(5) }), 20, [20, 21]],
     [
-      'with all windows taken the whole line waits for them',
-      500,
-      queue({ openWindows: 1000, meanWindowMs: 4 * MINUTE }),
-      2,
-      [2, 3],
+      'lengths that differ much, or were seen seldom, make the range wide',
+      5000,
+      queue({ measured: measured(5, 4, 4) }),
+      20,
+      [20, 31],
     ],
+    ['with all windows taken the whole line waits for them', 500, queue({ openWindows: 1000, measured: measured(4) }), 2, [2, 3]],
     [
       'useful windows bound it where they are fewer',
       100,
-      queue({ usefulWindows: 10, openWindows: 10, meanWindowMs: MINUTE }),
+      queue({ usefulWindows: 10, openWindows: 10, measured: measured(1) }),
       10,
-      [10, 15],
+      [10, 12],
+    ],
+    [
+      'nobody is later than everybody using the whole window',
+      100,
+      queue({ maxOpenWindows: 1, openWindows: 1, measured: measured(19, 60, 1) }),
+      1900,
+      [1900, 2000],
     ],
   ])('%s', (_fact, position, state, minutes, range) => {
     expect(estimateWait(state, position, WINDOW_MS)).toEqual({ minutes, range });
@@ -63,9 +81,10 @@ describe('the estimate of a wait', () => {
   });
 
   test('nine of ten never wait less than half of the fans', () => {
-    for (const meanWindowMs of [null, 1000, MINUTE, 19 * MINUTE, 30 * MINUTE]) {
+    for (const minutes of [null, 0.02, 1, 19, 30]) {
       for (const position of [1, 7, 600, 25_000]) {
-        const { range } = estimateWait(queue({ meanWindowMs }), position, WINDOW_MS)!;
+        const state = queue({ measured: minutes === null ? null : measured(minutes) });
+        const { range } = estimateWait(state, position, WINDOW_MS)!;
         expect(range[1]).toBeGreaterThanOrEqual(range[0]);
       }
     }
@@ -120,6 +139,16 @@ describe('what a state is told as', () => {
     expect(messageFor({ kind: 'waiting', position: 1 }, { ...around, queue: queue({ remainingSectors: left }) })).toMatchObject({
       remaining_sectors: [{ sector_id: 's', name: 'North', available: 4 }],
     });
+  });
+
+  test.each([
+    ['active', queue({ measured: measured(5) })],
+    ['paused', queue({ status: 'paused', reason: 'floodlights: "off"' })],
+    ['almost sold out', queue({ remainingSectors: [{ sectorId: 's', name: 'Sjever "A" [1,2]', available: 4 }] })],
+  ])('in a line that is %s the text for many is word by word the message for one', (_how, state) => {
+    const textAt = positionTexts({ queue: state, purchaseWindowMs: WINDOW_MS });
+    for (const position of [1, 7, 1000, 54_321])
+      expect(textAt(position)).toBe(JSON.stringify(messageFor({ kind: 'waiting', position }, { ...around, queue: state })));
   });
 
   test('granted: until when, where to go, and the proof', () => {

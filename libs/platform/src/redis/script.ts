@@ -27,4 +27,27 @@ export class RedisScript {
       return (await redis.eval(this.source, keys.length, ...keys, ...args)) as T;
     }
   }
+
+  /**
+   * The same, and how many replicas have it within `timeoutMs`. WAIT speaks of the connection it is sent on, so both go out as
+   * one pipeline, which a cluster sends to the node of the keys.
+   */
+  async runAndWait<T = unknown>(
+    redis: RedisConnection,
+    call: { keys: readonly string[]; args: readonly (string | number)[] },
+    wait: { replicas: number; timeoutMs: number },
+  ): Promise<{ reply: T; confirmedBy: number }> {
+    const { keys, args } = call;
+    const send = (inFull: boolean) => {
+      const pipeline = redis.pipeline();
+      if (inFull) pipeline.eval(this.source, keys.length, ...keys, ...args);
+      else pipeline.evalsha(this.digest, keys.length, ...keys, ...args);
+      return pipeline.wait(wait.replicas, wait.timeoutMs).exec();
+    };
+    let answers = await send(false);
+    if (answers?.[0]?.[0]?.message.startsWith('NOSCRIPT')) answers = await send(true);
+    const [[failed, reply], [unconfirmed, confirmedBy]] = answers as [[Error | null, T], [Error | null, number]];
+    if (failed) throw failed;
+    return { reply, confirmedBy: unconfirmed ? 0 : confirmedBy };
+  }
 }

@@ -1,16 +1,24 @@
 import { DomainError } from '#domain/shared/domain-error';
-import type { Place, WaitingLines } from './ports.ts';
+import type { Place, Receipts, WaitingLines } from './ports.ts';
 
 /** Puts a fan into the line of a match, once, on however many devices. */
 export class JoinLine {
-  constructor(private readonly lines: WaitingLines) {}
+  constructor(
+    private readonly lines: WaitingLines,
+    private readonly receipts: Receipts,
+  ) {}
 
-  async execute(matchId: string, userId: string): Promise<{ created: boolean; place: Place }> {
-    const outcome = await this.lines.join(matchId, userId);
+  async execute(
+    { matchId, userId }: { matchId: string; userId: string },
+    receipt?: string,
+  ): Promise<{ created: boolean; place: Place }> {
+    const score = receipt === undefined ? undefined : await this.scoreOf(matchId, userId, receipt);
+    const outcome = await this.lines.join(matchId, userId, score);
     switch (outcome.kind) {
       case 'created':
+      case 'restored':
       case 'kept':
-        return { created: outcome.kind === 'created', place: outcome.place };
+        return { created: outcome.kind !== 'kept', place: outcome.place };
       case 'unknown':
         throw new DomainError('NOT_FOUND', 'This match has no waiting room.');
       case 'scheduled':
@@ -21,5 +29,14 @@ export class JoinLine {
       case 'closed':
         throw new DomainError('QUEUE_CLOSED', 'The waiting room is closed.', { reason: outcome.reason });
     }
+  }
+  /** A receipt that is not ours is a mistake to hear of, not to lose one's place over unnoticed. */
+  private async scoreOf(matchId: string, userId: string, receipt: string): Promise<string | undefined> {
+    const score = this.receipts.read(matchId, userId, receipt);
+    // A match without a line is the first thing to say, which joining does.
+    if (score !== undefined || !(await this.lines.readQueue(matchId))) return score;
+    throw new DomainError('VALIDATION_FAILED', 'This receipt is not for this fan and match.', {
+      errors: [{ path: 'receipt', message: 'is not for this fan and match' }],
+    });
   }
 }

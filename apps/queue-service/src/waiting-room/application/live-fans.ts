@@ -7,10 +7,10 @@ export interface LiveFan {
   readonly token: string;
   /** Oldest first. */
   readonly devices: Device[];
-  /** What the devices were last told; undefined before the first message and after a time without Redis. */
-  told?:
-    | { readonly kind: 'waiting'; readonly position: number; readonly revision: number; readonly atMs: number }
-    | { readonly kind: 'granted' };
+  /** What the devices last heard of; undefined before the first message and after a time without Redis. */
+  told?: 'waiting' | 'granted';
+  /** While waiting: the place in the order of the line. */
+  score?: number;
   /** When token and session were last kept alive. */
   keptAtMs: number;
 }
@@ -37,6 +37,10 @@ export class LiveFans {
     return [...(this.byUser.get(`${matchId} ${userId}`) ?? [])];
   }
 
+  hasMatch(matchId: string): boolean {
+    return this.byMatch.has(matchId);
+  }
+
   matches(): string[] {
     return [...this.byMatch.keys()];
   }
@@ -52,12 +56,15 @@ export class LiveFans {
     return fan;
   }
 
-  remove(device: Device): void {
+  /** The fan whose last device this was. */
+  remove(device: Device): LiveFan | undefined {
     const fan = this.byDevice.get(device);
-    if (!fan) return;
+    if (!fan) return undefined;
     this.byDevice.delete(device);
     fan.devices.splice(fan.devices.indexOf(device), 1);
-    if (fan.devices.length === 0) this.forget(fan);
+    if (fan.devices.length > 0) return undefined;
+    this.forget(fan);
+    return fan;
   }
 
   private admit(fan: LiveFan): LiveFan {

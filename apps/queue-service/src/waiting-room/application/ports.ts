@@ -1,3 +1,5 @@
+import type { LinePace } from '#domain/waiting-room/wait-estimate';
+import type { LineMove } from '#domain/waiting-room/line-view';
 import type { ClosedReason, FanState, QueueState, QueueStatus, RemainingSector } from '#domain/waiting-room/fan-state';
 
 /** One fan's place and the queue around it. */
@@ -11,7 +13,8 @@ export interface Place {
 }
 
 export type JoinOutcome =
-  | { readonly kind: 'created' | 'kept'; readonly place: Place }
+  /** 'restored': the place a receipt vouched for. */
+  | { readonly kind: 'created' | 'restored' | 'kept'; readonly place: Place }
   | { readonly kind: 'unknown' }
   | { readonly kind: 'scheduled'; readonly opensAt: string | null }
   | { readonly kind: 'closed'; readonly reason: ClosedReason };
@@ -31,7 +34,8 @@ export type ChangeOutcome = 'done' | 'draining';
 
 /** The lines of all matches. Each call is one atomic step and safe to repeat; time is the store's own. */
 export abstract class WaitingLines {
-  abstract join(matchId: string, userId: string): Promise<JoinOutcome>;
+  /** `receiptScore` is what a genuine receipt says; it restores the place if that is not over. */
+  abstract join(matchId: string, userId: string, receiptScore?: string): Promise<JoinOutcome>;
   /** Without joining; counts as a sign of life. Undefined when the match has no queue. */
   abstract visit(matchId: string, userId: string): Promise<Place | undefined>;
   abstract leave(matchId: string, userId: string): Promise<void>;
@@ -56,22 +60,43 @@ export abstract class LineMovement {
   /** Each does at most `limit` of it and tells how many. */
   abstract drainClosed(matchId: string, limit: number): Promise<number>;
   abstract endWindows(matchId: string, limit: number): Promise<number>;
+  abstract dropAbsent(matchId: string, limit: number): Promise<number>;
   abstract admit(matchId: string, limit: number): Promise<Admitted>;
+  /** The event about fans without a socket who came a long way forward; `pace` is for their estimates. Tells how many. */
+  abstract announcePositions(matchId: string, pace: LinePace | undefined): Promise<number>;
 }
 
-/** What a pod reads for the fans connected to it. */
+export interface PositionsRead {
+  /** For each fan the position, 0 with an open window, -1 with neither. */
+  readonly positions: readonly number[];
+  /** Of those who wait. */
+  readonly scores: readonly (number | null)[];
+  /** None when the match has no queue any more. */
+  readonly queue?: QueueState;
+}
+
+type Connected = { readonly matchId: string; readonly userId: string; readonly token: string };
+
+/** What a pod reads and says for the fans connected to it. */
 export abstract class ConnectedPlaces {
   /** Undefined for a token that was never issued or is long over. */
   abstract readToken(token: string): Promise<{ matchId: string; userId: string; place: Place } | undefined>;
-  /** For each fan the position, 0 with an open window, -1 with neither; no queue when the match has none any more. */
-  abstract readPositions(matchId: string, userIds: readonly string[]): Promise<{ positions: number[]; queue?: QueueState }>;
-  /** The fan is here: token and session live on. False when the token is not the fan's present one. */
-  abstract keep(fan: { matchId: string; userId: string; token: string }, websocketId?: string): Promise<boolean>;
+  abstract readPositions(matchId: string, userIds: readonly string[]): Promise<PositionsRead>;
+  /** What has moved in the line after the move numbered `after`. */
+  abstract readMoves(matchId: string, after: number): Promise<{ queue: QueueState; moves: LineMove[] } | undefined>;
+  /** The fan is here: session and token live on. False when the token is not the fan's present one. */
+  abstract keep(fan: Connected, websocketId?: string): Promise<boolean>;
+  /** These fans are still connected. */
+  abstract touch(matchId: string, userIds: readonly string[]): Promise<void>;
+  /** The last connection of these fans to this pod, whose websocket ids begin with `pod`, has closed. */
+  abstract part(matchId: string, userIds: readonly string[], pod: string): Promise<void>;
 }
 
 /** The signed word that a fan stood at this place. */
 export abstract class Receipts {
   abstract sign(matchId: string, userId: string, score: string): string;
+  /** The score, if we signed this for this fan and match. */
+  abstract read(matchId: string, userId: string, receipt: string): string | undefined;
 }
 
 /** Absolute addresses, from configuration and never from a request. */

@@ -1,7 +1,7 @@
-import { messageFor } from '#domain/waiting-room/fan-messages';
+import { messageFor, positionTexts } from '#domain/waiting-room/fan-messages';
 import type { QueueState } from '#domain/waiting-room/fan-state';
-import { isSignificantMove } from '#domain/waiting-room/position-steps';
 import type { Device, Ending } from './device.ts';
+import { FollowedLine } from './followed-line.ts';
 import { DEVICES_PER_FAN, type LiveFan, type LiveFans } from './live-fans.ts';
 import type { ConnectedPlaces, Links, Place } from './ports.ts';
 
@@ -10,30 +10,40 @@ interface TellFansSettings {
   /** How often `runRound` is called. */
   readonly roundMs: number;
   readonly persistenceMs: number;
+  readonly presenceMs: number;
   readonly purchaseWindowMs: number;
 }
 
 const DELAYED = JSON.stringify({ type: 'delayed' });
-/** Redis answers 200 ranks in about a third of a millisecond, and sending them keeps the event loop busy for about three. */
+/** Sending 200 messages keeps the event loop busy for about two milliseconds; then everybody else has a turn. */
 const CHUNK = 200;
+const TOUCH_CHUNK = 500;
 /** The regular message comes up to a twentieth early, by chance of the token, so that 5,000 fans do not get it in one instant. */
 const EARLY_SHARE = 0.05;
 
 /**
  * Keeps every connected fan told of the truth. Whatever hints arrive (an event, a message of another pod, the passing of
- * time), the answer is the same: read the state and say what it has become. A lost hint is thus only a delay, until the
- * next round. Time is monotonic milliseconds, given by the caller.
+ * time), the answer is the same: bring the line up to date, or read the fan's place, and say what it has become. A lost hint
+ * is thus only a delay, until the next round. Time is monotonic milliseconds, given by the caller.
  */
 export class TellFans {
   /** Connections whose token could not be looked up because Redis was away. */
   private readonly unresolved = new Map<Device, string>();
-  private delayed = false;
+  private readonly lines = new Map<string, FollowedLine>();
+  private readonly running = new Map<string, { again: boolean; done: Promise<void> }>();
+  private readonly touchedAtMs = new Map<string, number>();
+  /** Fans whose last connection to this pod has closed, by match. */
+  private readonly parted = new Map<string, Set<string>>();
+  private isDelayed = false;
+  private isDraining = false;
 
   constructor(
     private readonly places: ConnectedPlaces,
     private readonly live: LiveFans,
     private readonly links: Links,
     private readonly settings: TellFansSettings,
+    /** What the ids of this pod's devices begin with. */
+    private readonly pod: string,
   ) {}
 
   /** A new connection gets the present state at once. Without Redis it stays, is told so, and is looked at again each round. */
@@ -52,7 +62,7 @@ export class TellFans {
     while (fan.devices.length > DEVICES_PER_FAN) this.endDevice(fan.devices[0]!, { why: 'replaced' });
     const message = this.messageOf(found.place, fan.matchId);
     if (message) device.tell(message, 'needed');
-    if (fan.devices.length === 1) this.remember(fan, found.place, nowMs);
+    if (fan.devices.length === 1) this.lineOf(fan.matchId).note(fan, found.place, { nowMs, dueAtMs: this.nextDueMs(fan, nowMs) });
     await this.places.keep(fan, device.id).catch(() => undefined);
   }
 
@@ -65,7 +75,31 @@ export class TellFans {
 
   disconnect(device: Device): void {
     this.unresolved.delete(device);
-    this.live.remove(device);
+    const fan = this.live.remove(device);
+    if (!fan) return;
+    this.lines.get(fan.matchId)?.forget(fan);
+    if (!this.live.hasMatch(fan.matchId)) this.lines.delete(fan.matchId);
+    // Who is sent to another pod is not away.
+    if (this.isDraining || fan.told !== 'waiting') return;
+    const parted = this.parted.get(fan.matchId) ?? new Set();
+    this.parted.set(fan.matchId, parted.add(fan.userId));
+  }
+
+  /** Says which fans have no connection to this pod any more. Called some times a second: a pod loses thousands at once. */
+  async sayParted(): Promise<void> {
+    for (const [matchId, users] of [...this.parted]) {
+      this.parted.delete(matchId);
+      const gone = [...users].filter((userId) => this.live.ofUser(matchId, userId).length === 0);
+      for (let from = 0; from < gone.length; from += CHUNK) {
+        await this.places.part(matchId, gone.slice(from, from + CHUNK), this.pod);
+      }
+    }
+  }
+
+  /** Another pod has lost these fans; those who have a connection here are not away. */
+  async reassure(matchId: string, userIds: readonly string[]): Promise<void> {
+    const here = userIds.flatMap((userId) => this.live.ofUser(matchId, userId));
+    await Promise.all(here.map((fan) => this.places.keep(fan, fan.devices.at(-1)?.id)));
   }
 
   /** Something happened to this fan. */
@@ -76,34 +110,90 @@ export class TellFans {
   /** One look at everybody connected; what is due or has changed is told. Rejects, and says so to all, when Redis is away. */
   async runRound(nowMs: number): Promise<void> {
     try {
-      for (const matchId of this.live.matches()) await this.runMatch(matchId, nowMs);
+      for (const matchId of this.live.matches()) {
+        await this.runMatch(matchId, nowMs);
+        await this.touch(matchId, nowMs);
+      }
       for (const [device, token] of [...this.unresolved]) await this.connect(device, token, nowMs);
-      this.delayed = false;
+      this.isDelayed = false;
     } catch (error) {
       this.sayDelayed();
       throw error;
     }
   }
 
-  /** The fans of one match: positions in chunks, and whoever is neither in line nor in a turn is read whole. */
+  /** The fans of one match. Asked for while it runs, it runs once more. */
   async runMatch(matchId: string, nowMs: number): Promise<void> {
-    const fans = this.live.ofMatch(matchId);
-    for (let from = 0; from < fans.length; from += CHUNK) {
-      const chunk = fans.slice(from, from + CHUNK);
-      const { positions, queue } = await this.places.readPositions(
-        matchId,
-        chunk.map((fan) => fan.userId),
-      );
-      const unclear = chunk.filter((fan, at) => !this.tellPosition(fan, positions[at] ?? -1, queue, nowMs));
-      await Promise.all(unclear.map((fan) => this.refresh(fan, nowMs)));
-      await this.keepAlive(chunk, nowMs);
+    const running = this.running.get(matchId);
+    if (running) {
+      running.again = true;
+      return running.done;
     }
+    const run = { again: true, done: Promise.resolve() };
+    this.running.set(matchId, run);
+    run.done = (async () => {
+      try {
+        while (run.again) {
+          run.again = false;
+          await this.tellMatch(matchId, nowMs);
+        }
+      } finally {
+        this.running.delete(matchId);
+      }
+    })();
+    return run.done;
   }
 
   /** Everybody is sent away, each with a time of their own to come back. */
   drain(retryAfterMs: () => number): void {
+    this.isDraining = true;
     for (const device of [...this.live.all().flatMap((fan) => fan.devices), ...this.unresolved.keys()]) {
       this.endDevice(device, { why: 'draining', retryAfterMs: retryAfterMs() });
+    }
+  }
+
+  private async tellMatch(matchId: string, nowMs: number): Promise<void> {
+    const fans = this.live.ofMatch(matchId);
+    if (fans.length === 0) return;
+    const line = this.lineOf(matchId);
+    const looked = await line.look(fans, nowMs);
+    if (!looked) return this.refreshAll(fans, nowMs);
+    const { queue, unclear } = looked;
+    await this.tellDue(line, queue, nowMs);
+    const others = fans.filter((fan) => fan.score === undefined && fan.devices.length > 0);
+    await this.refreshAll(await this.unsettled(matchId, [...new Set([...unclear, ...others])]), nowMs);
+    await this.keepAlive(fans, nowMs);
+  }
+
+  private async tellDue(line: FollowedLine, queue: QueueState, nowMs: number): Promise<void> {
+    const textAt = positionTexts({ queue, purchaseWindowMs: this.settings.purchaseWindowMs });
+    const due = line.takeDue(nowMs, (fan) => this.nextDueMs(fan, nowMs));
+    for (let from = 0; from < due.length; from += CHUNK) {
+      if (from > 0) await new Promise(setImmediate);
+      for (const { fan, position } of due.slice(from, from + CHUNK)) {
+        fan.told = 'waiting';
+        this.say(fan, textAt(position), 'update');
+      }
+    }
+  }
+
+  /** Of fans who are not in line, those whose turn is not simply going on. */
+  private async unsettled(matchId: string, fans: readonly LiveFan[]): Promise<LiveFan[]> {
+    const unsettled: LiveFan[] = [];
+    for (let from = 0; from < fans.length; from += CHUNK) {
+      const chunk = fans.slice(from, from + CHUNK);
+      const inTurn = chunk.filter((fan) => fan.told === 'granted');
+      unsettled.push(...chunk.filter((fan) => fan.told !== 'granted'));
+      const ids = inTurn.map(({ userId }) => userId);
+      const { positions } = await this.places.readPositions(matchId, ids);
+      unsettled.push(...inTurn.filter((_, at) => positions[at] !== 0));
+    }
+    return unsettled;
+  }
+
+  private async refreshAll(fans: readonly LiveFan[], nowMs: number): Promise<void> {
+    for (let from = 0; from < fans.length; from += CHUNK) {
+      await Promise.all(fans.slice(from, from + CHUNK).map((fan) => this.refresh(fan, nowMs)));
     }
   }
 
@@ -115,36 +205,38 @@ export class TellFans {
     }
     const { place } = found;
     if (place.state.kind === 'over') return this.sayLastWord([...fan.devices], place, fan.matchId);
-    if (place.state.kind === 'granted' && fan.told?.kind === 'granted') return;
+    if (place.state.kind === 'granted' && fan.told === 'granted') return;
     this.say(fan, this.messageOf(place, fan.matchId), place.state.kind === 'granted' ? 'needed' : 'update');
-    this.remember(fan, place, nowMs);
+    this.lineOf(fan.matchId).note(fan, place, { nowMs, dueAtMs: this.nextDueMs(fan, nowMs) });
   }
 
-  /** False when a position alone does not tell what became of the fan. */
-  private tellPosition(fan: LiveFan, position: number, queue: QueueState | undefined, nowMs: number): boolean {
-    if (!queue) return false;
-    if (position === 0) return fan.told?.kind === 'granted';
-    if (position < 0 || fan.told?.kind === 'granted') return false;
-    const { told } = fan;
-    // Not due now means waiting for the next round.
-    const dueMs = (this.settings.updateMs - this.settings.roundMs) * (1 - EARLY_SHARE * shareOf(fan.token));
-    const isDue =
-      !told || told.revision !== queue.revision || nowMs - told.atMs >= dueMs || isSignificantMove(told.position, position);
-    if (!isDue) return true;
-    const place: Place = { state: { kind: 'waiting', position }, queue, queueToken: fan.token, score: null };
-    this.say(fan, this.messageOf(place, fan.matchId), 'update');
-    this.remember(fan, place, nowMs);
-    return true;
+  /** Not due now means waiting for the next round. */
+  private nextDueMs(fan: LiveFan, nowMs: number): number {
+    const { updateMs, roundMs } = this.settings;
+    return nowMs + (updateMs - roundMs) * (1 - EARLY_SHARE * shareOf(fan.token));
+  }
+
+  /** Presence for everybody connected, three times within the time it lasts. */
+  private async touch(matchId: string, nowMs: number): Promise<void> {
+    if (nowMs - (this.touchedAtMs.get(matchId) ?? -Infinity) < this.settings.presenceMs / 3) return;
+    this.touchedAtMs.set(matchId, nowMs);
+    const users = this.live.ofMatch(matchId).map(({ userId }) => userId);
+    for (let from = 0; from < users.length; from += TOUCH_CHUNK) {
+      await this.places.touch(matchId, users.slice(from, from + TOUCH_CHUNK));
+    }
+    for (const known of this.touchedAtMs.keys()) if (!this.live.hasMatch(known)) this.touchedAtMs.delete(known);
   }
 
   private async keepAlive(fans: readonly LiveFan[], nowMs: number): Promise<void> {
     const due = fans.filter((fan) => fan.devices.length > 0 && nowMs - fan.keptAtMs >= this.settings.persistenceMs / 3);
-    await Promise.all(
-      due.map(async (fan) => {
-        fan.keptAtMs = nowMs;
-        if (!(await this.places.keep(fan))) await this.refresh(fan, nowMs);
-      }),
-    );
+    for (let from = 0; from < due.length; from += CHUNK) {
+      await Promise.all(
+        due.slice(from, from + CHUNK).map(async (fan) => {
+          fan.keptAtMs = nowMs;
+          if (!(await this.places.keep(fan))) await this.refresh(fan, nowMs);
+        }),
+      );
+    }
   }
 
   private sayLastWord(devices: readonly Device[], place: Place, matchId: string): void {
@@ -157,26 +249,31 @@ export class TellFans {
   }
 
   private sayDelayed(): void {
-    if (this.delayed) return;
-    this.delayed = true;
+    if (this.isDelayed) return;
+    this.isDelayed = true;
     for (const fan of this.live.all()) {
       this.say(fan, DELAYED, 'needed');
       fan.told = undefined;
     }
+    for (const line of this.lines.values()) line.makeAllDue();
   }
 
   private say(fan: LiveFan, message: string | undefined, weight: 'update' | 'needed'): void {
     if (message) for (const device of fan.devices) device.tell(message, weight);
   }
 
-  private remember(fan: LiveFan, { state, queue }: Place, nowMs: number): void {
-    if (state.kind === 'waiting') fan.told = { kind: 'waiting', position: state.position, revision: queue.revision, atMs: nowMs };
-    if (state.kind === 'granted') fan.told = { kind: 'granted' };
-  }
-
   private endDevice(device: Device, ending: Ending): void {
     this.disconnect(device);
     device.end(ending);
+  }
+
+  private lineOf(matchId: string): FollowedLine {
+    let line = this.lines.get(matchId);
+    if (!line) {
+      line = new FollowedLine(matchId, this.places);
+      this.lines.set(matchId, line);
+    }
+    return line;
   }
 
   private messageOf(place: Place, matchId: string): string | undefined {

@@ -1,6 +1,7 @@
 import { Inject, Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
 import type { Logger } from '#platform/logging/logger';
 import { LOGGER } from '../../tokens.ts';
+import { CallPassed } from '../application/call-passed.ts';
 import { MoveLine } from '../application/move-line.ts';
 import { LineMovement } from '../application/ports.ts';
 import { nowMs } from './pod.ts';
@@ -10,6 +11,8 @@ import { WaitingRoomMetrics } from './waiting-room.metrics.ts';
 const TICK_MS = 250;
 /** Nothing can become due where nobody is, but for a sale that opens by itself; past matches stay listed for ever. */
 const QUIET_MS = 2000;
+/** How often we look for fans without a socket who have come forward; they are told of at most once a minute. */
+const CALL_MS = 5000;
 /** After a change at once, but a thousand joins in a second are answered by fifty rounds, not a thousand. */
 const REST_MS = 20;
 
@@ -21,12 +24,14 @@ const REST_MS = 20;
 export class AdmissionSchedule implements OnApplicationBootstrap, OnModuleDestroy {
   private readonly running = new Map<string, { again: boolean; done: Promise<void> }>();
   private readonly quietUntilMs = new Map<string, number>();
+  private readonly calledAtMs = new Map<string, number>();
   private timer: NodeJS.Timeout | undefined;
   private stopped = false;
   private isAway = false;
 
   constructor(
     private readonly moveLine: MoveLine,
+    private readonly callPassed: CallPassed,
     private readonly movement: LineMovement,
     private readonly metrics: WaitingRoomMetrics,
     @Inject(LOGGER) private readonly logger: Logger,
@@ -56,6 +61,10 @@ export class AdmissionSchedule implements OnApplicationBootstrap, OnModuleDestro
       if (quiet) this.quietUntilMs.set(matchId, nowMs() + QUIET_MS);
       else this.quietUntilMs.delete(matchId);
       this.metrics.turnsGranted.inc(granted);
+      if (!quiet && (this.calledAtMs.get(matchId) ?? -Infinity) + CALL_MS <= nowMs()) {
+        this.calledAtMs.set(matchId, nowMs());
+        await this.callPassed.runOnce(matchId);
+      }
       this.noteRedis(undefined);
     } catch (error) {
       this.noteRedis(error);

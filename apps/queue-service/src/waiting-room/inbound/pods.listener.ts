@@ -1,4 +1,4 @@
-import { Inject, Injectable, type OnApplicationBootstrap } from '@nestjs/common';
+import { Inject, Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
 import { z } from 'zod';
 import { QUEUE_EVENTS_CHANNEL } from '#contracts/integration-events';
 import { QUEUE_PODS_CHANNEL } from '#contracts/queue-keys';
@@ -9,14 +9,24 @@ import { TellFans } from '../application/tell-fans.ts';
 import { nowMs } from './pod.ts';
 
 /** Of whatever is published only this is of interest: which match, and which fan if it is about one. */
-const hint = z.object({ match_id: z.string(), user_id: z.string().optional(), kind: z.string().optional() });
+const hint = z.object({
+  match_id: z.string(),
+  user_id: z.string().optional(),
+  /** Fans another pod has lost. */
+  user_ids: z.array(z.string()).optional(),
+});
+
+/** When somebody leaves, those near the front hear of it at once; with a hundred leaving in a second, ten times. */
+const SOON_MS = 100;
 
 /**
  * Hears what other pods, or this one, did to a line. A hint only says where to look; what is then told is read from Redis,
  * and what is lost (a reconnecting subscriber hears nothing) the next round makes good.
  */
 @Injectable()
-export class PodsListener implements OnApplicationBootstrap {
+export class PodsListener implements OnApplicationBootstrap, OnModuleDestroy {
+  private readonly soon = new Map<string, NodeJS.Timeout>();
+
   constructor(
     private readonly tellFans: TellFans,
     @Inject(SUBSCRIBER) private readonly subscriber: RedisConnection,
@@ -31,13 +41,28 @@ export class PodsListener implements OnApplicationBootstrap {
     else this.subscriber.once('ready', subscribe);
   }
 
+  onModuleDestroy(): void {
+    for (const timer of this.soon.values()) clearTimeout(timer);
+  }
+
   private async hear(text: string): Promise<void> {
     try {
-      const { match_id, user_id } = hint.parse(JSON.parse(text));
+      const { match_id, user_id, user_ids } = hint.parse(JSON.parse(text));
+      if (user_ids) return await this.tellFans.reassure(match_id, user_ids);
       if (user_id) await this.tellFans.refreshFan(match_id, user_id, nowMs());
+      if (user_id) this.lookSoon(match_id);
       else await this.tellFans.runMatch(match_id, nowMs());
     } catch (error) {
       this.logger.debug({ err: error }, 'a hint came to nothing; the next round will tell');
     }
+  }
+
+  private lookSoon(matchId: string): void {
+    if (this.soon.has(matchId)) return;
+    const look = () => {
+      this.soon.delete(matchId);
+      this.tellFans.runMatch(matchId, nowMs()).catch(() => undefined);
+    };
+    this.soon.set(matchId, setTimeout(look, SOON_MS));
   }
 }

@@ -10,8 +10,9 @@ export class QueueConfig {
     readonly persistenceSeconds: number,
     readonly updateMs: number,
     readonly internalSecret: string,
+    readonly presenceMs: number,
   ) {
-    this.roundMs = Math.min(LONGEST_ROUND_MS, updateMs / 2);
+    this.roundMs = Math.min(LONGEST_ROUND_MS, updateMs / 2, presenceMs / 3);
   }
 
   get persistenceMs(): number {

@@ -36,11 +36,11 @@ export class QueueController {
   @ApiOkResponse({ standardSchema: placeAnswer, description: 'Already in line, or in a turn' })
   async join(
     @Param('match_id', { schema: matchParameter }) matchId: string,
-    @Body({ schema: joinRequest }) _body: z.output<typeof joinRequest>,
+    @Body({ schema: joinRequest }) body: z.output<typeof joinRequest>,
     @Caller() caller: CallerIdentity,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<PlaceAnswer> {
-    const { created, place } = await this.joinLine.execute(matchId, caller.userId);
+    const { created, place } = await this.joinLine.execute({ matchId, userId: caller.userId }, body?.receipt);
     this.admission.soon(matchId);
     void reply.status(created ? 201 : 200);
     if (created) void reply.header('location', `/api/v1/queue/${matchId}/position`);

@@ -1,7 +1,9 @@
+import type { Socket } from 'node:net';
 import type { WebSocket } from 'ws';
 import { closeCodes } from '#contracts/socket-messages';
 import { MessageAllowance } from '#domain/waiting-room/message-allowance';
 import { Device, type Ending } from '../application/device.ts';
+import { textFrame } from './text-frame.ts';
 
 /** Behind this much unsent data a reader is slow and misses updates, behind that much it is cut off (SEC-14). */
 const SLOW_BYTES = 64 * 1024;
@@ -17,7 +19,7 @@ const codes = {
 
 /** One WebSocket of a fan. */
 export class SocketDevice extends Device {
-  readonly allowance = new MessageAllowance();
+  private lazyAllowance: MessageAllowance | undefined;
 
   constructor(
     override readonly id: string,
@@ -26,6 +28,11 @@ export class SocketDevice extends Device {
     public heardAtMs: number,
   ) {
     super();
+  }
+
+  /** Made at the first message: most fans only listen for a long time. */
+  get allowance(): MessageAllowance {
+    return (this.lazyAllowance ??= new MessageAllowance());
   }
 
   override get isOpen(): boolean {
@@ -38,7 +45,11 @@ export class SocketDevice extends Device {
     // Not close(): that waits for everything unsent to be read first.
     if (unsent > LOST_BYTES) return this.socket.terminate();
     if (weight === 'update' && unsent > SLOW_BYTES) return;
-    this.socket.send(text, ignore);
+    const frame = textFrame(text);
+    const connection = (this.socket as unknown as { _socket?: Socket })._socket;
+    // Safe beside ws' own writes: without compression it never keeps a frame waiting either.
+    if (frame !== undefined && connection) connection.write(frame, 'latin1');
+    else this.socket.send(text, ignore);
   }
 
   override end(ending: Ending): void {

@@ -208,8 +208,27 @@ describe('a turn', () => {
     await fixture.lines.admit(matchId, 5);
     await pause(120);
     await fixture.lines.completeWindow(matchId, me);
-    const { meanWindowMs } = (await fixture.lines.readQueue(matchId))!;
-    expect(meanWindowMs).toBeGreaterThanOrEqual(100);
-    expect(meanWindowMs).toBeLessThan(2000);
+    const { measured } = (await fixture.lines.readQueue(matchId))!;
+    expect(measured!.meanMs).toBeGreaterThanOrEqual(100);
+    expect(measured!.meanMs).toBeLessThan(2000);
+    expect([measured!.windows, measured!.varianceS2]).toEqual([1, 0]);
+  });
+
+  test('mean and variance of their lengths are those of the windows', async () => {
+    const matchId = await fixture.match({ processingRate: 60_000 });
+    const minutes = [1, 3, 5, 7];
+    const users = await crowd(matchId, minutes.length);
+    await fixture.lines.admit(matchId, 5);
+    for (const [at, user] of users.entries()) {
+      const window = JSON.parse((await fixture.redis.hget(queueKeys.windows(matchId), user))!) as Record<string, unknown>;
+      // As if it had been granted so many minutes ago.
+      const text = JSON.stringify({ ...window, granted_at_ms: Date.now() - minutes[at]! * 60_000 });
+      await fixture.redis.hset(queueKeys.windows(matchId), user, text);
+      await fixture.lines.completeWindow(matchId, user);
+    }
+    const { measured } = (await fixture.lines.readQueue(matchId))!;
+    expect(measured!.windows).toBe(4);
+    expect(measured!.meanMs / 60_000).toBeCloseTo(4, 1);
+    expect(Math.sqrt(measured!.varianceS2) / 60).toBeCloseTo(Math.sqrt(5), 1);
   });
 });

@@ -1,6 +1,6 @@
 import { queueKeys } from '#contracts/queue-keys';
 import { fans, lineFixture, pause, type LineFixture } from '../testing/line-fixture.ts';
-import { matchOfToken } from './queue-token.ts';
+import { ownerOfToken } from './queue-token.ts';
 
 let fixture: LineFixture;
 beforeAll(async () => (fixture = await lineFixture()));
@@ -85,9 +85,14 @@ describe('a place', () => {
     expect(meta).toMatchObject({ total_size: '1', processing_rate: '600', status: 'active' });
     expect(Math.abs(Date.parse(meta.created_at!) - Date.now())).toBeLessThan(5000);
     const session = JSON.parse((await fixture.redis.get(queueKeys.session(me, matchId)))!);
-    expect(session).toEqual({ position: 1, queue_token: joined.place.queueToken, websocket_id: null, score: joined.place.score });
+    expect(session).toEqual({
+      position: 1,
+      queue_token: joined.place.queueToken,
+      websocket_id: null,
+      polled_at: expect.any(Number),
+    });
     expect(await fixture.redis.ttl(queueKeys.session(me, matchId))).toBe(60);
-    expect(matchOfToken(joined.place.queueToken!)).toBe(matchId);
+    expect(ownerOfToken(joined.place.queueToken!)).toEqual({ matchId, userId: me });
     expect(joined.place.queueToken).toMatch(/^[\w-]{1,100}$/);
   });
 
@@ -124,7 +129,7 @@ describe('a place', () => {
     const [quietToken, askingToken] = joins.map((join) => (join.kind === 'created' ? join.place.queueToken! : ''));
     await pause(1200);
     await pod.visit(matchId, asking);
-    await pause(1200);
+    await pause(1500);
     expect(await pod.readToken(quietToken!)).toBeUndefined();
     expect((await pod.readToken(askingToken!))?.place.state).toEqual({ kind: 'waiting', position: 2 });
     // The place itself is still there; the fan gets a new token for it.
@@ -157,7 +162,8 @@ describe('a place', () => {
     await fixture.lines.admit(matchId, 10);
     const read = await fixture.lines.readPositions(matchId, [stranger, waiting, granted]);
     expect(read.positions).toEqual([-1, 1, 0]);
+    expect(read.scores).toEqual([null, Number(await fixture.redis.zscore(queueKeys.line(matchId), waiting)), null]);
     expect(read.queue).toMatchObject({ total: 1, openWindows: 1, granted: 1 });
-    expect(await fixture.lines.readPositions(fans(1)[0]!, [stranger])).toEqual({ positions: [-1] });
+    expect(await fixture.lines.readPositions(fans(1)[0]!, [stranger])).toEqual({ positions: [-1], scores: [null] });
   });
 });

@@ -4,7 +4,7 @@ import { RedisScript } from '#platform/redis/script';
 
 const FOLDER = ['apps', 'queue-service', 'src', 'waiting-room', 'outbound', 'lua'];
 /** In this order: each uses what stands before it. */
-const PARTS = ['match-keys', 'rfc3339', 'announce', 'queue-state', 'endings', 'closing', 'places'];
+const PARTS = ['match-keys', 'rfc3339', 'announce', 'queue-state', 'presence', 'endings', 'closing', 'places'];
 
 function read(...segments: string[]): string {
   return fs.readFileSync(projectFile(...FOLDER, ...segments), 'utf8');
@@ -29,7 +29,12 @@ export function loadLineScripts() {
     readPlace: script('read-place'),
     readPositions: script('read-positions'),
     readQueue: script('read-queue'),
+    readMoves: script('read-moves'),
     keepPlace: script('keep-place'),
+    touchFans: script('touch-fans'),
+    partFans: script('part-fans'),
+    dropAbsent: script('drop-absent'),
+    announcePositions: script('announce-positions'),
   };
 }
 

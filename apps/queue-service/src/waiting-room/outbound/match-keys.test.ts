@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { assertOneSlotPerMatch, clusterSlot } from './match-keys.ts';
-import { matchOfToken, newQueueToken, newSessionToken } from './queue-token.ts';
+import { ownerOfToken, newQueueToken, newSessionToken } from './queue-token.ts';
 import { SignedReceipts } from './signed-receipts.ts';
 
 describe('cluster slots', () => {
@@ -22,24 +22,26 @@ describe('cluster slots', () => {
 });
 
 describe('tokens', () => {
-  test('a queue token knows its match, is URL-safe and never the same twice', () => {
-    const matchId = randomUUID();
-    const [one, other] = [newQueueToken(matchId), newQueueToken(matchId)];
-    expect(one).toMatch(/^[\w-]{46}$/);
+  test('a queue token knows its match and fan, is URL-safe, at most 100 characters, and never the same twice', () => {
+    const [matchId, userId] = [randomUUID(), randomUUID()];
+    const many = Array.from({ length: 1000 }, () => newQueueToken(matchId, userId));
+    expect(new Set(many).size).toBe(1000);
+    const [one, other] = many as [string, string];
+    expect(one).toMatch(/^[\w-]{91}$/);
     expect(one).not.toBe(other);
-    expect(matchOfToken(one)).toBe(matchId);
+    expect(ownerOfToken(one)).toEqual({ matchId, userId });
   });
 
   test.each([
     '',
     'qt_',
     'qt_short',
-    `qt_${'a'.repeat(44)}`,
-    `xx_${'a'.repeat(43)}`,
-    `qt_${'a'.repeat(42)}!`,
-    'qt_../../../../../../../../../../../../../../',
+    `qt_${'a'.repeat(89)}`,
+    `xx_${'a'.repeat(88)}`,
+    `qt_${'a'.repeat(87)}!`,
+    `qt_${'../'.repeat(29)}.`,
   ])('what was never issued is known without asking: %j', (token) => {
-    expect(matchOfToken(token)).toBeUndefined();
+    expect(ownerOfToken(token)).toBeUndefined();
   });
 
   test('a session token carries 32 random bytes', () => {
@@ -57,5 +59,22 @@ describe('tokens', () => {
     ];
     expect(new Set(all).size).toBe(4);
     expect(receipts.sign(match, user, '1')).toBe(all[0]);
+  });
+
+  test('a receipt is read back for its own fan and match only, and not when a character differs', () => {
+    const [match, user] = [randomUUID(), randomUUID()];
+    const receipts = new SignedReceipts('s'.repeat(32));
+    const receipt = receipts.sign(match, user, '1763485000123456');
+    expect(receipts.read(match, user, receipt)).toBe('1763485000123456');
+    for (const [ofMatch, ofUser, text] of [
+      [user, user, receipt],
+      [match, match, receipt],
+      [match, user, receipt.replace('1763', '1762')],
+      [match, user, `${receipt.slice(0, -1)}${receipt.endsWith('A') ? 'E' : 'A'}`],
+      [match, user, `${receipt}x`],
+      [match, user, ''],
+      [match, user, 'r1..'],
+    ] as const)
+      expect(receipts.read(ofMatch, ofUser, text)).toBeUndefined();
   });
 });

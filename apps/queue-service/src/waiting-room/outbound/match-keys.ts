@@ -11,6 +11,14 @@ export function matchKeys(matchId: string): string[] {
     queueKeys.closingLine(matchId),
     queueKeys.closingWindows(matchId),
     queueKeys.closingWindowEnds(matchId),
+    queueKeys.seen(matchId),
+    queueKeys.gone(matchId),
+    queueKeys.away(matchId),
+    queueKeys.back(matchId),
+    queueKeys.called(matchId),
+    queueKeys.used(matchId),
+    queueKeys.moves(matchId),
+    queueKeys.audit(matchId),
   ];
 }
 

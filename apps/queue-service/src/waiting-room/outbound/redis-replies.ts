@@ -1,12 +1,13 @@
 import { z } from 'zod';
 import type { FanState, QueueState } from '#domain/waiting-room/fan-state';
+import type { LineMove } from '#domain/waiting-room/line-view';
 import type { Place } from '../application/ports.ts';
 
 /** What the scripts answer, turned into our types. Numbers come as text, false as null. */
 type Text = string | null;
 
 /** In the order of describe_queue in parts/queue-state.lua. */
-type QueueReply = [
+export type QueueReply = [
   status: string,
   processingRate: string,
   maxOpenWindows: string,
@@ -17,18 +18,26 @@ type QueueReply = [
   remainingSectors: Text,
   revision: string,
   meanWindowMs: Text,
+  windowVariance: Text,
+  measuredWindows: Text,
   granted: string,
   completed: string,
   expired: string,
+  epoch: string,
+  moves: string,
+  joins: string,
   total: number,
   openWindows: number,
 ];
 
-/** In the order of describe_place in parts/places.lua. */
-export type PlaceReply = [kind: string, position: number, detail: Text, session: Text, queue: QueueReply];
+/** In the order of describe_place in parts/places.lua; detail is the score of who waits. */
+export type PlaceReply = [kind: string, position: number, detail: Text, session: Text];
+
+/** A stream entry of read-moves.lua. */
+export type MoveReply = [id: string, [field: string, scores: string]];
 
 const windowText = z.object({ expires_at: z.string(), session_token: z.string() });
-const sessionText = z.object({ queue_token: z.string(), score: z.string() });
+const sessionText = z.object({ queue_token: z.string(), score: z.string().optional() });
 const overText = z.union([
   z.object({ status: z.enum(['expired', 'completed', 'left']) }),
   z.object({ status: z.literal('closed'), reason: z.enum(['sold_out', 'closed']) }),
@@ -37,38 +46,42 @@ const sectorsText = z.array(z.object({ sector_id: z.string(), name: z.string(), 
 const queueStatus = z.enum(['scheduled', 'active', 'paused', 'closed']);
 
 export function toQueue(reply: QueueReply): QueueState {
-  const [status, rate, maxOpen, useful, opensAt, reason, closedReason, sectors, revision, mean, granted, completed, expired] =
+  const [status, rate, maxOpen, useful, opensAt, reason, closedReason, sectors, revision] = reply;
+  const [, , , , , , , , , mean, variance, measured, granted, completed, expired, epoch, moves, joins, total, openWindows] =
     reply;
   return {
     status: queueStatus.parse(status),
-    total: reply[13],
+    total,
     processingRate: Number(rate),
     maxOpenWindows: Number(maxOpen),
     usefulWindows: useful === null ? null : Number(useful),
-    openWindows: reply[14],
+    openWindows,
     opensAt: opensAt === null ? null : instant(opensAt),
     reason,
     closedReason: closedReason === null ? null : closedReason === 'sold_out' ? 'sold_out' : 'closed',
     remainingSectors: sectors === null ? [] : sectorsText.parse(JSON.parse(sectors)).map(toSector),
     revision: Number(revision),
-    meanWindowMs: mean === null ? null : Number(mean),
+    measured: mean === null ? null : { meanMs: Number(mean), varianceS2: Number(variance), windows: Number(measured) },
     granted: Number(granted),
     completed: Number(completed),
     expired: Number(expired),
+    epoch,
+    moves: Number(moves),
+    joins: Number(joins),
   };
 }
 
-export function toPlace(reply: PlaceReply): Place {
-  const [kind, position, detail, session, queue] = reply;
+export function toPlace(reply: PlaceReply, queue: QueueState): Place {
+  const [kind, position, detail, session] = reply;
   const known = session === null ? null : sessionText.parse(JSON.parse(session));
   const state = toState(kind, position, detail);
   const isOn = state.kind === 'waiting' || state.kind === 'granted';
-  return {
-    state,
-    queue: toQueue(queue),
-    queueToken: isOn ? (known?.queue_token ?? null) : null,
-    score: isOn && known && known.score !== '' ? known.score : null,
-  };
+  const score = state.kind === 'waiting' ? detail : (known?.score ?? '');
+  return { state, queue, queueToken: isOn ? (known?.queue_token ?? null) : null, score: isOn && score ? score : null };
+}
+
+export function toMove([id, [field, scores]]: MoveReply): LineMove {
+  return { number: Number.parseInt(id, 10), isBack: field === 'back', scores: scores.split(',').map(Number) };
 }
 
 export function instant(ms: string): string {

@@ -1,5 +1,7 @@
 import { queueKeys } from '#contracts/queue-keys';
 import type { QueueState, RemainingSector } from '#domain/waiting-room/fan-state';
+import type { LineMove } from '#domain/waiting-room/line-view';
+import type { LinePace } from '#domain/waiting-room/wait-estimate';
 import type { RedisConnection } from '#platform/redis/redis-connection';
 import type { RedisScript } from '#platform/redis/script';
 import type {
@@ -9,57 +11,63 @@ import type {
   JoinOutcome,
   LineMovement,
   Place,
+  PositionsRead,
   QueueChange,
   WaitingLines,
 } from '../application/ports.ts';
+import { JoinBatches, type WaitingJoin } from './join-batches.ts';
 import { loadLineScripts, type LineScripts } from './line-scripts.ts';
 import { matchKeys } from './match-keys.ts';
-import { matchOfToken, newQueueToken, newSessionToken } from './queue-token.ts';
-import { instant, toPlace, toQueue, type PlaceReply } from './redis-replies.ts';
+import { newQueueToken, newSessionToken, ownerOfToken } from './queue-token.ts';
+import { toMove, toPlace, toQueue, type MoveReply, type PlaceReply, type QueueReply } from './redis-replies.ts';
+import type { ReplicaConfirmation } from './replica-confirmation.ts';
 
 interface Settings {
   readonly purchaseWindowMs: number;
   readonly persistenceSeconds: number;
+  readonly presenceMs: number;
 }
 
-type QueueReply = Parameters<typeof toQueue>[0];
-type JoinReply =
-  | ['created' | 'kept', PlaceReply]
-  | ['unknown']
-  | ['scheduled' | 'closed', [opensAt: string | null, closedReason: string | null]];
+type Unknown = ['unknown'];
+/** A text is the score of a new place. */
+type JoinedReply = string | [outcome: 'restored' | 'kept', PlaceReply] | ['refused'];
+type JoinReply = Unknown | ['found', QueueReply, firstPosition: number, JoinedReply[]];
+type FoundPlace = Unknown | ['found', QueueReply, PlaceReply];
+
+/** At most one event about positions a minute and match. */
+const POSITIONS_EVERY_MS = 60_000;
+const MOVES_AT_ONCE = 1000;
+/** A phone that changes from one network to the other is back within this. */
+const PART_GRACE_MS = 5000;
 
 /** All lines in Redis, and nowhere else: each method is one script (lua/), so any number of pods may share them. */
 export class RedisWaitingLines implements WaitingLines, LineMovement, ConnectedPlaces {
   private readonly scripts: LineScripts = loadLineScripts();
+  private readonly joins = new Map<string, JoinBatches<JoinOutcome>>();
 
   constructor(
     private readonly redis: RedisConnection,
     private readonly settings: Settings,
+    /** Absent where there are no replicas to wait for. */
+    private readonly confirmation?: ReplicaConfirmation,
   ) {}
 
-  async join(matchId: string, userId: string): Promise<JoinOutcome> {
-    const reply = await this.run<JoinReply>(this.scripts.joinLine, matchId, userId, newQueueToken(matchId));
-    switch (reply[0]) {
-      case 'created':
-      case 'kept':
-        return { kind: reply[0], place: toPlace(reply[1]) };
-      case 'unknown':
-        return { kind: 'unknown' };
-      case 'scheduled':
-        return { kind: 'scheduled', opensAt: reply[1][0] === null ? null : instant(reply[1][0]) };
-      case 'closed':
-        return { kind: 'closed', reason: reply[1][1] === 'sold_out' ? 'sold_out' : 'closed' };
+  async join(matchId: string, userId: string, receiptScore = ''): Promise<JoinOutcome> {
+    let batches = this.joins.get(matchId);
+    if (!batches) {
+      batches = new JoinBatches((joins) => this.joinTogether(matchId, joins));
+      this.joins.set(matchId, batches);
+    }
+    try {
+      return await batches.add(userId, receiptScore);
+    } finally {
+      if (batches.isIdle) this.joins.delete(matchId);
     }
   }
 
   async visit(matchId: string, userId: string): Promise<Place | undefined> {
-    const [outcome, place] = await this.run<['unknown'] | ['found', PlaceReply]>(
-      this.scripts.visitLine,
-      matchId,
-      userId,
-      newQueueToken(matchId),
-    );
-    return outcome === 'found' ? toPlace(place) : undefined;
+    const reply = await this.run<FoundPlace>(this.scripts.visitLine, matchId, userId, newQueueToken(matchId, userId));
+    return reply[0] === 'found' ? toPlace(reply[2], toQueue(reply[1])) : undefined;
   }
 
   async leave(matchId: string, userId: string): Promise<void> {
@@ -82,8 +90,8 @@ export class RedisWaitingLines implements WaitingLines, LineMovement, ConnectedP
   }
 
   async readQueue(matchId: string): Promise<QueueState | undefined> {
-    const [outcome, queue] = await this.run<['unknown'] | ['found', QueueReply]>(this.scripts.readQueue, matchId);
-    return outcome === 'found' ? toQueue(queue) : undefined;
+    const reply = await this.run<Unknown | ['found', QueueReply]>(this.scripts.readQueue, matchId);
+    return reply[0] === 'found' ? toQueue(reply[1]) : undefined;
   }
 
   async matches(): Promise<string[]> {
@@ -98,36 +106,101 @@ export class RedisWaitingLines implements WaitingLines, LineMovement, ConnectedP
     return this.run<number>(this.scripts.endWindows, matchId, limit);
   }
 
+  async dropAbsent(matchId: string, limit: number): Promise<number> {
+    return this.run<number>(this.scripts.dropAbsent, matchId, limit);
+  }
+
   async admit(matchId: string, limit: number): Promise<Admitted> {
     const tokens = Array.from({ length: limit }, newSessionToken);
-    const [granted, more, quiet] = await this.run<[string[], number, number]>(
-      this.scripts.admitFront,
-      matchId,
-      this.settings.purchaseWindowMs,
-      ...tokens,
-    );
-    return { granted: granted.length, more: more === 1, quiet: quiet === 1 };
+    const call = this.callOf(matchId, [this.settings.purchaseWindowMs, ...tokens]);
+    const [granted, more, quiet] = await this.runConfirmed<[number, number, number]>(this.scripts.admitFront, matchId, call);
+    return { granted, more: more === 1, quiet: quiet === 1 };
+  }
+
+  async announcePositions(matchId: string, pace: LinePace | undefined): Promise<number> {
+    const { fansPerMinute, freeWindows, minutesPerCompletion } = pace ?? {
+      fansPerMinute: 0,
+      freeWindows: 0,
+      minutesPerCompletion: 0,
+    };
+    const args = [POSITIONS_EVERY_MS, fansPerMinute, freeWindows, minutesPerCompletion];
+    return this.run<number>(this.scripts.announcePositions, matchId, ...args);
   }
 
   async readToken(token: string): Promise<{ matchId: string; userId: string; place: Place } | undefined> {
-    const matchId = matchOfToken(token);
-    if (!matchId) return undefined;
-    const reply = await this.run<['unknown'] | ['found', string, PlaceReply]>(this.scripts.readPlace, matchId, token);
-    return reply[0] === 'found' ? { matchId, userId: reply[1], place: toPlace(reply[2]) } : undefined;
+    const owner = ownerOfToken(token);
+    if (!owner) return undefined;
+    const reply = await this.run<FoundPlace>(this.scripts.readPlace, owner.matchId, owner.userId, token);
+    return reply[0] === 'found' ? { ...owner, place: toPlace(reply[2], toQueue(reply[1])) } : undefined;
   }
 
-  async readPositions(matchId: string, userIds: readonly string[]): Promise<{ positions: number[]; queue?: QueueState }> {
-    const [positions, queue] = await this.run<[number[], QueueReply | null]>(this.scripts.readPositions, matchId, ...userIds);
-    return queue === null ? { positions } : { positions, queue: toQueue(queue) };
+  async readPositions(matchId: string, userIds: readonly string[]): Promise<PositionsRead> {
+    if (userIds.length === 0) return { positions: [], scores: [] };
+    type Reply = [positions: number[], scores: (string | null)[], QueueReply | null];
+    const [positions, scores, queue] = await this.run<Reply>(this.scripts.readPositions, matchId, ...userIds);
+    const read = { positions, scores: scores.map((score) => (score === null ? null : Number(score))) };
+    return queue === null ? read : { ...read, queue: toQueue(queue) };
+  }
+
+  async readMoves(matchId: string, after: number): Promise<{ queue: QueueState; moves: LineMove[] } | undefined> {
+    const reply = await this.run<Unknown | ['found', QueueReply, MoveReply[]]>(
+      this.scripts.readMoves,
+      matchId,
+      after,
+      MOVES_AT_ONCE,
+    );
+    return reply[0] === 'found' ? { queue: toQueue(reply[1]), moves: reply[2].map(toMove) } : undefined;
   }
 
   async keep(fan: { matchId: string; userId: string; token: string }, websocketId = ''): Promise<boolean> {
     return (await this.run<number>(this.scripts.keepPlace, fan.matchId, fan.userId, fan.token, websocketId)) === 1;
   }
 
-  private run<T>(script: RedisScript, matchId: string, ...args: (string | number)[]): Promise<T> {
-    return script.run<T>(this.redis, matchKeys(matchId), [matchId, this.settings.persistenceSeconds, ...args]);
+  async touch(matchId: string, userIds: readonly string[]): Promise<void> {
+    if (userIds.length > 0) await this.run(this.scripts.touchFans, matchId, ...userIds);
   }
+
+  async part(matchId: string, userIds: readonly string[], pod: string): Promise<void> {
+    if (userIds.length > 0) await this.run(this.scripts.partFans, matchId, pod, PART_GRACE_MS, ...userIds);
+  }
+
+  private async joinTogether(matchId: string, joins: readonly WaitingJoin<JoinOutcome>[]): Promise<JoinOutcome[]> {
+    const tokens = joins.map(({ userId }) => newQueueToken(matchId, userId));
+    const args = joins.flatMap(({ userId, receiptScore }, at) => [userId, tokens[at]!, receiptScore]);
+    const reply = await this.runConfirmed<JoinReply>(this.scripts.joinLine, matchId, this.callOf(matchId, args));
+    if (reply[0] === 'unknown') return joins.map(() => ({ kind: 'unknown' }));
+    const queue = toQueue(reply[1]);
+    let position = reply[2] - 1;
+    const toOutcome = (joined: JoinedReply, at: number): JoinOutcome => {
+      if (typeof joined === 'string') {
+        const state = { kind: 'waiting', position: (position += 1) } as const;
+        return { kind: 'created', place: { state, queue, queueToken: tokens[at]!, score: joined } };
+      }
+      return joined[0] === 'refused' ? refusalOf(queue) : { kind: joined[0], place: toPlace(joined[1], queue) };
+    };
+    return reply[3].map(toOutcome);
+  }
+
+  private callOf(matchId: string, args: readonly (string | number)[]) {
+    const { persistenceSeconds, presenceMs } = this.settings;
+    return { keys: matchKeys(matchId), args: [matchId, persistenceSeconds, presenceMs, ...args] };
+  }
+
+  private run<T>(script: RedisScript, matchId: string, ...args: (string | number)[]): Promise<T> {
+    const call = this.callOf(matchId, args);
+    return script.run<T>(this.redis, call.keys, call.args);
+  }
+
+  /** What fans are promised: with replicas, only what at least one of them has. */
+  private runConfirmed<T>(script: RedisScript, matchId: string, call: ReturnType<typeof this.callOf>): Promise<T> {
+    return this.confirmation
+      ? this.confirmation.run<T>(this.redis, script, { ...call, matchId })
+      : script.run<T>(this.redis, call.keys, call.args);
+  }
+}
+
+function refusalOf({ status, closedReason, opensAt }: QueueState): JoinOutcome {
+  return status === 'closed' ? { kind: 'closed', reason: closedReason ?? 'closed' } : { kind: 'scheduled', opensAt };
 }
 
 function changeText(change: QueueChange): string {

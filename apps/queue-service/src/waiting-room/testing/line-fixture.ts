@@ -8,7 +8,7 @@ export interface LineFixture {
   redis: Redis;
   lines: RedisWaitingLines;
   /** A further pod: its own connection and its own object over the same Redis. */
-  pod(settings?: { purchaseWindowMs?: number; persistenceSeconds?: number }): RedisWaitingLines;
+  pod(settings?: { purchaseWindowMs?: number; persistenceSeconds?: number; presenceMs?: number }): RedisWaitingLines;
   /** A new match with an open queue. */
   match(change?: QueueChange): Promise<string>;
   close(): Promise<void>;
@@ -23,8 +23,8 @@ export async function lineFixture(): Promise<LineFixture> {
     connections.push(redis);
     return redis;
   };
-  const pod: LineFixture['pod'] = ({ purchaseWindowMs = 60_000, persistenceSeconds = 60 } = {}) =>
-    new RedisWaitingLines(connect(), { purchaseWindowMs, persistenceSeconds });
+  const pod: LineFixture['pod'] = ({ purchaseWindowMs = 60_000, persistenceSeconds = 60, presenceMs = 60_000 } = {}) =>
+    new RedisWaitingLines(connect(), { purchaseWindowMs, persistenceSeconds, presenceMs });
   const redis = connect();
   const lines = pod();
   return {

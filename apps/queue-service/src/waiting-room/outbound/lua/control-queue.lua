@@ -4,17 +4,24 @@
 -- starts with a full bucket; a new rate keeps the tokens earned at the old one, up to the new capacity; closing ends every
 -- place and window at once (see parts/closing.lua). The same again changes nothing. O(1).
 --
--- KEYS  1 line  2 meta  3 windows  4 window_ends  5 events  6 closing_line  7 closing_windows  8 closing_window_ends
--- ARGV  1 match_id  2 persistence_s  3 JSON of status?, opens_at_ms?, processing_rate?, max_open_windows?,
+-- KEYS  the 16 keys of the match, in the order of parts/match-keys.lua
+-- ARGV  1 match_id  2 persistence_s  3 presence_ms  4 JSON of status?, opens_at_ms?, processing_rate?, max_open_windows?,
 --       useful_windows?, reason?; null takes opens_at_ms, useful_windows and reason away
 -- Returns 'done', or 'draining': nothing was changed, drain-closed first, then call again.
-local wanted = cjson.decode(ARGV[3])
+local wanted = cjson.decode(ARGV[4])
 
 if redis.call('EXISTS', meta) == 0 then
   redis.call('HSET', meta, 'status', 'scheduled', 'processing_rate', 600, 'max_open_windows', 1000, 'total_size', 0,
-    'created_at', rfc3339(now_ms), 'revision', 0, 'granted', 0, 'completed', 0, 'expired', 0)
+    'created_at', rfc3339(now_ms), 'revision', 0, 'granted', 0, 'completed', 0, 'expired', 0, 'epoch', digits(now_us), 'moves', 0,
+    'joins', 0)
+  redis.call('UNLINK', moves)
 end
-local status = status_now()
+local function settings_now()
+  return table.concat({ status_now(), redis.call('HGET', meta, 'closed_reason') or '', redis.call('HGET', meta, 'reason') or '',
+    redis.call('HGET', meta, 'opens_at') or '', redis.call('HGET', meta, 'processing_rate'),
+    redis.call('HGET', meta, 'max_open_windows') }, '|')
+end
+local status, settings_before = status_now(), settings_now()
 
 if wanted.status == 'closed' and close_queue('closed') == 'draining' then return 'draining' end
 
@@ -48,4 +55,5 @@ if wanted.status and wanted.status ~= 'closed' and wanted.status ~= status then
 end
 -- Rates and bounds change often and say nothing to a fan; status and reason are told at once.
 if status_now() ~= status or redis.call('HGET', meta, 'reason') ~= reason_before then tell_queue_changed() end
+note_action(ARGV[4], settings_before ~= settings_now())
 return 'done'

@@ -3,10 +3,10 @@
 -- Guarantee: every one of them once, each ended window with its event; any pod may go on where another stopped.
 -- Bounded by `limit`. Safe to repeat.
 --
--- KEYS  1 line  2 meta  3 windows  4 window_ends  5 events  6 closing_line  7 closing_windows  8 closing_window_ends
--- ARGV  1 match_id  2 persistence_s  3 limit
+-- KEYS  the 16 keys of the match, in the order of parts/match-keys.lua
+-- ARGV  1 match_id  2 persistence_s  3 presence_ms  4 limit
 -- Returns how many fans it finished; 0 means drained.
-local last = tonumber(ARGV[3]) - 1
+local last = tonumber(ARGV[4]) - 1
 -- Windows first: the monolith waits for their events.
 local users = redis.call('ZRANGE', closing_window_ends, 0, last)
 if #users <= last then

@@ -2,10 +2,10 @@
 --
 -- Guarantee: each ends once, with its event; never a minute early. Bounded by `limit`. Safe to repeat.
 --
--- KEYS  1 line  2 meta  3 windows  4 window_ends  5 events  6 closing_line  7 closing_windows  8 closing_window_ends
--- ARGV  1 match_id  2 persistence_s  3 limit
+-- KEYS  the 16 keys of the match, in the order of parts/match-keys.lua
+-- ARGV  1 match_id  2 persistence_s  3 presence_ms  4 limit
 -- Returns how many it ended; `limit` means: call again.
-local due = redis.call('ZRANGEBYSCORE', window_ends, '-inf', digits(now_ms), 'LIMIT', 0, tonumber(ARGV[3]))
+local due = redis.call('ZRANGEBYSCORE', window_ends, '-inf', digits(now_ms), 'LIMIT', 0, tonumber(ARGV[4]))
 for _, user in ipairs(due) do
   if not end_window(user, 'window_timeout') then redis.call('ZREM', window_ends, user) end
 end

@@ -17,3 +17,12 @@ local function tell_queue_changed()
   redis.call('HINCRBY', meta, 'revision', 1)
   redis.call('PUBLISH', 'queue_pods', '{"match_id":"' .. match_id .. '","kind":"queue"}')
 end
+
+-- One entry for everybody who left the line in this call (`gone`), or was put back into its middle (`back`): scores. From it
+-- each pod knows the position of all its fans without asking. Numbered without gaps, so that a lost entry is noticed; a pod
+-- that is further behind than the stream reaches reads its positions anew.
+local function tell_moves(field, scores)
+  if #scores == 0 then return end
+  local number = redis.call('HINCRBY', meta, 'moves', 1)
+  redis.call('XADD', moves, 'MAXLEN', '~', 2000, number .. '-0', field, table.concat(scores, ','))
+end

@@ -12,11 +12,15 @@ local function close_queue(reason)
   if line_to_end and redis.call('EXISTS', closing_line) == 1 then return 'draining' end
   if windows_to_end and redis.call('EXISTS', closing_window_ends) == 1 then return 'draining' end
   if line_to_end then redis.call('RENAME', line, closing_line) end
+  redis.call('UNLINK', seen, gone, away, back, called, used)
+  redis.call('HDEL', meta, 'passed_score')
   if windows_to_end then
     redis.call('RENAME', windows, closing_windows)
     redis.call('RENAME', window_ends, closing_window_ends)
   end
-  redis.call('HSET', meta, 'status', 'closed', 'closed_reason', reason, 'closing_reason', reason, 'total_size', 0)
+  -- Receipts of this line are worth nothing in the next, and what pods know of it is void.
+  redis.call('HSET', meta, 'status', 'closed', 'closed_reason', reason, 'closing_reason', reason, 'total_size', 0,
+    'line_from', digits(now_us), 'epoch', digits(now_us))
   tell_queue_changed()
   return 'closed'
 end
@@ -35,4 +39,11 @@ local function finish_closing(user)
     announce_window_end(user, cjson.decode(text), 'closed')
     end_place(user, 'closed')
   end
+end
+
+-- The trail of what operators did: the request as it came, and what the queue was afterwards. Repetitions and the monolith's
+-- regular word on useful windows change nothing an operator decides, and are left out.
+local function note_action(request, has_changed)
+  if not has_changed then return end
+  redis.call('XADD', audit, 'MAXLEN', '~', 10000, '*', 'at', rfc3339(now_ms), 'request', request, 'status', status_now())
 end

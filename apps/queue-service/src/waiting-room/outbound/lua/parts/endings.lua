@@ -4,6 +4,7 @@ local OVER = {
   completed = '{"status":"completed"}',
   window_timeout = '{"status":"expired"}',
   left = '{"status":"left"}',
+  dropped = '{"status":"expired"}',
   closed = '{"status":"closed","reason":"closed"}',
   sold_out = '{"status":"closed","reason":"sold_out"}',
 }
@@ -29,13 +30,17 @@ local function announce_window_end(user, window, reason)
     .. '","session_token":"' .. window.session_token .. '"}')
 end
 
--- A running mean over about the last hundred windows: what estimates are made of once windows, not the rate, are scarce.
+-- Running mean and variance (s²) over about the last hundred windows: what estimates are made of once windows, not the
+-- rate, are scarce.
 local function learn_window_length(window)
-  local known = redis.call('HMGET', meta, 'mean_window_ms', 'measured_windows')
+  local known = redis.call('HMGET', meta, 'mean_window_ms', 'measured_windows', 'window_variance')
   local n = math.min(99, tonumber(known[2]) or 0)
-  local mean = tonumber(known[1]) or 0
+  local mean, variance = tonumber(known[1]) or 0, tonumber(known[3]) or 0
   local length = math.max(0, now_ms - (tonumber(window.granted_at_ms) or now_ms))
-  redis.call('HSET', meta, 'mean_window_ms', digits(mean + (length - mean) / (n + 1)), 'measured_windows', n + 1)
+  local step = (length - mean) / (n + 1)
+  variance = variance * n / (n + 1) + n * step * step / 1000000
+  redis.call('HSET', meta, 'mean_window_ms', digits(mean + step), 'measured_windows', n + 1,
+    'window_variance', string.format('%.3f', variance))
 end
 
 -- how: completed | window_timeout | left. False when the fan has no window.

@@ -2,7 +2,9 @@
 -- cluster slot; a fan's own keys are computed here from the fan's id because most scripts learn whose they are on the way.
 local line, meta, windows, window_ends, events = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local closing_line, closing_windows, closing_window_ends = KEYS[6], KEYS[7], KEYS[8]
-local match_id, persistence_s = ARGV[1], tonumber(ARGV[2])
+local seen, gone, away, back, called, used = KEYS[9], KEYS[10], KEYS[11], KEYS[12], KEYS[13], KEYS[14]
+local moves, audit = KEYS[15], KEYS[16]
+local match_id, persistence_s, presence_ms = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
 
 local function session_key(user) return 'queue_session:' .. user .. ':{' .. match_id .. '}' end
 local function ended_key(user) return 'queue_ended:' .. user .. ':{' .. match_id .. '}' end
@@ -15,3 +17,4 @@ local now_ms = math.floor(now_us / 1000)
 
 -- Lua would print 16 digits as 1.7e+15.
 local function digits(number) return string.format('%.0f', number) end
+local now_ms_text = digits(now_ms)

@@ -17,39 +17,46 @@ local function find_place(user)
   return 'none', false
 end
 
--- How long token and session live without a sign of the fan: while in line persistence_s, in a turn until it is over too.
+-- How long session and token live without a sign of the fan: while in line persistence_s, in a turn until it is over too.
 local function life_of(user, kind)
   if kind ~= 'granted' then return persistence_s end
   return persistence_s + math.ceil((tonumber(redis.call('ZSCORE', window_ends, user)) - now_ms) / 1000)
 end
 
-local function keep_session(user, session, token, life_s)
-  redis.call('SET', session_key(user), session, 'EX', life_s)
-  redis.call('SET', token_key(token), '{"user_id":"' .. user .. '"}', 'EX', life_s)
+-- Half a second longer than the place itself: the round that drops an absent fan still finds the token to end. PXAT, as Redis
+-- would make of anything else what it writes to its log.
+local function session_end(life_s) return now_ms + life_s * 1000 + 490 end
+local function keep_session(user, session, life_s)
+  redis.call('SET', session_key(user), session, 'PXAT', digits(session_end(life_s)))
 end
 
-local function new_session(user, position, token, score, life_s)
-  local session = '{"position":' .. position .. ',"queue_token":"' .. token .. '","websocket_id":null,"score":"' .. score .. '"}'
-  keep_session(user, session, token, life_s)
+-- polled_at is the last join or poll: a fan whose connections are closed is here for presence_ms after it. join-line.lua writes
+-- the same for many fans at once.
+local function new_session(user, position, token, life_s)
+  local session = '{"position":' .. position .. ',"queue_token":"' .. token .. '","websocket_id":null,"polled_at":' .. now_ms_text .. '}'
+  keep_session(user, session, life_s)
   return session
 end
 
--- A sign of life: token and session live on. Who was away for so long that they are gone gets the new token.
+-- A join or a poll: token and session live on, and the fan is here. Who was away for so long that they are forgotten gets
+-- the new token.
 local function renew_session(user, kind, detail, new_token)
-  local session = redis.call('GET', session_key(user))
-  if session then
-    keep_session(user, session, cjson.decode(session).queue_token, life_of(user, kind))
-    return session
+  if kind == 'waiting' then note_sign_of_life(user) end
+  local text = redis.call('GET', session_key(user))
+  if text then
+    local session = cjson.decode(text)
+    session.polled_at = now_ms
+    text = cjson.encode(session)
+    keep_session(user, text, life_of(user, kind))
+    return text
   end
   local position = kind == 'waiting' and redis.call('ZRANK', line, user) + 1 or 0
-  local score = kind == 'waiting' and digits(tonumber(detail)) or ''
-  return new_session(user, position, new_token, score, life_of(user, kind))
+  return new_session(user, position, new_token, life_of(user, kind))
 end
 
--- A fan's place and the queue around it, in the order redis-replies.ts reads it.
--- The position is looked up unless the caller knows it.
-local function describe_place(user, kind, detail, session, position)
+-- A fan's place, in the order redis-replies.ts reads it.
+local function describe_place(user, kind, detail, session)
   if kind == 'window_over' then kind, detail = 'over', OVER.window_timeout end
-  position = position or (kind == 'waiting' and redis.call('ZRANK', line, user) + 1 or 0)
-  return { kind, position, detail, session or false, describe_queue() }
+  if kind == 'waiting' then detail = digits(tonumber(detail)) end
+  return { kind, kind == 'waiting' and redis.call('ZRANK', line, user) + 1 or 0, detail, session or false }
 end

@@ -37,8 +37,9 @@ end
 -- What every answer says about the queue, in the order redis-replies.ts reads it.
 local function describe_queue()
   local queue = redis.call('HMGET', meta, 'status', 'processing_rate', 'max_open_windows', 'useful_windows', 'opens_at',
-    'reason', 'closed_reason', 'remaining_sectors', 'revision', 'mean_window_ms', 'granted', 'completed', 'expired')
-  queue[14] = redis.call('ZCARD', line)
-  queue[15] = redis.call('ZCARD', window_ends)
+    'reason', 'closed_reason', 'remaining_sectors', 'revision', 'mean_window_ms', 'window_variance', 'measured_windows',
+    'granted', 'completed', 'expired', 'epoch', 'moves', 'joins')
+  queue[19] = redis.call('ZCARD', line)
+  queue[20] = redis.call('ZCARD', window_ends)
   return queue
 end

@@ -1,6 +1,13 @@
-import type { QueuePlace } from '../api/types.ts';
-import { isLast, type QueueMessage } from './socket-messages.ts';
-import { openSocket, openStream, startPolling, type Transport, type TransportEnd, type TransportListener } from './transports.ts';
+import { isLast, type PlaceAnswer, type QueueMessage } from './queue-messages.ts';
+import {
+  openSocket,
+  openStream,
+  startPolling,
+  type SocketLike,
+  type Transport,
+  type TransportEnd,
+  type TransportListener,
+} from './transports.ts';
 
 /**
  * Keeps one fan connected to the waiting room, whatever the network does.
@@ -11,7 +18,7 @@ import { openSocket, openStream, startPolling, type Transport, type TransportEnd
  *              ┌────► └─────┬──────┘                     └──┬───┘ ──┘
  *        timer │            │ lost                          │ lost (network, silence, close 4000–4499)
  *              │      ┌─────▼──────┐ ◄──────────────────────┘
- *              └───── │  resting   │   full jitter: random(0..1) × min(30 s, 1 s × 2^failures), or what the server asked for
+ *              └───── │  resting   │   full jitter: random(0..1) × min(30 s, 1 s × 2^failures), after what the server asked for
  *                     └────────────┘
  *   any ── last message of the line (closed, expired, completed) ─► over
  *   any ── close 4501, or a poll that finds no place ─────────────► over, `rejoin`
@@ -19,7 +26,7 @@ import { openSocket, openStream, startPolling, type Transport, type TransportEnd
  *
  * Transport: socket; after three failures in a row without a message the event stream; after three more polling. From
  * there, every two minutes, the socket gets one more chance. Proxies that eat WebSockets therefore cost a fan some
- * seconds, not the place: presence is kept by any of the three.
+ * seconds, not the place: presence is kept by any of the three. Runs in browsers and in Node.
  */
 export type Link = 'connecting' | 'live' | 'resting' | 'over';
 export type ConnectionEnd = 'rejoin' | 'left' | 'replaced' | 'refused' | 'ended';
@@ -30,10 +37,20 @@ export interface ConnectionListener {
   over(why: ConnectionEnd): void;
 }
 
-export interface Line {
-  websocketUrl: string;
-  sseUrl: string;
-  readPlace(signal: AbortSignal): Promise<QueuePlace>;
+/** Where the fan waits, as join has answered. `readPlace` rejects with a `status` of 404 when there is no place any more. */
+export interface PlaceInLine {
+  readonly websocketUrl: string;
+  readonly sseUrl: string;
+  readPlace(signal: AbortSignal): Promise<PlaceAnswer>;
+}
+
+/** What the surroundings offer; the defaults are those of browsers and of Node. */
+export interface Surroundings {
+  readonly openWebSocket?: (url: string) => SocketLike;
+  readonly fetch?: typeof fetch;
+  readonly random?: () => number;
+  /** Calls back when the network has returned or the phone was taken out of the pocket; returns how to stop that. */
+  readonly onWake?: (wake: () => void) => () => void;
 }
 
 type Way = 'socket' | 'stream' | 'polling';
@@ -43,30 +60,32 @@ const firstRestMs = 1_000;
 const longestRestMs = 30_000;
 const climbMs = 120_000;
 
-export class WaitingRoomConnection {
+export class QueueConnection {
   private way: Way = 'socket';
   private failures = 0;
   private transport: Transport | undefined;
   private rest: ReturnType<typeof setTimeout> | undefined;
   private climb: ReturnType<typeof setTimeout> | undefined;
   private state: Link = 'resting';
+  private stopWaking: () => void = () => undefined;
+  private readonly line: PlaceInLine;
+  private readonly listener: ConnectionListener;
+  private readonly surroundings: Surroundings;
 
-  constructor(
-    private readonly line: Line,
-    private readonly listener: ConnectionListener,
-    private readonly random: () => number = Math.random,
-  ) {}
+  constructor(line: PlaceInLine, listener: ConnectionListener, surroundings: Surroundings = {}) {
+    this.line = line;
+    this.listener = listener;
+    this.surroundings = surroundings;
+  }
 
   start(): void {
-    addEventListener('online', this.wakeUp);
-    document.addEventListener('visibilitychange', this.wakeUp);
+    this.stopWaking = this.surroundings.onWake?.(() => this.wake()) ?? this.stopWaking;
     this.connect();
   }
 
   stop(): void {
     this.move('over');
-    removeEventListener('online', this.wakeUp);
-    document.removeEventListener('visibilitychange', this.wakeUp);
+    this.stopWaking();
     clearTimeout(this.rest);
     clearTimeout(this.climb);
     this.transport?.close();
@@ -86,10 +105,11 @@ export class WaitingRoomConnection {
   }
 
   private open(): Transport {
+    const { openWebSocket = (url) => new WebSocket(url) as unknown as SocketLike, fetch: get = fetch } = this.surroundings;
     const listener: TransportListener = { message: (message) => this.hear(message), ended: (end) => this.ended(end) };
-    if (this.way === 'socket') return openSocket(this.line.websocketUrl, listener);
-    if (this.way === 'stream') return openStream(this.line.sseUrl, listener);
-    return startPolling(this.line.readPlace, listener);
+    if (this.way === 'socket') return openSocket(openWebSocket(this.line.websocketUrl), listener);
+    if (this.way === 'stream') return openStream(this.line.sseUrl, listener, get);
+    return startPolling((signal) => this.line.readPlace(signal), listener);
   }
 
   private hear(message: QueueMessage): void {
@@ -120,10 +140,11 @@ export class WaitingRoomConnection {
     if (retryAfterMs === undefined && this.failures >= failuresPerWay && this.way !== 'polling') {
       return this.fallTo(this.way === 'socket' ? 'stream' : 'polling');
     }
+    const { random = Math.random } = this.surroundings;
     const longest = Math.min(longestRestMs, firstRestMs * 2 ** this.failures);
     this.move('resting');
     clearTimeout(this.rest);
-    this.rest = setTimeout(() => this.connect(), (retryAfterMs ?? 0) + this.random() * longest);
+    this.rest = setTimeout(() => this.connect(), (retryAfterMs ?? 0) + random() * longest);
   }
 
   private fallTo(way: Way): void {
@@ -151,10 +172,8 @@ export class WaitingRoomConnection {
     this.listener.link(link);
   }
 
-  /** The network is back or the phone was taken out of the pocket: no reason to sit out the rest. */
-  private readonly wakeUp = (): void => {
-    if (document.visibilityState === 'hidden') return;
+  private wake(): void {
     if (this.state === 'resting') this.connect();
     else this.transport?.check();
-  };
+  }
 }

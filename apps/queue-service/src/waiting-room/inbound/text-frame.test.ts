@@ -1,0 +1,44 @@
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { WebSocket, WebSocketServer } from 'ws';
+import { SocketDevice } from './socket-device.ts';
+import { textFrame } from './text-frame.ts';
+
+test('the frame of a text is what ws itself would send, at every length of the header and in every script', async () => {
+  const server = new WebSocketServer({ port: 0, host: '127.0.0.1', perMessageDeflate: false });
+  await once(server, 'listening');
+  const client = new WebSocket(`ws://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  const [socket] = (await once(server, 'connection')) as [WebSocket];
+  await once(client, 'open');
+  const heard: string[] = [];
+  client.on('message', (data, isBinary) => heard.push(`${isBinary} ${(data as Buffer).toString('utf8')}`));
+  const texts = [
+    '',
+    'a',
+    'x'.repeat(125),
+    'x'.repeat(126),
+    'x'.repeat(127),
+    'č'.repeat(62),
+    'č'.repeat(63),
+    'Šimić 🎟 東',
+    'x'.repeat(65_535),
+    'x'.repeat(65_536),
+    'č'.repeat(40_000),
+  ];
+  const device = new SocketDevice('d', socket, 0);
+  // Its own messages and those of ws may follow each other in any order.
+  for (const text of texts) {
+    device.tell(text, 'needed');
+    socket.send(text);
+    socket.ping();
+  }
+  client.close();
+  await once(client, 'close');
+  expect(heard).toEqual(texts.flatMap((text) => [`false ${text}`, `false ${text}`]));
+  server.close();
+});
+
+test('a text too long for a short header is left to ws', () => {
+  expect(textFrame('x'.repeat(65_536))).toBeUndefined();
+  expect(textFrame('x'.repeat(65_535))).toHaveLength(65_539);
+});

@@ -1,0 +1,55 @@
+import { JoinBatches, type WaitingJoin } from './join-batches.ts';
+
+/** Answers batches when told to, and remembers them. */
+function stage() {
+  const sent: { users: string[]; answer: () => void; fail: (error: Error) => void }[] = [];
+  const batches = new JoinBatches<string>(
+    (joins: readonly WaitingJoin<string>[]) =>
+      new Promise((resolve, reject) => {
+        const users = joins.map(({ userId }) => userId);
+        sent.push({ users, answer: () => resolve(users.map((user) => `place of ${user}`)), fail: reject });
+      }),
+  );
+  return { batches, sent };
+}
+
+const users = (from: number, to: number) => Array.from({ length: to - from }, (_, at) => `fan ${from + at}`);
+const settled = () => new Promise(setImmediate);
+
+test('a lone join leaves at once; those who come meanwhile go together, at most 100, in the order of arrival', async () => {
+  const { batches, sent } = stage();
+  const answers = users(0, 350).map((user) => batches.add(user, ''));
+  // The first alone, and two full ones behind it.
+  expect(sent.map((batch) => batch.users)).toEqual([users(0, 1), users(1, 101), users(101, 201)]);
+  sent[0]!.answer();
+  await settled();
+  expect(sent[3]!.users).toEqual(users(201, 301));
+  for (const batch of sent.slice(1)) batch.answer();
+  await settled();
+  expect(sent[4]!.users).toEqual(users(301, 350));
+  sent[4]!.answer();
+  expect(await Promise.all(answers)).toEqual(users(0, 350).map((user) => `place of ${user}`));
+  expect(batches.isIdle).toBe(true);
+});
+
+test('a fan who asks twice at once is in two batches', async () => {
+  const { batches, sent } = stage();
+  const answers = ['first', 'me', 'other', 'me'].map((user) => batches.add(user, ''));
+  sent[0]!.answer();
+  await settled();
+  expect(sent[1]!.users).toEqual(['me', 'other']);
+  sent[1]!.answer();
+  await settled();
+  expect(sent[2]!.users).toEqual(['me']);
+  sent[2]!.answer();
+  await Promise.all(answers);
+});
+
+test('a batch that fails fails for its own joins only', async () => {
+  const { batches, sent } = stage();
+  const answers = ['first', 'second', 'third'].map((user) => batches.add(user, ''));
+  sent[0]!.fail(new Error('Redis is away'));
+  await expect(answers[0]).rejects.toThrow('Redis is away');
+  sent[1]!.answer();
+  expect(await Promise.all(answers.slice(1))).toEqual(['place of second', 'place of third']);
+});

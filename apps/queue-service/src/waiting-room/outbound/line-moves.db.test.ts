@@ -1,0 +1,160 @@
+import { queueEvent } from '#contracts/integration-events';
+import { queueKeys } from '#contracts/queue-keys';
+import { LineView } from '#domain/waiting-room/line-view';
+import { CallPassed } from '../application/call-passed.ts';
+import { fans, lineFixture, type LineFixture } from '../testing/line-fixture.ts';
+
+let fixture: LineFixture;
+beforeAll(async () => (fixture = await lineFixture()));
+afterAll(() => fixture.close());
+
+describe('positions from moves', () => {
+  test('a view fed by moves agrees with Redis through leaving, turns, drops and restored places', async () => {
+    const matchId = await fixture.match({ processingRate: 60_000, maxOpenWindows: 0 });
+    const view = new LineView<string>(0);
+    const scores = new Map<string, number>();
+    const follow = async (user: string, receipt?: string) => {
+      const outcome = await fixture.lines.join(matchId, user, receipt);
+      if (!('place' in outcome) || outcome.place.state.kind !== 'waiting') throw new Error(outcome.kind);
+      const { state, score, queue } = outcome.place;
+      scores.set(user, Number(score));
+      view.add(user, { score: Number(score), position: state.position, asOf: queue.moves });
+    };
+    const users = fans(80);
+    for (const user of users) await follow(user);
+    let windows = 0;
+    for (let step = 0; step < 60; step += 1) {
+      const waiting = await fixture.redis.zrange(queueKeys.line(matchId), '0', '-1');
+      const any = () => waiting[Math.floor(Math.random() * waiting.length)]!;
+      const what = Math.random();
+      if (what < 0.3) await fixture.lines.leave(matchId, any());
+      else if (what < 0.5) {
+        await fixture.lines.change(matchId, { maxOpenWindows: (windows += 1) });
+        await fixture.lines.admit(matchId, 5);
+      } else if (what < 0.6) {
+        await fixture.redis.zadd(queueKeys.seen(matchId), Date.now() - 61_000, any(), Date.now() - 61_000, any());
+        await fixture.lines.dropAbsent(matchId, 10);
+      } else {
+        // A place in front of somebody, where nobody has ever stood: no two fans share a score.
+        const between = scores.get(any())! - 1;
+        const isFree = ![...scores.values()].includes(between);
+        await follow(fans(1)[0]!, what < 0.7 && isFree ? String(between) : undefined);
+      }
+      const read = (await fixture.lines.readMoves(matchId, view.moves))!;
+      expect(view.apply(read.moves)).toBeDefined();
+      expect(view.moves).toBe(read.queue.moves);
+      const line = await fixture.redis.zrange(queueKeys.line(matchId), '0', '-1');
+      const seen = line.map((user) => view.positionOf(user, scores.get(user)!));
+      expect(seen).toEqual(line.map((_, at) => at + 1));
+    }
+  });
+
+  test('a close begins a new epoch, and so does a loss', async () => {
+    const matchId = await fixture.match();
+    const epoch = async () => (await fixture.lines.readQueue(matchId))!.epoch;
+    const epochs = [await epoch()];
+    await fixture.lines.change(matchId, { status: 'closed' });
+    epochs.push(await epoch());
+    await fixture.redis.del(queueKeys.meta(matchId));
+    await fixture.lines.change(matchId, { status: 'active' });
+    epochs.push(await epoch());
+    expect(new Set(epochs).size).toBe(3);
+  });
+});
+
+describe('fans who have come a long way', () => {
+  async function passings(matchId: string) {
+    const entries = await fixture.redis.xrange(queueKeys.events(matchId), '-', '+');
+    const events = entries.map(([, fields]) => queueEvent.parse(JSON.parse(fields[1]!)));
+    return events.flatMap((event) => (event.event === 'queue.position_update' ? [event.items] : []));
+  }
+
+  const call = (matchId: string) => new CallPassed(fixture.lines, fixture.lines, 1_200_000).runOnce(matchId);
+  const aMinuteLater = (matchId: string) => fixture.redis.hset(queueKeys.meta(matchId), 'positions_at', Date.now() - 61_000);
+
+  /** A line of so many of whom the first are let in. */
+  async function line(count: number) {
+    const matchId = await fixture.match({ processingRate: 600_000, maxOpenWindows: 0 });
+    const users = fans(count);
+    await Promise.all(users.map((user) => fixture.lines.join(matchId, user)));
+    let open = 0;
+    const letIn = async (howMany: number) => {
+      await fixture.lines.change(matchId, { maxOpenWindows: (open += howMany) });
+      while ((await fixture.lines.admit(matchId, 200)).granted > 0);
+    };
+    return { matchId, users, letIn };
+  }
+
+  test('who passes 10 or 100 without a socket is named, with place and estimate; who began there is not', async () => {
+    const { matchId, users, letIn } = await line(130);
+    expect(await call(matchId)).toBe(0);
+    await fixture.lines.keep(
+      { matchId, userId: users[13]!, token: (await fixture.lines.visit(matchId, users[13]!))!.queueToken! },
+      'pod-1',
+    );
+    await letIn(5);
+    await call(matchId);
+    const [items] = await passings(matchId);
+    // 11…15 have passed 10, 101…105 have passed 100; the fourteenth has a socket.
+    expect(items!.map(({ user_id }) => user_id)).toEqual([10, 11, 12, 14, 100, 101, 102, 103, 104].map((at) => users[at]));
+    expect(items!.map(({ position }) => position)).toEqual([6, 7, 8, 10, 96, 97, 98, 99, 100]);
+    expect(items![0]!.estimated_wait_minutes).toBeGreaterThanOrEqual(1);
+  });
+
+  test('at most once a minute, and what was passed meanwhile is told then', async () => {
+    const { matchId, users, letIn } = await line(40);
+    await letIn(2);
+    expect(await call(matchId)).toBe(2);
+    await letIn(3);
+    expect(await call(matchId)).toBe(0);
+    await aMinuteLater(matchId);
+    expect(await Promise.all([call(matchId), call(matchId), call(matchId)])).toEqual([3, 0, 0]);
+    expect((await passings(matchId)).flat().map(({ user_id }) => user_id)).toEqual(users.slice(10, 15));
+  });
+
+  test('500 at most, those nearest to the front first', async () => {
+    const { matchId, letIn } = await line(1700);
+    await letIn(650);
+    expect(await call(matchId)).toBe(500);
+    const [items] = await passings(matchId);
+    expect(items).toHaveLength(500);
+    expect(items!.slice(0, 10).map(({ position }) => position)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
+  });
+
+  test('none while paused', async () => {
+    const { matchId, letIn } = await line(30);
+    await letIn(5);
+    await fixture.lines.change(matchId, { status: 'paused' });
+    expect(await call(matchId)).toBe(0);
+  });
+});
+
+test('what operators do is in the audit stream, once each; repetitions and useful windows are not', async () => {
+  const matchId = await fixture.match();
+  const { lines } = fixture;
+  await lines.change(matchId, { status: 'paused', reason: 'floodlights' });
+  await lines.change(matchId, { status: 'paused', reason: 'floodlights' });
+  await lines.change(matchId, { status: 'active', reason: null });
+  await lines.change(matchId, { processingRate: 120 });
+  await lines.change(matchId, { usefulWindows: 7 });
+  await lines.change(matchId, { maxOpenWindows: 5 });
+  await lines.reportRemaining(matchId, []);
+  await lines.reportRemaining(matchId, []);
+  await lines.change(matchId, { status: 'closed' });
+  await lines.change(matchId, { status: 'active' });
+  const entries = await fixture.redis.xrange(queueKeys.audit(matchId), '-', '+');
+  const trail = entries.map(([, [, at, , request, , status]]) => {
+    expect(Math.abs(Date.parse(at!) - Date.now())).toBeLessThan(10_000);
+    return [JSON.parse(request!) as object, status];
+  });
+  expect(trail).toEqual([
+    [{ status: 'active' }, 'active'],
+    [{ status: 'paused', reason: 'floodlights' }, 'paused'],
+    [{ status: 'active', reason: null }, 'active'],
+    [{ processing_rate: 120 }, 'active'],
+    [{ max_open_windows: 5 }, 'active'],
+    [{ sold_out: true }, 'closed'],
+    [{ status: 'closed' }, 'closed'],
+    [{ status: 'active' }, 'active'],
+  ]);
+});

@@ -1,0 +1,35 @@
+-- drop-absent: takes out of the line who has given no sign of life for persistence_s.
+--
+-- Guarantee: nobody who was seen within that time, or could not be seen because no pod was running; everybody behind moves
+-- up; the fan hears `expired`. Bounded by `limit`. Safe to repeat.
+--
+-- KEYS  the 16 keys of the match, in the order of parts/match-keys.lua
+-- ARGV  1 match_id  2 persistence_s  3 presence_ms  4 limit
+-- Returns how many it dropped; `limit` means: call again.
+if not status_now() then return 0 end
+-- Pods call this many times a second: a longer silence means that none was there to see anybody.
+local LONGEST_BLINK_MS = math.max(10000, presence_ms)
+local swept_at = tonumber(redis.call('HGET', meta, 'swept_at') or now_ms)
+if now_ms - swept_at > LONGEST_BLINK_MS then redis.call('HSET', meta, 'blind_until', digits(now_ms)) end
+if now_ms - swept_at > 1000 or swept_at >= now_ms then redis.call('HSET', meta, 'swept_at', digits(now_ms)) end
+
+local life_ms = math.max(persistence_s * 1000, presence_ms)
+if blind_until_ms() + life_ms > now_ms then return 0 end
+local due = redis.call('ZRANGEBYSCORE', seen, '-inf', digits(now_ms - life_ms), 'LIMIT', 0, tonumber(ARGV[4]))
+local dropped = {}
+for _, user in ipairs(due) do
+  local score = take_out(user)
+  if score then
+    dropped[#dropped + 1] = score
+    end_place(user, 'dropped')
+    tell_pods_of_fan(user)
+  else
+    forget_presence(user)
+  end
+end
+if #dropped > 0 then
+  redis.call('HINCRBY', meta, 'dropped', #dropped)
+  count_line()
+  tell_moves('gone', dropped)
+end
+return #due

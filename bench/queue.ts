@@ -1,0 +1,247 @@
+// `npm run bench:queue`: how fast the waiting room is, each figure beside the plain thing it is built on, in the same run. Prints
+// a table and writes bench/results. Ends with 0 whatever the figures are; with 1 when something failed or, under --gate, a
+// floor is missed.
+import 'reflect-metadata';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { parseArgs } from 'node:util';
+import { build } from '../tools/local/build.ts';
+import { explain } from '../tools/local/trouble.ts';
+import { describeMachine } from './instruments/machine.ts';
+import { markdownTable } from './instruments/markdown-table.ts';
+import { startOwnServers } from './instruments/own-servers.ts';
+import { median } from './instruments/quantiles.ts';
+import { startQueueService } from './instruments/service.ts';
+import { joinsOverHttp, joinsThroughCore, openCore, zaddsPerSecond, type Core } from './queue/joins.ts';
+import {
+  line,
+  measureBarePush,
+  measureMany,
+  measureMemory,
+  measurePush,
+  settings,
+  startYardstick,
+  whileUp,
+} from './queue/sockets.ts';
+import { measureTick } from './queue/tick.ts';
+
+const parts = ['joins', 'http', 'tick', 'push', 'memory', 'many'] as const;
+const USAGE = `npm run bench:queue -- [--quick] [--only ${parts.join('|')}]… [--rounds 3] [--gate] [--no-build] [--name <word>] [--note <text>]
+  --quick     smaller crowds, one round, without the 100,000 sockets; about a minute`;
+
+interface Figure {
+  readonly what: string;
+  readonly values: readonly number[];
+  readonly unit: string;
+  readonly floor: number;
+  readonly aim: number;
+  /** Less is better. */
+  readonly isCost?: boolean;
+  readonly detail: string;
+}
+
+interface Scale {
+  readonly rounds: number;
+  readonly joins: number;
+  readonly waiting: number;
+  readonly pushSockets: number;
+  readonly memorySockets: number;
+  readonly manySockets: number;
+  readonly seconds: number;
+}
+
+const FULL = { joins: 300_000, waiting: 100_000, pushSockets: 10_000, memorySockets: 19_000, manySockets: 100_000, seconds: 4 };
+const QUICK = { joins: 100_000, waiting: 100_000, pushSockets: 4000, memorySockets: 6000, manySockets: 0, seconds: 2 };
+
+const startedAt = Date.now();
+const say = (text: string): void =>
+  void process.stderr.write(`${((Date.now() - startedAt) / 1000).toFixed(0).padStart(4)} s  ${text}\n`);
+const whole = (value: number): string => Math.round(value).toLocaleString('en');
+const short = (value: number): string => (value >= 100 ? whole(value) : value.toPrecision(3));
+
+interface Ground extends Scale {
+  readonly core: Core;
+  readonly redisUrl: string;
+}
+
+/** So many rounds of something beside its yardstick; the yardstick goes first and last, so that a trend harms neither. */
+async function rounds<T>(count: number, once: () => Promise<T>): Promise<T[]> {
+  const results: T[] = [];
+  for (let round = 0; round < count; round += 1) results.push(await once());
+  return results;
+}
+
+async function joins({ core, redisUrl, joins: count, rounds: times }: Ground): Promise<Figure[]> {
+  const runs = await rounds(times, async () => {
+    const before = await zaddsPerSecond(redisUrl, count);
+    const ours = await joinsThroughCore(core, count);
+    return { ours, zadds: (before + (await zaddsPerSecond(redisUrl, count))) / 2 };
+  });
+  const detail = `${whole(median(runs.map(({ ours }) => ours)))} joins/s; redis-benchmark ${whole(median(runs.map(({ zadds }) => zadds)))}/s`;
+  const values = runs.map(({ ours, zadds }) => ours / zadds);
+  return [{ what: 'joins through the core ÷ redis-benchmark ZADD -P 100', values, unit: '', floor: 0.3, aim: 0.45, detail }];
+}
+
+async function http({ core, redisUrl, seconds, rounds: times }: Ground): Promise<Figure[]> {
+  const runs = await rounds(times, async () => {
+    const service = await startQueueService(settings(redisUrl));
+    const { matchId } = await line(core, 1);
+    const ours = await whileUp(service, () => joinsOverHttp(service.url, matchId, { callers: 128, seconds }));
+    const plain = await startYardstick('http');
+    const url = `http://127.0.0.1:${plain.port}`;
+    const theirs = await whileUp(plain, () => joinsOverHttp(url, matchId, { callers: 128, seconds }));
+    if (Object.keys(ours.refusals).length > 0) throw new Error(`refused: ${JSON.stringify(ours.refusals)}`);
+    return { ours: ours.perSecond, theirs: theirs.perSecond };
+  });
+  const detail = `${whole(median(runs.map(({ ours }) => ours)))}/s; no-op POST ${whole(median(runs.map(({ theirs }) => theirs)))}/s`;
+  const values = runs.map(({ ours, theirs }) => ours / theirs);
+  return [{ what: 'joins over HTTP, one pod ÷ no-op POST', values, unit: '', floor: 0.4, aim: 0.7, detail }];
+}
+
+async function tick({ core, redisUrl, waiting, rounds: times }: Ground): Promise<Figure[]> {
+  const { tickMs, tellMs, snapshotMs } = await measureTick(core, redisUrl, waiting, 5 * times);
+  const detail = `${short(tickMs)} ms; ZRANGE and a Map ${short(snapshotMs)} ms; then whom to tell ${short(tellMs)} ms`;
+  const what = `one ZRANGE snapshot ÷ tick, ${whole(waiting)} waiting`;
+  return [{ what, values: [snapshotMs / tickMs], unit: '×', floor: 20, aim: 50, detail }];
+}
+
+async function push({ core, redisUrl, pushSockets, rounds: times }: Ground): Promise<Figure[]> {
+  const runs = await rounds(times, async () => {
+    const bare = await measureBarePush(pushSockets, 3);
+    return { bare, ours: await measurePush(core, redisUrl, pushSockets, 3) };
+  });
+  const of = (value: (run: (typeof runs)[number]) => number) => runs.map(value);
+  const sockets = whole(pushSockets);
+  return [
+    {
+      what: `own message to ${sockets} sockets: bare ws.send ÷ ours`,
+      values: of(({ bare, ours }) => bare.pushMs / ours.pushMs),
+      ...{ unit: '', floor: 1, aim: 1.3 },
+      detail: `${short(median(of(({ ours }) => ours.pushMs)))} ms; bare ${short(median(of(({ bare }) => bare.pushMs)))} ms`,
+    },
+    {
+      what: 'event-loop stall during a full push',
+      values: of(({ ours }) => ours.stallMs),
+      ...{ unit: 'ms', floor: 20, aim: 10, isCost: true },
+      detail: `bare ${short(median(of(({ bare }) => bare.stallMs)))} ms`,
+    },
+    {
+      what: `turn granted → on the socket, ${sockets} connected, p99`,
+      values: of(({ ours }) => ours.turnP99Ms),
+      ...{ unit: 'ms', floor: 100, aim: 50, isCost: true },
+      detail: `${runs[0]!.ours.turns} turns`,
+    },
+  ];
+}
+
+async function memory({ core, redisUrl, memorySockets, rounds: times }: Ground): Promise<Figure[]> {
+  const runs = await rounds(times, () => measureMemory(core, redisUrl, memorySockets));
+  const of = (value: (run: (typeof runs)[number]) => number) => runs.map(value);
+  return [
+    {
+      what: `memory a connection ÷ Nest gateway, ${whole(memorySockets)} in one process`,
+      values: of(({ ours, theirs }) => ours / theirs),
+      ...{ unit: '', floor: 0.6, aim: 0.45, isCost: true },
+      detail: `${whole(median(of(({ ours }) => ours)))} bytes; gateway ${whole(median(of(({ theirs }) => theirs)))}`,
+    },
+  ];
+}
+
+async function many({ core, redisUrl, manySockets }: Ground): Promise<Figure[]> {
+  if (manySockets === 0) return [];
+  const run = await measureMany(core, redisUrl, manySockets);
+  const detail = `${run.processes} processes, ${whole(run.connectsPerSecond)} connects/s`;
+  const what = `${whole(manySockets)} sockets:`;
+  return [
+    { what: `${what} memory of the servers`, values: [run.gigabytes], unit: 'GB', floor: 1.5, aim: 1, isCost: true, detail },
+    { what: `${what} all have an update`, values: [run.pushMs / 1000], unit: 's', floor: 3, aim: 1, isCost: true, detail },
+  ];
+}
+
+const measures = { joins, http, tick, push, memory, many } satisfies Record<(typeof parts)[number], unknown>;
+
+function isMet({ values, isCost }: Figure, bound: number): boolean {
+  return isCost ? median(values) <= bound : median(values) >= bound;
+}
+
+function reportOf(figures: readonly Figure[], head: readonly string[]): string {
+  const rows = figures.map((figure) => [
+    ...[figure.what, `${short(median(figure.values))} ${figure.unit}`.trim(), figure.values.map(short).join(' ')],
+    ...[`${figure.isCost ? '≤' : '≥'} ${figure.floor}`, `${figure.isCost ? '≤' : '≥'} ${figure.aim}`],
+    isMet(figure, figure.aim) ? 'aim met' : isMet(figure, figure.floor) ? 'floor met' : 'BELOW FLOOR',
+    figure.detail,
+  ]);
+  return `${head.join('\n')}\n\n${markdownTable(['figure', 'measured', 'rounds', 'floor', 'aim', '', 'in full'], rows)}\n`;
+}
+
+function readWish() {
+  const flag = { type: 'boolean', default: false } as const;
+  const text = { type: 'string' } as const;
+  const { values } = parseArgs({
+    allowNegative: true,
+    options: {
+      ...{ quick: flag, gate: flag, help: flag, build: { ...flag, default: true } },
+      ...{ rounds: text, name: text, note: text, only: { ...text, multiple: true } },
+    },
+  });
+  const only = values.only?.flatMap((names) => names.split(',')) ?? [...parts];
+  const isPlain = only.every((name) => (parts as readonly string[]).includes(name));
+  if (values.help || !isPlain) return undefined;
+  const scale: Scale = { ...(values.quick ? QUICK : FULL), rounds: Number(values.rounds ?? (values.quick ? 1 : 3)) };
+  return { ...values, scale, chosen: parts.filter((part) => only.includes(part)) };
+}
+
+async function main(wish: NonNullable<ReturnType<typeof readWish>>): Promise<number> {
+  if (wish.build) await build({ say, serverOnly: true });
+  const machine = describeMachine();
+  const servers = await startOwnServers();
+  const core = await openCore(servers.redisUrl);
+  const [figures, failures]: [Figure[], string[]] = [[], []];
+  for (const part of wish.chosen) {
+    try {
+      const found = await measures[part]({ ...wish.scale, core, redisUrl: servers.redisUrl });
+      figures.push(...found);
+      for (const { what, values, unit, detail } of found) say(`${what}: ${short(median(values))} ${unit} (${detail})`);
+    } catch (error) {
+      failures.push(`**${part} failed: ${error instanceof Error ? error.message : String(error)}**`);
+      say(failures.at(-1)!);
+    }
+  }
+  await core.close();
+  await servers.stop();
+  const head = [
+    `# Waiting room benchmark, ${new Date(startedAt).toISOString().slice(0, 16).replace('T', ' ')} UTC`,
+    '',
+    `Commit ${machine.commit}. ${machine.cores} × ${machine.processor}, ${machine.memoryGib} GiB, ${machine.platform}, Node ${machine.node}; load average before ${machine.loadBefore.toFixed(1)}.`,
+    `${wish.scale.rounds} round${wish.scale.rounds === 1 ? '' : 's'}, medians. Fans, services and Redis share the machine; Redis with appendfsync everysec. **Rate limits are off.**`,
+    ...(wish.quick ? ['A quick run: smaller crowds than the figures are meant for.'] : []),
+    ...(wish.note ? [wish.note] : []),
+    ...failures,
+  ];
+  const report = reportOf(figures, head);
+  const folder = path.join(import.meta.dirname, 'results');
+  const file = path.join(folder, `${new Date(startedAt).toISOString().slice(0, 10)}-queue${wish.name ? `-${wish.name}` : ''}`);
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(`${file}.md`, report);
+  writeFileSync(
+    `${file}.json`,
+    `${JSON.stringify({ at: new Date(startedAt), machine, scale: wish.scale, figures, failures }, undefined, 2)}\n`,
+  );
+  process.stdout.write(report);
+  say(`written to ${path.relative(process.cwd(), file)}.{md,json}`);
+  const isBelow = wish.gate && figures.some((figure) => !isMet(figure, figure.floor));
+  return failures.length > 0 || isBelow ? 1 : 0;
+}
+
+// Everything we started goes when we go: it hears the end of its pipe or channel.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => process.exit(130));
+
+try {
+  const wish = readWish();
+  if (wish) process.exitCode = await main(wish);
+  else process.stderr.write(`${USAGE}\n`);
+  if (!wish) process.exitCode = 2;
+} catch (error) {
+  process.stderr.write(`${explain(error)}\n`);
+  process.exitCode = 1;
+}

@@ -1,0 +1,52 @@
+import { randomUUID } from 'node:crypto';
+import { Redis } from 'ioredis';
+import { compiled } from '../instruments/compiled.ts';
+import { median } from '../instruments/quantiles.ts';
+import type { Core } from './joins.ts';
+
+const DEPARTURES = 700;
+
+/**
+ * A second in the life of a pod with everybody connected to it: 700 fans leave the line, and all positions are known again.
+ * Against one ZRANGE of the whole line and a Map of the positions, which is the least a snapshot can be.
+ */
+export async function measureTick({ lines }: Core, redisUrl: string, waiting: number, rounds: number) {
+  const { LineView } = await compiled<typeof import('../../libs/domain/src/waiting-room/line-view.ts')>(
+    'libs/domain/src/waiting-room/line-view',
+  );
+  const matchId = randomUUID();
+  await lines.change(matchId, { status: 'active', processingRate: 1_000_000, maxOpenWindows: 0 });
+  const users = Array.from({ length: waiting }, () => randomUUID());
+  const view = new LineView<string>(0);
+  await Promise.all(
+    users.map(async (user) => {
+      const outcome = await lines.join(matchId, user);
+      if (!('place' in outcome) || outcome.place.state.kind !== 'waiting') throw new Error(outcome.kind);
+      view.add(user, { score: Number(outcome.place.score), position: outcome.place.state.position, asOf: 0 });
+    }),
+  );
+  view.takeDue(0, () => 30_000);
+  const redis = new Redis(redisUrl);
+  const [ticks, snapshots, tellings]: [number[], number[], number[]] = [[], [], []];
+  let open = 0;
+  for (let round = 0; round < rounds; round += 1) {
+    open += DEPARTURES;
+    await lines.change(matchId, { maxOpenWindows: open });
+    while ((await lines.admit(matchId, 200)).granted > 0);
+    let from = performance.now();
+    const read = (await lines.readMoves(matchId, view.moves))!;
+    if (!view.apply(read.moves)) throw new Error('a move is missing');
+    ticks.push(performance.now() - from);
+    from = performance.now();
+    view.takeDue(1, () => 30_000);
+    tellings.push(performance.now() - from);
+    from = performance.now();
+    const line = await redis.zrange(`queue:{${matchId}}`, '0', '-1');
+    const positions = new Map<string, number>();
+    for (let at = 0; at < line.length; at += 1) positions.set(line[at]!, at + 1);
+    snapshots.push(performance.now() - from);
+    if (view.size !== line.length) throw new Error(`the view has ${view.size} fans, the line ${line.length}`);
+  }
+  await redis.quit();
+  return { tickMs: median(ticks), tellMs: median(tellings), snapshotMs: median(snapshots) };
+}

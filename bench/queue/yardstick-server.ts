@@ -1,0 +1,116 @@
+// What the queue service is measured against, each as its own documentation shows it. Usage: yardstick-server.ts bare|gateway|http
+// Says its port over IPC; told to `push`, sends every client a message of its own.
+import 'reflect-metadata';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Body, Controller, Module, Param, Post, type INestApplicationContext, type WebSocketAdapter } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
+import { MessageBody, SubscribeMessage, WebSocketGateway } from '@nestjs/websockets';
+import { EMPTY, filter, fromEvent, mergeMap, type Observable } from 'rxjs';
+import { WebSocketServer, type WebSocket } from 'ws';
+
+const ownMessage = (position: number): string =>
+  JSON.stringify({ type: 'position_update', position, total: 10_000, estimated_wait_minutes: 3, estimated_wait_range: [3, 4] });
+
+let clients: Set<WebSocket>;
+const ready = (server: Server): void => void process.send?.({ port: (server.address() as AddressInfo).port });
+
+/** A plain `ws` server: handlers and closures of each connection's own, `ws.send`. */
+function bare(): void {
+  const server = createServer();
+  const sockets = new WebSocketServer({ server });
+  sockets.on('connection', (socket, request) => {
+    const token = request.url?.slice(4);
+    socket.on('message', (data) => {
+      const message = JSON.parse((data as Buffer).toString()) as { type?: string };
+      if (message.type === 'heartbeat') socket.send(JSON.stringify({ type: 'heartbeat_ack', token }));
+    });
+    socket.on('error', () => socket.terminate());
+  });
+  clients = sockets.clients;
+  server.listen(0, '127.0.0.1', () => ready(server));
+}
+
+type Handler = { message: string; callback: (data: unknown) => Observable<unknown> | Promise<unknown> };
+
+/** The adapter over `ws` from Nest's documentation. */
+class DocumentedAdapter implements WebSocketAdapter {
+  private readonly server: Server;
+  constructor(app: INestApplicationContext & { getHttpServer(): Server }) {
+    this.server = app.getHttpServer();
+  }
+  create(): WebSocketServer {
+    const sockets = new WebSocketServer({ server: this.server });
+    clients = sockets.clients;
+    return sockets;
+  }
+  bindClientConnect(server: WebSocketServer, callback: (...args: unknown[]) => void): void {
+    server.on('connection', callback);
+  }
+  bindMessageHandlers(client: WebSocket, handlers: Handler[], process: (data: unknown) => Observable<unknown>): void {
+    fromEvent(client, 'message')
+      .pipe(
+        mergeMap((event) => {
+          const message = JSON.parse(String((event as { data: unknown }).data)) as { event: string; data: unknown };
+          const handler = handlers.find((one) => one.message === message.event);
+          return handler ? process(handler.callback(message.data)) : EMPTY;
+        }),
+        filter(Boolean),
+      )
+      .subscribe((answer) => client.send(JSON.stringify(answer)));
+  }
+  close(server: WebSocketServer): void {
+    server.close();
+  }
+}
+
+class Gateway {
+  heartbeat(): { event: string } {
+    return { event: 'heartbeat_ack' };
+  }
+  other(data: unknown): { event: string; data: unknown } {
+    return { event: 'other', data };
+  }
+}
+
+/** Node strips types and compiles no decorators, so they are called as what they are. */
+function decorate(target: object, name: string, ...decorators: MethodDecorator[]): void {
+  const descriptor = Object.getOwnPropertyDescriptor(target, name)!;
+  for (const each of decorators) each(target, name, descriptor);
+}
+decorate(Gateway.prototype, 'heartbeat', SubscribeMessage('heartbeat'));
+decorate(Gateway.prototype, 'other', SubscribeMessage('other'));
+MessageBody()(Gateway.prototype, 'other', 0);
+WebSocketGateway()(Gateway);
+
+class NoOp {
+  join(): { ok: boolean } {
+    return { ok: true };
+  }
+}
+decorate(NoOp.prototype, 'join', Post(':match_id/join'));
+Param('match_id')(NoOp.prototype, 'join', 0);
+Body()(NoOp.prototype, 'join', 1);
+Controller('api/v1/queue')(NoOp);
+
+class Root {}
+
+async function nest(metadata: object): Promise<void> {
+  Module(metadata)(Root);
+  const app = await NestFactory.create<NestFastifyApplication>(Root, new FastifyAdapter(), { logger: false });
+  app.useWebSocketAdapter(new DocumentedAdapter(app));
+  await app.listen({ host: '127.0.0.1', port: 0 });
+  ready(app.getHttpServer() as Server);
+}
+
+process.on('message', (order: { push?: true }) => {
+  if (!order.push) return;
+  let position = 0;
+  for (const client of clients) client.send(ownMessage((position += 1)));
+});
+process.on('disconnect', () => process.exit());
+
+const [, , what] = process.argv;
+if (what === 'bare') bare();
+else await nest(what === 'gateway' ? { providers: [Gateway] } : { controllers: [NoOp] });

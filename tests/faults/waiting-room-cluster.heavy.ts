@@ -1,0 +1,89 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { queueKeys } from '#contracts/queue-keys';
+import { closeRedis, connectRedis, whenReady, type RedisConnection } from '#platform/redis/redis-connection';
+import { clusterSlot } from '../../apps/queue-service/src/waiting-room/outbound/match-keys.ts';
+import { RedisWaitingLines } from '../../apps/queue-service/src/waiting-room/outbound/redis-waiting-lines.ts';
+import { ReplicaConfirmation } from '../../apps/queue-service/src/waiting-room/outbound/replica-confirmation.ts';
+import { startRedisCluster } from './redis-servers.ts';
+
+const SETTINGS = { purchaseWindowMs: 60_000, persistenceSeconds: 600, presenceMs: 600_000 };
+
+let cluster: Awaited<ReturnType<typeof startRedisCluster>>;
+const connections: RedisConnection[] = [];
+
+beforeAll(async () => (cluster = await startRedisCluster()), 60_000);
+afterAll(async () => {
+  await Promise.all(connections.map(closeRedis));
+  await cluster.stop();
+});
+
+async function pod(): Promise<RedisWaitingLines> {
+  const urls = cluster.servers.map(({ url }) => url).join(',');
+  const redis = connectRedis(urls, { name: 'cluster-test', commandTimeoutMs: 1200 });
+  connections.push(redis);
+  await whenReady(redis);
+  return new RedisWaitingLines(redis, SETTINGS, new ReplicaConfirmation(1));
+}
+
+/** F07 on one machine: fans join and are granted through two pods all the time, and the master of their match dies. */
+test('the master of a match is killed during joins and grants: back in 5 seconds, order and acknowledged places kept', async () => {
+  const pods = [await pod(), await pod()];
+  const matchId = randomUUID();
+  await pods[0]!.change(matchId, { status: 'active', processingRate: 600, maxOpenWindows: 200 });
+  const owner = Math.min(2, Math.floor(clusterSlot(queueKeys.line(matchId)) / 5461));
+  const acknowledged = new Map<string, string>();
+  const answeredAt: number[] = [];
+  let refused = 0;
+  const stopAt = Date.now() + 10_000;
+  const fan = async (number: number) => {
+    while (Date.now() < stopAt) {
+      const user = randomUUID();
+      // Who is refused sends the same again, as an app does.
+      for (let isIn = false; !isIn && Date.now() < stopAt + 5000;) {
+        try {
+          const outcome = await pods[number % 2]!.join(matchId, user);
+          if (!('place' in outcome)) throw new Error(outcome.kind);
+          acknowledged.set(user, outcome.place.score!);
+          answeredAt.push(performance.now());
+          isIn = true;
+        } catch {
+          refused += 1;
+          await sleep(50 * Math.random());
+        }
+      }
+      await sleep(20 * Math.random());
+    }
+  };
+  let granted = 0;
+  const admit = async () => {
+    while (Date.now() < stopAt) {
+      for (const each of pods) granted += (await each.admit(matchId, 20).catch(() => ({ granted: 0 }))).granted;
+      await sleep(100);
+    }
+  };
+  const crowd = [...Array.from({ length: 40 }, (_, at) => fan(at)), admit()];
+  await sleep(2500);
+  await cluster.servers[owner]!.kill();
+  await Promise.all(crowd);
+
+  const outageMs = Math.max(...answeredAt.slice(1).map((at, index) => at - answeredAt[index]!));
+  const replica = cluster.servers[owner + 3]!.client;
+  const line = await replica.zrange(queueKeys.line(matchId), '0', '-1', 'WITHSCORES');
+  const windows = await replica.hkeys(queueKeys.windows(matchId));
+  const inLine = new Map<string, string>();
+  for (let at = 0; at < line.length; at += 2) inLine.set(line[at]!, line[at + 1]!);
+  const lost = [...acknowledged.keys()].filter((user) => !inLine.has(user) && !windows.includes(user));
+  const moved = [...acknowledged].filter(([user, score]) => inLine.has(user) && inLine.get(user) !== score);
+  process.stdout.write(
+    `outage ${outageMs.toFixed(0)} ms; ${acknowledged.size} acknowledged, ${lost.length} lost, ${moved.length} moved, ${refused} refused, ${granted} granted\n`,
+  );
+  expect(lost).toEqual([]);
+  expect(moved).toEqual([]);
+  expect(outageMs).toBeLessThan(5000);
+  expect(acknowledged.size).toBeGreaterThan(500);
+  // Nobody was granted a turn in front of somebody who had joined earlier and was there.
+  const lastGranted = Math.max(...windows.map((user) => Number(acknowledged.get(user) ?? 0)));
+  expect([...inLine.values()].every((score) => Number(score) > lastGranted)).toBe(true);
+  expect(windows.length).toBeLessThanOrEqual(200);
+}, 60_000);

@@ -1,0 +1,88 @@
+import { randomUUID } from 'node:crypto';
+import { TcpProxy } from '#testing/tcp-proxy';
+import { queueKeys } from '#contracts/queue-keys';
+import { connectRedis, closeRedis, whenReady, type RedisConnection } from '#platform/redis/redis-connection';
+import { RedisWaitingLines } from '../../apps/queue-service/src/waiting-room/outbound/redis-waiting-lines.ts';
+import { ReplicaConfirmation } from '../../apps/queue-service/src/waiting-room/outbound/replica-confirmation.ts';
+import { startRedisServer, until, type RedisServer } from './redis-servers.ts';
+
+const SETTINGS = { purchaseWindowMs: 60_000, persistenceSeconds: 60, presenceMs: 60_000 };
+
+let [master, replica]: RedisServer[] = [];
+let link: TcpProxy;
+let redis: RedisConnection;
+
+/** A master and a replica behind a link that can be cut, as in F08. */
+beforeEach(async () => {
+  [master, replica] = await Promise.all([startRedisServer(['--repl-diskless-sync-delay', '0']), startRedisServer()]);
+  link = await TcpProxy.inFrontOf(master.url);
+  const { hostname, port } = new URL(link.url);
+  await replica.client.replicaof(hostname, Number(port));
+  await until(async () => (await replica!.client.info('replication')).includes('master_link_status:up'));
+  redis = connectRedis(master.url, { name: 'replica-test' });
+  await whenReady(redis);
+});
+afterEach(async () => {
+  await closeRedis(redis);
+  await Promise.all([master!.stop(), replica!.stop()]);
+  await link.close();
+});
+
+async function joinMany(lines: RedisWaitingLines, matchId: string, count: number) {
+  const users = Array.from({ length: count }, () => randomUUID());
+  const outcomes = await Promise.allSettled(users.map((user) => lines.join(matchId, user)));
+  return {
+    acknowledged: users.filter((_, at) => outcomes[at]!.status === 'fulfilled'),
+    refusals: outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [String(outcome.reason)] : [])),
+  };
+}
+
+/** The master dies; the replica takes its place. */
+async function failOver(matchId: string): Promise<string[]> {
+  await closeRedis(redis);
+  await master!.kill();
+  await replica!.client.replicaof('NO', 'ONE');
+  return replica!.client.zrange(queueKeys.line(matchId), '0', '-1');
+}
+
+test('with WAIT what was acknowledged is still there after the master has died, and what was not was refused', async () => {
+  const unconfirmed: number[] = [];
+  const lines = new RedisWaitingLines(redis, SETTINGS, new ReplicaConfirmation(1, () => unconfirmed.push(1)));
+  const matchId = randomUUID();
+  await lines.change(matchId, { status: 'active', maxOpenWindows: 0 });
+  const before = await joinMany(lines, matchId, 120);
+  expect(before.refusals).toEqual([]);
+  link.silence();
+  const during = await joinMany(lines, matchId, 120);
+  expect(during.acknowledged).toEqual([]);
+  expect(new Set(during.refusals)).toEqual(new Set(['Error: NOREPLICAS no replica has confirmed this in time']));
+  expect(unconfirmed.length).toBeGreaterThan(0);
+  expect(await failOver(matchId)).toEqual(before.acknowledged);
+});
+
+test('control: without WAIT acknowledged places are lost', async () => {
+  const lines = new RedisWaitingLines(redis, SETTINGS);
+  const matchId = randomUUID();
+  await lines.change(matchId, { status: 'active', maxOpenWindows: 0 });
+  await joinMany(lines, matchId, 10);
+  await until(async () => (await replica!.client.zcard(queueKeys.line(matchId))) === 10);
+  link.silence();
+  const during = await joinMany(lines, matchId, 20);
+  expect(during.acknowledged).toHaveLength(20);
+  expect(await failOver(matchId)).toHaveLength(10);
+});
+
+test('a promoted server without a replica is taken at its word; a first one that loses its replica is not', async () => {
+  const matchId = randomUUID();
+  const lines = new RedisWaitingLines(redis, SETTINGS, new ReplicaConfirmation(1));
+  await lines.change(matchId, { status: 'active', maxOpenWindows: 0 });
+  link.refuse();
+  await until(async () => (await master!.client.info('replication')).includes('connected_slaves:0'));
+  expect((await joinMany(lines, matchId, 1)).acknowledged).toEqual([]);
+  await failOver(matchId);
+  const promoted = connectRedis(replica!.url, { name: 'replica-test' });
+  await whenReady(promoted);
+  const after = new RedisWaitingLines(promoted, SETTINGS, new ReplicaConfirmation(1));
+  expect((await joinMany(after, matchId, 5)).acknowledged).toHaveLength(5);
+  await closeRedis(promoted);
+});
