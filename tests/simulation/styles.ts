@@ -19,6 +19,8 @@ export interface Style {
   readonly clock: number;
   /** That of the things that happen around the fans one is a sweeper. */
   readonly sweeps: number;
+  /** That it is a replica that stops for a moment. */
+  readonly freezes: number;
 }
 
 const ANY = [-1, -1, 0, 1, 1000];
@@ -36,6 +38,7 @@ export const STYLES: readonly Style[] = [
     pays: 0.85,
     clock: 0.1,
     sweeps: 0.3,
+    freezes: 0.08,
   },
   {
     name: 'everybody at once',
@@ -49,19 +52,21 @@ export const STYLES: readonly Style[] = [
     pays: 0.85,
     clock: 0.03,
     sweeps: 0.1,
+    freezes: 0.08,
   },
   {
     name: 'the last millisecond',
     mostFans: 3,
     visits: [1],
     oneByOne: 0.5,
-    queue: 0.3,
+    queue: 0.1,
     lastMoment: 0.9,
     backAt: [-1, -1, -1, 0],
     greed: 0.8,
-    pays: 0.6,
+    pays: 0.75,
     clock: 0.25,
-    sweeps: 0.8,
+    sweeps: 0.5,
+    freezes: 0.3,
   },
   {
     name: 'much in one turn',
@@ -75,5 +80,6 @@ export const STYLES: readonly Style[] = [
     pays: 0.85,
     clock: 0.1,
     sweeps: 0.3,
+    freezes: 0.08,
   },
 ];
