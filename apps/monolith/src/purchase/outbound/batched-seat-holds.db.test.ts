@@ -5,7 +5,7 @@ import { openDatabase } from '#platform/postgres/database';
 import { PostgresTransactionManager } from '#platform/postgres/transaction-manager';
 import { createTestDatabase, type TestDatabase } from '#testing/test-database';
 import { randomUUID } from 'node:crypto';
-import type { DataSource } from 'typeorm';
+import type { DataSource, QueryRunner } from 'typeorm';
 import type { HoldOutcome, SectorForSale } from '../application/ports.ts';
 import { BatchedSeatHolds } from './batched-seat-holds.ts';
 import { HOLD_BATCH, HOLD_PLANNING, holdParameters, type HoldRow } from './hold-statement.ts';
@@ -208,6 +208,40 @@ test('holds that were abandoned are for sale again within a second of their end'
   let again: HoldOutcome = { kind: 'none' };
   while (again.kind !== 'taken' && Date.now() - startedAt < 1000) again = await wish(quick, 4);
   expect(again.kind).toBe('taken');
+});
+
+describe('while the row of a fan is locked', () => {
+  const fan = '0190a000-0000-7000-8000-0000000000ff';
+  let side: QueryRunner;
+  let holds: BatchedSeatHolds;
+
+  beforeEach(async () => {
+    holds = process();
+    await wish(holds, 1, fan);
+    side = dataSource.createQueryRunner();
+    await side.startTransaction();
+    await side.query('select 1 from fan_seats where user_id = $1 for update', [fan]);
+  });
+  afterEach(() => side.release());
+
+  test('nobody else waits for it, and who is the fan is told so in the end', async () => {
+    const begunAt = Date.now();
+    const locked = wish(holds, 1, fan).then((outcome) => ({ outcome, ms: Date.now() - begunAt }));
+    const others = await Promise.all(Array.from({ length: 20 }, () => wish(holds, 1)));
+    const othersMs = Date.now() - begunAt;
+    expect(taken(others)).toHaveLength(20);
+    const { outcome, ms } = await locked;
+    await side.rollbackTransaction();
+    expect(outcome).toEqual({ kind: 'lost', taken: [], busy: [] });
+    expect(othersMs).toBeLessThan(ms - 1000);
+  });
+
+  test('and when it is free again within two seconds, the fan has the seats', async () => {
+    const locked = wish(holds, 1, fan);
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    await side.rollbackTransaction();
+    expect(await locked).toMatchObject({ kind: 'taken' });
+  });
 });
 
 describe('the same statement without its guard', () => {

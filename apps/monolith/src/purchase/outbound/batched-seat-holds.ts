@@ -24,6 +24,8 @@ import { holdRow, isKnownByNow, reservationOf, waitingWish, type WaitingWish } f
 const MOST_IN_A_BATCH = 256;
 /** Some seconds of work; whoever comes after that is better told to come back. */
 const MOST_WAITING = 5000;
+/** A payment that is being settled keeps its fan's row for milliseconds; longer, and something hangs. */
+const PATIENCE_WITH_FAN_MS = 2000;
 /** Who loses seats to another process is given others so often before being told that it is busy. */
 const PROPOSALS = 5;
 
@@ -35,6 +37,8 @@ const PROPOSALS = 5;
 export class BatchedSeatHolds extends SeatHolds {
   private readonly waiting: WaitingWish[] = [];
   private isRunning = false;
+  /** Wishes that will come back by themselves. */
+  private away = 0;
 
   constructor(
     private readonly connection: LaneConnection,
@@ -52,7 +56,7 @@ export class BatchedSeatHolds extends SeatHolds {
     if (this.waiting.length >= MOST_WAITING) throw busyServer();
     return new Promise((resolve, reject) => {
       this.waiting.push(waitingWish(wish, picture, { resolve, reject }));
-      if (!this.isRunning) requestContext.exit(() => void this.run());
+      this.start();
     });
   }
 
@@ -62,8 +66,12 @@ export class BatchedSeatHolds extends SeatHolds {
 
   /** Who waits is still answered, then the connections go. */
   async close(): Promise<void> {
-    while (this.isRunning) await new Promise((resolve) => setTimeout(resolve, 10));
+    while (this.isRunning || this.away > 0) await new Promise((resolve) => setTimeout(resolve, 10));
     await this.connection.close();
+  }
+
+  private start(): void {
+    if (!this.isRunning) requestContext.exit(() => void this.run());
   }
 
   /** Batch after batch until nobody waits. */
@@ -231,11 +239,29 @@ export class BatchedSeatHolds extends SeatHolds {
       return one.reject(refusal);
     }
     if (one.seatIds.length === 0 && 'quantity' in one.wish) return one.resolve({ kind: 'none' });
+    if (!isLost && facts.fanBusy && this.comesBack(one)) return;
     if (one.proposals >= PROPOSALS || (isLost && 'seatIds' in one.wish))
       return one.resolve({ kind: 'lost', taken: gone, busy: facts.busy });
     // Lost to somebody faster, or counted while the fan got other seats: once more, from a corrected picture, before those who
     // came later.
     this.waiting.unshift(one);
+  }
+
+  /** The fan's row is locked, mostly for a millisecond: a pause, which does not count as a proposal. */
+  private comesBack(one: WaitingWish): boolean {
+    one.busySince ??= Date.now();
+    if (Date.now() - one.busySince > PATIENCE_WITH_FAN_MS) return false;
+    one.proposals = 1;
+    this.away += 1;
+    setTimeout(
+      () => {
+        this.away -= 1;
+        this.waiting.unshift(one);
+        this.start();
+      },
+      50 + this.random() * 50,
+    );
+    return true;
   }
 
   private won(one: WaitingWish | undefined, expiresAt: Date): void {

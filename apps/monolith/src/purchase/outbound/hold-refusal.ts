@@ -29,6 +29,7 @@ export const nothingKnown: HoldFacts = {
   windowMatch: null,
   windowOver: false,
   windowEnd: null,
+  fanBusy: false,
   gone: [],
   busy: [],
 };

@@ -39,6 +39,8 @@ export interface HoldFacts {
   readonly windowMatch: string | null;
   readonly windowOver: boolean;
   readonly windowEnd: string | null;
+  /** Somebody was paying for, or getting, other seats of this fan; told of wishes whose seats were free. */
+  readonly fanBusy: boolean;
   /** Proposed seats that have somebody. */
   readonly gone: readonly string[];
   /** Proposed seats that somebody is taking this moment. */
@@ -57,7 +59,8 @@ const TEXTS = (parameter: string): string => `string_to_array(${parameter}::text
  * Many holds in one statement, one commit: for each wish the rules, its seats, the fan's row, the reservation and the answer
  * under its idempotency key; all of a wish or nothing of it. SERIALIZABLE, and free of false conflicts because it touches
  * everything by key: no range, no count, no look whether a key exists (a second use of one breaks the unique index, and the
- * batch is then run one by one). `for update skip locked`: a seat another process is taking is lost, not waited for. No two
+ * batch is then run one by one). `skip locked`: a seat another process is taking, a fan whose payment is being settled, is not
+waited for, or one locked row would stop a whole lane. No two
  * wishes of a batch name the same seat, the caller sees to that; if they did, the last column would divide by zero and
  * nothing of the batch would have happened.
  *
@@ -93,13 +96,22 @@ with asked as materialized (
 ), complete as (
   select p.index from proposed p join permitted a using (index) join locked l on l.id = p.seat_id and l.free and l.sector_id = a.sector_id
   group by p.index, a.quantity having count(*) = a.quantity
-), counted as (
+), unlocked as (
+  select f.match_id, f.user_id from fan_seats f
+  where f.user_id = any(array(select a.user_id from permitted a join complete using (index) where a.revision > 0)) and f.match_id = any($3)
+  for no key update skip locked
+), known as (
+  update fan_seats f set revision = a.revision + 1, reservation_ids = d.fan_reservation_ids::uuid[]
+  from permitted a join complete using (index) join unlocked using (match_id, user_id)
+       join unnest($1::int[], ${TEXTS('$14')}) as d(index, fan_reservation_ids) using (index)
+  where f.user_id = any(array(select user_id from unlocked)) and f.match_id = a.match_id and f.user_id = a.user_id and f.revision = a.revision
+  returning f.match_id, f.user_id
+), newcomers as (
   insert into fan_seats (match_id, user_id, revision, reservation_ids)
-  select a.match_id, a.user_id, a.revision + 1, d.fan_reservation_ids::uuid[]
-  from permitted a join complete using (index) join unnest($1::int[], ${TEXTS('$14')}) as d(index, fan_reservation_ids) using (index)
-  on conflict (user_id, match_id) do update set revision = excluded.revision, reservation_ids = excluded.reservation_ids
-    where fan_seats.revision = excluded.revision - 1
-  returning match_id, user_id
+  select a.match_id, a.user_id, 1, array[a.id] from permitted a join complete using (index) where a.revision = 0
+  on conflict (user_id, match_id) do nothing returning match_id, user_id
+), counted as (
+  select * from known union all select * from newcomers
 ), won as (
   select a.index, a.id, a.match_id, a.user_id, a.session_token, a.currency,
          date_trunc('milliseconds', least(now() + make_interval(secs => $21), coalesce(a.window_expires_at, 'infinity'))) as expires_at
@@ -128,6 +140,7 @@ select r.index, (extract(epoch from won.expires_at) * 1000)::float8 as "expiresA
          'saleStatus', r.sale_status, 'opensAtMs', extract(epoch from r.opens_at) * 1000, 'queueRequired', r.queue_required,
          'limit', r.max_tickets_per_fan, 'windowUser', r.window_user, 'windowMatch', r.window_match, 'windowOver', r.window_over,
          'windowEnd', r.window_end,
+         'fanBusy', r.revision > 0 and not exists (select from unlocked u where u.user_id = r.user_id and u.match_id = r.match_id),
          'gone', array(select p.seat_id from proposed p join locked l on l.id = p.seat_id where p.index = r.index and not l.free),
          'busy', array(select p.seat_id from proposed p where p.index = r.index and not exists (select from locked l where l.id = p.seat_id))) end as facts,
        1 / (case when (select count(*) from held) = (select count(*) from given) then 1 else 0 end) as "eachSeatOnce"

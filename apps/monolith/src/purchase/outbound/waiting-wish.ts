@@ -20,6 +20,8 @@ export interface WaitingWish {
   rivals: readonly string[];
   together: boolean;
   proposals: number;
+  /** When its fan was first found to be busy. */
+  busySince: number | undefined;
   looked: boolean;
   /** Taken for a newcomer until it matters. */
   fan: FanSeats;
@@ -44,6 +46,7 @@ export function waitingWish(
     rivals: [],
     together: true,
     proposals: 0,
+    busySince: undefined,
     looked: false,
     fan: NEWCOMER,
   };
