@@ -6,7 +6,7 @@ import type { Replica } from '../replica.ts';
 import type { Scenario } from '../scenario.ts';
 import type { Scene } from '../scene.ts';
 
-/** A purchase sends some 50 messages: to Redis, PostgreSQL and the provider. */
+/** A purchase sends some 40 messages: to Redis, PostgreSQL and the provider. */
 const MOST_STEPS = 120;
 const SETTLE_MS = 60_000;
 

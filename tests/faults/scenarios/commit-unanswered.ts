@@ -1,8 +1,9 @@
-import type { Fan, Held } from '../fan.ts';
-import { heldIn, orderedIn } from '../fan.ts';
+import { heldIn, type Fan } from '../fan.ts';
+import type { Answer, Request } from '../history.ts';
 import type { Scenario } from '../scenario.ts';
 
 const COMMIT = 'COMMIT\0';
+const REPLICAS = 2;
 
 /**
  * F04: the database does what it was told, and the answer never arrives. A hold is one statement with its key in it; a
@@ -14,31 +15,34 @@ export function commitUnanswered(requests: number): Scenario {
     title: `the reply to COMMIT is lost, ${requests} requests`,
     limitMs: 30_000 + requests * 500,
     async play(scene, claim) {
-      const proxy = await scene.proxyTo(scene.databaseUrl);
-      const replica = await scene.start({}, { databaseUrl: proxy.url });
+      const proxies = await Promise.all(Array.from({ length: REPLICAS }, () => scene.proxyTo(scene.databaseUrl)));
+      const replicas = await Promise.all(proxies.map(({ url }) => scene.start({}, { databaseUrl: url })));
       const match = await scene.onSale(Math.ceil(requests / 10), 2);
-      let [sprung, outcomes, unknown] = [0, 0, 0];
-      const unanswered = async (fan: Fan, request: ReturnType<Fan['holding']>, when: (bytes: Buffer) => boolean) => {
-        void proxy.setTrap({ whenSent: when, passOn: true, then: 'cut' }).then(() => (sprung += 1));
+      let [asked, sprung, unknown] = [0, 0, 0];
+      const unanswered = async (fan: Fan, request: Request, index: number, when: (bytes: Buffer) => boolean): Promise<Answer> => {
+        void proxies[index]?.setTrap({ whenSent: when, passOn: true, then: 'cut' }).then(() => (sprung += 1));
         const first = await fan.ask(request);
-        outcomes += 1;
+        asked += 1;
         if (first.code === 'OUTCOME_UNKNOWN') unknown += 1;
         const answer = await fan.insist(request);
         claim(answer.status === 201, `${request.name} ended with ${answer.status} ${answer.code}`);
         return answer;
       };
-      const holdThenCheckOut = async (number: number): Promise<void> => {
-        const fan = scene.fan(() => replica);
-        const holding = fan.holding(match, { sector: number % 2 });
-        // The look whether the key is known comes first and carries it too.
-        const isHold = (bytes: Buffer) => bytes.includes(holding.key) && !bytes.includes('from idempotency_keys');
-        const held: Held = heldIn(await unanswered(fan, holding, isHold));
-        orderedIn(await unanswered(fan, fan.checkingOut(held), (bytes) => bytes.includes(COMMIT)));
-      };
-      for (let done = 0; done < requests / 2; done += 2) await Promise.all([holdThenCheckOut(done), holdThenCheckOut(done + 1)]);
-      claim(sprung === outcomes, `only ${sprung} of ${outcomes} replies were lost`);
+      // One after the other at each replica: two holds in one batch would have one answer to lose.
+      const buyers = replicas.map(async (replica, index) => {
+        for (let number = 0; number < requests / 2 / REPLICAS; number += 1) {
+          const fan = scene.fan(() => replica);
+          const holding = fan.holding(match, { sector: number % 2 });
+          // The look whether the key is known comes first and carries it too.
+          const isHold = (bytes: Buffer) => bytes.includes(holding.key) && !bytes.includes('from idempotency_keys');
+          const held = heldIn(await unanswered(fan, holding, index, isHold));
+          await unanswered(fan, fan.checkingOut(held), index, (bytes) => bytes.includes(COMMIT));
+        }
+      });
+      await Promise.all(buyers);
+      claim(sprung === asked, `only ${sprung} of ${asked} replies were lost`);
       return {
-        requests: outcomes,
+        requests: asked,
         replies_lost: sprung,
         outcome_unknown: unknown,
         p50_ms: scene.history.latency(0.5),
