@@ -73,7 +73,8 @@ export async function createHttpApp(module: Type | DynamicModule, options: HttpA
   const fastify = adapter.getInstance();
   keepRouteTable(fastify);
   registerBodyParsers(fastify);
-  boundRoutes(fastify, options.requestDeadlineMs);
+  boundRoutes(fastify);
+  boundWrites(fastify, options.requestDeadlineMs);
   requireDeclaredAccess(fastify, options.publicPrefixes ?? []);
   followRequests(adapter, fastify, options.requestDeadlineMs);
   refuseUnknownPaths(fastify);
@@ -92,12 +93,25 @@ function acceptableRequestId(given: unknown): string | undefined {
   return typeof given === 'string' && /^[\w-]{1,64}$/.test(given) ? given : undefined;
 }
 
-function boundRoutes(fastify: FastifyInstance, requestDeadlineMs: number): void {
+function boundRoutes(fastify: FastifyInstance): void {
   fastify.addHook('onRoute', (route: RouteOptions) => {
     if (route.config?.access === 'ops' || route.config?.access === 'internal' || route.config?.body === 'raw')
       route.bodyLimit = LARGE_BODY_LIMIT_BYTES;
-    // Reads may be streams without an end. A write that hangs is answered OUTCOME_UNKNOWN; its transaction ends by itself.
-    if (route.method !== 'GET' && route.method !== 'HEAD') route.handlerTimeout = Math.ceil(requestDeadlineMs * PAST_DEADLINE);
+  });
+}
+
+/**
+ * A write that hangs is answered OUTCOME_UNKNOWN; its transaction ends by itself. Reads may be streams without an end. Not
+ * Fastify's handlerTimeout: it aborts a signal, with an error and its stack, after every answer that came in time.
+ */
+function boundWrites(fastify: FastifyInstance, requestDeadlineMs: number): void {
+  fastify.addHook('onRequest', (request, reply, done) => {
+    if (request.method !== 'GET' && request.method !== 'HEAD') {
+      const answer = (): void => void (reply.sent || reply.send(new RequestRefused('OUTCOME_UNKNOWN')));
+      const hanging = setTimeout(answer, Math.ceil(requestDeadlineMs * PAST_DEADLINE));
+      reply.raw.once('close', () => clearTimeout(hanging));
+    }
+    done();
   });
 }
 

@@ -17,7 +17,6 @@ const fastifyCodes: Record<string, ErrorCode> = {
   FST_ERR_CTP_INVALID_MEDIA_TYPE: 'UNSUPPORTED_MEDIA_TYPE',
   FST_ERR_NOT_FOUND: 'NOT_FOUND',
   FST_ERR_MAX_PARAM_LENGTH: 'URI_TOO_LONG',
-  FST_ERR_HANDLER_TIMEOUT: 'OUTCOME_UNKNOWN',
 };
 
 const statusCodes: Record<number, ErrorCode> = {

@@ -1,17 +1,23 @@
 import type { Transaction } from '#application/transaction-manager';
 import { inside } from '#platform/postgres/transaction';
-import { PaymentInbox } from '../application/ports.ts';
+import { PaymentInbox, type ProviderEvent } from '../application/ports.ts';
 
 /** The truth about which of the provider's events took effect: a row in the transaction of the effect. */
 export class PostgresPaymentInbox extends PaymentInbox {
-  async remember(
-    tx: Transaction,
-    event: { eventId: string; type: string; intentId: string | undefined; outcome: string },
-  ): Promise<boolean> {
+  async remember(tx: Transaction, event: ProviderEvent): Promise<boolean> {
     const rows = await inside(tx).rows(
       `insert into payment_inbox (event_id, type, intent_id, outcome) values ($1, $2, $3, $4) on conflict (event_id) do nothing returning 1`,
       [event.eventId, event.type, event.intentId ?? null, event.outcome],
     );
     return rows.length > 0;
+  }
+
+  async rememberNew(tx: Transaction, events: readonly ProviderEvent[]): Promise<void> {
+    await inside(tx).rows(
+      `insert into payment_inbox (event_id, type, intent_id, outcome)
+       select "eventId", type, "intentId", outcome
+       from jsonb_to_recordset($1::jsonb) as e("eventId" text, type text, "intentId" text, outcome text)`,
+      [JSON.stringify(events)],
+    );
   }
 }
