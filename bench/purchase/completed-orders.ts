@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 
-const LOOK_EVERY_MS = 4;
+const LOOK_EVERY_MS = 8;
 /** A webhook that failed is sent again after a second, then two; whoever waits longer than this waits for ever. */
 const PATIENCE_MS = 15_000;
 
@@ -21,7 +21,7 @@ export class CompletedOrders {
   }
 
   static async watch(databaseUrl: string): Promise<CompletedOrders> {
-    const client = new pg.Client({ connectionString: databaseUrl });
+    const client = new pg.Client({ connectionString: databaseUrl, options: '-c enable_seqscan=off' });
     await client.connect();
     return new CompletedOrders(client);
   }

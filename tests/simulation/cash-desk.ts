@@ -83,7 +83,10 @@ export class CashDesk {
       const replica = this.shop.any();
       const task = scheduler.spawn(`settles ${news.eventId}`, replica, () => replica.settlePayment.execute(news));
       await scheduler.finished(task);
-      if (task.state === 'done') break;
+      if (task.state === 'done') {
+        if (!this.shop.db.read(tables.inbox, news.eventId)) this.report(`I6: ${news.eventId} is settled, and not remembered`);
+        break;
+      }
       if (task.state === 'failed' && !(task.error instanceof DomainError && task.error.code === 'LOCK_TIMEOUT'))
         this.report(`I13: ${news.eventId} failed: ${String(task.error)}`);
       if (attempt === 8) {

@@ -165,16 +165,21 @@ export class Fan {
     };
     let last: Answer<T> = { refusal: 'no answer' };
     for (let attempt = 1; attempt <= MOST_RESENDS; attempt += 1) {
+      const known = [...answers];
       const copies = scheduler.random.chance(0.15) ? [send(), send()] : [send()];
       for (const copy of copies) {
         await scheduler.finished(copy);
         if (copy.state === 'crashed') continue;
         last = copy.state === 'done' ? { value: copy.value as T } : { refusal: this.refusalOf(copy) };
         if ('value' in last) answers.add(JSON.stringify(last.value));
+        else if (known.length > 0 && !PASSING.has(last.refusal))
+          this.report(`I5: ${key} was answered ${known.join()}, then ${last.refusal}`);
         if ('value' in last && copies.length > 1) break;
       }
       if (answers.size > 1) this.report(`I5: ${key} was answered ${[...answers].join(' and ')}`);
       if ('value' in last ? !scheduler.random.chance(0.05) : last.refusal !== 'no answer' && !PASSING.has(last.refusal)) break;
+      // The answer was lost on its way; they look again when they are back in the net.
+      if ('value' in last && scheduler.random.chance(0.5)) await scheduler.sleep(scheduler.random.int(2 * HOLD_MS));
     }
     return last;
   }

@@ -6,7 +6,7 @@ import {
   type OrderRow,
   type ReservationRow,
 } from '../../apps/monolith/src/purchase/testing/memory-tables.ts';
-import type { SimulatedTransaction } from '#testing/simulation/simulated-database';
+import type { Cell, SimulatedTransaction } from '#testing/simulation/simulated-database';
 import type { Shop } from './replicas.ts';
 
 /** Sentences that are true of the database after every commit, in the numbering of research/reliability.md §3.2. */
@@ -92,6 +92,14 @@ export function lateInAClosedSale(shop: Shop, { footprint, snapshot, now }: Simu
     return is?.status === 'completed' && was?.status !== 'completed' && !wasAlive;
   });
   return shop.closedAtSeq <= snapshot && late.length > 0 ? ['W9: paid late for a sale that was closed, and completed'] : [];
+}
+
+const LOCKED_FIRST = new Set([tables.reservations, tables.orders, tables.seats, tables.fanSeats].map(({ name }) => name));
+
+/** Whoever decides for many takes what is free before it writes anything: a stranger's row is not waited for. */
+export function waitsThatShouldNot({ isShared, footprint, id }: SimulatedTransaction, cell: Cell): string[] {
+  const isFault = isShared && footprint.writes.size === 0 && LOCKED_FIRST.has(cell.table);
+  return isFault ? [`W: ${id} decides for many, and waits for ${cell.table} ${cell.id}`] : [];
 }
 
 function windowFaults(shop: Shop, orders: readonly OrderRow[], living: readonly ReservationRow[]): string[] {

@@ -78,8 +78,9 @@ async function live(before: readonly Act[], act: Act, diesAfter: number): Promis
     for (const earlier of before) await counter[earlier](shop.any());
     const [first, second] = shop.replicas;
     if (!first || !second) throw new Error('two replicas');
+    // Counted are the steps of the process: rounds are tasks of their own.
+    first.diesAfter = diesAfter;
     const victim = scheduler.spawn(act, first, () => counter[act](first));
-    victim.diesAfter = diesAfter;
     wasKilled = (await scheduler.finished(victim)).state === 'crashed';
     if (victim.state === 'failed') throw victim.error;
     if (wasKilled) await scheduler.finished(scheduler.spawn(`${act} again`, second, () => counter[act](second)));

@@ -32,9 +32,15 @@ export interface Protections {
   /** Expiry is decided on the database's clock; off, on one that is ahead. */
   readonly databaseClock: boolean;
   readonly idempotencyFence: boolean;
+  /** What is decided together is answered under its keys, in its commit. */
+  readonly roundsAnswer: boolean;
+  /** What is decided together waits for nobody. */
+  readonly skipsLocked: boolean;
   readonly fanRevision: boolean;
   readonly lateLimit: boolean;
   readonly paidCounts: boolean;
+  readonly sharedPaidCounts: boolean;
+  readonly sharedPaidListed: boolean;
   readonly oneOrderAWindow: boolean;
   readonly paymentInbox: boolean;
   readonly sweeperLocks: boolean;
@@ -48,9 +54,13 @@ export const ALL_PROTECTIONS: Protections = {
   seatGuard: true,
   databaseClock: true,
   idempotencyFence: true,
+  roundsAnswer: true,
+  skipsLocked: true,
   fanRevision: true,
   lateLimit: true,
   paidCounts: true,
+  sharedPaidCounts: true,
+  sharedPaidListed: true,
   oneOrderAWindow: true,
   paymentInbox: true,
   sweeperLocks: true,
@@ -97,9 +107,10 @@ export class Shop {
   ) {
     scheduler.clockRate = style.clock * scheduler.random.next();
     this.match = { queueRequired: scheduler.random.chance(style.queue), maxTicketsPerFan: scheduler.random.between(2, 3) };
-    const strictness = { locks: protections.conflictDetection, serializable: protections.serializable, spuriousFailures };
+    const { conflictDetection: locks, serializable, skipsLocked, idempotencyFence: fences, roundsAnswer } = protections;
+    const strictness = { locks, serializable, skipsLocked, spuriousFailures };
     this.db = new SimulatedDatabase(scheduler, strictness);
-    this.transactions = new SimulatedTransactions(this.db, protections.idempotencyFence);
+    this.transactions = new SimulatedTransactions(this.db, { fences, roundsAnswer });
     this.payments = new MemoryPayments(this.db, this.transactions);
     this.waitingRoom = new MemoryWaitingRoom(this.db);
     this.db.seed(tables.matches, MATCH, { id: MATCH, saleStatus: 'open', ...this.match });
@@ -134,6 +145,7 @@ export class Shop {
     const replica: Replica = {
       name: `p${this.started}`,
       frozenUntil: 0,
+      steps: 0,
       holdSeats: new HoldSeats(matches, new MemorySeatInventory(db), holds),
       checkOut: new CheckOut(transactions, reservations, orders, payments, consequences, ids),
       settlePayment: new SettlePayment(transactions, inbox, orders, reservations, matches, consequences),

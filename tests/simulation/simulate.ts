@@ -2,7 +2,7 @@ import { Scheduler } from '#testing/simulation/scheduler';
 import { tables } from '../../apps/monolith/src/purchase/testing/memory-tables.ts';
 import { CashDesk } from './cash-desk.ts';
 import { Fan } from './fans.ts';
-import { faultsInTheEnd, faultsNow, lateInAClosedSale } from './invariants.ts';
+import { faultsInTheEnd, faultsNow, lateInAClosedSale, waitsThatShouldNot } from './invariants.ts';
 import { ALL_PROTECTIONS, HOLD_MS, MATCH, Shop, type Protections } from './replicas.ts';
 import { STYLES } from './styles.ts';
 
@@ -43,6 +43,7 @@ export async function simulate(seed: number, day: Day = {}): Promise<Run> {
   };
   const saw = { crashes: 0, freezes: 0, 'sales closed': 0 };
   shop.db.committed.push((tx) => [...faultsNow(shop), ...lateInAClosedSale(shop, tx)].forEach(report));
+  shop.db.waited.push((tx, cell) => waitsThatShouldNot(tx, cell).forEach(report));
   scheduler.spawn('day', undefined, async () => {
     const desk = new CashDesk(shop, report);
     const fans = Array.from(
@@ -64,7 +65,14 @@ export async function simulate(seed: number, day: Day = {}): Promise<Run> {
     report(`I12: ${error instanceof Error ? error.message : String(error)}`);
   }
   const { steps, fingerprint } = scheduler;
-  return { seed, faults, steps, interleaving: fingerprint, saw: { ...saw, ...whatHappened(shop) }, trace };
+  return {
+    seed,
+    faults,
+    steps,
+    interleaving: fingerprint,
+    saw: { ...saw, ...shop.transactions.seen, ...whatHappened(shop) },
+    trace,
+  };
 }
 
 /** Schedulers and readers come by, processes die, stop and come back, the sale is paused and closed. */

@@ -141,11 +141,73 @@ describe('one order a turn', () => {
     expect((await office.checkOut(second)).status).toBe(201);
   });
 
+  test('two holds checked out at the same time: one order, and the other hears of it', async () => {
+    const [one, two] = [await office.held(turns, { as, turn }), await office.held(turns, { as, turn })];
+    const answers = await Promise.all([office.checkOut(one), office.checkOut(two)]);
+    expect(answers.map(({ status }) => status).sort()).toEqual([201, 409]);
+  });
+
   test('when its payment had to go back the turn may be used for another', async () => {
     const first = await office.ordered(await office.held(turns, { as, turn }));
     const second = await office.held(turns, { as, turn });
     expect(await office.settle(office.news(first, { amountCents: 1 }))).toBe('refunded');
     expect((await office.checkOut(second)).status).toBe(201);
+  });
+});
+
+describe('checkouts at the same time', () => {
+  test('each is answered as it would be alone, whatever the others are', async () => {
+    const held = await Promise.all(Array.from({ length: 6 }, () => office.held(match)));
+    const [plain, ordered, released, wrong, strange, twice] = held as [
+      HeldSeats,
+      HeldSeats,
+      HeldSeats,
+      HeldSeats,
+      HeldSeats,
+      HeldSeats,
+    ];
+    const first = await office.ordered(ordered);
+    await office.release(released);
+    const answers = await Promise.all([
+      office.checkOut(plain),
+      office.checkOut(ordered),
+      office.checkOut(released),
+      office.checkOut(wrong, { holders: [] }),
+      office.checkOut(wrong, { holders: [{ seat_id: plain.seatIds[0], name: 'Ana' }] }),
+      office.checkOut(strange, { as: plain.userId }),
+      office.checkOut(twice),
+      office.checkOut(twice),
+    ]);
+    expect(answers.slice(0, 6).map(({ status, json }) => json.code ?? status)).toEqual([
+      201,
+      200,
+      'INVALID_STATE',
+      'VALIDATION_FAILED',
+      'VALIDATION_FAILED',
+      'NOT_FOUND',
+    ]);
+    expect(answers[1]?.json.order_id).toBe(first.orderId);
+    expect(
+      answers
+        .slice(6)
+        .map(({ status }) => status)
+        .sort(),
+    ).toEqual([200, 201]);
+    expect(answers[6]?.json).toEqual(answers[7]?.json);
+    expect(await ordersOf(wrong)).toEqual([]);
+  });
+
+  test('one whose hold somebody has locked waits; the others do not', async () => {
+    const [free, locked] = [await office.held(match), await office.held(match)];
+    const holder = office.monolith.dataSource.createQueryRunner();
+    await holder.startTransaction();
+    await holder.query('select 1 from reservations where id = $1 for update', [locked.id]);
+    const waiting = office.checkOut(locked);
+    expect((await office.checkOut(free)).status).toBe(201);
+    expect(await ordersOf(locked)).toEqual([]);
+    await holder.rollbackTransaction();
+    await holder.release();
+    expect((await waiting).status).toBe(201);
   });
 });
 
@@ -185,7 +247,12 @@ describe('a crash', () => {
     [
       'before the answer is committed',
       () => ({
-        transactions: { run: () => Promise.reject(died), runStep: (work) => part(TransactionManager).runStep(work) },
+        transactions: {
+          run: () => Promise.reject(died),
+          runStep: (work) => part(TransactionManager).runStep(work),
+          together: () => () => Promise.reject(died),
+          stepTogether: (work) => part(TransactionManager).stepTogether(work),
+        },
       }),
     ],
   ])('%s is healed by asking again: one order, one intent', async (_, dying) => {

@@ -101,11 +101,56 @@ describe('a payment that succeeds', () => {
   });
 });
 
+describe('payments that are told at the same time', () => {
+  test('each ends as it would alone, whatever the others are', async () => {
+    const [plain, other, little, known, ended] = [await order(), await order(), await order(), await order(), await order()];
+    const seen = office.news(known);
+    await office.settle(seen);
+    await office.release(ended.held);
+    await office.block(ended.held.seatIds);
+    const settled = await Promise.all([
+      office.settle(office.news(plain)),
+      office.settle(office.news(plain)),
+      office.settle(office.news(little, { amountCents: 1 })),
+      office.settle(seen),
+      office.settle(office.news(ended)),
+      office.settle(office.news(other, { outcome: 'failed' })),
+      office.settle(office.news(other, { intentId: 'pi_of_nobody' })),
+      office.settle(office.news(other)),
+    ]);
+    expect(settled.slice(0, 2).sort()).toEqual(['completed', 'noted']);
+    expect(settled.slice(2)).toEqual(['refunded', 'repeated', 'refunded', 'noted', 'unknown intent', 'completed']);
+    for (const paid of [plain, other, known])
+      expect([await ticketsOf(paid), await messages(paid)]).toEqual([[expect.anything()], MAILS]);
+    for (const back of [little, ended]) expect([await ticketsOf(back), await refundOf(back)]).toEqual([[], expect.anything()]);
+  });
+
+  test.each([
+    ['hold', `select 1 from reservations where id = $1 for update`, ({ held }: Ordered) => held.id],
+    ['seat', `select 1 from seats where id = $1 for update`, ({ held }: Ordered) => held.seatIds[0]],
+    ['order', `select 1 from orders where id = $1 for update`, ({ orderId }: Ordered) => orderId],
+    ['fan', `select 1 from fan_seats where user_id = $1 for update`, ({ held }: Ordered) => held.userId],
+  ])('one whose %s somebody has locked waits; the others do not', async (_, lock, id) => {
+    const orders = [await order(), await order(), await order()];
+    const holder = office.monolith.dataSource.createQueryRunner();
+    await holder.startTransaction();
+    await holder.query(lock, [orders[1] && id(orders[1])]);
+    const settled = orders.map((one) => office.settle(office.news(one)));
+    const waiting = settled[1]?.then(() => 'settled');
+    expect([await settled[0], await settled[2]]).toEqual(['completed', 'completed']);
+    expect(await Promise.race([waiting, Promise.resolve('waiting')])).toBe('waiting');
+    await holder.rollbackTransaction();
+    await holder.release();
+    expect(await settled[1]).toBe('completed');
+  });
+});
+
 describe('a payment of something else', () => {
   test.each([
     ['too little', { amountCents: 1 }, 1, 'EUR'],
     ['too much', { amountCents: 999_900 }, 999_900, 'EUR'],
     ['another currency', { currency: 'HUF' }, 2500, 'HUF'],
+    ['what was meant for another order', { orderId: '0190a000-0000-7000-8000-0000000000aa' }, 2500, 'EUR'],
   ])('%s: all of it goes back, the seats too, and a mail says so', async (_, change, cents, currency) => {
     const ordered = await order();
     expect(await office.settle(office.news(ordered, change))).toBe('refunded');

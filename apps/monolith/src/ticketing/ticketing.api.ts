@@ -17,12 +17,16 @@ export interface IssuedTicket extends TicketToIssue {
   readonly code: string;
 }
 
+export interface OrderToIssue {
+  readonly orderId: string;
+  readonly matchId: string;
+  readonly userId: string;
+  readonly seats: readonly TicketToIssue[];
+}
+
 /** Tickets, for the context that sells them. */
 export abstract class TicketingApi {
-  /** In the transaction that completes the order, so that a paid order has its tickets, or is not paid. */
-  abstract issue(
-    tx: Transaction,
-    order: { orderId: string; matchId: string; userId: string; seats: readonly TicketToIssue[] },
-  ): Promise<readonly IssuedTicket[]>;
+  /** In the transaction that completes the orders, so that a paid order has its tickets, or is not paid. By order. */
+  abstract issue(tx: Transaction, orders: readonly OrderToIssue[]): Promise<ReadonlyMap<string, readonly IssuedTicket[]>>;
   abstract ofOrders(orderIds: readonly string[]): Promise<ReadonlyMap<string, readonly { id: string; status: TicketStatus }[]>>;
 }

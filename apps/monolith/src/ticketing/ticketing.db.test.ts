@@ -27,8 +27,10 @@ const newOrder = (count = 2, userId: string = randomUUID()) => ({
   userId,
   seats: Array.from({ length: count }, (_, index) => seat(index + 1)),
 });
-const issue = (order: ReturnType<typeof newOrder>): Promise<readonly IssuedTicket[]> =>
-  testApp.transactions.run((tx) => testApp.app.get(TicketingApi).issue(tx, order));
+const issue = async (order: ReturnType<typeof newOrder>): Promise<readonly IssuedTicket[]> => {
+  const issued = await testApp.transactions.run((tx) => testApp.app.get(TicketingApi).issue(tx, [order]));
+  return issued.get(order.orderId) ?? [];
+};
 const setStatus = (id: string | undefined, status: string) =>
   testApp.dataSource.query('update tickets set status = $2 where id = $1', [id, status]);
 
@@ -56,7 +58,7 @@ describe('issuing', () => {
   test('a transaction that fails leaves no ticket', async () => {
     const order = newOrder();
     const failed = testApp.transactions.run(async (tx) => {
-      await testApp.app.get(TicketingApi).issue(tx, order);
+      await testApp.app.get(TicketingApi).issue(tx, [order]);
       throw new Error('no payment after all');
     });
     await expect(failed).rejects.toThrow('no payment after all');

@@ -14,11 +14,15 @@ export function orderNumber(year: number, sequence: number): string {
   return `ORD-${year}-${String(sequence).padStart(6, '0')}`;
 }
 
+/** One holder for each reserved seat, and for no other. */
+export function holdersMatch(seatIds: readonly string[], holderSeatIds: readonly string[]): boolean {
+  const named = new Set(holderSeatIds);
+  return named.size === holderSeatIds.length && named.size === seatIds.length && seatIds.every((seatId) => named.has(seatId));
+}
+
 /** The holders named must be those of exactly the reserved seats. */
 export function assertHoldersMatch(seatIds: readonly string[], holderSeatIds: readonly string[]): void {
-  const named = new Set(holderSeatIds);
-  if (named.size === holderSeatIds.length && named.size === seatIds.length && seatIds.every((seatId) => named.has(seatId)))
-    return;
+  if (holdersMatch(seatIds, holderSeatIds)) return;
   throw new DomainError('VALIDATION_FAILED', 'Name one holder for each reserved seat, and for no other.', {
     errors: [{ path: 'holders', message: 'must name exactly the reserved seats' }],
   });

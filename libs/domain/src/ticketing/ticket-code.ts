@@ -69,7 +69,9 @@ export function parseTicketCode(code: string): ParsedTicketCode | undefined {
 function uuidBytes(uuid: string): Uint8Array {
   if (!HEX_UUID.test(uuid)) throw new Error('Ids in a ticket code are UUIDs in lower case.');
   const hex = uuid.replaceAll('-', '');
-  return Uint8Array.from({ length: 16 }, (_, index) => Number.parseInt(hex.slice(index * 2, index * 2 + 2), 16));
+  const bytes = new Uint8Array(16);
+  for (let index = 0; index < 16; index += 1) bytes[index] = Number.parseInt(hex.slice(index * 2, index * 2 + 2), 16);
+  return bytes;
 }
 
 function uuidText(bytes: Uint8Array): string {

@@ -127,7 +127,7 @@ test('killed between publishing and deleting: the message is delivered again, un
   const ids: string[] = [];
   const recorder = new Recorder(async (messages) => {
     ids.push(...messages.map(({ id }) => id));
-    const kill = `select pg_terminate_backend(pid) from pg_stat_activity where query like '%skip locked%' and pid <> pg_backend_pid()`;
+    const kill = `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and query like '%skip locked%' and pid <> pg_backend_pid()`;
     if (ids.length === 1) await database.query(kill);
     return delivered(messages);
   });

@@ -1,6 +1,6 @@
-import type { DataSource, QueryRunner } from 'typeorm';
+import type { DataSource } from 'typeorm';
 import type { Logger } from '../logging/logger.ts';
-import { driverClientOf } from '../postgres/database.ts';
+import { driverClientOf, prepared, type DriverClient } from '../postgres/database.ts';
 import { rollBack } from '../postgres/roll-back.ts';
 import type { Delivery, Destination, RelayedMessage } from './destination.ts';
 
@@ -15,16 +15,29 @@ const PARKED_AFTER = 10;
  * Claims what is due, oldest first. SKIP LOCKED lets relays share the work; a row whose aggregate has an earlier one for the
  * same destination that is still here (also locked by another relay) waits for it, which keeps the order of each aggregate.
  * Not across destinations: a waiting room that is down must not hold back the tickets. READ COMMITTED on purpose: the relay
- * moves rows and decides nothing, and at SERIALIZABLE it would make every buyer's insert a conflict.
+ * moves rows and decides nothing, and at SERIALIZABLE it would make every buyer's insert a conflict. The empty text keeps the
+ * planner from the index by destination, in which "an earlier one of the aggregate" is a walk through everything earlier.
  */
 const CLAIM = `
   select id, event, body from outbox o
   where destination = $1 and parked_at is null and available_at <= now()
     and (aggregate_id is null or not exists (
       select from outbox earlier
-      where earlier.aggregate_id = o.aggregate_id and earlier.destination = o.destination
-        and earlier.seq < o.seq and earlier.parked_at is null))
+      where earlier.aggregate_id = o.aggregate_id and earlier.seq < o.seq
+        and earlier.destination || '' = o.destination and earlier.parked_at is null))
   order by seq limit $2 for update skip locked`;
+
+/** Without sequential scans: the claim is prepared, often while the table is empty, and its plan has to serve a long queue. */
+const BEGIN = `
+  begin isolation level read committed;
+  set local idle_in_transaction_session_timeout = '60s';
+  set local enable_seqscan = off`;
+
+const SET_BACK = `
+  update outbox set attempts = attempts + 1, last_error = $2,
+    available_at = now() + make_interval(secs => least(60, 0.5 * 2 ^ least(attempts, 10))),
+    parked_at = case when $3 = 'poison' or ($3 = 'failed' and attempts + 1 >= $4) then now() end
+  where id = $1`;
 
 /** Moves rows of one destination from the outbox to where they go. `runOnce` is one round; only `main` loops for ever. */
 export class OutboxRelay {
@@ -40,25 +53,21 @@ export class OutboxRelay {
     const runner = this.dataSource.createQueryRunner();
     try {
       const client = await driverClientOf(runner);
-      try {
-        await runner.startTransaction('READ COMMITTED');
-        return await this.round(runner, limit);
-      } catch (error) {
+      return await this.round(client, Math.min(limit, this.destination.batchSize, MAX_BATCH)).catch(async (error: unknown) => {
         await rollBack(client);
         throw error;
-      }
+      });
     } finally {
       await runner.release();
     }
   }
 
-  private async round(runner: QueryRunner, limit: number): Promise<number> {
-    await runner.query(`select set_config('idle_in_transaction_session_timeout', '60s', true)`);
-    const batch = Math.min(limit, this.destination.batchSize, MAX_BATCH);
-    const messages = (await runner.query(CLAIM, [this.destination.name, batch])) as RelayedMessage[];
+  private async round(client: DriverClient, limit: number): Promise<number> {
+    await client.query(BEGIN);
+    const { rows: messages } = await client.query<{ rows: RelayedMessage[] }>(prepared(CLAIM, [this.destination.name, limit]));
     const deliveries = messages.length > 0 ? await this.deliver(messages) : [];
-    await settle(runner, deliveries);
-    await runner.commitTransaction();
+    await settle(client, deliveries);
+    await client.query('COMMIT');
     for (const delivery of deliveries) if (delivery.outcome !== 'delivered') this.report(delivery);
     return messages.length;
   }
@@ -78,18 +87,13 @@ export class OutboxRelay {
   }
 }
 
-async function settle(runner: QueryRunner, deliveries: readonly Delivery[]): Promise<void> {
+async function settle(client: DriverClient, deliveries: readonly Delivery[]): Promise<void> {
   const delivered = deliveries.filter(({ outcome }) => outcome === 'delivered').map(({ id }) => id);
-  if (delivered.length > 0) await runner.query(`delete from outbox where id = any($1::uuid[])`, [delivered]);
+  if (delivered.length > 0) await client.query(prepared(`delete from outbox where id = any($1::uuid[])`, [delivered]));
   for (const delivery of deliveries) {
     if (delivery.outcome === 'delivered') continue;
-    await runner.query(
-      `update outbox set attempts = attempts + 1, last_error = $2,
-         available_at = now() + make_interval(secs => least(60, 0.5 * 2 ^ least(attempts, 10))),
-         parked_at = case when $3 = 'poison' or ($3 = 'failed' and attempts + 1 >= $4) then now() end
-       where id = $1`,
-      // PostgreSQL's text cannot hold a NUL, and an error may quote anything.
-      [delivery.id, delivery.error.replaceAll('\0', '').slice(0, 1000), delivery.outcome, PARKED_AFTER],
-    );
+    // PostgreSQL's text cannot hold a NUL, and an error may quote anything.
+    const reason = delivery.error.replaceAll('\0', '').slice(0, 1000);
+    await client.query(prepared(SET_BACK, [delivery.id, reason, delivery.outcome, PARKED_AFTER]));
   }
 }

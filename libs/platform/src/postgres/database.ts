@@ -52,10 +52,26 @@ export async function openDatabase(options: {
   return dataSource;
 }
 
-/** The parts of pg's client that TypeORM does not pass on. */
+/** The parts of pg's client that TypeORM does not pass on. A text of several statements has an array of results. */
 export interface DriverClient {
-  query(sql: string): Promise<{ readonly command: string }>;
+  query<R = { readonly command: string }>(statement: string | PreparedStatement): Promise<R>;
   readonly connection: { readonly stream: Socket };
+}
+
+interface PreparedStatement {
+  readonly name: string;
+  readonly text: string;
+  readonly values: readonly unknown[];
+}
+
+/** By their text; there are as many as stand in our sources. */
+const statementNames = new Map<string, string>();
+
+/** Planned once a connection: to plan a batch of 16 checkouts takes a quarter of a millisecond, as long as to run it. */
+export function prepared(text: string, values: readonly unknown[]): PreparedStatement {
+  const name = statementNames.get(text) ?? `s${statementNames.size + 1}`;
+  statementNames.set(text, name);
+  return { name, text, values };
 }
 
 export async function driverClientOf(runner: QueryRunner): Promise<DriverClient> {

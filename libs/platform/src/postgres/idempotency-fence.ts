@@ -1,5 +1,5 @@
 import { PostgresTransaction } from './transaction.ts';
-import type { IdempotencyFence } from '../logging/request-context.ts';
+import type { IdempotencyFence, StoredAnswer } from '../logging/request-context.ts';
 
 /** Somebody else finished a request with this key first; what they were answered is the answer. */
 export class KeyAlreadyUsed extends Error {
@@ -22,8 +22,7 @@ export async function takeKey(tx: PostgresTransaction, fence: IdempotencyFence):
 
 /** Last statement: what the caller gets is committed with what was done. */
 export async function storeAnswer(tx: PostgresTransaction, fence: IdempotencyFence, result: unknown): Promise<void> {
-  if (!fence.render) throw new Error('A transaction answers a request whose controller did not say how: use Answers.');
-  const answer = fence.render(result);
+  const answer = rendered(fence, result);
   await tx.rows(`update idempotency_keys set status = $2, body = $3, location = $4 where key = $1`, [
     fence.key,
     answer.status,
@@ -31,4 +30,44 @@ export async function storeAnswer(tx: PostgresTransaction, fence: IdempotencyFen
     answer.location ?? null,
   ]);
   fence.stored = answer;
+}
+
+interface Answered {
+  readonly fence: IdempotencyFence;
+  readonly value: unknown;
+}
+
+/**
+ * The same for many requests that share a transaction: keys and answers in its last statement. A key that was used meanwhile
+ * undoes all of it, and each request is decided again by itself. Returns what is to be done once it is committed.
+ */
+export async function storeAnswers(tx: PostgresTransaction, answered: readonly Answered[]): Promise<() => void> {
+  const rows = answered.map(({ fence, value }) => ({ fence, answer: rendered(fence, value) }));
+  if (rows.length > 0) {
+    const stored = await tx.rows<{ key: string }>(
+      `insert into idempotency_keys (key, user_id, fingerprint, status, body, location)
+       select * from unnest($1::text[], $2::uuid[], $3::text[], $4::int[], $5::text[], $6::text[])
+       on conflict (key) do nothing returning key`,
+      [
+        rows.map(({ fence }) => fence.key),
+        rows.map(({ fence }) => fence.userId),
+        rows.map(({ fence }) => fence.fingerprint),
+        rows.map(({ answer }) => answer.status),
+        rows.map(({ answer }) => answer.body),
+        rows.map(({ answer }) => answer.location ?? null),
+      ],
+    );
+    if (stored.length < rows.length) {
+      const ours = new Set(stored.map(({ key }) => key));
+      throw new KeyAlreadyUsed(rows.find(({ fence }) => !ours.has(fence.key))?.fence.key ?? '');
+    }
+  }
+  return () => {
+    for (const { fence, answer } of rows) fence.stored = answer;
+  };
+}
+
+function rendered(fence: IdempotencyFence, result: unknown): StoredAnswer {
+  if (!fence.render) throw new Error('A transaction answers a request whose controller did not say how: use Answers.');
+  return fence.render(result);
 }

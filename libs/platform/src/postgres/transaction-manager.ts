@@ -1,12 +1,13 @@
-import { TransactionManager, type Transaction } from '#application/transaction-manager';
+import { TransactionManager, type SharedWork, type Transaction } from '#application/transaction-manager';
 import { DomainError } from '#domain/shared/domain-error';
 import type { Counter } from 'prom-client';
-import type { DataSource, QueryRunner } from 'typeorm';
-import { storeAnswer, takeKey } from './idempotency-fence.ts';
+import type { DataSource } from 'typeorm';
+import { storeAnswer, storeAnswers, takeKey } from './idempotency-fence.ts';
 import { requestContext, type IdempotencyFence } from '../logging/request-context.ts';
-import { breakConnection, driverClientOf } from './database.ts';
+import { breakConnection, driverClientOf, type DriverClient } from './database.ts';
 import { isTransactionOpen, whileTransactionIsOpen } from './open-transaction.ts';
 import { rollBack } from './roll-back.ts';
+import { Lane, SharedCommands, type Asked } from './shared-commands.ts';
 import { isConnectionLoss, RETRYABLE_SQLSTATES, sqlstateOf, sqlstates } from './sqlstates.ts';
 import { PostgresTransaction } from './transaction.ts';
 import { resolveCommit } from './unknown-commit.ts';
@@ -41,6 +42,7 @@ const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout
 export class PostgresTransactionManager extends TransactionManager {
   private readonly random: () => number;
   private readonly sleep: (ms: number) => Promise<void>;
+  private readonly lane = new Lane();
 
   constructor(
     private readonly dataSource: DataSource,
@@ -52,22 +54,64 @@ export class PostgresTransactionManager extends TransactionManager {
   }
 
   run<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
-    const fence = requestContext.current()?.fence;
-    if (fence?.stored) throw new Error('A second run in one request: its answer is stored already. Earlier steps use runStep.');
-    return this.attempts(work, fence);
+    const fence = openFence();
+    if (!fence) return this.attempts(work);
+    return this.attempts((tx) => fenced(tx, fence, work)).catch((error: unknown) => {
+      delete fence.stored;
+      throw error;
+    });
   }
 
   runStep<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
-    return this.attempts(work, undefined);
+    return this.attempts(work);
   }
 
-  private async attempts<T>(work: (tx: Transaction) => Promise<T>, fence: IdempotencyFence | undefined): Promise<T> {
+  together<C, T>(work: SharedWork<C, T>): (command: C) => Promise<T> {
+    const commands = this.share(work, (command) => this.run((tx) => work.one(tx, command)));
+    return (command) => commands.ask(command, openFence());
+  }
+
+  stepTogether<C, T>(work: SharedWork<C, T>): (command: C) => Promise<T> {
+    const commands = this.share(work, (command) => this.runStep((tx) => work.one(tx, command)));
+    return (command) => commands.ask(command, undefined);
+  }
+
+  private share<C, T>(work: SharedWork<C, T>, alone: (command: C) => Promise<T>): SharedCommands<C, T> {
+    return new SharedCommands(this.lane, {
+      together: (batch) => this.decide(work, batch),
+      alone,
+      onFailedRound: (error) => {
+        const sqlstate = sqlstateOf(error);
+        if (sqlstate) this.options.retries?.inc({ sqlstate });
+      },
+    });
+  }
+
+  /** One transaction for all of them, with the answers of those that were decided in it. */
+  private async decide<C, T>(work: SharedWork<C, T>, batch: readonly Asked<C>[]): Promise<readonly (T | undefined)[]> {
+    const commands = batch.map(({ command }) => command);
+    const deadlineAt = Math.min(Date.now() + this.options.deadlineMs, ...batch.map((asked) => asked.deadlineAt));
+    const { values, store } = await this.attempts(async (tx) => {
+      const decided = await work.many(tx, commands);
+      const answers = batch.flatMap(({ fence }, index) => {
+        const value = decided[index];
+        return fence && value !== undefined ? [{ fence, value }] : [];
+      });
+      return { values: decided, store: await storeAnswers(tx, answers) };
+    }, deadlineAt);
+    store();
+    return values;
+  }
+
+  private async attempts<T>(
+    work: (tx: PostgresTransaction) => Promise<T>,
+    deadlineAt = requestContext.current()?.deadlineAt ?? Date.now() + this.options.deadlineMs,
+  ): Promise<T> {
     if (isTransactionOpen()) throw new Error('A transaction inside a transaction: pass tx along instead.');
-    const deadlineAt = requestContext.current()?.deadlineAt ?? Date.now() + this.options.deadlineMs;
     for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
       if (deadlineAt - Date.now() < LEAST_TIME_FOR_AN_ATTEMPT_MS) break;
       try {
-        return await this.attempt(work, fence, deadlineAt);
+        return await this.attempt(work, deadlineAt);
       } catch (error) {
         const sqlstate = sqlstateOf(error);
         // statement_timeout is what was left until the deadline.
@@ -81,28 +125,17 @@ export class PostgresTransactionManager extends TransactionManager {
     throw new DomainError('LOCK_TIMEOUT', 'Too many others want the same right now. Nothing was changed; try again.');
   }
 
-  private async attempt<T>(
-    work: (tx: Transaction) => Promise<T>,
-    fence: IdempotencyFence | undefined,
-    deadlineAt: number,
-  ): Promise<T> {
+  private async attempt<T>(work: (tx: PostgresTransaction) => Promise<T>, deadlineAt: number): Promise<T> {
     const runner = this.dataSource.createQueryRunner();
     try {
       const client = await driverClientOf(runner);
       try {
-        await runner.startTransaction('SERIALIZABLE');
-        const tx = new PostgresTransaction(await prepare(runner, deadlineAt), runner);
-        const result = await whileTransactionIsOpen(async () => {
-          if (fence) await takeKey(tx, fence);
-          const answer = await work(tx);
-          if (fence) await storeAnswer(tx, fence, answer);
-          return answer;
-        });
-        await this.commit(runner, tx);
+        const tx = new PostgresTransaction(await begin(client, deadlineAt), client, runner.manager);
+        const result = await whileTransactionIsOpen(() => work(tx));
+        await this.commit(client, tx);
         if (tx.destinations.size > 0) this.options.afterCommit?.(tx.destinations);
         return result;
       } catch (error) {
-        if (fence) delete fence.stored;
         await rollBack(client);
         throw error;
       }
@@ -113,11 +146,10 @@ export class PostgresTransactionManager extends TransactionManager {
 
   /**
    * A connection that breaks, or falls silent, while committing leaves the outcome unknown; it is looked up, not guessed
-   * (W6). A COMMIT after a failed statement is answered ROLLBACK, without an error, and TypeORM does not pass that on.
+   * (W6). A COMMIT after a failed statement is answered ROLLBACK, without an error.
    */
-  private async commit(runner: QueryRunner, tx: PostgresTransaction): Promise<void> {
+  private async commit(client: DriverClient, tx: PostgresTransaction): Promise<void> {
     const patienceMs = this.options.commitPatienceMs ?? COMMIT_PATIENCE_MS;
-    const client = await driverClientOf(runner);
     const impatience = setTimeout(() => breakConnection(client), patienceMs);
     try {
       const { command } = await client.query('COMMIT');
@@ -132,13 +164,32 @@ export class PostgresTransactionManager extends TransactionManager {
   }
 }
 
-/** Sets what holds for this transaction only, and learns its id, by which its outcome can be asked for later. */
-async function prepare(runner: QueryRunner, deadlineAt: number): Promise<string> {
+/** What the request's answer will be stored under. */
+function openFence(): IdempotencyFence | undefined {
+  const fence = requestContext.current()?.fence;
+  if (fence?.stored) throw new Error('A second run in one request: its answer is stored already. Earlier steps use runStep.');
+  return fence;
+}
+
+/** The key first, the answer last. */
+async function fenced<T>(tx: PostgresTransaction, fence: IdempotencyFence, work: (tx: Transaction) => Promise<T>): Promise<T> {
+  await takeKey(tx, fence);
+  const answer = await work(tx);
+  await storeAnswer(tx, fence, answer);
+  return answer;
+}
+
+/**
+ * Begins, sets what holds for this transaction only, and learns its id, by which its outcome can be asked for later: one
+ * round trip, past TypeORM, which takes three. Without sequential scans, as statements are prepared: a plan that was made
+ * while a table was empty would go on reading all of it.
+ */
+async function begin(client: DriverClient, deadlineAt: number): Promise<string> {
   const budgetMs = Math.max(LEAST_TIME_FOR_AN_ATTEMPT_MS, deadlineAt - Date.now());
-  const rows = (await runner.query(
-    `select set_config('lock_timeout', '8s', true), set_config('statement_timeout', $1, true),
-            set_config('idle_in_transaction_session_timeout', '15s', true), pg_current_xact_id()::text as id`,
-    [`${Math.ceil(budgetMs)}ms`],
-  )) as { id: string }[];
-  return rows[0]?.id ?? '';
+  const results = await client.query<readonly { readonly rows: readonly { readonly id: string }[] }[]>(
+    `begin isolation level serializable;
+     select set_config('lock_timeout', '8s', true), set_config('statement_timeout', '${Math.ceil(budgetMs)}ms', true),
+            set_config('idle_in_transaction_session_timeout', '15s', true), set_config('enable_seqscan', 'off', true), pg_current_xact_id()::text as id`,
+  );
+  return results[1]?.rows[0]?.id ?? '';
 }

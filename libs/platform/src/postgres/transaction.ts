@@ -1,5 +1,6 @@
 import { Transaction } from '#application/transaction-manager';
-import type { EntityManager, QueryRunner } from 'typeorm';
+import type { EntityManager } from 'typeorm';
+import { prepared, type DriverClient } from './database.ts';
 
 /** What is behind the opaque `tx` of the ports: one connection in one SERIALIZABLE transaction. */
 export class PostgresTransaction extends Transaction {
@@ -8,18 +9,15 @@ export class PostgresTransaction extends Transaction {
 
   constructor(
     readonly id: string,
-    private readonly runner: QueryRunner,
+    private readonly client: DriverClient,
+    readonly manager: EntityManager,
   ) {
     super();
   }
 
-  get manager(): EntityManager {
-    return this.runner.manager;
-  }
-
+  /** `sql` is a constant: it is prepared. */
   async rows<T>(sql: string, parameters: readonly unknown[] = []): Promise<T[]> {
-    const result = await this.runner.query(sql, [...parameters], true);
-    return (result.records ?? []) as T[];
+    return (await this.client.query<{ rows: T[] }>(prepared(sql, parameters))).rows;
   }
 }
 

@@ -104,9 +104,10 @@ test('a connection that is lost inside the block is not tried again and reads as
   const cut = transactions.run(async (tx) => {
     runs += 1;
     await inside(tx).rows('insert into effects values (1)');
-    await direct.query('select pg_terminate_backend(pid) from pg_stat_activity where application_name = $1', [
-      'tribina-through-proxy',
-    ]);
+    await direct.query(
+      'select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and application_name = $1',
+      ['tribina-through-proxy'],
+    );
     await new Promise((resolve) => setTimeout(resolve, 100));
     await inside(tx).rows('insert into effects values (2)');
   });

@@ -16,6 +16,10 @@ export interface Process {
   readonly name: string;
   /** Stopped (SIGSTOP, a long collection of garbage) until then; its locks and its memory stay. */
   frozenUntil: number;
+  /** How often one of its tasks has gone on. */
+  steps: number;
+  /** It dies when its tasks have gone on so often and one of them stops again. */
+  diesAfter?: number;
 }
 
 export interface Task {
@@ -23,8 +27,6 @@ export interface Task {
   readonly process: Process | undefined;
   state: 'running' | 'done' | 'failed' | 'crashed';
   steps: number;
-  /** Its process dies when it has gone on so often and stops again. */
-  diesAfter?: number;
   value?: unknown;
   error?: unknown;
 }
@@ -175,8 +177,9 @@ export class Scheduler {
     const task = this.current;
     if (!task) throw new Error(`nobody is running, so nobody can stop at "${at}"`);
     this.stopped();
-    if (task.process && task.diesAfter === task.steps) {
-      this.crash(task.process);
+    const { process } = task;
+    if (process?.diesAfter !== undefined && process.diesAfter <= process.steps) {
+      this.crash(process);
       return new Promise(() => undefined);
     }
     return new Promise((resume) => this.parked.push({ task, at, wakeAt, isReady, resume }));
@@ -187,6 +190,7 @@ export class Scheduler {
     this.parked.splice(this.parked.indexOf(chosen), 1);
     this.fingerprint = Math.imul(this.fingerprint ^ (this.tasks.indexOf(task) + 1), 0x01000193) >>> 0;
     task.steps += 1;
+    if (task.process) task.process.steps += 1;
     this.last = task;
     this.current = task;
     if (this.trace && at !== 'sleeps') this.say(task, at);

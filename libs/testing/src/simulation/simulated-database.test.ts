@@ -9,7 +9,7 @@ import { Scheduler, type Task } from './scheduler.ts';
 import { SimulatedDatabase, SqlError, Table, type SimulatedTransaction } from './simulated-database.ts';
 
 const cells = new Table<{ readonly value: number }>('cells');
-const STRICT = { locks: true, serializable: true, spuriousFailures: 0 };
+const STRICT = { locks: true, serializable: true, skipsLocked: true, spuriousFailures: 0 };
 
 class SimulatedPlayer implements HistoryPlayer {
   private readonly scheduler = new Scheduler(1);
@@ -92,7 +92,7 @@ test('who crashes before the commit has done nothing, after it everything; the l
     const scheduler = new Scheduler(seed);
     const db = new SimulatedDatabase(scheduler, STRICT);
     db.seed(cells, 'x', { value: 10 });
-    const process = { name: 'p', frozenUntil: 0 };
+    const process = { name: 'p', frozenUntil: 0, steps: 0 };
     const task = scheduler.spawn('writer', process, async () => {
       const tx = db.begin();
       await tx.statement('writes');

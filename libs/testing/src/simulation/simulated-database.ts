@@ -42,6 +42,8 @@ export interface Strictness {
   readonly locks: boolean;
   /** Off: REPEATABLE READ. */
   readonly serializable: boolean;
+  /** Off: a batch waits for rows that somebody else has. */
+  readonly skipsLocked: boolean;
   /** So many commits fail for no reason: contention with somebody who is not part of the run. */
   readonly spuriousFailures: number;
 }
@@ -56,6 +58,8 @@ export class SimulatedDatabase {
   refusals = 0;
   /** Called when a commit has become visible. */
   readonly committed: ((tx: SimulatedTransaction) => void)[] = [];
+  /** Called when a row is waited for. */
+  readonly waited: ((tx: SimulatedTransaction, cell: Cell) => void)[] = [];
   readonly open = new Set<SimulatedTransaction>();
   private readonly tables = new Map<string, Map<string, Cell>>();
   private finished: Footprint[] = [];
@@ -148,6 +152,8 @@ export class SimulatedTransaction extends Transaction {
   readonly now: Date;
   readonly locks = new Set<Cell>();
   readonly footprint: Footprint;
+  /** Of many who asked at the same time. */
+  isShared = false;
   private waitsFor: Cell | undefined;
   private taken = false;
 
@@ -224,6 +230,23 @@ export class SimulatedTransaction extends Transaction {
     return this.lock(table, id);
   }
 
+  /** These rows, those of them that are so and that nobody else has: `where … for update skip locked` over a batch. */
+  async lockFree<R extends object>(
+    table: Table<R>,
+    ids: readonly string[],
+    matches: (row: R) => boolean = () => true,
+  ): Promise<Map<string, R>> {
+    const free = new Map<string, R>();
+    for (const [index, id] of [...new Set(ids)].entries()) {
+      if (index > 0) await this.statement(`goes on to ${table.name} ${id}`);
+      const seen = this.get(table, id);
+      if (!seen || !matches(seen)) continue;
+      const row = await (this.db.strictness.skipsLocked ? this.lockUnlessLocked(table, id) : this.lock(table, id));
+      if (row && row !== 'locked') free.set(id, row);
+    }
+    return free;
+  }
+
   async put<R extends object>(table: Table<R>, id: string, row: R | undefined): Promise<void> {
     const cell = this.db.cell(table, id);
     await this.acquire(cell);
@@ -291,6 +314,7 @@ export class SimulatedTransaction extends Transaction {
     const { scheduler } = this.db;
     const deadline = scheduler.nowMs + LOCK_TIMEOUT_MS;
     this.waitsFor = cell;
+    for (const tell of this.db.waited) tell(this, cell);
     await scheduler.until(`waits for ${cell.table} ${cell.id}`, () => cell.lockedBy === undefined, deadline);
     this.waitsFor = undefined;
     if (cell.lockedBy && scheduler.nowMs >= deadline) throw new SqlError('55P03', 'canceling statement due to lock timeout');

@@ -1,6 +1,7 @@
-import { TransactionManager, type Transaction } from '#application/transaction-manager';
+import { TransactionManager, type SharedWork, type Transaction } from '#application/transaction-manager';
 import { DomainError } from '#domain/shared/domain-error';
 import type { Scheduler, Task } from './scheduler.ts';
+import { Lanes, SimulatedRounds, type RoundsSeen } from './simulated-rounds.ts';
 import { SimulatedTransaction, SqlError, Table, type SimulatedDatabase } from './simulated-database.ts';
 
 /** The caller's key on its way into the transaction of the effect. */
@@ -39,17 +40,31 @@ export async function withRetries<T>(scheduler: Scheduler, attempt: () => Promis
   }
 }
 
+/** What a negative control switches off. */
+export interface KeyGuards {
+  /** Off: the key is looked up before the work, and fences nothing. */
+  readonly fences: boolean;
+  /** Off: what is decided together with others is not answered under its key. */
+  readonly roundsAnswer: boolean;
+}
+
+interface Asked<C> {
+  readonly command: C;
+  readonly key: KeyInHand | undefined;
+}
+
 /**
  * SERIALIZABLE with the key as its first statement and the answer as its last, as the one on PostgreSQL; six attempts. Whose
  * key it is, is known by the task that runs.
  */
 export class SimulatedTransactions extends TransactionManager {
+  readonly seen: RoundsSeen = { 'shared commits': 0, 'decided in a round': 0, 'left to themselves': 0, 'rounds undone': 0 };
   private readonly keys = new Map<Task, KeyInHand>();
+  private readonly lanes = new Lanes();
 
   constructor(
     private readonly db: SimulatedDatabase,
-    /** A negative control: the key is looked up before the work, and fences nothing. */
-    private readonly fences = true,
+    private readonly guards: KeyGuards = { fences: true, roundsAnswer: true },
   ) {
     super();
   }
@@ -65,7 +80,7 @@ export class SimulatedTransactions extends TransactionManager {
   /** Of the request that runs, for the statement that stores it itself. */
   keyInHand(): KeyInHand | undefined {
     const { current } = this.db.scheduler;
-    return this.fences && current ? this.keys.get(current) : undefined;
+    return this.guards.fences && current ? this.keys.get(current) : undefined;
   }
 
   /** Whether it fences or not: by which key the request that runs was sent. */
@@ -75,19 +90,82 @@ export class SimulatedTransactions extends TransactionManager {
   }
 
   run<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
-    const key = this.keyInHand();
-    if (key?.stored !== undefined) throw new Error('a second run in one request: its answer is stored already');
-    return this.attempts(work, key);
+    return this.attempts(work, this.openKey());
   }
 
   runStep<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
     return this.attempts(work, undefined);
   }
 
+  together<C, T>(work: SharedWork<C, T>): (command: C) => Promise<T> {
+    const rounds = this.rounds(work, (one) => this.run(one));
+    return (command) => {
+      this.mustBeOutside('a shared transaction');
+      return rounds.ask(command, this.openKey());
+    };
+  }
+
+  stepTogether<C, T>(work: SharedWork<C, T>): (command: C) => Promise<T> {
+    const rounds = this.rounds(work, (one) => this.runStep(one));
+    return (command) => {
+      this.mustBeOutside('a shared transaction');
+      return rounds.ask(command, undefined);
+    };
+  }
+
   /** A call to the outside under an open transaction would hold its locks for as long as others please. */
   mustBeOutside(what: string): void {
     const { current } = this.db.scheduler;
     if ([...this.db.open].some(({ owner }) => owner === current)) throw new Error(`${what} inside an open transaction`);
+  }
+
+  private openKey(): KeyInHand | undefined {
+    const key = this.keyInHand();
+    if (key?.stored !== undefined) throw new Error('a second run in one request: its answer is stored already');
+    return key;
+  }
+
+  private rounds<C, T>(
+    work: SharedWork<C, T>,
+    alone: (one: (tx: Transaction) => Promise<T>) => Promise<T>,
+  ): SimulatedRounds<C, T, KeyInHand | undefined> {
+    const together = (batch: readonly Asked<C>[], many: typeof work.many): Promise<readonly (T | undefined)[]> =>
+      this.decide(batch, many);
+    return new SimulatedRounds(this.db.scheduler, this.lanes, this.seen, work, { together, alone });
+  }
+
+  /** Keys and answers are its last statement; a request knows of its own once they are committed. */
+  private async decide<C, T>(batch: readonly Asked<C>[], many: SharedWork<C, T>['many']): Promise<readonly (T | undefined)[]> {
+    const [values, answers] = await this.attempts(async (tx) => {
+      inside(tx).isShared = true;
+      const decided = await many(
+        tx,
+        batch.map(({ command }) => command),
+      );
+      const answered = batch.flatMap(({ key }, index) => {
+        const value = decided[index];
+        return key && value !== undefined && this.guards.roundsAnswer ? [{ key, answer: key.render(value as never) }] : [];
+      });
+      await this.storeAll(inside(tx), answered);
+      const { scheduler, strictness } = this.db;
+      if (scheduler.random.chance(strictness.spuriousFailures))
+        throw new Error('a round is undone, by the will of the simulation');
+      return [decided, answered] as const;
+    }, undefined);
+    for (const { key, answer } of answers) key.stored = answer;
+    return values;
+  }
+
+  private async storeAll(
+    tx: SimulatedTransaction,
+    answers: readonly { readonly key: KeyInHand; readonly answer: unknown }[],
+  ): Promise<void> {
+    if (answers.length === 0) return;
+    await tx.statement(`stores the answers of keys ${answers.map(({ key }) => key.key).join(' ')}`);
+    for (const { key, answer } of answers) {
+      const row = { key: key.key, userId: key.userId, answer };
+      if (!(await tx.insert(idempotencyKeys, key.key, row))) throw new KeyTaken(key.key);
+    }
   }
 
   private attempts<T>(work: (tx: Transaction) => Promise<T>, key: KeyInHand | undefined): Promise<T> {

@@ -1,7 +1,7 @@
 import type { Clock } from '#application/clock';
 import type { Ids } from '#application/ids';
-import type { Outbox } from '#application/outbox';
-import type { TransactionManager } from '#application/transaction-manager';
+import type { Outbox, OutboxMessage } from '#application/outbox';
+import type { Transaction, TransactionManager } from '#application/transaction-manager';
 import {
   confirmSandboxIntent,
   type SandboxEventType,
@@ -16,29 +16,67 @@ interface ConfirmSandboxPaymentCommand {
   readonly outcome: SandboxOutcome;
 }
 
+interface Confirmed {
+  readonly intentId: string;
+  readonly status: SandboxIntentStatus;
+}
+
 /** The fan at the provider's till: pays, fails to, or walks away. What happened is told to the shop through the outbox. */
 export class ConfirmSandboxPayment {
+  readonly execute: (command: ConfirmSandboxPaymentCommand) => Promise<Confirmed>;
+
   constructor(
-    private readonly transactions: TransactionManager,
+    transactions: TransactionManager,
     private readonly intents: SandboxIntents,
     private readonly outbox: Outbox,
     private readonly ids: Ids,
     private readonly clock: Clock,
-  ) {}
+  ) {
+    this.execute = transactions.together({
+      many: (tx, commands) => this.confirmMany(tx, commands),
+      one: (tx, command) => this.confirm(tx, command),
+    });
+  }
 
-  async execute({ intentId, outcome }: ConfirmSandboxPaymentCommand): Promise<{ intentId: string; status: SandboxIntentStatus }> {
-    return this.transactions.run(async (tx) => {
-      const intent = await this.intents.lock(tx, intentId);
-      if (!intent) throw new DomainError('NOT_FOUND', 'There is no such payment.');
+  private async confirm(tx: Transaction, { intentId, outcome }: ConfirmSandboxPaymentCommand): Promise<Confirmed> {
+    const intent = await this.intents.lock(tx, intentId);
+    if (!intent) throw new DomainError('NOT_FOUND', 'There is no such payment.');
+    const { status, event } = confirmSandboxIntent(intent.status, outcome);
+    if (status !== intent.status) await this.intents.setStatus(tx, [intentId], status);
+    if (event) await this.outbox.append(tx, [this.told(intent, status, event)]);
+    return { intentId, status };
+  }
+
+  /** Plain is the first payment of an intent. */
+  private async confirmMany(
+    tx: Transaction,
+    commands: readonly ConfirmSandboxPaymentCommand[],
+  ): Promise<readonly (Confirmed | undefined)[]> {
+    const intents = new Map(
+      await this.intents.lockFree(
+        tx,
+        commands.map(({ intentId }) => intentId),
+      ),
+    );
+    const messages: OutboxMessage[] = [];
+    const confirmed = commands.map(({ intentId, outcome }) => {
+      const intent = intents.get(intentId);
+      if (intent?.status !== 'requires_payment' || outcome !== 'succeeded') return undefined;
+      intents.delete(intentId);
       const { status, event } = confirmSandboxIntent(intent.status, outcome);
-      if (status !== intent.status) await this.intents.setStatus(tx, intentId, status);
-      if (event) {
-        const id = this.ids.next();
-        const body = providerEvent({ id, type: event, intent: { ...intent, status }, at: this.clock.now() });
-        await this.outbox.append(tx, [{ id, destination: SANDBOX_WEBHOOK_DESTINATION, event, aggregateId: intentId, body }]);
-      }
+      if (event) messages.push(this.told(intent, status, event));
       return { intentId, status };
     });
+    const paid = confirmed.flatMap((one) => one?.intentId ?? []);
+    if (paid.length > 0) await this.intents.setStatus(tx, paid, 'succeeded');
+    await this.outbox.append(tx, messages);
+    return confirmed;
+  }
+
+  private told(intent: SandboxIntent, status: SandboxIntentStatus, event: SandboxEventType): OutboxMessage {
+    const id = this.ids.next();
+    const body = providerEvent({ id, type: event, intent: { ...intent, status }, at: this.clock.now() });
+    return { id, destination: SANDBOX_WEBHOOK_DESTINATION, event, aggregateId: intent.id, body };
   }
 }
 

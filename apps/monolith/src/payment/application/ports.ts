@@ -26,9 +26,16 @@ export interface SandboxIntent {
 export abstract class SandboxIntents {
   /** The intent of this order: the one there is, or else this new one. */
   abstract addOnce(tx: Transaction, intent: Omit<SandboxIntent, 'status'>): Promise<SandboxIntent>;
+  /** The same for many orders, each another; without those that have an intent already. */
+  abstract addNew(
+    tx: Transaction,
+    intents: readonly Omit<SandboxIntent, 'status'>[],
+  ): Promise<ReadonlyMap<string, SandboxIntent>>;
   /** Locked until the transaction ends. */
   abstract lock(tx: Transaction, intentId: string): Promise<SandboxIntent | undefined>;
-  abstract setStatus(tx: Transaction, intentId: string, status: SandboxIntentStatus): Promise<void>;
+  /** Locked, as many as nobody else has locked: waits for nobody. */
+  abstract lockFree(tx: Transaction, intentIds: readonly string[]): Promise<ReadonlyMap<string, SandboxIntent>>;
+  abstract setStatus(tx: Transaction, intentIds: readonly string[], status: SandboxIntentStatus): Promise<void>;
   abstract refunds(tx: Transaction, intentId: string): Promise<readonly { key: string; amountCents: number }[]>;
   abstract addRefund(tx: Transaction, refund: { key: string; intentId: string; amountCents: number }): Promise<void>;
 }

@@ -20,6 +20,17 @@ export class PostgresSandboxIntents extends SandboxIntents {
     return row;
   }
 
+  async addNew(tx: Transaction, intents: readonly Omit<SandboxIntent, 'status'>[]): Promise<ReadonlyMap<string, SandboxIntent>> {
+    const rows = await inside(tx).rows<SandboxIntent>(
+      `insert into sandbox_intents (id, order_id, amount_cents, currency, client_secret)
+       select id, "orderId", "amountCents", currency, "clientSecret"
+       from jsonb_to_recordset($1::jsonb) as i(id text, "orderId" uuid, "amountCents" integer, currency text, "clientSecret" text)
+       on conflict (order_id) do nothing returning ${COLUMNS}`,
+      [JSON.stringify(intents)],
+    );
+    return new Map(rows.map((row) => [row.id, row]));
+  }
+
   async lock(tx: Transaction, intentId: string): Promise<SandboxIntent | undefined> {
     const rows = await inside(tx).rows<SandboxIntent>(`select ${COLUMNS} from sandbox_intents where id = $1 for update`, [
       intentId,
@@ -27,8 +38,16 @@ export class PostgresSandboxIntents extends SandboxIntents {
     return rows[0];
   }
 
-  async setStatus(tx: Transaction, intentId: string, status: SandboxIntentStatus): Promise<void> {
-    await inside(tx).rows(`update sandbox_intents set status = $2 where id = $1`, [intentId, status]);
+  async lockFree(tx: Transaction, intentIds: readonly string[]): Promise<ReadonlyMap<string, SandboxIntent>> {
+    const rows = await inside(tx).rows<SandboxIntent>(
+      `select ${COLUMNS} from sandbox_intents where id = any($1) for update skip locked`,
+      [intentIds],
+    );
+    return new Map(rows.map((row) => [row.id, row]));
+  }
+
+  async setStatus(tx: Transaction, intentIds: readonly string[], status: SandboxIntentStatus): Promise<void> {
+    await inside(tx).rows(`update sandbox_intents set status = $2 where id = any($1)`, [intentIds, status]);
   }
 
   async refunds(tx: Transaction, intentId: string): Promise<readonly { key: string; amountCents: number }[]> {

@@ -4,7 +4,7 @@ import { cancelSandboxIntent, refundSandboxIntent } from '#domain/payment/sandbo
 import { mustBeOutsideTransaction } from '#platform/postgres/open-transaction';
 import { randomInt } from 'node:crypto';
 import type { PaymentEvent, PaymentIntent } from '../payment.api.ts';
-import { PaymentProvider, type SandboxIntents } from '../application/ports.ts';
+import { PaymentProvider, type SandboxIntent, type SandboxIntents } from '../application/ports.ts';
 import { ProviderRefused } from './provider-errors.ts';
 import { readWebhook } from './webhooks.ts';
 
@@ -19,6 +19,8 @@ function randomText(length: number): string {
  * wants to tell comes as a signed webhook. Its transactions are steps: the caller's key belongs to the checkout.
  */
 export class SandboxPayments extends PaymentProvider {
+  private readonly add: (fresh: Omit<SandboxIntent, 'status'>) => Promise<SandboxIntent>;
+
   constructor(
     private readonly transactions: TransactionManager,
     private readonly intents: SandboxIntents,
@@ -26,13 +28,19 @@ export class SandboxPayments extends PaymentProvider {
     private readonly options: { publicUrl: string; webhookSecret: string },
   ) {
     super();
+    this.add = transactions.stepTogether({
+      many: async (tx, fresh) => {
+        const added = await intents.addNew(tx, fresh);
+        return fresh.map(({ id }) => added.get(id));
+      },
+      one: (tx, fresh) => intents.addOnce(tx, fresh),
+    });
   }
 
   async createIntent(order: { orderId: string; amountCents: number; currency: string }): Promise<PaymentIntent> {
     mustBeOutsideTransaction('A payment intent');
     const id = `pi_${randomText(24)}`;
-    const fresh = { ...order, id, clientSecret: `${id}_secret_${randomText(24)}` };
-    const intent = await this.transactions.runStep((tx) => this.intents.addOnce(tx, fresh));
+    const intent = await this.add({ ...order, id, clientSecret: `${id}_secret_${randomText(24)}` });
     if (intent.amountCents !== order.amountCents || intent.currency !== order.currency) {
       throw new ProviderRefused('this order has an intent over another amount');
     }
@@ -55,7 +63,7 @@ export class SandboxPayments extends PaymentProvider {
       const status = refundSandboxIntent({ ...intent, refundedCents }, amountCents);
       if (!status) throw new ProviderRefused('that much was not paid, or not any more');
       await this.intents.addRefund(tx, { key, intentId, amountCents });
-      await this.intents.setStatus(tx, intentId, status);
+      await this.intents.setStatus(tx, [intentId], status);
     });
   }
 
@@ -65,7 +73,7 @@ export class SandboxPayments extends PaymentProvider {
       const intent = await this.intents.lock(tx, intentId);
       if (!intent) throw new ProviderRefused('no such intent', 'resource_missing');
       const status = cancelSandboxIntent(intent.status);
-      if (status) await this.intents.setStatus(tx, intentId, status);
+      if (status) await this.intents.setStatus(tx, [intentId], status);
     });
   }
 

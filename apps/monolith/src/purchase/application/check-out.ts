@@ -1,8 +1,9 @@
 import type { Ids } from '#application/ids';
 import type { Transaction, TransactionManager } from '#application/transaction-manager';
 import { DomainError } from '#domain/shared/domain-error';
-import { assertHoldersMatch } from '#domain/purchase/order';
+import { assertHoldersMatch, holdersMatch } from '#domain/purchase/order';
 import { assertCheckoutAllowed } from '#domain/purchase/reservation';
+import { firstOfEach } from './first-of-each.ts';
 import type { Order, OrderConsequences, Orders, Payments, Reservation, Reservations } from './ports.ts';
 
 export interface CheckOutCommand {
@@ -18,6 +19,10 @@ export interface CheckedOut {
   readonly isNew: boolean;
 }
 
+interface AskedForPayment extends CheckedOut {
+  readonly payment: Order['payment'];
+}
+
 /** The hold ended while the provider was asked: nobody may pay this order any more. */
 class OrderOver extends Error {
   constructor(readonly order: Order) {
@@ -30,6 +35,9 @@ class OrderOver extends Error {
  * the intent at the provider (same order, same intent), the intent on the order (committed with the answer).
  */
 export class CheckOut {
+  private readonly place: (command: CheckOutCommand) => Promise<CheckedOut>;
+  private readonly record: (asked: AskedForPayment) => Promise<CheckedOut>;
+
   constructor(
     private readonly transactions: TransactionManager,
     private readonly reservations: Reservations,
@@ -37,10 +45,19 @@ export class CheckOut {
     private readonly payments: Payments,
     private readonly consequences: OrderConsequences,
     private readonly ids: Ids,
-  ) {}
+  ) {
+    this.place = transactions.stepTogether({
+      many: (tx, commands) => this.placeMany(tx, commands),
+      one: (tx, command) => this.placeOrder(tx, command),
+    });
+    this.record = transactions.together({
+      many: (tx, asked) => this.recordMany(tx, asked),
+      one: (tx, asked) => this.withIntent(tx, asked),
+    });
+  }
 
   async execute(command: CheckOutCommand): Promise<CheckedOut> {
-    const { order, isNew } = await this.transactions.runStep((tx) => this.placeOrder(tx, command));
+    const { order, isNew } = await this.place(command);
     if (order.payment.intentId) return this.transactions.run(() => Promise.resolve({ order, isNew }));
     const {
       provider,
@@ -54,7 +71,7 @@ export class CheckOut {
     });
     const payment = { provider, intentId, clientSecret, confirmUrl };
     try {
-      return await this.transactions.run(async (tx) => ({ order: await this.withIntent(tx, order, payment), isNew }));
+      return await this.record({ order, isNew, payment });
     } catch (error) {
       if (error instanceof OrderOver) await this.takeIntentBack(error.order, payment);
       throw error;
@@ -67,17 +84,39 @@ export class CheckOut {
     assertCheckoutAllowed(reservation.status);
     const existing = reservation.status === 'ordered' ? await this.orders.lockOfReservation(tx, reservation.id) : undefined;
     if (existing) return { order: existing, isNew: false };
-    assertHoldersMatch(
-      reservation.seats.map(({ seatId }) => seatId),
-      command.holders.map(({ seatId }) => seatId),
-    );
-    const order = await this.newOrder(tx, reservation, command);
-    if (!(await this.orders.add(tx, order))) {
+    assertHoldersMatch(seatsOf(reservation), seatsOf({ seats: command.holders }));
+    const [number = ''] = await this.orders.nextNumbers(tx, 1);
+    const order = this.newOrder(reservation, command, number);
+    if ((await this.orders.place(tx, [order])).size === 0) {
       await this.endLapsedOrder(tx, reservation.sessionToken ?? '');
-      await this.orders.add(tx, order);
+      await this.orders.place(tx, [order]);
     }
-    await this.reservations.setStatus(tx, reservation.id, 'ordered');
     return { order, isNew: true };
+  }
+
+  /** Plain is a living hold that has no order yet, checked out by its fan with its seats, in a window without an order. */
+  private async placeMany(tx: Transaction, commands: readonly CheckOutCommand[]): Promise<readonly (CheckedOut | undefined)[]> {
+    const free = await this.reservations.lockFree(
+      tx,
+      commands.map(({ reservationId }) => reservationId),
+    );
+    const plain = firstOfEach(commands, ({ reservationId }) => reservationId).flatMap((command) => {
+      const reservation = free.get(command.reservationId);
+      const isPlain =
+        reservation?.userId === command.userId &&
+        reservation.status === 'held' &&
+        holdersMatch(seatsOf(reservation), seatsOf({ seats: command.holders }));
+      return isPlain ? [{ command, reservation }] : [];
+    });
+    if (plain.length === 0) return commands.map(() => undefined);
+    const numbers = await this.orders.nextNumbers(tx, plain.length);
+    const orders = plain.map(({ command, reservation }, index) => this.newOrder(reservation, command, numbers[index] ?? ''));
+    const placed = await this.orders.place(tx, orders);
+    const byCommand = new Map(plain.map(({ command }, index) => [command, orders[index]]));
+    return commands.map((command) => {
+      const order = byCommand.get(command);
+      return order && placed.has(order.id) ? { order, isNew: true } : undefined;
+    });
   }
 
   /** The window has an order. If its hold is over it only waits for the scheduler, and this fan need not. */
@@ -90,14 +129,14 @@ export class CheckOut {
         order_id: rival?.id,
       });
     }
-    await this.orders.setStatus(tx, order.id, 'expired', ['expired']);
+    await this.orders.setStatus(tx, [order.id], 'expired', ['expired']);
     await this.orders.giveUpWindow(tx, order);
   }
 
-  private async newOrder(tx: Transaction, reservation: Reservation, command: CheckOutCommand): Promise<Order> {
+  private newOrder(reservation: Reservation, command: CheckOutCommand, number: string): Order {
     return {
       id: this.ids.next(),
-      number: await this.orders.nextNumber(tx),
+      number,
       matchId: reservation.matchId,
       reservationId: reservation.id,
       userId: reservation.userId,
@@ -112,12 +151,23 @@ export class CheckOut {
   }
 
   /** A payment may have come before this; then the order is already completed, and that is its answer. */
-  private async withIntent(tx: Transaction, { id }: Order, payment: Order['payment']): Promise<Order> {
+  private async withIntent(tx: Transaction, { order: { id }, isNew, payment }: AskedForPayment): Promise<CheckedOut> {
     const order = await this.orders.lock(tx, id);
     if (!order) throw new Error(`order ${id} is gone`);
     if (order.status === 'cancelled' || order.status === 'expired') throw new OrderOver(order);
     await this.orders.setIntent(tx, id, payment);
-    return { ...order, payment };
+    return { order: { ...order, payment }, isNew };
+  }
+
+  /** Plain is an order that still awaits its payment. */
+  private async recordMany(tx: Transaction, asked: readonly AskedForPayment[]): Promise<readonly (CheckedOut | undefined)[]> {
+    const first = firstOfEach(asked, ({ order }) => order.id);
+    const recorded = await this.orders.setFirstIntents(
+      tx,
+      first.map(({ order, payment }) => ({ orderId: order.id, payment })),
+    );
+    const plain = new Set(first.filter(({ order }) => recorded.has(order.id)));
+    return asked.map((one) => (plain.has(one) ? { order: { ...one.order, payment: one.payment }, isNew: one.isNew } : undefined));
   }
 
   /** Kept on the order all the same: who pays in spite of it has a payment that can be told whose it is. */
@@ -130,4 +180,8 @@ export class CheckOut {
       throw new DomainError('RESERVATION_EXPIRED', 'This reservation has expired; its seats are for sale again.');
     throw new DomainError('INVALID_STATE', 'This reservation was given back meanwhile.', { status: 'released' });
   }
+}
+
+function seatsOf({ seats }: { readonly seats: readonly { readonly seatId: string }[] }): string[] {
+  return seats.map(({ seatId }) => seatId);
 }

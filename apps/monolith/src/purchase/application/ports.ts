@@ -144,6 +144,8 @@ export abstract class Reservations {
   abstract find(reservationId: string): Promise<Reservation | undefined>;
   /** Locked until the transaction ends; undefined when there is none or it is another fan's. */
   abstract lock(tx: Transaction, reservationId: string, userId?: string): Promise<Reservation | undefined>;
+  /** Locked, as many as nobody else has locked: waits for nobody. */
+  abstract lockFree(tx: Transaction, reservationIds: readonly string[]): Promise<ReadonlyMap<string, Reservation>>;
   abstract setStatus(tx: Transaction, reservationId: string, status: ReservationStatus): Promise<void>;
   /** Gives its seats back: for sale at once. */
   abstract freeSeats(tx: Transaction, reservationId: string): Promise<void>;
@@ -154,10 +156,15 @@ export abstract class Reservations {
    * ended, and the fan was given others, while the transaction was under way.
    */
   abstract staysCounted(tx: Transaction, reservation: Reservation): Promise<boolean>;
+  /**
+   * Sells the seats of living holds and ends these as completed. Waits for nobody: a hold one of whose seats is locked this
+   * moment is left as it was. Returns the ids of the others.
+   */
+  abstract complete(tx: Transaction, reservations: readonly Reservation[]): Promise<ReadonlySet<string>>;
   /** Counts an ended hold among its fan's seats again; false when with the others they would be more than `limit`. */
   abstract countAgain(tx: Transaction, reservation: Reservation, limit: number): Promise<boolean>;
-  /** The other living holds of the same window that nobody is paying for. */
-  abstract othersInWindow(tx: Transaction, reservation: Reservation): Promise<readonly string[]>;
+  /** The living holds of these windows that nobody is paying for. */
+  abstract unpaidInWindows(tx: Transaction, sessionTokens: readonly string[]): Promise<readonly string[]>;
   /**
    * Looks at up to `limit` reservations whose time has come and ends those that nobody has ended. Moves rows, decides
    * nothing. Fewer than `limit` looked at: there are no more.
@@ -167,12 +174,14 @@ export abstract class Reservations {
 
 export abstract class Orders {
   /** "ORD-2026-001234": of this year, and never given again. */
-  abstract nextNumber(tx: Transaction): Promise<string>;
-  /** False, and nothing added, when another order has the same window. */
-  abstract add(tx: Transaction, order: Order): Promise<boolean>;
+  abstract nextNumbers(tx: Transaction, count: number): Promise<readonly string[]>;
+  /** Adds them; their holds are ordered from now on. Nothing of those whose window another order has. Returns the ids of the others. */
+  abstract place(tx: Transaction, orders: readonly Order[]): Promise<ReadonlySet<string>>;
   /** Locked until the transaction ends, like the next; its reservation is locked before it, by everybody. */
   abstract lock(tx: Transaction, orderId: string): Promise<Order | undefined>;
   abstract lockOfReservation(tx: Transaction, reservationId: string): Promise<Order | undefined>;
+  /** Orders that await this payment, by intent; as many as nobody else has locked: waits for nobody. */
+  abstract lockAwaiting(tx: Transaction, intentIds: readonly string[]): Promise<ReadonlyMap<string, Order>>;
   /** Whose payment this is; the id of the order itself serves when the payment came before we heard of its intent. */
   abstract reservationPaid(tx: Transaction, by: { intentId?: string; orderId?: string }): Promise<string | undefined>;
   /** The order that has this window: it is being paid, or was. */
@@ -181,7 +190,12 @@ export abstract class Orders {
   abstract reclaimWindow(tx: Transaction, order: Order): Promise<boolean>;
   abstract giveUpWindow(tx: Transaction, order: Order): Promise<void>;
   abstract setIntent(tx: Transaction, orderId: string, payment: Order['payment']): Promise<void>;
-  abstract setStatus(tx: Transaction, orderId: string, status: OrderStatus, events: readonly string[]): Promise<void>;
+  /** For orders that await payment and have no intent. Waits for nobody; returns the ids of those it could. */
+  abstract setFirstIntents(
+    tx: Transaction,
+    intents: readonly { readonly orderId: string; readonly payment: Order['payment'] }[],
+  ): Promise<ReadonlySet<string>>;
+  abstract setStatus(tx: Transaction, orderIds: readonly string[], status: OrderStatus, events: readonly string[]): Promise<void>;
   abstract note(tx: Transaction, orderId: string, event: string): Promise<void>;
 }
 
@@ -194,9 +208,14 @@ export abstract class Payments {
   }>;
 }
 
+export interface CompletedOrder {
+  readonly order: Order;
+  readonly reservation: Reservation;
+}
+
 /** What follows from an order's fate, in the transaction that decides it: tickets, the end of the turn, what is told to whom. */
 export abstract class OrderConsequences {
-  abstract completed(tx: Transaction, order: Order, reservation: Reservation): Promise<void>;
+  abstract completed(tx: Transaction, completed: readonly CompletedOrder[]): Promise<void>;
   /** All that was paid goes back, which may be another amount than was asked for. */
   abstract refunded(tx: Transaction, order: Order, paid: Money): Promise<void>;
   abstract cancelled(tx: Transaction, order: Order): Promise<void>;
@@ -211,9 +230,12 @@ export interface ProviderEvent {
   readonly currency: string | undefined;
 }
 
-/** Remembers the provider's events; false when this one has already taken effect. */
+/** Remembers the provider's events. */
 export abstract class PaymentInbox {
+  /** False when this one has already taken effect. */
   abstract remember(tx: Transaction, event: ProviderEvent): Promise<boolean>;
+  /** Fails, and the transaction with it, when one of them has. */
+  abstract rememberNew(tx: Transaction, events: readonly ProviderEvent[]): Promise<void>;
 }
 
 /** What the waiting room did, in our words. */

@@ -22,7 +22,7 @@ export class ReleaseReservation {
       await this.reservations.freeSeats(tx, reservation.id);
       const order = reservation.status === 'ordered' ? await this.orders.lockOfReservation(tx, reservation.id) : undefined;
       if (order?.status !== 'awaiting_payment') return reservation;
-      await this.orders.setStatus(tx, order.id, 'cancelled', ['cancelled']);
+      await this.orders.setStatus(tx, [order.id], 'cancelled', ['cancelled']);
       await this.orders.giveUpWindow(tx, order);
       await this.consequences.cancelled(tx, order);
       return reservation;

@@ -1,6 +1,17 @@
 import type { Transaction, TransactionManager } from '#application/transaction-manager';
 import { afterPayment } from '#domain/purchase/order';
-import type { MatchesForSale, Order, OrderConsequences, Orders, PaymentInbox, Reservation, Reservations } from './ports.ts';
+import type { Money } from '#domain/shared/money';
+import { firstOfEach } from './first-of-each.ts';
+import type {
+  CompletedOrder,
+  MatchesForSale,
+  Order,
+  OrderConsequences,
+  Orders,
+  PaymentInbox,
+  Reservation,
+  Reservations,
+} from './ports.ts';
 
 export interface PaymentNews {
   readonly eventId: string;
@@ -21,38 +32,79 @@ export type Settled = 'completed' | 'refunded' | 'noted' | 'repeated' | 'unknown
  * completed; otherwise → refunded. There is no third state (W9).
  */
 export class SettlePayment {
+  readonly execute: (news: PaymentNews) => Promise<Settled>;
+
   constructor(
-    private readonly transactions: TransactionManager,
+    transactions: TransactionManager,
     private readonly inbox: PaymentInbox,
     private readonly orders: Orders,
     private readonly reservations: Reservations,
     private readonly matches: MatchesForSale,
     private readonly consequences: OrderConsequences,
-  ) {}
-
-  execute(news: PaymentNews): Promise<Settled> {
-    return this.transactions.run(async (tx) => {
-      if (!(await this.inbox.remember(tx, news))) return 'repeated';
-      const reservationId =
-        news.intentId && (await this.orders.reservationPaid(tx, { intentId: news.intentId, orderId: news.orderId }));
-      const reservation = reservationId ? await this.reservations.lock(tx, reservationId) : undefined;
-      const order = reservation && (await this.orders.lockOfReservation(tx, reservation.id));
-      if (!order) return 'unknown intent';
-      if (news.outcome === 'succeeded') return this.paid(tx, await this.withIntent(tx, order, news), reservation, news);
-      if (news.outcome === 'failed') await this.orders.note(tx, order.id, 'payment_failed');
-      return 'noted';
+  ) {
+    this.execute = transactions.together({
+      many: (tx, news) => this.settleMany(tx, news),
+      one: (tx, news) => this.settle(tx, news),
     });
   }
 
+  private async settle(tx: Transaction, news: PaymentNews): Promise<Settled> {
+    if (!(await this.inbox.remember(tx, news))) return 'repeated';
+    const reservationId =
+      news.intentId && (await this.orders.reservationPaid(tx, { intentId: news.intentId, orderId: news.orderId }));
+    const reservation = reservationId ? await this.reservations.lock(tx, reservationId) : undefined;
+    const order = reservation && (await this.orders.lockOfReservation(tx, reservation.id));
+    if (!order) return 'unknown intent';
+    if (news.outcome === 'succeeded') return this.paid(tx, await this.withIntent(tx, order, news), reservation, news);
+    if (news.outcome === 'failed') await this.orders.note(tx, order.id, 'payment_failed');
+    return 'noted';
+  }
+
+  /** Plain is the exact payment of an order that awaits it, while its hold is alive. */
+  private async settleMany(tx: Transaction, news: readonly PaymentNews[]): Promise<readonly (Settled | undefined)[]> {
+    const succeeded = firstOfEach(
+      news.filter(({ outcome, intentId }) => outcome === 'succeeded' && intentId),
+      ({ intentId = '' }) => intentId,
+    );
+    const orders = await this.orders.lockAwaiting(
+      tx,
+      succeeded.map(({ intentId = '' }) => intentId),
+    );
+    const holds = await this.reservations.lockFree(
+      tx,
+      [...orders.values()].map(({ reservationId }) => reservationId),
+    );
+    const payable = succeeded.flatMap((one) => {
+      const order = orders.get(one.intentId ?? '');
+      const reservation = holds.get(order?.reservationId ?? '');
+      const isPlain = order && reservation?.status === 'ordered' && isExactly(order, one);
+      return isPlain ? [{ one, order, reservation }] : [];
+    });
+    const sold =
+      payable.length > 0
+        ? await this.reservations.complete(
+            tx,
+            payable.map(({ reservation }) => reservation),
+          )
+        : new Set();
+    const completed = payable.filter(({ reservation }) => sold.has(reservation.id));
+    const plain = new Set(completed.map(({ one }) => one));
+    if (completed.length > 0) {
+      await this.inbox.rememberNew(tx, [...plain]);
+      await this.concludeCompleted(tx, completed);
+    }
+    return news.map((one) => (plain.has(one) ? 'completed' : undefined));
+  }
+
   private async paid(tx: Transaction, order: Order, reservation: Reservation, news: PaymentNews): Promise<Settled> {
-    const paid = { amountCents: news.amountCents ?? order.totalCents, currency: news.currency?.toUpperCase() ?? '' };
-    const paidExactly = paid.amountCents === order.totalCents && paid.currency === order.currency;
+    const paid = paidFor(order, news);
+    const paidExactly = isExactly(order, news);
     const isOpen = order.status !== 'completed' && order.status !== 'refunded';
     const hasSeats = isOpen && paidExactly && (await this.hasSeats(tx, order, reservation));
     const outcome = afterPayment({ status: order.status, paidExactly, hasSeats });
     if (outcome === 'nothing') return 'noted';
     if (outcome === 'complete') return this.complete(tx, order, reservation);
-    await this.orders.setStatus(tx, order.id, 'refunded', [
+    await this.orders.setStatus(tx, [order.id], 'refunded', [
       'payment_succeeded',
       paidExactly ? 'seats_gone' : 'payment_mismatch',
       'refunded',
@@ -76,13 +128,20 @@ export class SettlePayment {
 
   private async complete(tx: Transaction, order: Order, reservation: Reservation): Promise<Settled> {
     await this.reservations.setStatus(tx, reservation.id, 'completed');
-    await this.orders.setStatus(tx, order.id, 'completed', ['payment_succeeded', 'completed']);
-    await this.consequences.completed(tx, order, reservation);
-    for (const other of reservation.sessionToken ? await this.reservations.othersInWindow(tx, reservation) : []) {
+    await this.concludeCompleted(tx, [{ order, reservation }]);
+    return 'completed';
+  }
+
+  /** What is left to do once the seats are sold and the holds completed. */
+  private async concludeCompleted(tx: Transaction, completed: readonly CompletedOrder[]): Promise<void> {
+    const orderIds = completed.map(({ order }) => order.id);
+    await this.orders.setStatus(tx, orderIds, 'completed', ['payment_succeeded', 'completed']);
+    await this.consequences.completed(tx, completed);
+    const windows = completed.flatMap(({ reservation }) => reservation.sessionToken ?? []);
+    for (const other of windows.length > 0 ? await this.reservations.unpaidInWindows(tx, windows) : []) {
       await this.reservations.setStatus(tx, other, 'released');
       await this.reservations.freeSeats(tx, other);
     }
-    return 'completed';
   }
 
   /** Nobody can pay for this order any more, so nobody waits for its seats. */
@@ -99,4 +158,15 @@ export class SettlePayment {
     await this.orders.setIntent(tx, order.id, payment);
     return { ...order, payment };
   }
+}
+
+function paidFor(order: Order, news: PaymentNews): Money {
+  return { amountCents: news.amountCents ?? order.totalCents, currency: news.currency?.toUpperCase() ?? '' };
+}
+
+/** Amount, currency, and the order it was asked for (W9): a payment that was meant for another one pays none. */
+function isExactly(order: Order, news: PaymentNews): boolean {
+  const { amountCents, currency } = paidFor(order, news);
+  const isMeant = news.orderId === undefined || news.orderId === order.id;
+  return isMeant && amountCents === order.totalCents && currency === order.currency;
 }

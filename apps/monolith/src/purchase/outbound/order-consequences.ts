@@ -1,7 +1,7 @@
 import type { Transaction } from '#application/transaction-manager';
 import type { Money } from '#domain/shared/money';
-import type { TicketingApi } from '../../ticketing/ticketing.api.ts';
-import { OrderConsequences, type Order, type Reservation } from '../application/ports.ts';
+import type { OrderToIssue, TicketingApi } from '../../ticketing/ticketing.api.ts';
+import { OrderConsequences, type CompletedOrder, type Order } from '../application/ports.ts';
 import type { OrderMessenger } from './order-messenger.ts';
 import type { PostgresPurchaseWindows } from './postgres-purchase-windows.ts';
 
@@ -15,16 +15,11 @@ export class RecordedOrderConsequences extends OrderConsequences {
     super();
   }
 
-  async completed(tx: Transaction, order: Order, reservation: Reservation): Promise<void> {
-    const holders = new Map(order.holders.map(({ seatId, name }) => [seatId, name]));
-    const tickets = await this.ticketing.issue(tx, {
-      orderId: order.id,
-      matchId: order.matchId,
-      userId: order.userId,
-      seats: reservation.seats.map((seat) => ({ ...seat, holderName: holders.get(seat.seatId) ?? '' })),
-    });
-    if (reservation.sessionToken) await this.windows.end(tx, reservation.sessionToken, 'completed');
-    await this.messenger.completed(tx, order, reservation, tickets);
+  async completed(tx: Transaction, completed: readonly CompletedOrder[]): Promise<void> {
+    const tickets = await this.ticketing.issue(tx, completed.map(ticketsToIssue));
+    const used = completed.flatMap(({ reservation }) => reservation.sessionToken ?? []);
+    await this.windows.end(tx, used, 'completed');
+    await this.messenger.completed(tx, completed, tickets);
   }
 
   refunded(tx: Transaction, order: Order, paid: Money): Promise<void> {
@@ -34,4 +29,14 @@ export class RecordedOrderConsequences extends OrderConsequences {
   cancelled(tx: Transaction, order: Order): Promise<void> {
     return this.messenger.cancelled(tx, order);
   }
+}
+
+function ticketsToIssue({ order, reservation }: CompletedOrder): OrderToIssue {
+  const holders = new Map(order.holders.map(({ seatId, name }) => [seatId, name]));
+  return {
+    orderId: order.id,
+    matchId: order.matchId,
+    userId: order.userId,
+    seats: reservation.seats.map((seat) => ({ ...seat, holderName: holders.get(seat.seatId) ?? '' })),
+  };
 }

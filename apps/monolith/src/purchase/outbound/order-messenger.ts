@@ -7,7 +7,7 @@ import type { FansApi } from '../../fans/fans.api.ts';
 import { PAYMENTS_DESTINATION, type PaymentCommand } from '../../payment/payment.api.ts';
 import type { IssuedTicket } from '../../ticketing/ticketing.api.ts';
 import { WAITING_ROOM_DESTINATION, type WaitingRoomMessage } from '../../waiting-room/waiting-room.api.ts';
-import type { MatchesForSale, Order, Reservation } from '../application/ports.ts';
+import type { CompletedOrder, MatchesForSale, MatchForSale, Order } from '../application/ports.ts';
 import { orderConfirmation, refundNotice, ticketDelivery, type ToldOrder } from './order-messages.ts';
 
 /** Who has to hear of an order: the fan by mail and push, the waiting room, the payment provider. All through the outbox. */
@@ -20,10 +20,22 @@ export class OrderMessenger {
     private readonly clock: Clock,
   ) {}
 
-  async completed(tx: Transaction, order: Order, reservation: Reservation, tickets: readonly IssuedTicket[]): Promise<void> {
-    const told = await this.told(tx, order);
-    const turnIsUsed = reservation.sessionToken ? [this.turnIsUsed(order, reservation.sessionToken)] : [];
-    await this.outbox.append(tx, [orderConfirmation(told, reservation), ...ticketDelivery(told, tickets), ...turnIsUsed]);
+  async completed(
+    tx: Transaction,
+    completed: readonly CompletedOrder[],
+    tickets: ReadonlyMap<string, readonly IssuedTicket[]>,
+  ): Promise<void> {
+    const told = await this.told(
+      tx,
+      completed.map(({ order }) => order),
+    );
+    const messages = completed.flatMap(({ order, reservation }, index) => {
+      const one = told[index];
+      if (!one) return [];
+      const turnIsUsed = reservation.sessionToken ? [this.turnIsUsed(order, reservation.sessionToken)] : [];
+      return [orderConfirmation(one, reservation), ...ticketDelivery(one, tickets.get(order.id) ?? []), ...turnIsUsed];
+    });
+    await this.outbox.append(tx, messages);
   }
 
   async refunded(tx: Transaction, order: Order, paid: Money): Promise<void> {
@@ -32,7 +44,8 @@ export class OrderMessenger {
     const command: PaymentCommand = { kind: 'refund', intentId, amountCents: paid.amountCents, key: `refund-${order.id}` };
     // A seat may be given away, and no provider gives back nothing.
     const commands = paid.amountCents > 0 ? [this.payment(order, 'order.refunded', command)] : [];
-    await this.outbox.append(tx, [...commands, refundNotice(await this.told(tx, order), paid)]);
+    const told = await this.told(tx, [order]);
+    await this.outbox.append(tx, [...commands, ...told.map((one) => refundNotice(one, paid))]);
   }
 
   async cancelled(tx: Transaction, order: Order): Promise<void> {
@@ -54,11 +67,22 @@ export class OrderMessenger {
     return { id: this.ids.next(), destination: WAITING_ROOM_DESTINATION, event: 'order.completed', body };
   }
 
-  private async told(tx: Transaction, order: Order): Promise<ToldOrder> {
-    const match = await this.matches.match(order.matchId, tx);
-    if (!match) throw new Error(`order ${order.id} is for a match that does not exist`);
-    const contacts = await this.fans.contacts(tx, [order.userId]);
-    const contact = contacts.get(order.userId) ?? { userId: order.userId, locale: 'hr' as const, fcmTokens: [] };
-    return { order, match, contact, now: this.clock.now(), nextId: () => this.ids.next() };
+  /** In their order. */
+  private async told(tx: Transaction, orders: readonly Order[]): Promise<readonly ToldOrder[]> {
+    const contacts = await this.fans.contacts(
+      tx,
+      orders.map(({ userId }) => userId),
+    );
+    const matches = new Map<string, MatchForSale>();
+    for (const matchId of new Set(orders.map((order) => order.matchId))) {
+      const match = await this.matches.match(matchId, tx);
+      if (match) matches.set(matchId, match);
+    }
+    return orders.map((order) => {
+      const match = matches.get(order.matchId);
+      if (!match) throw new Error(`order ${order.id} is for a match that does not exist`);
+      const contact = contacts.get(order.userId) ?? { userId: order.userId, locale: 'hr' as const, fcmTokens: [] };
+      return { order, match, contact, now: this.clock.now(), nextId: () => this.ids.next() };
+    });
   }
 }

@@ -8,37 +8,46 @@ export const ORDER_COLUMNS = `
   o.status, o.total_cents as "totalCents", o.currency, o.email, o.holders,
   jsonb_build_object('provider', o.provider, 'intentId', o.intent_id, 'clientSecret', o.client_secret, 'confirmUrl', o.confirm_url) as payment`;
 
+const PLACE = `
+  with added as (
+    insert into orders (id, number, match_id, reservation_id, user_id, session_token, claims_window, status, total_cents, currency, email,
+                        holders, provider)
+    select id, number, "matchId", "reservationId", "userId", "sessionToken", "sessionToken" is not null, status, "totalCents", currency, email,
+           holders, payment ->> 'provider'
+    from jsonb_to_recordset($1::jsonb) as o(id uuid, number text, "matchId" uuid, "reservationId" uuid, "userId" uuid, "sessionToken" text,
+      status text, "totalCents" integer, currency text, email text, holders jsonb, payment jsonb)
+    on conflict (session_token) where claims_window do nothing returning id, reservation_id
+  ), noted as (
+    insert into order_timeline (order_id, event) select id, 'created' from added
+  ), ordered as (
+    update reservations set status = 'ordered' where id = any(array(select reservation_id from added))
+  ) select id from added`;
+
+/** Locks before it changes, as an update would wait for whoever has a row. */
+const SET_FIRST_INTENTS = `
+  with given as (
+    select * from jsonb_to_recordset($1::jsonb) as p("orderId" uuid, provider text, "intentId" text, "clientSecret" text, "confirmUrl" text)
+  ), free as (
+    select id from orders where id = any($2::uuid[]) and status = 'awaiting_payment' and intent_id is null for update skip locked
+  ), updated as (
+    update orders o set provider = given.provider, intent_id = "intentId", client_secret = "clientSecret", confirm_url = "confirmUrl"
+    from given join free on free.id = given."orderId" where o.id = free.id and o.id = any($2::uuid[]) returning o.id, o.intent_id
+  ), known as (
+    insert into order_intents (intent_id, order_id) select intent_id, id from updated on conflict (intent_id) do nothing
+  ) select id from updated`;
+
 export class PostgresOrders extends Orders {
-  async nextNumber(tx: Transaction): Promise<string> {
-    const [row] = await inside(tx).rows<{ year: number; number: string }>(
-      `select extract(year from now() at time zone 'UTC')::int as year, nextval('order_numbers') as number`,
+  async nextNumbers(tx: Transaction, count: number): Promise<readonly string[]> {
+    const rows = await inside(tx).rows<{ year: number; number: string }>(
+      `select extract(year from now() at time zone 'UTC')::int as year, nextval('order_numbers') as number from generate_series(1, $1)`,
+      [count],
     );
-    return orderNumber(row?.year ?? 0, Number(row?.number));
+    return rows.map(({ year, number }) => orderNumber(year, Number(number)));
   }
 
-  async add(tx: Transaction, order: Order): Promise<boolean> {
-    const added = await inside(tx).rows(
-      `insert into orders (id, number, match_id, reservation_id, user_id, session_token, claims_window, status, total_cents, currency, email,
-                           holders, provider)
-       values ($1, $2, $3, $4, $5, $6, $6::text is not null, $7, $8, $9, $10, $11::jsonb, $12)
-       on conflict (session_token) where claims_window do nothing returning 1`,
-      [
-        order.id,
-        order.number,
-        order.matchId,
-        order.reservationId,
-        order.userId,
-        order.sessionToken,
-        order.status,
-        order.totalCents,
-        order.currency,
-        order.email,
-        JSON.stringify(order.holders),
-        order.payment.provider,
-      ],
-    );
-    if (added.length > 0) await this.note(tx, order.id, 'created');
-    return added.length > 0;
+  async place(tx: Transaction, orders: readonly Order[]): Promise<ReadonlySet<string>> {
+    const rows = await inside(tx).rows<{ id: string }>(PLACE, [JSON.stringify(orders)]);
+    return new Set(rows.map(({ id }) => id));
   }
 
   async lock(tx: Transaction, orderId: string): Promise<Order | undefined> {
@@ -98,12 +107,35 @@ export class PostgresOrders extends Orders {
     ]);
   }
 
-  async setStatus(tx: Transaction, orderId: string, status: OrderStatus, events: readonly string[]): Promise<void> {
-    await inside(tx).rows(
-      `update orders set status = $2, completed_at = case when $2 = 'completed' then now() else completed_at end where id = $1`,
-      [orderId, status],
+  async lockAwaiting(tx: Transaction, intentIds: readonly string[]): Promise<ReadonlyMap<string, Order>> {
+    const rows = await inside(tx).rows<Order>(
+      `select ${ORDER_COLUMNS} from order_intents i join orders o on o.id = i.order_id
+       where i.intent_id = any($1) and o.intent_id = i.intent_id and o.status = 'awaiting_payment' for update of o skip locked`,
+      [intentIds],
     );
-    for (const event of events) await this.note(tx, orderId, event);
+    return new Map(rows.map((order) => [order.payment.intentId ?? '', order]));
+  }
+
+  async setFirstIntents(
+    tx: Transaction,
+    intents: readonly { readonly orderId: string; readonly payment: Order['payment'] }[],
+  ): Promise<ReadonlySet<string>> {
+    const rows = await inside(tx).rows<{ id: string }>(SET_FIRST_INTENTS, [
+      JSON.stringify(intents.map(({ orderId, payment }) => ({ orderId, ...payment }))),
+      intents.map(({ orderId }) => orderId),
+    ]);
+    return new Set(rows.map(({ id }) => id));
+  }
+
+  async setStatus(tx: Transaction, orderIds: readonly string[], status: OrderStatus, events: readonly string[]): Promise<void> {
+    await inside(tx).rows(
+      `with changed as (
+         update orders set status = $2, completed_at = case when $2 = 'completed' then now() else completed_at end where id = any($1::uuid[])
+       ) insert into order_timeline (order_id, event)
+         select o.id, e.event from unnest($1::uuid[]) with ordinality as o(id, position) cross join unnest($3::text[]) with ordinality as e(event, position)
+         order by o.position, e.position`,
+      [orderIds, status, events],
+    );
   }
 
   async note(tx: Transaction, orderId: string, event: string): Promise<void> {

@@ -35,10 +35,11 @@ export class PostgresPurchaseWindows {
     await this.dataSource.query(INSERT, [sessionToken, matchId, userId, granted.expiresAt]);
   }
 
-  async end(tx: Transaction, sessionToken: string, reason: string): Promise<void> {
+  async end(tx: Transaction, sessionTokens: readonly string[], reason: string): Promise<void> {
+    if (sessionTokens.length === 0) return;
     await inside(tx).rows(
-      `update purchase_windows set ended_at = now(), end_reason = $2 where session_token = $1 and ended_at is null`,
-      [sessionToken, reason],
+      `update purchase_windows set ended_at = now(), end_reason = $2 where session_token = any($1) and ended_at is null`,
+      [sessionTokens, reason],
     );
   }
 

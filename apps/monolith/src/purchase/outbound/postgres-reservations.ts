@@ -53,6 +53,31 @@ const EXPIRE_DUE = `
     from ended
   ) select (select count(*) from due)::int as looked, (select count(*) from ended)::int as ended`;
 
+/**
+ * The seats of a hold all or none, of fans among whose seats they still count (`keepCounted`). Locks before it changes, as an
+ * update would wait for whoever has a row. What is updated is named by arrays, not joined: the planner takes a batch for one row
+ * and would look at each for each.
+ */
+const COMPLETE = `
+  with wanted as (
+    select * from unnest($1::uuid[], $2::int[], $3::uuid[], $4::uuid[]) as w(id, quantity, match_id, user_id)
+  ), free as (
+    select id, reservation_id from seats where id = any($5::uuid[]) and status = 'held' for update skip locked
+  ), buyers as (
+    select ctid as place, match_id, user_id, reservation_ids from fan_seats
+    where user_id = any($4::uuid[]) and match_id = any($3::uuid[]) for no key update skip locked
+  ), whole as (
+    select wanted.id, buyers.place from wanted join free on free.reservation_id = wanted.id join buyers using (match_id, user_id)
+    where wanted.id = any(buyers.reservation_ids) group by wanted.id, quantity, buyers.place having count(*) = quantity
+  ), counted as (
+    update fan_seats set revision = revision + 1 where ctid = any(array(select place from whole))
+  ), sold as (
+    update seats set status = 'sold', expires_at = null
+    where id = any(array(select id from free where reservation_id = any(array(select id from whole))))
+  ), completed as (
+    update reservations set status = 'completed', ended_at = now() where id = any(array(select id from whole))
+  ) select id from whole`;
+
 export class PostgresReservations extends Reservations {
   constructor(private readonly dataSource: DataSource) {
     super();
@@ -68,6 +93,14 @@ export class PostgresReservations extends Reservations {
       reservationId,
     ]);
     return !row || (userId !== undefined && row.userId !== userId) ? undefined : asReservation(row);
+  }
+
+  async lockFree(tx: Transaction, reservationIds: readonly string[]): Promise<ReadonlyMap<string, Reservation>> {
+    const rows = await inside(tx).rows<Row>(
+      `select ${COLUMNS} from reservations r where r.id = any($1::uuid[]) for update of r skip locked`,
+      [reservationIds],
+    );
+    return new Map(rows.map((row) => [row.id, asReservation(row)]));
   }
 
   async setStatus(tx: Transaction, reservationId: string, status: ReservationStatus): Promise<void> {
@@ -106,10 +139,21 @@ export class PostgresReservations extends Reservations {
     return countReservation(tx, { ...reservation, quantity: reservation.seats.length }, limit);
   }
 
-  async othersInWindow(tx: Transaction, reservation: Reservation): Promise<readonly string[]> {
+  async complete(tx: Transaction, reservations: readonly Reservation[]): Promise<ReadonlySet<string>> {
+    const rows = await inside(tx).rows<{ id: string }>(COMPLETE, [
+      reservations.map(({ id }) => id),
+      reservations.map(({ seats }) => seats.length),
+      reservations.map(({ matchId }) => matchId),
+      reservations.map(({ userId }) => userId),
+      reservations.flatMap(({ seats }) => seats.map(({ seatId }) => seatId)),
+    ]);
+    return new Set(rows.map(({ id }) => id));
+  }
+
+  async unpaidInWindows(tx: Transaction, sessionTokens: readonly string[]): Promise<readonly string[]> {
     const rows = await inside(tx).rows<{ id: string }>(
-      `select id from reservations where session_token = $1 and id <> $2 and status = 'held' and expires_at > now() order by id for update`,
-      [reservation.sessionToken, reservation.id],
+      `select id from reservations where session_token = any($1) and status = 'held' and expires_at > now() order by id for update`,
+      [sessionTokens],
     );
     return rows.map(({ id }) => id);
   }

@@ -16,22 +16,30 @@ export class MemoryOrders extends Orders {
   }
 
   /** A sequence: never rolled back. */
-  async nextNumber(tx: Transaction): Promise<string> {
-    await inside(tx).statement('draws an order number');
-    return orderNumber(2026, Number(this.db.scheduler.newId('')));
+  async nextNumbers(tx: Transaction, count: number): Promise<readonly string[]> {
+    await inside(tx).statement(`draws ${count} order number(s)`);
+    return Array.from({ length: count }, () => orderNumber(2026, Number(this.db.scheduler.newId(''))));
   }
 
-  async add(tx: Transaction, order: Order): Promise<boolean> {
+  async place(tx: Transaction, orders: readonly Order[]): Promise<ReadonlySet<string>> {
     const open = inside(tx);
-    await open.statement(`adds order ${order.id}`);
-    const { id: orderId, reservationId, sessionToken } = order;
-    if (sessionToken && this.oneAWindow) {
-      if (!(await open.insert(tables.orderOfWindow, sessionToken, { orderId, reservationId }))) return false;
+    await open.statement(`places ${orders.map(({ id }) => id).join(' ')}`);
+    const added = new Set<string>();
+    for (const order of orders) {
+      const { id: orderId, reservationId, sessionToken } = order;
+      if (sessionToken && this.oneAWindow) {
+        if (!(await open.insert(tables.orderOfWindow, sessionToken, { orderId, reservationId }))) continue;
+      }
+      await open.insertNew(tables.orderOfReservation, reservationId, { orderId });
+      await open.put(tables.orders, orderId, order);
+      added.add(orderId);
     }
-    await open.insertNew(tables.orderOfReservation, reservationId, { orderId });
-    await open.put(tables.orders, orderId, order);
-    await this.note(tx, orderId, 'created');
-    return true;
+    for (const { id, reservationId } of orders) {
+      if (!added.has(id)) continue;
+      await this.note(tx, id, 'created');
+      await open.change(tables.reservations, reservationId, { status: 'ordered' });
+    }
+    return added;
   }
 
   async lock(tx: Transaction, orderId: string): Promise<Order | undefined> {
@@ -84,10 +92,44 @@ export class MemoryOrders extends Orders {
     if (payment.intentId) await inside(tx).insert(tables.intents, payment.intentId, { orderId });
   }
 
-  async setStatus(tx: Transaction, orderId: string, status: OrderStatus, events: readonly string[]): Promise<void> {
-    await inside(tx).statement(`makes order ${orderId} ${status}`);
-    await inside(tx).change(tables.orders, orderId, { status });
-    for (const event of events) await this.note(tx, orderId, event);
+  async lockAwaiting(tx: Transaction, intentIds: readonly string[]): Promise<ReadonlyMap<string, Order>> {
+    const open = inside(tx);
+    await open.statement(`locks what awaits ${intentIds.join(' ') || 'nothing'}`);
+    const ids = intentIds.flatMap((intentId) => open.get(tables.intents, intentId)?.orderId ?? []);
+    const free = await open.lockFree(
+      tables.orders,
+      ids,
+      ({ status, payment }) => status === 'awaiting_payment' && intentIds.includes(payment.intentId ?? ''),
+    );
+    return new Map([...free.values()].map((order) => [order.payment.intentId ?? '', order]));
+  }
+
+  async setFirstIntents(
+    tx: Transaction,
+    intents: readonly { readonly orderId: string; readonly payment: Order['payment'] }[],
+  ): Promise<ReadonlySet<string>> {
+    const open = inside(tx);
+    await open.statement(`notes the first intents of ${intents.map(({ orderId }) => orderId).join(' ')}`);
+    const isFirst = ({ status, payment }: Order): boolean => status === 'awaiting_payment' && payment.intentId === null;
+    const free = await open.lockFree(
+      tables.orders,
+      intents.map(({ orderId }) => orderId),
+      isFirst,
+    );
+    for (const { orderId, payment } of intents) {
+      if (!free.has(orderId)) continue;
+      await open.change(tables.orders, orderId, { payment });
+      if (payment.intentId) await open.insert(tables.intents, payment.intentId, { orderId });
+    }
+    return new Set(free.keys());
+  }
+
+  async setStatus(tx: Transaction, orderIds: readonly string[], status: OrderStatus, events: readonly string[]): Promise<void> {
+    await inside(tx).statement(`makes ${orderIds.join(' ')} ${status}`);
+    for (const orderId of orderIds) {
+      await inside(tx).change(tables.orders, orderId, { status });
+      for (const event of events) await this.note(tx, orderId, event);
+    }
   }
 
   async note(tx: Transaction, orderId: string, event: string): Promise<void> {
@@ -107,5 +149,11 @@ export class MemoryPaymentInbox extends PaymentInbox {
   async remember(tx: Transaction, { eventId }: { eventId: string }): Promise<boolean> {
     await inside(tx).statement(`remembers event ${eventId}`);
     return !this.remembers || inside(tx).insert(tables.inbox, eventId, { eventId });
+  }
+
+  async rememberNew(tx: Transaction, events: readonly { readonly eventId: string }[]): Promise<void> {
+    await inside(tx).statement(`remembers events ${events.map(({ eventId }) => eventId).join(' ')}`);
+    if (!this.remembers) return;
+    for (const { eventId } of events) await inside(tx).insertNew(tables.inbox, eventId, { eventId });
   }
 }

@@ -2,7 +2,7 @@ import type { Transaction } from '#application/transaction-manager';
 import type { Money } from '#domain/shared/money';
 import type { SimulatedDatabase } from '#testing/simulation/simulated-database';
 import { inside, type SimulatedTransactions } from '#testing/simulation/simulated-transactions';
-import { OrderConsequences, Payments, type Order, type Reservation } from '../application/ports.ts';
+import { OrderConsequences, Payments, type CompletedOrder, type Order } from '../application/ports.ts';
 import { tables, type OutboxRow } from './memory-tables.ts';
 
 /** The provider's own books: they are the oracle for what was paid and what went back. */
@@ -65,37 +65,45 @@ export class MemoryOrderConsequences extends OrderConsequences {
     super();
   }
 
-  async completed(tx: Transaction, order: Order, reservation: Reservation): Promise<void> {
+  async completed(tx: Transaction, completed: readonly CompletedOrder[]): Promise<void> {
     const open = inside(tx);
-    await open.statement(`issues the tickets of ${order.id}`);
-    for (const { seatId } of reservation.seats) {
-      const id = this.db.scheduler.newId('ticket');
-      await open.insertNew(tables.ticketOfSeat, seatId, { ticketId: id });
-      await open.put(tables.tickets, id, { id, matchId: order.matchId, seatId, orderId: order.id, userId: order.userId });
+    await open.statement(`issues the tickets of ${completed.map(({ order }) => order.id).join(' ')}`);
+    for (const { order, reservation } of completed) {
+      for (const { seatId } of reservation.seats) {
+        const id = this.db.scheduler.newId('ticket');
+        await open.insertNew(tables.ticketOfSeat, seatId, { ticketId: id });
+        await open.put(tables.tickets, id, { id, matchId: order.matchId, seatId, orderId: order.id, userId: order.userId });
+      }
     }
-    if (reservation.sessionToken) {
-      await open.statement(`ends turn ${reservation.sessionToken}`);
-      const window = open.get(tables.windows, reservation.sessionToken);
-      if (window?.endReason === null) await open.change(tables.windows, reservation.sessionToken, { endReason: 'completed' });
-    }
-    await this.tell(tx, { event: 'order.completed', aggregateId: order.id });
+    const used = completed.flatMap(({ reservation }) => reservation.sessionToken ?? []);
+    if (used.length > 0) await open.statement(`ends turns ${used.join(' ')}`);
+    for (const token of used)
+      if (open.get(tables.windows, token)?.endReason === null)
+        await open.change(tables.windows, token, { endReason: 'completed' });
+    await this.tell(
+      tx,
+      completed.map(({ order }) => ({ event: 'order.completed', aggregateId: order.id })),
+    );
   }
 
   async refunded(tx: Transaction, order: Order, paid: Money): Promise<void> {
     const { intentId } = order.payment;
     if (intentId === null) throw new Error(`order ${order.id} was paid without an intent`);
     const payment = { kind: 'refund', intentId, amountCents: paid.amountCents, key: `refund-${order.id}` } as const;
-    await this.tell(tx, { event: 'order.refunded', aggregateId: order.id, payment });
+    await this.tell(tx, [{ event: 'order.refunded', aggregateId: order.id, payment }]);
   }
 
   async cancelled(tx: Transaction, order: Order): Promise<void> {
     const { intentId } = order.payment;
-    if (intentId) await this.tell(tx, { event: 'order.cancelled', aggregateId: order.id, payment: { kind: 'cancel', intentId } });
+    if (intentId)
+      await this.tell(tx, [{ event: 'order.cancelled', aggregateId: order.id, payment: { kind: 'cancel', intentId } }]);
   }
 
-  private async tell(tx: Transaction, message: Omit<OutboxRow, 'id'>): Promise<void> {
+  private async tell(tx: Transaction, messages: readonly Omit<OutboxRow, 'id'>[]): Promise<void> {
     await inside(tx).statement(`writes to the outbox`);
-    const id = this.db.scheduler.newId('message');
-    await inside(tx).put(tables.outbox, id, { id, ...message });
+    for (const message of messages) {
+      const id = this.db.scheduler.newId('message');
+      await inside(tx).put(tables.outbox, id, { id, ...message });
+    }
   }
 }

@@ -11,6 +11,10 @@ export interface ReservationGuards {
   readonly lateLimit: boolean;
   /** A payment moves the fan's row on, so that a hold of the same moment counts it. */
   readonly paidCounts: boolean;
+  /** So does one that is decided together with others. */
+  readonly sharedPaidCounts: boolean;
+  /** And finds out that the fan was given other seats in the meantime. */
+  readonly sharedPaidListed: boolean;
   /** The scheduler takes only what nobody else is taking, and looks again at what it has locked. */
   readonly sweeperLocks: boolean;
   /** It leaves alone what has changed since its snapshot, for it cannot see the order that was made of it. */
@@ -24,6 +28,8 @@ export class MemoryReservations extends Reservations {
     private readonly guards: ReservationGuards = {
       lateLimit: true,
       paidCounts: true,
+      sharedPaidCounts: true,
+      sharedPaidListed: true,
       sweeperLocks: true,
       sweeperLeavesChanged: true,
     },
@@ -42,6 +48,13 @@ export class MemoryReservations extends Reservations {
     await open.statement(`locks reservation ${reservationId}`);
     const row = open.get(tables.reservations, reservationId) && (await open.lock(tables.reservations, reservationId));
     return !row || (userId !== undefined && row.userId !== userId) ? undefined : asReservation(row, this.db, open.now);
+  }
+
+  async lockFree(tx: Transaction, reservationIds: readonly string[]): Promise<ReadonlyMap<string, Reservation>> {
+    const open = inside(tx);
+    await open.statement(`locks reservations ${reservationIds.join(' ') || '(none)'}`);
+    const free = await open.lockFree(tables.reservations, reservationIds);
+    return new Map([...free].map(([id, row]) => [id, asReservation(row, this.db, open.now)]));
   }
 
   async setStatus(tx: Transaction, reservationId: string, status: ReservationStatus): Promise<void> {
@@ -103,17 +116,43 @@ export class MemoryReservations extends Reservations {
     return true;
   }
 
-  async othersInWindow(tx: Transaction, reservation: Reservation): Promise<readonly string[]> {
+  /** Seats first, then fans; what is not free is not waited for. */
+  async complete(tx: Transaction, reservations: readonly Reservation[]): Promise<ReadonlySet<string>> {
     const open = inside(tx);
-    await open.statement(`looks for other holds of ${reservation.sessionToken}`);
+    await open.statement(`completes ${reservations.map(({ id }) => id).join(' ')}`);
+    const seatIds = reservations.flatMap(({ seats }) => seats.map(({ seatId }) => seatId));
+    const free = await open.lockFree(tables.seats, seatIds, ({ status }) => status === 'held');
+    const fans = this.guards.sharedPaidCounts ? await open.lockFree(tables.fanSeats, reservations.map(fanAtMatch)) : undefined;
+    const whole = reservations.filter((one) => {
+      const own = [...free.values()].filter(({ reservationId }) => reservationId === one.id);
+      const fan = fans?.get(fanAtMatch(one));
+      const isCounted = !fans || (fan && (fan.reservationIds.includes(one.id) || !this.guards.sharedPaidListed));
+      // Joined: who is named twice has each seat twice.
+      const times = reservations.filter(({ id }) => id === one.id).length;
+      return isCounted && own.length * times === one.seats.length;
+    });
+    const ids = new Set(whole.map(({ id }) => id));
+    for (const fan of new Set(whole.map(fanAtMatch))) {
+      const row = fans?.get(fan);
+      if (row) await open.put(tables.fanSeats, fan, { ...row, revision: row.revision + 1 });
+    }
+    for (const seat of free.values())
+      if (ids.has(seat.reservationId ?? '')) await open.change(tables.seats, seat.id, { status: 'sold', expiresAtMs: null });
+    for (const id of ids) await open.change(tables.reservations, id, { status: 'completed' });
+    return ids;
+  }
+
+  async unpaidInWindows(tx: Transaction, sessionTokens: readonly string[]): Promise<readonly string[]> {
+    const open = inside(tx);
+    await open.statement(`looks for unpaid holds of ${sessionTokens.join(' ')}`);
     const now = open.now.getTime();
-    const others = open
-      .find(tables.reservations, (row) => row.sessionToken === reservation.sessionToken && row.id !== reservation.id)
+    const unpaid = open
+      .find(tables.reservations, (row) => row.sessionToken !== null && sessionTokens.includes(row.sessionToken))
       .filter(({ status, expiresAtMs }) => status === 'held' && expiresAtMs > now)
       .map(({ id }) => id)
       .sort();
-    for (const id of others) await open.lock(tables.reservations, id);
-    return others;
+    for (const id of unpaid) await open.lock(tables.reservations, id);
+    return unpaid;
   }
 
   /** One statement at READ COMMITTED: its snapshot is of its beginning, and rows it locks are looked at again. */

@@ -1,6 +1,6 @@
 import type { Ids } from '#application/ids';
 import type { Transaction } from '#application/transaction-manager';
-import { TicketingApi, type IssuedTicket, type TicketStatus, type TicketToIssue } from '../ticketing.api.ts';
+import { TicketingApi, type IssuedTicket, type OrderToIssue, type TicketStatus } from '../ticketing.api.ts';
 import type { Ticket, Tickets } from './ports.ts';
 import type { TicketCodes } from './ticket-codes.ts';
 
@@ -16,31 +16,27 @@ export class Ticketing extends TicketingApi {
     super();
   }
 
-  async issue(
-    tx: Transaction,
-    order: { orderId: string; matchId: string; userId: string; seats: readonly TicketToIssue[] },
-  ): Promise<readonly IssuedTicket[]> {
-    const { seats, ...common } = order;
+  async issue(tx: Transaction, orders: readonly OrderToIssue[]): Promise<ReadonlyMap<string, readonly IssuedTicket[]>> {
+    const issued = orders.map((order) => this.ticketsOf(order));
+    await this.tickets.add(tx, issued.flat());
+    return new Map(orders.map(({ orderId }, index) => [orderId, (issued[index] ?? []).map((ticket) => this.withCode(ticket))]));
+  }
+
+  private ticketsOf({ seats, ...common }: OrderToIssue): Ticket[] {
     // Sorted, so that an order's tickets read in the order of its seats wherever they are listed by id.
     const ids = seats.map(() => this.ids.next()).sort();
-    const tickets = seats.map((seat, index): Ticket => ({
+    return seats.map((seat, index) => ({
       ...common,
       ...seat,
       id: ids[index] ?? this.ids.next(),
       status: 'valid',
       serial: FIRST_SERIAL,
     }));
-    await this.tickets.add(tx, tickets);
-    return tickets.map((ticket) => ({
-      id: ticket.id,
-      seatId: ticket.seatId,
-      sector: ticket.sector,
-      row: ticket.row,
-      number: ticket.number,
-      holderName: ticket.holderName,
-      status: ticket.status,
-      code: this.codes.write(ticket),
-    }));
+  }
+
+  private withCode(ticket: Ticket): IssuedTicket {
+    const { id, seatId, sector, row, number, holderName, status } = ticket;
+    return { id, seatId, sector, row, number, holderName, status, code: this.codes.write(ticket) };
   }
 
   async ofOrders(orderIds: readonly string[]): Promise<ReadonlyMap<string, readonly { id: string; status: TicketStatus }[]>> {
