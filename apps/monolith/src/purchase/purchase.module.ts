@@ -34,10 +34,8 @@ import {
   Reservations,
   SeatHolds,
   SeatInventory,
-  StreamCursors,
-  WaitingRoomConsequences,
-  WaitingRoomEvents,
 } from './application/ports.ts';
+import { StreamCursors, WaitingRoomConsequences, WaitingRoomEvents } from './application/waiting-room-ports.ts';
 import { ReleaseReservation } from './application/release-reservation.ts';
 import { SettlePayment } from './application/settle-payment.ts';
 import { AvailabilityController } from './inbound/availability.controller.ts';
