@@ -30,12 +30,12 @@ import {
   Orders,
   PaymentInbox,
   Payments,
-  PurchaseReader,
   Reservations,
   SeatHolds,
   SeatInventory,
 } from './application/ports.ts';
-import { StreamCursors, WaitingRoomConsequences, WaitingRoomEvents } from './application/waiting-room-ports.ts';
+import { PurchaseReader } from './application/purchase-reader.ts';
+import { StreamCursors, WaitingRoomConsequences, WaitingRoomEvents } from './application/ports.ts';
 import { ReleaseReservation } from './application/release-reservation.ts';
 import { SettlePayment } from './application/settle-payment.ts';
 import { AvailabilityController } from './inbound/availability.controller.ts';

@@ -7,7 +7,7 @@ import { Controller, Get, Param, Query } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { z } from 'zod';
 import { TicketingApi } from '../../ticketing/ticketing.api.ts';
-import { PurchaseReader } from '../application/ports.ts';
+import { PurchaseReader } from '../application/purchase-reader.ts';
 import { orderAnswer, orderListAnswer, orderView } from './purchase.schemas.ts';
 
 @ApiTags('purchase')

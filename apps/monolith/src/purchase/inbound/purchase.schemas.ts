@@ -1,6 +1,7 @@
 import { emailAddress, givenId, personName } from '#platform/http/text-fields';
 import { z } from 'zod';
-import type { Order, OrderDetails, Reservation } from '../application/ports.ts';
+import type { Order, Reservation } from '../application/ports.ts';
+import type { OrderDetails } from '../application/purchase-reader.ts';
 
 export const holdRequest = z
   .union([

@@ -1,6 +1,6 @@
 import type { DataSource } from 'typeorm';
 import type { Order, Reservation } from '../application/ports.ts';
-import { PurchaseReader, type MatchTotals, type OrderDetails } from '../application/ports.ts';
+import { PurchaseReader, type MatchTotals, type OrderDetails } from '../application/purchase-reader.ts';
 import { ORDER_COLUMNS } from './postgres-orders.ts';
 
 type Row = Order & { seats: Reservation['seats']; timeline: { at: string; event: string }[] };

@@ -1,7 +1,8 @@
 import type { Transaction } from '#application/transaction-manager';
 import type { Place } from '#domain/catalog/stadium-layout';
 import type { SeatViews } from '../application/availability-reader.ts';
-import type { PurchaseReader, SeatInventory } from '../application/ports.ts';
+import type { SeatInventory } from '../application/ports.ts';
+import type { PurchaseReader } from '../application/purchase-reader.ts';
 import type { PostgresSeatLooks } from './postgres-seat-looks.ts';
 import { PurchaseApi, type MatchReport, type SeatCounts, type SeatsLeft } from '../purchase.api.ts';
 

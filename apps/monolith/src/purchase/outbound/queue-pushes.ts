@@ -1,7 +1,7 @@
 import type { OutboxMessage } from '#application/outbox';
 import type { PushJob } from '#contracts/queue-jobs';
 import type { FanContact } from '../../fans/fans.api.ts';
-import type { WaitingRoomEvent } from '../application/waiting-room-ports.ts';
+import type { WaitingRoomEvent } from '../application/ports.ts';
 
 interface Notice {
   readonly template: PushJob['template'];
