@@ -9,9 +9,10 @@ import { build } from '../tools/local/build.ts';
 import { explain } from '../tools/local/trouble.ts';
 import { describeMachine } from './instruments/machine.ts';
 import { markdownTable } from './instruments/markdown-table.ts';
-import { startOwnServers } from './instruments/own-servers.ts';
+import { type OwnServers, startOwnServers } from './instruments/own-servers.ts';
 import { median } from './instruments/quantiles.ts';
 import { startQueueService } from './instruments/service.ts';
+import { measureFront, p99 } from './queue/front.ts';
 import { joinsOverHttp, joinsThroughCore, openCore, zaddsPerSecond, type Core } from './queue/joins.ts';
 import {
   line,
@@ -25,7 +26,7 @@ import {
 } from './queue/sockets.ts';
 import { measureTick } from './queue/tick.ts';
 
-const parts = ['joins', 'http', 'tick', 'push', 'memory', 'many'] as const;
+const parts = ['joins', 'http', 'tick', 'push', 'front', 'memory', 'many'] as const;
 const USAGE = `npm run bench:queue -- [--quick] [--only ${parts.join('|')}]… [--rounds 3] [--gate] [--no-build] [--name <word>] [--note <text>]
   --quick     smaller crowds, one round, without the 100,000 sockets; about a minute`;
 
@@ -48,10 +49,27 @@ interface Scale {
   readonly memorySockets: number;
   readonly manySockets: number;
   readonly seconds: number;
+  readonly frontFans: number;
 }
 
-const FULL = { joins: 300_000, waiting: 100_000, pushSockets: 10_000, memorySockets: 19_000, manySockets: 100_000, seconds: 4 };
-const QUICK = { joins: 100_000, waiting: 100_000, pushSockets: 4000, memorySockets: 6000, manySockets: 0, seconds: 2 };
+const FULL = {
+  joins: 300_000,
+  waiting: 100_000,
+  pushSockets: 10_000,
+  memorySockets: 19_000,
+  manySockets: 100_000,
+  seconds: 4,
+  frontFans: 200,
+};
+const QUICK = {
+  joins: 100_000,
+  waiting: 100_000,
+  pushSockets: 4000,
+  memorySockets: 6000,
+  manySockets: 0,
+  seconds: 2,
+  frontFans: 60,
+};
 
 const startedAt = Date.now();
 const say = (text: string): void =>
@@ -62,6 +80,7 @@ const short = (value: number): string => (value >= 100 ? whole(value) : value.to
 interface Ground extends Scale {
   readonly core: Core;
   readonly redisUrl: string;
+  readonly servers: OwnServers;
 }
 
 /** So many rounds of something beside its yardstick; the yardstick goes first and last, so that a trend harms neither. */
@@ -134,6 +153,13 @@ async function push({ core, redisUrl, pushSockets, rounds: times }: Ground): Pro
   ];
 }
 
+async function front({ servers, frontFans }: Ground): Promise<Figure[]> {
+  const latencies = await measureFront(servers, frontFans);
+  const detail = `${latencies.length} fans, median ${short(latencies[latencies.length >> 1]!)} ms`;
+  const what = 'front_reached → queue_front push handed over, p99';
+  return [{ what, values: [p99(latencies)], unit: 'ms', floor: 2000, aim: 500, isCost: true, detail }];
+}
+
 async function memory({ core, redisUrl, memorySockets, rounds: times }: Ground): Promise<Figure[]> {
   const runs = await rounds(times, () => measureMemory(core, redisUrl, memorySockets));
   const of = (value: (run: (typeof runs)[number]) => number) => runs.map(value);
@@ -158,7 +184,7 @@ async function many({ core, redisUrl, manySockets }: Ground): Promise<Figure[]> 
   ];
 }
 
-const measures = { joins, http, tick, push, memory, many } satisfies Record<(typeof parts)[number], unknown>;
+const measures = { joins, http, tick, push, front, memory, many } satisfies Record<(typeof parts)[number], unknown>;
 
 function isMet({ values, isCost }: Figure, bound: number): boolean {
   return isCost ? median(values) <= bound : median(values) >= bound;
@@ -199,7 +225,7 @@ async function main(wish: NonNullable<ReturnType<typeof readWish>>): Promise<num
   const [figures, failures]: [Figure[], string[]] = [[], []];
   for (const part of wish.chosen) {
     try {
-      const found = await measures[part]({ ...wish.scale, core, redisUrl: servers.redisUrl });
+      const found = await measures[part]({ ...wish.scale, core, redisUrl: servers.redisUrl, servers });
       figures.push(...found);
       for (const { what, values, unit, detail } of found) say(`${what}: ${short(median(values))} ${unit} (${detail})`);
     } catch (error) {

@@ -23,9 +23,16 @@ export function startMonolith(environment: Record<string, string>): Promise<Runn
 
 /** The same for the queue service, with a probe in it (probe.ts). */
 export function startQueueService(environment: Record<string, string>): Promise<ProbedService> {
-  const execArgv = ['--expose-gc', '--import', path.join(import.meta.dirname, 'probe.ts')];
+  // As it is deployed (k8s/base/queue-service.yaml).
+  const execArgv = ['--max-semi-space-size=4', '--expose-gc', '--import', path.join(import.meta.dirname, 'probe.ts')];
   return onFreePort(undefined, (port) =>
     startOn(port, { name: 'queue-service', portVariable: 'QUEUE_PORT', environment, execArgv }),
+  );
+}
+
+export function startWorker(environment: Record<string, string>): Promise<RunningService> {
+  return onFreePort(undefined, (port) =>
+    startOn(port, { name: 'notification-worker', portVariable: 'WORKER_PORT', environment }),
   );
 }
 

@@ -6,7 +6,7 @@ import type { FromFans, ToFans } from './fans.ts';
 const SCRIPT = path.join(import.meta.dirname, 'fans.ts');
 /** A process may hold 20,000 files; fans of one process come from one address. */
 const PER_PROCESS = 10_000;
-const PATIENCE_MS = 60_000;
+const PATIENCE_MS = 180_000;
 
 /** Sockets of fans in processes of their own. */
 export class Crowd {
@@ -66,7 +66,7 @@ export class Crowd {
 
   private ask<S extends FromFans['say']>(child: ChildProcess, order: ToFans, answer: S) {
     return new Promise<Extract<FromFans, { say: S }>>((resolve, reject) => {
-      const timer = setTimeout(() => reject(new Error(`no ${answer} within a minute`)), PATIENCE_MS);
+      const timer = setTimeout(() => reject(new Error(`no ${answer} within three minutes`)), PATIENCE_MS);
       const hear = (message: FromFans) => {
         if (message.say !== answer) return;
         child.off('message', hear);

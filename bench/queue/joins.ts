@@ -18,7 +18,7 @@ export interface Core {
 const SETTINGS = { purchaseWindowMs: 1_200_000, persistenceSeconds: 1800, presenceMs: 3_600_000 };
 
 /** What stands behind the HTTP routes: the same objects as in the service. */
-export async function openCore(redisUrl: string): Promise<Core> {
+export async function openCore(redisUrl: string, settings: { presenceMs?: number } = {}): Promise<Core> {
   const { RedisWaitingLines } = await compiled<
     typeof import('../../apps/queue-service/src/waiting-room/outbound/redis-waiting-lines.ts')
   >('apps/queue-service/src/waiting-room/outbound/redis-waiting-lines');
@@ -27,7 +27,7 @@ export async function openCore(redisUrl: string): Promise<Core> {
   >('libs/platform/src/redis/redis-connection');
   const redis = connectRedis(redisUrl, { name: 'bench', commandTimeoutMs: 10_000 });
   await whenReady(redis);
-  return { lines: new RedisWaitingLines(redis, SETTINGS), close: () => closeRedis(redis) };
+  return { lines: new RedisWaitingLines(redis, { ...SETTINGS, ...settings }), close: () => closeRedis(redis) };
 }
 
 /** So many fans join one line through the core, a thousand of them waiting for their answers at any time. */

@@ -5,6 +5,7 @@ import { closeRedis, connectRedis, whenReady, type RedisConnection } from '#plat
 import { clusterSlot } from '../../apps/queue-service/src/waiting-room/outbound/match-keys.ts';
 import { RedisWaitingLines } from '../../apps/queue-service/src/waiting-room/outbound/redis-waiting-lines.ts';
 import { ReplicaConfirmation } from '../../apps/queue-service/src/waiting-room/outbound/replica-confirmation.ts';
+import { serviceFixture } from '../../apps/queue-service/src/waiting-room/testing/service-fixture.ts';
 import { startRedisCluster } from './redis-servers.ts';
 
 const SETTINGS = { purchaseWindowMs: 60_000, persistenceSeconds: 600, presenceMs: 600_000 };
@@ -26,6 +27,27 @@ async function pod(): Promise<RedisWaitingLines> {
   return new RedisWaitingLines(redis, SETTINGS, new ReplicaConfirmation(1));
 }
 
+test('the whole service on the cluster: place, turn and completion on the socket, and what one pod does the other hears', async () => {
+  const REDIS_URL = cluster.servers.map(({ url }) => url).join(',');
+  const [one, other] = [await serviceFixture({ REDIS_URL, QUEUE_CONFIRM_REPLICAS: '1' }), await serviceFixture({ REDIS_URL })];
+  try {
+    // Several, so that their slots lie on all three masters.
+    for (let match = 0; match < 6; match += 1) {
+      const matchId = await one.match();
+      const { user, token } = await one.join(matchId);
+      const socket = other.socket(token);
+      expect(await socket.next('position_update')).toMatchObject({ position: 1 });
+      await one.internal('PUT', `/api/v1/queue/${matchId}/control`, { max_open_windows: 1 });
+      await socket.next('turn_granted', 1500);
+      await one.internal('POST', `/api/v1/queue/${matchId}/windows/${user}/complete`);
+      await socket.next('turn_completed', 1500);
+    }
+  } finally {
+    await one.close();
+    await other.close();
+  }
+}, 60_000);
+
 /** F07 on one machine: fans join and are granted through two pods all the time, and the master of their match dies. */
 test('the master of a match is killed during joins and grants: back in 5 seconds, order and acknowledged places kept', async () => {
   const pods = [await pod(), await pod()];
@@ -35,6 +57,7 @@ test('the master of a match is killed during joins and grants: back in 5 seconds
   const acknowledged = new Map<string, string>();
   const answeredAt: number[] = [];
   let refused = 0;
+  const reasons = new Map<string, number>();
   const stopAt = Date.now() + 10_000;
   const fan = async (number: number) => {
     while (Date.now() < stopAt) {
@@ -47,8 +70,10 @@ test('the master of a match is killed during joins and grants: back in 5 seconds
           acknowledged.set(user, outcome.place.score!);
           answeredAt.push(performance.now());
           isIn = true;
-        } catch {
+        } catch (error) {
           refused += 1;
+          const why = `pod ${number % 2}: ${String(error).replace(/\d{4,}/g, '#')}`;
+          reasons.set(why, (reasons.get(why) ?? 0) + 1);
           await sleep(50 * Math.random());
         }
       }
@@ -76,7 +101,7 @@ test('the master of a match is killed during joins and grants: back in 5 seconds
   const lost = [...acknowledged.keys()].filter((user) => !inLine.has(user) && !windows.includes(user));
   const moved = [...acknowledged].filter(([user, score]) => inLine.has(user) && inLine.get(user) !== score);
   process.stdout.write(
-    `outage ${outageMs.toFixed(0)} ms; ${acknowledged.size} acknowledged, ${lost.length} lost, ${moved.length} moved, ${refused} refused, ${granted} granted\n`,
+    `outage ${outageMs.toFixed(0)} ms; ${acknowledged.size} acknowledged, ${lost.length} lost, ${moved.length} moved, ${refused} refused, ${granted} granted\n${JSON.stringify([...reasons])}\n`,
   );
   expect(lost).toEqual([]);
   expect(moved).toEqual([]);

@@ -88,6 +88,13 @@ describe('whom to tell', () => {
     expect(due(30_001)).toHaveLength(2);
   });
 
+  test('those near the front alone, while the others wait for the regular round', () => {
+    const fans = Array.from({ length: 100 }, (_, at) => fan(at + 10));
+    const view = viewOf(fans);
+    expect(view.takeDue(0, () => 30_000, 20)).toHaveLength(20);
+    expect(view.takeDue(0, () => 30_000)).toHaveLength(80);
+  });
+
   test('who was told on arrival is not told again at once', () => {
     const view = new LineView<Fan>(0);
     view.add(fan(10), { score: 10, position: 1, asOf: 0 }, { toldStep: 1, dueAtMs: 30_000 });

@@ -109,12 +109,13 @@ export class LineView<Fan> {
     return left;
   }
 
-  /** Who is to be told now, in the order of the line. Takes them for told, and due again at `nextDueMs(fan)`. */
-  takeDue(nowMs: number, nextDueMs: (fan: Fan) => number): { fan: Fan; position: number }[] {
+  /** Who is to be told now, in the order of the line, down to `last`. Takes them for told, and due again at `nextDueMs(fan)`. */
+  takeDue(nowMs: number, nextDueMs: (fan: Fan) => number, last = Infinity): { fan: Fan; position: number }[] {
     this.settle();
     const due: { fan: Fan; position: number }[] = [];
     for (let at = 0; at < this.fans.length; at += 1) {
       const position = this.positions[at]!;
+      if (position > last) break;
       const step = positionStep(position);
       if (step === this.toldSteps[at] && nowMs < this.dueAtMs[at]!) continue;
       const fan = this.fans[at];

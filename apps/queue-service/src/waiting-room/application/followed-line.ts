@@ -101,8 +101,8 @@ export class FollowedLine {
     throw new Error(`The line of ${this.matchId} moves faster than it can be read.`);
   }
 
-  takeDue(nowMs: number, nextDueMs: (fan: LiveFan) => number): { fan: LiveFan; position: number }[] {
-    return this.view?.takeDue(nowMs, nextDueMs) ?? [];
+  takeDue(nowMs: number, nextDueMs: (fan: LiveFan) => number, last?: number): { fan: LiveFan; position: number }[] {
+    return this.view?.takeDue(nowMs, nextDueMs, last) ?? [];
   }
 
   /** False when the match has no queue. */

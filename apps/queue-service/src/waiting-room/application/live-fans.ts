@@ -6,22 +6,31 @@ export interface LiveFan {
   readonly userId: string;
   readonly token: string;
   /** Oldest first. */
-  readonly devices: Device[];
+  devices: readonly Device[];
   /** What the devices last heard of; undefined before the first message and after a time without Redis. */
-  told?: 'waiting' | 'granted';
+  told: 'waiting' | 'granted' | undefined;
   /** While waiting: the place in the order of the line. */
-  score?: number;
+  score: number | undefined;
   /** When token and session were last kept alive. */
   keptAtMs: number;
 }
 
 export const DEVICES_PER_FAN = 5;
 
-/** Who is connected to this pod. Bounded by the pod's limit of connections. */
+interface LiveMatch {
+  readonly id: string;
+  readonly fans: Set<LiveFan>;
+  /** Usually one; two when a fan left and joined again while a device still holds the old token. */
+  readonly byUser: Map<string, LiveFan | LiveFan[]>;
+}
+
+/**
+ * Who is connected to this pod. Bounded by the pod's limit of connections, and sparing: a pod holds 19,000 of these, so no fan
+ * has a collection of its own where a single object does.
+ */
 export class LiveFans {
   private readonly byToken = new Map<string, LiveFan>();
-  private readonly byMatch = new Map<string, Set<LiveFan>>();
-  private readonly byUser = new Map<string, Set<LiveFan>>();
+  private readonly byMatch = new Map<string, LiveMatch>();
   private readonly byDevice = new Map<Device, LiveFan>();
 
   find(token: string): LiveFan | undefined {
@@ -29,12 +38,11 @@ export class LiveFans {
   }
 
   ofMatch(matchId: string): LiveFan[] {
-    return [...(this.byMatch.get(matchId) ?? [])];
+    return [...(this.byMatch.get(matchId)?.fans ?? [])];
   }
 
-  /** Usually one; two when a fan left and joined again while a device still holds the old token. */
-  ofUser(matchId: string, userId: string): LiveFan[] {
-    return [...(this.byUser.get(`${matchId} ${userId}`) ?? [])];
+  ofUser(matchId: string, userId: string): readonly LiveFan[] {
+    return asList(this.byMatch.get(matchId)?.byUser.get(userId));
   }
 
   hasMatch(matchId: string): boolean {
@@ -50,8 +58,9 @@ export class LiveFans {
   }
 
   add(owner: { matchId: string; userId: string; token: string }, device: Device, nowMs: number): LiveFan {
-    const fan = this.byToken.get(owner.token) ?? this.admit({ ...owner, devices: [], keptAtMs: nowMs });
-    fan.devices.push(device);
+    const known = this.byToken.get(owner.token);
+    const fan = known ?? this.admit(owner, device, nowMs);
+    if (known) known.devices = [...known.devices, device];
     this.byDevice.set(device, fan);
     return fan;
   }
@@ -61,34 +70,46 @@ export class LiveFans {
     const fan = this.byDevice.get(device);
     if (!fan) return undefined;
     this.byDevice.delete(device);
-    fan.devices.splice(fan.devices.indexOf(device), 1);
+    fan.devices = fan.devices.filter((other) => other !== device);
     if (fan.devices.length > 0) return undefined;
     this.forget(fan);
     return fan;
   }
 
-  private admit(fan: LiveFan): LiveFan {
-    this.byToken.set(fan.token, fan);
-    addTo(this.byMatch, fan.matchId, fan);
-    addTo(this.byUser, `${fan.matchId} ${fan.userId}`, fan);
+  private admit(owner: { matchId: string; userId: string; token: string }, device: Device, nowMs: number): LiveFan {
+    const match = this.byMatch.get(owner.matchId) ?? { id: owner.matchId, fans: new Set(), byUser: new Map() };
+    this.byMatch.set(match.id, match);
+    const { userId, token } = owner;
+    // The match's own text, not one more copy of it.
+    const fan: LiveFan = {
+      matchId: match.id,
+      userId,
+      token,
+      devices: [device],
+      told: undefined,
+      score: undefined,
+      keptAtMs: nowMs,
+    };
+    this.byToken.set(token, fan);
+    match.fans.add(fan);
+    const others = match.byUser.get(userId);
+    match.byUser.set(userId, others ? [...asList(others), fan] : fan);
     return fan;
   }
 
   private forget(fan: LiveFan): void {
     this.byToken.delete(fan.token);
-    removeFrom(this.byMatch, fan.matchId, fan);
-    removeFrom(this.byUser, `${fan.matchId} ${fan.userId}`, fan);
+    const match = this.byMatch.get(fan.matchId);
+    if (!match) return;
+    match.fans.delete(fan);
+    const others = asList(match.byUser.get(fan.userId)).filter((other) => other !== fan);
+    if (others.length === 0) match.byUser.delete(fan.userId);
+    else match.byUser.set(fan.userId, others.length === 1 ? others[0]! : others);
+    if (match.fans.size === 0) this.byMatch.delete(fan.matchId);
   }
 }
 
-function addTo(index: Map<string, Set<LiveFan>>, key: string, fan: LiveFan): void {
-  const fans = index.get(key);
-  if (fans) fans.add(fan);
-  else index.set(key, new Set([fan]));
-}
-
-function removeFrom(index: Map<string, Set<LiveFan>>, key: string, fan: LiveFan): void {
-  const fans = index.get(key);
-  fans?.delete(fan);
-  if (fans?.size === 0) index.delete(key);
+function asList(fans: LiveFan | LiveFan[] | undefined): readonly LiveFan[] {
+  if (fans === undefined) return [];
+  return Array.isArray(fans) ? fans : [fans];
 }

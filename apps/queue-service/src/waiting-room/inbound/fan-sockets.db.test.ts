@@ -205,6 +205,15 @@ describe('what a client may send', () => {
     expect(socket.heard.filter(({ type }) => type === 'heartbeat_ack')).toHaveLength(10);
   });
 
+  test('ten pings in ten seconds are answered, the eleventh ends it', async () => {
+    const { socket } = await connectedFan(await service.match());
+    let pongs = 0;
+    socket.socket.on('pong', () => (pongs += 1));
+    for (let ping = 0; ping < 500; ping += 1) socket.socket.ping();
+    expect((await socket.ended).code).toBe(4504);
+    expect(pongs).toBeLessThanOrEqual(11);
+  });
+
   test('a flood of garbage from many leaves the others and the service as they were', async () => {
     const matchId = await service.match();
     const { socket: calm } = await connectedFan(matchId);

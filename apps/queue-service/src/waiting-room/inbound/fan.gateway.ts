@@ -32,7 +32,7 @@ export class FanGateway implements OnGatewayConnection<WebSocket> {
     this.budget.sockets += 1;
     socket.on('message', this.heed);
     socket.on('pong', this.hear);
-    socket.on('ping', this.hear);
+    socket.on('ping', this.heedPing);
     socket.on('close', this.forget);
     socket.on('error', ignore);
     void this.tellFans.connect(device, token, nowMs());
@@ -53,6 +53,7 @@ export class FanGateway implements OnGatewayConnection<WebSocket> {
   }
 
   private readonly heed = heedWith(this.devices);
+  private readonly heedPing = heedPingWith(this.devices);
   private readonly hear = hearWith(this.devices);
 
   private readonly forget = forgetWith(this.devices, (device) => {
@@ -68,10 +69,20 @@ function heedWith(devices: Devices) {
     const device = devices.get(this);
     if (!device?.isOpen) return;
     device.heardAtMs = nowMs();
-    if (!device.allowance.take(device.heardAtMs)) return device.close(closeCodes.tooManyMessages);
+    if (!device.mayHear('message', device.heardAtMs)) return device.close(closeCodes.tooManyMessages);
     const message = readClientMessage(data, isBinary);
     if (message.kind === 'refused') device.close(message.code);
     else device.tell(message.kind === 'heartbeat' ? HEARTBEAT_ACK : UNKNOWN_TYPE, 'needed');
+  };
+}
+
+/** Each ping is answered with a pong, which piles up for who pings and does not read: as many as messages. */
+function heedPingWith(devices: Devices) {
+  return function (this: WebSocket): void {
+    const device = devices.get(this);
+    if (!device?.isOpen) return;
+    device.heardAtMs = nowMs();
+    if (!device.mayHear('ping', device.heardAtMs)) device.close(closeCodes.tooManyMessages);
   };
 }
 

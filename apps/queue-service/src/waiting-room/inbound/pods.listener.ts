@@ -61,7 +61,7 @@ export class PodsListener implements OnApplicationBootstrap, OnModuleDestroy {
     if (this.soon.has(matchId)) return;
     const look = () => {
       this.soon.delete(matchId);
-      this.tellFans.runMatch(matchId, nowMs()).catch(() => undefined);
+      this.tellFans.runMatch(matchId, nowMs(), 'near').catch(() => undefined);
     };
     this.soon.set(matchId, setTimeout(look, SOON_MS));
   }

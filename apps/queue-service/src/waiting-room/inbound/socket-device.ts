@@ -19,7 +19,8 @@ const codes = {
 
 /** One WebSocket of a fan. */
 export class SocketDevice extends Device {
-  private lazyAllowance: MessageAllowance | undefined;
+  private messages: MessageAllowance | undefined;
+  private pings: MessageAllowance | undefined;
 
   constructor(
     override readonly id: string,
@@ -31,8 +32,9 @@ export class SocketDevice extends Device {
   }
 
   /** Made at the first message: most fans only listen for a long time. */
-  get allowance(): MessageAllowance {
-    return (this.lazyAllowance ??= new MessageAllowance());
+  mayHear(what: 'message' | 'ping', nowMs: number): boolean {
+    const allowance = what === 'message' ? (this.messages ??= new MessageAllowance()) : (this.pings ??= new MessageAllowance());
+    return allowance.take(nowMs);
   }
 
   override get isOpen(): boolean {

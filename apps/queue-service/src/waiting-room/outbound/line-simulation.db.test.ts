@@ -1,0 +1,183 @@
+import { randomUUID } from 'node:crypto';
+import { queueEvent } from '#contracts/integration-events';
+import { queueKeys } from '#contracts/queue-keys';
+import { LineView } from '#domain/waiting-room/line-view';
+import { lineFixture, type LineFixture } from '../testing/line-fixture.ts';
+import type { RedisWaitingLines } from './redis-waiting-lines.ts';
+
+// Whole lives of lines from seeds: what happens is chance, what must be true after each step is not. A failure names its seed.
+
+let fixture: LineFixture;
+beforeAll(async () => (fixture = await lineFixture()));
+afterAll(() => fixture.close());
+
+const SEEDS = 12;
+const STEPS = 70;
+/** Present for 20 s after a sign of life, in line for 60. */
+const PRESENCE_MS = 20_000;
+const AWAY_MS = 30_000;
+const GONE_MS = 61_000;
+
+/** Mulberry32. */
+function chanceOf(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let t = Math.imul(state ^ (state >>> 15), 1 | state);
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+/** What must have come of it, kept beside the real line. */
+class Life {
+  line: string[] = [];
+  windows: string[] = [];
+  granted: string[] = [];
+  maxOpen = 0;
+  readonly scores = new Map<string, string>();
+  readonly away = new Set<string>();
+  private view = new LineView<string>(0);
+
+  constructor(
+    readonly matchId: string,
+    private readonly chance: () => number,
+    private readonly pods: readonly RedisWaitingLines[],
+  ) {}
+
+  get pod(): RedisWaitingLines {
+    return this.pods[Math.floor(this.chance() * this.pods.length)]!;
+  }
+
+  any(of: readonly string[]): string | undefined {
+    return of[Math.floor(this.chance() * of.length)];
+  }
+
+  async join(user: string, receiptScore?: string): Promise<void> {
+    const outcome = await this.pod.join(this.matchId, user, receiptScore);
+    if (!('place' in outcome)) throw new Error(`joining was ${outcome.kind}`);
+    this.away.delete(user);
+    if (outcome.kind === 'kept' || outcome.place.state.kind !== 'waiting') return;
+    const { state, score, queue } = outcome.place;
+    this.scores.set(user, score!);
+    this.line = [...this.line, user].sort((a, b) => Number(this.scores.get(a)) - Number(this.scores.get(b)));
+    this.view.add(user, { score: Number(score), position: state.position, asOf: queue.moves });
+  }
+
+  async leave(user: string): Promise<void> {
+    await this.pod.leave(this.matchId, user);
+    this.line = this.line.filter((other) => other !== user);
+    this.windows = this.windows.filter((other) => other !== user);
+  }
+
+  async sleep(user: string): Promise<void> {
+    await fixture.redis.zadd(queueKeys.seen(this.matchId), Date.now() - AWAY_MS, user);
+    this.away.add(user);
+  }
+
+  async wake(user: string): Promise<void> {
+    await this.pod.touch(this.matchId, [user]);
+    this.away.delete(user);
+  }
+
+  async drop(user: string): Promise<void> {
+    await fixture.redis.zadd(queueKeys.seen(this.matchId), Date.now() - GONE_MS, user);
+    await this.pod.dropAbsent(this.matchId, 50);
+    this.line = this.line.filter((other) => other !== user);
+    this.away.delete(user);
+  }
+
+  async admit(): Promise<void> {
+    this.maxOpen = Math.max(0, this.windows.length - 1 + Math.floor(this.chance() * 5));
+    await this.pod.change(this.matchId, { maxOpenWindows: this.maxOpen });
+    await Promise.all(this.pods.map((pod) => pod.admit(this.matchId, 3)));
+    await Promise.all(this.pods.map((pod) => pod.admit(this.matchId, 3)));
+    const room = Math.max(0, this.maxOpen - this.windows.length);
+    const next = this.line.filter((user) => !this.away.has(user)).slice(0, room);
+    this.line = this.line.filter((user) => !next.includes(user));
+    this.windows.push(...next);
+    this.granted.push(...next);
+  }
+
+  async complete(user: string): Promise<void> {
+    await this.pod.completeWindow(this.matchId, user);
+    this.windows = this.windows.filter((other) => other !== user);
+  }
+
+  /** Redis loses the match; everybody in line comes back with their receipts, in any order. */
+  async lose(): Promise<void> {
+    await fixture.redis.del(...(await fixture.redis.keys(`*{${this.matchId}}`)));
+    await fixture.lines.change(this.matchId, { status: 'active', processingRate: 600_000, maxOpenWindows: 0 });
+    const order = this.line;
+    [this.line, this.windows, this.granted, this.view] = [[], [], [], new LineView<string>(0)];
+    const coming = order.map((user) => ({ user, at: this.chance() })).sort((a, b) => a.at - b.at);
+    for (const { user } of coming) await this.join(user, this.scores.get(user));
+    if (this.line.join() !== order.join()) throw new Error('the order is lost');
+  }
+
+  async check(): Promise<string[]> {
+    const { redis, lines } = fixture;
+    const faults: string[] = [];
+    const must = (what: string, found: unknown, expected: unknown) => {
+      if (JSON.stringify(found) !== JSON.stringify(expected))
+        faults.push(`${what}: ${JSON.stringify(found)} instead of ${JSON.stringify(expected)}`);
+    };
+    must('line', await redis.zrange(queueKeys.line(this.matchId), '0', '-1'), this.line);
+    must('windows', (await redis.hkeys(queueKeys.windows(this.matchId))).sort(), this.windows.toSorted());
+    must('seen', (await redis.zrange(queueKeys.seen(this.matchId), '0', '-1')).sort(), this.line.toSorted());
+    const entries = await redis.xrange(queueKeys.events(this.matchId), '-', '+');
+    const events = entries.map(([, fields]) => queueEvent.parse(JSON.parse(fields[1]!)));
+    must(
+      'grants',
+      events.flatMap((event) => (event.event === 'queue.turn_granted' ? [event.user_id] : [])),
+      this.granted,
+    );
+    const read = (await lines.readMoves(this.matchId, this.view.moves))!;
+    must('moves follow', this.view.apply(read.moves) !== undefined, true);
+    must('total', read.queue.total, this.line.length);
+    const positions = this.line.map((user) => this.view.positionOf(user, Number(this.scores.get(user))));
+    must(
+      'positions',
+      positions,
+      this.line.map((_, at) => at + 1),
+    );
+    return faults;
+  }
+}
+
+async function step(life: Life, chance: () => number): Promise<string> {
+  const what = chance();
+  const [someone, holder] = [life.any(life.line), life.any(life.windows)];
+  if (what < 0.3) return life.join(randomUUID()).then(() => 'join');
+  if (what < 0.36 && someone) return life.join(someone).then(() => 'join again');
+  if (what < 0.44 && someone) return life.leave(someone).then(() => 'leave');
+  if (what < 0.47 && holder) return life.leave(holder).then(() => 'give up');
+  if (what < 0.57 && someone) return life.sleep(someone).then(() => 'sleep');
+  if (what < 0.65 && someone) return life.wake(someone).then(() => 'wake');
+  if (what < 0.68 && someone) return life.drop(someone).then(() => 'drop');
+  if (what < 0.78 && holder) return life.complete(holder).then(() => 'complete');
+  if (what < 0.8) return life.lose().then(() => 'lose');
+  return life.admit().then(() => 'admit');
+}
+
+test('in every life order, presence, bounds, positions and receipts hold after every step', async () => {
+  const seen = new Map<string, number>();
+  const pods = [fixture.pod({ presenceMs: PRESENCE_MS }), fixture.pod({ presenceMs: PRESENCE_MS })];
+  for (let seed = 1; seed <= SEEDS; seed += 1) {
+    const chance = chanceOf(seed);
+    const life = new Life(await fixture.match({ processingRate: 600_000, maxOpenWindows: 0 }), chance, pods);
+    for (let fan = 0; fan < 20; fan += 1) await life.join(randomUUID());
+    const history: string[] = [];
+    for (let number = 1; number <= STEPS; number += 1) {
+      const what = await step(life, chance);
+      history.push(what);
+      seen.set(what, (seen.get(what) ?? 0) + 1);
+      const faults = await life.check();
+      if (faults.length > 0)
+        throw new Error(`seed ${seed}, step ${number}: ${history.slice(-5).join(', ')}: ${faults.join('; ')}`);
+    }
+  }
+  // Each kind of thing has happened often enough to count.
+  expect(Math.min(...seen.values())).toBeGreaterThan(5);
+  expect(seen.size).toBe(10);
+});
