@@ -1,4 +1,5 @@
-export type Area = 'domain' | 'application' | 'contracts' | 'platform' | 'testing' | 'app' | 'package' | 'elsewhere';
+export type Area =
+  'domain' | 'application' | 'contracts' | 'platform' | 'event-loader' | 'testing' | 'app' | 'package' | 'elsewhere';
 export type Layer = 'application' | 'inbound' | 'outbound' | 'api' | 'module' | 'tests' | 'other';
 
 /** Which room of the house a file stands in. */
@@ -21,7 +22,8 @@ function layerOf(rest: string): Layer {
 /** Pure: from the path alone, so that canaries need no files. */
 export function placeOf(path: string): Place {
   if (path.startsWith('package:')) return { path, area: 'package', layer: 'other' };
-  const [, library, inLibrary = ''] = /^libs\/(domain|application|contracts|platform|testing)\/src\/(.+)$/.exec(path) ?? [];
+  const [, library, inLibrary = ''] =
+    /^libs\/(domain|application|contracts|platform|event-loader|testing)\/src\/(.+)$/.exec(path) ?? [];
   if (library) {
     const [, context] = /^([^/]+)\//.exec(inLibrary) ?? [];
     return { path, area: library as Area, ...(context ? { context } : {}), layer: layerOf(inLibrary) };

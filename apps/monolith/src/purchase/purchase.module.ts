@@ -41,6 +41,7 @@ import { SettlePayment } from './application/settle-payment.ts';
 import { HoldMetrics } from './inbound/hold-metrics.ts';
 import { OrdersController } from './inbound/orders.controller.ts';
 import { PaymentWebhookController } from './inbound/payment-webhook.controller.ts';
+import { LoadedPayments } from './inbound/loaded-payments.ts';
 import { QueueEventsListener } from './inbound/queue-events.listener.ts';
 import { ReservationExpirySchedule } from './inbound/reservation-expiry.schedule.ts';
 import { ReservationsController } from './inbound/reservations.controller.ts';
@@ -65,6 +66,7 @@ import { PurchaseDesk } from './outbound/purchase-desk.ts';
 import { RecordedWaitingRoomConsequences } from './outbound/waiting-room-consequences.ts';
 import { GrantedTurns } from './outbound/redis-granted-turns.ts';
 import { RedisWaitingRoomEvents } from './outbound/redis-waiting-room-events.ts';
+import { PaymentNewsDesk } from './payment-news.api.ts';
 import { PurchaseApi } from './purchase.api.ts';
 
 /** One commits while the other chooses; more only make each other's batches smaller (bench/results). */
@@ -158,9 +160,14 @@ const HOLD_LANES = 2;
       useFactory: (inventory: SeatInventory, reader: PurchaseReader) => new PurchaseDesk(inventory, reader),
       inject: [SeatInventory, PurchaseReader],
     },
+    {
+      provide: PaymentNewsDesk,
+      useFactory: (payments: PaymentApi, settle: SettlePayment, logger: Logger) => new LoadedPayments(payments, settle, logger),
+      inject: [PaymentApi, SettlePayment, LOGGER],
+    },
     QueueEventsListener,
     ReservationExpirySchedule,
   ],
-  exports: [PurchaseApi],
+  exports: [PurchaseApi, PaymentNewsDesk],
 })
 export class PurchaseModule {}
