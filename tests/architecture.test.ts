@@ -38,6 +38,14 @@ describe('imports', () => {
       ['libs/contracts/src/queue-jobs.ts', '#platform/ids'],
       ['libs/contracts/src/queue-jobs.ts', 'node:fs'],
     ],
+    'the core of the event loader imports nothing outside itself': [
+      ['libs/event-loader/src/core/ports.ts', '#platform/ids'],
+      ['libs/event-loader/src/core/ports.ts', '../adapters/redis-locks.ts'],
+      ['libs/event-loader/src/core/ports.ts', 'node:fs'],
+    ],
+    'of the event loader an app sees the adapters alone': [
+      ['apps/monolith/src/cli/run-loader.ts', '#event-loader/core/round-robin-event-loader'],
+    ],
     'a library never imports an app': [
       ['libs/platform/src/ids.ts', '../../../apps/monolith/src/config.ts'],
       ['libs/testing/src/tcp-proxy.ts', '../../../apps/web/src/main.tsx'],
@@ -108,6 +116,8 @@ describe('imports', () => {
     ['libs/domain/src/purchase/order.ts', '../shared/domain-error.ts'],
     ['libs/application/src/outbox.ts', './transaction-manager.ts'],
     ['libs/contracts/src/queue-jobs.ts', 'zod'],
+    ['libs/event-loader/src/adapters/redis-locks.ts', '../core/ports.ts'],
+    ['apps/monolith/src/cli/run-loader.ts', '#event-loader/adapters/open-event-loader'],
     [`${purchase}/application/check-out.ts`, '#application/clock'],
     [`${purchase}/application/check-out.ts`, './ports.ts'],
     [`${purchase}/application/check-out.ts`, '../purchase.api.ts'],

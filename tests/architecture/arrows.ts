@@ -35,6 +35,19 @@ export const arrows: readonly Arrow[] = [
     forbids: (from, to) =>
       from.area === 'contracts' && to.path !== 'package:zod' && to.area !== 'domain' && to.area !== 'contracts',
   },
+  {
+    sentence: 'the core of the event loader imports nothing outside itself',
+    forbids: (from, to) =>
+      from.area === 'event-loader' &&
+      from.context === 'core' &&
+      from.layer !== 'tests' &&
+      (to.area !== from.area || to.context !== 'core'),
+  },
+  {
+    sentence: 'of the event loader an app sees the adapters alone',
+    forbids: (from, to) =>
+      from.area === 'app' && from.layer !== 'tests' && to.area === 'event-loader' && to.context !== 'adapters',
+  },
   { sentence: 'a library never imports an app', forbids: (from, to) => from.area !== 'app' && to.area === 'app' },
   {
     sentence: 'an app never imports another',

@@ -1,5 +1,14 @@
 export type Area =
-  'domain' | 'application' | 'contracts' | 'platform' | 'queue-client' | 'testing' | 'app' | 'package' | 'elsewhere';
+  | 'domain'
+  | 'application'
+  | 'contracts'
+  | 'platform'
+  | 'queue-client'
+  | 'event-loader'
+  | 'testing'
+  | 'app'
+  | 'package'
+  | 'elsewhere';
 export type Layer = 'application' | 'inbound' | 'outbound' | 'api' | 'module' | 'tests' | 'other';
 
 /** Which room of the house a file stands in. */
@@ -23,7 +32,7 @@ function layerOf(rest: string): Layer {
 export function placeOf(path: string): Place {
   if (path.startsWith('package:')) return { path, area: 'package', layer: 'other' };
   const [, library, inLibrary = ''] =
-    /^libs\/(domain|application|contracts|platform|queue-client|testing)\/src\/(.+)$/.exec(path) ?? [];
+    /^libs\/(domain|application|contracts|platform|queue-client|event-loader|testing)\/src\/(.+)$/.exec(path) ?? [];
   if (library) {
     const [, context] = /^([^/]+)\//.exec(inLibrary) ?? [];
     return { path, area: library as Area, ...(context ? { context } : {}), layer: layerOf(inLibrary) };

@@ -10,7 +10,7 @@ export function tablesIn(sql: string): string[] {
 function roomOf(path: string): string | undefined {
   const place = placeOf(path);
   if (place.area === 'app') return /^(cli|verify)$/.test(place.context ?? '') ? undefined : `${place.app}/${place.context ?? ''}`;
-  return place.area === 'platform' ? 'platform' : undefined;
+  return place.area === 'platform' || place.area === 'event-loader' ? place.area : undefined;
 }
 
 /** A table that a room may name although it is another's, and why. */

@@ -4,7 +4,7 @@ import { queueEvent } from '#contracts/integration-events';
 import { emailJob, pushJob, queueSchemas } from '#contracts/queue-jobs';
 import { queueKeys } from '#contracts/queue-keys';
 import * as settings from '#platform/config/settings';
-import { monolithConfig } from '../../apps/monolith/src/config.ts';
+import { loaderSettings, monolithConfig } from '../../apps/monolith/src/config.ts';
 import { workerConfig } from '../../apps/notification-worker/src/config.ts';
 import { queueServiceConfig } from '../../apps/queue-service/src/config.ts';
 import { renderEnvExample, renderEnvPage, sectionsOf } from '../../tools/docs/env.ts';
@@ -27,7 +27,12 @@ const slices = {
   Notifications: settings.notificationSettings,
   'Background work': settings.jobSettings,
 };
-const services = { monolith: monolithConfig, 'queue service': queueServiceConfig, 'notification worker': workerConfig };
+const services = {
+  monolith: monolithConfig,
+  'queue service': queueServiceConfig,
+  'notification worker': workerConfig,
+  loader: loaderSettings,
+};
 const sections = sectionsOf(slices, services);
 
 describe('settings', () => {

@@ -196,6 +196,27 @@ export const platformKeys: readonly RedisKey[] = [
     holds: '`message_id` and `event` of facts nobody in particular is told',
   },
   {
+    key: 'loader:lock:{<source>}',
+    type: 'string',
+    life: '30 s, renewed while the holder lives',
+    owner: 'event loader',
+    holds: 'who may fetch from this source',
+  },
+  {
+    key: 'loader:fence:{<source>}',
+    type: 'string',
+    life: 'for ever',
+    owner: 'event loader',
+    holds: "number of the lock's last holder: Redis' own time in µs, strictly increasing",
+  },
+  {
+    key: 'loader:gate:{<source>}',
+    type: 'string',
+    life: '450 ms while a request may be made, 200 ms after it',
+    owner: 'event loader',
+    holds: '`1`: nobody may ask this source now',
+  },
+  {
     key: '{notification}:*',
     type: 'several',
     life: "BullMQ's: completed jobs 1 h, failed ones 30 days",

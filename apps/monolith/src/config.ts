@@ -10,4 +10,7 @@ export const monolithConfig = settings.processSettings
   .extend(settings.purchaseSettings.shape)
   .extend(settings.paymentSettings.shape);
 
+/** What `loader:run` reads besides. */
+export const loaderSettings = settings.jobSettings.pick({ LOADER_SOURCES: true });
+
 export type MonolithConfig = z.output<typeof monolithConfig>;

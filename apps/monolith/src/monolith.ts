@@ -1,3 +1,4 @@
+import { observeLoader } from '#event-loader/adapters/loader-status';
 import { publicUrls } from '#platform/config/settings';
 import { allowedOrigins } from '#platform/http/cors';
 import { createHttpApp } from '#platform/http/http-app';
@@ -21,6 +22,7 @@ const DESCRIPTION = 'Matches, seats, holds, orders and tickets. Errors are appli
 export async function createMonolith(resources: Resources, parts = { loops: true }): Promise<NestFastifyApplication> {
   const { config, logger, metrics, dataSource, redis } = resources;
   observeOutbox(metrics.registry, dataSource);
+  observeLoader(metrics.registry, (sql) => dataSource.query(sql));
   const app = await createHttpApp(AppModule.register(resources, parts), {
     logger,
     identify: identifyCallers(config),

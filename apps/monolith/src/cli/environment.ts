@@ -1,11 +1,13 @@
-import { loadConfigOrExit } from '#platform/config/load-config';
+import { readSources } from '#event-loader/adapters/configured-sources';
+import type { ConfiguredSource } from '#event-loader/adapters/fetcher-by-kind';
+import { ConfigFaults, loadConfigOrExit } from '#platform/config/load-config';
 import { databaseSettings } from '#platform/config/settings';
 import { projectFile } from '#platform/project-root';
 import { InvalidArgumentError } from 'commander';
 import fs from 'node:fs';
 import path from 'node:path';
 import { z } from 'zod';
-import { monolithConfig, type MonolithConfig } from '../config.ts';
+import { loaderSettings, monolithConfig, type MonolithConfig } from '../config.ts';
 
 export class NotRunning extends Error {}
 
@@ -41,6 +43,24 @@ export function databaseUrl(): string {
 /** Logs go to stderr, and only what is wrong: stdout is for results. */
 export function cliConfig(): MonolithConfig {
   return loadConfigOrExit(monolithConfig, { LOG_LEVEL: 'warn', ...environment() });
+}
+
+/** sysexits: EX_CONFIG. */
+const EXIT_CONFIG = 78;
+
+/** The sources of LOADER_SOURCES; with every fault of that file at once, as with every other setting. */
+export function loaderSources(): ConfiguredSource[] {
+  const { LOADER_SOURCES: file } = loadConfigOrExit(loaderSettings, process.env);
+  const { sources, faults } = file ? readSources(file, process.env) : { sources: [], faults: ['is needed'] };
+  if (faults.length === 0) return sources;
+  process.stderr.write(`${new ConfigFaults(faults.map((fault) => `LOADER_SOURCES: ${fault}`)).message}\n`);
+  process.exit(EXIT_CONFIG);
+}
+
+/** Names of the sources, as far as there are any: looking needs no settings that are right. */
+export function configuredSources(): string[] {
+  const file = process.env.LOADER_SOURCES?.trim();
+  return file ? readSources(file, process.env).sources.map(({ name }) => name) : [];
 }
 
 /** A whole number of an option, refused with the option's name otherwise. */

@@ -6,7 +6,7 @@ export interface PaymentIntent {
   readonly confirmUrl?: string;
 }
 
-/** What the provider tells about an intent, after its signature was checked. */
+/** What the provider tells about an intent; who it is from was checked: by its signature, or because we fetched it there. */
 export interface PaymentEvent {
   readonly eventId: string;
   readonly type: string;
@@ -25,6 +25,8 @@ export abstract class PaymentApi {
   abstract createIntent(order: { orderId: string; amountCents: number; currency: string }): Promise<PaymentIntent>;
   /** Checks the signature over the raw bytes; throws `RequestRefused('VALIDATION_FAILED')` (400) when it does not fit. */
   abstract readWebhook(rawBody: Buffer, signature: string | undefined): PaymentEvent;
+  /** The same event as the provider's own list has it; it was fetched there, so nothing has to be signed. */
+  abstract readEvent(event: unknown): PaymentEvent;
 }
 
 /** Outbox destination `payments`: what is done at the provider after our commit, once each whatever is repeated. */

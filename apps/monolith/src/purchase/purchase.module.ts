@@ -43,6 +43,7 @@ import { AvailabilityStreams } from './inbound/availability-streams.ts';
 import { HoldNews } from './inbound/hold-news.ts';
 import { OrdersController } from './inbound/orders.controller.ts';
 import { PaymentWebhookController } from './inbound/payment-webhook.controller.ts';
+import { LoadedPayments } from './inbound/loaded-payments.ts';
 import { QueueEventsListener } from './inbound/queue-events.listener.ts';
 import { ReservationExpirySchedule } from './inbound/reservation-expiry.schedule.ts';
 import { ReservationsController } from './inbound/reservations.controller.ts';
@@ -69,6 +70,7 @@ import { SharedSeatViews } from './outbound/shared-seat-views.ts';
 import { RecordedWaitingRoomConsequences } from './outbound/waiting-room-consequences.ts';
 import { GrantedTurns } from './outbound/redis-granted-turns.ts';
 import { RedisWaitingRoomEvents } from './outbound/redis-waiting-room-events.ts';
+import { PaymentNewsDesk } from './payment-news.api.ts';
 import { PurchaseApi } from './purchase.api.ts';
 
 /** One commits while the other chooses; more only make each other's batches smaller (bench/results). */
@@ -186,9 +188,14 @@ const HOLD_LANES = 2;
         new PurchaseDesk(inventory, views, seatLooks, reader),
       inject: [SeatInventory, SeatViews, PostgresSeatLooks, PurchaseReader],
     },
+    {
+      provide: PaymentNewsDesk,
+      useFactory: (payments: PaymentApi, settle: SettlePayment, logger: Logger) => new LoadedPayments(payments, settle, logger),
+      inject: [PaymentApi, SettlePayment, LOGGER],
+    },
     QueueEventsListener,
     ReservationExpirySchedule,
   ],
-  exports: [PurchaseApi],
+  exports: [PurchaseApi, PaymentNewsDesk],
 })
 export class PurchaseModule {}

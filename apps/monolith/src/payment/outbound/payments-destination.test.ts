@@ -15,6 +15,9 @@ class ScriptedProvider extends PaymentProvider {
   readWebhook(): PaymentEvent {
     throw new Error('not asked here');
   }
+  readEvent(): PaymentEvent {
+    throw new Error('not asked here');
+  }
   async refund({ intentId, amountCents, key }: { intentId: string; amountCents: number; key: string }): Promise<void> {
     this.act(intentId, `refund ${intentId} ${amountCents} ${key}`);
   }

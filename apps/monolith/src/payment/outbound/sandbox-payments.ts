@@ -6,7 +6,7 @@ import { randomInt } from 'node:crypto';
 import type { PaymentEvent, PaymentIntent } from '../payment.api.ts';
 import { PaymentProvider, type SandboxIntent, type SandboxIntents } from '../application/ports.ts';
 import { ProviderRefused } from './provider-errors.ts';
-import { readWebhook } from './webhooks.ts';
+import { readEvent, readWebhook } from './webhooks.ts';
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
@@ -79,5 +79,9 @@ export class SandboxPayments extends PaymentProvider {
 
   readWebhook(rawBody: Buffer, signature: string | undefined): PaymentEvent {
     return readWebhook({ rawBody, signature, secret: this.options.webhookSecret, now: this.clock.now() });
+  }
+
+  readEvent(event: unknown): PaymentEvent {
+    return readEvent(event);
   }
 }

@@ -5,7 +5,7 @@ import type { PaymentEvent, PaymentIntent } from '../payment.api.ts';
 import { PaymentProvider } from '../application/ports.ts';
 import { ProviderRefused } from './provider-errors.ts';
 import type { StripeClient } from './stripe-client.ts';
-import { readWebhook } from './webhooks.ts';
+import { readEvent, readWebhook } from './webhooks.ts';
 
 const intent = z.object({ id: z.string().regex(/^pi_\w{1,250}$/), client_secret: z.string().min(1) });
 const refund = z.object({
@@ -74,6 +74,10 @@ export class StripePayments extends PaymentProvider {
 
   readWebhook(rawBody: Buffer, signature: string | undefined): PaymentEvent {
     return readWebhook({ rawBody, signature, secret: this.webhookSecret, now: this.clock.now() });
+  }
+
+  readEvent(event: unknown): PaymentEvent {
+    return readEvent(event);
   }
 
   private createRefund({ intentId, amountCents, key }: { intentId: string; amountCents: number; key: string }) {

@@ -48,7 +48,11 @@ interface IncomingWebhook {
 /** Believes nothing before the bytes, as they came, have been checked against the signature. */
 export function readWebhook(incoming: IncomingWebhook): PaymentEvent {
   assertSigned(incoming);
-  const event = envelope.safeParse(asJson(incoming.rawBody));
+  return readEvent(asJson(incoming.rawBody));
+}
+
+export function readEvent(given: unknown): PaymentEvent {
+  const event = envelope.safeParse(given);
   if (!event.success) throw refused('The body is not an event.');
   const { id, type, data } = event.data;
   const outcome = outcomes.get(type);

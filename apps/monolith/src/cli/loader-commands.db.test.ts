@@ -1,0 +1,156 @@
+import { EventSources } from '#testing/event-sources';
+import { answering, type Answering } from '#event-loader/testing/answering';
+import { answerAsStripe } from '#event-loader/testing/stripe-list';
+import { Command } from 'commander';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { BoxOffice, openBoxOffice, type OpenBoxOffice, type Ordered } from '../purchase/testing/box-office.ts';
+import { putOnSale, type MatchOnSale } from '../testing/whole-monolith.ts';
+import { addLoaderCommands } from './loader-commands.ts';
+
+let open: OpenBoxOffice;
+let office: BoxOffice;
+let match: MatchOnSale;
+let sources: EventSources;
+let stripe: Answering;
+let folder: string;
+let size = 2500;
+const told: { id: string }[] = [];
+const stdoutWrite = process.stdout.write;
+const environmentBefore = { ...process.env };
+
+beforeAll(async () => {
+  open = await openBoxOffice();
+  office = open.office;
+  match = await putOnSale(office.monolith);
+  sources = await EventSources.open({ sizeOf: (name) => (name === 'dead' ? 0 : size), misbehave: answer500 });
+  stripe = await answering((url, response) => answerAsStripe(told, url, response));
+  folder = await mkdtemp(path.join(tmpdir(), 'tribina-loader-'));
+  Object.assign(process.env, open.settings, { LOG_LEVEL: 'silent', STRIPE_SECRET_KEY: 'sk_test' });
+}, 60_000);
+afterAll(async () => {
+  process.env = environmentBefore;
+  await Promise.all([sources.close(), stripe.close(), rm(folder, { recursive: true })]);
+  await open.close();
+});
+
+function answer500(_request: unknown, response: { statusCode: number; end(): unknown }, name: string): boolean {
+  if (name !== 'dead') return false;
+  response.statusCode = 500;
+  response.end();
+  return true;
+}
+
+async function configured(list: readonly unknown[]): Promise<void> {
+  const file = path.join(folder, 'sources.json');
+  await writeFile(file, JSON.stringify(list));
+  process.env.LOADER_SOURCES = file;
+}
+
+/** As `cli.ts` runs it; what it prints. */
+async function cli(...args: string[]): Promise<string> {
+  const program = new Command('tribina').exitOverride();
+  addLoaderCommands(program);
+  let out = '';
+  process.stdout.write = (text) => Boolean((out += String(text)));
+  await program.parseAsync(args, { from: 'user' }).finally(() => (process.stdout.write = stdoutWrite));
+  return out;
+}
+
+const status = async (): Promise<Record<string, unknown>[]> => JSON.parse(await cli('loader:status', '--json'));
+/** A round and the gap that must pass before the next. */
+async function round(): Promise<string> {
+  const out = await cli('loader:run', '--once');
+  await new Promise((resolve) => setTimeout(resolve, 220));
+  return out;
+}
+
+test('status knows what is configured before it was ever asked', async () => {
+  expect(await cli('loader:status')).toBe('no source has been asked yet, and LOADER_SOURCES names none\n');
+  await configured([{ name: 'gate', kind: 'http', url: sources.urlOf('gate') }]);
+  expect(await status()).toEqual([
+    expect.objectContaining({ source: 'gate', cursor: null, stored: 0, refused_duplicates: 0, quarantined: 0, last_error: null }),
+  ]);
+});
+
+test('--once is one round: at most 1,000 events a source, and a dead source harms nobody', async () => {
+  await configured([
+    { name: 'dead', kind: 'http', url: sources.urlOf('dead') },
+    { name: 'gate', kind: 'http', url: sources.urlOf('gate') },
+  ]);
+  expect(await round()).toBe(
+    '1000 event(s) stored, 0 duplicate(s) refused, 0 quarantined\ndead: SOURCE_FAILED: it answered 500\n',
+  );
+  await round();
+  await round();
+  await round();
+  expect(await status()).toEqual([
+    expect.objectContaining({ source: 'dead', cursor: null, stored: 0, last_error: 'SOURCE_FAILED: it answered 500' }),
+    expect.objectContaining({ source: 'gate', cursor: '2500', stored: 2500, refused_duplicates: 0, last_error: null }),
+  ]);
+  expect(sources.ledgerOf('gate')).toMatchObject({ askedAfter: [0, 1000, 2000, 2500], sentAgain: 0 });
+  const [row] = await office.rows<{ n: number }>(`select count(*)::int as n from loaded_events where source = 'gate'`);
+  expect(row?.n).toBe(2500);
+});
+
+test('an overlap asks for low ids again, and refuses what it knows', async () => {
+  await configured([{ name: 'late', kind: 'http', url: sources.urlOf('late'), overlap: 10 }]);
+  size = 100;
+  await round();
+  size = 110;
+  expect(await round()).toBe('10 event(s) stored, 10 duplicate(s) refused, 0 quarantined\n');
+  expect(sources.ledgerOf('late').askedAfter).toEqual([0, 90]);
+});
+
+test('the metrics page has every source', async () => {
+  const page = await office.monolith.app.inject({ method: 'GET', url: '/metrics' });
+  expect(page.body).toMatch(/^loader_events_stored\{source="gate"\} 2500$/m);
+  expect(page.body).toMatch(/^loader_errors\{source="dead"\} \d+$/m);
+  expect(page.body).toMatch(/^loader_lag_seconds\{source="gate"\} /m);
+});
+
+describe('payment events of the provider’s own list', () => {
+  function tell({ intentId, held }: Ordered, id = `evt_${told.length}a`): string {
+    const object = { id: intentId, amount: held.total_cents, amount_received: held.total_cents, currency: 'eur' };
+    told.push(Object.assign({ id }, { object: 'event', type: 'payment_intent.succeeded', data: { object } }));
+    return id;
+  }
+  const ordered = async (): Promise<Ordered> => office.ordered(await office.held(match, { quantity: 1 }));
+  const due = (): Promise<unknown[]> => office.rows('select event_id, parked_at is not null as parked from loaded_events_due');
+  beforeAll(() => configured([{ name: 'stripe', kind: 'stripe', url: stripe.url }]));
+
+  test('a payment no webhook told of completes its order', async () => {
+    const order = await ordered();
+    tell(order);
+    await round();
+    expect(await office.order(order)).toMatchObject({ status: 'completed' });
+    expect(await due()).toEqual([]);
+  }, 30_000);
+
+  test('told by both ways, loaded twice, acted upon by two at once: one effect', async () => {
+    const order = await ordered();
+    const eventId = tell(order);
+    await office.settle(office.news(order, { eventId }));
+    await Promise.all([cli('loader:run', '--once'), cli('loader:run', '--once')]);
+    await office.rows(
+      `insert into loaded_events_due (source, event_id, feeds) values ('stripe', $1, 'payments') on conflict do nothing`,
+      [eventId],
+    );
+    await round();
+    const messages = (await office.outbox(order.orderId)).filter(({ event }) => event === 'order.completed');
+    const tickets = await office.rows('select 1 from tickets where order_id = $1', [order.orderId]);
+    expect([messages.length > 0, tickets.length, await due()]).toEqual([true, 1, []]);
+    const twice = await office.rows(`select count(*)::int as n from payment_inbox where event_id = $1`, [eventId]);
+    expect(twice).toEqual([{ n: 1 }]);
+  }, 30_000);
+
+  test('an event that is none of a payment is set aside, and those behind it take effect', async () => {
+    told.push(Object.assign({ id: 'evt_bad' }, { type: 'payment_intent.succeeded', data: { object: 'none' } }));
+    const order = await ordered();
+    tell(order);
+    await round();
+    expect(await office.order(order)).toMatchObject({ status: 'completed' });
+    expect(await due()).toEqual([{ event_id: 'evt_bad', parked: true }]);
+  }, 30_000);
+});

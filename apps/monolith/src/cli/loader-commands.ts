@@ -1,0 +1,55 @@
+import { readStatus, type SourceStatus } from '#event-loader/adapters/loader-status';
+import { openDatabase } from '#platform/postgres/database';
+import type { Command } from 'commander';
+import { configuredSources, databaseUrl, loaderSources, print } from './environment.ts';
+import { runLoader } from './run-loader.ts';
+
+const SIGNALS = ['SIGTERM', 'SIGINT'] as const;
+
+export function addLoaderCommands(program: Command): void {
+  program
+    .command('loader:run')
+    .description('fetch the events of all sources of LOADER_SOURCES into the database, beside any number of others that do')
+    .option('--once', 'one round over all sources, then stop')
+    .action(async ({ once }: { once?: boolean }) => {
+      const sources = loaderSources();
+      const stop = new AbortController();
+      const onSignal = (): void => stop.abort();
+      for (const signal of SIGNALS) process.on(signal, onSignal);
+      try {
+        for (const line of await runLoader(sources, { once: once ?? false, stop: stop.signal })) print(line);
+      } finally {
+        for (const signal of SIGNALS) process.off(signal, onSignal);
+      }
+    });
+
+  program
+    .command('loader:status')
+    .description('how far the event loader is with each source')
+    .option('--json', 'print one JSON document and nothing else')
+    .action(async ({ json }: { json?: boolean }) => {
+      const dataSource = await openDatabase({ url: databaseUrl(), name: 'cli', poolSize: 1 });
+      try {
+        const status = await readStatus((sql) => dataSource.query(sql), configuredSources());
+        if (json) return print(JSON.stringify(status));
+        if (status.length === 0) return print('no source has been asked yet, and LOADER_SOURCES names none');
+        for (const line of status.map(lineOf)) print(line);
+      } finally {
+        await dataSource.destroy();
+      }
+    });
+}
+
+function lineOf(status: SourceStatus): string {
+  const { source, cursor, stored, refused_duplicates, quarantined, transported_again, gaps, missing, due, last_error } = status;
+  const counts = [
+    `${stored} stored`,
+    `${refused_duplicates} duplicate(s) refused`,
+    `${quarantined} quarantined`,
+    ...(transported_again > 0 ? [`${transported_again} fetched again`] : []),
+    ...(gaps > 0 ? [`${gaps} id(s) passed over`] : []),
+    ...(missing ? [`${missing} missing by its own count`] : []),
+    ...(due > 0 ? [`${due} without effect yet`] : []),
+  ];
+  return `${source}: ${cursor === null ? 'at the beginning' : `at ${cursor}`}, ${counts.join(', ')}${last_error ? `; ${last_error}` : ''}`;
+}

@@ -1,0 +1,65 @@
+import { DueEffects, type Consumer } from '#event-loader/adapters/due-effects';
+import { DueEvents } from '#event-loader/adapters/due-events';
+import type { ConfiguredSource } from '#event-loader/adapters/fetcher-by-kind';
+import { openEventLoader } from '#event-loader/adapters/open-event-loader';
+import { openLoaderPools } from '#event-loader/adapters/postgres-event-store';
+import { RequestRefused } from '#platform/http/request-refused';
+import { createLogger } from '#platform/logging/logger';
+import { sqlstateOf, sqlstates } from '#platform/postgres/sqlstates';
+import { closeRedis, connectRedis, whenReady } from '#platform/redis/redis-connection';
+import { PaymentNewsDesk } from '../purchase/payment-news.api.ts';
+import { cliConfig, NotRunning } from './environment.ts';
+import { withMonolithContext } from './monolith-context.ts';
+
+interface Run {
+  readonly once: boolean;
+  readonly stop: AbortSignal;
+}
+
+type Consumers = ReadonlyMap<string, Consumer>;
+
+/** Loads until told to stop, or one round; what it did, in lines for people. */
+export async function runLoader(sources: readonly ConfiguredSource[], run: Run): Promise<string[]> {
+  const config = cliConfig();
+  const logger = createLogger({ service: 'loader', level: config.LOG_LEVEL, destination: process.stderr });
+  const pools = openLoaderPools(config.DATABASE_URL);
+  const redis = connectRedis(config.REDIS_URL, { name: 'loader' });
+  try {
+    await pools.look.query('select 1 from loader_sources limit 1').catch(explainMissingTables);
+    if (!(await whenReady(redis))) throw new NotRunning('Redis does not answer; the loader needs it for its locks and its gate.');
+    const { loader, turns, locks } = openEventLoader(sources, { pools, redis, logger }, run.stop);
+    const loadAndAct = async (consumers: Consumers): Promise<void> => {
+      const effects = consumers.size > 0 && new DueEffects(new DueEvents(pools.look), consumers, locks, logger);
+      if (!run.once) return void (await Promise.all([loader.run(run.stop), effects && effects.run(run.stop)]));
+      await loader.runOnce(run.stop);
+      while (effects && (await effects.runOnce(run.stop)) > 0);
+    };
+    const isFed = sources.some(({ feeds }) => feeds !== undefined);
+    // The services' use cases take a second to put together: only where somebody acts upon what is loaded.
+    if (isFed)
+      await withMonolithContext(config, (context) => loadAndAct(consumersOf(context.get(PaymentNewsDesk, { strict: false }))));
+    else await loadAndAct(new Map());
+    return resultOf(turns.sum, turns.failing);
+  } finally {
+    await Promise.all([pools.close(), closeRedis(redis)]);
+  }
+}
+
+function explainMissingTables(error: unknown): never {
+  if (sqlstateOf(error) !== sqlstates.undefinedTable) throw error;
+  throw new Error('The database is behind this version of the code. Run `npm run cli -- migrate` first.');
+}
+
+function consumersOf(desk: PaymentNewsDesk): Consumers {
+  return new Map([['payments', { act: (event) => desk.hear(event), isFinal: (error) => error instanceof RequestRefused }]]);
+}
+
+type Sum = Readonly<Record<'stored' | 'refused' | 'quarantined' | 'transportedAgain', number>>;
+
+function resultOf(sum: Sum, failing: ReadonlyMap<string, unknown>): string[] {
+  const again = sum.transportedAgain > 0 ? `, ${sum.transportedAgain} fetched in vain` : '';
+  return [
+    `${sum.stored} event(s) stored, ${sum.refused} duplicate(s) refused, ${sum.quarantined} quarantined${again}`,
+    ...[...failing].map(([source, error]) => `${source}: ${error instanceof Error ? error.message : String(error)}`),
+  ];
+}

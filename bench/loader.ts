@@ -1,0 +1,137 @@
+// `npm run bench:loader`: events a second from 40 local sources into PostgreSQL, by 1, 2, 4 and 8 loaders, beside a COPY of the
+// same rows into the same table on the same server. Ends with 1 when a row is missing or stored twice, an event was transported
+// twice, a source was asked twice within 200 ms or, under --gate, a floor is missed.
+import { mkdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { parseArgs } from 'node:util';
+import { build, ROOT } from '../tools/local/build.ts';
+import { explain } from '../tools/local/trouble.ts';
+import { describeMachine } from './instruments/machine.ts';
+import { markdownTable } from './instruments/markdown-table.ts';
+import { startOwnServers } from './instruments/own-servers.ts';
+import { median } from './instruments/quantiles.ts';
+import { migrateDatabase } from './loader/loader-process.ts';
+import { CEILING, LoaderGround, SOURCES, type RunResult } from './loader/measured-run.ts';
+
+const USAGE = `npm run bench:loader -- [--quick] [--seconds 5] [--rounds 3] [--gate] [--no-build] [--name <word>]
+  --quick     one round of 3 seconds
+  --gate      exit 1 when a floor is missed
+  --no-build  measure dist as it is`;
+
+const INSTANCES = [1, 2, 4, 8];
+const [FLOOR, AIM] = [0.15, 0.4];
+/** Shares are compared, since a COPY beside each run feels the same neighbours; they still make single rounds differ by as much. */
+const NOISE = 0.15;
+
+const startedAt = Date.now();
+const say = (line: string): void =>
+  void process.stderr.write(`${((Date.now() - startedAt) / 1000).toFixed(0).padStart(4)} s  ${line}\n`);
+
+interface Figure {
+  readonly instances: number;
+  readonly perSecond: number;
+  readonly copyPerSecond: number;
+  readonly share: number;
+  readonly sentAgain: number;
+  readonly leastGapMs: number;
+}
+
+function figuresOf(results: readonly RunResult[]): Figure[] {
+  return INSTANCES.map((instances) => {
+    const runs = results.filter((run) => run.instances === instances);
+    const middle = (member: 'perSecond' | 'copyPerSecond' | 'share'): number => median(runs.map((run) => run[member]));
+    return {
+      instances,
+      perSecond: middle('perSecond'),
+      copyPerSecond: middle('copyPerSecond'),
+      share: middle('share'),
+      sentAgain: runs.reduce((sum, run) => sum + run.sentAgain, 0),
+      leastGapMs: Math.min(...runs.map(({ leastGapMs }) => leastGapMs)),
+    };
+  });
+}
+
+function reportOf(results: readonly RunResult[]): string {
+  const figures = figuresOf(results);
+  const rows = figures.map(({ instances, perSecond, copyPerSecond, share, sentAgain, leastGapMs }) => [
+    String(instances),
+    perSecond.toFixed(0),
+    copyPerSecond.toFixed(0),
+    share.toFixed(2),
+    share >= AIM ? 'aim' : share >= FLOOR ? 'floor' : 'BELOW',
+    String(sentAgain),
+    leastGapMs.toFixed(1),
+  ]);
+  const falls = figures.flatMap(({ instances, share }, index) => {
+    const before = figures[index - 1];
+    return before && share < before.share * (1 - NOISE) ? [`falls from ${before.instances} to ${instances} loaders`] : [];
+  });
+  const faults = [
+    ...results.flatMap(({ instances, faults: of }) => of.map((fault) => `${instances} loaders: ${fault}`)),
+    ...falls,
+  ];
+  const { processor, cores, commit, node, loadBefore } = describeMachine();
+  return [
+    `${SOURCES} local sources into PostgreSQL; COPY of the same rows beside; the gate's ceiling is ${CEILING}/s. Floor ${FLOOR}, aim ${AIM}.`,
+    `${processor}, ${cores} cores for sources, loaders, PostgreSQL and Redis together; load before ${loadBefore.toFixed(1)}; node ${node}; commit ${commit}; ${new Date().toISOString()}`,
+    '',
+    markdownTable(['Loaders', 'Events/s', 'COPY rows/s', 'Share', 'Is', 'Transported twice', 'Least gap ms'], rows),
+    '',
+    ...(faults.length > 0 ? faults.map((fault) => `BROKEN ${fault}`) : ['Stored twice 0, missing 0 in every run.']),
+    '',
+  ].join('\n');
+}
+
+async function main(options: { seconds: number; rounds: number; gate: boolean; build: boolean; name: string }): Promise<number> {
+  if (options.build) await build({ say, serverOnly: true });
+  const servers = await startOwnServers();
+  const results: RunResult[] = [];
+  try {
+    await migrateDatabase(servers.databaseUrl);
+    const ground = await LoaderGround.open(servers);
+    try {
+      for (let round = 0; round < options.rounds; round += 1) {
+        for (const instances of INSTANCES) {
+          const result = await ground.measure(instances, options.seconds);
+          results.push(result);
+          const { perSecond, copyPerSecond, share, faults } = result;
+          say(
+            `${instances} loaders: ${perSecond.toFixed(0)}/s, COPY ${copyPerSecond.toFixed(0)}/s, ${share.toFixed(2)} ${faults.join('; ')}`,
+          );
+        }
+      }
+    } finally {
+      await ground.close();
+    }
+  } finally {
+    await servers.stop();
+  }
+  const report = reportOf(results);
+  process.stdout.write(report);
+  const file = `${new Date().toISOString().slice(0, 10)}-loader${options.name && `-${options.name}`}.md`;
+  mkdirSync(path.join(ROOT, 'bench/results'), { recursive: true });
+  writeFileSync(path.join(ROOT, 'bench/results', file), `# bench:loader\n\n${report}`);
+  const isBelow = options.gate && figuresOf(results).some(({ share }) => share < FLOOR);
+  return isBelow || results.some(({ faults }) => faults.length > 0) ? 1 : 0;
+}
+
+// Everything we started goes when we go: it hears the end of its pipe or channel.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => process.exit(130));
+
+try {
+  const flag = { type: 'boolean', default: false } as const;
+  const { values } = parseArgs({
+    allowNegative: true,
+    options: {
+      ...{ seconds: { type: 'string' }, rounds: { type: 'string' }, name: { type: 'string', default: '' } },
+      ...{ quick: flag, gate: flag, help: flag, build: { ...flag, default: true } },
+    },
+  });
+  const [seconds, rounds] = [Number(values.seconds ?? (values.quick ? 3 : 5)), Number(values.rounds ?? (values.quick ? 1 : 3))];
+  const isPlain = !values.help && seconds > 0 && seconds <= 60 && rounds > 0 && rounds <= 10 && /^[a-z-]*$/.test(values.name);
+  if (!isPlain) process.stderr.write(`${USAGE}\n`);
+  process.exitCode = isPlain ? await main({ seconds, rounds, gate: values.gate, build: values.build, name: values.name }) : 2;
+} catch (error) {
+  process.stderr.write(`${explain(error)}\n`);
+  process.exitCode = 1;
+}

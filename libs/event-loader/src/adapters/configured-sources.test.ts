@@ -1,0 +1,68 @@
+import { parseSources, readSources } from './configured-sources.ts';
+
+const http = { name: 'gate-north', kind: 'http', url: 'http://127.0.0.1:1/events' };
+const faultsOf = (given: unknown, env = {}) => parseSources(given, env, '/etc/tribina').faults;
+
+test('each kind with what it needs', () => {
+  const { sources, faults } = parseSources(
+    [
+      { ...http, headers: { 'X-Api-Key': 'k-${GATE_KEY}' }, overlap: 5 },
+      { name: 'stripe', kind: 'stripe' },
+      { name: 'partner', kind: 'file', path: 'partner.ndjson' },
+    ],
+    { GATE_KEY: 'secret', STRIPE_SECRET_KEY: 'sk_1' },
+    '/etc/tribina',
+  );
+  expect(faults).toEqual([]);
+  expect(sources).toEqual([
+    { ...http, headers: { 'x-api-key': 'k-secret' }, overlap: 5, ids: 'numbers' },
+    {
+      ...{
+        name: 'stripe',
+        kind: 'stripe',
+        url: 'https://api.stripe.com/v1/events',
+        overlap: 0,
+        ids: 'listed',
+        feeds: 'payments',
+      },
+      headers: { authorization: 'Bearer sk_1' },
+    },
+    { name: 'partner', kind: 'file', path: '/etc/tribina/partner.ndjson', overlap: 0, ids: 'numbers' },
+  ]);
+});
+
+test('a host alone is where Stripe’s API begins', () => {
+  const { sources } = parseSources([{ name: 's', kind: 'stripe', url: 'http://127.0.0.1:9' }], { STRIPE_SECRET_KEY: 'k' }, '/');
+  expect(sources[0]).toMatchObject({ url: 'http://127.0.0.1:9/v1/events' });
+});
+
+test('every fault is told at once, by source and field, none with a secret', () => {
+  const faults = faultsOf([
+    { ...http, name: 'Not A Name' },
+    { ...http, url: 'ftp://x' },
+    { ...http, kind: 'kafka' },
+    { ...http, overlap: 501, colour: 'red' },
+    { name: 'file', kind: 'file' },
+    { ...http, url: 'https://user:canary@x/' },
+  ]);
+  expect(faults.map((fault) => fault.slice(0, 3))).toEqual(['[0]', '[1]', '[2]', '[3]', '[3]', '[4]', '[5]']);
+  expect(faults[1]).toMatch(/^\[1\] \(gate-north\)\.url: /);
+  expect(faults.join()).not.toContain('canary');
+});
+
+test.each<[string, unknown, object, RegExp]>([
+  ['no list', { name: 'x' }, {}, /expected array/],
+  ['an empty list', [], {}, /at least one/],
+  ['two of one name', [http, http], {}, /^gate-north: there are two/],
+  ['a secret that is not there', [{ ...http, headers: { a: '${NOT_SET}' } }], {}, /NOT_SET is not in the environment/],
+  ['a header that cannot be sent', [{ ...http, headers: { a: '${KEY}' } }], { KEY: 'x\ny' }, /cannot be sent/],
+  ['Stripe without its key', [{ name: 's', kind: 'stripe' }], {}, /STRIPE_SECRET_KEY/],
+  ['an overlap of ids that have no order', [{ name: 's', kind: 'stripe', overlap: 3 }], { STRIPE_SECRET_KEY: 'x' }, /overlap/],
+])('%s is a fault', (_what, given, env, fault) => {
+  expect(faultsOf(given, env)).toEqual([expect.stringMatching(fault)]);
+});
+
+test('a file that is not there, or is no JSON, is a fault', () => {
+  expect(readSources('/nowhere/sources.json', {}).faults).toEqual(['/nowhere/sources.json cannot be read (ENOENT)']);
+  expect(readSources(import.meta.filename, {}).faults[0]).toMatch(/is not JSON$/);
+});

@@ -1,0 +1,29 @@
+import { parseExactly, textOfLongNumber } from './exact-json.ts';
+
+test.each([
+  '{"a":12345678901234567890}',
+  '{"a":[9007199254740993,{"b":-9223372036854775807}]}',
+  '{"a":0.12345678901234567891}',
+  '{"a":1e400}',
+  '{"a":1e-400}',
+  '{"a":1,"b":"12345678901234567890","c":null,"d":true}',
+])('%s comes out as it went in', (text) => {
+  expect(JSON.stringify(parseExactly(text))).toBe(text);
+});
+
+test('numbers a double can carry are numbers', () => {
+  expect(parseExactly('{"a":1,"b":1.50,"c":1e3,"long":"0123456789012345678"}')).toEqual({
+    ...{ a: 1, b: 1.5, c: 1000 },
+    long: '0123456789012345678',
+  });
+});
+
+test('a long number can be an id', () => {
+  const { id } = parseExactly('{"id":9223372036854775807}') as { id: unknown };
+  expect(textOfLongNumber(id)).toBe('9223372036854775807');
+  expect([textOfLongNumber(7), textOfLongNumber('x'), textOfLongNumber(undefined)]).toEqual([7, 'x', undefined]);
+});
+
+test('what is not JSON is not', () => {
+  expect(() => parseExactly('{"a":12345678901234567890')).toThrow(SyntaxError);
+});

@@ -1,0 +1,151 @@
+import { appendFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { EventFetchError } from '../core/event.ts';
+import { answering, type Answering } from '../testing/answering.ts';
+import { eventFetcherContract } from '../testing/event-fetcher.contract.ts';
+import { ManualTime, MemoryFetcher } from '../testing/memory-parts.ts';
+import { sourceNamed } from '../testing/sources.ts';
+import { answerAsStripe } from '../testing/stripe-list.ts';
+import { FileEventFetcher, type FileSource } from './file-event-fetcher.ts';
+import { HttpEventFetcher, type HttpSource } from './http-event-fetcher.ts';
+import { StripeEventFetcher, type StripeSource } from './stripe-event-fetcher.ts';
+
+/** The discard port: nothing listens there. */
+const NOWHERE = 'http://127.0.0.1:9/events';
+const sized = (count: number, bad: readonly number[], idOf: (n: number) => unknown) =>
+  Array.from({ length: count }, (_, index) => ({
+    id: idOf(index + 1),
+    payload: bad.includes(index + 1) ? 'none' : { n: index + 1 },
+  }));
+
+describe('memory fetcher', () => {
+  const fetcher = new MemoryFetcher(new ManualTime());
+  fetcher.failing.set('gone', new EventFetchError('SOURCE_UNREACHABLE', 'ECONNREFUSED'));
+  eventFetcherContract(() => ({
+    fetcher,
+    source: sourceNamed('any'),
+    gone: sourceNamed('gone'),
+    idOf: String,
+    offer: async (count, bad = []) => void fetcher.offered.set('any', sized(count, bad, Number)),
+  }));
+});
+
+describe('HTTP fetcher', () => {
+  let server: Answering;
+  let events: { id: unknown; payload: unknown }[] = [];
+  beforeAll(async () => {
+    server = await answering((url, response) => {
+      const [after, limit] = [Number(url.searchParams.get('after_id')), Number(url.searchParams.get('limit'))];
+      response.end(JSON.stringify({ events: events.filter(({ id }) => Number(id) > after).slice(0, limit) }));
+    });
+  });
+  afterAll(() => server.close());
+
+  const source = (url: string, headers = {}): HttpSource => ({ ...sourceNamed('http'), kind: 'http', url, headers });
+  eventFetcherContract(() => ({
+    fetcher: new HttpEventFetcher(),
+    source: source(server.url),
+    gone: source(NOWHERE),
+    idOf: String,
+    offer: async (count, bad = []) => void (events = sized(count, bad, Number)),
+  }));
+
+  test('it asks with what the contract names, keeps what the URL has, and sends the source’s own headers', async () => {
+    await new HttpEventFetcher().fetch(source(`${server.url}?gate=north`, { 'x-api-key': 'secret' }), '17', 1000);
+    const last = server.requests.at(-1)!;
+    expect([last.url.search, last.headers['x-api-key']]).toEqual(['?gate=north&after_id=17&limit=1000', 'secret']);
+  });
+});
+
+describe('Stripe fetcher', () => {
+  let server: Answering;
+  let events: { id: string; object?: string }[] = [];
+  const idOf = (n: number): string => `evt_${n.toString(36)}x`;
+  beforeAll(async () => {
+    server = await answering((url, response) => answerAsStripe(events, url, response));
+  });
+  afterAll(() => server.close());
+
+  const source = (url: string): StripeSource => ({
+    ...sourceNamed('stripe', { ids: 'listed' }),
+    kind: 'stripe',
+    url,
+    headers: { authorization: 'Bearer sk_test' },
+  });
+  const offer = (count: number): void =>
+    void (events = Array.from({ length: count }, (_, index) => ({ id: idOf(index + 1), object: 'event' })));
+
+  eventFetcherContract(() => ({
+    fetcher: new StripeEventFetcher({ gapMs: 1 }),
+    source: source(server.url),
+    gone: source(NOWHERE),
+    idOf,
+    offer: async (count, bad = []) => {
+      offer(count);
+      // Here the payload is the event itself: what cannot be stored is bad.
+      for (const n of bad) events[n - 1] = { id: idOf(n), object: 'zero \0' };
+    },
+  }));
+
+  test('behind a cursor it makes one request, for the page next to it', async () => {
+    offer(500);
+    const before = server.requests.length;
+    const { events: page } = await new StripeEventFetcher().fetch(source(server.url), idOf(120), 1000);
+    expect(page.map(({ id }) => id)).toEqual(Array.from({ length: 100 }, (_, index) => idOf(121 + index)));
+    expect(server.requests.slice(before).map(({ url }) => url.search)).toEqual([`?limit=100&ending_before=${idOf(120)}`]);
+  });
+
+  test('more than fit one fetch at the first start: the oldest come first, the rest behind them', async () => {
+    offer(350);
+    const { events: page } = await new StripeEventFetcher({ gapMs: 1 }).fetch(source(server.url), undefined, 200);
+    expect([page.length, page[0]?.id, page.at(-1)?.id]).toEqual([200, idOf(1), idOf(200)]);
+  });
+
+  test('a cursor Stripe has forgotten begins anew with the oldest it has', async () => {
+    offer(3);
+    const { events: page } = await new StripeEventFetcher({ gapMs: 1 }).fetch(source(server.url), 'evt_forgotten', 1000);
+    expect(page.map(({ id }) => id)).toEqual([1, 2, 3].map(idOf));
+  });
+});
+
+describe('file fetcher', () => {
+  let folder: string;
+  let file: FileSource;
+  beforeAll(async () => {
+    folder = await mkdtemp(path.join(tmpdir(), 'tribina-loader-'));
+    file = { ...sourceNamed('file'), kind: 'file', path: path.join(folder, 'gate.ndjson') };
+  });
+  afterAll(() => rm(folder, { recursive: true }));
+  const lines = (entries: readonly unknown[]): string => entries.map((entry) => `${JSON.stringify(entry)}\n`).join('');
+  const fetcher = new FileEventFetcher();
+
+  eventFetcherContract(() => ({
+    fetcher,
+    source: file,
+    gone: { ...file, path: path.join(folder, 'nothing.ndjson') },
+    idOf: String,
+    offer: (count, bad = []) => writeFile(file.path, lines(sized(count, bad, Number))),
+  }));
+
+  test('a line that is still being written is left for the next time', async () => {
+    await writeFile(file.path, `${lines(sized(2, [], Number))}{"id":3,"pay`);
+    expect((await fetcher.fetch(file, undefined, 10)).events).toHaveLength(2);
+    await appendFile(file.path, 'load":{"n":3}}\n');
+    expect((await fetcher.fetch(file, '2', 10)).events.map(({ id }) => id)).toEqual(['3']);
+  });
+
+  test('a line that is not JSON is set aside, the others are read', async () => {
+    await writeFile(file.path, `${lines(sized(1, [], Number))}\nnot json\n${lines([{ id: 2, payload: {} }])}`);
+    const { events, bad } = await fetcher.fetch(file, undefined, 10);
+    expect([events.map(({ id }) => id), bad.map(({ content }) => content)]).toEqual([['1', '2'], ['not json']]);
+  });
+
+  test('lines longer than what is read at once are whole', async () => {
+    const long = Array.from({ length: 5 }, (_, index) => ({ id: index + 1, payload: { text: 'ž'.repeat(200_000) } }));
+    await writeFile(file.path, lines(long));
+    expect((await fetcher.fetch(file, undefined, 10)).events.map(({ payload }) => payload)).toEqual(
+      long.map(({ payload }) => payload),
+    );
+  });
+});

@@ -1,0 +1,106 @@
+import { createTestDatabase, type TestDatabase } from '#testing/test-database';
+import type pg from 'pg';
+import { Event, type Source } from '../core/event.ts';
+import type { Lock } from '../core/ports.ts';
+import { eventStoreContract } from '../testing/event-store.contract.ts';
+import { lockFactoryContract } from '../testing/lock-factory.contract.ts';
+import { sourceNamed } from '../testing/sources.ts';
+import { PostgresAdvisoryLocks } from './postgres-advisory-locks.ts';
+import { APPEND } from './append-statement.ts';
+import { openLoaderPools, PostgresEventStore, type LoaderPools } from './postgres-event-store.ts';
+
+let database: TestDatabase;
+let pools: LoaderPools;
+let pool: pg.Pool;
+let store: PostgresEventStore;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  pools = openLoaderPools(database.url);
+  pool = pools.look;
+  store = new PostgresEventStore(pools);
+});
+afterAll(async () => {
+  await pools.close();
+  await database.drop();
+});
+
+const column = async (sql: string, source: Source): Promise<string[]> =>
+  (await pool.query<{ value: string }>(sql, [source.name])).rows.map(({ value }) => value);
+
+describe('PostgreSQL store', () => {
+  eventStoreContract(() => ({
+    store,
+    storedOf: (source) =>
+      column('select event_id as value from loaded_events where source = $1 order by event_id::bigint', source),
+    quarantinedOf: (source) => column('select code as value from quarantined_events where source = $1 order by code', source),
+  }));
+
+  const batch = (source: Source, events: Event[], more = {}) => ({
+    ...{ source, from: undefined, to: events.at(-1)?.id, fence: 1, events, unasked: [], bad: [], repeated: 0, gaps: 0 },
+    ...more,
+  });
+
+  test('an event the database cannot store is quarantined, and its neighbours are stored', async () => {
+    const source = sourceNamed('unstorable');
+    await store.lastKnownId(source);
+    const events = [new Event('1', { a: 1 }), new Event('2', { a: 'zero \0 byte' }), new Event('3', { a: 3 })];
+    expect(await store.append(batch(source, events))).toEqual({ kind: 'appended', stored: 2, refused: 0, quarantined: 1 });
+    expect(await store.lastKnownId(source)).toBe('3');
+  });
+
+  test('order of the fields is not content', async () => {
+    const source = sourceNamed('reordered');
+    await store.lastKnownId(source);
+    await store.append(batch(source, [new Event('1', { a: 1, b: [2] })]));
+    const again = batch(source, [new Event('1', { b: [2], a: 1 })], { from: '1', to: '1' });
+    expect(await store.append(again)).toMatchObject({ refused: 1, quarantined: 0 });
+  });
+
+  test('the balance sheet adds up, and the source’s own count says what is missing', async () => {
+    const source = sourceNamed('balanced');
+    await store.lastKnownId(source);
+    await store.append(batch(source, [new Event('1', { n: 1 }), new Event('4', { n: 4 })], { gaps: 2, repeated: 1 }));
+    const bad = [{ id: '5', code: 'EVENT_INVALID', detail: 'x', content: 'y' }];
+    const digest = { upToId: '5', count: 4 };
+    await store.append(batch(source, [], { from: '4', to: '5', unasked: [new Event('2', { n: 2 })], bad, digest }));
+    const { rows } = await pool.query(
+      `select s.gaps::int, s.missing::int, offered::int, b.stored::int, b.refused_duplicates::int as refused, b.quarantined::int, dropped::int
+       from loader_sources s join loader_balance b using (source) where source = $1`,
+      [source.name],
+    );
+    expect(rows).toEqual([{ gaps: 2, missing: 1, offered: 5, stored: 2, refused: 1, quarantined: 1, dropped: 1 }]);
+  });
+
+  test('repetitions are looked up by key, whatever the planner knows of the tables', async () => {
+    await pool.query(
+      `insert into loaded_events (source, event_id, payload) select 'x', n::text, '{}' from generate_series(1, 50000) n`,
+    );
+    const offered = Array.from({ length: 1000 }, (_, index) => String(index));
+    const values = ['x', null, null, 1, offered, offered, 1000, '[]', 0, 0, null, null, null, 1000];
+    const { rows } = await pools.commit.query<Record<'QUERY PLAN', string>>(`explain ${APPEND}`, values);
+    const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
+    expect(plan).toContain('Index Scan using loaded_events_pkey');
+    expect(plan).not.toMatch(/Hash Join|Merge Join|Seq Scan|Bitmap Heap Scan/);
+  });
+
+  test('what somebody acts upon is noted with it', async () => {
+    const source = { ...sourceNamed('acted-upon'), feeds: 'payments' };
+    await store.lastKnownId(source);
+    await store.append(batch(source, [new Event('1', { n: 1 })]));
+    expect(await column('select event_id as value from loaded_events_due where source = $1', source)).toEqual(['1']);
+  });
+});
+
+describe('PostgreSQL advisory locks', () => {
+  lockFactoryContract(() => ({
+    one: new PostgresAdvisoryLocks(database.url),
+    other: new PostgresAdvisoryLocks(database.url),
+    lapse: async (lock: Lock) => {
+      await pool.query(
+        `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and application_name = 'tribina-loader-lock'`,
+      );
+      while (lock.isHeld) await new Promise((resolve) => setTimeout(resolve, 10));
+    },
+  }));
+});

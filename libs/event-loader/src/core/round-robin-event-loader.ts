@@ -1,0 +1,153 @@
+import { EventFetchError, type Source } from './event.ts';
+import type {
+  EventFetcher,
+  EventStore,
+  Fetched,
+  LoaderTime,
+  Lock,
+  LockFactory,
+  Pass,
+  SourceGate,
+  Turn,
+  TurnLog,
+} from './ports.ts';
+import { askFrom, sift } from './sifting.ts';
+import { SourceBreaker } from './source-breaker.ts';
+
+const FETCH_LIMIT = 1000;
+const IDLE_MS = 100;
+/** Something of our own is away (database, Redis): asking it ten times a second does not bring it back. */
+const TROUBLE_MS = 1000;
+/** A pass is for now. Who was stopped between the gate and the request would come at a time that is another's. */
+export const PASS_MS = 250;
+
+export interface LoaderParts<S extends Source> {
+  readonly sources: readonly S[];
+  readonly fetcher: EventFetcher<S>;
+  readonly store: EventStore;
+  readonly locks: LockFactory;
+  readonly gate: SourceGate;
+  readonly log: TurnLog;
+  readonly time: LoaderTime;
+}
+
+/** `aborted` of an AbortSignal; the core knows no more of it. */
+export interface StopSignal {
+  readonly aborted: boolean;
+}
+
+/**
+ * Any number of these, in any number of processes, share the same sources:
+ *
+ *   lock (who may fetch?) → gate (when?) → cursor → fetch at most 1,000 beyond it → append with the moved cursor → release
+ *
+ * Lock and gate are asked, never waited for: denied, it is the next source's turn. The lock makes it unlikely that two fetch
+ * the same; the cursor's compare-and-set makes it impossible that two store the same. A source's trouble is its own.
+ */
+export class RoundRobinEventLoader<S extends Source> {
+  private readonly breakers: ReadonlyMap<string, SourceBreaker>;
+  /** What the sources said last of their own counts. */
+  private readonly digests = new Map<string, string>();
+  private hasTrouble = false;
+
+  constructor(private readonly parts: LoaderParts<S>) {
+    this.breakers = new Map(parts.sources.map(({ name }) => [name, new SourceBreaker()]));
+  }
+
+  /** One pass over all sources; true when any of them gave something. */
+  async runOnce(stop?: StopSignal): Promise<boolean> {
+    let worked = false;
+    let isWell = this.parts.sources.length === 0;
+    const ours: S[] = [];
+    for (const source of this.parts.sources) {
+      if (stop?.aborted) break;
+      const turn = await this.turn(source).catch((error: unknown): Turn => ({ kind: 'failed', error }));
+      if (this.judge(source, turn)) ours.push(source);
+      else isWell ||= turn.kind !== 'resting';
+      await this.parts.log.heard(source, turn).catch(() => undefined);
+      worked ||= isWork(turn);
+    }
+    // Where all fail on our side the database or Redis is away; where one does it is left alone, as if it were its own fault.
+    this.hasTrouble = ours.length > 0 && !isWell;
+    if (!this.hasTrouble) for (const source of ours) this.breakerOf(source).failed(this.parts.time.now(), false);
+    return worked;
+  }
+
+  /** Until told to stop, which it does after the turn in hand. */
+  async run(stop: StopSignal): Promise<void> {
+    while (!stop.aborted) {
+      const worked = await this.runOnce(stop);
+      if (!stop.aborted && this.hasTrouble) await this.parts.time.sleep(TROUBLE_MS);
+      else if (!stop.aborted && !worked) await this.parts.time.sleep(IDLE_MS);
+    }
+  }
+
+  private async turn(source: S): Promise<Turn> {
+    if (this.breakerOf(source).isResting(this.parts.time.now())) return { kind: 'resting' };
+    if (this.parts.gate.isKnownShut(source)) return { kind: 'gated' };
+    const lock = await this.parts.locks.tryAcquire(source);
+    if (!lock) return { kind: 'locked' };
+    try {
+      const askedAt = this.parts.time.now();
+      const pass = await this.parts.gate.tryPass(source);
+      if (!pass) return { kind: 'gated' };
+      const cursor = await this.parts.store.lastKnownId(source);
+      const isLate = this.parts.time.now() - askedAt > PASS_MS;
+      if (isLate || !lock.isHeld) return { kind: 'late' };
+      return await this.load(source, cursor, lock, pass);
+    } finally {
+      await lock.release().catch(() => undefined);
+    }
+  }
+
+  private async load(source: S, cursor: string | undefined, lock: Lock, pass: Pass): Promise<Turn> {
+    const fetched = await this.fetchThrough(pass, source, cursor);
+    const { name } = source;
+    const digest = fetched.digest && `${fetched.digest.upToId} ${fetched.digest.count}`;
+    const isNewDigest = digest !== undefined && digest !== this.digests.get(name);
+    const batch = {
+      source,
+      from: cursor,
+      fence: lock.fence,
+      digest: fetched.digest,
+      ...sift(source, cursor, fetched, FETCH_LIMIT),
+    };
+    const transported = fetched.events.length + fetched.bad.length;
+    if (transported === 0 && !isNewDigest) return { kind: 'idle' };
+    if (!lock.isHeld) return { kind: 'outpaced', transported };
+    const appended = await this.parts.store.append(batch);
+    if (appended.kind === 'outpaced') return { kind: 'outpaced', transported };
+    if (digest !== undefined) this.digests.set(name, digest);
+    const left = transported - FETCH_LIMIT;
+    return left > 0 ? { ...appended, left } : appended;
+  }
+
+  private async fetchThrough(pass: Pass, source: S, cursor: string | undefined): Promise<Fetched> {
+    try {
+      return await this.parts.fetcher.fetch(source, askFrom(source, cursor), FETCH_LIMIT);
+    } finally {
+      // Unheard, the gate stays shut as long as the pass was good, and a gap longer.
+      await pass.used().catch(() => undefined);
+    }
+  }
+
+  /** True when it failed on our side, not on the source's. */
+  private judge(source: S, turn: Turn): boolean {
+    const breaker = this.breakerOf(source);
+    if (turn.kind === 'idle' || turn.kind === 'appended' || turn.kind === 'outpaced') breaker.succeeded();
+    if (turn.kind !== 'failed') return false;
+    if (!(turn.error instanceof EventFetchError)) return true;
+    breaker.failed(this.parts.time.now(), turn.error.code === 'SOURCE_FORBIDDEN');
+    return false;
+  }
+
+  private breakerOf(source: S): SourceBreaker {
+    return this.breakers.get(source.name)!;
+  }
+}
+
+/** What only repeats is none: the sleep after an idle round is for such a source, too. */
+function isWork(turn: Turn): boolean {
+  if (turn.kind === 'appended') return turn.stored + turn.refused + turn.quarantined > 0;
+  return turn.kind === 'outpaced';
+}

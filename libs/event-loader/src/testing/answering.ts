@@ -1,0 +1,29 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+export interface Answering {
+  readonly url: string;
+  readonly requests: { url: URL; headers: IncomingMessage['headers'] }[];
+  close(): Promise<void>;
+}
+
+/** A server that says what the test wants. */
+export async function answering(
+  answer: (url: URL, response: ServerResponse, request: IncomingMessage) => void,
+): Promise<Answering> {
+  const requests: Answering['requests'] = [];
+  const server: Server = createServer((request, response) => {
+    const url = new URL(request.url ?? '/', 'http://source');
+    requests.push({ url, headers: request.headers });
+    answer(url, response, request);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/events`,
+    requests,
+    close: async () => {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}

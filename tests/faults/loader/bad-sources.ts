@@ -1,0 +1,134 @@
+import type { ServerResponse } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { gzipSync } from 'node:zlib';
+import { EventSources } from '../../../libs/testing/src/event-sources.ts';
+import { checkHealthy, LoaderScene, type LoaderScenario } from './loader-scene.ts';
+
+type Answer = (response: ServerResponse, after: number) => void;
+
+interface Bad {
+  readonly answer: Answer;
+  /** What is to be found in the source's row. */
+  readonly error?: RegExp;
+  readonly stored?: number;
+  readonly quarantined?: number;
+}
+
+const event = (id: unknown, payload: unknown = { n: id }): object => ({ id, payload });
+const page = (response: ServerResponse, events: readonly unknown[]): void => void response.end(JSON.stringify({ events }));
+const ifNew = (after: number, last: number, events: readonly unknown[]): readonly unknown[] => (after < last ? events : []);
+
+/** reliability.md §4.6. */
+const badSources: Readonly<Record<string, Bad>> = {
+  'answers-500': { answer: (response) => void response.writeHead(500).end(), error: /^SOURCE_FAILED/ },
+  'answers-401': { answer: (response) => void response.writeHead(401).end(), error: /^SOURCE_FORBIDDEN/ },
+  redirects: { answer: (response) => void response.writeHead(307, { location: '/gate-0' }).end(), error: /^SOURCE_REDIRECT/ },
+  'is-no-json': { answer: (response) => void response.end('<html>'), error: /^SOURCE_BAD_FORMAT/ },
+  'is-too-large': {
+    answer: (response) =>
+      page(
+        response,
+        Array.from({ length: 900 }, (_, index) => event(index + 1, { text: 'x'.repeat(10_000) })),
+      ),
+    error: /^SOURCE_TOO_LARGE/,
+  },
+  'is-a-bomb': {
+    answer: (response) => void response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync('x'.repeat(7_000_000))),
+    error: /^SOURCE_TOO_LARGE/,
+  },
+  resets: { answer: (response) => void response.socket?.resetAndDestroy(), error: /^SOURCE_UNREACHABLE/ },
+  'has-bad-events': {
+    answer: (response, after) =>
+      page(response, ifNew(after, 6, [event(1), event(2, 'none'), event(3), event(-4), null, event(5, { a: '\0' }), event(6)])),
+    stored: 3,
+    quarantined: 4,
+  },
+  'is-not-ascending': {
+    answer: (response, after) => page(response, ifNew(after, 9, [event(7), event(3), event(9), event(3), event(1)])),
+    stored: 4,
+  },
+  'never-moves-on': { answer: (response) => page(response, [event(1), event(2), event(3)]), stored: 3 },
+  'rewrites-history': {
+    answer: (response, after) =>
+      page(response, after === 0 ? [event(1), event(2)] : [event(1), event(2, { n: 'changed' }), event(3)]),
+    stored: 3,
+    quarantined: 1,
+  },
+  'sends-too-many': {
+    answer: (response, after) =>
+      page(response, Array.from({ length: 1500 }, (_, index) => event(after + index + 1)).slice(0, 3000 - after)),
+    stored: 3000,
+  },
+};
+
+interface Size {
+  readonly healthy: number;
+  readonly events: number;
+  readonly loaders: number;
+  readonly limitMs: number;
+}
+
+/** F21: sources that misbehave in every way we know among healthy ones, which are loaded as if they were alone. */
+export function sourcesMisbehave({ healthy, events, loaders, limitMs }: Size): LoaderScenario {
+  return {
+    id: 'F21',
+    title: `${Object.keys(badSources).length} misbehaving sources among ${healthy} healthy ones`,
+    limitMs: limitMs + 60_000,
+    async play(servers, claim) {
+      const names = Array.from({ length: healthy }, (_, index) => `gate-${index}`);
+      const sources = await EventSources.open({
+        sizeOf: () => events,
+        misbehave(request, response, name) {
+          const after = Number(new URL(request.url ?? '', 'http://source').searchParams.get('after_id'));
+          badSources[name]?.answer(response, after);
+          return name in badSources;
+        },
+      });
+      const all = [...Object.keys(badSources), ...names];
+      const scene = new LoaderScene(
+        servers,
+        all.map((name) => ({ name, kind: 'http', url: sources.urlOf(name) })),
+      );
+      try {
+        for (let count = 0; count < loaders; count += 1) scene.start();
+        const startedAt = performance.now();
+        const isHealthy = (source: string): boolean => names.includes(source);
+        const isDone = ({ source, cursor, stored, last_error }: Awaited<ReturnType<typeof scene.rows>>[number]): boolean =>
+          isHealthy(source)
+            ? Number(cursor) === events
+            : badSources[source]?.error
+              ? last_error !== null
+              : stored >= (badSources[source]?.stored ?? 0);
+        claim(await scene.untilLoaded(isDone, all.length, limitMs), 'not everything was loaded in time');
+        const seconds = (performance.now() - startedAt) / 1000;
+        // Those who repeat themselves get the time to do so.
+        await sleep(1000);
+        for (const fault of await scene.stop()) claim(false, fault);
+        const rows = await scene.rows();
+        for (const row of rows) {
+          const bad = badSources[row.source];
+          if (!bad) continue;
+          const { source, stored, quarantined, last_error } = row;
+          claim(bad.error ? bad.error.test(last_error ?? '') : last_error === null, `${source}: its last error is ${last_error}`);
+          claim(stored === (bad.stored ?? 0), `${source}: ${stored} stored instead of ${bad.stored ?? 0}`);
+          claim(
+            quarantined === (bad.quarantined ?? 0),
+            `${source}: ${quarantined} quarantined instead of ${bad.quarantined ?? 0}`,
+          );
+        }
+        const others = rows.filter(({ source }) => isHealthy(source));
+        for (const name of Object.keys(badSources)) sources.ledgers.delete(name);
+        checkHealthy(others, () => events, sources, claim);
+        claim(sources.total('sentAgain') === 0, `${sources.total('sentAgain')} events of healthy sources transported twice`);
+        return {
+          healthy_per_second: Math.round((events * healthy) / seconds),
+          quarantined: rows.reduce((sum, { quarantined }) => sum + quarantined, 0),
+          least_gap_ms: Math.round(sources.leastGapMs() * 10) / 10,
+        };
+      } finally {
+        await scene.close();
+        await sources.close();
+      }
+    },
+  };
+}
