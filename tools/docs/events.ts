@@ -7,6 +7,7 @@ export const outboxDestinations: Readonly<Record<string, readonly [taker: string
   email: ['notification worker', 'a job of BullMQ queue `email`'],
   push: ['notification worker', 'a job of BullMQ queue `push`'],
   'push-priority': ['notification worker', 'a job of BullMQ queue `push-priority`, served before the others'],
+  jobs: ['monolith', 'the id of a general background job, for what carries them (`JOBS_TRANSPORT`); or of a failed job to retry'],
   events: ['whoever listens', 'an entry of the Redis stream `domain_events` with the fields `message_id` and `event`'],
   'waiting-room': ['queue service', 'a call of its internal REST API, until it answers 2xx'],
   payments: ['payment provider', 'a refund or a cancelled intent, under an idempotency key'],
@@ -16,6 +17,11 @@ export const outboxDestinations: Readonly<Record<string, readonly [taker: string
 /** What happened, in the past tense, and where it is told. */
 export const events: Readonly<Record<string, readonly [what: string, becomes: string]>> = {
   'match.created': ['a match was put up for sale', '`waiting-room`: the queue is made, when the match has one'],
+  'match.changed': [
+    'a match with sold tickets got another time or place',
+    '`email`: one `match_changed` to each who has a ticket',
+  ],
+  'match.coming_up': ['the last day before a kick-off began', '`email`: one `match_reminder` to each who has a ticket'],
   'order.completed': ['an order was paid', '`email`: one mail `order_confirmation`; `waiting-room`: the turn is complete'],
   'order.cancelled': ['an order was given up before it was paid', '`payments`: its intent is cancelled'],
   'order.refunded': ['the money of an order goes back', '`payments`: one refund; `email`: one mail `refund`'],

@@ -2,6 +2,7 @@ import 'reflect-metadata';
 import { Command, CommanderError } from 'commander';
 import { addDataCommands } from './cli/data-commands.ts';
 import { addDemoCommands } from './cli/demo-commands.ts';
+import { addJobCommands } from './cli/job-commands.ts';
 import { addOutboxCommands } from './cli/outbox-commands.ts';
 import { addStatusCommand } from './cli/status-command.ts';
 import { addVerifyCommand } from './cli/verify-command.ts';
@@ -19,7 +20,8 @@ const program = new Command('tribina')
   .showHelpAfterError('(--help tells more)')
   .exitOverride();
 
-for (const add of [addDataCommands, addStatusCommand, addOutboxCommands, addVerifyCommand, addDemoCommands]) add(program);
+for (const add of [addDataCommands, addStatusCommand, addOutboxCommands, addJobCommands, addVerifyCommand, addDemoCommands])
+  add(program);
 for (const command of program.commands) command.exitOverride().showHelpAfterError('(--help tells more)');
 
 try {

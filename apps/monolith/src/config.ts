@@ -8,6 +8,10 @@ export const monolithConfig = settings.processSettings
   .extend(settings.callerSettings.shape)
   .extend(settings.limitSettings.shape)
   .extend(settings.purchaseSettings.shape)
-  .extend(settings.paymentSettings.shape);
+  .extend(settings.paymentSettings.shape)
+  .extend({
+    JOBS_TRANSPORT: settings.jobSettings.shape.JOBS_TRANSPORT,
+    ALERT_WEBHOOK_URL: settings.notificationSettings.shape.ALERT_WEBHOOK_URL,
+  });
 
 export type MonolithConfig = z.output<typeof monolithConfig>;

@@ -23,5 +23,9 @@ export abstract class PurchaseApi {
     sectors: readonly { sectorId: string; places: readonly Place[] }[],
   ): Promise<void>;
   abstract availability(matchId: string): Promise<ReadonlyMap<string, SeatCounts>>;
+  /** A ticket of this match counts for `to` and no longer for `from`; answers how many seats `to` had before. */
+  abstract handOver(tx: Transaction, change: { matchId: string; from: string; to: string }): Promise<number>;
+  /** Where these fans wanted their tickets of this match sent; who bought none is missing. */
+  abstract addresses(matchId: string, userIds: readonly string[]): Promise<ReadonlyMap<string, string>>;
   abstract report(matchId: string): Promise<MatchReport>;
 }

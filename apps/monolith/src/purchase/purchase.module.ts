@@ -39,6 +39,7 @@ import {
 import { ReleaseReservation } from './application/release-reservation.ts';
 import { SettlePayment } from './application/settle-payment.ts';
 import { HoldMetrics } from './inbound/hold-metrics.ts';
+import { OpsOrdersController } from './inbound/ops-orders.controller.ts';
 import { OrdersController } from './inbound/orders.controller.ts';
 import { PaymentWebhookController } from './inbound/payment-webhook.controller.ts';
 import { QueueEventsListener } from './inbound/queue-events.listener.ts';
@@ -73,7 +74,7 @@ const HOLD_LANES = 2;
 /** Holds, orders and payments: from a free seat to a sold one. */
 @Module({
   imports: [CatalogModule, FansModule, PaymentModule, TicketingModule],
-  controllers: [ReservationsController, OrdersController, SectorsController, PaymentWebhookController],
+  controllers: [ReservationsController, OrdersController, OpsOrdersController, SectorsController, PaymentWebhookController],
   providers: [
     { provide: MatchesForSale, useFactory: (catalog: CatalogApi) => new CatalogMatches(catalog), inject: [CatalogApi] },
     {

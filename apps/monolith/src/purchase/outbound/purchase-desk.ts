@@ -2,6 +2,7 @@ import type { Transaction } from '#application/transaction-manager';
 import type { Place } from '#domain/catalog/stadium-layout';
 import type { SeatInventory } from '../application/ports.ts';
 import { PurchaseApi, type MatchReport, type SeatCounts } from '../purchase.api.ts';
+import { countHandover } from './postgres-fan-seats.ts';
 import type { PurchaseReader } from '../application/ports.ts';
 
 /** The purchase's own answers to other contexts. */
@@ -15,6 +16,14 @@ export class PurchaseDesk extends PurchaseApi {
 
   layOut(tx: Transaction, matchId: string, sectors: readonly { sectorId: string; places: readonly Place[] }[]): Promise<void> {
     return this.inventory.layOut(tx, matchId, sectors);
+  }
+
+  handOver(tx: Transaction, change: { matchId: string; from: string; to: string }): Promise<number> {
+    return countHandover(tx, change);
+  }
+
+  addresses(matchId: string, userIds: readonly string[]): Promise<ReadonlyMap<string, string>> {
+    return this.reader.addresses(matchId, userIds);
   }
 
   async availability(matchId: string): Promise<ReadonlyMap<string, SeatCounts>> {
