@@ -73,6 +73,12 @@ export const monolithSamples: Readonly<Record<string, Sample>> = {
   'GET /api/v1/tickets': { query: 'page' },
   'GET /api/v1/tickets/:id': { path: byTicket, isOwned: true },
   'GET /api/v1/tickets/:id/qr.svg': { path: byTicket, isOwned: true },
+  'GET /api/v1/tickets/:id/ticket.pdf': { path: byTicket, isOwned: true },
+  'POST /api/v1/tickets/:id/transfer': {
+    path: byTicket,
+    bodies: [object({ to_user_id: uuid(() => '0190a000-0000-7000-8000-0000000000f9'), holder_name: text(100, 'Barbara Barić') })],
+    isOwned: true,
+  },
   'GET /api/v1/me': {},
   'PUT /api/v1/me': {
     bodies: [object({ email: nullable(email('b@example.hr')), name: nullable(text(100, 'Barbara')), locale: oneOf('en') })],
@@ -97,6 +103,10 @@ export const monolithSamples: Readonly<Record<string, Sample>> = {
   },
   'PUT /api/v1/ops/matches/:id/queue': { path: (at) => ({ id: at.queueMatchId }), bodies: [object(steering)] },
   'GET /api/v1/ops/matches/:id/report': { path: byMatch },
+  'GET /api/v1/ops/orders': { query: 'page' },
+  'GET /api/v1/ops/jobs': { query: 'page' },
+  // Nothing has failed in the walk's system: what a good call meets is a job that never was.
+  'POST /api/v1/ops/jobs/:job_id/retry': {},
 };
 
 export const queueSamples: Readonly<Record<string, Sample>> = {

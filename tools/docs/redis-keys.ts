@@ -223,6 +223,13 @@ export const platformKeys: readonly RedisKey[] = [
     owner: 'monolith writes, worker takes',
     holds: 'the queues `email`, `push`, `push-priority`',
   },
+  {
+    key: '{jobs}:*',
+    type: 'several',
+    life: "BullMQ's: completed jobs 1 h, failed ones 30 days",
+    owner: 'monolith',
+    holds: 'ids of general background jobs, with `JOBS_TRANSPORT=redis`; the jobs stand in PostgreSQL',
+  },
 ];
 
 const channels = [

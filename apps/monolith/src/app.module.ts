@@ -4,6 +4,7 @@ import { Module, type DynamicModule } from '@nestjs/common';
 import { ScheduleModule } from '@nestjs/schedule';
 import { CatalogModule } from './catalog/catalog.module.ts';
 import { FansModule } from './fans/fans.module.ts';
+import { JobsModule } from './jobs/jobs.module.ts';
 import { OperationsModule } from './operations/operations.module.ts';
 import { PaymentModule } from './payment/payment.module.ts';
 import { PlatformModule } from './platform.module.ts';
@@ -11,6 +12,7 @@ import { PurchaseModule } from './purchase/purchase.module.ts';
 import { RelayModule } from './relay/relay.module.ts';
 import type { Resources } from './resources.ts';
 import { TicketingModule } from './ticketing/ticketing.module.ts';
+import { TransferModule } from './transfer/transfer.module.ts';
 import { WaitingRoomModule } from './waiting-room/waiting-room.module.ts';
 
 /** The modular monolith: its contexts, and what carries their messages out. */
@@ -38,6 +40,8 @@ export class AppModule {
         WaitingRoomModule,
         PurchaseModule,
         OperationsModule,
+        JobsModule,
+        TransferModule,
         RelayModule,
       ],
     };

@@ -3,6 +3,7 @@ import { Command, CommanderError } from 'commander';
 import { addDataCommands } from './cli/data-commands.ts';
 import { addDemoCommands } from './cli/demo-commands.ts';
 import { addLoaderCommands } from './cli/loader-commands.ts';
+import { addJobCommands } from './cli/job-commands.ts';
 import { addOutboxCommands } from './cli/outbox-commands.ts';
 import { addStatusCommand } from './cli/status-command.ts';
 import { addVerifyCommand } from './cli/verify-command.ts';
@@ -20,7 +21,15 @@ const program = new Command('tribina')
   .showHelpAfterError('(--help tells more)')
   .exitOverride();
 
-for (const add of [addDataCommands, addStatusCommand, addOutboxCommands, addLoaderCommands, addVerifyCommand, addDemoCommands])
+for (const add of [
+  addDataCommands,
+  addStatusCommand,
+  addOutboxCommands,
+  addJobCommands,
+  addLoaderCommands,
+  addVerifyCommand,
+  addDemoCommands,
+])
   add(program);
 for (const command of program.commands) command.exitOverride().showHelpAfterError('(--help tells more)');
 

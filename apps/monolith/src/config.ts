@@ -8,7 +8,11 @@ export const monolithConfig = settings.processSettings
   .extend(settings.callerSettings.shape)
   .extend(settings.limitSettings.shape)
   .extend(settings.purchaseSettings.shape)
-  .extend(settings.paymentSettings.shape);
+  .extend(settings.paymentSettings.shape)
+  .extend({
+    JOBS_TRANSPORT: settings.jobSettings.shape.JOBS_TRANSPORT,
+    ALERT_WEBHOOK_URL: settings.notificationSettings.shape.ALERT_WEBHOOK_URL,
+  });
 
 /** What `loader:run` reads besides. */
 export const loaderSettings = settings.jobSettings.pick({ LOADER_SOURCES: true });

@@ -1,10 +1,12 @@
 import { Clock } from '#application/clock';
 import { Ids } from '#application/ids';
+import { Jobs } from '#application/jobs';
 import { Outbox } from '#application/outbox';
 import { TransactionManager } from '#application/transaction-manager';
 import { Metrics } from '#platform/health/metrics';
 import { Answers } from '#platform/idempotency/answers';
 import { IdempotencyRows } from '#platform/idempotency/idempotency-rows';
+import { PostgresJobs } from '#platform/jobs/job-ledger';
 import { PostgresOutbox } from '#platform/outbox/postgres-outbox';
 import { RelayBell } from '#platform/outbox/relay-bell';
 import { PostgresTransactionManager } from '#platform/postgres/transaction-manager';
@@ -33,6 +35,7 @@ export class PlatformModule {
       retries,
       afterCommit: (destinations) => bell.ring(destinations),
     });
+    const [outbox, ids] = [new PostgresOutbox(), new TimeOrderedIds()];
     const provided = [
       { provide: CONFIG, useValue: config },
       { provide: LOGGER, useValue: logger },
@@ -42,8 +45,9 @@ export class PlatformModule {
       { provide: DataSource, useValue: dataSource },
       { provide: Metrics, useValue: metrics },
       { provide: TransactionManager, useValue: transactions },
-      { provide: Outbox, useValue: new PostgresOutbox() },
-      { provide: Ids, useValue: new TimeOrderedIds() },
+      { provide: Outbox, useValue: outbox },
+      { provide: Ids, useValue: ids },
+      { provide: Jobs, useValue: new PostgresJobs(outbox, ids) },
       { provide: Clock, useValue: new SystemClock() },
       { provide: RelayBell, useValue: bell },
       { provide: IdempotencyRows, useValue: new IdempotencyRows(dataSource) },

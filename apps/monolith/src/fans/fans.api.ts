@@ -6,6 +6,8 @@ export type Locale = 'hr' | 'en';
 export interface FanContact {
   readonly userId: string;
   readonly locale: Locale;
+  /** Of the profile; null when they told none. */
+  readonly email?: string | null;
   readonly fcmTokens: readonly string[];
 }
 

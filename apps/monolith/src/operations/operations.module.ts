@@ -1,4 +1,5 @@
 import { Ids } from '#application/ids';
+import { Jobs } from '#application/jobs';
 import { Outbox } from '#application/outbox';
 import { TransactionManager } from '#application/transaction-manager';
 import { Leadership } from '#platform/postgres/leadership';
@@ -48,7 +49,7 @@ import { OperationsApi } from './operations.api.ts';
       }),
       inject: [CreateMatch],
     },
-    useCase(SteerMatch, TransactionManager, Catalog, Queues),
+    useCase(SteerMatch, TransactionManager, Catalog, Queues, Jobs),
     useCase(MatchReport, Catalog, MatchNumbers),
     useCase(SettleSale, TransactionManager, Catalog, Seats, Queues, Outbox, Ids),
     useCase(TellWhatIsLeft, Catalog, Queues),

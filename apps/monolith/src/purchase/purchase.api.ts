@@ -36,5 +36,9 @@ export abstract class PurchaseApi {
   abstract leftNow(matchId: string): Promise<SeatsLeft>;
   /** Is a seat free, or held? As it is in this transaction. */
   abstract anyLeft(tx: Transaction, matchId: string): Promise<boolean>;
+  /** A ticket of this match counts for `to` and no longer for `from`; answers how many seats `to` had before. */
+  abstract handOver(tx: Transaction, change: { matchId: string; from: string; to: string }): Promise<number>;
+  /** Where these fans wanted their tickets of this match sent; who bought none is missing. */
+  abstract addresses(matchId: string, userIds: readonly string[]): Promise<ReadonlyMap<string, string>>;
   abstract report(matchId: string): Promise<MatchReport>;
 }

@@ -41,6 +41,7 @@ import { SettlePayment } from './application/settle-payment.ts';
 import { AvailabilityController } from './inbound/availability.controller.ts';
 import { AvailabilityStreams } from './inbound/availability-streams.ts';
 import { HoldNews } from './inbound/hold-news.ts';
+import { OpsOrdersController } from './inbound/ops-orders.controller.ts';
 import { OrdersController } from './inbound/orders.controller.ts';
 import { PaymentWebhookController } from './inbound/payment-webhook.controller.ts';
 import { LoadedPayments } from './inbound/loaded-payments.ts';
@@ -79,7 +80,14 @@ const HOLD_LANES = 2;
 /** Holds, orders and payments: from a free seat to a sold one. */
 @Module({
   imports: [CatalogModule, FansModule, PaymentModule, TicketingModule],
-  controllers: [ReservationsController, OrdersController, SectorsController, AvailabilityController, PaymentWebhookController],
+  controllers: [
+    ReservationsController,
+    OrdersController,
+    OpsOrdersController,
+    SectorsController,
+    AvailabilityController,
+    PaymentWebhookController,
+  ],
   providers: [
     { provide: MatchesForSale, useFactory: (catalog: CatalogApi) => new CatalogMatches(catalog), inject: [CatalogApi] },
     {

@@ -1,5 +1,6 @@
 import { Clock } from '#application/clock';
 import { Ids } from '#application/ids';
+import { Jobs } from '#application/jobs';
 import { Outbox } from '#application/outbox';
 import { TransactionManager } from '#application/transaction-manager';
 import { loadConfig } from '#platform/config/load-config';
@@ -10,6 +11,7 @@ import { IdempotencyCache } from '#platform/idempotency/idempotency-cache';
 import { guardIdempotency } from '#platform/idempotency/idempotency-hook';
 import { IdempotencyRows } from '#platform/idempotency/idempotency-rows';
 import { newId } from '#platform/ids';
+import { PostgresJobs } from '#platform/jobs/job-ledger';
 import { createLogger } from '#platform/logging/logger';
 import type { Destination } from '#platform/outbox/destination';
 import { OutboxRelay } from '#platform/outbox/outbox-relay';
@@ -103,6 +105,7 @@ export async function openTestApp(
     { provide: TransactionManager, useValue: transactions },
     { provide: Outbox, useValue: new PostgresOutbox() },
     { provide: Ids, useValue: { next: () => newId() } },
+    { provide: Jobs, useValue: new PostgresJobs(new PostgresOutbox(), { next: () => newId() }) },
     { provide: Clock, useValue: { now: () => new Date() } },
     { provide: Answers, useValue: new Answers(rows) },
     { provide: CONFIG, useValue: config },

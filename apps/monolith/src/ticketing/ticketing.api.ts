@@ -24,9 +24,35 @@ export interface OrderToIssue {
   readonly seats: readonly TicketToIssue[];
 }
 
+export interface TicketHolder {
+  readonly userId: string;
+  readonly seats: readonly { readonly sector: string; readonly row: string | null; readonly number: number | null }[];
+}
+
+export interface HeldTicket {
+  readonly id: string;
+  readonly orderId: string;
+  readonly matchId: string;
+  readonly seat: {
+    readonly seatId: string;
+    readonly sector: string;
+    readonly row: string | null;
+    readonly number: number | null;
+  };
+  readonly holderName: string;
+  readonly status: TicketStatus;
+  readonly code: string;
+}
+
 /** Tickets, for the context that sells them. */
 export abstract class TicketingApi {
   /** In the transaction that completes the orders, so that a paid order has its tickets, or is not paid. By order. */
   abstract issue(tx: Transaction, orders: readonly OrderToIssue[]): Promise<ReadonlyMap<string, readonly IssuedTicket[]>>;
+  /** Locked until the transaction ends; undefined when there is none or it is another fan's. */
+  abstract lock(tx: Transaction, ticketId: string, userId: string): Promise<HeldTicket | undefined>;
+  /** The place changes hands: this ticket dies with its code, the receiver has another one from now on. */
+  abstract handOver(tx: Transaction, ticketId: string, to: { userId: string; holderName: string; from: string }): Promise<void>;
+  /** Who can enter this match, by id, and where they sit; `after` is the last one already seen. */
+  abstract holders(matchId: string, page: { after: string | null; limit: number }): Promise<readonly TicketHolder[]>;
   abstract ofOrders(orderIds: readonly string[]): Promise<ReadonlyMap<string, readonly { id: string; status: TicketStatus }[]>>;
 }

@@ -2,21 +2,26 @@ import { Ids } from '#application/ids';
 import { useCase } from '#platform/use-case';
 import { Module } from '@nestjs/common';
 import { DataSource } from 'typeorm';
+import { CatalogApi } from '../catalog/catalog.api.ts';
+import { CatalogModule } from '../catalog/catalog.module.ts';
 import type { MonolithConfig } from '../config.ts';
 import { CONFIG } from '../tokens.ts';
-import { Tickets, TicketSigner } from './application/ports.ts';
+import { Matches, Tickets, TicketSigner } from './application/ports.ts';
 import { TicketCodes } from './application/ticket-codes.ts';
 import { Ticketing } from './application/ticketing.ts';
 import { TicketsController } from './inbound/tickets.controller.ts';
+import { CatalogPrintedMatches } from './outbound/catalog-printed-matches.ts';
 import { Ed25519TicketSigner } from './outbound/ed25519-ticket-signer.ts';
 import { PostgresTickets } from './outbound/postgres-tickets.ts';
 import { TicketingApi } from './ticketing.api.ts';
 
 /** Tickets and the codes that prove them. */
 @Module({
+  imports: [CatalogModule],
   controllers: [TicketsController],
   providers: [
     { provide: Tickets, useFactory: (dataSource: DataSource) => new PostgresTickets(dataSource), inject: [DataSource] },
+    { provide: Matches, useFactory: (catalog: CatalogApi) => new CatalogPrintedMatches(catalog), inject: [CatalogApi] },
     {
       provide: TicketSigner,
       useFactory: (config: MonolithConfig) => new Ed25519TicketSigner(config.TICKET_SIGNING_KEY),

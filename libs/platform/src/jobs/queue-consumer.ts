@@ -1,8 +1,9 @@
-import { UnrecoverableError, WaitingError, Worker, type Job } from 'bullmq';
+import { UnrecoverableError, WaitingError, Worker, type Job, type Processor, type WorkerOptions } from 'bullmq';
 import type { Cluster, Redis } from 'ioredis';
 import type { z } from 'zod';
 import type { Logger } from '../logging/logger.ts';
 import { requestContext } from '../logging/request-context.ts';
+import { stampedFailure } from './failed-attempts.ts';
 import { keptJobs, retryDelayMs } from './job-policy.ts';
 
 /**
@@ -26,11 +27,24 @@ export interface DeadLetter {
   readonly error: Error;
 }
 
-export interface ConsumerOptions<Message> {
-  readonly queue: string;
+interface InRedis {
   readonly prefix: string;
   /** Its own connection: maxRetriesPerRequest null; BullMQ duplicates it for blocking reads. */
   readonly connection: Redis | Cluster;
+}
+
+/** How the worker is made where jobs may wait elsewhere than in Redis. */
+export type OpenWorker = (process: Processor<unknown, string>, options: Omit<WorkerOptions, 'connection'>) => JobWorker;
+/** Not `Worker` as such: its type names its backend. */
+export type JobWorker = Pick<Worker<unknown, string>, 'run' | 'isRunning' | 'close' | 'pause' | 'resume' | 'cancelAllJobs'> & {
+  on(event: 'error', listener: (error: Error) => void): unknown;
+  on(event: 'failed', listener: (job: Job<unknown, string> | undefined, error: Error) => void): unknown;
+};
+
+export type ConsumerOptions<Message> = ConsumerWork<Message> & (InRedis | { readonly openWorker: OpenWorker });
+
+interface ConsumerWork<Message> {
+  readonly queue: string;
   readonly schema: z.ZodType<Message>;
   readonly concurrency: number;
   readonly retrySeconds: readonly number[];
@@ -41,21 +55,22 @@ export interface ConsumerOptions<Message> {
   /** Errors that say nothing about the message (our database is away): it goes back, loses no attempt, and the queue rests. */
   readonly isOutage: (error: unknown) => boolean;
   readonly restMs?: number;
+  /** How long a worker that says nothing keeps its jobs. */
+  readonly lockMs?: number;
 }
 
 /** Takes jobs off one BullMQ queue: parsed on arrival, retried by our schedule, given back when the process stops. */
 export class QueueConsumer<Message> {
-  private readonly worker: Worker<unknown, string>;
+  private readonly worker: JobWorker;
   private resting: NodeJS.Timeout | undefined;
 
   constructor(private readonly options: ConsumerOptions<Message>) {
-    this.worker = new Worker<unknown, string>(options.queue, (job, token, signal) => this.process(job, token, signal), {
-      connection: options.connection,
-      prefix: options.prefix,
+    const open = 'openWorker' in options ? options.openWorker : openInRedis(options.queue, options);
+    this.worker = open((job, token, signal) => stampedFailure(this.process(job, token, signal)), {
       autorun: false,
       concurrency: options.concurrency,
-      lockDuration: LOCK_MS,
-      stalledInterval: STALLED_CHECK_MS,
+      lockDuration: options.lockMs ?? LOCK_MS,
+      stalledInterval: options.lockMs ? options.lockMs / 2 : STALLED_CHECK_MS,
       maxStalledCount: TIMES_STALLED,
       runRetryDelay: FETCH_AGAIN_MS,
       settings: { backoffStrategy: (sendsMade) => retryDelayMs(options.retrySeconds, sendsMade) },
@@ -131,6 +146,10 @@ export class QueueConsumer<Message> {
     logger.error(facts, 'dead letter');
     onDeadLetter({ jobId: job?.id ?? 'unknown', template, error });
   }
+}
+
+function openInRedis(queue: string, { connection, prefix }: InRedis): OpenWorker {
+  return (process, options) => new Worker<unknown, string>(queue, process, { ...options, connection, prefix });
 }
 
 const ABORTED = Symbol('aborted');

@@ -1,5 +1,7 @@
+import type { Jobs } from '#application/jobs';
 import type { Transaction, TransactionManager } from '#application/transaction-manager';
 import { afterAction, type SaleAction } from '#domain/catalog/sale';
+import { matchMoved } from '#domain/notification/match-news';
 import { DomainError } from '#domain/shared/domain-error';
 import type { Catalog, Match, Queues } from './ports.ts';
 
@@ -14,6 +16,7 @@ export class SteerMatch {
     private readonly transactions: TransactionManager,
     private readonly catalog: Catalog,
     private readonly queues: Queues,
+    private readonly jobs: Jobs,
   ) {}
 
   changeSale(command: { matchId: string; action: SaleAction; reason: string | null }): Promise<Match> {
@@ -61,6 +64,8 @@ export class SteerMatch {
       throw new DomainError('LOCK_TIMEOUT', 'Somebody else changed this match in the same moment. Try again.');
     }
     await this.catalog.update(tx, id, facts);
+    // Whoever has a ticket hears of it; whether anybody has is found out later.
+    await this.jobs.put(tx, matchMoved(match, { id, ...facts }));
     return (await this.catalog.match(id, tx)) ?? { id, ...facts };
   }
 

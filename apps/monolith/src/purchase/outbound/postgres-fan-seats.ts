@@ -2,7 +2,7 @@ import type { Transaction } from '#application/transaction-manager';
 import { inside } from '#platform/postgres/transaction';
 
 export interface FanSeats {
-  /** Held, ordered and bought; a hold that expired a moment ago no longer counts. */
+  /** Held, ordered, bought, and got from others, less what was given away; a hold that expired a moment ago no longer counts. */
   readonly taken: number;
   /** Moves on whenever this fan gets seats of this match. */
   readonly revision: number;
@@ -23,7 +23,7 @@ export function countFans(fans: readonly FanAtMatch[]): { name: string; text: st
   return {
     name: 'count-fans',
     text: `
-      select coalesce(f.revision, 0) as revision, l.taken, l.living
+      select coalesce(f.revision, 0) as revision, l.taken + coalesce(f.received, 0) as taken, l.living
       from unnest($1::uuid[], $2::uuid[]) with ordinality as a(match_id, user_id, position)
            -- By key: the session that asks may not nest loops, and would read the whole table instead.
            left join (select * from fan_seats where user_id = any($2) and match_id = any($1)) f using (match_id, user_id)
@@ -71,4 +71,24 @@ export async function keepCounted(
     [matchId, userId, id],
   );
   return rows.length > 0;
+}
+
+/**
+ * A ticket changes hands: it counts for `to` from now on. Answers how many seats `to` had before. Both fans' rows move on, so
+ * that nobody adds to what was counted before; in the order of their keys, as two fans may give each other tickets at once.
+ */
+export async function countHandover(
+  tx: Transaction,
+  { matchId, from, to }: { readonly matchId: string; readonly from: string; readonly to: string },
+): Promise<number> {
+  const { text, values } = countFans([{ matchId, userId: to }]);
+  const [counted = NEWCOMER] = await inside(tx).rows<FanSeats>(text, values);
+  await inside(tx).rows(
+    `insert into fan_seats (match_id, user_id, revision, reservation_ids, received)
+     select $1, user_id, 1, '{}', change from unnest($2::uuid[], array[-1, 1]) as c(user_id, change) order by user_id
+     on conflict (user_id, match_id) do update
+       set revision = fan_seats.revision + 1, received = fan_seats.received + excluded.received returning 1`,
+    [matchId, [from, to]],
+  );
+  return counted.taken;
 }

@@ -1,6 +1,6 @@
 import type { DataSource } from 'typeorm';
 import type { Order, Reservation } from '../application/ports.ts';
-import { PurchaseReader, type MatchTotals, type OrderDetails } from '../application/purchase-reader.ts';
+import { PurchaseReader, type MatchTotals, type OrderDetails, type OrderSearch } from '../application/purchase-reader.ts';
 import { ORDER_COLUMNS } from './postgres-orders.ts';
 
 type Row = Order & { seats: Reservation['seats']; timeline: { at: string; event: string }[] };
@@ -32,6 +32,26 @@ export class PostgresPurchaseReader extends PurchaseReader {
       [userId, before ?? null, limit],
     )) as Row[];
     return rows.map(asDetails);
+  }
+
+  async search({ matchId, userId, status, text, before, limit }: OrderSearch): Promise<OrderDetails[]> {
+    const rows = await this.dataSource.query<Row[]>(
+      `select ${DETAILS} from orders o
+       where ($1::uuid is null or o.match_id = $1) and ($2::uuid is null or o.user_id = $2) and ($3::text is null or o.status = $3)
+         and ($4::text is null or o.number = upper($4) or o.intent_id = $4 or lower(o.email) = lower($4))
+         and ($5::uuid is null or o.id < $5) order by o.id desc limit $6`,
+      [matchId ?? null, userId ?? null, status ?? null, text ?? null, before ?? null, limit],
+    );
+    return rows.map(asDetails);
+  }
+
+  async addresses(matchId: string, userIds: readonly string[]): Promise<ReadonlyMap<string, string>> {
+    const rows = await this.dataSource.query<{ userId: string; email: string }[]>(
+      `select distinct on (user_id) user_id as "userId", email from orders
+       where user_id = any($2::uuid[]) and match_id = $1 and status = 'completed' order by user_id, id desc`,
+      [matchId, userIds],
+    );
+    return new Map(rows.map(({ userId, email }) => [userId, email]));
   }
 
   async totals(matchId: string): Promise<MatchTotals> {

@@ -5,6 +5,7 @@ import type { SeatInventory } from '../application/ports.ts';
 import type { PurchaseReader } from '../application/purchase-reader.ts';
 import type { PostgresSeatLooks } from './postgres-seat-looks.ts';
 import { PurchaseApi, type MatchReport, type SeatCounts, type SeatsLeft } from '../purchase.api.ts';
+import { countHandover } from './postgres-fan-seats.ts';
 
 /** The purchase's own answers to other contexts. */
 export class PurchaseDesk extends PurchaseApi {
@@ -34,6 +35,14 @@ export class PurchaseDesk extends PurchaseApi {
 
   anyLeft(tx: Transaction, matchId: string): Promise<boolean> {
     return this.looks.anyLeft(tx, matchId);
+  }
+
+  handOver(tx: Transaction, change: { matchId: string; from: string; to: string }): Promise<number> {
+    return countHandover(tx, change);
+  }
+
+  addresses(matchId: string, userIds: readonly string[]): Promise<ReadonlyMap<string, string>> {
+    return this.reader.addresses(matchId, userIds);
   }
 
   async report(matchId: string): Promise<MatchReport> {

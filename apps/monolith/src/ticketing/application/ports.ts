@@ -1,5 +1,5 @@
 import type { Transaction } from '#application/transaction-manager';
-import type { TicketStatus } from '../ticketing.api.ts';
+import type { TicketHolder, TicketStatus } from '../ticketing.api.ts';
 
 export interface Ticket {
   readonly id: string;
@@ -17,6 +17,10 @@ export interface Ticket {
 
 export abstract class Tickets {
   abstract add(tx: Transaction, tickets: readonly Ticket[]): Promise<void>;
+  /** Only the fan's own; locked until the transaction ends. */
+  abstract lock(tx: Transaction, ticketId: string, userId: string): Promise<Ticket | undefined>;
+  abstract setStatus(tx: Transaction, ticketId: string, status: TicketStatus): Promise<void>;
+  abstract holders(matchId: string, page: { after: string | null; limit: number }): Promise<readonly TicketHolder[]>;
   abstract ofOrders(orderIds: readonly string[]): Promise<readonly { orderId: string; id: string; status: TicketStatus }[]>;
   /** Newest first; `after` is the id of the last one already seen. */
   abstract ofFan(userId: string, page: { limit: number; after: string | undefined }): Promise<readonly Ticket[]>;
@@ -31,4 +35,16 @@ export abstract class TicketSigner {
   /** The same text always has the same signature, so codes need not be stored. */
   abstract sign(text: string): Uint8Array;
   abstract verify(text: string, signature: Uint8Array): boolean;
+}
+
+/** What stands on a printed ticket beside the place. */
+export interface PrintedMatch {
+  readonly matchName: string;
+  readonly kickoffAt: string;
+  readonly venue: string;
+  readonly gate: string | null;
+}
+
+export abstract class Matches {
+  abstract printed(matchId: string, sector: string): Promise<PrintedMatch>;
 }

@@ -1,6 +1,13 @@
 import type { Ids } from '#application/ids';
 import type { Transaction } from '#application/transaction-manager';
-import { TicketingApi, type IssuedTicket, type OrderToIssue, type TicketStatus } from '../ticketing.api.ts';
+import {
+  TicketingApi,
+  type HeldTicket,
+  type IssuedTicket,
+  type OrderToIssue,
+  type TicketHolder,
+  type TicketStatus,
+} from '../ticketing.api.ts';
 import type { Ticket, Tickets } from './ports.ts';
 import type { TicketCodes } from './ticket-codes.ts';
 
@@ -37,6 +44,28 @@ export class Ticketing extends TicketingApi {
   private withCode(ticket: Ticket): IssuedTicket {
     const { id, seatId, sector, row, number, holderName, status } = ticket;
     return { id, seatId, sector, row, number, holderName, status, code: this.codes.write(ticket) };
+  }
+
+  async lock(tx: Transaction, ticketId: string, userId: string): Promise<HeldTicket | undefined> {
+    const ticket = await this.tickets.lock(tx, ticketId, userId);
+    if (!ticket) return undefined;
+    const { id, orderId, matchId, seatId, sector, row, number, holderName, status } = ticket;
+    return { id, orderId, matchId, seat: { seatId, sector, row, number }, holderName, status, code: this.codes.write(ticket) };
+  }
+
+  /** Another ticket, so that the giver keeps seeing what became of theirs, and nothing of the receiver's. */
+  async handOver(tx: Transaction, ticketId: string, to: { userId: string; holderName: string; from: string }): Promise<void> {
+    const ticket = await this.tickets.lock(tx, ticketId, to.from);
+    if (!ticket) throw new Error(`ticket ${ticketId} is not ${to.from}'s`);
+    await this.tickets.setStatus(tx, ticketId, 'transferred');
+    const { userId, holderName } = to;
+    await this.tickets.add(tx, [
+      { ...ticket, id: this.ids.next(), userId, holderName, status: 'valid', serial: ticket.serial + 1 },
+    ]);
+  }
+
+  holders(matchId: string, page: { after: string | null; limit: number }): Promise<readonly TicketHolder[]> {
+    return this.tickets.holders(matchId, page);
   }
 
   async ofOrders(orderIds: readonly string[]): Promise<ReadonlyMap<string, readonly { id: string; status: TicketStatus }[]>> {

@@ -1,17 +1,20 @@
 import { Caller, type CallerIdentity } from '#platform/http/caller';
 import { Endpoint } from '#platform/http/endpoint';
 import { decodeCursor, page, pageQuery, type Page, type PageQuery } from '#platform/http/paging';
+import { ticketPdf } from '#platform/documents/ticket-pdf';
 import { RequestRefused } from '#platform/http/request-refused';
 import { givenId } from '#platform/http/text-fields';
-import { Controller, Get, Header, Param, Query } from '@nestjs/common';
+import { Controller, Get, Header, Param, Query, Res } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiProduces, ApiTags } from '@nestjs/swagger';
+import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
-import { Tickets, type Ticket } from '../application/ports.ts';
+import { Matches, Tickets, type Ticket } from '../application/ports.ts';
 import { TicketCodes } from '../application/ticket-codes.ts';
 import { ticketQr } from './ticket-qr.ts';
 import { ticketAnswer, ticketListAnswer, ticketView } from './tickets.schemas.ts';
 
 const SVG = 'image/svg+xml';
+const PDF = 'application/pdf';
 
 @ApiTags('tickets')
 @Controller('api/v1/tickets')
@@ -19,6 +22,7 @@ export class TicketsController {
   constructor(
     private readonly tickets: Tickets,
     private readonly codes: TicketCodes,
+    private readonly matches: Matches,
   ) {}
 
   @Get()
@@ -56,11 +60,33 @@ export class TicketsController {
   @ApiOkResponse({ schema: { type: 'string' } })
   @Header('content-type', `${SVG}; charset=utf-8`)
   async qr(@Caller() { userId }: CallerIdentity, @Param('id', { schema: givenId }) id: string): Promise<string> {
+    return ticketQr(this.codes.write(await this.ownLivingTicket(id, userId)));
+  }
+
+  @Get(':id/ticket.pdf')
+  @Endpoint({ access: 'fan' })
+  @ApiOperation({ summary: 'One of my tickets, to print' })
+  @ApiProduces(PDF)
+  @ApiOkResponse({ schema: { type: 'string', format: 'binary' } })
+  async pdf(
+    @Caller() { userId }: CallerIdentity,
+    @Param('id', { schema: givenId }) id: string,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    const ticket = await this.ownLivingTicket(id, userId);
+    const match = await this.matches.printed(ticket.matchId, ticket.sector);
+    const { holderName, sector, row, number } = ticket;
+    const seat = number === null ? null : String(number);
+    const pdf = ticketPdf({ ...match, id, holderName, sector, row, seat, code: this.codes.write(ticket) });
+    await reply.type(PDF).header('content-disposition', `inline; filename="ticket-${id}.pdf"`).send(pdf);
+  }
+
+  private async ownLivingTicket(id: string, userId: string): Promise<Ticket> {
     const ticket = await this.ownTicket(id, userId);
     if (ticket.status === 'transferred' || ticket.status === 'refunded') {
       throw new RequestRefused('INVALID_STATE', { detail: `This ticket was ${ticket.status}: its code opens no gate.` });
     }
-    return ticketQr(this.codes.write(ticket));
+    return ticket;
   }
 
   private async ownTicket(id: string, userId: string): Promise<Ticket> {

@@ -2,7 +2,7 @@ import type { Transaction } from '#application/transaction-manager';
 import { inside } from '#platform/postgres/transaction';
 import type { DataSource } from 'typeorm';
 import { Tickets, type Ticket } from '../application/ports.ts';
-import type { TicketStatus } from '../ticketing.api.ts';
+import type { TicketHolder, TicketStatus } from '../ticketing.api.ts';
 
 const COLUMNS = `id, order_id as "orderId", match_id as "matchId", user_id as "userId", seat_id as "seatId", sector,
   row_label as "row", number, holder_name as "holderName", status, serial`;
@@ -20,6 +20,27 @@ export class PostgresTickets extends Tickets {
        from jsonb_to_recordset($1::jsonb) as t(id uuid, "orderId" uuid, "matchId" uuid, "userId" uuid, "seatId" uuid,
          sector text, "row" text, number integer, "holderName" text, status text, serial integer)`,
       [JSON.stringify(tickets)],
+    );
+  }
+
+  async lock(tx: Transaction, ticketId: string, userId: string): Promise<Ticket | undefined> {
+    const [ticket] = await inside(tx).rows<Ticket>(
+      `select ${COLUMNS} from tickets where id = $1 and user_id = $2 for no key update`,
+      [ticketId, userId],
+    );
+    return ticket;
+  }
+
+  async setStatus(tx: Transaction, ticketId: string, status: TicketStatus): Promise<void> {
+    await inside(tx).rows('update tickets set status = $2 where id = $1', [ticketId, status]);
+  }
+
+  holders(matchId: string, { after, limit }: { after: string | null; limit: number }): Promise<readonly TicketHolder[]> {
+    return this.dataSource.query(
+      `select user_id as "userId", jsonb_agg(jsonb_build_object('sector', sector, 'row', row_label, 'number', number) order by id) as seats
+       from tickets where match_id = $1 and status in ('valid', 'used') and ($2::uuid is null or user_id > $2)
+       group by user_id order by user_id limit $3`,
+      [matchId, after, limit],
     );
   }
 

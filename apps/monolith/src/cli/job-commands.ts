@@ -1,0 +1,163 @@
+import { masked, maskedText } from '#domain/notification/masked';
+import { Option, type Command } from 'commander';
+import { userInfo } from 'node:os';
+import {
+  jobStates,
+  JobsApi,
+  queueNames,
+  type JobCounts,
+  type JobFilter,
+  type JobView,
+  type QueueName,
+} from '../jobs/jobs.api.ts';
+import { cliConfig, print, wholeNumber } from './environment.ts';
+import { withMonolithContext } from './monolith-context.ts';
+
+/** At a stroke; of the notifications the newest 1,000 a queue are looked through. Say it again for the rest. */
+const AT_A_STROKE = 10_000;
+
+interface Filters {
+  readonly queue?: QueueName;
+  readonly template?: string;
+  readonly q?: string;
+}
+
+type Printed = Filters & { readonly json?: boolean };
+type Intended = Printed & { readonly dryRun?: boolean };
+
+function withFilters(command: Command): Command {
+  return command
+    .addOption(new Option('--queue <name>', 'only this queue').choices(queueNames))
+    .option('--template <name>', 'only messages of this template, or general jobs of this class')
+    .option('--q <text>', 'only what names this order, fan, match or job');
+}
+
+const withJson = (command: Command): Command => command.option('--json', 'print one JSON document and nothing else');
+
+export function addJobCommands(program: Command): void {
+  program
+    .command('jobs:consume')
+    .description('do general background jobs, besides what the services do')
+    .option('--limit <n>', 'stop after so many jobs', wholeNumber(1, 1_000_000), 1000)
+    .option('--time-limit <seconds>', 'stop after so many seconds', wholeNumber(1, 86_400), 55)
+    .option('--until-empty', 'stop as soon as nothing is waiting')
+    .action(consume);
+  withJson(program.command('jobs:stats').description('how many jobs stand in every queue, and since when')).action(
+    async ({ json }: Printed) => {
+      const counts = await withJobs((jobs) => jobs.counts());
+      if (json) return print(JSON.stringify(counts.map(countsAsJson)));
+      for (const line of counts) print(statsLine(line));
+    },
+  );
+  withJson(withFilters(program.command('jobs:failed').description('jobs that failed for good, newest first')))
+    .option('--limit <n>', 'at most so many', wholeNumber(1, AT_A_STROKE), 20)
+    .option('--stack', 'with the stack of the last attempt')
+    .option('--reveal', 'show addresses, names and codes, which are masked otherwise')
+    .action(failed);
+  withJson(withFilters(program.command('jobs:retry').description('have failed jobs tried again, from the beginning')))
+    .argument('[ids...]', 'ids of failed jobs')
+    .option('--all', 'every failed job, or all that fit the filters')
+    .option('--dry-run', 'count them and change nothing')
+    .action(retry);
+  withJson(program.command('jobs:drop').description('give up a job that waits or failed'))
+    .argument('<ids...>', 'ids of jobs')
+    .option('--dry-run', 'show them and change nothing')
+    .action(drop);
+}
+
+const withJobs = <T>(work: (jobs: JobsApi) => Promise<T>): Promise<T> =>
+  withMonolithContext(cliConfig(), (context) => work(context.get(JobsApi, { strict: false })));
+
+async function consume(options: { limit: number; timeLimit: number; untilEmpty?: boolean }): Promise<void> {
+  const stop = new AbortController();
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stop.abort());
+  const { limit, timeLimit: timeLimitSeconds, untilEmpty = false } = options;
+  const done = await withJobs((jobs) => jobs.consume({ limit, timeLimitSeconds, untilEmpty, stop: stop.signal }));
+  print(`did ${done} job(s)`);
+}
+
+async function failed(options: Printed & { limit: number; stack?: boolean; reveal?: boolean }): Promise<void> {
+  const found = await withJobs((jobs) => jobs.list(filterOf(options, options.limit)));
+  if (options.json) return print(JSON.stringify(found.map((job) => asJson(job, options.reveal ?? false))));
+  print(`${found.length} failed job(s)${found.length === options.limit ? ', there may be more (--limit)' : ''}`);
+  for (const job of found) {
+    print(lineOf(job));
+    if (options.stack) print(maskedText(job.attempts[0]?.stack ?? ''));
+  }
+}
+
+async function retry(ids: string[], options: Intended & { all?: boolean }, command: Command): Promise<void> {
+  const isFiltered = Boolean(options.queue ?? options.template ?? options.q);
+  if (ids.length === 0 && !options.all) command.error('error: name jobs, or say --all', { exitCode: 2 });
+  if (ids.length > 0 && (options.all || isFiltered)) command.error('error: ids, or --all with filters', { exitCode: 2 });
+  await withJobs(async (jobs) => {
+    const wanted = ids.length > 0 ? ids : (await jobs.list(filterOf(options, AT_A_STROKE))).map(({ id }) => id);
+    await forEach(wanted, options, 'retried', (id) => jobs.retry({ id, by: whoAmI() }));
+  });
+}
+
+async function drop(ids: string[], options: Intended): Promise<void> {
+  await withJobs((jobs) => forEach(ids, options, 'dropped', (id) => jobs.drop({ id, by: whoAmI() })));
+}
+
+/** Says how many first; one that cannot be is reported and holds the others up no more. */
+async function forEach(
+  ids: readonly string[],
+  { json, dryRun = false }: Intended,
+  deed: 'retried' | 'dropped',
+  act: (id: string) => Promise<JobView>,
+): Promise<void> {
+  if (!json) print(`${ids.length} job(s) to be ${deed}${dryRun ? ' (dry run: nothing is changed)' : ''}`);
+  const acted: string[] = [];
+  const refused: { id: string; reason: string }[] = [];
+  for (const id of dryRun ? [] : ids) {
+    await act(id).then(
+      () => acted.push(id),
+      (error: unknown) => refused.push({ id, reason: error instanceof Error ? error.message : String(error) }),
+    );
+  }
+  if (json)
+    print(JSON.stringify({ matched: ids.length, [deed]: acted.length, ids: dryRun ? ids : acted, refused, dry_run: dryRun }));
+  else if (!dryRun) print(`${deed} ${acted.length} job(s)`);
+  else for (const id of ids) print(id);
+  for (const { id, reason } of refused) process.stderr.write(`${id}: ${reason}\n`);
+  if (refused.length > 0) process.exitCode = 1;
+}
+
+function filterOf({ queue, template, q }: Filters, limit: number): JobFilter {
+  return { state: 'failed', queue, template, text: q, limit };
+}
+
+function whoAmI(): string {
+  return `cli:${userInfo().username}`;
+}
+
+function lineOf({ id, queue, template, createdAt, attempts, interventions }: JobView): string {
+  const [last] = attempts;
+  const again = interventions[0] ? `  last ${interventions[0].action} by ${interventions[0].by}` : '';
+  return `${id}  ${queue}/${template}  ${createdAt.toISOString()}  ${attempts.length} attempt(s)  ${maskedText(last?.error ?? '')}${again}`;
+}
+
+function asJson(job: JobView, reveal: boolean): Record<string, unknown> {
+  const attempts = job.attempts.map(({ at, error, stack }) => ({ at, error: reveal ? error : maskedText(error), stack }));
+  return {
+    id: job.id,
+    queue: job.queue,
+    template: job.template,
+    state: job.state,
+    attempts: reveal ? attempts : attempts.map((attempt) => ({ ...attempt, stack: maskedText(attempt.stack) })),
+    created_at: job.createdAt.toISOString(),
+    transport: job.transport,
+    payload: reveal ? job.payload : masked(job.payload),
+    interventions: job.interventions,
+  };
+}
+
+function statsLine(counts: JobCounts): string {
+  const states = jobStates.map((state) => `${counts[state]} ${state}`).join(', ');
+  return `${counts.queue}: ${states}; the oldest waits ${counts.oldestWaitingSeconds} s`;
+}
+
+function countsAsJson({ oldestWaitingSeconds, ...counts }: JobCounts): Record<string, unknown> {
+  return { ...counts, oldest_waiting_seconds: oldestWaitingSeconds };
+}

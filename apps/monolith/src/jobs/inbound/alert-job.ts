@@ -1,0 +1,14 @@
+import type { JobKind } from '#platform/jobs/job-runner';
+import { z } from 'zod';
+import type { TellOperators } from '../application/tell-operators.ts';
+
+const alertOperators = z.object({
+  class: z.literal('alert_operators'),
+  about: z.string(),
+  text: z.string(),
+  at: z.iso.datetime(),
+});
+
+export function alertJob(handler: TellOperators): JobKind {
+  return { schema: alertOperators, handler };
+}

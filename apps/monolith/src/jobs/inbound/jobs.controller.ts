@@ -1,0 +1,47 @@
+import { Caller, type CallerIdentity } from '#platform/http/caller';
+import { Endpoint } from '#platform/http/endpoint';
+import { decodeCursor, page } from '#platform/http/paging';
+import { Answers } from '#platform/idempotency/answers';
+import { Controller, Get, Param, Post, Query, Res } from '@nestjs/common';
+import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import type { FastifyReply } from 'fastify';
+import { z } from 'zod';
+import { AllQueues } from '../application/ports.ts';
+import { SteerJobs } from '../application/steer-jobs.ts';
+import { jobAnswer, jobId, jobListAnswer, jobQuery, jobView } from './jobs.schemas.ts';
+
+@ApiTags('operations')
+@Controller('api/v1/ops/jobs')
+export class JobsController {
+  constructor(
+    private readonly queues: AllQueues,
+    private readonly steerJobs: SteerJobs,
+    private readonly answers: Answers,
+  ) {}
+
+  @Get()
+  @Endpoint({ access: 'ops' })
+  @ApiOperation({ summary: 'Mails, pushes and background jobs, newest first; failed is the dead letter' })
+  @ApiOkResponse({ standardSchema: jobListAnswer })
+  async list(@Query({ schema: jobQuery }) query: z.output<typeof jobQuery>): Promise<z.infer<typeof jobListAnswer>> {
+    const { state, queue, q: text, cursor, limit } = query;
+    const jobs = await this.queues.list({ state, queue, text, before: decodeCursor(cursor), limit: limit + 1 });
+    return page(jobs, limit, jobView, ({ id }) => id);
+  }
+
+  @Post(':job_id/retry')
+  @Endpoint({ access: 'ops', body: 'none' })
+  @ApiOperation({ summary: 'Have a job that failed for good tried again, from the beginning' })
+  @ApiOkResponse({ standardSchema: jobAnswer })
+  retry(
+    @Caller() { userId }: CallerIdentity,
+    @Param('job_id', { schema: jobId }) id: string,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    return this.answers.give(
+      reply,
+      () => this.steerJobs.retry({ id, by: userId }),
+      (job) => ({ status: 200, body: jobView(job) }),
+    );
+  }
+}

@@ -1,0 +1,231 @@
+import { Jobs } from '#application/jobs';
+import { TransactionManager } from '#application/transaction-manager';
+import { emailJob, JOBS_PREFIX, type EmailJob } from '#contracts/queue-jobs';
+import { newId } from '#platform/ids';
+import { notificationJobOptions } from '#platform/jobs/job-policy';
+import { QueueConsumer } from '#platform/jobs/queue-consumer';
+import { createLogger } from '#platform/logging/logger';
+import { createTestDatabase, createTestRedis, type TestDatabase, type TestRedis } from '#testing/test-database';
+import { Queue } from 'bullmq';
+import { Redis } from 'ioredis';
+import http from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { OutboxRelays } from '../relay/outbox-relays.ts';
+import { newKey, type TestAnswer } from '../testing/test-app.ts';
+import { openMonolith, ops, type WholeMonolith } from '../testing/whole-monolith.ts';
+import { JobsApi } from './jobs.api.ts';
+
+const JOBS = '/api/v1/ops/jobs';
+let testDatabase: TestDatabase;
+let testRedis: TestRedis;
+let monolith: WholeMonolith;
+let connection: Redis;
+let mails: Queue;
+const alerts: { text: string; alert: string }[] = [];
+let refuseAlerts = 0;
+const webhook = http.createServer((request, response) => {
+  let body = '';
+  request.on('data', (part) => (body += String(part)));
+  request.on('end', () => {
+    if ((refuseAlerts -= 1) >= 0) return response.writeHead(503).end();
+    alerts.push(JSON.parse(body));
+    return response.end();
+  });
+});
+
+beforeAll(async () => {
+  [testDatabase, testRedis] = await Promise.all([createTestDatabase(), createTestRedis()]);
+  await new Promise<void>((resolve) => webhook.listen(0, '127.0.0.1', resolve));
+  const ALERT_WEBHOOK_URL = `http://127.0.0.1:${(webhook.address() as AddressInfo).port}`;
+  monolith = await openMonolith({ DATABASE_URL: testDatabase.url, REDIS_URL: testRedis.url, ALERT_WEBHOOK_URL });
+  connection = new Redis(testRedis.url, { maxRetriesPerRequest: null });
+  mails = new Queue('email', { connection, prefix: JOBS_PREFIX });
+});
+
+beforeEach(async () => {
+  await testRedis.flush();
+  await monolith.dataSource.query('truncate jobs, outbox, job_interventions');
+});
+
+afterAll(async () => {
+  await mails.close();
+  await connection.quit();
+  await monolith.close();
+  webhook.close();
+  await Promise.all([testDatabase.drop(), testRedis.close()]);
+});
+
+function refundMail(order: string): EmailJob {
+  const payload = { order_id: order, match_name: 'Hrvatska – Italija', total_amount: '€20.00', locale: 'hr' as const };
+  const envelope = { job_id: newId(), created_at: new Date().toISOString(), attempts: 0 as const, max_attempts: 3 as const };
+  return { ...envelope, type: 'email', recipient: 'ana.horvat@example.hr', template: 'refund', payload };
+}
+
+/** In the dead letter, after as many sends as there are errors. */
+async function deadMail(order: string, errors = ['550 no <ana.horvat@example.hr>']): Promise<string> {
+  const mail = refundMail(order);
+  let sends = 0;
+  const consumer = new QueueConsumer<EmailJob>({
+    queue: 'email',
+    prefix: JOBS_PREFIX,
+    connection,
+    schema: emailJob,
+    concurrency: 1,
+    retrySeconds: errors.slice(1).map(() => 0),
+    logger: createLogger({ service: 'test', level: 'silent' }),
+    handle: () => Promise.reject(new Error(errors[(sends += 1) - 1])),
+    onDeadLetter: () => undefined,
+    isOutage: () => false,
+  });
+  consumer.start();
+  const job = await mails.add(mail.template, mail, notificationJobOptions(mail.job_id));
+  await until(async () => (await job.getState()) === 'failed');
+  await consumer.stop(1000);
+  return mail.job_id;
+}
+
+async function deadJob(about: string): Promise<string> {
+  const jobs = monolith.get(Jobs);
+  await monolith.get(TransactionManager).run((tx) => jobs.put(tx, [{ class: 'nobody_does_it', about } as { class: string }]));
+  await relayJobs();
+  await consume();
+  const [row] = await monolith.dataSource.query<{ id: string }[]>(
+    'select id from jobs where failed_at is not null order by id desc',
+  );
+  return row?.id ?? '';
+}
+
+async function relayJobs(): Promise<void> {
+  const relay = monolith.get(OutboxRelays).relays.find(({ destination }) => destination.name === 'jobs');
+  while (((await relay?.runOnce()) ?? 0) > 0);
+}
+
+const consume = (): Promise<number> =>
+  monolith.get(JobsApi).consume({ limit: 10, timeLimitSeconds: 10, untilEmpty: true, stop: new AbortController().signal });
+
+const list = async (query = ''): Promise<TestAnswer['json'][]> => (await monolith.call('GET', `${JOBS}${query}`, ops)).json.items;
+const ids = async (query: string): Promise<string[]> => (await list(query)).map(({ id }: { id: string }) => id);
+const retry = (id: string, more: { key?: string } = {}): Promise<TestAnswer> =>
+  monolith.call('POST', `${JOBS}/${id}/retry`, { ...ops, ...more });
+
+// First, because the others fail the same class of jobs within the minute in which that is one alert.
+test('operators are told once of a class of jobs that fails, also when their webhook did not answer the first time', async () => {
+  refuseAlerts = 1;
+  const id = await deadJob('first');
+  await deadJob('second');
+  await until(async () => (await relayJobs(), await consume(), alerts.length > 0));
+  expect(alerts).toMatchObject([{ alert: 'failed job nobody_does_it', text: expect.stringContaining(id) as string }]);
+  expect(await ids('?state=failed')).toHaveLength(2);
+});
+
+test('the dead letters of mails and of general jobs stand in one list, newest first, found by order, fan, match or id', async () => {
+  const matchId = newId();
+  const mail = await deadMail('ORD-2026-000007');
+  const job = await deadJob(matchId);
+  expect(await ids('?state=failed')).toEqual([job, mail].sort().reverse());
+  expect(await ids('?q=ord-2026-000007')).toEqual([mail]);
+  expect([await ids(`?q=${matchId}`), await ids(`?q=${job}`), await ids(`?q=${mail}`)]).toEqual([[job], [job], [mail]]);
+  expect([await ids('?queue=jobs'), await ids('?queue=email'), await ids('?queue=push')]).toEqual([[job], [mail], []]);
+  expect(await ids('?state=waiting')).toEqual([]);
+});
+
+test('every attempt is told with its time and error, newest first, and nothing tells how to reach the fan', async () => {
+  await deadMail('ORD-2026-000008', ['first <ana.horvat@example.hr>', 'second', 'third']);
+  const [job] = await list();
+  expect(job).toMatchObject({ queue: 'email', template: 'refund', state: 'failed', transport: 'redis' });
+  expect(job.attempts.map(({ error }: { error: string }) => error)).toEqual(['third', 'second', 'first <an•••@example.hr>']);
+  expect(job.attempts.every(({ at }: { at: string }) => Math.abs(Date.now() - Date.parse(at)) < 60_000)).toBe(true);
+  expect(job.payload).toMatchObject({ recipient: 'an•••@example.hr', payload: { order_id: 'ORD-2026-000008' } });
+  expect(JSON.stringify(job)).not.toContain('ana.horvat');
+});
+
+test('the list has pages', async () => {
+  const made = [await deadJob('1'), await deadJob('2'), await deadJob('3')].sort().reverse();
+  const first = (await monolith.call('GET', `${JOBS}?limit=2`, ops)).json;
+  expect(first.items.map(({ id }: { id: string }) => id)).toEqual(made.slice(0, 2));
+  const second = (await monolith.call('GET', `${JOBS}?limit=2&cursor=${first.next_cursor}`, ops)).json;
+  expect([second.items.map(({ id }: { id: string }) => id), second.next_cursor]).toEqual([made.slice(2), null]);
+});
+
+test('a dead mail retried waits again with all its sends before it, once for one key, and who asked is written down', async () => {
+  const id = await deadMail('ORD-2026-000009');
+  const key = newKey();
+  const [answer, replay] = [await retry(id, { key }), await retry(id, { key })];
+  expect([answer.status, answer.json.state, replay.headers['idempotency-replayed'], replay.text]).toEqual([
+    200,
+    'waiting',
+    'true',
+    answer.text,
+  ]);
+  await relayJobs();
+  const job = await mails.getJob(id);
+  expect([await job?.getState(), job?.attemptsMade]).toEqual(['waiting', 0]);
+  expect((await list(`?q=${id}`))[0].interventions).toMatchObject([{ action: 'retry', by: ops.as }]);
+  expect((await retry(id)).json).toMatchObject({ status: 409, code: 'INVALID_STATE' });
+});
+
+test('a general job retried is done anew, and what failed before stays known', async () => {
+  const id = await deadJob('x');
+  expect((await retry(id)).status).toBe(200);
+  expect(await ids('?state=waiting')).toEqual([id]);
+  await relayJobs();
+  await consume();
+  const [job] = await list(`?q=${id}`);
+  expect([job.state, job.attempts.length]).toEqual(['failed', 2]);
+});
+
+test('two operators retry the same job at once: one of them is told that it was done', async () => {
+  const id = await deadJob('x');
+  const statuses = (await Promise.all([retry(id), retry(id)])).map(({ status }) => status).sort();
+  expect(statuses).toEqual([200, 409]);
+});
+
+test('a job that never was is 404', async () => {
+  expect((await retry(newId())).status).toBe(404);
+  expect((await monolith.call('POST', `${JOBS}/no:id/retry`, ops)).status).toBe(400);
+});
+
+test('dropped, a mail and a general job are gone, and who dropped them is written down', async () => {
+  const [mail, job] = [await deadMail('ORD-2026-000010'), await deadJob('x')];
+  for (const id of [mail, job]) await monolith.get(JobsApi).drop({ id, by: 'cli:ana' });
+  expect(await list()).toEqual([]);
+  expect(await monolith.dataSource.query('select queue, action, by from job_interventions order by queue')).toEqual([
+    { queue: 'email', action: 'drop', by: 'cli:ana' },
+    { queue: 'jobs', action: 'drop', by: 'cli:ana' },
+  ]);
+});
+
+test('the metrics tell what is to be done, since when, and what was set aside', async () => {
+  await deadJob('x');
+  await monolith.dataSource.query(
+    `insert into jobs (id, class, message, created_at) select gen_random_uuid(), 'c', '{}', now() - interval '90 s' from generate_series(1, 2)`,
+  );
+  const gauge = await monolith.resources.metrics.registry.getSingleMetric('background_jobs')?.get();
+  expect(gauge?.values.map(({ value, labels }) => [labels.state, value])).toEqual([
+    ['open', 2],
+    ['failed', 1],
+  ]);
+  expect(await monolith.metric('background_jobs_oldest_seconds')).toBeGreaterThanOrEqual(90);
+});
+
+test('the counts tell every queue', async () => {
+  await deadMail('ORD-2026-000011');
+  await deadJob('x');
+  const mail = refundMail('ORD-2026-000012');
+  await mails.add(mail.template, mail, notificationJobOptions(mail.job_id));
+  const counts = await monolith.get(JobsApi).counts();
+  expect(counts.map(({ queue, waiting, failed }) => [queue, waiting, failed])).toEqual([
+    ['email', 1, 1],
+    ['push', 0, 0],
+    ['push-priority', 0, 0],
+    ['jobs', 0, 1],
+  ]);
+});
+
+async function until(ask: () => Promise<boolean>, withinMs = 10_000): Promise<void> {
+  const giveUpAt = Date.now() + withinMs;
+  while (!(await ask())) {
+    if (Date.now() > giveUpAt) throw new Error(`It did not happen within ${withinMs} ms: ${ask.toString()}`);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}

@@ -1,0 +1,131 @@
+import type { Ids } from '#application/ids';
+import type { Outbox } from '#application/outbox';
+import type { Transaction } from '#application/transaction-manager';
+import type { JobQueue } from '#contracts/queue-jobs';
+import {
+  JOBS_DESTINATION,
+  type JobInterventions,
+  type JobLedger,
+  type JobRow,
+  type JobsMessage,
+} from '#platform/jobs/job-ledger';
+import type { JobTransport } from '#platform/jobs/job-transport';
+import type { NotificationQueues } from '#platform/jobs/notification-queues';
+import { AllQueues } from '../application/ports.ts';
+import type { JobCounts, JobFilter, JobState, JobView } from '../jobs.api.ts';
+
+/** General jobs of a search are looked through in steps of so many, as far as `MOST_OPEN`. */
+const MOST_OPEN = 1000;
+
+type Found = Omit<JobView, 'interventions'>;
+
+/** The notifications' queues in Redis and the general jobs in their ledger, as one list. */
+export class BullmqQueues extends AllQueues {
+  constructor(
+    private readonly notifications: NotificationQueues,
+    private readonly ledger: JobLedger,
+    private readonly transport: JobTransport,
+    private readonly interventions: JobInterventions,
+    private readonly outbox: Outbox,
+    private readonly ids: Ids,
+  ) {
+    super();
+  }
+
+  async list(filter: JobFilter): Promise<readonly JobView[]> {
+    const { queue, state, text, before, template, limit } = filter;
+    const [general, notifications] = await Promise.all([
+      queue === undefined || queue === 'jobs' ? this.general(filter) : [],
+      queue === 'jobs' ? [] : this.notifications.list({ queue, state, text }),
+    ]);
+    // Ids are UUIDs of version 7: their order is that of their birth.
+    const found = [...general, ...notifications.map((job): Found => ({ ...job, transport: 'redis' }))]
+      .filter((job) => (before === undefined || job.id < before) && (template === undefined || job.template === template))
+      .sort((a, b) => (a.id < b.id ? 1 : -1))
+      .slice(0, limit);
+    return this.withInterventions(found);
+  }
+
+  async find(id: string): Promise<JobView | undefined> {
+    const row = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(id) ? await this.ledger.find(id) : undefined;
+    if (row) return (await this.withInterventions(await this.viewed([row])))[0];
+    const job = await this.notifications.find(id);
+    return job ? (await this.withInterventions([{ ...job, transport: 'redis' }]))[0] : undefined;
+  }
+
+  async counts(): Promise<readonly JobCounts[]> {
+    const [counts, general, moving] = await Promise.all([
+      this.notifications.counts(),
+      this.ledger.counts(),
+      this.transport.counts(),
+    ]);
+    const notifications = [...counts].map(async ([queue, states]): Promise<JobCounts> => {
+      const oldest = await this.notifications.oldestWaiting(queue);
+      return { queue, ...states, oldestWaitingSeconds: oldest ? Math.round((Date.now() - oldest.getTime()) / 1000) : 0 };
+    });
+    const { delayed, active } = moving;
+    const waiting = Math.max(0, general.open - delayed - active);
+    const { done: completed, failed, oldestSeconds } = general;
+    const jobs: JobCounts = { queue: 'jobs', waiting, delayed, active, completed, failed, oldestWaitingSeconds: oldestSeconds };
+    return [...(await Promise.all(notifications)), jobs];
+  }
+
+  async retry(tx: Transaction, { id, queue, template }: JobView, by: string): Promise<boolean> {
+    const isGeneral = queue === 'jobs';
+    if (isGeneral && !(await this.ledger.revive(tx, id))) return false;
+    await this.interventions.note(tx, { queue, jobId: id, action: 'retry', by });
+    const body: JobsMessage = isGeneral ? { job_id: id, class: template, again: true } : { job_id: id, queue, again: true };
+    await this.outbox.append(tx, [{ id: this.ids.next(), destination: JOBS_DESTINATION, event: 'job.retry', body }]);
+    return true;
+  }
+
+  async drop(tx: Transaction, { id, queue }: JobView, by: string): Promise<(() => Promise<void>) | undefined> {
+    const isGeneral = queue === 'jobs';
+    if (isGeneral && !(await this.ledger.drop(tx, id))) return undefined;
+    await this.interventions.note(tx, { queue, jobId: id, action: 'drop', by });
+    return isGeneral ? () => this.transport.remove([id]) : () => this.dropNotification(queue as JobQueue, id);
+  }
+
+  private async dropNotification(queue: JobQueue, id: string): Promise<void> {
+    if (!(await this.notifications.drop(queue, id))) throw new Error(`job ${id} is in a worker's hands or gone`);
+  }
+
+  private async general({ state, text, before, template, limit }: JobFilter): Promise<Found[]> {
+    const isMoving = state === 'waiting' || state === 'delayed' || state === 'active';
+    const rows = await this.ledger.list({
+      state: isMoving ? 'open' : state === 'completed' ? 'done' : (state ?? 'any'),
+      text,
+      before,
+      limit: isMoving || template ? MOST_OPEN : limit,
+    });
+    return (await this.viewed(rows)).filter((job) => state === undefined || job.state === state);
+  }
+
+  private async viewed(rows: readonly JobRow[]): Promise<Found[]> {
+    const open = rows.filter(({ doneAt, failedAt }) => !doneAt && !failedAt).map(({ id }) => id);
+    const states = open.length > 0 ? await this.transport.states(open) : new Map<string, JobState>();
+    return rows.map((row): Found => ({
+      id: row.id,
+      queue: 'jobs',
+      template: row.class,
+      // Not known to its transport yet, or not any more: it will be.
+      state: row.doneAt ? 'completed' : row.failedAt ? 'failed' : movingState(states.get(row.id)),
+      attempts: row.attempts.toReversed(),
+      createdAt: row.createdAt,
+      transport: row.transport ?? this.transport.name,
+      payload: row.message,
+    }));
+  }
+
+  private async withInterventions(jobs: readonly Found[]): Promise<JobView[]> {
+    const all = jobs.length > 0 ? await this.interventions.of(jobs.map(({ id }) => id)) : [];
+    return jobs.map((job) => ({
+      ...job,
+      interventions: all.filter(({ jobId, queue }) => jobId === job.id && queue === job.queue),
+    }));
+  }
+}
+
+function movingState(state: JobState | undefined): JobState {
+  return state === 'delayed' || state === 'active' ? state : 'waiting';
+}

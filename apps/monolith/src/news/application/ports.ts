@@ -1,0 +1,42 @@
+import type { Transaction } from '#application/transaction-manager';
+
+export interface NewsMatch {
+  readonly id: string;
+  readonly name: string;
+  readonly venue: string;
+  readonly kickoffAt: Date;
+}
+
+export abstract class NewsMatches {
+  abstract find(matchId: string): Promise<NewsMatch | undefined>;
+  /** By kick-off, from the first that has not begun. */
+  abstract comingUp(until: Date): Promise<readonly NewsMatch[]>;
+}
+
+export interface Holder {
+  readonly userId: string;
+  /** Where they wanted their tickets sent; null for who was given one. */
+  readonly orderEmail: string | null;
+  readonly seats: readonly { readonly sector: string; readonly row: string | null; readonly number: number | null }[];
+}
+
+/** Who can enter a match, page by page. */
+export abstract class Holders {
+  abstract page(matchId: string, afterUserId: string | null, limit: number): Promise<readonly Holder[]>;
+}
+
+export type News =
+  | { readonly kind: 'moved'; readonly match: NewsMatch; readonly previousKickoffAt: string; readonly previousVenue: string }
+  | { readonly kind: 'coming up'; readonly match: NewsMatch };
+
+/** Mails to all of them that have an address, in their language; they leave with the transaction. */
+export abstract class MatchMails {
+  abstract send(tx: Transaction, news: News, holders: readonly Holder[]): Promise<void>;
+}
+
+/** Which kick-offs fans were reminded of: a match that is moved is another one. */
+export abstract class Reminders {
+  abstract known(matchIds: readonly string[]): Promise<readonly { matchId: string; kickoffAt: Date }[]>;
+  /** False when somebody else was first. */
+  abstract claim(tx: Transaction, match: NewsMatch): Promise<boolean>;
+}

@@ -1,0 +1,27 @@
+import type { Logger } from '#platform/logging/logger';
+import { RelayLoop } from '#platform/outbox/relay-loop';
+import type { BeforeApplicationShutdown, OnApplicationBootstrap } from '@nestjs/common';
+import type { PlanReminders } from '../application/plan-reminders.ts';
+
+const EVERY_MS = 300_000;
+
+/** Looks every five minutes which matches are a day away. */
+export class ReminderSchedule implements OnApplicationBootstrap, BeforeApplicationShutdown {
+  private readonly loop: RelayLoop;
+
+  constructor(
+    planReminders: PlanReminders,
+    logger: Logger,
+    private readonly isLooping: boolean,
+  ) {
+    this.loop = new RelayLoop('reminders', () => planReminders.execute().then(() => 0), logger, EVERY_MS);
+  }
+
+  onApplicationBootstrap(): void {
+    if (this.isLooping) this.loop.start();
+  }
+
+  async beforeApplicationShutdown(): Promise<void> {
+    await this.loop.stop();
+  }
+}

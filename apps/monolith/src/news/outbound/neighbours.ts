@@ -1,0 +1,50 @@
+import type { CatalogApi, CatalogMatch } from '../../catalog/catalog.api.ts';
+import type { PurchaseApi } from '../../purchase/purchase.api.ts';
+import type { TicketingApi } from '../../ticketing/ticketing.api.ts';
+import { Holders, NewsMatches, type Holder, type NewsMatch } from '../application/ports.ts';
+
+const A_PAGE = 100;
+
+export class CatalogNewsMatches extends NewsMatches {
+  constructor(private readonly catalog: CatalogApi) {
+    super();
+  }
+
+  async find(matchId: string): Promise<NewsMatch | undefined> {
+    const match = await this.catalog.match(matchId);
+    return match && named(match);
+  }
+
+  async comingUp(until: Date): Promise<readonly NewsMatch[]> {
+    const found: CatalogMatch[] = [];
+    for (;;) {
+      const page = await this.catalog.list({ after: found.at(-1)?.id, limit: A_PAGE });
+      found.push(...page);
+      const last = page.at(-1);
+      if (page.length < A_PAGE || !last || last.kickoffAt > until) break;
+    }
+    const now = new Date();
+    return found.filter(({ kickoffAt }) => kickoffAt > now && kickoffAt <= until).map(named);
+  }
+}
+
+function named({ id, home, away, venue, kickoffAt }: CatalogMatch): NewsMatch {
+  return { id, name: `${home} vs ${away}`, venue, kickoffAt };
+}
+
+/** Tickets are ticketing's, the addresses they were sent to the purchase's. */
+export class TicketHolders extends Holders {
+  constructor(
+    private readonly ticketing: TicketingApi,
+    private readonly purchase: PurchaseApi,
+  ) {
+    super();
+  }
+
+  async page(matchId: string, afterUserId: string | null, limit: number): Promise<readonly Holder[]> {
+    const holders = await this.ticketing.holders(matchId, { after: afterUserId, limit });
+    const userIds = holders.map(({ userId }) => userId);
+    const addresses = await this.purchase.addresses(matchId, userIds);
+    return holders.map((holder) => ({ ...holder, orderEmail: addresses.get(holder.userId) ?? null }));
+  }
+}

@@ -1,0 +1,64 @@
+import type { Clock } from '#application/clock';
+import type { Ids } from '#application/ids';
+import type { Outbox, OutboxMessage } from '#application/outbox';
+import type { Transaction } from '#application/transaction-manager';
+import type { FansApi, Locale } from '../../fans/fans.api.ts';
+import { MatchMails, type Holder, type News } from '../application/ports.ts';
+
+/** One mail a fan, ready as it will be queued. */
+export class OutboxMatchMails extends MatchMails {
+  constructor(
+    private readonly fans: FansApi,
+    private readonly outbox: Outbox,
+    private readonly ids: Ids,
+    private readonly clock: Clock,
+  ) {
+    super();
+  }
+
+  async send(tx: Transaction, news: News, holders: readonly Holder[]): Promise<void> {
+    const userIds = holders.map(({ userId }) => userId);
+    const contacts = await this.fans.contacts(tx, userIds);
+    const mails = holders.flatMap((holder) => {
+      const contact = contacts.get(holder.userId);
+      const recipient = holder.orderEmail ?? contact?.email;
+      return recipient ? [this.mail(news, holder, { recipient, locale: contact?.locale ?? 'hr' })] : [];
+    });
+    await this.outbox.append(tx, mails);
+  }
+
+  private mail(news: News, holder: Holder, to: { recipient: string; locale: Locale }): OutboxMessage {
+    const id = this.ids.next();
+    const { match } = news;
+    const envelope = { job_id: id, created_at: this.clock.now().toISOString(), attempts: 0, max_attempts: 3, type: 'email' };
+    const facts = {
+      match_name: match.name,
+      kickoff_at: match.kickoffAt.toISOString(),
+      venue: match.venue,
+      locale: to.locale,
+    };
+    const content =
+      news.kind === 'moved'
+        ? {
+            template: 'match_changed',
+            payload: {
+              ...facts,
+              change: 'moved',
+              previous_kickoff_at: news.previousKickoffAt,
+              previous_venue: news.previousVenue,
+            },
+          }
+        : { template: 'match_reminder', payload: { ...facts, tickets: holder.seats.map(seatOf) } };
+    const usefulUntil = match.kickoffAt.toISOString();
+    return {
+      id,
+      destination: 'email',
+      event: news.kind === 'moved' ? 'match.changed' : 'match.coming_up',
+      body: { ...envelope, ...content, recipient: to.recipient, user_id: holder.userId, useful_until: usefulUntil },
+    };
+  }
+}
+
+function seatOf({ sector, row, number }: Holder['seats'][number]): { sector: string; row: string | null; seat: string | null } {
+  return { sector, row, seat: number === null ? null : String(number) };
+}

@@ -1,0 +1,35 @@
+import type { TransactionManager } from '#application/transaction-manager';
+import { assertWithinLimit } from '#domain/purchase/ticket-limit';
+import { DomainError } from '#domain/shared/domain-error';
+import type { FanLimits, GivenTicket, Tickets } from './ports.ts';
+
+export interface TransferTicketCommand {
+  readonly ticketId: string;
+  readonly userId: string;
+  readonly toUserId: string;
+  readonly holderName: string;
+}
+
+/** Gives a ticket to another fan: the giver's code opens no gate from now on, and the place counts towards the receiver's limit. */
+export class TransferTicket {
+  constructor(
+    private readonly transactions: TransactionManager,
+    private readonly tickets: Tickets,
+    private readonly limits: FanLimits,
+  ) {}
+
+  async execute({ ticketId, userId, toUserId, holderName }: TransferTicketCommand): Promise<GivenTicket> {
+    return this.transactions.run(async (tx) => {
+      const ticket = await this.tickets.lock(tx, ticketId, userId);
+      if (!ticket) throw new DomainError('NOT_FOUND', 'There is no such ticket.');
+      if (ticket.status !== 'valid')
+        throw new DomainError('INVALID_STATE', `This ticket was ${ticket.status}: it cannot be given on.`);
+      if (toUserId === userId) throw new DomainError('INVALID_STATE', 'This ticket is yours already.');
+      const limit = await this.limits.ofMatch(tx, ticket.matchId);
+      const taken = await this.limits.handOver(tx, { matchId: ticket.matchId, from: userId, to: toUserId });
+      assertWithinLimit({ limit, taken, wanted: 1 });
+      await this.tickets.handOver(tx, ticketId, { userId: toUserId, holderName, from: userId });
+      return { ...ticket, status: 'transferred' };
+    });
+  }
+}

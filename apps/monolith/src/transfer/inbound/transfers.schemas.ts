@@ -1,0 +1,31 @@
+import { givenId, personName } from '#platform/http/text-fields';
+import { z } from 'zod';
+import type { GivenTicket } from '../application/ports.ts';
+
+export const transferRequest = z.strictObject({ to_user_id: givenId, holder_name: personName }).meta({ id: 'TransferRequest' });
+
+/** The giver's ticket as it is now. The receiver's has another id and another code, which are nobody else's business. */
+export const transferredAnswer = z
+  .object({
+    id: z.guid(),
+    order_id: z.guid(),
+    match_id: z.guid(),
+    seat: z.object({ seat_id: z.guid(), sector: z.string(), row: z.string().nullable(), number: z.int().nullable() }),
+    holder_name: z.string(),
+    status: z.literal('transferred'),
+    code: z.string().meta({ description: 'Opens no gate any more' }),
+  })
+  .meta({ id: 'TransferredTicket' });
+
+export function transferredView(ticket: GivenTicket): z.infer<typeof transferredAnswer> {
+  const { id, orderId, matchId, seat, holderName, code } = ticket;
+  return {
+    id,
+    order_id: orderId,
+    match_id: matchId,
+    seat: { seat_id: seat.seatId, sector: seat.sector, row: seat.row, number: seat.number },
+    holder_name: holderName,
+    status: 'transferred',
+    code,
+  };
+}

@@ -1,0 +1,35 @@
+import { Gauge, type Registry } from 'prom-client';
+import type { JobLedger } from './job-ledger.ts';
+
+type Counts = Awaited<ReturnType<JobLedger['counts']>>;
+
+/** How the general jobs stand, read when somebody asks: once for both. */
+export function observeJobs(registry: Registry, ledger: JobLedger): void {
+  let reading: Promise<Counts | undefined> | undefined;
+  const read = (): Promise<Counts | undefined> =>
+    (reading ??= ledger
+      .counts()
+      .catch(() => undefined)
+      .finally(() => (reading = undefined)));
+  new Gauge({
+    name: 'background_jobs',
+    help: 'General background jobs that are to be done (open) or were set aside (failed).',
+    labelNames: ['state'],
+    registers: [registry],
+    async collect() {
+      const counts = await read();
+      if (!counts) return;
+      this.set({ state: 'open' }, counts.open);
+      this.set({ state: 'failed' }, counts.failed);
+    },
+  });
+  new Gauge({
+    name: 'background_jobs_oldest_seconds',
+    help: 'Age of the oldest general background job that is to be done.',
+    registers: [registry],
+    async collect() {
+      const counts = await read();
+      if (counts) this.set(counts.oldestSeconds);
+    },
+  });
+}

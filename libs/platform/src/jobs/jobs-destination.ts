@@ -1,0 +1,29 @@
+import type { Delivery, Destination, RelayedMessage } from '../outbox/destination.ts';
+import { JOBS_DESTINATION, type JobsMessage } from './job-ledger.ts';
+import type { JobTransport } from './job-transport.ts';
+
+/** From the outbox to whatever carries jobs here. What people want tried again starts anew, in whatever queue it stands. */
+export class JobsDestination implements Destination {
+  readonly name = JOBS_DESTINATION;
+  readonly batchSize = 500;
+
+  constructor(
+    private readonly transport: JobTransport,
+    private readonly retryNotification: (queue: string, jobId: string) => Promise<void>,
+  ) {}
+
+  async deliver(messages: readonly RelayedMessage[]): Promise<readonly Delivery[]> {
+    const fresh: { id: string; class: string }[] = [];
+    for (const { body } of messages) {
+      const message = body as JobsMessage;
+      if ('queue' in message) {
+        await this.retryNotification(message.queue, message.job_id);
+        continue;
+      }
+      if (message.again) await this.transport.remove([message.job_id]);
+      fresh.push({ id: message.job_id, class: message.class });
+    }
+    await this.transport.add(fresh);
+    return messages.map(({ id }) => ({ id, outcome: 'delivered' }));
+  }
+}

@@ -1,0 +1,37 @@
+import { JobHandler, type BackgroundJob } from '#application/jobs';
+import type { Transaction } from '#application/transaction-manager';
+import { z } from 'zod';
+import { inside } from '../../postgres/transaction.ts';
+import type { JobKind } from '../job-runner.ts';
+
+export interface EffectJob extends BackgroundJob {
+  readonly class: 'effect';
+  readonly name: string;
+}
+
+export const effect = (name: string): EffectJob => ({ class: 'effect', name });
+
+/** A job whose effect is a row; what else happens on the way is the test's business. */
+export class WriteEffect extends JobHandler<EffectJob> {
+  readonly class = 'effect';
+
+  constructor(
+    private readonly onTheWay: (job: EffectJob) => Promise<void> | void = () => undefined,
+    private readonly before: (job: EffectJob, jobId: string) => Promise<void> | void = () => undefined,
+  ) {
+    super();
+  }
+
+  async prepare(job: EffectJob, jobId: string): Promise<void> {
+    await this.before(job, jobId);
+  }
+
+  async work(tx: Transaction, job: EffectJob): Promise<void> {
+    await inside(tx).rows('insert into effects (name) values ($1)', [job.name]);
+    await this.onTheWay(job);
+  }
+}
+
+export function effectKind(handler: WriteEffect): JobKind {
+  return { schema: z.object({ class: z.literal('effect'), name: z.string() }), handler };
+}

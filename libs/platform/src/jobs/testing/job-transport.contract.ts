@@ -1,0 +1,292 @@
+import { createLogger } from '#platform/logging/logger';
+import { PostgresOutbox } from '#platform/outbox/postgres-outbox';
+import { OutboxRelay } from '#platform/outbox/outbox-relay';
+import { openDatabase } from '#platform/postgres/database';
+import { PostgresTransactionManager } from '#platform/postgres/transaction-manager';
+import { newId } from '#platform/ids';
+import { createTestDatabase, type TestDatabase } from '#testing/test-database';
+import { spawn } from 'node:child_process';
+import path from 'node:path';
+import type { DataSource } from 'typeorm';
+import { JobLedger, PostgresJobs, type JobRow } from '../job-ledger.ts';
+import { JobRunner, type RunnerOptions } from '../job-runner.ts';
+import type { JobState, JobTransport } from '../job-transport.ts';
+import { JobUpkeep } from '../job-upkeep.ts';
+import { JobsDestination } from '../jobs-destination.ts';
+import { effect, effectKind, WriteEffect } from './effect-job.ts';
+
+interface TransportUnderTest {
+  /** A transport on a server nobody else uses; also where a process of its own finds it. */
+  open(databaseUrl: string): Promise<{ transport: JobTransport; url: string }>;
+  /** Every connection to it breaks at once; new ones are let in. */
+  interrupt(): Promise<void>;
+  /** Everything it knew is gone. */
+  wipe(): Promise<void>;
+  close(): Promise<void>;
+}
+
+const silent = createLogger({ service: 'test', level: 'silent' });
+const LOCK_MS = 1000;
+const DOOMED = path.resolve(import.meta.dirname, 'doomed-consumer.ts');
+
+/** What carries jobs has to keep; run against BullMQ in Redis and in PostgreSQL. */
+export function describeJobTransport(name: string, underTest: () => TransportUnderTest): void {
+  describe(`${name} carries jobs`, () => {
+    let testDatabase: TestDatabase;
+    let database: DataSource;
+    let transactions: PostgresTransactionManager;
+    let ledger: JobLedger;
+    let transport: JobTransport;
+    let transportUrl: string;
+    let relay: OutboxRelay;
+    let running: JobRunner[];
+
+    beforeAll(async () => {
+      testDatabase = await createTestDatabase();
+      database = await openDatabase({ url: testDatabase.url, name: 'jobs-test', poolSize: 8 });
+      await database.query('create table effects (name text not null)');
+      transactions = new PostgresTransactionManager(database, { deadlineMs: 10_000 });
+      ledger = new JobLedger(database);
+      ({ transport, url: transportUrl } = await underTest().open(testDatabase.url));
+      relay = new OutboxRelay(database, new JobsDestination(transport, () => Promise.resolve()), silent);
+    });
+
+    beforeEach(async () => {
+      running = [];
+      await database.query('truncate jobs, outbox, effects');
+    });
+
+    afterEach(async () => {
+      await Promise.all(running.map((runner) => runner.stop(0)));
+      await underTest().wipe();
+    });
+
+    afterAll(async () => {
+      await transport.close();
+      await database.destroy();
+      await underTest().close();
+      await testDatabase.drop();
+    });
+
+    const jobs = new PostgresJobs(new PostgresOutbox(), { next: newId });
+
+    async function put(...names: string[]): Promise<string[]> {
+      await transactions.run((tx) => jobs.put(tx, names.map(effect)));
+      const rows = await ledger.list({ state: 'open', limit: names.length });
+      return rows.reverse().map(({ id }) => id);
+    }
+
+    function consume(handler: WriteEffect, options: Partial<RunnerOptions> = {}): JobRunner {
+      const kinds = [effectKind(handler)];
+      const runner = new JobRunner({ transport, ledger, transactions, kinds, logger: silent, concurrency: 2, ...options });
+      runner.start();
+      running.push(runner);
+      return runner;
+    }
+
+    async function effects(): Promise<string[]> {
+      const rows = await database.query<{ name: string }[]>('select name from effects order by name');
+      return rows.map((row) => row.name);
+    }
+
+    const row = async (id: string): Promise<JobRow | undefined> => ledger.find(id);
+    const isDone = async (id: string): Promise<boolean> => ((await row(id))?.doneAt ?? null) !== null;
+    const hasFailed = async (id: string): Promise<boolean> => ((await row(id))?.failedAt ?? null) !== null;
+    const inState = (id: string, state: JobState) => until(async () => (await transport.states([id])).get(id) === state);
+    const relayed = async (): Promise<void> => {
+      while ((await relay.runOnce()) > 0);
+    };
+
+    test('a job whose transaction rolled back does not exist, one that committed is done', async () => {
+      const lost = transactions.run(async (tx) => {
+        await jobs.put(tx, [effect('lost')]);
+        throw new Error('no');
+      });
+      await expect(lost).rejects.toThrow('no');
+      const [id = ''] = await put('kept');
+      await relayed();
+      consume(new WriteEffect());
+      await until(() => isDone(id));
+      expect(await effects()).toEqual(['kept']);
+      await inState(id, 'completed');
+    });
+
+    test('a job added again while it waits, and when it is done, is done once', async () => {
+      const [id = ''] = await put('once');
+      await relayed();
+      await transport.add([{ id, class: 'effect' }]);
+      expect((await transport.counts()).waiting).toBe(1);
+      consume(new WriteEffect());
+      await inState(id, 'completed');
+      await transport.remove([id]);
+      await transport.add([{ id, class: 'effect' }]);
+      await inState(id, 'completed');
+      expect(await effects()).toEqual(['once']);
+    });
+
+    test('control: a ledger that forgets what is done lets the same job be done twice', async () => {
+      const forgetful = new JobLedger(database);
+      forgetful.finish = () => Promise.resolve(true);
+      consume(new WriteEffect(), { ledger: forgetful });
+      const [id = ''] = await put('once');
+      await relayed();
+      await inState(id, 'completed');
+      await transport.remove([id]);
+      await transport.add([{ id, class: 'effect' }]);
+      await inState(id, 'completed');
+      expect(await effects()).toEqual(['once', 'once']);
+    });
+
+    test('two consumers share a hundred jobs: each is done once', async () => {
+      const names = Array.from({ length: 100 }, (_, index) => String(index).padStart(3, '0'));
+      await put(...names);
+      await relayed();
+      consume(new WriteEffect());
+      consume(new WriteEffect());
+      await until(async () => (await ledger.counts()).open === 0, 30_000);
+      expect(await effects()).toEqual(names);
+    }, 60_000);
+
+    test('a job that fails is tried after each delay, then set aside with class, transport and every error', async () => {
+      const starts: number[] = [];
+      const handler = new WriteEffect(() => {
+        starts.push(Date.now());
+        throw new Error(`attempt ${starts.length} failed`);
+      });
+      const failed: string[] = [];
+      consume(handler, { retrySeconds: [1, 0.5, 0], onFailed: (job) => failed.push(`${job.class}: ${job.error.message}`) });
+      const [id = ''] = await put('never');
+      await relayed();
+      await inState(id, 'delayed');
+      await until(() => hasFailed(id), 15_000);
+      const found = await row(id);
+      expect(found?.attempts.map(({ error }) => error)).toEqual([1, 2, 3, 4].map((attempt) => `attempt ${attempt} failed`));
+      expect([found?.class, found?.transport, await effects(), failed]).toEqual([
+        'effect',
+        transport.name,
+        [],
+        ['effect: attempt 4 failed'],
+      ]);
+      expect(found?.attempts.every(({ at, stack }) => at !== null && stack.length > 20 && stack.length <= 2000)).toBe(true);
+      const [first = 0, second = 0, third = 0] = starts;
+      expect(second - first).toBeGreaterThanOrEqual(950);
+      expect(third - second).toBeGreaterThanOrEqual(450);
+      await inState(id, 'failed');
+    }, 30_000);
+
+    test('set aside and asked for again, it starts anew', async () => {
+      let broken = true;
+      consume(
+        new WriteEffect(() => {
+          if (broken) throw new Error('broken');
+        }),
+        { retrySeconds: [] },
+      );
+      const [id = ''] = await put('later');
+      await relayed();
+      await until(() => hasFailed(id));
+      await inState(id, 'failed');
+      broken = false;
+      const upkeep = new JobUpkeep(ledger, transport, silent, 0);
+      expect(await upkeep.runOnce()).toBe(0);
+      await transactions.run(async (tx) => {
+        expect(await ledger.revive(tx, id)).toBe(true);
+        const body = { job_id: id, class: 'effect', again: true };
+        await new PostgresOutbox().append(tx, [{ id: newId(), destination: 'jobs', event: 'job.retry', body }]);
+      });
+      // The transport still says that it failed, and must not be believed.
+      expect([await upkeep.runOnce(), await hasFailed(id)]).toEqual([0, false]);
+      await relayed();
+      await until(() => isDone(id));
+      expect([await effects(), (await row(id))?.attempts.length]).toEqual([['later'], 1]);
+    });
+
+    test('nobody knows its class: set aside at once', async () => {
+      consume(new WriteEffect());
+      const [id = ''] = await put('x');
+      await database.query(`update jobs set class = 'unheard_of' where id = $1`, [id]);
+      await relayed();
+      await until(() => hasFailed(id));
+      expect((await row(id))?.attempts.map(({ error }) => error)).toEqual(['nobody here does jobs of class unheard_of']);
+    });
+
+    test('a stopping consumer finishes what it holds and takes nothing more', async () => {
+      const gate = openGate();
+      const runner = consume(new WriteEffect(undefined, () => gate.passed), { concurrency: 1 });
+      const [held = ''] = await put('held');
+      await relayed();
+      await inState(held, 'active');
+      const [waiting = ''] = (await put('waiting')).slice(-1);
+      await relayed();
+      const stopped = runner.stop(10_000);
+      gate.open();
+      await stopped;
+      expect([await isDone(held), await isDone(waiting)]).toEqual([true, false]);
+    });
+
+    test.each(['before', 'after'])(
+      'a consumer killed %s its commit: another one does the job, its effect is there once',
+      async (moment) => {
+        const [id = ''] = await put('survives');
+        await relayed();
+        expect(await killedConsumer(transport.name, transportUrl, testDatabase.url, moment)).toBe('SIGKILL');
+        expect(await effects()).toEqual(moment === 'before' ? [] : ['survives']);
+        consume(new WriteEffect(), { lockMs: LOCK_MS });
+        await inState(id, 'completed');
+        expect([await effects(), await isDone(id)]).toEqual([['survives'], true]);
+      },
+      60_000,
+    );
+
+    test('every connection to it breaks: what was in hand and what comes later is done, once', async () => {
+      const gate = openGate();
+      consume(new WriteEffect(undefined, (job) => (job.name === 'in hand' ? gate.passed : undefined)), {
+        concurrency: 1,
+        lockMs: LOCK_MS,
+      });
+      const [held = ''] = await put('in hand');
+      await relayed();
+      await inState(held, 'active');
+      await underTest().interrupt();
+      gate.open();
+      await put('later');
+      await until(async () => (await relay.runOnce().catch(() => 1)) === 0);
+      await until(async () => (await ledger.counts()).open === 0, 30_000);
+      await inState(held, 'completed');
+      expect(await effects()).toEqual(['in hand', 'later']);
+    }, 60_000);
+
+    test('all that the transport knew is gone: what is not done comes back from the ledger and is done once', async () => {
+      const [done = ''] = await put('a');
+      await put('b', 'c');
+      await relayed();
+      await transactions.run(async (tx) => void (await ledger.finish(tx, done)));
+      await underTest().wipe();
+      expect(await new JobUpkeep(ledger, transport, silent, 0).runOnce()).toBe(2);
+      expect(await new JobUpkeep(ledger, transport, silent, 0).runOnce()).toBe(0);
+      consume(new WriteEffect());
+      await until(async () => (await ledger.counts()).open === 0);
+      expect(await effects()).toEqual(['b', 'c']);
+    });
+  });
+}
+
+function killedConsumer(...args: string[]): Promise<string | null> {
+  const flags = ['--conditions=source', '--experimental-transform-types', '--disable-warning=ExperimentalWarning'];
+  const child = spawn(process.execPath, [...flags, DOOMED, ...args, String(LOCK_MS)], { stdio: ['ignore', 'ignore', 'inherit'] });
+  return new Promise((resolve) => child.on('exit', (code, signal) => resolve(signal ?? String(code))));
+}
+
+function openGate(): { passed: Promise<void>; open: () => void } {
+  let open = (): void => undefined;
+  const passed = new Promise<void>((resolve) => (open = resolve));
+  return { passed, open };
+}
+
+async function until(ask: () => Promise<boolean>, withinMs = 15_000): Promise<void> {
+  const giveUpAt = Date.now() + withinMs;
+  while (!(await ask())) {
+    if (Date.now() > giveUpAt) throw new Error(`It did not happen within ${withinMs} ms: ${ask.toString()}`);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
