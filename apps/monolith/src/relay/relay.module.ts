@@ -1,6 +1,7 @@
 import type { RedisConnection } from '#platform/redis/redis-connection';
 import { Module } from '@nestjs/common';
 import type { MonolithConfig } from '../config.ts';
+import { FansDestinations, FansModule } from '../fans/fans.module.ts';
 import { PaymentDestinations, PaymentModule } from '../payment/payment.module.ts';
 import { CONFIG, REDIS } from '../tokens.ts';
 import { WaitingRoomDestinations, WaitingRoomModule } from '../waiting-room/waiting-room.module.ts';
@@ -11,7 +12,7 @@ import { RelayApi } from './relay.api.ts';
 
 /** Carries what the contexts wrote into the outbox to where it goes. */
 @Module({
-  imports: [PaymentModule, WaitingRoomModule],
+  imports: [FansModule, PaymentModule, WaitingRoomModule],
   providers: [
     {
       provide: OutboxDestinations,
@@ -20,8 +21,9 @@ import { RelayApi } from './relay.api.ts';
         redis: RedisConnection,
         payments: PaymentDestinations,
         waitingRoom: WaitingRoomDestinations,
-      ) => new OutboxDestinations(config.REDIS_URL, redis, [...waitingRoom.all, ...payments.all]),
-      inject: [CONFIG, REDIS, PaymentDestinations, WaitingRoomDestinations],
+        fans: FansDestinations,
+      ) => new OutboxDestinations(config.REDIS_URL, redis, [...waitingRoom.all, ...payments.all, ...fans.all]),
+      inject: [CONFIG, REDIS, PaymentDestinations, WaitingRoomDestinations, FansDestinations],
     },
     OutboxRelays,
     { provide: RelayApi, useExisting: OutboxRelays },

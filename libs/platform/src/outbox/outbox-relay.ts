@@ -43,7 +43,7 @@ export class OutboxRelay {
       const batch = Math.min(limit, this.destination.batchSize, MAX_BATCH);
       const messages = (await runner.query(CLAIM, [this.destination.name, batch])) as RelayedMessage[];
       const deliveries = messages.length > 0 ? await this.deliver(messages) : [];
-      await settle(runner, deliveries);
+      await settle(runner, deliveries, this.destination.keepsCopy ? MOVE : DELETE);
       await runner.commitTransaction();
       for (const delivery of deliveries) if (delivery.outcome !== 'delivered') this.report(delivery);
       return messages.length;
@@ -70,9 +70,14 @@ export class OutboxRelay {
   }
 }
 
-async function settle(runner: QueryRunner, deliveries: readonly Delivery[]): Promise<void> {
+const DELETE = 'delete from outbox where id = any($1::uuid[])';
+const MOVE = `
+  with gone as (${DELETE} returning id, destination, body)
+  insert into queued_jobs (message_id, queue, body) select id, destination, body from gone on conflict do nothing`;
+
+async function settle(runner: QueryRunner, deliveries: readonly Delivery[], takeAway: string): Promise<void> {
   const delivered = deliveries.filter(({ outcome }) => outcome === 'delivered').map(({ id }) => id);
-  if (delivered.length > 0) await runner.query(`delete from outbox where id = any($1::uuid[])`, [delivered]);
+  if (delivered.length > 0) await runner.query(takeAway, [delivered]);
   for (const delivery of deliveries) {
     if (delivery.outcome === 'delivered') continue;
     await runner.query(
