@@ -183,6 +183,11 @@ describe('tables', () => {
       in: /\/purchase\/outbound\/hold-statement\.ts$/,
       because: 'a hold reads the sale in the snapshot it commits in',
     },
+    ...['broadcasts', 'broadcast_devices'].map((table) => ({
+      table,
+      in: /\/fans\/outbound\/postgres-announcements\.ts$/,
+      because: 'one statement, where the devices are, writes down whom a broadcast goes to',
+    })),
   ];
   const tables = tablesIn(migrations());
 

@@ -11,6 +11,7 @@ export const outboxDestinations: Readonly<Record<string, readonly [taker: string
   events: ['whoever listens', 'an entry of the Redis stream `domain_events` with the fields `message_id` and `event`'],
   'waiting-room': ['queue service', 'a call of its internal REST API, until it answers 2xx'],
   payments: ['payment provider', 'a refund or a cancelled intent, under an idempotency key'],
+  devices: ['monolith', 'push tokens that the provider says are dead: their devices are forgotten'],
   'sandbox-webhook': ['monolith', "a signed call of the payment webhook: the sandbox plays the provider's part"],
 };
 
@@ -35,6 +36,10 @@ export const events: Readonly<Record<string, readonly [what: string, becomes: st
   'queue.turn_granted': ['a fan has the turn', '`push-priority`: `queue_your_turn`'],
   'queue.front_reached': ['a fan who is away came to the front', '`push-priority`: `queue_front`'],
   'queue.position_update': ['fans without a socket passed 1,000, 100 or 10', '`push`: `queue_position`'],
+  'device.tokens_dead': [
+    'the push provider no longer knows some tokens',
+    '`devices`: they are removed, unless registered again since',
+  ],
   'queue.expired': ['a window ended without a purchase', 'nothing is sent; the window is over in the monolith too'],
 };
 

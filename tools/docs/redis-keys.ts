@@ -147,6 +147,20 @@ export const waitingRoomKeys: Readonly<Record<string, RedisKey>> = {
 
 export const platformKeys: readonly RedisKey[] = [
   {
+    key: '{provider:<provider>}:calls',
+    type: 'zset',
+    life: '70 s after the last call',
+    owner: 'notification worker',
+    holds: 'calls to a mail or push provider that still count against its limit, by when they stop counting',
+  },
+  {
+    key: '{provider:<provider>}:state',
+    type: 'hash',
+    life: '10 min after the last call',
+    owner: 'notification worker',
+    holds: '`failures` in a row, `open` and `next_try` of the breaker, `pause_until` and `share` after a 429',
+  },
+  {
     key: 'idempotency:<key>',
     type: 'hash',
     life: '48 h',

@@ -1,11 +1,16 @@
+import { JOBS_PREFIX, jobQueues } from '#contracts/queue-jobs';
 import { HealthModule } from '#platform/health/health.module';
+import { assertConsumed, ConsumerBeats } from '#platform/jobs/consumer-beats';
 import { pingDatabase } from '#platform/postgres/database';
 import { closeRedis } from '#platform/redis/redis-connection';
 import { Inject, Module, type DynamicModule, type OnApplicationShutdown } from '@nestjs/common';
 import { EmailModule } from './email/email.module.ts';
+import { EmailProcessor } from './email/inbound/email.processor.ts';
 import { MailboxModule } from './mailbox/mailbox.module.ts';
 import type { WorkerParts } from './parts.ts';
+import { PushProcessor } from './push/inbound/push.processor.ts';
 import { PushModule } from './push/push.module.ts';
+import { SendingModule } from './sending/sending.module.ts';
 
 const PARTS = Symbol('parts');
 
@@ -15,13 +20,17 @@ const PARTS = Symbol('parts');
  */
 @Module({})
 export class AppModule implements OnApplicationShutdown {
-  constructor(@Inject(PARTS) private readonly parts: WorkerParts) {}
+  constructor(
+    @Inject(PARTS) private readonly parts: WorkerParts,
+    private readonly beats: ConsumerBeats,
+  ) {}
 
   static register(parts: WorkerParts): DynamicModule {
     const { metrics, database, redis } = parts;
     return {
       module: AppModule,
       imports: [
+        SendingModule.register(parts),
         MailboxModule.register(parts),
         EmailModule.register(parts),
         PushModule.register(parts),
@@ -30,15 +39,30 @@ export class AppModule implements OnApplicationShutdown {
           ready: [
             { name: 'postgresql', vital: true, probe: () => pingDatabase(database) },
             { name: 'redis', vital: true, probe: () => redis.ping() },
+            ...jobQueues.map((queue) => ({
+              name: `consumer of ${queue}`,
+              vital: true,
+              probe: () => assertConsumed(redis, JOBS_PREFIX, queue),
+            })),
           ],
         }),
       ],
-      providers: [{ provide: PARTS, useValue: parts }],
+      providers: [
+        { provide: PARTS, useValue: parts },
+        {
+          provide: ConsumerBeats,
+          inject: [EmailProcessor, PushProcessor],
+          useFactory: (email: EmailProcessor, push: PushProcessor) =>
+            new ConsumerBeats(redis, JOBS_PREFIX, [...email.consumers, ...push.consumers]),
+        },
+      ],
     };
   }
 
   async onApplicationShutdown(): Promise<void> {
-    const { database, redis, jobsRedis } = this.parts;
+    const { database, redis, jobsRedis, alerts } = this.parts;
+    this.beats.stop();
+    await alerts.settled();
     // Nothing is in flight on it any more, and without Redis a polite QUIT would wait for ever.
     jobsRedis.disconnect();
     await closeRedis(redis);

@@ -28,10 +28,26 @@ test('every fault is told at once', () => {
   expect(faultsOf({ WORKER_PORT: 'many', NOTIFICATION_RETRY_SECONDS: '30', EMAIL_PROVIDER: 'pigeon' })).toHaveLength(5);
 });
 
-test('a provider that is not built stops the start', () => {
-  expect(faultsOf({ ...least, EMAIL_PROVIDER: 'smtp', SMTP_URL: 'smtp://127.0.0.1' })).toEqual([
-    'EMAIL_PROVIDER: only mailbox is built in this version',
-  ]);
+test.each([
+  [{ EMAIL_PROVIDER: 'mailgun' }, ['MAILGUN_DOMAIN', 'MAILGUN_API_KEY']],
+  [{ EMAIL_PROVIDER: 'smtp' }, ['SMTP_URL']],
+  [{ EMAIL_PROVIDER: 'smtp', SMTP_URL: 'http://127.0.0.1' }, ['SMTP_URL']],
+  [{ PUSH_PROVIDER: 'fcm' }, ['FCM_SERVICE_ACCOUNT']],
+])('%o does not start without %o', (env, missing) => {
+  const faults = faultsOf({ ...least, ...(env as Record<string, string>) }).map((fault) => fault.split(':')[0]);
+  expect([...new Set(faults)]).toEqual(missing);
+});
+
+test('production starts with providers', () => {
+  const providers = {
+    NODE_ENV: 'production',
+    EMAIL_PROVIDER: 'mailgun',
+    MAILGUN_DOMAIN: 'mail.example.org',
+    MAILGUN_API_KEY: 'key-0',
+    PUSH_PROVIDER: 'fcm',
+    FCM_SERVICE_ACCOUNT: '/run/fcm.json',
+  };
+  expect(faultsOf({ ...least, ...providers })).toEqual([]);
 });
 
 test('production refuses the mailbox', () => {

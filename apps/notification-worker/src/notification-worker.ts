@@ -1,5 +1,6 @@
 import { publicUrls } from '#platform/config/settings';
 import { Metrics } from '#platform/health/metrics';
+import { ConsumerBeats } from '#platform/jobs/consumer-beats';
 import { allowedOrigins } from '#platform/http/cors';
 import { createHttpApp } from '#platform/http/http-app';
 import { apiDocsPrefixes, describeApi, serveApiDocs } from '#platform/http/openapi';
@@ -20,6 +21,9 @@ import type { WorkerConfig } from './config.ts';
 import { EmailProcessor } from './email/inbound/email.processor.ts';
 import type { WorkerParts } from './parts.ts';
 import { PushProcessor } from './push/inbound/push.processor.ts';
+import { readServiceAccount } from './push/outbound/fcm-access.ts';
+import { Alerts } from '#platform/sending/alerts';
+import { JobRestorer } from './sending/sending.module.ts';
 
 const SERVICE = 'notification-worker';
 const DESCRIPTION =
@@ -28,8 +32,10 @@ const DESCRIPTION =
 const TRANSACTION_DEADLINE_MS = 10_000;
 
 async function openParts(config: WorkerConfig, logger: Logger): Promise<WorkerParts> {
+  // First, because it needs nothing else: a file that is missing or no service account ends the start.
+  const serviceAccount = config.PUSH_PROVIDER === 'fcm' ? await readServiceAccount(config.FCM_SERVICE_ACCOUNT ?? '') : undefined;
   const database = await openDatabase({ url: config.DATABASE_URL, name: SERVICE, logger });
-  const redis = connectRedis(config.REDIS_URL, { name: SERVICE });
+  const redis = connectRedis(config.REDIS_URL, { name: SERVICE, sharedWrites: true });
   const jobsRedis = connectRedis(config.REDIS_URL, { name: `${SERVICE}-jobs`, forJobs: true });
   await whenReady(redis);
   const metrics = new Metrics();
@@ -40,6 +46,14 @@ async function openParts(config: WorkerConfig, logger: Logger): Promise<WorkerPa
     registers: [metrics.registry],
   });
   const transactions = new PostgresTransactionManager(database, { deadlineMs: TRANSACTION_DEADLINE_MS, retries });
+  const marks = new ProcessedMarks(redis);
+  const possibleDuplicates = new Counter({
+    name: 'notification_possible_duplicates_total',
+    help: 'Sends whose first try nobody knows the end of, so that they may have arrived twice.',
+    labelNames: ['consumer'] as const,
+    registers: [metrics.registry],
+  });
+  for (const consumer of ['email', 'push']) possibleDuplicates.inc({ consumer }, 0);
   return {
     config,
     logger,
@@ -47,7 +61,12 @@ async function openParts(config: WorkerConfig, logger: Logger): Promise<WorkerPa
     database,
     redis,
     jobsRedis,
-    inbox: new Inbox(transactions, new ProcessedMarks(redis)),
+    inbox: new Inbox(transactions, marks),
+    transactions,
+    marks,
+    possibleDuplicates,
+    alerts: new Alerts(logger, config.ALERT_WEBHOOK_URL),
+    serviceAccount,
   };
 }
 
@@ -80,6 +99,6 @@ export async function createNotificationWorker(config: WorkerConfig, logger: Log
   parts.metrics.timeRequests(app.getHttpAdapter().getInstance() as unknown as FastifyInstance);
   await app.init();
   serveApiDocs(app, describeApi(app, { title: 'Tribina notifications', description: DESCRIPTION, withKeys: false }));
-  const processors = [app.get(EmailProcessor), app.get(PushProcessor)];
+  const processors = [app.get(EmailProcessor), app.get(PushProcessor), app.get(ConsumerBeats), app.get(JobRestorer)];
   return { app, start: () => processors.forEach((processor) => processor.start()) };
 }

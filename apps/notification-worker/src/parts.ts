@@ -1,9 +1,14 @@
 import type { Metrics } from '#platform/health/metrics';
 import type { Logger } from '#platform/logging/logger';
+import type { TransactionManager } from '#application/transaction-manager';
 import type { Inbox } from '#platform/postgres/delivery-ledger';
+import type { ProcessedMarks } from '#platform/redis/processed-marks';
 import type { RedisConnection } from '#platform/redis/redis-connection';
 import type { DataSource } from 'typeorm';
+import type { Counter } from 'prom-client';
 import type { WorkerConfig } from './config.ts';
+import type { ServiceAccount } from './push/outbound/fcm-access.ts';
+import type { Alerts } from '#platform/sending/alerts';
 
 /** What the modules of this service are made of; opened by main, closed by AppModule. */
 export interface WorkerParts {
@@ -12,6 +17,12 @@ export interface WorkerParts {
   readonly metrics: Metrics;
   readonly database: DataSource;
   readonly inbox: Inbox;
+  readonly transactions: TransactionManager;
+  readonly marks: ProcessedMarks;
+  readonly possibleDuplicates: Counter<'consumer'>;
+  readonly alerts: Alerts;
+  /** Only with PUSH_PROVIDER=fcm. */
+  readonly serviceAccount: ServiceAccount | undefined;
   /** Commands that answer or fail within two seconds. */
   readonly redis: RedisConnection;
   /** BullMQ's: waits for Redis as long as it is away. */

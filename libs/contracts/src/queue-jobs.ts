@@ -29,6 +29,25 @@ const ticketDelivery = z.object({
 
 const refund = z.object({ order_id: z.string(), match_name: z.string(), total_amount: z.string(), locale });
 
+const match = { match_name: z.string(), kickoff_at: z.iso.datetime(), venue: z.string(), locale };
+
+const quotaInvitation = z.object({
+  ...match,
+  quota_name: z.string(),
+  tickets_count: z.int().positive(),
+  claim_until: z.iso.datetime(),
+  claim_url: z.url({ protocol: /^https?$/ }),
+});
+
+const matchReminder = z.object({ ...match, tickets: z.array(seat).min(1) });
+
+const matchChanged = z.object({
+  ...match,
+  change: z.enum(['moved', 'cancelled']),
+  previous_kickoff_at: z.iso.datetime(),
+  previous_venue: z.string(),
+});
+
 const envelope = {
   job_id: z.string(),
   created_at: z.iso.datetime(),
@@ -36,28 +55,66 @@ const envelope = {
   max_attempts: z.literal(3),
 };
 
-const email = { ...envelope, type: z.literal('email'), recipient: z.email(), user_id: z.guid().optional() };
+/** After this the message is worthless and is dropped as expired: no turn notice after the window, no reminder after the match. */
+const usefulUntil = z.iso.datetime().optional();
+
+const email = {
+  ...envelope,
+  type: z.literal('email'),
+  recipient: z.email(),
+  user_id: z.guid().optional(),
+  useful_until: usefulUntil,
+};
 
 export const emailJob = z.discriminatedUnion('template', [
   z.object({ ...email, template: z.literal('order_confirmation'), payload: orderConfirmation }),
   z.object({ ...email, template: z.literal('ticket_delivery'), payload: ticketDelivery }),
   z.object({ ...email, template: z.literal('refund'), payload: refund }),
+  z.object({ ...email, template: z.literal('quota_invitation'), payload: quotaInvitation }),
+  z.object({ ...email, template: z.literal('match_reminder'), payload: matchReminder }),
+  z.object({ ...email, template: z.literal('match_changed'), payload: matchChanged }),
 ]);
 export type EmailJob = z.infer<typeof emailJob>;
 
 const pushPayload = z.object({ title: z.string(), body: z.string(), data: z.record(z.string(), z.string()) });
 
-export const pushJob = z.object({
+const push = {
   ...envelope,
   type: z.literal('push'),
-  template: z.enum(['ticket_delivery', 'queue_your_turn', 'queue_front', 'queue_position']),
-  user_id: z.guid(),
-  fcm_tokens: z.array(z.string()).min(1).max(500),
+  template: z.enum([
+    'ticket_delivery',
+    'queue_your_turn',
+    'queue_front',
+    'queue_position',
+    'quota_invitation',
+    'match_reminder',
+    'match_changed',
+  ]),
   payload: pushPayload,
   priority: z.enum(['high', 'normal']),
-  /** After this the message is worthless and is dropped as expired: no turn notice after the window. */
-  useful_until: z.iso.datetime().optional(),
-});
+  useful_until: usefulUntil,
+};
+
+export const MOST_DEVICES_A_JOB = 500;
+
+export const pushJob = z.object({ ...push, user_id: z.guid(), fcm_tokens: z.array(z.string()).min(1).max(MOST_DEVICES_A_JOB) });
 export type PushJob = z.infer<typeof pushJob>;
 
-export const queueSchemas = { email: emailJob, push: pushJob, 'push-priority': pushJob } satisfies Record<JobQueue, z.ZodType>;
+/** One of the jobs of a broadcast: the devices stand in `broadcast_devices`, from `from` to before `to`. */
+export const broadcastJob = z.object({
+  ...push,
+  broadcast_id: z.guid(),
+  range: z
+    .object({ from: z.int().min(0), to: z.int().min(1) })
+    .refine(({ from, to }) => from < to && to - from <= MOST_DEVICES_A_JOB, 'must be 1 to 500 devices'),
+});
+export type BroadcastJob = z.infer<typeof broadcastJob>;
+
+export const anyPushJob = z.union([pushJob, broadcastJob]);
+export type AnyPushJob = z.infer<typeof anyPushJob>;
+
+export const queueSchemas = {
+  email: emailJob,
+  push: anyPushJob,
+  'push-priority': anyPushJob,
+} satisfies Record<JobQueue, z.ZodType>;

@@ -15,3 +15,25 @@ export abstract class FansApi {
   /** Everybody asked for is answered; who is unknown to us speaks Croatian and has no device. */
   abstract contacts(tx: Transaction, userIds: readonly string[]): Promise<ReadonlyMap<string, FanContact>>;
 }
+
+/** One notification for very many fans at once. */
+export interface Announcement {
+  readonly template: 'match_reminder' | 'match_changed';
+  /** The event it stems from, for people and metrics. */
+  readonly event: string;
+  readonly userIds: readonly string[];
+  readonly texts: Readonly<Record<Locale, { readonly title: string; readonly body: string }>>;
+  readonly data: Readonly<Record<string, string>>;
+  readonly usefulUntil?: Date;
+}
+
+export interface Announced {
+  readonly id: string;
+  readonly devices: number;
+  readonly jobs: number;
+}
+
+export abstract class Announcements {
+  /** In the transaction of what is announced. Who has no device hears nothing; how far it has come, the worker's metrics tell. */
+  abstract announce(tx: Transaction, announcement: Announcement): Promise<Announced>;
+}

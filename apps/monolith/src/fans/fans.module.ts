@@ -1,4 +1,6 @@
+import { Outbox } from '#application/outbox';
 import { TransactionManager } from '#application/transaction-manager';
+import type { Destination } from '#platform/outbox/destination';
 import { useCase } from '#platform/use-case';
 import { Module } from '@nestjs/common';
 import { DataSource } from 'typeorm';
@@ -6,11 +8,18 @@ import { ChangeProfile } from './application/change-profile.ts';
 import { ForgetDevice } from './application/forget-device.ts';
 import { Devices, Fans } from './application/ports.ts';
 import { RegisterDevice } from './application/register-device.ts';
-import { FansApi } from './fans.api.ts';
+import { Announcements, FansApi } from './fans.api.ts';
 import { MeController } from './inbound/me.controller.ts';
+import { DeadTokensDestination } from './outbound/dead-tokens-destination.ts';
+import { PostgresAnnouncements } from './outbound/postgres-announcements.ts';
 import { PostgresContacts } from './outbound/postgres-contacts.ts';
 import { PostgresDevices } from './outbound/postgres-devices.ts';
 import { PostgresFans } from './outbound/postgres-fans.ts';
+
+/** Where the relays of this context deliver to. */
+export class FansDestinations {
+  constructor(readonly all: readonly Destination[]) {}
+}
 
 /** Fans: who they say they are and how to reach them. */
 @Module({
@@ -22,7 +31,13 @@ import { PostgresFans } from './outbound/postgres-fans.ts';
     useCase(RegisterDevice, TransactionManager, Devices),
     useCase(ForgetDevice, TransactionManager, Devices),
     { provide: FansApi, useClass: PostgresContacts },
+    { provide: Announcements, useFactory: (outbox: Outbox) => new PostgresAnnouncements(outbox), inject: [Outbox] },
+    {
+      provide: FansDestinations,
+      useFactory: (dataSource: DataSource) => new FansDestinations([new DeadTokensDestination(dataSource)]),
+      inject: [DataSource],
+    },
   ],
-  exports: [FansApi],
+  exports: [FansApi, Announcements, FansDestinations],
 })
 export class FansModule {}

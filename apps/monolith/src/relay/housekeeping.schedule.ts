@@ -1,7 +1,7 @@
 import { IdempotencyRows } from '#platform/idempotency/idempotency-rows';
 import type { Logger } from '#platform/logging/logger';
 import { RelayLoop } from '#platform/outbox/relay-loop';
-import { purgeInboxOnce } from '#platform/postgres/inbox-purge';
+import { purgeInboxOnce, purgeNotificationsOnce } from '#platform/postgres/inbox-purge';
 import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { LOGGER, LOOPS } from '../tokens.ts';
@@ -22,6 +22,7 @@ export class Housekeeping implements OnApplicationBootstrap, OnApplicationShutdo
     this.purges = [
       new RelayLoop('old idempotency keys', () => rows.purgeOnce(), logger, EVERY_MS),
       new RelayLoop('old inbox rows', () => purgeInboxOnce(dataSource), logger, EVERY_MS),
+      new RelayLoop('old notifications', () => purgeNotificationsOnce(dataSource), logger, EVERY_MS),
     ];
   }
 

@@ -1,6 +1,7 @@
 import type { RedisConnection } from '#platform/redis/redis-connection';
 import { Module } from '@nestjs/common';
 import type { MonolithConfig } from '../config.ts';
+import { FansDestinations, FansModule } from '../fans/fans.module.ts';
 import { JobDestinations, JobsModule } from '../jobs/jobs.module.ts';
 import { PaymentDestinations, PaymentModule } from '../payment/payment.module.ts';
 import { CONFIG, REDIS } from '../tokens.ts';
@@ -12,7 +13,7 @@ import { RelayApi } from './relay.api.ts';
 
 /** Carries what the contexts wrote into the outbox to where it goes. */
 @Module({
-  imports: [JobsModule, PaymentModule, WaitingRoomModule],
+  imports: [FansModule, JobsModule, PaymentModule, WaitingRoomModule],
   providers: [
     {
       provide: OutboxDestinations,
@@ -22,8 +23,9 @@ import { RelayApi } from './relay.api.ts';
         payments: PaymentDestinations,
         waitingRoom: WaitingRoomDestinations,
         jobs: JobDestinations,
-      ) => new OutboxDestinations(config.REDIS_URL, redis, [...waitingRoom.all, ...payments.all, ...jobs.all]),
-      inject: [CONFIG, REDIS, PaymentDestinations, WaitingRoomDestinations, JobDestinations],
+        fans: FansDestinations,
+      ) => new OutboxDestinations(config.REDIS_URL, redis, [...waitingRoom.all, ...payments.all, ...jobs.all, ...fans.all]),
+      inject: [CONFIG, REDIS, PaymentDestinations, WaitingRoomDestinations, JobDestinations, FansDestinations],
     },
     OutboxRelays,
     { provide: RelayApi, useExisting: OutboxRelays },

@@ -1,38 +1,100 @@
+import { Clock } from '#application/clock';
 import { JOBS_PREFIX } from '#contracts/queue-jobs';
 import { publicUrls } from '#platform/config/settings';
+import { OldestUnsent } from '#platform/jobs/oldest-unsent';
 import { QueueSizes } from '#platform/jobs/queue-sizes';
-import { Module, type DynamicModule } from '@nestjs/common';
+import { SendClaims } from '#platform/postgres/delivery-ledger';
+import { SystemClock } from '#platform/system-clock';
+import { Module, type DynamicModule, type OnApplicationShutdown } from '@nestjs/common';
 import { Mailbox } from '../mailbox/mailbox.api.ts';
 import type { WorkerParts } from '../parts.ts';
-import { Mails } from './application/ports.ts';
+import { CLAIM_LOCK_MS } from '#platform/sending/call-timeout';
+import { QueuedJobs } from '#platform/jobs/queued-jobs';
+import { Gates } from '../sending/sending.module.ts';
+import { MailProvider, Mails } from './application/ports.ts';
 import { SendMail } from './application/send-mail.ts';
 import { EmailMetrics } from './inbound/email-metrics.ts';
 import { EmailProcessor } from './inbound/email.processor.ts';
 import { MailboxMails } from './outbound/mailbox-mails.ts';
+import { Mailgun } from './outbound/mailgun.ts';
+import { ProvidedMails } from './outbound/provided-mails.ts';
+import { SmtpServer } from './outbound/smtp-server.ts';
+
+/** The mailbox holds a connection of the pool for each mail; with a provider the ledger puts them together. */
+const MAILS_AT_ONCE = { mailbox: 4, provider: 100 };
 
 /** The queue `email`, from the job to the provider. */
 @Module({})
-export class EmailModule {
-  static register({ config, logger, metrics, inbox, redis, jobsRedis }: WorkerParts): DynamicModule {
-    const consumer = { connection: jobsRedis, retrySeconds: config.NOTIFICATION_RETRY_SECONDS, logger };
+export class EmailModule implements OnApplicationShutdown {
+  constructor(private readonly provider: MailProvider) {}
+
+  static register(parts: WorkerParts): DynamicModule {
+    const { config, logger, metrics, redis, jobsRedis, alerts } = parts;
+    const consumer = {
+      connection: jobsRedis,
+      retrySeconds: config.NOTIFICATION_RETRY_SECONDS,
+      logger,
+      alerts,
+      concurrency: MAILS_AT_ONCE[config.EMAIL_PROVIDER === 'mailbox' ? 'mailbox' : 'provider'],
+    };
     const links = { ticketsUrl: `${publicUrls(config).publicUrl}/tickets` };
     return {
       module: EmailModule,
       providers: [
         { provide: QueueSizes, useFactory: () => new QueueSizes(redis, JOBS_PREFIX, ['email']) },
+        { provide: OldestUnsent, useFactory: () => new OldestUnsent(redis, JOBS_PREFIX, ['email']) },
         {
           provide: EmailMetrics,
-          inject: [QueueSizes],
-          useFactory: (sizes: QueueSizes) => new EmailMetrics(metrics.registry, sizes),
+          inject: [QueueSizes, OldestUnsent],
+          useFactory: (sizes: QueueSizes, oldest: OldestUnsent) => new EmailMetrics(metrics.registry, sizes, oldest),
         },
-        { provide: Mails, inject: [Mailbox], useFactory: (mailbox: Mailbox) => new MailboxMails(inbox, mailbox) },
-        { provide: SendMail, inject: [Mails], useFactory: (mails: Mails) => new SendMail(mails, links) },
+        { provide: MailProvider, useFactory: () => providerOf(parts) },
+        {
+          provide: Mails,
+          inject: [MailProvider, Mailbox, Gates],
+          useFactory: (provider: MailProvider, mailbox: Mailbox, gates: Gates) => mailsOf(parts, provider, mailbox, gates),
+        },
+        { provide: Clock, useClass: SystemClock },
+        {
+          provide: SendMail,
+          inject: [Mails, Clock],
+          useFactory: (mails: Mails, clock: Clock) => new SendMail(mails, links, clock),
+        },
         {
           provide: EmailProcessor,
-          inject: [SendMail, EmailMetrics],
-          useFactory: (sendMail: SendMail, counts: EmailMetrics) => new EmailProcessor(sendMail, counts, consumer),
+          inject: [SendMail, EmailMetrics, QueuedJobs],
+          useFactory: (sendMail: SendMail, counts: EmailMetrics, jobs: QueuedJobs) =>
+            new EmailProcessor(sendMail, counts, { ...consumer, jobs }),
         },
       ],
+      exports: [EmailProcessor],
     };
   }
+
+  onApplicationShutdown(): void {
+    this.provider.close();
+  }
+}
+
+/** The mailbox is no provider: it keeps mails in the same commit that remembers their message. */
+class NoProvider extends MailProvider {
+  send(): Promise<void> {
+    throw new Error('EMAIL_PROVIDER=mailbox sends nothing');
+  }
+}
+
+/** What crossChecks demanded of each provider is there. */
+function providerOf({ config }: WorkerParts): MailProvider {
+  const from = config.MAIL_FROM;
+  if (config.EMAIL_PROVIDER === 'smtp') return new SmtpServer({ url: config.SMTP_URL ?? '', from });
+  if (config.EMAIL_PROVIDER === 'mailbox') return new NoProvider();
+  const { MAILGUN_API_BASE: base, MAILGUN_DOMAIN: domain = '', MAILGUN_API_KEY: apiKey = '' } = config;
+  return new Mailgun({ base, domain, apiKey, from });
+}
+
+function mailsOf(parts: WorkerParts, provider: MailProvider, mailbox: Mailbox, gates: Gates): Mails {
+  const { config, inbox, transactions, marks, possibleDuplicates } = parts;
+  if (config.EMAIL_PROVIDER === 'mailbox') return new MailboxMails(inbox, mailbox);
+  const claims = new SendClaims(transactions, { lockMs: CLAIM_LOCK_MS, marks, possibleDuplicates });
+  return new ProvidedMails(provider, claims, gates.email);
 }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { MailboxItem } from './mailbox.api.ts';
+import type { MailboxEntry } from './mailbox.api.ts';
 
 const style = `
 :root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif; }
@@ -23,8 +23,12 @@ export const mailboxPagePolicy = [
   "frame-ancestors 'none'",
 ].join('; ');
 
+/** A mail brings styles in its elements and nothing else; its links open outside the sandbox only when somebody clicks. */
+export const mailPolicy =
+  "default-src 'none'; style-src 'unsafe-inline'; sandbox allow-popups; base-uri 'none'; frame-ancestors 'none'";
+
 /** The mailbox for people. */
-export function mailboxPage(items: readonly MailboxItem[], filter: { to?: string; template?: string }): string {
+export function mailboxPage(items: readonly MailboxEntry[], filter: { to?: string; template?: string }): string {
   const messages = items.map(messageText).join('\n');
   return `<!doctype html>
 <html lang="en">
@@ -48,12 +52,12 @@ ${messages || '<p>Nothing here.</p>'}
 `;
 }
 
-function messageText(item: MailboxItem): string {
+function messageText(item: MailboxEntry): string {
   return `<article>
 <header>
 <h2>${escapeHtml(item.subject)}</h2>
 <p>${escapeHtml(item.channel)} · ${escapeHtml(item.template)} · <time datetime="${escapeHtml(item.sent_at)}">${escapeHtml(item.sent_at)}</time></p>
-<p>${escapeHtml(item.to)}</p>
+<p>${escapeHtml(item.to)}</p>${item.hasHtml ? `\n<p><a href="html/${encodeURIComponent(item.id)}">as mail programs show it</a></p>` : ''}
 </header>
 <pre>${escapeHtml(item.text)}</pre>
 </article>`;

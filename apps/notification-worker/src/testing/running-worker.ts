@@ -82,4 +82,5 @@ export async function eventually<T>(ask: () => Promise<T | undefined | false>, w
   }
 }
 
-export const inState = (job: Job, state: string): Promise<true> => eventually(async () => (await job.getState()) === state);
+export const inState = (job: Job, state: string, withinMs?: number): Promise<true> =>
+  eventually(async () => (await job.getState()) === state, withinMs);

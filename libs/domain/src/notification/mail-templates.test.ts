@@ -1,4 +1,5 @@
-import { shortTicketId, writeMail, type MailContent, type MailText } from './mail-templates.ts';
+import type { MailText } from './mail-document.ts';
+import { shortTicketId, writeMail, type MailContent } from './mail-templates.ts';
 
 const links = { ticketsUrl: 'http://127.0.0.1:3000/tickets' };
 const match = {
@@ -7,6 +8,7 @@ const match = {
   kickoff_at: '2026-12-12T19:45:00Z',
   venue: 'Stadion Maksimir',
 };
+const { order_id: _order, ...facts } = match;
 const seat = { sector: 'Zapad A', row: '12', seat: '15' };
 const standing = { sector: 'Sjever', row: null, seat: null };
 const ticket = { ticket_id: '0190f3a2-7c11-7d32-9f00-5b2e9c4d7e81', holder_name: 'Ana Horvat' };
@@ -17,6 +19,20 @@ const samples: Record<MailContent['template'], Sample> = {
   order_confirmation: { ...match, tickets: [seat, standing], total_amount: '450.00 EUR' },
   ticket_delivery: { ...match, tickets: [{ ...seat, ...ticket }] },
   refund: { order_id: match.order_id, match_name: match.match_name, total_amount: '120.00 EUR' },
+  quota_invitation: {
+    ...facts,
+    quota_name: 'NK Maksimir',
+    tickets_count: 4,
+    claim_until: '2026-12-01T11:00:00Z',
+    claim_url: 'http://127.0.0.1:3000/quotas/7',
+  },
+  match_reminder: { ...facts, tickets: [seat] },
+  match_changed: {
+    ...facts,
+    change: 'moved',
+    previous_kickoff_at: '2026-12-11T19:45:00Z',
+    previous_venue: 'Poljud',
+  },
 };
 const templates = Object.entries(samples).map(([name, sample]) => ({
   name,
@@ -46,7 +62,7 @@ describe.each(cases)('$name in $locale', ({ render, sample, locale }) => {
     const mail = render({ ...sample, locale });
     expect(mail.subject.length).toBeGreaterThan(10);
     expect(mail.text).toMatch(/\n$/);
-    expect(mail.subject + mail.text).not.toMatch(/undefined|null|NaN|\[object/);
+    expect(mail.subject + mail.text + mail.html).not.toMatch(/undefined|null|NaN|\[object/);
   });
 
   test.each(withoutEach(sample))('refuses to be written without $missing', ({ data }) => {
@@ -62,6 +78,7 @@ describe.each(cases)('$name in $locale', ({ render, sample, locale }) => {
 test('an order confirmation in Croatian, word for word', () => {
   const data = { ...match, tickets: [seat, standing], total_amount: '450.00 EUR', locale: 'hr' as const };
   expect(writeMail({ template: 'order_confirmation', payload: data }, links)).toEqual({
+    html: expect.stringContaining('Narudžba ORD-2026-001234 je plaćena.') as string,
     subject: 'Narudžba ORD-2026-001234 je potvrđena: Dinamo - Hajduk',
     text: [
       'Hvala na kupnji!',
@@ -99,4 +116,16 @@ test('the ticket mail names seat, holder and short id, says where the tickets ar
 
 test('a short id is the random end of the ticket id, not its time', () => {
   expect(shortTicketId('0190f3a2-7c11-7d32-9f00-5b2e9c4d7e81')).toBe('9C4D7E81');
+});
+
+test('a cancelled match has a mail of its own, in both languages and without a link to tickets', () => {
+  const payload = { ...samples.match_changed, change: 'cancelled' } as never;
+  for (const [locale, subject] of [
+    ['hr', 'Otkazano: Dinamo - Hajduk'],
+    ['en', 'Cancelled: Dinamo - Hajduk'],
+  ] as const) {
+    const mail = writeMail({ template: 'match_changed', payload: { ...(payload as object), locale } as never }, links);
+    expect(mail.subject).toBe(subject);
+    expect(mail.html).not.toContain('href');
+  }
 });

@@ -1,23 +1,23 @@
-import { kickoffText, say, seatText, ticketCountText, type MailLocale, type MailSeat } from './mail-words.ts';
+import { lines, render, type MailBlock, type MailDocument, type MailText } from './mail-document.ts';
+import { kickoffText, momentText, say, seatText, ticketCountText, type MailLocale, type MailSeat } from './mail-words.ts';
 
-/** The mails we write, each a pure function of the job's payload: the fields keep the payload's names. */
-export interface OrderConfirmation {
-  readonly order_id: string;
+interface MatchFacts {
   readonly match_name: string;
   readonly kickoff_at: string;
   readonly venue: string;
-  readonly tickets: readonly MailSeat[];
-  readonly total_amount: string;
   readonly locale: MailLocale;
 }
 
-export interface TicketDelivery {
+/** The mails we write, each a pure function of the job's payload: the fields keep the payload's names. */
+export interface OrderConfirmation extends MatchFacts {
   readonly order_id: string;
-  readonly match_name: string;
-  readonly kickoff_at: string;
-  readonly venue: string;
+  readonly tickets: readonly MailSeat[];
+  readonly total_amount: string;
+}
+
+export interface TicketDelivery extends MatchFacts {
+  readonly order_id: string;
   readonly tickets: readonly (MailSeat & { readonly ticket_id: string; readonly holder_name: string })[];
-  readonly locale: MailLocale;
 }
 
 export interface Refund {
@@ -27,20 +27,36 @@ export interface Refund {
   readonly locale: MailLocale;
 }
 
+export interface QuotaInvitation extends MatchFacts {
+  readonly quota_name: string;
+  readonly tickets_count: number;
+  readonly claim_until: string;
+  readonly claim_url: string;
+}
+
+export interface MatchReminder extends MatchFacts {
+  readonly tickets: readonly MailSeat[];
+}
+
+/** `moved`: another time or place; the old ones are told too, because people remember those. */
+export interface MatchChanged extends MatchFacts {
+  readonly change: 'moved' | 'cancelled';
+  readonly previous_kickoff_at: string;
+  readonly previous_venue: string;
+}
+
 /** A template and what it needs; every kind of mail we write is one of these. */
 export type MailContent =
   | { readonly template: 'order_confirmation'; readonly payload: OrderConfirmation }
   | { readonly template: 'ticket_delivery'; readonly payload: TicketDelivery }
-  | { readonly template: 'refund'; readonly payload: Refund };
+  | { readonly template: 'refund'; readonly payload: Refund }
+  | { readonly template: 'quota_invitation'; readonly payload: QuotaInvitation }
+  | { readonly template: 'match_reminder'; readonly payload: MatchReminder }
+  | { readonly template: 'match_changed'; readonly payload: MatchChanged };
 
 /** What a mail knows beside its payload. */
 export interface MailLinks {
   readonly ticketsUrl: string;
-}
-
-export interface MailText {
-  readonly subject: string;
-  readonly text: string;
 }
 
 /**
@@ -52,6 +68,10 @@ export function shortTicketId(ticketId: string): string {
 }
 
 export function writeMail(content: MailContent, links: MailLinks): MailText {
+  return render(documentOf(content, links));
+}
+
+function documentOf(content: MailContent, links: MailLinks): MailDocument {
   switch (content.template) {
     case 'order_confirmation':
       return orderConfirmation(content.payload, links);
@@ -59,85 +79,184 @@ export function writeMail(content: MailContent, links: MailLinks): MailText {
       return ticketDelivery(content.payload, links);
     case 'refund':
       return refund(content.payload);
+    case 'quota_invitation':
+      return quotaInvitation(content.payload);
+    case 'match_reminder':
+      return matchReminder(content.payload, links);
+    case 'match_changed':
+      return matchChanged(content.payload, links);
   }
 }
 
-function orderConfirmation(order: OrderConfirmation, links: MailLinks): MailText {
+function orderConfirmation(order: OrderConfirmation, links: MailLinks): MailDocument {
   const { locale } = order;
-  const seats = order.tickets.map((ticket) => `  - ${seatText(ticket, locale)}`);
-  const count = ticketCountText(order.tickets.length, locale);
-  if (locale === 'hr') {
-    return {
-      subject: say`Narudžba ${order.order_id} je potvrđena: ${order.match_name}`,
-      text: page(
-        ['Hvala na kupnji!', say`Narudžba ${order.order_id} je plaćena.`],
-        matchLines(order),
-        [`${count}:`, ...seats],
-        [say`Ukupno: ${order.total_amount}`],
-        [say`Ulaznice stižu u posebnoj poruci, a naći ćete ih i ovdje: ${links.ticketsUrl}`],
-      ),
-    };
-  }
+  const hr = locale === 'hr';
   return {
-    subject: say`Order ${order.order_id} is confirmed: ${order.match_name}`,
-    text: page(
-      ['Thank you for your order!', say`Order ${order.order_id} is paid.`],
-      matchLines(order),
-      [`${count}:`, ...seats],
-      [say`Total: ${order.total_amount}`],
-      [say`Your tickets come in a mail of their own and are also here: ${links.ticketsUrl}`],
-    ),
+    locale,
+    subject: hr
+      ? say`Narudžba ${order.order_id} je potvrđena: ${order.match_name}`
+      : say`Order ${order.order_id} is confirmed: ${order.match_name}`,
+    blocks: [
+      hr
+        ? lines('Hvala na kupnji!', say`Narudžba ${order.order_id} je plaćena.`)
+        : lines('Thank you for your order!', say`Order ${order.order_id} is paid.`),
+      matchBlock(order),
+      {
+        kind: 'list',
+        title: `${ticketCountText(order.tickets.length, locale)}:`,
+        items: order.tickets.map((ticket) => seatText(ticket, locale)),
+      },
+      lines(hr ? say`Ukupno: ${order.total_amount}` : say`Total: ${order.total_amount}`),
+      ticketsLink(
+        links,
+        locale,
+        hr
+          ? 'Ulaznice stižu u posebnoj poruci, a naći ćete ih i ovdje'
+          : 'Your tickets come in a mail of their own and are also here',
+      ),
+    ],
   };
 }
 
-function ticketDelivery(order: TicketDelivery, links: MailLinks): MailText {
+function ticketDelivery(order: TicketDelivery, links: MailLinks): MailDocument {
   const { locale } = order;
+  const hr = locale === 'hr';
   const count = ticketCountText(order.tickets.length, locale);
-  const tickets = order.tickets.map((ticket) => `  - ${ticketLine(ticket, locale)}`);
-  if (locale === 'hr') {
-    return {
-      subject: say`Vaše ulaznice: ${order.match_name}`,
-      text: page([say`${count} iz narudžbe ${order.order_id}`], matchLines(order), tickets, [
-        say`Ulaznice s QR kodom su ovdje: ${links.ticketsUrl}`,
-        'Prijavite se istim računom i na ulazu pokažite kod s mobitela ili ispisan.',
-        'Kod nikome ne šaljite: tko ga prvi pokaže, ulazi.',
-      ]),
-    };
-  }
   return {
-    subject: say`Your tickets: ${order.match_name}`,
-    text: page([say`${count} of order ${order.order_id}`], matchLines(order), tickets, [
-      say`The tickets with their QR codes are here: ${links.ticketsUrl}`,
-      'Sign in with the same account and show the code at the gate, on your phone or printed.',
-      'Send the code to nobody: whoever shows it first is let in.',
-    ]),
+    locale,
+    subject: hr ? say`Vaše ulaznice: ${order.match_name}` : say`Your tickets: ${order.match_name}`,
+    blocks: [
+      lines(hr ? say`${count} iz narudžbe ${order.order_id}` : say`${count} of order ${order.order_id}`),
+      matchBlock(order),
+      { kind: 'list', items: order.tickets.map((ticket) => ticketLine(ticket, locale)) },
+      ticketsLink(
+        links,
+        locale,
+        hr ? 'Ulaznice s QR kodom su ovdje' : 'The tickets with their QR codes are here',
+        hr
+          ? [
+              'Prijavite se istim računom i na ulazu pokažite kod s mobitela ili ispisan.',
+              'Kod nikome ne šaljite: tko ga prvi pokaže, ulazi.',
+            ]
+          : [
+              'Sign in with the same account and show the code at the gate, on your phone or printed.',
+              'Send the code to nobody: whoever shows it first is let in.',
+            ],
+      ),
+    ],
   };
 }
 
-function refund(order: Refund): MailText {
-  if (order.locale === 'hr') {
+function refund(order: Refund): MailDocument {
+  const { locale, total_amount, order_id, match_name } = order;
+  if (locale === 'hr') {
     return {
-      subject: say`Povrat novca za narudžbu ${order.order_id}`,
-      text: page(
-        [say`Vratili smo vam ${order.total_amount} za narudžbu ${order.order_id} (${order.match_name}).`],
-        ['Novac dolazi na karticu kojom je plaćeno; kada, ovisi o vašoj banci.', 'Vraćene ulaznice više ne vrijede.'],
-      ),
+      locale,
+      subject: say`Povrat novca za narudžbu ${order_id}`,
+      blocks: [
+        lines(say`Vratili smo vam ${total_amount} za narudžbu ${order_id} (${match_name}).`),
+        lines('Novac dolazi na karticu kojom je plaćeno; kada, ovisi o vašoj banci.', 'Vraćene ulaznice više ne vrijede.'),
+      ],
     };
   }
   return {
-    subject: say`Refund for order ${order.order_id}`,
-    text: page(
-      [say`We have refunded ${order.total_amount} for order ${order.order_id} (${order.match_name}).`],
-      [
+    locale,
+    subject: say`Refund for order ${order_id}`,
+    blocks: [
+      lines(say`We have refunded ${total_amount} for order ${order_id} (${match_name}).`),
+      lines(
         'The money goes back to the card you paid with; how soon depends on your bank.',
         'The refunded tickets are no longer valid.',
-      ],
-    ),
+      ),
+    ],
   };
 }
 
-function matchLines(match: Pick<OrderConfirmation, 'match_name' | 'kickoff_at' | 'venue' | 'locale'>): string[] {
-  return [say`${match.match_name}`, kickoffText(match.kickoff_at, match.locale), say`${match.venue}`];
+function quotaInvitation(invitation: QuotaInvitation): MailDocument {
+  const { locale, quota_name, match_name, claim_url } = invitation;
+  const hr = locale === 'hr';
+  const count = ticketCountText(invitation.tickets_count, locale);
+  const until = momentText(invitation.claim_until, locale);
+  return {
+    locale,
+    subject: hr ? say`Poziv: ulaznice za ${match_name}` : say`Invitation: tickets for ${match_name}`,
+    blocks: [
+      lines(
+        hr
+          ? say`Iz kvote „${quota_name}“ za vas je odvojeno: ${count}.`
+          : say`From the quota “${quota_name}” we have set aside for you: ${count}.`,
+      ),
+      matchBlock(invitation),
+      {
+        kind: 'link',
+        before: hr ? 'Preuzmite ih ovdje' : 'Claim them here',
+        label: hr ? 'Preuzmi ulaznice' : 'Claim tickets',
+        url: say`${claim_url}`,
+        after: [hr ? say`Rok: ${until}. Nakon toga vraćaju se u prodaju.` : say`By ${until}. After that they go back on sale.`],
+      },
+    ],
+  };
+}
+
+function matchReminder(reminder: MatchReminder, links: MailLinks): MailDocument {
+  const { locale } = reminder;
+  const hr = locale === 'hr';
+  return {
+    locale,
+    subject: hr ? say`Uskoro: ${reminder.match_name}` : say`Coming up: ${reminder.match_name}`,
+    blocks: [
+      lines(hr ? 'Podsjećamo vas na utakmicu za koju imate ulaznice.' : 'A reminder of the match you have tickets for.'),
+      matchBlock(reminder),
+      {
+        kind: 'list',
+        title: `${ticketCountText(reminder.tickets.length, locale)}:`,
+        items: reminder.tickets.map((ticket) => seatText(ticket, locale)),
+      },
+      ticketsLink(links, locale, hr ? 'Ulaznice s QR kodom su ovdje' : 'The tickets with their QR codes are here'),
+    ],
+  };
+}
+
+function matchChanged(match: MatchChanged, links: MailLinks): MailDocument {
+  const { locale, change } = match;
+  const hr = locale === 'hr';
+  const before = say`${kickoffText(match.previous_kickoff_at, locale)}, ${match.previous_venue}`;
+  if (change === 'cancelled') {
+    return {
+      locale,
+      subject: hr ? say`Otkazano: ${match.match_name}` : say`Cancelled: ${match.match_name}`,
+      blocks: [
+        lines(
+          hr ? say`Utakmica ${match.match_name} je otkazana.` : say`The match ${match.match_name} is cancelled.`,
+          hr ? say`Trebala se igrati: ${before}.` : say`It was planned for: ${before}.`,
+        ),
+        lines(
+          hr
+            ? 'Ulaznice više ne vrijede, a novac vam vraćamo bez zahtjeva.'
+            : 'The tickets are no longer valid; your money comes back without asking.',
+        ),
+      ],
+    };
+  }
+  if (change !== 'moved') throw new Error('A variable is missing: what changed');
+  return {
+    locale,
+    subject: hr ? say`Promjena termina: ${match.match_name}` : say`New date: ${match.match_name}`,
+    blocks: [
+      lines(hr ? 'Utakmica za koju imate ulaznice je premještena.' : 'The match you have tickets for has been moved.'),
+      matchBlock(match),
+      lines(hr ? say`Prije: ${before}` : say`Before: ${before}`),
+      ticketsLink(links, locale, hr ? 'Ulaznice i dalje vrijede i nalaze se ovdje' : 'Your tickets stay valid and are here'),
+    ],
+  };
+}
+
+function matchBlock(match: MatchFacts): MailBlock {
+  return lines(say`${match.match_name}`, kickoffText(match.kickoff_at, match.locale), say`${match.venue}`);
+}
+
+function ticketsLink({ ticketsUrl }: MailLinks, locale: MailLocale, before: string, after?: readonly string[]): MailBlock {
+  return { kind: 'link', before, label: locale === 'hr' ? 'Moje ulaznice' : 'My tickets', url: say`${ticketsUrl}`, after };
 }
 
 function ticketLine(ticket: TicketDelivery['tickets'][number], locale: MailLocale): string {
@@ -146,9 +265,4 @@ function ticketLine(ticket: TicketDelivery['tickets'][number], locale: MailLocal
   return locale === 'hr'
     ? say`${place}: ${ticket.holder_name} (ulaznica ${id})`
     : say`${place}: ${ticket.holder_name} (ticket ${id})`;
-}
-
-/** Paragraphs with an empty line between them and a line break at the end, as plain text mails have. */
-function page(...paragraphs: readonly (readonly string[])[]): string {
-  return `${paragraphs.map((lines) => lines.join('\n')).join('\n\n')}\n`;
 }

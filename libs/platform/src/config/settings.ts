@@ -145,7 +145,13 @@ export const notificationSettings = z.object({
   MAILGUN_API_BASE: httpUrl.default('https://api.mailgun.net').describe("Address of Mailgun's API"),
   MAILGUN_DOMAIN: z.string().optional().describe('Sending domain; with mailgun'),
   MAILGUN_API_KEY: z.string().optional().meta({ description: "Mailgun's API key; with mailgun", secret: true }),
-  SMTP_URL: z.string().optional().meta({ description: 'Mail server with user and password; with smtp', secret: true }),
+  SMTP_URL: z
+    .url({ protocol: /^smtps?$/, error: 'must be an smtp:// or smtps:// URL' })
+    .optional()
+    .meta({
+      description: 'Mail server with user and password: smtp:// or, with TLS from the start, smtps://; with smtp',
+      secret: true,
+    }),
   PUSH_PROVIDER: z.enum(['mailbox', 'fcm']).default('mailbox').describe('`mailbox` keeps what would have been sent'),
   FCM_API_BASE: httpUrl.default('https://fcm.googleapis.com').describe('Address of Firebase Cloud Messaging'),
   FCM_SERVICE_ACCOUNT: z.string().optional().describe("Path of the service account's JSON file; with fcm"),

@@ -1,18 +1,20 @@
-import { UnrecoverableError, WaitingError, Worker, type Job, type Processor, type WorkerOptions } from 'bullmq';
+import { DelayedError, UnrecoverableError, WaitingError, Worker, type Job, type Processor, type WorkerOptions } from 'bullmq';
 import type { Cluster, Redis } from 'ioredis';
 import type { z } from 'zod';
 import type { Logger } from '../logging/logger.ts';
 import { requestContext } from '../logging/request-context.ts';
 import { stampedFailure } from './failed-attempts.ts';
+import { HeldBack, Hopeless } from './job-outcomes.ts';
 import { keptJobs, retryDelayMs } from './job-policy.ts';
+import { Suspects } from './suspects.ts';
 
-/**
- * A killed worker's jobs come back after at most lock + two checks: 10 + 2 × 5 s. A job may be found in a dead worker's hands
- * twice (BullMQ allows once by default), so that one which kills its worker still gets its three sends and no more.
- */
+/** A killed worker's jobs come back after at most lock + two checks: 10 + 2 × 5 s. */
 const LOCK_MS = 10_000;
 const STALLED_CHECK_MS = 5000;
-const TIMES_STALLED = 2;
+/** BullMQ fails whatever was found in dead hands so often, guilty or not; suspects.ts finds the guilty one sooner. */
+const TIMES_STALLED = 1000;
+/** Beside the first: a job that kills its worker gets its three sends and no more. */
+const DEATHS_AS_SUSPECT = 2;
 /** BullMQ waits 15 s after a lost connection before it fetches again; a turn notice cannot. */
 const FETCH_AGAIN_MS = 1000;
 /** Putting back is one command a job. */
@@ -63,15 +65,21 @@ interface ConsumerWork<Message> {
 export class QueueConsumer<Message> {
   private readonly worker: JobWorker;
   private resting: NodeJS.Timeout | undefined;
+  private stopping = false;
+  private readonly suspects: Suspects | undefined;
 
   constructor(private readonly options: ConsumerOptions<Message>) {
+    this.suspects =
+      'connection' in options
+        ? new Suspects(options.connection, `${options.prefix}:${options.queue}`, DEATHS_AS_SUSPECT)
+        : undefined;
     const open = 'openWorker' in options ? options.openWorker : openInRedis(options.queue, options);
     this.worker = open((job, token, signal) => stampedFailure(this.process(job, token, signal)), {
       autorun: false,
       concurrency: options.concurrency,
       lockDuration: options.lockMs ?? LOCK_MS,
       stalledInterval: options.lockMs ? options.lockMs / 2 : STALLED_CHECK_MS,
-      maxStalledCount: TIMES_STALLED,
+      maxStalledCount: this.suspects ? TIMES_STALLED : DEATHS_AS_SUSPECT,
       runRetryDelay: FETCH_AGAIN_MS,
       settings: { backoffStrategy: (sendsMade) => retryDelayMs(options.retrySeconds, sendsMade) },
       ...keptJobs,
@@ -91,6 +99,7 @@ export class QueueConsumer<Message> {
    * Redis neither can be told: then it leaves, and the locks of what it held run out.
    */
   async stop(graceMs: number): Promise<void> {
+    this.stopping = true;
     clearTimeout(this.resting);
     const giveBack = setTimeout(() => this.worker.cancelAllJobs('stopping'), graceMs);
     let leave: NodeJS.Timeout | undefined;
@@ -102,15 +111,26 @@ export class QueueConsumer<Message> {
     clearTimeout(leave);
   }
 
+  get queue(): string {
+    return this.options.queue;
+  }
+
+  /** Also while it rests: it will take jobs again by itself. */
+  isTaking(): boolean {
+    return this.worker.isRunning() && !this.stopping;
+  }
+
   private async process(job: Job<unknown, string>, token: string | undefined, signal: AbortSignal | undefined): Promise<string> {
     // The schedule is the consumer's, whoever put the job in.
     job.opts.attempts = 1 + this.options.retrySeconds.length;
     job.opts.backoff = { type: 'custom' };
     const parsed = this.options.schema.safeParse(job.data);
     if (!parsed.success) throw new UnrecoverableError(`unreadable: ${faultsOf(parsed.error)}`);
-    const work = requestContext.run({ requestId: job.id ?? 'job', deadlineAt: Date.now() + LOCK_MS }, () =>
-      this.options.handle(parsed.data),
-    );
+    const handle = (): Promise<string> =>
+      requestContext.run({ requestId: job.id ?? 'job', deadlineAt: Date.now() + LOCK_MS }, () =>
+        this.options.handle(parsed.data),
+      );
+    const work = this.amongOthers(job, handle);
     const outcome = await Promise.race([work, whenAborted(signal)]).catch((error: unknown) => this.holdBack(error, job, token));
     if (outcome !== ABORTED) return outcome;
     // The handler may still get through; the inbox keeps whoever takes the job next from doing it again.
@@ -119,17 +139,33 @@ export class QueueConsumer<Message> {
     throw new WaitingError();
   }
 
+  /** Deaths are counted in Redis; jobs that wait elsewhere are BullMQ's to count. */
+  private amongOthers(job: Job<unknown, string>, handle: () => Promise<string>): Promise<string> {
+    if (!this.suspects) return handle();
+    return job.stalledCounter > 0 ? this.suspects.apart(job.id ?? 'job', handle) : this.suspects.together(handle);
+  }
+
   /** Without a rest a thousand jobs a second would be taken and put back while the database restarts. */
   private async holdBack(error: unknown, job: Job<unknown, string>, token: string | undefined): Promise<never> {
-    const { isOutage, logger, queue, restMs } = this.options;
-    if (!isOutage(error) || !token) throw error;
-    if (!this.resting) {
-      logger.warn({ queue, err: error }, 'queue rests: an outage of ours');
-      this.resting = setTimeout(() => this.resume(), restMs ?? REST_MS);
-      await this.worker.pause(true);
+    const { isOutage, restMs } = this.options;
+    if (error instanceof Hopeless) throw new UnrecoverableError(error.message);
+    if (!token) throw error;
+    if (error instanceof HeldBack && error.who === 'job') {
+      await job.moveToDelayed(Date.now() + error.forMs, token);
+      throw new DelayedError();
     }
+    if (!(error instanceof HeldBack) && !isOutage(error)) throw error;
+    await this.rest(error, error instanceof HeldBack ? error.forMs : (restMs ?? REST_MS));
     await job.moveToWait(token);
     throw new WaitingError();
+  }
+
+  private async rest(error: unknown, forMs: number): Promise<void> {
+    if (this.resting || this.stopping) return;
+    const { logger, queue } = this.options;
+    logger.warn({ queue, err: error, rest_ms: forMs }, 'queue rests');
+    this.resting = setTimeout(() => this.resume(), forMs);
+    await this.worker.pause(true);
   }
 
   private resume(): void {

@@ -7,6 +7,7 @@ import type { Delivery, Destination, RelayedMessage } from './destination.ts';
 /** One of the notification queues: a message becomes the job it already is, under its own id. */
 export class BullmqDestination implements Destination {
   readonly batchSize = 1000;
+  readonly keepsCopy = true;
   private readonly queue: Queue;
 
   constructor(

@@ -21,5 +21,7 @@ export interface Destination {
   readonly name: string;
   /** How many rows one round may hold locked: as many as can be delivered within a second or two. */
   readonly batchSize: number;
+  /** What was delivered stays in `queued_jobs` until its consumer is done with it: Redis may lose it. */
+  readonly keepsCopy?: boolean;
   deliver(messages: readonly RelayedMessage[]): Promise<readonly Delivery[]>;
 }

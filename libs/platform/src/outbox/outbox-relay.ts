@@ -66,7 +66,7 @@ export class OutboxRelay {
     await client.query(BEGIN);
     const { rows: messages } = await client.query<{ rows: RelayedMessage[] }>(prepared(CLAIM, [this.destination.name, limit]));
     const deliveries = messages.length > 0 ? await this.deliver(messages) : [];
-    await settle(client, deliveries);
+    await settle(client, deliveries, this.destination.keepsCopy ? MOVE : DELETE);
     await client.query('COMMIT');
     for (const delivery of deliveries) if (delivery.outcome !== 'delivered') this.report(delivery);
     return messages.length;
@@ -87,9 +87,14 @@ export class OutboxRelay {
   }
 }
 
-async function settle(client: DriverClient, deliveries: readonly Delivery[]): Promise<void> {
+const DELETE = 'delete from outbox where id = any($1::uuid[])';
+const MOVE = `
+  with gone as (${DELETE} returning id, destination, body)
+  insert into queued_jobs (message_id, queue, body) select id, destination, body from gone on conflict do nothing`;
+
+async function settle(client: DriverClient, deliveries: readonly Delivery[], takeAway: string): Promise<void> {
   const delivered = deliveries.filter(({ outcome }) => outcome === 'delivered').map(({ id }) => id);
-  if (delivered.length > 0) await client.query(prepared(`delete from outbox where id = any($1::uuid[])`, [delivered]));
+  if (delivered.length > 0) await client.query(prepared(takeAway, [delivered]));
   for (const delivery of deliveries) {
     if (delivery.outcome === 'delivered') continue;
     // PostgreSQL's text cannot hold a NUL, and an error may quote anything.

@@ -3,6 +3,7 @@ import { DomainError } from '#domain/shared/domain-error';
 import type { Counter } from 'prom-client';
 import type { ProcessedMarks } from '../redis/processed-marks.ts';
 import { isConnectionLoss } from './sqlstates.ts';
+import { Together } from './together.ts';
 import { inside } from './transaction.ts';
 
 /*
@@ -13,7 +14,8 @@ import { inside } from './transaction.ts';
  *   send to the outside      SendClaims        claim → send → finish; known not sent: release
  *
  *   A claim that nobody finished may have been sent and may not. After `lockMs` it may be claimed again, once, and that is
- *   counted as a possible duplicate; a second time it is `uncertain` and people decide.
+ *   counted as a possible duplicate; a second time it is `uncertain` and people decide: sent back by them after ten minutes,
+ *   it is claimed once more.
  *
  *     (none) ──claim──▶ held ──finish──▶ finished
  *       ▲                │ ▲ lock over: claimed again, once
@@ -72,29 +74,49 @@ export interface SendClaimOptions {
   readonly possibleDuplicates?: Pick<Counter<'consumer'>, 'inc'>;
 }
 
-/** For sends that PostgreSQL cannot take back. */
+/**
+ * Jobs retry by themselves within minutes. A message that is `uncertain` and comes again after so long was sent back by a
+ * person, who has decided.
+ */
+const DECIDED_AFTER_SECONDS = 600;
+
+interface Message {
+  readonly consumer: string;
+  readonly messageId: string;
+}
+
+/** For sends that PostgreSQL cannot take back. What many senders ask at the same moment is one statement. */
 export class SendClaims {
+  private readonly claims = new Together<Message, Claim>(keyOf, (messages) =>
+    this.transactions.run((tx) => this.take(tx, messages)),
+  );
+  private readonly ends = new Together<Message, void>(keyOf, (messages) => this.transactions.run((tx) => end(tx, messages)));
+
   constructor(
     private readonly transactions: TransactionManager,
     private readonly options: SendClaimOptions,
   ) {}
 
   async claim(consumer: string, messageId: string): Promise<Claim> {
-    if (await this.options.marks?.has(consumer, messageId)) return { kind: 'finished' };
-    const claim = await this.transactions.run((tx) => this.take(tx, consumer, messageId));
-    if (claim.kind === 'claimed' && claim.possibleDuplicate) this.options.possibleDuplicates?.inc({ consumer });
+    const claim = await this.claims.write({ consumer, messageId });
+    if (claim.kind !== 'claimed' || !claim.possibleDuplicate) return claim;
+    // It left, and only the row could not be told: PostgreSQL was away at that moment.
+    if (await this.options.marks?.has(consumer, messageId)) {
+      await this.ends.write({ consumer, messageId });
+      return { kind: 'finished' };
+    }
+    this.options.possibleDuplicates?.inc({ consumer });
     return claim;
   }
 
-  /** It left, whoever's claim stands by now. */
+  /** It left, whoever's claim stands by now. The mark is set even when PostgreSQL is away: it is true all the same. */
   async finish(consumer: string, messageId: string): Promise<void> {
-    await this.transactions.run((tx) =>
-      inside(tx).rows(
-        'update inbox set finished_at = clock_timestamp() where consumer = $1 and message_id = $2 and finished_at is null',
-        [consumer, messageId],
-      ),
-    );
-    await this.options.marks?.add(consumer, messageId);
+    try {
+      await this.ends.write({ consumer, messageId });
+    } finally {
+      // Nobody waits for it: the row is the truth, and the mark never fails louder than by not being there.
+      void this.options.marks?.add(consumer, messageId);
+    }
   }
 
   /** It certainly did not leave: the next claim is no duplicate. Changes nothing when the claim is no longer ours. */
@@ -108,26 +130,57 @@ export class SendClaims {
     );
   }
 
-  private async take(tx: Transaction, consumer: string, messageId: string): Promise<Claim> {
-    const [taken] = await inside(tx).rows<{ attempts: number; token: string }>(
-      `insert into inbox (consumer, message_id, claimed_at, attempts) values ($1, $2, clock_timestamp(), 1)
-       on conflict (consumer, message_id) do update set claimed_at = clock_timestamp(), attempts = inbox.attempts + 1
-       where inbox.finished_at is null and inbox.attempts < $3
+  private async take(tx: Transaction, messages: readonly Message[]): Promise<Claim[]> {
+    const lists = listsOf(messages);
+    const lockSeconds = this.options.lockMs / 1000;
+    const taken = await inside(tx).rows<Message & { attempts: number; token: string }>(
+      `insert into inbox (consumer, message_id, claimed_at, attempts)
+       select consumer, message_id, clock_timestamp(), 1
+       from unnest($1::text[], $2::text[]) as asked (consumer, message_id) order by consumer, message_id
+       on conflict (consumer, message_id) do update set claimed_at = clock_timestamp(), attempts = least($3, inbox.attempts + 1)
+       where inbox.finished_at is null
+         and (inbox.attempts < $3 or inbox.claimed_at < clock_timestamp() - make_interval(secs => ${DECIDED_AFTER_SECONDS}))
          and (inbox.claimed_at is null or inbox.claimed_at < clock_timestamp() - make_interval(secs => $4))
-       returning attempts, claimed_at::text as token`,
-      [consumer, messageId, MAX_UNKNOWN_SENDS, this.options.lockMs / 1000],
+       returning consumer, message_id as "messageId", attempts, claimed_at::text as token`,
+      [...lists, MAX_UNKNOWN_SENDS, lockSeconds],
     );
-    if (taken) return { kind: 'claimed', token: taken.token, possibleDuplicate: taken.attempts > 1 };
-    const [row] = await inside(tx).rows<{ kind: 'finished' | 'held' | 'uncertain' }>(
-      `select case when finished_at is not null then 'finished'
-                   when claimed_at < clock_timestamp() - make_interval(secs => $3) then 'uncertain'
-                   else 'held' end as kind
-       from inbox where consumer = $1 and message_id = $2`,
-      [consumer, messageId, this.options.lockMs / 1000],
-    );
-    return row ?? { kind: 'held' };
+    const claimed = new Map(taken.map((row) => [keyOf(row), row]));
+    const others = messages.filter((message) => !claimed.has(keyOf(message)));
+    const kinds = new Map<string, 'finished' | 'held' | 'uncertain'>();
+    if (others.length > 0) {
+      const rows = await inside(tx).rows<Message & { kind: 'finished' | 'held' | 'uncertain' }>(
+        `select consumer, message_id as "messageId",
+                case when finished_at is not null then 'finished'
+                     when claimed_at < clock_timestamp() - make_interval(secs => $3) then 'uncertain'
+                     else 'held' end as kind
+         from inbox where (consumer, message_id) in (select * from unnest($1::text[], $2::text[]))`,
+        [...listsOf(others), lockSeconds],
+      );
+      for (const row of rows) kinds.set(keyOf(row), row.kind);
+    }
+    return messages.map((message): Claim => {
+      const row = claimed.get(keyOf(message));
+      if (row) return { kind: 'claimed', token: row.token, possibleDuplicate: row.attempts > 1 };
+      return { kind: kinds.get(keyOf(message)) ?? 'held' };
+    });
   }
 }
+
+async function end(tx: Transaction, messages: readonly Message[]): Promise<void[]> {
+  await inside(tx).rows(
+    `update inbox set finished_at = clock_timestamp()
+     where (consumer, message_id) in (select * from unnest($1::text[], $2::text[])) and finished_at is null`,
+    listsOf(messages),
+  );
+  return messages.map(() => undefined);
+}
+
+const keyOf = ({ consumer, messageId }: Message): string => `${consumer}\n${messageId}`;
+
+const listsOf = (messages: readonly Message[]): [string[], string[]] => [
+  messages.map(({ consumer }) => consumer),
+  messages.map(({ messageId }) => messageId),
+];
 
 /**
  * PostgreSQL is away, full, or broke off while committing. It says nothing about the message, and because of the row in the

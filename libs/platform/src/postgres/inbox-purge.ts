@@ -14,3 +14,26 @@ export async function purgeInboxOnce(dataSource: DataSource): Promise<number> {
   )) as [unknown[], number];
   return rows[1];
 }
+
+/** As long as a failed job is kept in Redis, less a day, so that nothing is put back that was forgotten there on purpose. */
+const QUEUED_KEEP_DAYS = 29;
+
+/** The same for pushes, for the devices of broadcasts, and for jobs that nobody retried. */
+export async function purgeNotificationsOnce(dataSource: DataSource): Promise<number> {
+  const deletions = [
+    ['push_progress', 'message_id', 'claimed_at', KEEP_DAYS],
+    ['broadcasts', 'id', 'created_at', KEEP_DAYS],
+    ['queued_jobs', 'message_id', 'queued_at', QUEUED_KEEP_DAYS],
+  ] as const;
+  let purged = 0;
+  for (const [table, key, time, days] of deletions) {
+    const [, count] = (await dataSource.query(
+      `delete from ${table} where ${key} in (
+         select ${key} from ${table} where ${time} < now() - make_interval(days => $1) limit $2 for update skip locked
+       ) returning 1`,
+      [days, BATCH],
+    )) as [unknown[], number];
+    purged += count;
+  }
+  return purged;
+}

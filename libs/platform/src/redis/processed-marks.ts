@@ -1,6 +1,12 @@
 import type { RedisConnection } from './redis-connection.ts';
+import { RedisScript } from './script.ts';
 
 const MARK_KEPT_SECONDS = 8 * 24 * 3600;
+/** KEYS[1] the message's marks · ARGV[1] consumer, ARGV[2] life in seconds. One command: there is one a message. */
+const mark = new RedisScript(`
+redis.call('SADD', KEYS[1], ARGV[1])
+redis.call('EXPIRE', KEYS[1], ARGV[2])
+`);
 /** Asking Redis must never cost more than the row it saves. */
 const PATIENCE_MS = 250;
 
@@ -19,7 +25,7 @@ export class ProcessedMarks {
 
   async add(consumer: string, messageId: string): Promise<void> {
     const key = keyOf(messageId);
-    await withinPatience(this.redis.multi().sadd(key, consumer).expire(key, MARK_KEPT_SECONDS).exec());
+    await withinPatience(mark.run(this.redis, [key], [consumer, MARK_KEPT_SECONDS]));
   }
 }
 

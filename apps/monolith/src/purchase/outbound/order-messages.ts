@@ -1,5 +1,6 @@
 import type { OutboxMessage } from '#application/outbox';
 import type { EmailJob, PushJob } from '#contracts/queue-jobs';
+import { writePush } from '#domain/notification/push-templates';
 import { formatMoney, type Money } from '#domain/shared/money';
 import type { FanContact } from '../../fans/fans.api.ts';
 import type { IssuedTicket } from '../../ticketing/ticketing.api.ts';
@@ -70,10 +71,7 @@ export function ticketDelivery(told: ToldOrder, tickets: readonly IssuedTicket[]
   });
   if (contact.fcmTokens.length === 0) return [mail];
   const id = told.nextId();
-  const text =
-    contact.locale === 'hr'
-      ? ['Ulaznice su stigle', `${match.name}: ulaznica: ${tickets.length}`]
-      : ['Your tickets are here', `${match.name}: ${tickets.length} ticket(s)`];
+  const content = { template: 'ticket_delivery', match_name: match.name, tickets_count: tickets.length } as const;
   const push: PushJob = {
     ...envelope(id, now),
     type: 'push',
@@ -81,8 +79,7 @@ export function ticketDelivery(told: ToldOrder, tickets: readonly IssuedTicket[]
     user_id: order.userId,
     fcm_tokens: [...contact.fcmTokens],
     payload: {
-      title: text[0] ?? '',
-      body: text[1] ?? '',
+      ...writePush(content, contact.locale),
       data: { order_id: order.id, match_id: order.matchId, action: 'open_tickets' },
     },
     priority: 'normal',

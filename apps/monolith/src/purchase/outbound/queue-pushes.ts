@@ -1,5 +1,6 @@
 import type { OutboxMessage } from '#application/outbox';
 import type { PushJob } from '#contracts/queue-jobs';
+import { writePush } from '#domain/notification/push-templates';
 import type { FanContact } from '../../fans/fans.api.ts';
 import type { WaitingRoomEvent } from '../application/ports.ts';
 
@@ -18,37 +19,21 @@ export function fansOf(event: WaitingRoomEvent): readonly string[] {
   return event.kind === 'turn over' ? [] : [event.userId];
 }
 
-/** At most a hundred words a language: the whole text of a push fits on a lock screen. */
 function noticeOf(event: WaitingRoomEvent, { userId, locale }: FanContact): Notice | undefined {
-  const hr = locale === 'hr';
   if (event.kind === 'turn granted') {
-    return {
-      template: 'queue_your_turn',
-      title: hr ? 'Vi ste na redu!' : 'Your turn!',
-      body: hr ? 'Imate ograničeno vrijeme za kupnju. Otvorite aplikaciju.' : 'Your time to buy is running. Open the app.',
-      action: 'open_checkout',
-      priority: 'high',
-      usefulUntil: event.expiresAt,
-    };
+    const template = 'queue_your_turn';
+    const text = writePush({ template }, locale);
+    return { template, ...text, action: 'open_checkout', priority: 'high', usefulUntil: event.expiresAt };
   }
   if (event.kind === 'front reached') {
-    return {
-      template: 'queue_front',
-      title: hr ? 'Na čelu ste reda' : 'You are at the front',
-      body: hr ? 'Vratite se u čekaonicu da biste došli na red.' : 'Come back to the waiting room to get your turn.',
-      action: 'open_queue',
-      priority: 'high',
-    };
+    const template = 'queue_front';
+    return { template, ...writePush({ template }, locale), action: 'open_queue', priority: 'high' };
   }
   const item = event.kind === 'positions' ? event.items.find((place) => place.userId === userId) : undefined;
   if (!item) return undefined;
-  return {
-    template: 'queue_position',
-    title: hr ? `Vaše mjesto: ${item.position}.` : `Your place: ${item.position}`,
-    body: hr ? 'Red se pomiče.' : 'The line is moving.',
-    action: 'open_queue',
-    priority: 'normal',
-  };
+  const template = 'queue_position';
+  const text = writePush({ template, position: item.position }, locale);
+  return { template, ...text, action: 'open_queue', priority: 'normal' };
 }
 
 const eventNames: Record<WaitingRoomEvent['kind'], string> = {

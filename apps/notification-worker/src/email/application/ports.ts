@@ -6,11 +6,19 @@ export interface OutgoingMail {
   readonly userId?: string;
   readonly subject: string;
   readonly text: string;
+  readonly html: string;
 }
 
 export type Delivered = 'sent' | 'duplicate';
 
-/** Where mails go. The same message a second time is `duplicate` and leaves nothing behind. */
+/** Where mails go, once: the same message a second time is `duplicate` and leaves nothing behind. */
 export abstract class Mails {
   abstract send(mail: OutgoingMail): Promise<Delivered>;
+}
+
+/** Who carries mails into the world. It does not know what it was given before: once is the ledger's business. */
+export abstract class MailProvider {
+  /** Throws a SendFailure that says whether the mail may have left. */
+  abstract send(mail: OutgoingMail): Promise<void>;
+  close(): void {}
 }

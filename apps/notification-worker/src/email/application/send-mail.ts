@@ -1,3 +1,4 @@
+import type { Clock } from '#application/clock';
 import { writeMail, type MailContent, type MailLinks } from '#domain/notification/mail-templates';
 import type { Delivered, Mails } from './ports.ts';
 
@@ -6,16 +7,20 @@ export interface SendMailCommand {
   readonly to: string;
   readonly userId?: string;
   readonly content: MailContent;
+  /** After this the message is worthless: no reminder after the match. */
+  readonly usefulUntil?: Date;
 }
 
-/** Writes a mail from its template and hands it over, once. */
+/** Writes a mail from its template and hands it over, once, and only while it is worth something. */
 export class SendMail {
   constructor(
     private readonly mails: Mails,
     private readonly links: MailLinks,
+    private readonly clock: Clock,
   ) {}
 
-  async execute({ messageId, to, userId, content }: SendMailCommand): Promise<Delivered> {
+  async execute({ messageId, to, userId, content, usefulUntil }: SendMailCommand): Promise<Delivered | 'expired'> {
+    if (usefulUntil && this.clock.now() >= usefulUntil) return 'expired';
     return this.mails.send({ messageId, template: content.template, to, userId, ...writeMail(content, this.links) });
   }
 }

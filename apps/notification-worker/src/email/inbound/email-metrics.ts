@@ -1,6 +1,8 @@
 import { emailJob } from '#contracts/queue-jobs';
+import type { OldestUnsent } from '#platform/jobs/oldest-unsent';
 import type { QueueSizes } from '#platform/jobs/queue-sizes';
 import { Counter, Gauge, type Registry } from 'prom-client';
+import { oldestUnsentGauge } from '#platform/jobs/oldest-gauge';
 
 const mailTemplates = emailJob.options.map((option) => option.shape.template.value);
 
@@ -8,8 +10,9 @@ const mailTemplates = emailJob.options.map((option) => option.shape.template.val
 export class EmailMetrics {
   private readonly sentTotal: Counter<'template'>;
   private readonly failedTotal: Counter<'template'>;
+  private readonly expiredTotal: Counter<'template'>;
 
-  constructor(registry: Registry, sizes: QueueSizes) {
+  constructor(registry: Registry, sizes: QueueSizes, oldest: Pick<OldestUnsent, 'ages'>) {
     const registers = [registry];
     const labelNames = ['template'] as const;
     this.sentTotal = new Counter({
@@ -24,6 +27,13 @@ export class EmailMetrics {
       labelNames,
       registers,
     });
+    this.expiredTotal = new Counter({
+      name: 'notification_email_expired_total',
+      help: 'Mails dropped because they were no longer useful.',
+      labelNames,
+      registers,
+    });
+    oldestUnsentGauge(registry, 'email', mailTemplates, oldest);
     new Gauge({
       name: 'notification_email_queue_size',
       help: 'Mails that have not left yet: waiting, delayed or in hand.',
@@ -35,6 +45,7 @@ export class EmailMetrics {
     for (const template of mailTemplates) {
       this.sentTotal.inc({ template }, 0);
       this.failedTotal.inc({ template }, 0);
+      this.expiredTotal.inc({ template }, 0);
     }
   }
 
@@ -42,8 +53,14 @@ export class EmailMetrics {
     this.sentTotal.inc({ template });
   }
 
-  /** The template is what an unreadable job claims it to be: only known ones become labels. */
-  failed(template: unknown): void {
-    this.failedTotal.inc({ template: mailTemplates.find((known) => known === template) ?? 'unknown' });
+  expired(template: string): void {
+    this.expiredTotal.inc({ template });
+  }
+
+  /** The template is what an unreadable job claims it to be: only known ones become labels. Answers the label. */
+  failed(template: unknown): string {
+    const label = mailTemplates.find((known) => known === template) ?? 'unknown';
+    this.failedTotal.inc({ template: label });
+    return label;
   }
 }

@@ -1,50 +1,70 @@
-import { emailJob, JOBS_PREFIX } from '#contracts/queue-jobs';
+import { emailJob, JOBS_PREFIX, type EmailJob } from '#contracts/queue-jobs';
 import { QueueConsumer } from '#platform/jobs/queue-consumer';
 import { isLedgerOutage } from '#platform/postgres/delivery-ledger';
 import type { Logger } from '#platform/logging/logger';
 import type { RedisConnection } from '#platform/redis/redis-connection';
 import type { BeforeApplicationShutdown, OnModuleDestroy } from '@nestjs/common';
+import type { Alerts } from '#platform/sending/alerts';
+import type { QueuedJobs } from '#platform/jobs/queued-jobs';
 import type { SendMail } from '../application/send-mail.ts';
 import type { EmailMetrics } from './email-metrics.ts';
 
-/** Each holds one of the pool's 24 connections; together with the pushes' half of them stay free. */
-const MAILS_AT_ONCE = 4;
 /** What is in hand is one transaction or one provider call. */
-const GRACE_MS = 10_000;
+const GRACE_MS = 12_000;
+
+export interface ProcessorOptions {
+  readonly connection: RedisConnection;
+  readonly retrySeconds: readonly number[];
+  readonly logger: Logger;
+  readonly concurrency: number;
+  readonly alerts: Pick<Alerts, 'raise'>;
+  readonly jobs: Pick<QueuedJobs, 'forget'>;
+}
 
 /** Serves the queue `email`. */
 export class EmailProcessor implements OnModuleDestroy, BeforeApplicationShutdown {
-  private readonly consumer;
-  private stopped?: Promise<void>;
+  readonly consumers: readonly QueueConsumer<EmailJob>[];
+  private stopped?: Promise<unknown>;
 
-  constructor(
-    sendMail: SendMail,
-    metrics: EmailMetrics,
-    options: { readonly connection: RedisConnection; readonly retrySeconds: readonly number[]; readonly logger: Logger },
-  ) {
-    this.consumer = new QueueConsumer({
+  constructor(sendMail: SendMail, metrics: EmailMetrics, { alerts, jobs, ...options }: ProcessorOptions) {
+    const handle = async (job: EmailJob): Promise<string> => {
+      const outcome = await sendMail.execute({
+        messageId: job.job_id,
+        to: job.recipient,
+        userId: job.user_id,
+        content: job,
+        usefulUntil: job.useful_until === undefined ? undefined : new Date(job.useful_until),
+      });
+      if (outcome === 'sent') metrics.sent(job.template);
+      if (outcome === 'expired') metrics.expired(job.template);
+      jobs.forget(job.job_id);
+      return outcome;
+    };
+    const consumer = new QueueConsumer({
       ...options,
       queue: 'email',
       prefix: JOBS_PREFIX,
       schema: emailJob,
-      concurrency: MAILS_AT_ONCE,
-      handle: async (job) => {
-        const outcome = await sendMail.execute({ messageId: job.job_id, to: job.recipient, userId: job.user_id, content: job });
-        if (outcome === 'sent') metrics.sent(job.template);
-        return outcome;
+      handle,
+      onDeadLetter: ({ template, error, jobId }) => {
+        const label = metrics.failed(template);
+        alerts.raise({
+          about: `dead letter email ${label}`,
+          text: `a mail ${label} is in the dead letter: ${error.message} (job ${jobId})`,
+        });
       },
-      onDeadLetter: ({ template }) => metrics.failed(template),
       isOutage: isLedgerOutage,
     });
+    this.consumers = [consumer];
   }
 
   start(): void {
-    this.consumer.start();
+    for (const consumer of this.consumers) consumer.start();
   }
 
   /** All processors stop at the same time; Nest asks the next one only after the last one has answered. */
   onModuleDestroy(): void {
-    this.stopped = this.consumer.stop(GRACE_MS);
+    this.stopped = Promise.all(this.consumers.map((consumer) => consumer.stop(GRACE_MS)));
   }
 
   async beforeApplicationShutdown(): Promise<void> {

@@ -1,5 +1,6 @@
 import { openDatabase } from '#platform/postgres/database';
 import { Inbox } from '#platform/postgres/delivery-ledger';
+import { SystemClock } from '#platform/system-clock';
 import { PostgresTransactionManager } from '#platform/postgres/transaction-manager';
 import { createTestDatabase, type TestDatabase } from '#testing/test-database';
 import type { DataSource } from 'typeorm';
@@ -31,7 +32,11 @@ afterAll(async () => {
 /** The same message brought eight times, four of them at the same moment. */
 async function mailsOf(inbox: Inbox): Promise<number> {
   const mailbox = new PostgresMailbox(database);
-  const sendMail = new SendMail(new MailboxMails(inbox, mailbox), { ticketsUrl: 'http://127.0.0.1:3000/tickets' });
+  const sendMail = new SendMail(
+    new MailboxMails(inbox, mailbox),
+    { ticketsUrl: 'http://127.0.0.1:3000/tickets' },
+    new SystemClock(),
+  );
   const job = ticketMail();
   const command = { messageId: job.job_id, to: `${job.job_id}@example.com`, content: job };
   await Promise.all(Array.from({ length: 4 }, () => sendMail.execute(command)));

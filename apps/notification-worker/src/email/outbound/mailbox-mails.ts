@@ -14,8 +14,8 @@ export class MailboxMails extends Mails {
     super();
   }
 
-  async send({ messageId, to, userId, template, subject, text }: OutgoingMail): Promise<Delivered> {
-    const message = { channel: 'email', recipient: to, userId, template, subject, text } as const;
+  async send({ messageId, to, userId, template, subject, text, html }: OutgoingMail): Promise<Delivered> {
+    const message = { channel: 'email', recipient: to, userId, template, subject, text, html } as const;
     const outcome = await this.inbox.once(CONSUMER, messageId, (tx) => this.mailbox.keep(tx, [message]));
     return outcome === 'done' ? 'sent' : 'duplicate';
   }

@@ -1,20 +1,20 @@
 import type { Clock } from '#application/clock';
 import type { Delivered, OutgoingPush, Pushes } from './ports.ts';
 
-export interface SendPushCommand extends OutgoingPush {
-  /** After this the message is worthless: no turn notice after the window. */
-  readonly usefulUntil?: Date;
-}
-
-/** Hands a notification to the fan's devices, once, and only while it is worth something. */
+/** Hands a notification to devices, once, and only while it is worth something: no turn notice after the window. */
 export class SendPush {
   constructor(
     private readonly pushes: Pushes,
     private readonly clock: Clock,
   ) {}
 
-  async execute({ usefulUntil, ...push }: SendPushCommand): Promise<Delivered | 'expired'> {
-    if (usefulUntil && this.clock.now() >= usefulUntil) return 'expired';
+  async execute(push: OutgoingPush): Promise<Delivered | { readonly outcome: 'expired' }> {
+    if (push.usefulUntil && this.clock.now() >= push.usefulUntil) return { outcome: 'expired' };
     return this.pushes.send(push);
+  }
+
+  /** What is in hand is put down at the next chance, noted, for another worker. */
+  stop(): void {
+    this.pushes.stop();
   }
 }

@@ -1,6 +1,8 @@
 import { pushJob } from '#contracts/queue-jobs';
+import type { OldestUnsent } from '#platform/jobs/oldest-unsent';
 import type { QueueSizes } from '#platform/jobs/queue-sizes';
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import { oldestUnsentGauge } from '#platform/jobs/oldest-gauge';
 
 const pushTemplates = pushJob.shape.template.options;
 const LABELS = ['template'] as const;
@@ -12,7 +14,8 @@ export class PushMetrics {
   private readonly expiredTotal: Counter<'template'>;
   private readonly latency: Histogram;
 
-  constructor(registry: Registry, sizes: QueueSizes) {
+  constructor(registry: Registry, sizes: QueueSizes, oldest: Pick<OldestUnsent, 'ages'>) {
+    oldestUnsentGauge(registry, 'push', pushTemplates, oldest);
     const counter = (name: string, help: string) => new Counter({ name, help, labelNames: LABELS, registers: [registry] });
     this.sentTotal = counter('notification_push_sent_total', 'Devices for which a push was handed to the provider.');
     this.failedTotal = counter('notification_push_failed_total', 'Pushes in the dead letter.');
@@ -44,8 +47,10 @@ export class PushMetrics {
     this.expiredTotal.inc({ template });
   }
 
-  /** The template is what an unreadable job claims it to be: only known ones become labels. */
-  failed(template: unknown): void {
-    this.failedTotal.inc({ template: pushTemplates.find((known) => known === template) ?? 'unknown' });
+  /** The template is what an unreadable job claims it to be: only known ones become labels. Answers the label. */
+  failed(template: unknown): string {
+    const label = pushTemplates.find((known) => known === template) ?? 'unknown';
+    this.failedTotal.inc({ template: label });
+    return label;
   }
 }

@@ -1,39 +1,60 @@
-import { JOBS_PREFIX, pushJob, type PushJob } from '#contracts/queue-jobs';
+import { anyPushJob, JOBS_PREFIX, type AnyPushJob } from '#contracts/queue-jobs';
 import { QueueConsumer } from '#platform/jobs/queue-consumer';
 import { isLedgerOutage } from '#platform/postgres/delivery-ledger';
 import type { Logger } from '#platform/logging/logger';
 import type { RedisConnection } from '#platform/redis/redis-connection';
 import type { BeforeApplicationShutdown, OnModuleDestroy } from '@nestjs/common';
+import type { Alerts } from '#platform/sending/alerts';
+import type { QueuedJobs } from '#platform/jobs/queued-jobs';
+import type { Broadcasts } from '../application/ports.ts';
 import type { SendPush } from '../application/send-push.ts';
 import type { PushMetrics } from './push-metrics.ts';
 
-/** Each holds one of the pool's 24 connections; together with the mails' half of them stay free. */
-const PUSHES_AT_ONCE = 4;
-/** What is in hand is one transaction or one provider call. */
-const GRACE_MS = 10_000;
+/** What is in hand is one transaction or one group of provider calls. */
+const GRACE_MS = 12_000;
 /** The priority lane has hands of its own, so "your turn" never waits for a mailing to let go of one. */
 const LANES = ['push-priority', 'push'] as const;
 
+export interface ProcessorOptions {
+  readonly connection: RedisConnection;
+  readonly retrySeconds: readonly number[];
+  readonly logger: Logger;
+  readonly concurrency: Readonly<Record<(typeof LANES)[number], number>>;
+  readonly alerts: Pick<Alerts, 'raise'>;
+  readonly jobs: Pick<QueuedJobs, 'forget'>;
+  readonly devices: Broadcasts;
+}
+
 /** Serves the queues `push-priority` and `push`. */
 export class PushProcessor implements OnModuleDestroy, BeforeApplicationShutdown {
-  private readonly consumers: readonly QueueConsumer<PushJob>[];
+  readonly consumers: readonly QueueConsumer<AnyPushJob>[];
+  private readonly devices: Broadcasts;
+  private readonly jobs: Pick<QueuedJobs, 'forget'>;
   private stopped?: Promise<unknown>;
 
   constructor(
     private readonly sendPush: SendPush,
     private readonly metrics: PushMetrics,
-    options: { readonly connection: RedisConnection; readonly retrySeconds: readonly number[]; readonly logger: Logger },
+    { alerts, jobs, concurrency, devices, ...options }: ProcessorOptions,
   ) {
+    this.devices = devices;
+    this.jobs = jobs;
     this.consumers = LANES.map(
       (queue) =>
-        new QueueConsumer({
+        new QueueConsumer<AnyPushJob>({
           ...options,
           queue,
           prefix: JOBS_PREFIX,
-          schema: pushJob,
-          concurrency: PUSHES_AT_ONCE,
-          handle: (job) => this.handle(job),
-          onDeadLetter: ({ template }) => metrics.failed(template),
+          schema: anyPushJob,
+          concurrency: concurrency[queue],
+          handle: (job) => this.handle(job, queue === 'push-priority'),
+          onDeadLetter: ({ template, error, jobId }) => {
+            const label = metrics.failed(template);
+            alerts.raise({
+              about: `dead letter push ${label}`,
+              text: `a push ${label} is in the dead letter: ${error.message} (job ${jobId})`,
+            });
+          },
           isOutage: isLedgerOutage,
         }),
     );
@@ -45,6 +66,7 @@ export class PushProcessor implements OnModuleDestroy, BeforeApplicationShutdown
 
   /** All processors stop at the same time; Nest asks the next one only after the last one has answered. */
   onModuleDestroy(): void {
+    this.sendPush.stop();
     this.stopped = Promise.all(this.consumers.map((consumer) => consumer.stop(GRACE_MS)));
   }
 
@@ -52,20 +74,25 @@ export class PushProcessor implements OnModuleDestroy, BeforeApplicationShutdown
     await this.stopped;
   }
 
-  private async handle(job: PushJob): Promise<string> {
-    const tokens = [...new Set(job.fcm_tokens)];
-    const outcome = await this.sendPush.execute({
+  private async handle(job: AnyPushJob, urgent: boolean): Promise<string> {
+    const to =
+      'range' in job
+        ? { broadcastId: job.broadcast_id, tokens: await this.devices.tokens(job.broadcast_id, job.range) }
+        : { userId: job.user_id, tokens: [...new Set(job.fcm_tokens)] };
+    const result = await this.sendPush.execute({
+      ...to,
       messageId: job.job_id,
       template: job.template,
-      userId: job.user_id,
-      tokens,
       title: job.payload.title,
       body: job.payload.body,
+      data: job.payload.data,
+      urgent,
       usefulUntil: job.useful_until === undefined ? undefined : new Date(job.useful_until),
     });
     const secondsSinceWritten = (Date.now() - Date.parse(job.created_at)) / 1000;
-    if (outcome === 'sent') this.metrics.sent(job.template, tokens.length, secondsSinceWritten);
-    if (outcome === 'expired') this.metrics.expired(job.template);
-    return outcome;
+    if (result.outcome === 'sent') this.metrics.sent(job.template, result.devices, secondsSinceWritten);
+    if (result.outcome === 'expired') this.metrics.expired(job.template);
+    this.jobs.forget(job.job_id);
+    return result.outcome;
   }
 }

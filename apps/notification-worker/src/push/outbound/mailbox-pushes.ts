@@ -19,6 +19,6 @@ export class MailboxPushes extends Pushes {
       (token) => ({ channel: 'push', recipient: token, userId, template, subject: title, text: body }) as const,
     );
     const outcome = await this.inbox.once(CONSUMER, messageId, (tx) => this.mailbox.keep(tx, messages));
-    return outcome === 'done' ? 'sent' : 'duplicate';
+    return outcome === 'done' ? { outcome: 'sent', devices: tokens.length } : { outcome: 'duplicate' };
   }
 }

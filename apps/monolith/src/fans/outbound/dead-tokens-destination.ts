@@ -1,0 +1,29 @@
+import { deadTokens, DEVICES_DESTINATION } from '#contracts/dead-tokens';
+import type { Delivery, Destination, RelayedMessage } from '#platform/outbox/destination';
+import type { DataSource } from 'typeorm';
+
+/** The notification worker found tokens that will never work again: their devices are forgotten. Twice does no harm. */
+export class DeadTokensDestination implements Destination {
+  readonly name = DEVICES_DESTINATION;
+  readonly batchSize = 100;
+
+  constructor(private readonly dataSource: DataSource) {}
+
+  async deliver(messages: readonly RelayedMessage[]): Promise<readonly Delivery[]> {
+    const deliveries: Delivery[] = [];
+    for (const { id, body } of messages) {
+      const parsed = deadTokens.safeParse(body);
+      if (!parsed.success) {
+        deliveries.push({ id, outcome: 'poison', error: 'not a list of dead tokens' });
+        continue;
+      }
+      // Registered again in the meantime: the app says that it is there, so it is.
+      await this.dataSource.query('delete from devices where fcm_token = any($1::text[]) and updated_at < $2', [
+        parsed.data.fcm_tokens,
+        parsed.data.found_at,
+      ]);
+      deliveries.push({ id, outcome: 'delivered' });
+    }
+    return deliveries;
+  }
+}

@@ -1,0 +1,102 @@
+import { writeFile, mkdtemp, rm } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { fcmError, FcmPeer } from './testing/fcm-peer.ts';
+import { HttpPeer } from './testing/http-peer.ts';
+import { ticketMail, turnPush } from './testing/jobs.ts';
+import { MailgunPeer } from './testing/mailgun-peer.ts';
+import { eventually, inState, runWorker, type RunningWorker } from './testing/running-worker.ts';
+
+// The service as production runs it, with providers on this machine.
+
+let mailgun: MailgunPeer;
+let fcm: FcmPeer;
+let alerts: HttpPeer;
+let worker: RunningWorker;
+let folder: string;
+
+const secret = 'x'.repeat(40);
+
+beforeAll(async () => {
+  [mailgun, fcm, alerts] = await Promise.all([MailgunPeer.start(), FcmPeer.start(), HttpPeer.start(() => ({ status: 200 }))]);
+  folder = await mkdtemp(path.join(os.tmpdir(), 'tribina-fcm-'));
+  const account = path.join(folder, 'service-account.json');
+  await writeFile(account, JSON.stringify(fcm.account));
+  worker = await runWorker({
+    NODE_ENV: 'production',
+    PUBLIC_URL: 'https://api.hns.hr',
+    INTERNAL_AUTH_SECRET: secret,
+    EMAIL_PROVIDER: 'mailgun',
+    MAILGUN_API_BASE: mailgun.settings.base,
+    MAILGUN_DOMAIN: mailgun.settings.domain,
+    MAILGUN_API_KEY: mailgun.settings.apiKey,
+    MAIL_FROM: mailgun.settings.from,
+    PUSH_PROVIDER: 'fcm',
+    FCM_API_BASE: fcm.url,
+    FCM_SERVICE_ACCOUNT: account,
+    ALERT_WEBHOOK_URL: `${alerts.url}/hook`,
+    NOTIFICATION_RETRY_SECONDS: '0,0',
+  });
+});
+
+afterAll(async () => {
+  await worker.close();
+  await Promise.all([mailgun.close(), fcm.close(), alerts.close(), rm(folder, { recursive: true })]);
+});
+
+async function metric(line: string): Promise<number> {
+  const { body } = await worker.get('/metrics');
+  const found = body.split('\n').find((text) => text.startsWith(`${line} `));
+  return found === undefined ? NaN : Number(found.split(' ').at(-1));
+}
+
+test('in production a mail leaves through Mailgun with text and HTML, and a push through FCM', async () => {
+  await inState(await worker.publish('email', ticketMail({ recipient: 'ana@example.com' })), 'completed');
+  await inState(await worker.publish('push-priority', turnPush({ fcm_tokens: ['phone'] })), 'completed');
+  const [mail] = mailgun.arrived;
+  expect(mail).toMatchObject({ to: 'ana@example.com', subject: 'Vaše ulaznice: Dinamo - Hajduk' });
+  expect(mail?.text).toContain('https://api.hns.hr/tickets');
+  expect(mail?.html).toContain('href="https://api.hns.hr/tickets"');
+  expect(fcm.arrived.map(({ token }) => token)).toEqual(['phone']);
+  expect(await metric('notification_email_sent_total{template="ticket_delivery"}')).toBe(1);
+  expect(await metric('notification_push_sent_total{template="queue_your_turn"}')).toBe(1);
+});
+
+test('in production the mailbox has no pages', async () => {
+  expect((await worker.get('/mailbox')).status).toBe(404);
+  expect((await worker.get('/mailbox/')).status).toBe(404);
+});
+
+test('a dead letter is an alert, without address, token or name', async () => {
+  mailgun.next.push({ status: 400 });
+  await inState(await worker.publish('email', ticketMail({ recipient: 'secret@example.com' })), 'failed');
+  const alert = await eventually(() => Promise.resolve(alerts.requests.at(-1)));
+  expect([alert.path, JSON.parse(alert.body)]).toMatchObject([
+    '/hook',
+    { text: expect.stringContaining('ticket_delivery is in the dead letter: mailgun answered 400') as string },
+  ]);
+  expect(alert.body).not.toMatch(/secret|example\.com|Horvat/);
+});
+
+test('the age of the oldest unsent message is told by template', async () => {
+  fcm.always = fcmError(429, 'QUOTA_EXCEEDED', { retryAfter: 2 });
+  const job = await worker.publish('push', turnPush({ template: 'queue_position', fcm_tokens: ['slow'] }));
+  await eventually(async () => (await metric('notification_push_oldest_unsent_seconds{template="queue_position"}')) > 0.5);
+  expect(await metric('notification_push_oldest_unsent_seconds{template="queue_your_turn"}')).toBe(0);
+  fcm.always = undefined;
+  await inState(job, 'completed');
+  expect(await metric('notification_push_oldest_unsent_seconds{template="queue_position"}')).toBe(0);
+  expect(await metric('notification_possible_duplicates_total{consumer="push"}')).toBe(0);
+});
+
+test('a queue that nobody serves makes the service unready, by name', async () => {
+  await eventually(async () => (await worker.get('/health/ready')).status === 200);
+  await worker.redis.flush();
+  const { status, body } = await worker.get('/health/ready');
+  expect([status, JSON.parse(body)]).toEqual([
+    503,
+    { status: 'down', down: ['consumer of email', 'consumer of push', 'consumer of push-priority'] },
+  ]);
+  // The consumers are alive and say so again within five seconds.
+  await eventually(async () => (await worker.get('/health/ready')).status === 200);
+});

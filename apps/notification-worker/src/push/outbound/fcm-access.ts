@@ -1,0 +1,88 @@
+import { importPKCS8, SignJWT } from 'jose';
+import { readFile } from 'node:fs/promises';
+import { z } from 'zod';
+import { post } from '#platform/sending/http-call';
+import { NotSent, ProviderDown } from '#platform/sending/send-errors';
+
+const SCOPE = 'https://www.googleapis.com/auth/firebase.messaging';
+const GRANT = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
+/** Google allows an hour at most. */
+const ASSERTION_SECONDS = 3600;
+/** A token is not used in its last minute: a call may wait for its turn. */
+const MARGIN_MS = 60_000;
+
+export const serviceAccount = z.object({
+  project_id: z.string().regex(/^[\w-]+$/),
+  client_email: z.string().min(1),
+  private_key: z.string().startsWith('-----BEGIN'),
+  private_key_id: z.string().optional(),
+  token_uri: z.url({ protocol: /^https?$/ }),
+});
+export type ServiceAccount = z.output<typeof serviceAccount>;
+
+const grant = z.object({ access_token: z.string().min(1), expires_in: z.number().positive() });
+
+/** Reads the file FCM_SERVICE_ACCOUNT names. Its content never stands in an error. */
+export async function readServiceAccount(path: string): Promise<ServiceAccount> {
+  const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    throw new Error(`FCM_SERVICE_ACCOUNT: cannot be read (${error.code ?? 'unknown'})`);
+  });
+  let content: unknown;
+  try {
+    content = JSON.parse(text);
+  } catch {
+    throw new Error('FCM_SERVICE_ACCOUNT: is not JSON');
+  }
+  const parsed = serviceAccount.safeParse(content);
+  if (parsed.success) return parsed.data;
+  const fields = [...new Set(parsed.error.issues.map(({ path: at }) => at.join('.')))];
+  throw new Error(`FCM_SERVICE_ACCOUNT: is no service account (${fields.join(', ')})`);
+}
+
+/** OAuth by service account: a signed assertion for a token that lives an hour; one request for all who wait for it. */
+export class FcmAccess {
+  private token: { readonly value: string; readonly until: number } | undefined;
+  private asking: Promise<string> | undefined;
+
+  constructor(
+    private readonly account: ServiceAccount,
+    private readonly timeoutMs: number,
+  ) {}
+
+  async accessToken(): Promise<string> {
+    if (this.token && Date.now() < this.token.until) return this.token.value;
+    this.asking ??= this.ask().finally(() => (this.asking = undefined));
+    return this.asking;
+  }
+
+  /** The provider no longer takes this one. */
+  forget(token: string): void {
+    if (this.token?.value === token) this.token = undefined;
+  }
+
+  private async ask(): Promise<string> {
+    const { client_email, private_key, private_key_id, token_uri } = this.account;
+    const assertion = await new SignJWT({ scope: SCOPE })
+      .setProtectedHeader({ alg: 'RS256', typ: 'JWT', ...(private_key_id ? { kid: private_key_id } : {}) })
+      .setIssuer(client_email)
+      .setAudience(token_uri)
+      .setIssuedAt()
+      .setExpirationTime(`${ASSERTION_SECONDS}s`)
+      .sign(await importPKCS8(private_key, 'RS256'));
+    const answer = await post({
+      url: token_uri,
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      body: new URLSearchParams({ grant_type: GRANT, assertion }).toString(),
+      timeoutMs: this.timeoutMs,
+    }).catch((error: unknown) => {
+      // Nothing has been sent to a device yet, whatever the token's server did.
+      throw new ProviderDown(`access token: ${error instanceof Error ? error.message : 'no answer'}`);
+    });
+    if (answer.status >= 500 || answer.status === 429) throw new ProviderDown(`access token: answered ${answer.status}`);
+    const granted = grant.safeParse(answer.body);
+    if (answer.status !== 200 || !granted.success) throw new NotSent(`access token: answered ${answer.status}`);
+    const until = Date.now() + granted.data.expires_in * 1000 - MARGIN_MS;
+    this.token = { value: granted.data.access_token, until };
+    return granted.data.access_token;
+  }
+}

@@ -1,0 +1,120 @@
+import { DEAD_TOKENS_EVENT, DEVICES_DESTINATION, type DeadTokens } from '#contracts/dead-tokens';
+import type { Outbox } from '#application/outbox';
+import type { TransactionManager } from '#application/transaction-manager';
+import { newId } from '#platform/ids';
+import { inside } from '#platform/postgres/transaction';
+import type { ProcessedMarks } from '#platform/redis/processed-marks';
+import type { Counter } from 'prom-client';
+
+/** The name under which marks and metrics know pushes; all lanes and providers share it. */
+const CONSUMER = 'push';
+
+export interface PushToClaim {
+  readonly messageId: string;
+  readonly broadcastId?: string;
+  readonly devices: number;
+}
+
+export type PushClaim =
+  | { readonly kind: 'finished' }
+  | { readonly kind: 'held' }
+  | { readonly kind: 'claimed'; readonly holder: string; readonly done: ReadonlySet<number> };
+
+/** What has become known since the last note; indexes into the job's tokens. */
+export interface Progress {
+  readonly done: readonly number[];
+  readonly deadTokens: readonly string[];
+  readonly refused: number;
+}
+
+/**
+ * The ledger of pushes: one row a job, the devices in it by their index. Claimed before the first request; noted while it goes
+ * on; then finished, or released when some are left for another try.
+ *
+ *   claim ──▶ held by us ──note──▶ … ──▶ finished (all are done with)
+ *                  │                └──▶ released (the rest is known not to have left, or counted)
+ *                  └─ died, and the lock ran out ──▶ claimed by another: the rest of it may be sent twice, and is counted
+ */
+export class PushLedger {
+  constructor(
+    private readonly transactions: TransactionManager,
+    private readonly outbox: Outbox,
+    private readonly options: {
+      readonly lockMs: number;
+      readonly marks?: ProcessedMarks;
+      readonly possibleDuplicates?: Pick<Counter<'consumer'>, 'inc'>;
+    },
+  ) {}
+
+  async claim({ messageId, broadcastId, devices }: PushToClaim): Promise<PushClaim> {
+    if (await this.options.marks?.has(CONSUMER, messageId)) return { kind: 'finished' };
+    const holder = newId();
+    const claim = await this.transactions.run(async (tx) => {
+      const [row] = await inside(tx).rows<{ done: number[]; left_behind: boolean }>(
+        `insert into push_progress (message_id, broadcast_id, devices, holder, claimed_at)
+         values ($1, $2, $3, $4, clock_timestamp())
+         on conflict (message_id) do update set holder = excluded.holder, claimed_at = clock_timestamp()
+         where push_progress.finished_at is null
+           and (push_progress.holder is null
+                or push_progress.claimed_at < clock_timestamp() - make_interval(secs => $5))
+         returning done, coalesce(old.holder is not null, false) as left_behind`,
+        [messageId, broadcastId ?? null, devices, holder, this.options.lockMs / 1000],
+      );
+      if (row) return row;
+      const [other] = await inside(tx).rows<{ finished: boolean }>(
+        'select finished_at is not null as finished from push_progress where message_id = $1',
+        [messageId],
+      );
+      return other?.finished ? 'finished' : 'held';
+    });
+    if (claim === 'finished') return { kind: 'finished' };
+    if (claim === 'held') return { kind: 'held' };
+    if (claim.left_behind) this.inDoubt(devices - claim.done.length);
+    return { kind: 'claimed', holder, done: new Set(claim.done) };
+  }
+
+  /** Counts pushes that may reach their device twice. */
+  inDoubt(pushes: number): void {
+    if (pushes > 0) this.options.possibleDuplicates?.inc({ consumer: CONSUMER }, pushes);
+  }
+
+  /**
+   * False: somebody else has taken the job over. What is told is kept even then: it is true. The tokens that died are told to
+   * the fans' context in the same commit.
+   */
+  async note(messageId: string, holder: string, progress: Progress, then: 'go on' | 'finish' | 'release'): Promise<boolean> {
+    const isOurs = await this.transactions
+      .run(async (tx) => {
+        if (progress.deadTokens.length > 0) await this.outbox.append(tx, [deadTokensMessage(progress.deadTokens)]);
+        const [row] = await inside(tx).rows<{ ours: boolean }>(
+          `update push_progress set
+           done = done || array(select unnest($3::smallint[]) except select unnest(done)),
+           dead = dead + $4, refused = refused + $5,
+           finished_at = case when $6 = 'finish' then clock_timestamp() else finished_at end,
+           claimed_at = case when holder = $2 then clock_timestamp() else claimed_at end,
+           holder = case when $6 = 'go on' or holder <> $2 then holder end
+         where message_id = $1 returning old.holder = $2 as ours`,
+          [messageId, holder, progress.done, progress.deadTokens.length, progress.refused, then],
+        );
+        return row?.ours === true;
+      })
+      .finally(() => {
+        if (then === 'finish') void this.options.marks?.add(CONSUMER, messageId);
+      });
+    return isOurs;
+  }
+}
+
+function deadTokensMessage(tokens: readonly string[]): {
+  id: string;
+  destination: string;
+  event: string;
+  body: DeadTokens;
+} {
+  return {
+    id: newId(),
+    destination: DEVICES_DESTINATION,
+    event: DEAD_TOKENS_EVENT,
+    body: { fcm_tokens: [...tokens], found_at: new Date().toISOString() },
+  };
+}

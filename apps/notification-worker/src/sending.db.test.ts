@@ -1,0 +1,341 @@
+import { JOBS_PREFIX, type EmailJob, type JobQueue, type PushJob } from '#contracts/queue-jobs';
+import { notificationJobOptions } from '#platform/jobs/job-policy';
+import { createLogger } from '#platform/logging/logger';
+import { BullmqDestination } from '#platform/outbox/bullmq-destination';
+import { OutboxRelay } from '#platform/outbox/outbox-relay';
+import { createTestDatabase, createTestRedis, type TestDatabase, type TestRedis } from '#testing/test-database';
+import { Queue, type Job } from 'bullmq';
+import { Redis } from 'ioredis';
+import { Mailgun } from './email/outbound/mailgun.ts';
+import type { DeviceResult, OutgoingPush } from './push/application/ports.ts';
+import { PushProvider } from './push/application/ports.ts';
+import { Fcm } from './push/outbound/fcm.ts';
+import { OpenGate, SharedGate } from '#platform/sending/provider-gate';
+import { bareWorker, type BareOptions, type BareWorker } from './testing/bare-worker.ts';
+import { fcmError, FcmPeer } from './testing/fcm-peer.ts';
+import { mostInOneSecond } from '#testing/sliding-second';
+import { ticketMail, turnPush } from './testing/jobs.ts';
+import { MailgunPeer } from './testing/mailgun-peer.ts';
+import { eventually, inState } from './testing/running-worker.ts';
+
+let testDatabase: TestDatabase;
+let testRedis: TestRedis;
+let connection: Redis;
+let mailgun: MailgunPeer;
+let fcm: FcmPeer;
+let workers: BareWorker[];
+let queues: Map<JobQueue, Queue>;
+
+beforeAll(async () => {
+  [testDatabase, testRedis] = await Promise.all([createTestDatabase(), createTestRedis()]);
+  connection = new Redis(testRedis.url, { maxRetriesPerRequest: null });
+});
+
+beforeEach(async () => {
+  await testRedis.flush();
+  workers = [];
+  queues = new Map();
+  [mailgun, fcm] = await Promise.all([MailgunPeer.start(), FcmPeer.start()]);
+});
+
+afterEach(async () => {
+  await Promise.all(workers.map((worker) => worker.close()));
+  await Promise.all([...queues.values()].map((queue) => queue.close()));
+  await Promise.all([mailgun.close(), fcm.close()]);
+});
+
+afterAll(async () => {
+  await connection.quit();
+  await Promise.all([testDatabase.drop(), testRedis.close()]);
+});
+
+const queue = (name: JobQueue): Queue => {
+  const known = queues.get(name) ?? new Queue(name, { connection, prefix: JOBS_PREFIX });
+  queues.set(name, known);
+  return known;
+};
+const publish = (name: JobQueue, job: EmailJob | PushJob): Promise<Job> =>
+  queue(name).add(job.template, job, notificationJobOptions(job.job_id));
+
+async function work(options: Partial<BareOptions> = {}): Promise<BareWorker> {
+  const worker = await bareWorker({
+    databaseUrl: testDatabase.url,
+    redisUrl: testRedis.url,
+    mails: new Mailgun({ ...mailgun.settings, timeoutMs: 400 }),
+    pushes: new Fcm({ base: fcm.url, account: fcm.account, timeoutMs: 2000 }),
+    gate: (redis) =>
+      new SharedGate(redis, { provider: 'test', callsPerSecond: 10_000, onBreaker: () => undefined, tryEveryMs: 300 }),
+    retrySeconds: [0, 0],
+    lockMs: 300,
+    ...options,
+  });
+  workers.push(worker);
+  worker.start();
+  return worker;
+}
+
+const mailsTo = (to: string): number => mailgun.arrived.filter((mail) => mail.to === to).length;
+const manyMails = (count: number): Promise<Job[]> =>
+  Promise.all(Array.from({ length: count }, (_, n) => publish('email', ticketMail({ recipient: `fan${n}@example.com` }))));
+
+describe('a mail through a provider', () => {
+  test('leaves once, also when it comes again after Redis has forgotten everything, 40 days later', async () => {
+    await work();
+    const mail = ticketMail({ recipient: 'once@example.com' });
+    await inState(await publish('email', mail), 'completed');
+    await testRedis.flush();
+    await workers[0]?.database.query(`update inbox set finished_at = finished_at - interval '40 days', claimed_at = null`);
+    await inState(await publish('email', mail), 'completed');
+    expect((await queue('email').getJob(mail.job_id))?.returnvalue).toBe('duplicate');
+    expect(mailsTo('once@example.com')).toBe(1);
+  });
+
+  test.each([
+    { ledger: false, arrived: 2 },
+    { ledger: true, arrived: 1 },
+  ])('delivered to two workers, with the ledger $ledger it arrives $arrived times', async ({ ledger, arrived }) => {
+    await work({ ledger });
+    const mail = ticketMail({ recipient: `ledger-${ledger}@example.com` });
+    for (let time = 0; time < 2; time += 1) {
+      await inState(await publish('email', mail), 'completed');
+      await testRedis.flush();
+    }
+    expect(mailsTo(mail.recipient)).toBe(arrived);
+  });
+
+  test('that was taken without an answer is sent once more, counted, and then left to people', async () => {
+    const worker = await work();
+    const mail = ticketMail({ recipient: 'doubt@example.com' });
+    mailgun.next.push('accept, then swallow', 'accept, then swallow');
+    const job = await publish('email', mail);
+    await inState(job, 'failed');
+    expect((await queue('email').getJob(mail.job_id))?.failedReason).toMatch(/without an answer/);
+    expect([mailsTo(mail.recipient), worker.possibleDuplicates(), worker.deadLetters]).toEqual([
+      2,
+      1,
+      ['dead letter email ticket_delivery'],
+    ]);
+  });
+
+  test('that the provider refuses for good is in the dead letter after one try', async () => {
+    const worker = await work();
+    mailgun.next.push({ status: 400, body: { message: 'no such address' } });
+    const job = await publish('email', ticketMail());
+    await inState(job, 'failed');
+    expect([mailgun.requests, worker.deadLetters.length, worker.possibleDuplicates()]).toEqual([1, 1, 0]);
+  });
+
+  test('whose use is over is dropped as expired', async () => {
+    await work();
+    const mail = ticketMail({ useful_until: new Date(Date.now() - 1000).toISOString() });
+    await inState(await publish('email', mail), 'completed');
+    expect([(await queue('email').getJob(mail.job_id))?.returnvalue, mailgun.requests]).toEqual(['expired', 0]);
+  });
+});
+
+describe('a provider that is down, then slow, then well', () => {
+  test('control: without the breaker every mail ends in the dead letter', async () => {
+    const worker = await work({ gate: () => new OpenGate() });
+    mailgun.always = { status: 503 };
+    await manyMails(40);
+    await eventually(() => Promise.resolve(worker.deadLetters.length === 40));
+    expect(mailgun.requests).toBe(120);
+  });
+
+  test('with the breaker no mail is lost, none arrives twice, and none ends in the dead letter', async () => {
+    const worker = await work({ retrySeconds: [1, 1] });
+    mailgun.always = { status: 503 };
+    const jobs = await manyMails(40);
+    await new Promise((resolve) => setTimeout(resolve, 4000));
+    // 20 calls open it; then one try every 300 ms: not one call a job and retry.
+    expect(mailgun.requests).toBeGreaterThanOrEqual(20);
+    expect(mailgun.requests).toBeLessThan(50);
+    mailgun.next.push({ status: 429, headers: { 'retry-after': '1' } });
+    mailgun.always = undefined;
+    await Promise.all(jobs.map((job) => inState(job, 'completed', 20_000)));
+    expect([mailgun.arrived.length, new Set(mailgun.arrived.map(({ to }) => to)).size]).toEqual([40, 40]);
+    expect([worker.deadLetters, worker.possibleDuplicates()]).toEqual([[], 0]);
+  }, 40_000);
+
+  test('a 429 costs no attempt', async () => {
+    await work();
+    mailgun.next.push({ status: 429, headers: { 'retry-after': '1' } });
+    const mail = ticketMail();
+    await inState(await publish('email', mail), 'completed');
+    expect((await queue('email').getJob(mail.job_id))?.attemptsMade).toBe(1);
+  });
+});
+
+test('a rollout with two workers side by side keeps the limit in every second', async () => {
+  const options: Partial<BareOptions> = {
+    mailsAtOnce: 50,
+    gate: (redis) => new SharedGate(redis, { provider: 'rollout', callsPerSecond: 100, onBreaker: () => undefined }),
+    mails: new Mailgun(mailgun.settings),
+  };
+  const old = await work(options);
+  const jobs = await manyMails(350);
+  await eventually(() => Promise.resolve(mailgun.requests > 80));
+  await work(options);
+  await eventually(() => Promise.resolve(mailgun.requests > 200));
+  await old.stop();
+  await Promise.all(jobs.map((job) => inState(job, 'completed', 20_000)));
+  expect(mailgun.arrived).toHaveLength(350);
+  expect(mostInOneSecond(mailgun.times)).toBeLessThanOrEqual(100);
+}, 40_000);
+
+describe('a Redis that loses everything', () => {
+  /** From the outbox into Redis, as the monolith's relay does it. */
+  async function relay(worker: BareWorker, mails: readonly EmailJob[]): Promise<void> {
+    for (const mail of mails) {
+      await worker.database.query(`insert into outbox (id, destination, event, body) values ($1, 'email', 'test', $2)`, [
+        mail.job_id,
+        JSON.stringify(mail),
+      ]);
+    }
+    const destination = new BullmqDestination('email', connection);
+    await new OutboxRelay(worker.database, destination, createLogger({ service: 'test', level: 'silent' })).runOnce();
+    await destination.close();
+  }
+
+  test('in the middle of a mailing costs no mail, and brings none a second time', async () => {
+    const worker = await work({ mailsAtOnce: 2 });
+    const mails = Array.from({ length: 60 }, (_, n) => ticketMail({ recipient: `wiped${n}@example.com` }));
+    mailgun.always = undefined;
+    await relay(worker, mails);
+    await eventually(() => Promise.resolve(mailgun.arrived.length > 10));
+    await testRedis.flush();
+    const whenWiped = mailgun.arrived.length;
+    expect(whenWiped).toBeLessThan(60);
+    await worker.jobs.restoreOnce();
+    await eventually(() => Promise.resolve(new Set(mailgun.arrived.map(({ to }) => to)).size === 60));
+    expect(mailgun.arrived).toHaveLength(60);
+    await eventually(async () => {
+      const [left] = await worker.database.query<{ count: number }[]>('select count(*)::int as count from queued_jobs');
+      return left?.count === 0;
+    });
+  });
+
+  test('is looked after once; while it knows its jobs nothing is put back', async () => {
+    const worker = await work();
+    await worker.jobs.restoreOnce();
+    await worker.database.query(`insert into queued_jobs (message_id, queue, body) values (gen_random_uuid(), 'email', $1)`, [
+      JSON.stringify(ticketMail()),
+    ]);
+    await worker.jobs.restoreOnce();
+    expect(await queue('email').getJobCountByTypes('waiting', 'active', 'completed', 'failed')).toBe(0);
+    await worker.database.query('delete from queued_jobs');
+  });
+});
+
+describe('a push through a provider', () => {
+  const tokens = (count: number): string[] => Array.from({ length: count }, (_, n) => `device-${n}`);
+
+  test('what failed is tried again, what arrived is not, dead tokens are told to the monolith', async () => {
+    const worker = await work({ callsAtOnce: 20 });
+    fcm.devices.set('device-3', fcmError(404, 'UNREGISTERED'));
+    fcm.devices.set('device-5', fcmError(503, 'UNAVAILABLE'));
+    const push = turnPush({ fcm_tokens: tokens(50) });
+    const job = await publish('push', push);
+    await inState(job, 'failed');
+    expect([fcm.arrived.length, new Set(fcm.arrived.map(({ token }) => token)).size]).toEqual([48, 48]);
+    // The dead letter goes on where it stopped.
+    fcm.devices.delete('device-5');
+    await (await queue('push').getJob(push.job_id))?.retry();
+    await inState(job, 'completed');
+    expect([fcm.arrived.length, fcm.arrived.at(-1)?.token]).toEqual([49, 'device-5']);
+    const told = await worker.database.query<{ body: { fcm_tokens: string[] } }[]>(
+      `select body from outbox where destination = 'devices'`,
+    );
+    expect(told.map(({ body }) => body.fcm_tokens)).toEqual([['device-3']]);
+  });
+
+  test('of 500 whose worker dies: all arrive, only those in doubt twice, and those are counted', async () => {
+    const dying = new DyingProvider(new Fcm({ base: fcm.url, account: fcm.account }), 3);
+    const frozen = await work({ pushes: dying, pushesAtOnce: 1, callsAtOnce: 100, lockMs: 500 });
+    const push = turnPush({ fcm_tokens: tokens(500) });
+    await publish('push', push);
+    await eventually(() => Promise.resolve(dying.isFrozen));
+    // Redis loses everything, too: what is known stands in PostgreSQL alone.
+    await testRedis.flush();
+    await new Promise((resolve) => setTimeout(resolve, 600));
+    const heir = await work({ callsAtOnce: 100, lockMs: 500 });
+    await inState(await publish('push', push), 'completed');
+    // Three groups had been answered; the third was not noted yet, the rest was never sent.
+    expect([new Set(fcm.arrived.map(({ token }) => token)).size, fcm.arrived.length]).toEqual([500, 600]);
+    expect(heir.possibleDuplicates()).toBe(300);
+    dying.wakeUp();
+    await frozen.stop();
+  });
+
+  test('a worker that is told to stop puts down a long push between two groups, and another one goes on there', async () => {
+    fcm.delayMs = 60;
+    const first = await work({ callsAtOnce: 20, lockMs: 20_000 });
+    const push = turnPush({ fcm_tokens: tokens(200) });
+    const job = await publish('push', push);
+    await eventually(() => Promise.resolve(fcm.arrived.length >= 40));
+    await first.stop();
+    expect(fcm.arrived.length).toBeLessThan(200);
+    expect(await job.getState()).toBe('waiting');
+    const second = await work({ lockMs: 20_000 });
+    await inState(job, 'completed');
+    expect([fcm.arrived.length, second.possibleDuplicates()]).toEqual([200, 0]);
+  });
+
+  test('of a broadcast carries a range; its progress is known, and a second time reaches nobody', async () => {
+    const worker = await work();
+    const id = '0190f3a2-7c11-7d32-9f00-5b2e9c4d7e81';
+    await worker.database.query(`insert into broadcasts (id, template, devices) values ($1, 'match_changed', 700)`, [id]);
+    await worker.database.query(`insert into broadcast_devices select $1, n, 'device-' || n from generate_series(0, 699) n`, [
+      id,
+    ]);
+    const range = (job_id: string, from: number, to: number): PushJob => {
+      const { user_id: _user, fcm_tokens: _tokens, ...push } = turnPush({ template: 'match_changed', priority: 'normal' });
+      return { ...push, job_id, broadcast_id: id, range: { from, to } } as never;
+    };
+    const [a, b] = [range('r1', 0, 500), range('r2', 500, 700)];
+    for (const job of [a, b]) await inState(await publish('push', job), 'completed');
+    await testRedis.flush();
+    await inState(await publish('push', a), 'completed');
+    expect([fcm.arrived.length, new Set(fcm.arrived.map(({ token }) => token)).size]).toEqual([700, 700]);
+    const progress = await new (await import('./push/outbound/postgres-broadcasts.ts')).PostgresBroadcasts(
+      worker.database,
+    ).progress();
+    expect(progress).toEqual([{ id, template: 'match_changed', devices: 700, done: 700, dead: 0, refused: 0 }]);
+  });
+
+  test('that is urgent is handed over at once while a mailing uses up its calls', async () => {
+    await work({
+      gate: (redis) => new SharedGate(redis, { provider: 'lanes', callsPerSecond: 100, onBreaker: () => undefined }),
+    });
+    const slow = await Promise.all(
+      [1, 2, 3, 4].map((n) => publish('push', turnPush({ fcm_tokens: tokens(100).map((t) => `${t}-${n}`) }))),
+    );
+    await eventually(() => Promise.resolve(fcm.arrived.length >= 90));
+    const startedAt = performance.now();
+    const urgent = turnPush({ fcm_tokens: ['urgent'] });
+    await publish('push-priority', urgent);
+    await eventually(() => Promise.resolve(fcm.arrived.some(({ token }) => token === 'urgent')));
+    expect(performance.now() - startedAt).toBeLessThan(500);
+    expect(fcm.arrived.length).toBeLessThan(300);
+    await Promise.all(slow.map((job) => inState(job, 'completed', 15_000)));
+  }, 30_000);
+});
+
+/** Answers some groups, then takes one and never says what became of it. */
+class DyingProvider extends PushProvider {
+  isFrozen = false;
+  wakeUp: () => void = () => undefined;
+  constructor(
+    private readonly inner: PushProvider,
+    private left: number,
+  ) {
+    super();
+  }
+  async send(push: OutgoingPush): Promise<readonly DeviceResult[]> {
+    this.left -= 1;
+    const results = await this.inner.send(push);
+    if (this.left > 0) return results;
+    this.isFrozen = true;
+    return new Promise((resolve) => (this.wakeUp = () => resolve(results)));
+  }
+}

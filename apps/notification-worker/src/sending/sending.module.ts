@@ -1,0 +1,77 @@
+import { RelayLoop } from '#platform/outbox/relay-loop';
+import { Module, type BeforeApplicationShutdown, type DynamicModule } from '@nestjs/common';
+import type { WorkerParts } from '../parts.ts';
+import { OpenGate, SharedGate, type Gate } from '#platform/sending/provider-gate';
+import { QueuedJobs } from '#platform/jobs/queued-jobs';
+
+/** How soon a Redis that has lost its jobs is noticed. */
+const RESTORE_EVERY_MS = 5000;
+
+/** The doors to the two providers. */
+export class Gates {
+  constructor(
+    readonly email: Gate,
+    readonly push: Gate,
+  ) {}
+}
+
+/** Looks for jobs that Redis has lost, from the start of the service to its end. */
+export class JobRestorer implements BeforeApplicationShutdown {
+  private readonly loop: RelayLoop;
+
+  constructor(
+    private readonly jobs: QueuedJobs,
+    { logger }: Pick<WorkerParts, 'logger'>,
+  ) {
+    this.loop = new RelayLoop('lost jobs', () => jobs.restoreOnce(), logger, RESTORE_EVERY_MS);
+  }
+
+  start(): void {
+    this.loop.start();
+  }
+
+  async beforeApplicationShutdown(): Promise<void> {
+    await this.loop.stop();
+    await this.jobs.close();
+  }
+}
+
+/** What both channels have in common on the way out. */
+@Module({})
+export class SendingModule {
+  static register(parts: WorkerParts): DynamicModule {
+    const { config, redis, alerts, database, logger } = parts;
+    const gate = (provider: string, callsPerSecond: number): Gate =>
+      provider === 'mailbox'
+        ? new OpenGate()
+        : new SharedGate(redis, {
+            provider,
+            callsPerSecond,
+            onBreaker: (name, state) =>
+              alerts.raise({
+                about: `breaker ${name} ${state}`,
+                text:
+                  state === 'opened'
+                    ? `${name} failed 20 times in a row; its queue rests, one try every 5 s, nothing is lost`
+                    : `${name} answers again; its queue goes on`,
+              }),
+          });
+    return {
+      module: SendingModule,
+      global: true,
+      providers: [
+        { provide: QueuedJobs, useFactory: () => new QueuedJobs(database, redis, logger) },
+        { provide: JobRestorer, inject: [QueuedJobs], useFactory: (jobs: QueuedJobs) => new JobRestorer(jobs, parts) },
+        {
+          provide: Gates,
+          useFactory: () =>
+            new Gates(
+              gate(config.EMAIL_PROVIDER, config.EMAIL_RATE_PER_SECOND),
+              gate(config.PUSH_PROVIDER, config.PUSH_CALLS_PER_SECOND),
+            ),
+        },
+      ],
+      exports: [Gates, QueuedJobs],
+    };
+  }
+}

@@ -1,0 +1,134 @@
+import { JOBS_PREFIX } from '#contracts/queue-jobs';
+import { createLogger } from '#platform/logging/logger';
+import { PostgresOutbox } from '#platform/outbox/postgres-outbox';
+import { openDatabase } from '#platform/postgres/database';
+import { SendClaims } from '#platform/postgres/delivery-ledger';
+import { PostgresTransactionManager } from '#platform/postgres/transaction-manager';
+import { ProcessedMarks } from '#platform/redis/processed-marks';
+import { closeRedis, connectRedis, whenReady, type RedisConnection } from '#platform/redis/redis-connection';
+import { OldestUnsent } from '#platform/jobs/oldest-unsent';
+import { QueueSizes } from '#platform/jobs/queue-sizes';
+import { Registry } from 'prom-client';
+import type { DataSource } from 'typeorm';
+import type { MailProvider } from '../email/application/ports.ts';
+import { SendMail } from '../email/application/send-mail.ts';
+import { EmailMetrics } from '../email/inbound/email-metrics.ts';
+import { EmailProcessor } from '../email/inbound/email.processor.ts';
+import { ProvidedMails } from '../email/outbound/provided-mails.ts';
+import type { PushProvider } from '../push/application/ports.ts';
+import { SendPush } from '../push/application/send-push.ts';
+import { PushMetrics } from '../push/inbound/push-metrics.ts';
+import { PushProcessor } from '../push/inbound/push.processor.ts';
+import { PostgresBroadcasts } from '../push/outbound/postgres-broadcasts.ts';
+import { ProvidedPushes } from '../push/outbound/provided-pushes.ts';
+import { PushLedger } from '../push/outbound/push-ledger.ts';
+import type { Gate } from '#platform/sending/provider-gate';
+import { QueuedJobs } from '#platform/jobs/queued-jobs';
+
+export interface BareOptions {
+  readonly databaseUrl: string;
+  readonly redisUrl: string;
+  readonly mails?: MailProvider;
+  readonly pushes?: PushProvider;
+  readonly gate: (redis: RedisConnection) => Gate;
+  readonly retrySeconds?: readonly number[];
+  readonly lockMs?: number;
+  /** False: the house without its guarantee, every message is new. */
+  readonly ledger?: boolean;
+  readonly mailsAtOnce?: number;
+  readonly pushesAtOnce?: number;
+  /** Tokens a pass to the provider; the gate may give fewer. */
+  readonly callsAtOnce?: number;
+}
+
+/** Without the ledger: whatever comes is sent. */
+class NoClaims extends SendClaims {
+  override claim(): Promise<{ kind: 'claimed'; token: string; possibleDuplicate: boolean }> {
+    return Promise.resolve({ kind: 'claimed', token: '', possibleDuplicate: false });
+  }
+  override finish(): Promise<void> {
+    return Promise.resolve();
+  }
+  override release(): Promise<void> {
+    return Promise.resolve();
+  }
+}
+
+/** Both channels from the queue to a provider, as the modules put them together, without Nest and HTTP around them. */
+export interface BareWorker {
+  readonly database: DataSource;
+  readonly redis: RedisConnection;
+  readonly deadLetters: string[];
+  readonly registry: Registry;
+  readonly jobs: QueuedJobs;
+  /** Pushes and mails that may have arrived twice. */
+  possibleDuplicates(): number;
+  start(): void;
+  stop(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export async function bareWorker(options: BareOptions): Promise<BareWorker> {
+  const { databaseUrl, redisUrl, lockMs = 20_000, retrySeconds = [30, 300] } = options;
+  const database = await openDatabase({ url: databaseUrl, name: 'bare-worker' });
+  const redis = connectRedis(redisUrl, { name: 'bare-worker', sharedWrites: true });
+  const connection = connectRedis(redisUrl, { name: 'bare-worker-jobs', forJobs: true });
+  await whenReady(redis);
+  let doubts = 0;
+  const possibleDuplicates = { inc: (_labels: unknown, count = 1): void => void (doubts += count) } as never;
+  const transactions = new PostgresTransactionManager(database, { deadlineMs: 10_000 });
+  const marks = new ProcessedMarks(redis);
+  const registry = new Registry();
+  const gate = options.gate(redis);
+  const deadLetters: string[] = [];
+  const jobs = new QueuedJobs(database, redis, createLogger({ service: 'bare', level: 'silent' }));
+  const common = {
+    connection,
+    retrySeconds,
+    logger: createLogger({ service: 'bare', level: 'silent' }),
+    jobs,
+    alerts: { raise: ({ about }: { about: string }) => void deadLetters.push(about) },
+  };
+  const clock = { now: () => new Date() };
+  const sizes = new QueueSizes(redis, JOBS_PREFIX, ['email']);
+  const oldest = new OldestUnsent(redis, JOBS_PREFIX, ['email']);
+  const processors: (EmailProcessor | PushProcessor)[] = [];
+  if (options.mails) {
+    const Claims = options.ledger === false ? NoClaims : SendClaims;
+    const mails = new ProvidedMails(options.mails, new Claims(transactions, { lockMs, marks, possibleDuplicates }), gate);
+    const sendMail = new SendMail(mails, { ticketsUrl: 'http://127.0.0.1/tickets' }, clock);
+    const metrics = new EmailMetrics(registry, sizes, oldest);
+    processors.push(new EmailProcessor(sendMail, metrics, { ...common, concurrency: options.mailsAtOnce ?? 10 }));
+  }
+  if (options.pushes) {
+    const ledger = new PushLedger(transactions, new PostgresOutbox(), { lockMs, marks, possibleDuplicates });
+    const sendPush = new SendPush(new ProvidedPushes(options.pushes, ledger, gate, options.callsAtOnce), clock);
+    const metrics = new PushMetrics(registry, sizes, oldest);
+    const devices = new PostgresBroadcasts(database);
+    const concurrency = { 'push-priority': options.pushesAtOnce ?? 4, push: options.pushesAtOnce ?? 4 };
+    processors.push(new PushProcessor(sendPush, metrics, { ...common, devices, concurrency }));
+  }
+  let stopped: Promise<void> | undefined;
+  const stop = (): Promise<void> =>
+    (stopped ??= (async () => {
+      for (const processor of processors) processor.onModuleDestroy();
+      await Promise.all(processors.map((processor) => processor.beforeApplicationShutdown()));
+    })());
+  return {
+    database,
+    redis,
+    deadLetters,
+    jobs,
+    registry,
+    possibleDuplicates: () => doubts,
+    start: () => processors.forEach((processor) => processor.start()),
+    stop,
+    close: async () => {
+      await stop();
+      await Promise.all([jobs.close(), sizes.beforeApplicationShutdown(), oldest.beforeApplicationShutdown()]);
+      connection.disconnect();
+      await closeRedis(redis);
+      await database.destroy();
+    },
+  };
+}

@@ -1,0 +1,68 @@
+import { HttpPeer, type PeerAnswer } from './http-peer.ts';
+
+export interface ArrivedMail {
+  readonly at: number;
+  readonly to: string;
+  readonly from: string;
+  readonly subject: string;
+  readonly text: string;
+  readonly html: string;
+  readonly messageId: string;
+}
+
+/** Mailgun's messages endpoint, as its documentation describes it. What it accepted it keeps. */
+export class MailgunPeer {
+  readonly arrived: ArrivedMail[] = [];
+  /** What the next requests meet; then all is accepted. `accept`: taken, and then … */
+  readonly next: (PeerAnswer | 'accept, then swallow')[] = [];
+  /** Stays until it is undefined again. */
+  always: PeerAnswer | undefined;
+  readonly settings: { readonly base: string; readonly domain: string; readonly apiKey: string; readonly from: string };
+
+  private constructor(private readonly peer: HttpPeer) {
+    this.settings = { base: peer.url, domain: 'mail.example.org', apiKey: 'key-peer', from: 'HNS tickets <tickets@hns.hr>' };
+  }
+
+  static async start(): Promise<MailgunPeer> {
+    const holder: { peer?: MailgunPeer } = {};
+    const http = await HttpPeer.start(({ path, headers, body, at }) => {
+      const self = holder.peer as MailgunPeer;
+      const planned = self.next.shift() ?? self.always;
+      if (planned && planned !== 'accept, then swallow') return planned;
+      if (headers.authorization !== `Basic ${Buffer.from('api:key-peer').toString('base64')}`) return { status: 401 };
+      if (path !== '/v3/mail.example.org/messages') return { status: 404 };
+      const form = new URLSearchParams(body);
+      const missing = ['from', 'to', 'subject', 'text'].filter((field) => !form.get(field));
+      if (missing.length > 0) return { status: 400, body: { message: `${missing[0]} parameter is missing` } };
+      if (!/^[^@\s]+@[^@\s]+\.[a-z]+$/.test(form.get('to') ?? '')) {
+        return { status: 400, body: { message: `'to' parameter is not a valid address: ${form.get('to')}` } };
+      }
+      const field = (name: string): string => form.get(name) ?? '';
+      self.arrived.push({
+        at,
+        to: field('to'),
+        from: field('from'),
+        subject: field('subject'),
+        text: field('text'),
+        html: field('html'),
+        messageId: field('h:Message-Id'),
+      });
+      if (planned) return 'swallow';
+      return { status: 200, body: { id: field('h:Message-Id'), message: 'Queued. Thank you.' } };
+    });
+    holder.peer = new MailgunPeer(http);
+    return holder.peer;
+  }
+
+  get requests(): number {
+    return this.peer.requests.length;
+  }
+
+  get times(): number[] {
+    return this.peer.requests.map(({ at }) => at);
+  }
+
+  close(): Promise<void> {
+    return this.peer.close();
+  }
+}

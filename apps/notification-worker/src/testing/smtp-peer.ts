@@ -1,0 +1,128 @@
+import net from 'node:net';
+import type { ArrivedMail } from './mailgun-peer.ts';
+
+/** Where a session goes wrong, once. `accept, then swallow`: the message is taken and the 250 never comes. */
+export type SmtpFault =
+  | { readonly at: 'AUTH' | 'MAIL' | 'RCPT' | 'DATA' | 'MESSAGE'; readonly reply: string }
+  | 'accept, then swallow'
+  | 'hang up at greeting';
+
+/** A mail server that speaks enough of RFC 5321 for one client, and keeps what it accepted. */
+export class SmtpPeer {
+  readonly arrived: ArrivedMail[] = [];
+  readonly next: SmtpFault[] = [];
+  private readonly sockets = new Set<net.Socket>();
+  private readonly server = net.createServer((socket) => this.session(socket));
+
+  static async start(): Promise<SmtpPeer> {
+    const peer = new SmtpPeer();
+    await new Promise<void>((resolve) => peer.server.listen(0, '127.0.0.1', resolve));
+    return peer;
+  }
+
+  get url(): string {
+    return `smtp://user:p%40ss@127.0.0.1:${(this.server.address() as net.AddressInfo).port}`;
+  }
+
+  async close(): Promise<void> {
+    for (const socket of this.sockets) socket.destroy();
+    await new Promise((resolve) => this.server.close(resolve));
+  }
+
+  private session(socket: net.Socket): void {
+    this.sockets.add(socket);
+    socket.on('error', () => undefined).on('close', () => this.sockets.delete(socket));
+    if (this.next[0] === 'hang up at greeting') {
+      this.next.shift();
+      return void socket.destroy();
+    }
+    const say = (line: string): void => void socket.write(`${line}\r\n`);
+    const envelope = { from: '', to: '' };
+    let inMessage = false;
+    let buffered = '';
+    say('220 peer ESMTP');
+    socket.on('data', (bytes) => {
+      buffered += bytes.toString('utf8');
+      for (;;) {
+        const end = inMessage ? buffered.indexOf('\r\n.\r\n') : buffered.indexOf('\r\n');
+        if (end < 0) return;
+        const part = buffered.slice(0, end);
+        buffered = buffered.slice(end + (inMessage ? 5 : 2));
+        if (inMessage) {
+          inMessage = false;
+          this.message(part, envelope, say);
+        } else inMessage = this.command(part, envelope, say, socket);
+      }
+    });
+  }
+
+  private command(
+    line: string,
+    envelope: { from: string; to: string },
+    say: (line: string) => void,
+    socket: net.Socket,
+  ): boolean {
+    const verb = line.split(/[ :]/)[0]?.toUpperCase() ?? '';
+    const [fault] = this.next;
+    if (typeof fault === 'object' && fault.at === verb) {
+      this.next.shift();
+      say(fault.reply);
+      return false;
+    }
+    const address = /<([^>]*)>/.exec(line)?.[1] ?? '';
+    if (verb === 'EHLO') socket.write('250-peer\r\n250-8BITMIME\r\n250-SMTPUTF8\r\n250 AUTH PLAIN\r\n');
+    else if (verb === 'AUTH') say(line === `AUTH PLAIN ${Buffer.from('\0user\0p@ss').toString('base64')}` ? '235 ok' : '535 no');
+    else if (verb === 'MAIL') say(((envelope.from = address), '250 ok'));
+    else if (verb === 'RCPT') say(((envelope.to = address), '250 ok'));
+    else if (verb === 'DATA') say('354 go on');
+    else if (verb === 'QUIT') socket.end('221 bye\r\n');
+    else say('250 ok');
+    return verb === 'DATA';
+  }
+
+  private message(source: string, envelope: { from: string; to: string }, say: (line: string) => void): void {
+    const fault = this.next[0];
+    if (typeof fault === 'object' && fault.at === 'MESSAGE') {
+      this.next.shift();
+      return say(fault.reply);
+    }
+    const header = (name: string): string => new RegExp(`^${name}: (.*(?:\\r\\n[ \\t].*)*)`, 'im').exec(source)?.[1] ?? '';
+    this.arrived.push({
+      at: performance.now(),
+      to: envelope.to,
+      from: header('From'),
+      subject: decodeWords(header('Subject')),
+      text: partOf(source, 'text/plain'),
+      html: partOf(source, 'text/html'),
+      messageId: header('Message-ID'),
+    });
+    if (fault === 'accept, then swallow') return void this.next.shift();
+    say('250 queued');
+  }
+}
+
+/** RFC 2047: `=?UTF-8?Q?…?=` and `=?UTF-8?B?…?=`. */
+function decodeWords(text: string): string {
+  return text
+    .replace(/\?=\s+=\?/g, '?==?')
+    .replace(/=\?utf-8\?([qb])\?([^?]*)\?=/gi, (_, kind: string, word: string) =>
+      kind.toLowerCase() === 'b' ? Buffer.from(word, 'base64').toString('utf8') : quotedPrintable(word.replaceAll('_', ' ')),
+    );
+}
+
+function quotedPrintable(text: string): string {
+  const bytes = text
+    .replace(/=\r\n/g, '')
+    .replace(/=([0-9A-F]{2})/gi, (_, hex: string) => String.fromCharCode(parseInt(hex, 16)));
+  return Buffer.from(bytes, 'latin1').toString('utf8');
+}
+
+function partOf(source: string, type: string): string {
+  const boundary = /boundary="([^"]+)"/.exec(source)?.[1] ?? '\0';
+  const part = source.split(`--${boundary}`).find((piece) => piece.includes(`Content-Type: ${type}`)) ?? '';
+  const at = part.indexOf('\r\n\r\n');
+  const body = part.slice(at + 4).replace(/\r\n$/, '');
+  const encoding = /Content-Transfer-Encoding: (\S+)/i.exec(part)?.[1] ?? '7bit';
+  if (encoding === 'base64') return Buffer.from(body, 'base64').toString('utf8').replaceAll('\r\n', '\n');
+  return (encoding === 'quoted-printable' ? quotedPrintable(body) : body).replaceAll('\r\n', '\n');
+}

@@ -1,0 +1,148 @@
+// `npm run bench:notifications`: how fast messages leave, each figure beside the plain thing it is built on, in the same run.
+// Prints a table and writes bench/results. Ends with 0 whatever the figures are; with 1 when something failed or, under --gate,
+// a floor is missed. Limits are off, except where a limit is what is measured.
+import { mkdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { parseArgs } from 'node:util';
+import { explain } from '../tools/local/trouble.ts';
+import { describeMachine } from './instruments/machine.ts';
+import { markdownTable } from './instruments/markdown-table.ts';
+import { median } from './instruments/quantiles.ts';
+import { openGround, type Ground } from './notifications/ground.ts';
+import {
+  broadcastDrain,
+  mails,
+  onePushAJob,
+  outboxDrain,
+  p99,
+  rangesOfPushes,
+  sendsInASecond,
+  turnNotices,
+} from './notifications/measures.ts';
+
+const USAGE = `npm run bench:notifications -- [--quick] [--rounds 3] [--gate] [--name <word>] [--note <text>]
+  --quick  one round with smaller numbers, about half a minute`;
+
+interface Figure {
+  readonly what: string;
+  readonly unit: string;
+  readonly floor: number;
+  readonly aim: number;
+  /** Less is better. */
+  readonly isCost?: boolean;
+  readonly values: number[];
+  readonly details: string[];
+}
+
+const figure = (what: string, unit: string, floor: number, aim: number, isCost?: boolean): Figure => ({
+  what,
+  unit,
+  floor,
+  aim,
+  isCost,
+  values: [],
+  details: [],
+});
+
+const figures = {
+  ranges: figure('100,000 pushes to a no-op provider vs one BullMQ job a token', '×', 10, 50),
+  mails: figure('e-mail jobs/s with a no-op provider vs bare BullMQ', '×', 0.5, 0.8),
+  turns: figure('turn_granted to the provider behind 100,000 bulk pushes, p99', 'ms', 1000, 200, true),
+  limit: figure('most sends in any second at limit 100, rollout of two workers', '', 100, 100, true),
+  drain: figure('outbox drained into BullMQ jobs vs addBulk without a database', '×', 0.5, 0.7),
+  broadcast: figure('broadcast rows (≤ 500 recipients each) vs DB-only DELETE drain, recipients/s', '×', 0.5, 0.8),
+};
+
+const startedAt = Date.now();
+const say = (text: string): void =>
+  void process.stderr.write(`${((Date.now() - startedAt) / 1000).toFixed(0).padStart(4)} s  ${text}\n`);
+const whole = (value: number): string => Math.round(value).toLocaleString('en');
+const short = (value: number): string => (value >= 100 ? whole(value) : value.toPrecision(3));
+
+function note(of: Figure, value: number, detail: string): void {
+  of.values.push(value);
+  of.details.push(detail);
+  say(`${of.what}: ${short(value)} ${of.unit} (${detail})`);
+}
+
+async function round(ground: Ground, isQuick: boolean): Promise<void> {
+  const perToken = await onePushAJob(ground, isQuick ? 10_000 : 30_000);
+  const inRanges = await rangesOfPushes(ground, 100_000);
+  note(figures.ranges, inRanges / perToken, `${whole(inRanges)} against ${whole(perToken)} devices/s`);
+  const sent = await mails(ground, isQuick ? 10_000 : 20_000);
+  note(figures.mails, sent.ours / sent.bare, `${whole(sent.ours)} against ${whole(sent.bare)} jobs/s`);
+  const turns = await turnNotices(ground, isQuick ? 60 : 150);
+  note(figures.turns, p99(turns), `median ${short(median(turns))} ms of ${turns.length}`);
+  note(figures.limit, await sendsInASecond(ground, isQuick ? 300 : 450), 'counted at the provider');
+  const drained = await outboxDrain(ground, isQuick ? 10_000 : 30_000);
+  note(figures.drain, drained.ours / drained.bare, `${whole(drained.ours)} against ${whole(drained.bare)} rows/s`);
+  const broadcast = await broadcastDrain(ground, 100_000);
+  note(
+    figures.broadcast,
+    broadcast.ours / broadcast.bare,
+    `${whole(broadcast.ours)} against ${whole(broadcast.bare)} recipients/s`,
+  );
+}
+
+const verdict = ({ values, floor, aim, isCost }: Figure): string => {
+  const reaches = (bound: number): boolean => (isCost ? median(values) <= bound : median(values) >= bound);
+  return reaches(aim) ? 'aim' : reaches(floor) ? 'floor' : '**below**';
+};
+
+function report(rounds: number, loadNote: string | undefined): string {
+  const machine = describeMachine();
+  const rows = Object.values(figures).map((of) => [
+    of.what,
+    `${short(median(of.values))} ${of.unit}`,
+    of.values.map(short).join(' '),
+    `${of.floor}`,
+    `${of.aim}`,
+    verdict(of),
+    of.details.at(-1) ?? '',
+  ]);
+  return `${[
+    `# Notifications benchmark, ${new Date().toISOString().slice(0, 16).replace('T', ' ')} UTC`,
+    '',
+    `Commit ${machine.commit}. ${machine.cores} × ${machine.processor}, ${machine.memoryGib} GiB, ${machine.platform}, Node ${machine.node}. ` +
+      `${rounds} round${rounds === 1 ? '' : 's'}, medians; load average before ${machine.loadBefore.toFixed(1)}. One process sends and measures; ` +
+      'PostgreSQL commits to disk.',
+    ...(loadNote ? [loadNote] : []),
+    '',
+    markdownTable(['figure', 'measured', 'rounds', 'floor', 'aim', '', 'last round'], rows),
+  ].join('\n')}\n`;
+}
+
+const { values } = parseArgs({
+  options: {
+    quick: { type: 'boolean', default: false },
+    gate: { type: 'boolean', default: false },
+    help: { type: 'boolean', default: false },
+    rounds: { type: 'string' },
+    name: { type: 'string' },
+    note: { type: 'string' },
+  },
+});
+const rounds = Number(values.rounds ?? (values.quick ? 1 : 3));
+if (values.help || !(rounds > 0)) {
+  process.stderr.write(`${USAGE}\n`);
+  process.exit(values.help ? 0 : 2);
+}
+try {
+  const ground = await openGround();
+  try {
+    for (let number = 1; number <= rounds; number += 1) await round(ground, values.quick);
+  } finally {
+    await ground.stop();
+  }
+  const text = report(rounds, values.note);
+  const folder = path.resolve(import.meta.dirname, 'results');
+  mkdirSync(folder, { recursive: true });
+  const file = path.join(folder, `${new Date().toISOString().slice(0, 10)}-notifications${values.name ? `-${values.name}` : ''}`);
+  writeFileSync(`${file}.md`, text);
+  writeFileSync(`${file}.json`, `${JSON.stringify({ machine: describeMachine(), figures }, undefined, 2)}\n`);
+  process.stdout.write(text);
+  if (values.gate && Object.values(figures).some((of) => verdict(of) === '**below**')) process.exitCode = 1;
+} catch (error) {
+  process.stderr.write(`${explain(error)}\n`);
+  process.exitCode = 1;
+}

@@ -1,0 +1,63 @@
+import { lines, render, type MailDocument } from './mail-document.ts';
+
+const attack = `"><script>alert('x')</script>&`;
+const document: MailDocument = {
+  locale: 'hr',
+  subject: attack,
+  blocks: [
+    lines('prvi', attack),
+    { kind: 'list', title: attack, items: [attack, 'dva'] },
+    { kind: 'link', before: attack, label: attack, url: 'https://api.hns.hr/tickets?a=1&b=2', after: [attack] },
+  ],
+};
+
+test('text and HTML say the same things in the same order', () => {
+  const { text, html } = render(document);
+  const words = html
+    .replace(/<head>[\s\S]*<\/head>/, '')
+    .replace(/<[^>]+>/g, '\n')
+    .replaceAll('&lt;', '<')
+    .replaceAll('&gt;', '>')
+    .replaceAll('&quot;', '"')
+    .replaceAll('&#39;', "'")
+    .replaceAll('&amp;', '&')
+    .split('\n');
+  let from = 0;
+  for (const line of text.split('\n').filter(Boolean)) {
+    const [before, url] = line.split(': https://');
+    for (const wanted of [String(before).replace(/^ {2}- /, ''), ...(url ? [`https://${url}`] : [])]) {
+      const at = words.findIndex((word, index) => index >= from && word.replace(/:$/, '') === wanted.replace(/:$/, ''));
+      expect([wanted, at]).not.toEqual([wanted, -1]);
+      from = at;
+    }
+  }
+});
+
+test('nothing from a payload becomes markup', () => {
+  const { html } = render(document);
+  expect(html).not.toContain('<script');
+  expect(html.match(/&quot;&gt;&lt;script&gt;/g)?.length).toBe(8);
+});
+
+test('the layout survives mail programs: tables, inline styles, 600 px, nothing fetched from anywhere', () => {
+  const { html } = render(document);
+  expect(html).toMatch(/^<!doctype html>\n<html lang="hr">/);
+  expect(html).not.toMatch(/<(img|link|script|style|iframe|form|div|video)\b|src=|url\(|@import|class=/);
+  expect(html).toContain('max-width:600px');
+  expect(html.match(/<table role="presentation"/g)).toHaveLength(2);
+  // Every opened element is closed, in order.
+  const open: string[] = [];
+  for (const [, slash, name] of html.matchAll(/<(\/?)([a-z0-9]+)[^>]*>/g)) {
+    if (['meta', 'br'].includes(String(name))) continue;
+    if (slash) expect(open.pop()).toBe(name);
+    else open.push(String(name));
+  }
+  expect(open).toEqual([]);
+  // Gmail cuts a mail off at 102 KB.
+  expect(html.length).toBeLessThan(20_000);
+});
+
+test.each(['javascript:alert(1)', 'https://a.hr/" onclick="x', 'ftp://a.hr', ''])('%s is no link', (url) => {
+  const link = { kind: 'link', before: 'x', label: 'x', url } as const;
+  expect(() => render({ ...document, blocks: [link] })).toThrow('web address');
+});

@@ -1,0 +1,105 @@
+import type { MailLocale } from './mail-words.ts';
+
+/** One part of a mail; text and HTML are both made from it, so that they cannot tell different stories. */
+export type MailBlock =
+  | { readonly kind: 'lines'; readonly lines: readonly string[] }
+  | { readonly kind: 'list'; readonly title?: string; readonly items: readonly string[] }
+  | {
+      readonly kind: 'link';
+      readonly before: string;
+      readonly label: string;
+      readonly url: string;
+      readonly after?: readonly string[];
+    };
+
+export interface MailDocument {
+  readonly locale: MailLocale;
+  readonly subject: string;
+  readonly blocks: readonly MailBlock[];
+}
+
+export interface MailText {
+  readonly subject: string;
+  readonly text: string;
+  readonly html: string;
+}
+
+export const lines = (...all: readonly string[]): MailBlock => ({ kind: 'lines', lines: all });
+
+export function render(document: MailDocument): MailText {
+  return { subject: document.subject, text: plainText(document), html: htmlOf(document) };
+}
+
+/** Paragraphs with an empty line between them and a line break at the end, as plain text mails have. */
+function plainText({ blocks }: MailDocument): string {
+  const paragraphs = blocks.map((block) => {
+    if (block.kind === 'lines') return block.lines.join('\n');
+    if (block.kind === 'link') return [`${block.before}: ${block.url}`, ...(block.after ?? [])].join('\n');
+    return [...(block.title === undefined ? [] : [block.title]), ...block.items.map((item) => `  - ${item}`)].join('\n');
+  });
+  return `${paragraphs.join('\n\n')}\n`;
+}
+
+const FONT = "font-family:-apple-system,'Segoe UI',Roboto,Helvetica,Arial,sans-serif;";
+const TEXT = `${FONT}font-size:16px;line-height:24px;color:#1c1f24;`;
+const SMALL = `${FONT}font-size:13px;line-height:20px;color:#5b6470;`;
+const FOOTER: Record<MailLocale, string> = {
+  hr: 'Ovu poruku šalje sustav za prodaju ulaznica. Na nju ne treba odgovarati.',
+  en: 'This message was sent by the ticket shop. There is no need to answer it.',
+};
+
+/**
+ * The one layout. Tables and inline styles, because Outlook renders with Word and Gmail drops style sheets; 600 px, because
+ * that is what fits; no picture and no font from elsewhere, because mail programs block them and they tell who reads.
+ */
+function htmlOf({ locale, subject, blocks }: MailDocument): string {
+  const rows = blocks.map((block) => `<tr><td style="padding:0 32px 20px;${TEXT}">${blockHtml(block)}</td></tr>`).join('\n');
+  return `<!doctype html>
+<html lang="${locale}">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>${escapeHtml(subject)}</title>
+</head>
+<body style="margin:0;padding:0;background-color:#f2f4f7;">
+<table role="presentation" width="100%" cellpadding="0" cellspacing="0" border="0" style="background-color:#f2f4f7;">
+<tr><td align="center" style="padding:24px 12px;">
+<table role="presentation" width="600" cellpadding="0" cellspacing="0" border="0" style="width:100%;max-width:600px;background-color:#ffffff;">
+<tr><td style="padding:28px 32px 20px;${FONT}font-size:20px;line-height:28px;font-weight:bold;color:#1c1f24;">${escapeHtml(subject)}</td></tr>
+${rows}
+<tr><td style="padding:16px 32px 28px;${SMALL}">${FOOTER[locale]}</td></tr>
+</table>
+</td></tr>
+</table>
+</body>
+</html>
+`;
+}
+
+function blockHtml(block: MailBlock): string {
+  if (block.kind === 'lines') return block.lines.map(escapeHtml).join('<br>');
+  if (block.kind === 'list') {
+    const title = block.title === undefined ? '' : `${escapeHtml(block.title)}<br>`;
+    const items = block.items.map((item) => `<li style="margin:0 0 4px;">${escapeHtml(item)}</li>`).join('');
+    return `${title}<ul style="margin:8px 0 0;padding:0 0 0 20px;">${items}</ul>`;
+  }
+  const url = escapeHtml(webAddress(block.url));
+  const button = `<a href="${url}" style="display:inline-block;padding:12px 20px;background-color:#0b4f9e;color:#ffffff;text-decoration:none;font-weight:bold;">${escapeHtml(block.label)}</a>`;
+  const after = (block.after ?? []).map(escapeHtml).join('<br>');
+  // The address in words, too: some programs show no link, and people like to see where it leads.
+  const shown = `<span style="${SMALL}">${url}</span>`;
+  return `${escapeHtml(block.before)}:<br><br>${button}<br>${shown}${after ? `<br><br>${after}` : ''}`;
+}
+
+/** A link in a mail leads to a web page and to nothing else. */
+function webAddress(url: string): string {
+  if (!/^https?:\/\/[^\s"'<>]+$/.test(url)) throw new Error('A link of a mail is no web address');
+  return url;
+}
+
+const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
+
+function escapeHtml(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => entities[character] ?? character);
+}

@@ -1,0 +1,33 @@
+import { writePush, type PushContent } from './push-templates.ts';
+
+const facts = { match_name: 'Dinamo - Hajduk', kickoff_at: '2026-12-12T19:45:00Z', venue: 'Stadion Maksimir' };
+const { venue: _venue, ...named } = facts;
+const samples: readonly PushContent[] = [
+  { template: 'queue_your_turn' },
+  { template: 'queue_front' },
+  { template: 'queue_position', position: 100 },
+  { template: 'ticket_delivery', match_name: facts.match_name, tickets_count: 2 },
+  { template: 'quota_invitation', match_name: facts.match_name, tickets_count: 5 },
+  { template: 'match_reminder', ...facts },
+  { template: 'match_changed', ...named, change: 'moved' },
+  { template: 'match_changed', ...named, change: 'cancelled' },
+];
+
+describe.each(samples)('$template', (content) => {
+  test('fits on a lock screen in both languages, which differ', () => {
+    const [hr, en] = [writePush(content, 'hr'), writePush(content, 'en')];
+    for (const { title, body } of [hr, en]) {
+      expect(title + body).not.toMatch(/undefined|null|NaN|\[object/);
+      expect([title.length > 5, title.length <= 60, body.length > 5, body.length <= 110]).toEqual([true, true, true, true]);
+    }
+    expect(hr.title).not.toBe(en.title);
+  });
+
+  test('refuses to be written without any of its variables', () => {
+    for (const missing of Object.keys(content).filter((name) => name !== 'template')) {
+      const { [missing]: _left, ...rest } = content as unknown as Record<string, unknown>;
+      if (rest.change === 'cancelled' && missing === 'kickoff_at') continue;
+      expect(() => writePush(rest as never, 'hr')).toThrow();
+    }
+  });
+});

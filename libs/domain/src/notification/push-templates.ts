@@ -1,0 +1,67 @@
+import { kickoffText, say, ticketCountText, type MailLocale } from './mail-words.ts';
+
+/** What each push needs; a push fits on a lock screen, so these are a title and a sentence. */
+export type PushContent =
+  | { readonly template: 'queue_your_turn' | 'queue_front' }
+  | { readonly template: 'queue_position'; readonly position: number }
+  | { readonly template: 'ticket_delivery'; readonly match_name: string; readonly tickets_count: number }
+  | { readonly template: 'quota_invitation'; readonly match_name: string; readonly tickets_count: number }
+  | { readonly template: 'match_reminder'; readonly match_name: string; readonly kickoff_at: string; readonly venue: string }
+  | {
+      readonly template: 'match_changed';
+      readonly match_name: string;
+      readonly change: 'moved' | 'cancelled';
+      readonly kickoff_at: string;
+    };
+
+export interface PushText {
+  readonly title: string;
+  readonly body: string;
+}
+
+export function writePush(content: PushContent, locale: MailLocale): PushText {
+  const hr = locale === 'hr';
+  switch (content.template) {
+    case 'queue_your_turn':
+      return hr
+        ? { title: 'Vi ste na redu!', body: 'Imate ograničeno vrijeme za kupnju. Otvorite aplikaciju.' }
+        : { title: 'Your turn!', body: 'Your time to buy is running. Open the app.' };
+    case 'queue_front':
+      return hr
+        ? { title: 'Na čelu ste reda', body: 'Vratite se u čekaonicu da biste došli na red.' }
+        : { title: 'You are at the front', body: 'Come back to the waiting room to get your turn.' };
+    case 'queue_position':
+      return hr
+        ? { title: say`Vaše mjesto: ${content.position}.`, body: 'Red se pomiče.' }
+        : { title: say`Your place: ${content.position}`, body: 'The line is moving.' };
+    case 'ticket_delivery': {
+      const body = say`${content.match_name}: ${ticketCountText(content.tickets_count, locale)}`;
+      return { title: hr ? 'Ulaznice su stigle' : 'Your tickets are here', body };
+    }
+    case 'quota_invitation': {
+      const body = say`${content.match_name}: ${ticketCountText(content.tickets_count, locale)}`;
+      return { title: hr ? 'Imate poziv za ulaznice' : 'You are invited to claim tickets', body };
+    }
+    case 'match_reminder':
+      return {
+        title: hr ? say`Uskoro: ${content.match_name}` : say`Coming up: ${content.match_name}`,
+        body: say`${kickoffText(content.kickoff_at, locale)}, ${content.venue}`,
+      };
+    case 'match_changed':
+      return matchChanged(content.match_name, content.change, content.kickoff_at, locale);
+  }
+}
+
+function matchChanged(name: string, change: 'moved' | 'cancelled', kickoffAt: string, locale: MailLocale): PushText {
+  const hr = locale === 'hr';
+  if (change === 'cancelled') {
+    return hr
+      ? { title: say`Otkazano: ${name}`, body: 'Ulaznice više ne vrijede, a novac vam vraćamo.' }
+      : { title: say`Cancelled: ${name}`, body: 'The tickets are no longer valid; your money comes back.' };
+  }
+  if (change !== 'moved') throw new Error('A variable is missing: what changed');
+  const time = kickoffText(kickoffAt, locale);
+  return hr
+    ? { title: say`Promjena termina: ${name}`, body: say`Novi termin: ${time}. Ulaznice vrijede.` }
+    : { title: say`New date: ${name}`, body: say`It is now on ${time}. Your tickets stay valid.` };
+}

@@ -1,0 +1,157 @@
+import { JOBS_PREFIX, type EmailJob, type JobQueue, type PushJob } from '#contracts/queue-jobs';
+import { notificationJobOptions } from '#platform/jobs/job-policy';
+import { createTestDatabase, createTestRedis, type TestDatabase, type TestRedis } from '#testing/test-database';
+import { Queue, type Job } from 'bullmq';
+import { Redis } from 'ioredis';
+import { spawn, type ChildProcess } from 'node:child_process';
+import path from 'node:path';
+import { createInterface } from 'node:readline';
+import { FcmPeer } from '../../apps/notification-worker/src/testing/fcm-peer.ts';
+import { ticketMail, turnPush } from '../../apps/notification-worker/src/testing/jobs.ts';
+import { MailgunPeer } from '../../apps/notification-worker/src/testing/mailgun-peer.ts';
+import { eventually, inState } from '../../apps/notification-worker/src/testing/running-worker.ts';
+
+// F15, F16 and F17: notification workers as processes, frozen and killed. About three minutes: the locks are the real ones.
+
+const TWO_MINUTES = 120_000;
+
+let testDatabase: TestDatabase;
+let testRedis: TestRedis;
+let connection: Redis;
+let mailgun: MailgunPeer;
+let fcm: FcmPeer;
+let queues: Map<JobQueue, Queue>;
+let children: ChildProcess[];
+
+beforeEach(async () => {
+  [testDatabase, testRedis, mailgun, fcm] = await Promise.all([
+    createTestDatabase(),
+    createTestRedis(),
+    MailgunPeer.start(),
+    FcmPeer.start(),
+  ]);
+  connection = new Redis(testRedis.url, { maxRetriesPerRequest: null });
+  [queues, children] = [new Map(), []];
+});
+
+afterEach(async () => {
+  for (const child of children) child.kill('SIGKILL');
+  await Promise.all(
+    children.map((child) => child.exitCode ?? child.signalCode ?? new Promise((gone) => child.once('exit', gone))),
+  );
+  await Promise.all([...queues.values()].map((queue) => queue.close()));
+  await connection.quit();
+  await Promise.all([mailgun.close(), fcm.close(), testDatabase.drop(), testRedis.close()]);
+});
+
+function queue(name: JobQueue): Queue {
+  const known = queues.get(name) ?? new Queue(name, { connection, prefix: JOBS_PREFIX });
+  queues.set(name, known);
+  return known;
+}
+const publish = (name: JobQueue, job: EmailJob | PushJob): Promise<Job> =>
+  queue(name).add(job.template, job, notificationJobOptions(job.job_id));
+
+interface WorkerProcess {
+  readonly child: ChildProcess;
+  readonly isGone: () => boolean;
+  /** Drains it; answers how many sends it counted as possible duplicates. */
+  drain(): Promise<number>;
+}
+
+async function startWorker(): Promise<WorkerProcess> {
+  const root = path.resolve(import.meta.dirname, '../..');
+  const settings = {
+    databaseUrl: testDatabase.url,
+    redisUrl: testRedis.url,
+    mailgun: mailgun.settings,
+    fcm: { base: fcm.url, account: fcm.account },
+  };
+  const child = spawn(
+    process.execPath,
+    [
+      '--conditions=source',
+      '--experimental-transform-types',
+      '--disable-warning=ExperimentalWarning',
+      path.join(import.meta.dirname, 'notification-worker-process.ts'),
+    ],
+    {
+      cwd: root,
+      env: { ...process.env, NODE_OPTIONS: '', WORKER_SETTINGS: JSON.stringify(settings) },
+      stdio: ['pipe', 'pipe', 'inherit'],
+    },
+  );
+  children.push(child);
+  let doubts = (_count: number): void => undefined;
+  const drained = new Promise<number>((resolve) => (doubts = resolve));
+  await new Promise<void>((resolve, reject) => {
+    child.once('exit', (code) => reject(new Error(`the worker ended with ${code}`)));
+    createInterface({ input: child.stdout }).on('line', (line) => {
+      if (line === 'ready') resolve();
+      if (line.startsWith('doubts ')) doubts(Number(line.split(' ')[1]));
+    });
+  });
+  return {
+    child,
+    isGone: () => child.exitCode !== null || child.signalCode !== null,
+    drain: () => {
+      child.kill('SIGTERM');
+      return drained;
+    },
+  };
+}
+
+test('F15: a worker frozen with a mail in flight: another one sends it, once, and counts that it may have arrived before', async () => {
+  const frozen = await startWorker();
+  mailgun.next.push('accept, then swallow');
+  const job = await publish('email', ticketMail({ recipient: 'frozen@example.com' }));
+  await eventually(() => Promise.resolve(mailgun.arrived.length === 1));
+  frozen.child.kill('SIGSTOP');
+  const healthy = await startWorker();
+  await inState(job, 'completed', TWO_MINUTES);
+  frozen.child.kill('SIGCONT');
+  await new Promise((resolve) => setTimeout(resolve, 3000));
+  expect(await job.getState()).toBe('completed');
+  expect(mailgun.arrived).toHaveLength(2);
+  expect(await healthy.drain()).toBe(1);
+}, 180_000);
+
+test('F16: a worker killed with 500 pushes in hand: all arrive, and only what was under way may arrive twice', async () => {
+  const first = await startWorker();
+  fcm.delayMs = 80;
+  const push = turnPush({ fcm_tokens: Array.from({ length: 500 }, (_, n) => `device-${n}`) });
+  const job = await publish('push', push);
+  await eventually(() => Promise.resolve(fcm.arrived.length >= 220));
+  first.child.kill('SIGKILL');
+  const second = await startWorker();
+  await inState(job, 'completed', TWO_MINUTES);
+  expect(new Set(fcm.arrived.map(({ token }) => token)).size).toBe(500);
+  const resent = fcm.arrived.length - 500;
+  const counted = await second.drain();
+  process.stdout.write(`  F16: lost 0, sent twice ${resent}, counted as possibly twice ${counted}\n`);
+  expect(resent).toBeLessThanOrEqual(100);
+  expect(counted).toBeGreaterThanOrEqual(resent);
+}, 180_000);
+
+test('F17: a job that kills its worker is in the dead letter after three workers, and costs no other job', async () => {
+  let lost = 0;
+  let worker = await startWorker();
+  const deadly = await publish('push', turnPush({ fcm_tokens: ['deadly'] }));
+  const others = await Promise.all(
+    Array.from({ length: 30 }, (_, n) => publish('push', turnPush({ fcm_tokens: [`fine-${n}`] }))),
+  );
+  const startedAt = Date.now();
+  while ((await deadly.getState()) !== 'failed' && Date.now() - startedAt < 200_000) {
+    if (worker.isGone()) {
+      lost += 1;
+      worker = await startWorker();
+    }
+    await new Promise((resolve) => setTimeout(resolve, 200));
+  }
+  expect(await deadly.getState()).toBe('failed');
+  expect(lost).toBe(3);
+  for (const job of others) await inState(job, 'completed', TWO_MINUTES);
+  expect(new Set(fcm.arrived.map(({ token }) => token)).size).toBe(30);
+  process.stdout.write(`  F17: ${lost} workers lost, dead letter after ${Math.round((Date.now() - startedAt) / 1000)} s\n`);
+  await worker.drain();
+}, 300_000);
