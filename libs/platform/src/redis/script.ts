@@ -2,6 +2,10 @@ import { createHash } from 'node:crypto';
 import fs from 'node:fs';
 import type { RedisConnection } from './redis-connection.ts';
 
+/** The script was not run: the slot has another node now. */
+const redirected = /^(MOVED|ASK) /;
+const MOST_REDIRECTIONS = 2;
+
 /**
  * A Lua script: one atomic change. Sent by its digest; a server that does not know it (restarted, failed over) is sent
  * the text once.
@@ -45,6 +49,11 @@ export class RedisScript {
       return pipeline.wait(wait.replicas, wait.timeoutMs).exec();
     };
     let answers = await send(false);
+    for (let tries = 0; tries < MOST_REDIRECTIONS && redirected.test(answers?.[0]?.[0]?.message ?? ''); tries += 1) {
+      // A pipeline does not follow: its WAIT has succeeded on the wrong node. A single command does, and learns the way.
+      await redis.exists(keys[0]!);
+      answers = await send(false);
+    }
     if (answers?.[0]?.[0]?.message.startsWith('NOSCRIPT')) answers = await send(true);
     const [[failed, reply], [unconfirmed, confirmedBy]] = answers as [[Error | null, T], [Error | null, number]];
     if (failed) throw failed;
