@@ -167,6 +167,15 @@ describe('closing', () => {
     const sectors = [{ sectorId: randomUUID(), name: 'Sjever "A"', available: 3 }];
     await fixture.lines.reportRemaining(matchId, sectors);
     expect((await fixture.lines.readQueue(matchId))!.remainingSectors).toEqual(sectors);
+    const { revision } = (await fixture.lines.readQueue(matchId))!;
+    // Numbers move every second of a busy sale; the whole line hears at once only of a sector that is gone or back.
+    await fixture.lines.reportRemaining(
+      matchId,
+      sectors.map((sector) => ({ ...sector, available: 1 })),
+    );
+    expect(await fixture.lines.readQueue(matchId)).toMatchObject({ revision, remainingSectors: [{ available: 1 }] });
+    await fixture.lines.reportRemaining(matchId, [...sectors, { sectorId: randomUUID(), name: 'Zapad', available: 1 }]);
+    expect((await fixture.lines.readQueue(matchId))!.revision).toBe(revision + 1);
     await fixture.lines.change(matchId, { status: 'closed' });
     await fixture.lines.change(matchId, { status: 'active' });
     expect((await fixture.lines.readQueue(matchId))!.remainingSectors).toEqual([]);
