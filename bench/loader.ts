@@ -20,7 +20,7 @@ const USAGE = `npm run bench:loader -- [--quick] [--seconds 5] [--rounds 3] [--g
 
 const INSTANCES = [1, 2, 4, 8];
 const [FLOOR, AIM] = [0.15, 0.4];
-/** Shares are compared, since a COPY beside each run feels the same neighbours; they still make single rounds differ by as much. */
+/** Other users of the machine make rounds differ by as much; what falls by more, also beside its COPY, has fallen. */
 const NOISE = 0.15;
 
 const startedAt = Date.now();
@@ -62,9 +62,11 @@ function reportOf(results: readonly RunResult[]): string {
     String(sentAgain),
     leastGapMs.toFixed(1),
   ]);
-  const falls = figures.flatMap(({ instances, share }, index) => {
+  const falls = figures.flatMap(({ instances, share, perSecond }, index) => {
     const before = figures[index - 1];
-    return before && share < before.share * (1 - NOISE) ? [`falls from ${before.instances} to ${instances} loaders`] : [];
+    return before && share < before.share * (1 - NOISE) && perSecond < before.perSecond * (1 - NOISE)
+      ? [`falls from ${before.instances} to ${instances} loaders`]
+      : [];
   });
   const faults = [
     ...results.flatMap(({ instances, faults: of }) => of.map((fault) => `${instances} loaders: ${fault}`)),

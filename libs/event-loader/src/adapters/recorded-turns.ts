@@ -45,6 +45,7 @@ export class RecordedTurns extends TurnLog {
   }
 
   private async failed(name: string, error: unknown): Promise<void> {
+    if (error instanceof EventFetchError && error.code === 'SOURCE_STOPPED') return;
     this.sum.failed += 1;
     this.failing.set(name, error);
     this.wellAt.delete(name);
