@@ -113,6 +113,9 @@ export class PostgresTransactionManager extends TransactionManager {
       try {
         return await this.attempt(work, deadlineAt);
       } catch (error) {
+        // A pooled connection that died while nobody used it: nothing has begun, so another one is taken.
+        if (error instanceof NotBegun && isConnectionLoss(error.cause) && attempt < MAX_ATTEMPTS) continue;
+        if (error instanceof NotBegun) throw error.cause;
         const sqlstate = sqlstateOf(error);
         // statement_timeout is what was left until the deadline.
         if (sqlstate === sqlstates.queryCanceled) break;
@@ -130,7 +133,10 @@ export class PostgresTransactionManager extends TransactionManager {
     try {
       const client = await driverClientOf(runner);
       try {
-        const tx = new PostgresTransaction(await begin(client, deadlineAt), client, runner.manager);
+        const id = await begin(client, deadlineAt).catch((cause: unknown) => {
+          throw new NotBegun('no transaction', { cause });
+        });
+        const tx = new PostgresTransaction(id, client, runner.manager);
         const result = await whileTransactionIsOpen(() => work(tx));
         await this.commit(client, tx);
         if (tx.destinations.size > 0) this.options.afterCommit?.(tx.destinations);
@@ -163,6 +169,9 @@ export class PostgresTransactionManager extends TransactionManager {
     }
   }
 }
+
+/** Its cause is why. */
+class NotBegun extends Error {}
 
 /** What the request's answer will be stored under. */
 function openFence(): IdempotencyFence | undefined {

@@ -100,6 +100,13 @@ test('the server falls silent altogether: the outcome is unknown within the time
   expect([runs, await effects()]).toEqual([1, [1]]);
 });
 
+test('a connection that breaks before anything began is replaced, and nobody hears of it', async () => {
+  const sprung = proxy.setTrap({ whenSent: 'begin isolation level serializable', passOn: false, then: 'cut' });
+  expect(await insertOnce()).toBe('run 1');
+  await sprung;
+  expect(await effects()).toEqual([1]);
+});
+
 test('a connection that is lost inside the block is not tried again and reads as an absent dependency', async () => {
   const cut = transactions.run(async (tx) => {
     runs += 1;
