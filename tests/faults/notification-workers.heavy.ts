@@ -36,9 +36,9 @@ beforeEach(async () => {
 
 afterEach(async () => {
   for (const child of children) child.kill('SIGKILL');
-  await Promise.all(
-    children.map((child) => child.exitCode ?? child.signalCode ?? new Promise((gone) => child.once('exit', gone))),
-  );
+  for (const child of children) {
+    if (child.exitCode === null && child.signalCode === null) await new Promise((gone) => child.once('exit', gone));
+  }
   await Promise.all([...queues.values()].map((queue) => queue.close()));
   await connection.quit();
   await Promise.all([mailgun.close(), fcm.close(), testDatabase.drop(), testRedis.close()]);

@@ -62,7 +62,7 @@ async function work(options: Partial<BareOptions> = {}): Promise<BareWorker> {
     databaseUrl: testDatabase.url,
     redisUrl: testRedis.url,
     mails: new Mailgun({ ...mailgun.settings, timeoutMs: 400 }),
-    pushes: new Fcm({ base: fcm.url, account: fcm.account, timeoutMs: 2000 }),
+    pushes: new Fcm({ base: fcm.url, account: fcm.account }),
     gate: (redis) =>
       new SharedGate(redis, { provider: 'test', callsPerSecond: 10_000, onBreaker: () => undefined, tryEveryMs: 300 }),
     retrySeconds: [0, 0],

@@ -40,6 +40,11 @@ test('with its third worker dead a job is hopeless, and retried by a person it b
     const began = suspects();
     void began.apart('deadly', dying);
     await pause(20);
+    // Held back in between, because the dead worker's claim is still warm: no death, and none forgiven.
+    if (worker === 1)
+      await suspects()
+        .apart('deadly', () => Promise.reject(new Error('held')))
+        .catch(() => undefined);
   }
   await expect(suspects().apart('deadly', () => Promise.resolve('sent'))).rejects.toThrow('died with it in hand 3 times');
   expect(await suspects().apart('deadly', () => Promise.resolve('sent'))).toBe('sent');

@@ -57,8 +57,8 @@ export class Suspects {
     try {
       return await work();
     } finally {
-      // Reached by every end but a death.
-      await this.connection.del(key);
+      // Reached by every end but a death; deaths before this one stay counted, as the job may only have been held back.
+      if ((await this.connection.decr(key)) <= 0) await this.connection.del(key);
     }
   }
 }
