@@ -170,7 +170,7 @@ test('everybody asked for has a contact, each once', async () => {
   await register(known, 'b', `${known}-b`);
   const contacts = await testApp.transactions.run((tx) => testApp.app.get(FansApi).contacts(tx, [known, unknown, known]));
   expect([...contacts.values()].sort((a, b) => a.locale.localeCompare(b.locale))).toEqual([
-    { userId: known, locale: 'en', fcmTokens: [`${known}-b`, `${known}-a`] },
-    { userId: unknown, locale: 'hr', fcmTokens: [] },
+    { userId: known, locale: 'en', email: 'ana@example.com', fcmTokens: [`${known}-b`, `${known}-a`] },
+    { userId: unknown, locale: 'hr', email: null, fcmTokens: [] },
   ]);
 });
