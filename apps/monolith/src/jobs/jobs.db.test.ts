@@ -187,12 +187,15 @@ test('a job that never was is 404', async () => {
 
 test('dropped, a mail and a general job are gone, and who dropped them is written down', async () => {
   const [mail, job] = [await deadMail('ORD-2026-000010'), await deadJob('x')];
+  await monolith.dataSource.query(`insert into queued_jobs (message_id, queue, body) values ($1, 'email', '{}')`, [mail]);
   for (const id of [mail, job]) await monolith.get(JobsApi).drop({ id, by: 'cli:ana' });
   expect(await list()).toEqual([]);
   expect(await monolith.dataSource.query('select queue, action, by from job_interventions order by queue')).toEqual([
     { queue: 'email', action: 'drop', by: 'cli:ana' },
     { queue: 'jobs', action: 'drop', by: 'cli:ana' },
   ]);
+  // Or the copy would put the mail back.
+  expect(await monolith.dataSource.query('select 1 from queued_jobs')).toEqual([]);
 });
 
 test('the metrics tell what is to be done, since when, and what was set aside', async () => {

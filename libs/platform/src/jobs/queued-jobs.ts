@@ -1,6 +1,8 @@
+import type { Transaction } from '#application/transaction-manager';
 import { JOBS_PREFIX, jobQueues, type JobQueue } from '#contracts/queue-jobs';
 import { notificationJobOptions } from './job-policy.ts';
 import type { Logger } from '../logging/logger.ts';
+import { inside } from '../postgres/transaction.ts';
 import type { RedisConnection } from '../redis/redis-connection.ts';
 import { Queue } from 'bullmq';
 import type { DataSource } from 'typeorm';
@@ -19,6 +21,11 @@ interface QueuedJob {
   readonly message_id: string;
   readonly queue: JobQueue;
   readonly body: { readonly template: string };
+}
+
+/** A job that was given up is not to come back after a loss of Redis. */
+export async function forgetQueuedJob(tx: Transaction, jobId: string): Promise<void> {
+  await inside(tx).rows('delete from queued_jobs where message_id::text = $1', [jobId]);
 }
 
 /** The copies of jobs in PostgreSQL: deleted when a job is done with, put back into a Redis that has lost them. */

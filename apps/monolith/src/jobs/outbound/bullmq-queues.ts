@@ -11,6 +11,7 @@ import {
 } from '#platform/jobs/job-ledger';
 import type { JobTransport } from '#platform/jobs/job-transport';
 import type { NotificationQueues } from '#platform/jobs/notification-queues';
+import { forgetQueuedJob } from '#platform/jobs/queued-jobs';
 import { AllQueues } from '../application/ports.ts';
 import type { JobCounts, JobFilter, JobState, JobView } from '../jobs.api.ts';
 
@@ -82,6 +83,7 @@ export class BullmqQueues extends AllQueues {
   async drop(tx: Transaction, { id, queue }: JobView, by: string): Promise<(() => Promise<void>) | undefined> {
     const isGeneral = queue === 'jobs';
     if (isGeneral && !(await this.ledger.drop(tx, id))) return undefined;
+    if (!isGeneral) await forgetQueuedJob(tx, id);
     await this.interventions.note(tx, { queue, jobId: id, action: 'drop', by });
     return isGeneral ? () => this.transport.remove([id]) : () => this.dropNotification(queue as JobQueue, id);
   }
