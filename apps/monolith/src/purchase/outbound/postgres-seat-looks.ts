@@ -73,6 +73,9 @@ export class PostgresSeatLooks {
   }
 
   private async planWithIndexes(tx: Transaction, state: 'on' | 'off'): Promise<void> {
-    await inside(tx).rows(`select set_config('enable_indexscan', $1, true), set_config('enable_bitmapscan', $1, true)`, [state]);
+    await inside(tx).rows(
+      `select set_config('enable_indexscan', $1, true), set_config('enable_bitmapscan', $1, true), set_config('enable_seqscan', $2, true)`,
+      [state, state === 'on' ? 'off' : 'on'],
+    );
   }
 }
