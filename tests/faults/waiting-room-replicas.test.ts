@@ -58,7 +58,7 @@ test('with WAIT what was acknowledged is still there after the master has died, 
   expect(during.acknowledged).toEqual([]);
   expect(new Set(during.refusals)).toEqual(new Set(['Error: NOREPLICAS no replica has confirmed this in time']));
   expect(unconfirmed.length).toBeGreaterThan(0);
-  const acknowledged = new Set(before.acknowledged);
+  const acknowledged = new Set<string>(before.acknowledged);
   expect((await failOver(matchId)).filter((user) => acknowledged.has(user))).toEqual(before.acknowledged);
 });
 
