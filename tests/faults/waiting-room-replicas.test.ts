@@ -19,6 +19,11 @@ beforeEach(async () => {
   const { hostname, port } = new URL(link.url);
   await replica.client.replicaof(hostname, Number(port));
   await until(async () => (await replica!.client.info('replication')).includes('master_link_status:up'));
+  // The master counts a replica only once it has heard of it, up to a second later.
+  await until(async () => {
+    await master!.client.set('heard', 'yes');
+    return (await master!.client.wait(1, 500)) === 1;
+  });
   redis = connectRedis(master.url, { name: 'replica-test' });
   await whenReady(redis);
 });
