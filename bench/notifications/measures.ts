@@ -1,7 +1,7 @@
 import { JOBS_PREFIX, type BroadcastJob, type EmailJob } from '#contracts/queue-jobs';
 import { newId } from '#platform/ids';
 import { notificationJobOptions } from '#platform/jobs/job-policy';
-import { BullmqDestination } from '#platform/outbox/bullmq-destination';
+import { BullmqDestination } from '#platform/jobs/bullmq-destination';
 import type { Destination } from '#platform/outbox/destination';
 import { OutboxRelay } from '#platform/outbox/outbox-relay';
 import { connectRedis } from '#platform/redis/redis-connection';

@@ -1,7 +1,7 @@
 import { JOBS_PREFIX, type EmailJob, type JobQueue, type PushJob } from '#contracts/queue-jobs';
 import { notificationJobOptions } from '#platform/jobs/job-policy';
 import { createLogger } from '#platform/logging/logger';
-import { BullmqDestination } from '#platform/outbox/bullmq-destination';
+import { BullmqDestination } from '#platform/jobs/bullmq-destination';
 import { OutboxRelay } from '#platform/outbox/outbox-relay';
 import { createTestDatabase, createTestRedis, type TestDatabase, type TestRedis } from '#testing/test-database';
 import { Queue, type Job } from 'bullmq';

@@ -1,5 +1,5 @@
 import { jobQueues } from '#contracts/queue-jobs';
-import { BullmqDestination } from '#platform/outbox/bullmq-destination';
+import { BullmqDestination } from '#platform/jobs/bullmq-destination';
 import type { Destination } from '#platform/outbox/destination';
 import { StreamDestination } from '#platform/outbox/stream-destination';
 import { closeRedis, connectRedis, type RedisConnection } from '#platform/redis/redis-connection';

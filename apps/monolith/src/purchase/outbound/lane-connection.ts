@@ -75,10 +75,10 @@ export class LaneConnection {
 
   private async beforeAnotherAttempt(error: unknown, sqlstate: string, attempt: number): Promise<void> {
     if (!RETRYABLE_SQLSTATES.has(sqlstate)) throw error;
-    this.options.onRetry(sqlstate);
     if (attempt >= MAX_ATTEMPTS) {
       throw new DomainError('LOCK_TIMEOUT', 'Too many others want the same right now. Nothing was changed; try again.');
     }
+    this.options.onRetry(sqlstate);
     await pause(backoffMs(attempt, Math.random));
   }
 

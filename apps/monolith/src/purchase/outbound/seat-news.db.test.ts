@@ -122,6 +122,20 @@ test('two that sell at once sell from rows of their own, and one that sells alon
   expect(one.news.share(Date.now() + 4000)).toBeUndefined();
 });
 
+test('who falls silent and speaks again is believed: nothing was lost', () => {
+  const news = new SeatNews(publisher, publisher);
+  let missed = 0;
+  news.listen({ taken: () => undefined, missedSome: () => (missed += 1) });
+  const hear = (number: number): void =>
+    (news as unknown as { hear(text: string): void }).hear(JSON.stringify({ from: 'other', number, until: 0, taken: {} }));
+  hear(1);
+  expect(news.share(Date.now() + 4000)).toBeUndefined();
+  hear(2);
+  expect(missed).toBe(0);
+  hear(4);
+  expect(missed).toBe(1);
+});
+
 test('news that were lost are made up for by a look', async () => {
   const [one, other] = [openProcess(), openProcess()];
   await Promise.all([one.hold(), other.hold()]);

@@ -5,7 +5,9 @@ import { z } from 'zod';
 
 const CHANNEL = 'seat_news';
 /** Who has sold nothing for so long shares no seats with us. */
-const FORGET_PEER_MS = 3000;
+const QUIET_MS = 3000;
+/** Its numbers are known for longer: who sells now and then must not look like one whose news were lost. */
+const FORGET_PEER_MS = 3_600_000;
 
 const message = z.object({
   from: z.string(),
@@ -57,10 +59,14 @@ export class SeatNews {
 
   /** Which part of the seats this process had better look at first; all of them when it sells alone. */
   share(now = Date.now()): Share | undefined {
-    for (const [id, { heardAt }] of this.peers) if (now - heardAt > FORGET_PEER_MS) this.peers.delete(id);
-    if (this.peers.size === 0) return undefined;
-    const before = [...this.peers.keys()].filter((id) => id < this.id).length;
-    return { index: before, of: this.peers.size + 1 };
+    let [index, of] = [0, 1];
+    for (const [id, { heardAt }] of this.peers) {
+      if (now - heardAt > FORGET_PEER_MS) this.peers.delete(id);
+      if (now - heardAt > QUIET_MS) continue;
+      of += 1;
+      if (id < this.id) index += 1;
+    }
+    return of > 1 ? { index, of } : undefined;
   }
 
   async close(): Promise<void> {

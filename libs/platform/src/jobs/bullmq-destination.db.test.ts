@@ -3,7 +3,7 @@ import { Queue } from 'bullmq';
 import { newId } from '../ids.ts';
 import { closeRedis, connectRedis, whenReady, type RedisConnection } from '../redis/redis-connection.ts';
 import { BullmqDestination } from './bullmq-destination.ts';
-import type { RelayedMessage } from './destination.ts';
+import type { RelayedMessage } from '../outbox/destination.ts';
 
 let testRedis: TestRedis;
 let redis: RedisConnection;

@@ -1,8 +1,8 @@
 import { queueSchemas, JOBS_PREFIX, type JobQueue } from '#contracts/queue-jobs';
 import { Queue } from 'bullmq';
-import { notificationJobOptions } from '../jobs/job-policy.ts';
+import { notificationJobOptions } from './job-policy.ts';
 import type { RedisConnection } from '../redis/redis-connection.ts';
-import type { Delivery, Destination, RelayedMessage } from './destination.ts';
+import type { Delivery, Destination, RelayedMessage } from '../outbox/destination.ts';
 
 /** One of the notification queues: a message becomes the job it already is, under its own id. */
 export class BullmqDestination implements Destination {
