@@ -17,7 +17,7 @@ create table seats (
   expires_at     timestamptz,
   constraint seats_held_until check ((status = 'held') = (expires_at is not null)),
   constraint seats_have_holder check ((status in ('held', 'sold')) = (reservation_id is not null))
-) with (fillfactor = 60);
+) with (fillfactor = 45);
 -- A sector has each of its places once. Ranks never change, so selling does not touch this index.
 create unique index seats_by_sector on seats (sector_id, rank);
 create index seats_by_match on seats (match_id);

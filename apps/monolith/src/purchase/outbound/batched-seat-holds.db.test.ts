@@ -210,6 +210,21 @@ test('holds that were abandoned are for sale again within a second of their end'
   expect(again.kind).toBe('taken');
 });
 
+test('rows that moved since memory looked are found again, for who names a seat and for who does not', async () => {
+  const holds = process();
+  await wish(holds, 1);
+  const touchAll = () => dataSource.query(`update seats set x = x where status = 'available'`);
+  await touchAll();
+  expect((await wish(holds, 2)).kind).toBe('taken');
+  await touchAll();
+  const [{ id }] = await dataSource.query<[{ id: string }]>(
+    `select id from seats where status = 'available' order by rank desc limit 1`,
+  );
+  const named = await holds.take({ matchId, userId: randomUUID(), sessionToken: undefined, sector, seatIds: [id] });
+  expect(taken([named])[0]?.seats.map(({ seatId }) => seatId)).toEqual([id]);
+  expect(await seatsHeld()).toBe(4);
+});
+
 describe('while the row of a fan is locked', () => {
   const fan = '0190a000-0000-7000-8000-0000000000ff';
   let side: QueryRunner;
@@ -246,12 +261,12 @@ describe('while the row of a fan is locked', () => {
 
 describe('the same statement without its guard', () => {
   /** Takes seats as memory has them: nobody is locked out, and nobody asks whether they are free. */
-  const UNGUARDED = HOLD_BATCH.replace('order by s.id for no key update skip locked', 'order by s.id').replace(
-    `(s.status = 'available' or (s.status = 'held' and s.expires_at <= now())) as free`,
-    'true as free',
-  );
+  const UNGUARDED = HOLD_BATCH.replace(
+    's.ctid = any(array(select p.place from proposed p join permitted using (index)))\n  for no key update skip locked',
+    's.id = any(array(select p.seat_id from proposed p join permitted using (index)))',
+  ).replace(`(s.status = 'available' or (s.status = 'held' and s.expires_at <= now())) as free`, 'true as free');
 
-  function row(seatIds: readonly string[]): HoldRow {
+  function row(seats: readonly { seatId: string; place: string }[]): HoldRow {
     return {
       reservationId: newId(),
       matchId,
@@ -259,8 +274,9 @@ describe('the same statement without its guard', () => {
       sector: sector.name,
       userId: randomUUID(),
       sessionToken: null,
-      seatIds,
-      quantity: seatIds.length,
+      seatIds: seats.map(({ seatId }) => seatId),
+      places: seats.map(({ place }) => place),
+      quantity: seats.length,
       together: true,
       priceCents: 1000,
       fan: NEWCOMER,
@@ -269,10 +285,13 @@ describe('the same statement without its guard', () => {
   }
 
   async function sellTwice(statement: string): Promise<{ seats: number; places: number }> {
-    const seatIds = (await new PostgresSeatInventory(dataSource).free(sector.id)).slice(0, 2).map(({ seatId }) => seatId);
+    const seats = await dataSource.query<{ seatId: string; place: string }[]>(
+      `select id as "seatId", ctid::text as place from seats where sector_id = $1 order by rank limit 2`,
+      [sector.id],
+    );
     const lane = new LaneConnection({ url: database.url, name: 'holds', planning: HOLD_PLANNING, onRetry: () => undefined });
     // The second one's memory is stale: it still has the seats as free.
-    for (const stale of [row(seatIds), row(seatIds)]) {
+    for (const stale of [row(seats), row(seats)]) {
       await lane.commit({ name: 'hold', text: statement, values: holdParameters([stale], 600) }, () =>
         Promise.resolve(undefined),
       );

@@ -116,8 +116,9 @@ export class BatchedSeatHolds extends SeatHolds {
     const pictures = new Set<SectorPicture>();
     for (const one of candidates) {
       const tooFew = 'quantity' in one.wish && one.picture.map.freeCount < one.wish.quantity && !one.looked;
-      if (!tooFew && !one.picture.isStale(now)) continue;
+      if (!tooFew && !one.mustLook && !one.picture.isStale(now)) continue;
       one.looked = true;
+      one.mustLook = false;
       pictures.add(one.picture);
     }
     await Promise.all([...pictures].map((picture) => picture.look().catch(() => undefined)));
@@ -229,6 +230,7 @@ export class BatchedSeatHolds extends SeatHolds {
 
   private lost(one: WaitingWish | undefined, facts: HoldFacts, wonByOthers: ReadonlySet<string>): void {
     if (!one) return;
+    one.mustLook = facts.moved.length > 0;
     const gone = [...facts.gone, ...one.rivals.filter((seatId) => wonByOthers.has(seatId))];
     const isLost = gone.length + facts.busy.length > 0;
     one.picture.lost(one.seatIds, facts.gone, facts.gone.length + facts.busy.length > 0);
@@ -240,8 +242,8 @@ export class BatchedSeatHolds extends SeatHolds {
     }
     if (one.seatIds.length === 0 && 'quantity' in one.wish) return one.resolve({ kind: 'none' });
     if (!isLost && facts.fanBusy && this.comesBack(one)) return;
-    if (one.proposals >= PROPOSALS || (isLost && 'seatIds' in one.wish))
-      return one.resolve({ kind: 'lost', taken: gone, busy: facts.busy });
+    if (one.proposals >= PROPOSALS || (isLost && !one.mustLook && 'seatIds' in one.wish))
+      return one.resolve({ kind: 'lost', taken: gone, busy: [...facts.busy, ...facts.moved] });
     // Lost to somebody faster, or counted while the fan got other seats: once more, from a corrected picture, before those who
     // came later.
     this.waiting.unshift(one);

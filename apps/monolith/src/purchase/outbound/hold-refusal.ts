@@ -32,4 +32,5 @@ export const nothingKnown: HoldFacts = {
   fanBusy: false,
   gone: [],
   busy: [],
+  moved: [],
 };

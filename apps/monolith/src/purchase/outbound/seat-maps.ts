@@ -5,6 +5,8 @@ import type { SeatNewsListener } from './seat-news.ts';
 
 export interface SeatFacts extends FreePlace {
   readonly row: string | null;
+  /** Where its row lay at the last look, as PostgreSQL writes it; every change moves it. */
+  readonly place: string;
 }
 
 interface SeatRow extends SeatFacts {
@@ -34,7 +36,7 @@ export class SectorPicture {
 
   constructor(
     readonly map: SectorMap,
-    readonly facts: ReadonlyMap<string, SeatFacts>,
+    readonly facts: Map<string, SeatFacts>,
     private readonly read: () => Promise<readonly SeatRow[]>,
   ) {}
 
@@ -116,6 +118,7 @@ export class SectorPicture {
   /** Corrects the picture by what the database says. */
   see(rows: readonly SeatRow[]): void {
     this.lookedAt = Date.now();
+    for (const row of rows) this.facts.set(row.seatId, row);
     const known = rows.filter(({ seatId }) => !this.inFlight.has(seatId));
     this.map.markTaken(known.filter(({ free }) => !free).map(({ seatId }) => seatId));
     this.map.markFree(known.filter(({ free }) => free).map(({ seatId }) => seatId));
@@ -169,13 +172,13 @@ export class SeatMaps implements SeatNewsListener {
   private async load(sectorId: string): Promise<SectorPicture> {
     const read = (): Promise<readonly SeatRow[]> =>
       this.dataSource.query(
-        `select id as "seatId", row_label as row, number, row_index as "rowIndex", rank, expires_at as "expiresAt",
+        `select id as "seatId", row_label as row, number, row_index as "rowIndex", rank, ctid::text as place, expires_at as "expiresAt",
                 (status = 'available' or (status = 'held' and expires_at <= now())) as free
          from seats where sector_id = $1`,
         [sectorId],
       );
     const rows = await read();
-    const picture = new SectorPicture(new SectorMap(rows), new Map(rows.map((row) => [row.seatId, row])), read);
+    const picture = new SectorPicture(new SectorMap(rows), new Map(), read);
     picture.see(rows);
     this.loaded.set(sectorId, picture);
     return picture;

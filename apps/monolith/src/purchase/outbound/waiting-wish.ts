@@ -23,6 +23,8 @@ export interface WaitingWish {
   /** When its fan was first found to be busy. */
   busySince: number | undefined;
   looked: boolean;
+  /** A seat proposed for it was not where memory had it. */
+  mustLook: boolean;
   /** Taken for a newcomer until it matters. */
   fan: FanSeats;
   /** What the caller will get, with the placeholder for the time of expiry. */
@@ -48,6 +50,7 @@ export function waitingWish(
     proposals: 0,
     busySince: undefined,
     looked: false,
+    mustLook: false,
     fan: NEWCOMER,
   };
 }
@@ -70,6 +73,7 @@ export function holdRow(one: WaitingWish): HoldRow {
     userId: wish.userId,
     sessionToken: wish.sessionToken ?? null,
     seatIds: one.seatIds,
+    places: one.seatIds.map((seatId) => one.picture.facts.get(seatId)?.place ?? null),
     quantity: wantedSeats(wish),
     together: one.together,
     priceCents: wish.sector.priceCents,
