@@ -26,6 +26,14 @@ export interface Share {
   readonly of: number;
 }
 
+/** Where the blocks of a quantity begin, best first. */
+interface RankedBlocks {
+  readonly order: Int32Array;
+  /** The same, but the first `gone` are not worth a look, and what follows has lost some of them. */
+  readonly starts: Int32Array;
+  gone: number;
+}
+
 /** Standing places have no rows, so they are shared by the dozen or so. */
 const STANDING_ZONE = 16;
 
@@ -35,8 +43,7 @@ export class SectorMap {
   private readonly free: Uint8Array;
   /** 1 when the place has a neighbour to its right: same row, next number. */
   private readonly joined: Uint8Array;
-  /** For each quantity: where its blocks begin, best first; and how many of the first ones are known to be gone. */
-  private readonly blocks = new Map<number, { starts: Int32Array; gone: number }>();
+  private readonly blocks = new Map<number, RankedBlocks>();
   private count = 0;
 
   /** All places of the sector, none of them free yet. */
@@ -55,8 +62,9 @@ export class SectorMap {
   }
 
   markFree(seatIds: Iterable<string>): void {
-    for (const seatId of seatIds) this.set(seatId, 1);
-    for (const ranked of this.blocks.values()) ranked.gone = 0;
+    let isAny = false;
+    for (const seatId of seatIds) isAny = this.set(seatId, 1) || isAny;
+    if (isAny) for (const ranked of this.blocks.values()) restore(ranked);
   }
 
   markTaken(seatIds: Iterable<string>): void {
@@ -83,11 +91,12 @@ export class SectorMap {
     return indices.every((index, at) => at === 0 || (indices[at - 1] === index - 1 && this.linked(index - 1)));
   }
 
-  private set(seatId: string, value: 0 | 1): void {
+  private set(seatId: string, value: 0 | 1): boolean {
     const index = this.indexOf.get(seatId);
-    if (index === undefined || this.free[index] === value) return;
+    if (index === undefined || this.free[index] === value) return false;
     this.free[index] = value;
     this.count += value === 1 ? 1 : -1;
+    return true;
   }
 
   /**
@@ -98,14 +107,13 @@ export class SectorMap {
     const ranked = this.ranked(quantity);
     let good: number | undefined;
     let second: { start: number; stranded: number } | undefined;
-    let unbroken = true;
-    for (let at = ranked.gone; at < ranked.starts.length; at += 1) {
+    const alive: number[] = [];
+    let at = ranked.gone;
+    while (at < ranked.starts.length) {
       const start = ranked.starts[at] ?? 0;
-      if (!this.isFree(start, quantity)) {
-        if (unbroken) ranked.gone = at + 1;
-        continue;
-      }
-      unbroken = false;
+      at += 1;
+      if (!this.isFree(start, quantity)) continue;
+      alive.push(start);
       if (share && this.zoneOf(start) % share.of !== share.index) continue;
       const stranded = this.strandedBeside(start, quantity);
       if (stranded === 0) good = start;
@@ -113,6 +121,7 @@ export class SectorMap {
       if (stranded === 0 && toPass === 0) break;
       if (stranded === 0) toPass -= 1;
     }
+    forget(ranked, at, alive);
     return good ?? (share ? undefined : second?.start);
   }
 
@@ -138,7 +147,7 @@ export class SectorMap {
     return this.joined[index] === 1;
   }
 
-  private ranked(quantity: number): { starts: Int32Array; gone: number } {
+  private ranked(quantity: number): RankedBlocks {
     const known = this.blocks.get(quantity);
     if (known) return known;
     const candidates: { start: number; rank: number }[] = [];
@@ -151,7 +160,8 @@ export class SectorMap {
       if (whole) candidates.push({ start, rank });
     }
     candidates.sort((a, b) => a.rank - b.rank);
-    const ranked = { starts: Int32Array.from(candidates, ({ start }) => start), gone: 0 };
+    const order = Int32Array.from(candidates, ({ start }) => start);
+    const ranked = { order, starts: order.slice(), gone: 0 };
     this.blocks.set(quantity, ranked);
     return ranked;
   }
@@ -165,6 +175,20 @@ export class SectorMap {
     free.sort((a, b) => distance(a.place) - distance(b.place) || a.place.rank - b.place.rank);
     return free.slice(0, quantity).map(({ index }) => index);
   }
+}
+
+/** Of those before `end` only the `alive` ones are looked at again: a search does not climb over what was sold before. */
+function forget(ranked: RankedBlocks, end: number, alive: readonly number[]): void {
+  const first = end - alive.length;
+  if (first === ranked.gone) return;
+  ranked.starts.set(alive, first);
+  ranked.gone = first;
+}
+
+/** Something is free again: all of them may be. */
+function restore(ranked: RankedBlocks): void {
+  ranked.starts.set(ranked.order);
+  ranked.gone = 0;
 }
 
 /** Side by side; standing places stand anywhere, so any of them do. */

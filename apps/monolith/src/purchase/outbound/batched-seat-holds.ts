@@ -16,9 +16,10 @@ import { assertRules, nothingKnown } from './hold-refusal.ts';
 import type { LaneConnection } from './lane-connection.ts';
 import { countFans, NEWCOMER, type FanSeats } from './postgres-fan-seats.ts';
 import type { PostgresPurchaseWindows } from './postgres-purchase-windows.ts';
-import type { SeatMaps, SectorPicture } from './seat-maps.ts';
+import type { SeatMaps } from './seat-maps.ts';
 import type { SeatNews } from './seat-news.ts';
-import { holdRow, isKnownByNow, reservationOf, waitingWish, type WaitingWish } from './waiting-wish.ts';
+import type { SectorPicture } from './sector-picture.ts';
+import { holdRow, isKnownByNow, waitingWish, type WaitingWish } from './waiting-wish.ts';
 
 /** One commit for so many: beyond it the statement grows faster than it saves. */
 const MOST_IN_A_BATCH = 256;
@@ -273,7 +274,7 @@ export class BatchedSeatHolds extends SeatHolds {
     if (fence && answer) {
       fence.stored = { ...answer, body: answer.body.replace(EXPIRY_PLACEHOLDER.toISOString(), expiresAt.toISOString()) };
     }
-    one.resolve({ kind: 'taken', reservation: reservationOf(one, expiresAt) });
+    if (one.reservation) one.resolve({ kind: 'taken', reservation: { ...one.reservation, expiresAt } });
   }
 }
 

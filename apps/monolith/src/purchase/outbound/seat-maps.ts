@@ -1,133 +1,28 @@
-import type { FreePlace } from '#domain/purchase/best-available';
-import { FEWEST_TO_DRAW_FROM, SectorMap, type Proposal, type Share } from '#domain/purchase/sector-map';
+import { SectorMap } from '#domain/purchase/sector-map';
 import type { DataSource } from 'typeorm';
 import type { SeatNewsListener } from './seat-news.ts';
-
-export interface SeatFacts extends FreePlace {
-  readonly row: string | null;
-  /** Where its row lay at the last look, as PostgreSQL writes it; every change moves it. */
-  readonly place: string;
-}
-
-interface SeatRow extends SeatFacts {
-  readonly free: boolean;
-  readonly expiresAt: Date | null;
-}
-
-/** A sector is looked at again when a hold in it has lapsed, but not more often than this; buyable again within a second. */
-const LOOK_AGAIN_MS = 400;
-const LOOK_FOR_OTHERS_MS = 10_000;
-/** Every loss to another process doubles the number of blocks that are drawn from, every win takes a five-hundredth off. */
-const MOST_TO_DRAW_FROM = 384;
+import { FREE, SectorPicture, type SeatLook, type SectorSeats } from './sector-picture.ts';
 
 const FORGET_AFTER_MS = 600_000;
 
-/** One sector in this process's memory. */
-export class SectorPicture {
-  /** Proposed and not yet decided: whatever a look says of them is already old. */
-  private readonly inFlight = new Set<string>();
-  /** Of those: what another process said to have taken since. */
-  private readonly goneMeanwhile = new Set<string>();
-  private looking: Promise<void> | undefined;
-  private lookedAt = 0;
-  private usedAt = Date.now();
-  private nextExpiryAt = Number.POSITIVE_INFINITY;
-  private drawFrom = FEWEST_TO_DRAW_FROM;
-
-  constructor(
-    readonly map: SectorMap,
-    readonly facts: Map<string, SeatFacts>,
-    private readonly read: () => Promise<readonly SeatRow[]>,
-  ) {}
-
-  /** True when some hold has lapsed since the last look: what it held is free, and only a look tells which seats. */
-  isStale(now: number): boolean {
-    return now >= this.nextExpiryAt && now - this.lookedAt >= LOOK_AGAIN_MS;
-  }
-
-  /** One look at a time; who comes while one is under way shares the next. */
-  async look(): Promise<void> {
-    if (this.looking) await this.looking.catch(() => undefined);
-    this.looking ??= this.correct().finally(() => (this.looking = undefined));
-    await this.looking;
-  }
-
-  propose(quantity: number, random: () => number, share?: Share): Proposal | undefined {
-    const proposal = this.map.propose(quantity, random, Math.floor(this.drawFrom), share);
-    for (const seatId of proposal?.seatIds ?? []) this.inFlight.add(seatId);
-    return proposal;
-  }
-
-  /** Those that are somebody's in the batch under way. */
-  proposedAmong(seatIds: readonly string[]): readonly string[] {
-    return seatIds.filter((seatId) => this.inFlight.has(seatId));
-  }
-
-  /** Seats a caller named itself. */
-  claim(seatIds: readonly string[]): void {
-    this.map.markTaken(seatIds);
-    for (const seatId of seatIds) this.inFlight.add(seatId);
-  }
-
-  won(seatIds: readonly string[], expiresAt: Date): void {
-    this.settle(seatIds);
-    this.drawFrom = Math.max(FEWEST_TO_DRAW_FROM, this.drawFrom * 0.998);
-    this.nextExpiryAt = Math.min(this.nextExpiryAt, expiresAt.getTime());
-  }
-
-  /** Nobody took them: they are as free as they were. Those that turned out to have somebody stay out of the picture. */
-  lost(seatIds: readonly string[], gone: readonly string[], isContended = gone.length > 0): void {
-    const taken = new Set([...gone, ...seatIds.filter((seatId) => this.goneMeanwhile.has(seatId))]);
-    this.settle(seatIds);
-    if (isContended) this.drawFrom = Math.min(MOST_TO_DRAW_FROM, this.drawFrom * 2);
-    this.map.markFree(seatIds.filter((seatId) => !taken.has(seatId)));
-    // How long another process holds them is not known here; they are looked for now and then, and at once when seats run short.
-    if (gone.length > 0) this.nextExpiryAt = Math.min(this.nextExpiryAt, this.lookedAt + LOOK_FOR_OTHERS_MS);
-  }
-
-  /** Another process says so; what is proposed here at this moment the database decides. */
-  takenElsewhere(seatIds: readonly string[], until: number): void {
-    this.map.markTaken(seatIds);
-    for (const seatId of seatIds) if (this.inFlight.has(seatId)) this.goneMeanwhile.add(seatId);
-    this.nextExpiryAt = Math.min(this.nextExpiryAt, until);
-  }
-
-  use(): void {
-    this.usedAt = Date.now();
-  }
-
-  isUnused(since: number): boolean {
-    return this.usedAt < since && this.inFlight.size === 0;
-  }
-
-  suspect(): void {
-    this.nextExpiryAt = 0;
-  }
-
-  private settle(seatIds: readonly string[]): void {
-    for (const seatId of seatIds) {
-      this.inFlight.delete(seatId);
-      this.goneMeanwhile.delete(seatId);
-    }
-  }
-
-  private async correct(): Promise<void> {
-    this.see(await this.read());
-  }
-
-  /** Corrects the picture by what the database says. */
-  see(rows: readonly SeatRow[]): void {
-    this.lookedAt = Date.now();
-    for (const row of rows) this.facts.set(row.seatId, row);
-    const known = rows.filter(({ seatId }) => !this.inFlight.has(seatId));
-    this.map.markTaken(known.filter(({ free }) => !free).map(({ seatId }) => seatId));
-    this.map.markFree(known.filter(({ free }) => free).map(({ seatId }) => seatId));
-    this.nextExpiryAt = rows.reduce(
-      (next, { expiresAt, free }) => (free || !expiresAt ? next : Math.min(next, expiresAt.getTime())),
-      Number.POSITIVE_INFINITY,
-    );
-  }
+interface LaidOutSeats extends SectorSeats {
+  readonly rowIndices: readonly number[];
+  readonly ranks: readonly number[];
 }
+
+const NO_SEATS: LaidOutSeats = { ids: [], rows: [], numbers: [], rowIndices: [], ranks: [] };
+
+/** All seats in one row of the answer: as a row each, 2,000 of them keep the event loop for 10 ms, so for 1. */
+const IN_ORDER = (what: string): string => `coalesce(json_agg(${what} order by rank), '[]')`;
+const SEATS = `
+  select ${IN_ORDER('id')} as ids, ${IN_ORDER('row_label')} as rows, ${IN_ORDER('number')} as numbers,
+         ${IN_ORDER('row_index')} as "rowIndices", ${IN_ORDER('rank')} as ranks
+  from seats where sector_id = $1`;
+const LOOK = `
+  select coalesce(string_agg(case when free then '${FREE}' else '-' end, '' order by rank), '') as letters, ${IN_ORDER('place')} as places,
+         (extract(epoch from min(expires_at) filter (where not free)) * 1000)::float8 as "nextExpiryMs"
+  from (select rank, ctid::text as place, expires_at, (status = 'available' or (status = 'held' and expires_at <= now())) as free
+        from seats where sector_id = $1) s`;
 
 /** Every sector this process sells from. A sector of 2,000 seats is about half a megabyte. */
 export class SeatMaps implements SeatNewsListener {
@@ -170,16 +65,22 @@ export class SeatMaps implements SeatNewsListener {
   }
 
   private async load(sectorId: string): Promise<SectorPicture> {
-    const read = (): Promise<readonly SeatRow[]> =>
-      this.dataSource.query(
-        `select id as "seatId", row_label as row, number, row_index as "rowIndex", rank, ctid::text as place, expires_at as "expiresAt",
-                (status = 'available' or (status = 'held' and expires_at <= now())) as free
-         from seats where sector_id = $1`,
-        [sectorId],
-      );
-    const rows = await read();
-    const picture = new SectorPicture(new SectorMap(rows), new Map(), read);
-    picture.see(rows);
+    const read = async (): Promise<SeatLook> => {
+      const [look] = await this.dataSource.query<SeatLook[]>(LOOK, [sectorId]);
+      if (!look) throw new Error('a look at a sector is one row');
+      return look;
+    };
+    // The looks of a sector that is not there are as empty as its seats.
+    const [[seats], look] = await Promise.all([this.dataSource.query<LaidOutSeats[]>(SEATS, [sectorId]), read()]);
+    const { ids, rows, numbers, rowIndices, ranks } = seats ?? NO_SEATS;
+    const places = ids.map((seatId, index) => ({
+      seatId,
+      rowIndex: rowIndices[index] ?? 0,
+      number: numbers[index] ?? null,
+      rank: ranks[index] ?? 0,
+    }));
+    const picture = new SectorPicture(new SectorMap(places), { ids, rows, numbers }, read);
+    picture.see(look);
     this.loaded.set(sectorId, picture);
     return picture;
   }

@@ -136,6 +136,24 @@ test('who falls silent and speaks again is believed: nothing was lost', () => {
   expect(missed).toBe(1);
 });
 
+test('who sells alone says so without naming seats, and who hears that looks', async () => {
+  const one = openProcess();
+  const heardOf: { taken?: unknown }[] = [];
+  const ear = connectRedis(redis.url, { name: 'ear', forJobs: true });
+  ear.on('message', (_channel: string, text: string) => heardOf.push(JSON.parse(text) as { taken?: unknown }));
+  await ear.subscribe('seat_news');
+  for (let sold = 0; sold < 5; sold += 1) await one.hold();
+  await heard();
+  await closeRedis(ear);
+  expect(heardOf).toHaveLength(1);
+  expect(heardOf[0]).not.toHaveProperty('taken');
+  let missed = 0;
+  const listener = new SeatNews(publisher, publisher);
+  listener.listen({ taken: () => undefined, missedSome: () => (missed += 1) });
+  (listener as unknown as { hear(text: string): void }).hear(JSON.stringify(heardOf[0]));
+  expect(missed).toBe(1);
+});
+
 test('news that were lost are made up for by a look', async () => {
   const [one, other] = [openProcess(), openProcess()];
   await Promise.all([one.hold(), other.hold()]);

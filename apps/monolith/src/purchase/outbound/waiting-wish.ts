@@ -3,7 +3,7 @@ import { requestContext, type IdempotencyFence, type StoredAnswer } from '#platf
 import { wantedSeats, type HoldOutcome, type HoldWish, type Reservation } from '../application/ports.ts';
 import { EXPIRY_PLACEHOLDER, type HoldRow } from './hold-statement.ts';
 import { NEWCOMER, type FanSeats } from './postgres-fan-seats.ts';
-import type { SectorPicture } from './seat-maps.ts';
+import type { SectorPicture } from './sector-picture.ts';
 
 /** A wish that waits for its batch, and what is known about it from one attempt to the next. */
 export interface WaitingWish {
@@ -27,6 +27,8 @@ export interface WaitingWish {
   mustLook: boolean;
   /** Taken for a newcomer until it matters. */
   fan: FanSeats;
+  /** With the seats proposed for it and the placeholder for the time of expiry. */
+  reservation?: Reservation;
   /** What the caller will get, with the placeholder for the time of expiry. */
   answer?: StoredAnswer | undefined;
 }
@@ -63,7 +65,8 @@ export function isKnownByNow({ proposals, seatIds }: WaitingWish): boolean {
 /** As the statement takes it, with the answer that will be stored under its key. */
 export function holdRow(one: WaitingWish): HoldRow {
   const { wish, fence } = one;
-  one.answer = fence && one.seatIds.length > 0 ? fence.render?.(reservationOf(one, EXPIRY_PLACEHOLDER)) : undefined;
+  one.reservation = reservationOf(one);
+  one.answer = fence && one.seatIds.length > 0 ? fence.render?.(one.reservation) : undefined;
   const { answer } = one;
   return {
     reservationId: one.reservationId,
@@ -73,7 +76,7 @@ export function holdRow(one: WaitingWish): HoldRow {
     userId: wish.userId,
     sessionToken: wish.sessionToken ?? null,
     seatIds: one.seatIds,
-    places: one.seatIds.map((seatId) => one.picture.facts.get(seatId)?.place ?? null),
+    places: one.seatIds.map((seatId) => one.picture.placeOf(seatId)),
     quantity: wantedSeats(wish),
     together: one.together,
     priceCents: wish.sector.priceCents,
@@ -85,19 +88,12 @@ export function holdRow(one: WaitingWish): HoldRow {
   };
 }
 
-/** The reservation a wish becomes with the seats proposed for it. */
-export function reservationOf(one: WaitingWish, expiresAt: Date): Reservation {
+function reservationOf(one: WaitingWish): Reservation {
   const { wish, picture } = one;
   const { sector } = wish;
   const seats = one.seatIds.map((seatId) => {
-    const facts = picture.facts.get(seatId);
-    return {
-      seatId,
-      sector: sector.name,
-      row: facts?.row ?? null,
-      number: facts?.number ?? null,
-      priceCents: sector.priceCents,
-    };
+    const { row, number } = picture.factsOf(seatId);
+    return { seatId, sector: sector.name, row, number, priceCents: sector.priceCents };
   });
   return {
     id: one.reservationId,
@@ -110,6 +106,6 @@ export function reservationOf(one: WaitingWish, expiresAt: Date): Reservation {
     seats,
     totalCents: sector.priceCents * seats.length,
     currency: sector.currency,
-    expiresAt,
+    expiresAt: EXPIRY_PLACEHOLDER,
   };
 }
