@@ -14,6 +14,7 @@ import {
 } from './hold-statement.ts';
 import { assertRules, nothingKnown } from './hold-refusal.ts';
 import type { LaneConnection } from './lane-connection.ts';
+import { LaneTurns } from './lane-turns.ts';
 import { countFans, NEWCOMER, type FanSeats } from './postgres-fan-seats.ts';
 import type { PostgresPurchaseWindows } from './postgres-purchase-windows.ts';
 import type { SeatMaps } from './seat-maps.ts';
@@ -48,6 +49,7 @@ export class BatchedSeatHolds extends SeatHolds {
     private readonly holdSeconds: number,
     private readonly news?: SeatNews,
     private readonly random: () => number = Math.random,
+    private readonly turns = new LaneTurns(),
   ) {
     super();
   }
@@ -58,6 +60,7 @@ export class BatchedSeatHolds extends SeatHolds {
     return new Promise((resolve, reject) => {
       this.waiting.push(waitingWish(wish, picture, { resolve, reject }));
       this.start();
+      this.turns.nudge();
     });
   }
 
@@ -81,8 +84,13 @@ export class BatchedSeatHolds extends SeatHolds {
     // Whoever asks in the same turn of the event loop shares the first batch.
     await new Promise((resolve) => setImmediate(resolve));
     while (this.waiting.length > 0) {
-      const batch = await this.collect();
-      if (batch.length > 0) await this.decide(batch);
+      await this.turns.begin(() => this.waiting.length);
+      try {
+        const batch = await this.collect();
+        if (batch.length > 0) await this.decide(batch);
+      } finally {
+        this.turns.end();
+      }
     }
     this.isRunning = false;
   }

@@ -10,9 +10,9 @@ type Row = Reservation & { readonly asOf: Date };
 const COLUMNS = `
   now() as "asOf", r.id, r.match_id as "matchId", r.sector_id as "sectorId", r.user_id as "userId", r.session_token as "sessionToken", r.status, r.together,
   r.total_cents as "totalCents", r.currency, r.expires_at as "expiresAt",
-  (select jsonb_agg(jsonb_build_object('seatId', s.seat_id, 'sector', s.sector, 'row', s.row_label, 'number', s.number,
-                                       'priceCents', s.price_cents) order by s.position)
-   from reservation_seats s where s.reservation_id = r.id) as seats`;
+  (select jsonb_agg(jsonb_build_object('seatId', l.seat_id, 'sector', r.sector, 'row', s.row_label, 'number', s.number,
+                                       'priceCents', r.price_cents) order by l.position)
+   from unnest(r.seat_ids) with ordinality as l(seat_id, position) left join seats s on s.id = l.seat_id) as seats`;
 
 /** A row as it is now: its time may have come without anybody having been there. */
 function asReservation({ asOf, ...row }: Row): Reservation {
