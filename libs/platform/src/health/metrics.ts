@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { collectDefaultMetrics, Histogram, Registry } from 'prom-client';
+import { rulesOf } from '../http/route-rules.ts';
 
 /** The process's Prometheus registry; services add their own metrics to it by name. */
 export class Metrics {
@@ -19,7 +20,7 @@ export class Metrics {
   /** Routes by their template, so that ids never become labels. */
   timeRequests(fastify: FastifyInstance): void {
     fastify.addHook('onResponse', (request, reply, done) => {
-      const route = request.is404 ? 'unknown' : (request.routeOptions.url ?? 'unknown');
+      const route = request.is404 ? 'unknown' : rulesOf(request).url;
       this.httpDuration.observe({ method: request.method, route, status: reply.statusCode }, reply.elapsedTime / 1000);
       done();
     });

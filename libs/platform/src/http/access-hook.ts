@@ -1,7 +1,10 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { FastifyInstance, FastifyRequest, RouteOptions } from 'fastify';
+import type { CallerIdentity } from './caller.ts';
+import type { Access } from './endpoint.ts';
 import type { IdentifyCaller } from './identity.ts';
 import { RequestRefused } from './request-refused.ts';
+import { rulesOf } from './route-rules.ts';
 
 /** Compares in constant time; a length that differs is told apart, as it is not the secret. */
 export function sameSecret(given: unknown, expected: string): boolean {
@@ -21,28 +24,30 @@ export function requireDeclaredAccess(fastify: FastifyInstance, publicPrefixes: 
     publicPrefixes.some((prefix) => url === prefix || (prefix !== '/' && prefix.endsWith('/') && url.startsWith(prefix)));
   fastify.addHook('onRoute', (route: RouteOptions) => {
     if (route.config?.access || isPublic(route.url)) return;
-    // The CORS plugin's own: answers preflights of every path.
-    if (route.method === 'OPTIONS' && route.url === '*') return;
     throw new Error(`${String(route.method)} ${route.url} does not declare who may call it: add @Endpoint({ access: … }).`);
   });
 }
 
 /**
  * Lets through who the route declares. A Fastify hook, not Nest middleware: path tricks have walked around the latter,
- * and a hook belongs to the route that was matched, however the path was written.
+ * and a hook belongs to the route that was matched, however the path was written. Like the other hooks it is done at once where there is nothing to wait for, without a promise.
  */
 export function guardAccess(fastify: FastifyInstance, options: { identify: IdentifyCaller; internalSecret: string }): void {
-  fastify.addHook('preValidation', async (request) => {
-    const access = request.routeOptions.config.access ?? 'public';
-    if (access === 'public') return;
-    if (access === 'internal') {
-      if (!hasInternalAuth(request, options.internalSecret)) throw new RequestRefused('UNAUTHENTICATED');
-      return;
-    }
-    request.caller = await options.identify(request.headers);
-    if (!request.caller) throw new RequestRefused('UNAUTHENTICATED', { detail: 'Credentials are missing or not valid.' });
-    if (access !== 'fan' && !request.caller.roles.includes(access)) {
-      throw new RequestRefused('FORBIDDEN', { detail: `This call needs the role ${access}.` });
-    }
+  fastify.addHook('preValidation', (request, _reply, done) => {
+    const { access = 'public' } = rulesOf(request);
+    if (access === 'public') return done();
+    if (access === 'internal')
+      return hasInternalAuth(request, options.internalSecret) ? done() : done(new RequestRefused('UNAUTHENTICATED'));
+    const found = options.identify(request.headers);
+    if (found instanceof Promise) return found.then((caller) => admit(request, caller, access));
+    admit(request, found, access);
+    done();
   });
+}
+
+function admit(request: FastifyRequest, caller: CallerIdentity | undefined, access: Access): void {
+  if (!caller) throw new RequestRefused('UNAUTHENTICATED', { detail: 'Credentials are missing or not valid.' });
+  if (access !== 'fan' && !caller.roles.includes(access))
+    throw new RequestRefused('FORBIDDEN', { detail: `This call needs the role ${access}.` });
+  request.caller = caller;
 }

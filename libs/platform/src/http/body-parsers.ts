@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { rulesOf } from './route-rules.ts';
 import { jsonReader } from './json-body.ts';
 import { RequestRefused } from './request-refused.ts';
 
@@ -25,7 +26,7 @@ export function registerBodyParsers(fastify: FastifyInstance): void {
 
   // Where it does not matter what the body calls itself, it may call itself nothing that has a name.
   fastify.addHook('onRequest', (request, _reply, done) => {
-    const { body = 'json' } = request.routeOptions.config;
+    const { body = 'json' } = rulesOf(request);
     if (body !== 'json' && request.headers['content-type'] !== undefined)
       request.headers['content-type'] = 'application/octet-stream';
     done();
@@ -33,7 +34,7 @@ export function registerBodyParsers(fastify: FastifyInstance): void {
   fastify.removeAllContentTypeParsers();
   fastify.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request: FastifyRequest, body: Buffer, done) => {
     try {
-      const expected = request.routeOptions.config.body ?? 'json';
+      const expected = rulesOf(request).body ?? 'json';
       if (expected === 'raw') done(null, body);
       else if (expected === 'none') done(null, withoutBody(body));
       else if (body.length === 0) done(null, undefined);
@@ -44,7 +45,7 @@ export function registerBodyParsers(fastify: FastifyInstance): void {
   });
   fastify.addContentTypeParser('*', { parseAs: 'buffer' }, (request: FastifyRequest, body: Buffer, done) => {
     try {
-      const expected = request.routeOptions.config.body ?? 'json';
+      const expected = rulesOf(request).body ?? 'json';
       if (expected === 'raw') done(null, body);
       else if (expected === 'none' || body.length === 0) done(null, withoutBody(body));
       else done(new RequestRefused('UNSUPPORTED_MEDIA_TYPE', { detail: 'Send the body as application/json.' }));

@@ -1,5 +1,6 @@
 import { applyDecorators, HttpCode } from '@nestjs/common';
 import { RouteConfig } from '@nestjs/platform-fastify';
+import { inputOf } from './checked-input.ts';
 
 /** Who may call: everybody; a caller with an identity; one with a role; our own services. */
 export type Access = 'public' | 'fan' | 'ops' | 'gate' | 'internal';
@@ -34,5 +35,13 @@ declare module 'fastify' {
  * (deny by default), so nothing is public by oversight.
  */
 export function Endpoint(rules: EndpointRules): MethodDecorator {
-  return applyDecorators(RouteConfig(rules), ...(rules.status ? [HttpCode(rules.status)] : []));
+  return (controller, method, descriptor) => {
+    // Decorators of parameters have run before those of their method.
+    const config = { ...rules, input: inputOf(controller.constructor, method) };
+    return applyDecorators(RouteConfig(config), ...(rules.status ? [HttpCode(rules.status)] : []))(
+      controller,
+      method,
+      descriptor,
+    );
+  };
 }

@@ -1,18 +1,18 @@
 import { randomUUID } from 'node:crypto';
-import { StandardSchemaValidationPipe, type DynamicModule, type Type } from '@nestjs/common';
+import type { DynamicModule, Type } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
-import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest, HookHandlerDoneFunction, RouteOptions } from 'fastify';
 import { NestLog, type Logger } from '../logging/logger.ts';
 import { requestContext, type RequestContext } from '../logging/request-context.ts';
 import { guardAccess, requireDeclaredAccess } from './access-hook.ts';
 import { registerBodyParsers } from './body-parsers.ts';
-import { exposedHeaders } from './cors.ts';
+import { checkInput } from './checked-input.ts';
+import { welcomePages } from './cors.ts';
 import type { IdentifyCaller } from './identity.ts';
 import { answerProblem, ProblemFilter } from './problem.filter.ts';
 import { RequestRefused } from './request-refused.ts';
-import { asValidationFailed } from './schema-issues.ts';
-import { answerUnparsable, slowClients } from './raw-connection.ts';
+import { answerUnparsable, closeTheSilent, slowClients } from './raw-connection.ts';
 import { keepRouteTable } from './route-table.ts';
 
 declare module 'fastify' {
@@ -32,6 +32,7 @@ const headersOfEveryAnswer = {
   'cache-control': 'no-store',
   'x-content-type-options': 'nosniff',
   'referrer-policy': 'no-referrer',
+  vary: 'Origin',
 };
 
 export interface HttpAppOptions {
@@ -44,7 +45,7 @@ export interface HttpAppOptions {
   /** Routes that come from plugins (static files, API docs) and are public. */
   readonly publicPrefixes?: readonly string[];
   /** Runs on every matched request before the body is read. */
-  readonly limitAddress?: (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
+  readonly limitAddress?: (request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction) => void | Promise<void>;
   /** Hooks of this app after access was granted, in their order of running. */
   readonly afterAccess?: (fastify: FastifyInstance) => void;
 }
@@ -79,15 +80,16 @@ export async function createHttpApp(module: Type | DynamicModule, options: HttpA
   answerTheOverdue(fastify, Math.ceil(options.requestDeadlineMs * PAST_DEADLINE));
   requireDeclaredAccess(fastify, options.publicPrefixes ?? []);
   followRequests(adapter, fastify, options.requestDeadlineMs);
+  welcomePages(fastify, options.isAllowedOrigin);
   refuseUnknownPaths(fastify);
-  enableCors(app, options.isAllowedOrigin);
   if (options.limitAddress) fastify.addHook('onRequest', options.limitAddress);
   guardAccess(fastify, options);
   options.afterAccess?.(fastify);
   refuseUnstorablePaths(fastify);
+  checkInput(fastify);
+  closeTheSilent(fastify);
 
   app.useGlobalFilters(new ProblemFilter(options.logger));
-  app.useGlobalPipes(new StandardSchemaValidationPipe({ validateCustomDecorators: true, exceptionFactory: asValidationFailed }));
   return app;
 }
 
@@ -161,16 +163,5 @@ function followRequests(adapter: FastifyAdapter, fastify: FastifyInstance, reque
   fastify.addHook('preValidation', (request, _reply, done) => {
     if (request.context) requestContext.run(request.context, done);
     else done();
-  });
-}
-
-function enableCors(app: NestFastifyApplication, isAllowedOrigin: (origin: string) => boolean): void {
-  app.enableCors({
-    origin: (origin: string | undefined, done: (error: Error | null, allow: boolean) => void) =>
-      done(null, origin !== undefined && isAllowedOrigin(origin)),
-    methods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
-    exposedHeaders,
-    credentials: false,
-    maxAge: 600,
   });
 }

@@ -4,7 +4,7 @@ import type { CallerIdentity } from './caller.ts';
 import { RequestRefused } from './request-refused.ts';
 
 /** Finds out who is calling; undefined when the credentials are missing or wrong, without saying which. */
-export type IdentifyCaller = (headers: IncomingHttpHeaders) => Promise<CallerIdentity | undefined>;
+export type IdentifyCaller = (headers: IncomingHttpHeaders) => CallerIdentity | undefined | Promise<CallerIdentity | undefined>;
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
@@ -15,9 +15,9 @@ function single(value: string | string[] | undefined): string | undefined {
 /** Development: the caller says who it is. */
 export const identifyMock: IdentifyCaller = (headers) => {
   const userId = single(headers['x-mock-user-id'])?.trim();
-  if (!userId || !uuid.test(userId)) return Promise.resolve(undefined);
+  if (!userId || !uuid.test(userId)) return undefined;
   const roles = (single(headers['x-mock-roles']) ?? '').split(',').map((role) => role.trim());
-  return Promise.resolve({ userId: userId.toLowerCase(), roles: roles.filter((role) => role !== '') });
+  return { userId: userId.toLowerCase(), roles: roles.filter((role) => role !== '') };
 };
 
 /** Asymmetric algorithms only: a shared-secret one would let anybody sign with the public key. */

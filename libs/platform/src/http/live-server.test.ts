@@ -196,3 +196,20 @@ test('closing does not wait for connections that are kept for later', async () =
   await gone;
   expect(Date.now() - started).toBeLessThan(1000);
 });
+
+test('closing does not wait for who connected and never said anything; what runs is finished', async () => {
+  const silent = net.connect(port, '127.0.0.1');
+  await new Promise((resolve) => silent.once('connect', resolve));
+  // Accepted by the server too, and not only by the kernel.
+  expect(statusOf(await ask('/ops/wing'))).toBe(401);
+  const gone = new Promise((resolve) => silent.once('close', resolve));
+  const answer = ask('/slow');
+  await reached;
+  const started = Date.now();
+  const closed = app.close();
+  await gone;
+  finish();
+  expect(await answer).toContain('"finished":true');
+  await closed;
+  expect(Date.now() - started).toBeLessThan(1000);
+});

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
-import type { Socket } from 'node:net';
+import type { Server, Socket } from 'node:net';
+import type { FastifyInstance } from 'fastify';
 import { toProblem } from './problem.ts';
 import { RequestRefused } from './request-refused.ts';
 
@@ -38,4 +39,29 @@ export function answerUnparsable(error: { readonly code?: string; readonly rawPa
   // An answer to HEAD is its head: what follows it would be taken for the next answer.
   const isHead = Buffer.isBuffer(error.rawPacket) && error.rawPacket.subarray(0, 5).toString('latin1') === 'HEAD ';
   socket.end(`${head.join('\r\n')}\r\n\r\n${isHead ? '' : text}`);
+}
+
+/**
+ * Who connected and never said anything holds nothing up when the service stops. To Node such a connection is not idle, as its
+ * first request may be on its way, and once the server is closing nobody looks whether it is late.
+ */
+export function closeTheSilent(fastify: FastifyInstance): void {
+  const open = new Set<Socket>();
+  let isClosing = false;
+  function forget(this: Socket): void {
+    open.delete(this);
+  }
+  (fastify.server as Server).on('connection', (socket: Socket) => {
+    if (isClosing) {
+      socket.destroy();
+      return;
+    }
+    open.add(socket);
+    socket.on('close', forget);
+  });
+  fastify.addHook('preClose', (done) => {
+    isClosing = true;
+    for (const socket of open) if (socket.bytesRead === 0) socket.destroy();
+    done();
+  });
 }

@@ -1,6 +1,7 @@
 import { DomainError } from '#domain/shared/domain-error';
 import { Injectable } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
+import { rulesOf } from '../http/route-rules.ts';
 import { RequestRefused } from '../http/request-refused.ts';
 import { requestContext, type StoredAnswer } from '../logging/request-context.ts';
 import { KeyAlreadyUsed } from '../postgres/idempotency-fence.ts';
@@ -29,7 +30,7 @@ export class Answers {
     } catch (error) {
       const isUsed = error instanceof KeyAlreadyUsed;
       // A refusal may be what the first use has brought about: the limit is reached, the hold is paid.
-      if (!fence || !(isUsed || (error instanceof DomainError && reply.request.routeOptions.config.keyWithEffect))) throw error;
+      if (!fence || !(isUsed || (error instanceof DomainError && rulesOf(reply.request).keyWithEffect))) throw error;
       const first = await this.rows.read(fence.key);
       if (!first) throw isUsed ? new RequestRefused('IDEMPOTENCY_KEY_IN_USE', { cause: error }) : error;
       if (first.fingerprint !== fence.fingerprint) throw new RequestRefused('IDEMPOTENCY_KEY_REUSED', { cause: error });

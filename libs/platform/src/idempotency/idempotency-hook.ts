@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { rulesOf } from '../http/route-rules.ts';
 import type { ErrorCode } from '../http/error-catalogue.ts';
 import { RequestRefused } from '../http/request-refused.ts';
 import type { Logger } from '../logging/logger.ts';
@@ -41,7 +42,7 @@ function replay(reply: FastifyReply, answer: StoredAnswer): FastifyReply {
 const MUTATING = new Set(['POST', 'PUT', 'PATCH']);
 
 export function needsKey(request: FastifyRequest): boolean {
-  const { access, noKeyBecause } = request.routeOptions.config;
+  const { access, noKeyBecause } = rulesOf(request);
   return MUTATING.has(request.method) && !request.is404 && !noKeyBecause && access !== undefined && access !== 'internal';
 }
 
@@ -53,32 +54,36 @@ interface Parts {
 
 /** CONTRACT §4 around every mutating route: finds or takes the key before the handler, settles it with the answer. */
 export function guardIdempotency(fastify: FastifyInstance, parts: Parts): void {
-  fastify.addHook('preValidation', async (request, reply) => {
-    if (!needsKey(request) || !request.caller || !request.context) return;
+  fastify.addHook('preValidation', (request, reply, done) => {
+    if (!needsKey(request) || !request.caller || !request.context) return done();
     const key = keyOf(request);
     const { userId } = request.caller;
     const path = request.url.split('?')[0] ?? '';
-    const fence: IdempotencyFence = {
-      key,
-      userId,
-      fingerprint: fingerprintOf({ userId, method: request.method, path, body: request.body }),
-    };
-
-    const known = await answerInRedis(request, fence, parts);
-    const first = known ?? (request.routeOptions.config.keyWithEffect ? undefined : await answerInRow(fence, parts));
-    if (first) {
-      fence.stored = first;
-      return replay(reply, first);
-    }
+    const fingerprint = fingerprintOf({ userId, method: request.method, path, body: request.body });
+    const fence: IdempotencyFence = { key, userId, fingerprint };
     request.context.fence = fence;
+    return replayFirst({ request, reply }, fence, parts);
   });
 
-  fastify.addHook('onSend', async (request, reply, payload) => {
+  fastify.addHook('onSend', (request, reply, payload, done) => {
     const { keyInHand } = request;
+    if (!keyInHand) return done(null, payload);
     request.keyInHand = undefined;
-    if (keyInHand) await settle({ request, reply, payload }, keyInHand, parts);
-    return payload;
+    return settle({ request, reply, payload }, keyInHand, parts).then(() => payload);
   });
+}
+
+/** What this key was answered before; without that it is ours to use, and the handler's turn. */
+async function replayFirst(
+  { request, reply }: { request: FastifyRequest; reply: FastifyReply },
+  fence: IdempotencyFence,
+  parts: Parts,
+): Promise<FastifyReply | undefined> {
+  const known = await answerInRedis(request, fence, parts);
+  const first = known ?? (rulesOf(request).keyWithEffect ? undefined : await answerInRow(fence, parts));
+  if (!first) return undefined;
+  fence.stored = first;
+  return replay(reply, first);
 }
 
 function keyOf(request: FastifyRequest): string {

@@ -1,6 +1,7 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify';
 import type { ErrorCode } from '../http/error-catalogue.ts';
 import { hasInternalAuth } from '../http/access-hook.ts';
+import { rulesOf } from '../http/route-rules.ts';
 import { RequestRefused } from '../http/request-refused.ts';
 import { limitedAddress } from './client-address.ts';
 import type { RateLimiter, Taken } from './rate-limiter.ts';
@@ -33,12 +34,14 @@ function refuse(taken: Allowance, whose: string): RequestRefused {
 
 /** Everything an address sends counts, but for what the contract excepts; before the body is read. */
 export function limitByAddress(limiter: RateLimiter, internalSecret: string) {
-  return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
-    if (limiter.isOff || request.is404 || request.method === 'OPTIONS' || request.routeOptions.config.noAddressLimit) return;
-    if (request.routeOptions.config.access === undefined || hasInternalAuth(request, internalSecret)) return;
-    const taken = await limiter.take(limitedAddress(request.ip));
-    show(request, reply, taken);
-    if (!taken.allowed) throw refuse(taken, 'from this address');
+  return (request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction): void | Promise<void> => {
+    const { access, noAddressLimit } = rulesOf(request);
+    if (limiter.isOff || request.is404 || request.method === 'OPTIONS' || noAddressLimit) return done();
+    if (access === undefined || hasInternalAuth(request, internalSecret)) return done();
+    return limiter.take(limitedAddress(request.ip)).then((taken) => {
+      show(request, reply, taken);
+      if (!taken.allowed) throw refuse(taken, 'from this address');
+    });
   };
 }
 
@@ -47,20 +50,21 @@ const NOT_COUNTED: ReadonlySet<ErrorCode> = new Set(['SEATS_BUSY', 'IDEMPOTENCY_
 
 /** Purchases of one fan, after the idempotency key was looked up: a replay costs nothing. */
 export function limitByFan(fastify: FastifyInstance, limiter: RateLimiter): void {
-  fastify.addHook('preValidation', async (request, reply) => {
-    if (limiter.isOff || !request.routeOptions.config.fanLimit || !request.caller || reply.sent) return;
-    const taken = await limiter.take(request.caller.userId);
-    show(request, reply, taken);
-    if (!taken.allowed) throw refuse(taken, 'for one fan');
-    request.fanAllowance = taken;
+  if (limiter.isOff) return;
+  fastify.addHook('preValidation', (request, reply, done) => {
+    if (!rulesOf(request).fanLimit || !request.caller || reply.sent) return done();
+    return limiter.take(request.caller.userId).then((taken) => {
+      show(request, reply, taken);
+      if (!taken.allowed) throw refuse(taken, 'for one fan');
+      request.fanAllowance = taken;
+    });
   });
-  fastify.addHook('onSend', async (request, reply, payload) => {
+  fastify.addHook('onSend', (request, reply, payload, done) => {
     const { fanAllowance, problemCode } = request;
+    if (!fanAllowance) return done(null, payload);
     const replayed = reply.hasHeader('idempotency-replayed');
-    if (fanAllowance && (replayed || reply.statusCode >= 500 || (problemCode && NOT_COUNTED.has(problemCode)))) {
-      request.fanAllowance = undefined;
-      await fanAllowance.giveBack();
-    }
-    return payload;
+    if (!replayed && reply.statusCode < 500 && !(problemCode && NOT_COUNTED.has(problemCode))) return done(null, payload);
+    request.fanAllowance = undefined;
+    return fanAllowance.giveBack().then(() => payload);
   });
 }

@@ -1,36 +1,31 @@
-import { randomBytes } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import type { RedisConnection } from '../redis/redis-connection.ts';
-import { RedisScript } from '../redis/script.ts';
+import { SharedScript } from '../redis/shared-script.ts';
 import { allowance, LocalSlidingWindow, minuteOf, WINDOW_MS, type Allowance } from './sliding-window.ts';
 
 /**
  * What of the last minute is still within the window. Accepted requests stand in one sorted set a minute, by their time.
- * KEYS[1] last minute · ARGV[1] begin of the window in ms → {how many, time of the oldest or false}
+ * → {how many, time of the oldest or false}
  */
-const countSince = new RedisScript(`
-local after = '(' .. ARGV[1]
-local oldest = redis.call('ZRANGEBYSCORE', KEYS[1], after, '+inf', 'WITHSCORES', 'LIMIT', 0, 1)
-return {redis.call('ZCOUNT', KEYS[1], after, '+inf'), oldest[2] or false}
-`);
+const COUNT_SINCE = `function(last_minute, begin_ms)
+  local after = '(' .. begin_ms
+  local oldest = redis.call('ZRANGEBYSCORE', last_minute, after, '+inf', 'WITHSCORES', 'LIMIT', 0, 1)
+  return { redis.call('ZCOUNT', last_minute, after, '+inf'), oldest[2] or false }
+end`;
 
 /**
  * Remembers one request if it stays within the limit. One key, so that it runs on any cluster: what the last minute holds
- * no longer changes and comes as an argument.
- * KEYS[1] this minute · ARGV[1] limit, ARGV[2] counted in the last minute, ARGV[3] now in ms, ARGV[4] this request, ARGV[5] life in ms
- * → {1 or 0, counted in this minute, time of the oldest or false}
+ * no longer changes and comes as an argument. → {1 or 0, counted in this minute, time of the oldest or false}
  */
-const takeOne = new RedisScript(`
-local counted = redis.call('ZCARD', KEYS[1])
-local allowed = 0
-if counted + tonumber(ARGV[2]) < tonumber(ARGV[1]) then
-  redis.call('ZADD', KEYS[1], ARGV[3], ARGV[4])
-  if counted == 0 then redis.call('PEXPIRE', KEYS[1], ARGV[5]) end
-  counted = counted + 1
-  allowed = 1
-end
-local oldest = redis.call('ZRANGE', KEYS[1], 0, 0, 'WITHSCORES')
-return {allowed, counted, oldest[2] or false}
-`);
+const TAKE_ONE = `function(this_minute, limit, counted_before, now_ms, request, life_ms)
+  local counted, allowed = redis.call('ZCARD', this_minute), 0
+  if counted + tonumber(counted_before) < tonumber(limit) then
+    redis.call('ZADD', this_minute, now_ms, request)
+    if counted == 0 then redis.call('PEXPIRE', this_minute, life_ms) end
+    counted, allowed = counted + 1, 1
+  end
+  return { allowed, counted, redis.call('ZRANGE', this_minute, 0, 0, 'WITHSCORES')[2] or false }
+end`;
 
 /** Without Redis each process allows this part of the limit: stricter, but not closed. */
 const SHARE_WITHOUT_REDIS = 0.2;
@@ -45,6 +40,8 @@ export interface Taken extends Allowance {
 /** A limit a minute, sliding, shared by all replicas through Redis (CONTRACT §9). */
 export class RateLimiter {
   private readonly local: LocalSlidingWindow;
+  private readonly countSince: SharedScript<[number, string | null]>;
+  private readonly takeOne: SharedScript<[number, number, string | null]>;
   private awayUntilMs = 0;
 
   constructor(
@@ -54,6 +51,8 @@ export class RateLimiter {
     private readonly now: () => number = Date.now,
   ) {
     this.local = new LocalSlidingWindow(now);
+    this.countSince = new SharedScript(redis, COUNT_SINCE);
+    this.takeOne = new SharedScript(redis, TAKE_ONE);
   }
 
   get isOff(): boolean {
@@ -74,17 +73,10 @@ export class RateLimiter {
   private async takeShared(subject: string, nowMs: number): Promise<Taken> {
     const minute = minuteOf(nowMs);
     const key = (of: number): string => `${this.keyPrefix}:${subject}:${of}`;
-    const request = randomBytes(6).toString('base64url');
-    const [before, oldestBefore] = await countSince.run<[number, string | null]>(
-      this.redis,
-      [key(minute - 1)],
-      [nowMs - WINDOW_MS],
-    );
-    const [allowed, counted, oldest] = await takeOne.run<[number, number, string | null]>(
-      this.redis,
-      [key(minute)],
-      [this.limit, before, nowMs, request, 2 * WINDOW_MS],
-    );
+    // Who it is among those of one subject and minute: 48 random bits.
+    const request = randomUUID().slice(-12);
+    const [before, oldestBefore] = await this.countSince.run(key(minute - 1), nowMs - WINDOW_MS);
+    const [allowed, counted, oldest] = await this.takeOne.run(key(minute), this.limit, before, nowMs, request, 2 * WINDOW_MS);
     const oldestMs = Number(oldestBefore ?? oldest ?? nowMs);
     return {
       ...allowance(allowed === 1, { limit: this.limit, used: before + counted, oldestMs }, nowMs),
