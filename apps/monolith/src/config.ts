@@ -12,6 +12,7 @@ export const monolithConfig = settings.processSettings
   .extend({
     JOBS_TRANSPORT: settings.jobSettings.shape.JOBS_TRANSPORT,
     ALERT_WEBHOOK_URL: settings.notificationSettings.shape.ALERT_WEBHOOK_URL,
+    ALERT_EMAIL: settings.notificationSettings.shape.ALERT_EMAIL,
   });
 
 /** What `loader:run` reads besides. */

@@ -60,12 +60,12 @@ export class AppModule implements OnApplicationShutdown {
   }
 
   async onApplicationShutdown(): Promise<void> {
-    const { database, redis, jobsRedis, alerts } = this.parts;
+    const { database, statements, redis, jobsRedis, alerts } = this.parts;
     this.beats.stop();
     await alerts.settled();
     // Nothing is in flight on it any more, and without Redis a polite QUIT would wait for ever.
     jobsRedis.disconnect();
     await closeRedis(redis);
-    await database.destroy();
+    await Promise.all([statements.close(), database.destroy()]);
   }
 }

@@ -1,4 +1,5 @@
-import { publicUrls } from '#platform/config/settings';
+import type { TransactionManager } from '#application/transaction-manager';
+import { alertWays, publicUrls } from '#platform/config/settings';
 import { Metrics } from '#platform/health/metrics';
 import { ConsumerBeats } from '#platform/jobs/consumer-beats';
 import { allowedOrigins } from '#platform/http/cors';
@@ -7,8 +8,11 @@ import { apiDocsPrefixes, describeApi, serveApiDocs } from '#platform/http/opena
 import { limitByAddress } from '#platform/limits/limit-hooks';
 import { RateLimiter } from '#platform/limits/rate-limiter';
 import type { Logger } from '#platform/logging/logger';
+import { PostgresJobs } from '#platform/jobs/job-ledger';
+import { PostgresOutbox } from '#platform/outbox/postgres-outbox';
 import { openDatabase } from '#platform/postgres/database';
 import { Inbox } from '#platform/postgres/delivery-ledger';
+import { SingleStatements } from '#platform/postgres/single-statements';
 import { PostgresTransactionManager } from '#platform/postgres/transaction-manager';
 import { ProcessedMarks } from '#platform/redis/processed-marks';
 import { connectRedis, whenReady } from '#platform/redis/redis-connection';
@@ -23,6 +27,8 @@ import type { WorkerParts } from './parts.ts';
 import { PushProcessor } from './push/inbound/push.processor.ts';
 import { readServiceAccount } from './push/outbound/fcm-access.ts';
 import { Alerts } from '#platform/sending/alerts';
+import { outsideTheJobsDeadline } from '#platform/sending/ledger-deadline';
+import { TimeOrderedIds } from '#platform/system-clock';
 import { JobRestorer } from './sending/sending.module.ts';
 
 const SERVICE = 'notification-worker';
@@ -63,11 +69,22 @@ async function openParts(config: WorkerConfig, logger: Logger): Promise<WorkerPa
     jobsRedis,
     inbox: new Inbox(transactions, marks),
     transactions,
+    statements: new SingleStatements(config.DATABASE_URL, `${SERVICE}-ledger`),
     marks,
     possibleDuplicates,
-    alerts: new Alerts(logger, config.ALERT_WEBHOOK_URL),
+    alerts: alertsOf(config, logger, transactions),
     serviceAccount,
   };
+}
+
+/** As background jobs, which the monolith does. */
+function alertsOf(config: WorkerConfig, logger: Logger, transactions: TransactionManager): Alerts {
+  const jobs = new PostgresJobs(new PostgresOutbox(), new TimeOrderedIds());
+  return new Alerts(logger, {
+    ways: alertWays(config),
+    webhookUrl: config.ALERT_WEBHOOK_URL,
+    keep: (alerts) => outsideTheJobsDeadline(() => transactions.run((tx) => jobs.put(tx, alerts))),
+  });
 }
 
 export interface NotificationWorker {

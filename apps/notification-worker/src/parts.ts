@@ -2,6 +2,7 @@ import type { Metrics } from '#platform/health/metrics';
 import type { Logger } from '#platform/logging/logger';
 import type { TransactionManager } from '#application/transaction-manager';
 import type { Inbox } from '#platform/postgres/delivery-ledger';
+import type { SingleStatements } from '#platform/postgres/single-statements';
 import type { ProcessedMarks } from '#platform/redis/processed-marks';
 import type { RedisConnection } from '#platform/redis/redis-connection';
 import type { DataSource } from 'typeorm';
@@ -18,6 +19,7 @@ export interface WorkerParts {
   readonly database: DataSource;
   readonly inbox: Inbox;
   readonly transactions: TransactionManager;
+  readonly statements: SingleStatements;
   readonly marks: ProcessedMarks;
   readonly possibleDuplicates: Counter<'consumer'>;
   readonly alerts: Alerts;

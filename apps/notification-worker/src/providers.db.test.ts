@@ -1,6 +1,7 @@
 import { writeFile, mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
+import pg from 'pg';
 import { fcmError, FcmPeer } from './testing/fcm-peer.ts';
 import { HttpPeer } from './testing/http-peer.ts';
 import { ticketMail, turnPush } from './testing/jobs.ts';
@@ -14,6 +15,7 @@ let fcm: FcmPeer;
 let alerts: HttpPeer;
 let worker: RunningWorker;
 let folder: string;
+let sql: pg.Client;
 
 const secret = 'x'.repeat(40);
 
@@ -35,11 +37,15 @@ beforeAll(async () => {
     FCM_API_BASE: fcm.url,
     FCM_SERVICE_ACCOUNT: account,
     ALERT_WEBHOOK_URL: `${alerts.url}/hook`,
+    ALERT_EMAIL: 'ops@hns.hr',
     NOTIFICATION_RETRY_SECONDS: '0,0',
   });
+  sql = new pg.Client({ connectionString: worker.databaseUrl });
+  await sql.connect();
 });
 
 afterAll(async () => {
+  await sql.end();
   await worker.close();
   await Promise.all([mailgun.close(), fcm.close(), alerts.close(), rm(folder, { recursive: true })]);
 });
@@ -67,15 +73,61 @@ test('in production the mailbox has no pages', async () => {
   expect((await worker.get('/mailbox/')).status).toBe(404);
 });
 
-test('a dead letter is an alert, without address, token or name', async () => {
+interface Kept {
+  readonly by: string;
+  readonly about: string;
+  readonly text: string;
+}
+
+async function keptAlerts(about: string): Promise<Kept[]> {
+  const { rows } = await sql.query<{ message: Kept }>(
+    `select message from jobs where class = 'alert_operators' and message ->> 'about' = $1 order by id`,
+    [about],
+  );
+  return rows.map(({ message }) => message);
+}
+
+test('a dead letter is an alert for the webhook and by mail, without address, token or name', async () => {
   mailgun.next.push({ status: 400 });
   await inState(await worker.publish('email', ticketMail({ recipient: 'secret@example.com' })), 'failed');
+  const kept = await eventually(async () => {
+    const found = await keptAlerts('dead letter email ticket_delivery');
+    return found.length > 0 && found;
+  });
+  expect(kept.map(({ by }) => by).sort()).toEqual(['mail', 'webhook']);
+  expect(kept[0]?.text).toContain('ticket_delivery is in the dead letter: mailgun answered 400');
+  expect(JSON.stringify(kept)).not.toMatch(/secret|example\.com|Horvat/);
+});
+
+test('an alert mail in the dead letter is told by the webhook alone', async () => {
+  mailgun.next.push({ status: 400 });
+  const payload = { about: 'x', text: 'y', at: new Date().toISOString(), locale: 'en' as const };
+  await inState(await worker.publish('email', { ...ticketMail(), template: 'ops_alert', payload }), 'failed');
+  const kept = await eventually(async () => {
+    const found = await keptAlerts('dead letter email ops_alert');
+    return found.length > 0 && found;
+  });
+  expect(kept.map(({ by }) => by)).toEqual(['webhook']);
+});
+
+test('a provider that is down is an alert, and one more when it is back', async () => {
+  mailgun.always = { status: 503 };
+  const mails = await Promise.all(Array.from({ length: 25 }, () => worker.publish('email', ticketMail())));
+  await eventually(async () => (await keptAlerts('breaker mailgun opened')).length === 2);
+  mailgun.always = undefined;
+  await eventually(async () => (await keptAlerts('breaker mailgun closed')).length === 2, 20_000);
+  for (const mail of mails) await inState(mail, 'completed', 20_000);
+}, 60_000);
+
+test('without the database to keep it in, an alert calls the webhook at once', async () => {
+  await sql.query('alter table jobs rename to gone');
+  mailgun.next.push({ status: 400 });
+  const mail = { ...ticketMail(), template: 'refund' as const };
+  const payload = { order_id: 'ORD-1', match_name: 'Dinamo - Hajduk', total_amount: '1.00 EUR', locale: 'hr' as const };
+  await inState(await worker.publish('email', { ...mail, payload }), 'failed');
   const alert = await eventually(() => Promise.resolve(alerts.requests.at(-1)));
-  expect([alert.path, JSON.parse(alert.body)]).toMatchObject([
-    '/hook',
-    { text: expect.stringContaining('ticket_delivery is in the dead letter: mailgun answered 400') as string },
-  ]);
-  expect(alert.body).not.toMatch(/secret|example\.com|Horvat/);
+  expect([alert.path, (JSON.parse(alert.body) as { alert: string }).alert]).toEqual(['/hook', 'dead letter email refund']);
+  await sql.query('alter table gone rename to jobs');
 });
 
 test('the age of the oldest unsent message is told by template', async () => {

@@ -48,11 +48,15 @@ const matchChanged = z.object({
   previous_venue: z.string(),
 });
 
+const opsAlert = z.object({ about: z.string(), text: z.string(), at: z.iso.datetime(), locale });
+
 const envelope = {
   job_id: z.string(),
   created_at: z.iso.datetime(),
   attempts: z.literal(0),
   max_attempts: z.literal(3),
+  /** What it is about, for operators who look for it; nothing of it is sent. */
+  about: z.object({ order_id: z.guid(), order_number: z.string(), match_id: z.guid() }).partial().optional(),
 };
 
 /** After this the message is worthless and is dropped as expired: no turn notice after the window, no reminder after the match. */
@@ -73,6 +77,7 @@ export const emailJob = z.discriminatedUnion('template', [
   z.object({ ...email, template: z.literal('quota_invitation'), payload: quotaInvitation }),
   z.object({ ...email, template: z.literal('match_reminder'), payload: matchReminder }),
   z.object({ ...email, template: z.literal('match_changed'), payload: matchChanged }),
+  z.object({ ...email, template: z.literal('ops_alert'), payload: opsAlert }),
 ]);
 export type EmailJob = z.infer<typeof emailJob>;
 

@@ -32,11 +32,13 @@ test('an announcement writes every device down once and makes one job for each 5
   await database.query(`insert into devices (user_id, device_id, fcm_token) values ($1, 'phone', 'not-asked')`, [stranger]);
   const fans = await database.query<{ user_id: string }[]>('select user_id from fans');
   const transactions = new PostgresTransactionManager(database, { deadlineMs: 10_000 });
+  const announcements = new PostgresAnnouncements(database, new PostgresOutbox());
+  const devices = await announcements.devicesOf(fans.map(({ user_id }) => user_id));
   const announced = await transactions.run((tx) =>
-    new PostgresAnnouncements(new PostgresOutbox()).announce(tx, {
+    announcements.announce(tx, {
       template: 'match_changed',
       event: 'match.changed',
-      userIds: fans.map(({ user_id }) => user_id),
+      devices,
       texts: { hr: { title: 'Promjena', body: 'Novi termin' }, en: { title: 'Change', body: 'New date' } },
       data: { match_id: 'm' },
     }),
@@ -55,6 +57,25 @@ test('an announcement writes every device down once and makes one job for each 5
   );
   expect(written).toEqual({ devices: 1500, tokens: 1500, last: 1499 });
 });
+
+test('50,000 fans fit into one transaction', async () => {
+  const fans = await database.query<{ user_id: string }[]>(
+    `with fan as (select gen_random_uuid() as user_id, n from generate_series(1, 50000) n)
+     insert into devices (user_id, device_id, fcm_token) select user_id, 'phone', 'many-' || n from fan returning user_id`,
+  );
+  const announcements = new PostgresAnnouncements(database, new PostgresOutbox());
+  const devices = await announcements.devicesOf(fans.map(({ user_id }) => user_id));
+  const text = { title: 'Promjena', body: 'Novi termin' };
+  const announcement = {
+    template: 'match_changed',
+    event: 'match.changed',
+    devices,
+    texts: { hr: text, en: text },
+    data: {},
+  } as const;
+  const transactions = new PostgresTransactionManager(database, { deadlineMs: 10_000 });
+  expect(await transactions.run((tx) => announcements.announce(tx, announcement))).toMatchObject({ devices: 50_000, jobs: 100 });
+}, 30_000);
 
 test('a dead token costs its device, unless the app has registered it again since', async () => {
   const now = Date.now();

@@ -16,12 +16,15 @@ export abstract class FansApi {
   abstract contacts(tx: Transaction, userIds: readonly string[]): Promise<ReadonlyMap<string, FanContact>>;
 }
 
+/** Tokens of the devices that are to hear something, by what their fans speak. */
+export type DevicesByLocale = Readonly<Record<Locale, readonly string[]>>;
+
 /** One notification for very many fans at once. */
 export interface Announcement {
   readonly template: 'match_reminder' | 'match_changed';
   /** The event it stems from, for people and metrics. */
   readonly event: string;
-  readonly userIds: readonly string[];
+  readonly devices: DevicesByLocale;
   readonly texts: Readonly<Record<Locale, { readonly title: string; readonly body: string }>>;
   readonly data: Readonly<Record<string, string>>;
   readonly usefulUntil?: Date;
@@ -34,6 +37,8 @@ export interface Announced {
 }
 
 export abstract class Announcements {
+  /** Asked before the transaction: at SERIALIZABLE a hundred thousand rows are more than PostgreSQL can watch. */
+  abstract devicesOf(userIds: readonly string[]): Promise<DevicesByLocale>;
   /** In the transaction of what is announced. Who has no device hears nothing; how far it has come, the worker's metrics tell. */
   abstract announce(tx: Transaction, announcement: Announcement): Promise<Announced>;
 }

@@ -31,7 +31,11 @@ export class FansDestinations {
     useCase(RegisterDevice, TransactionManager, Devices),
     useCase(ForgetDevice, TransactionManager, Devices),
     { provide: FansApi, useClass: PostgresContacts },
-    { provide: Announcements, useFactory: (outbox: Outbox) => new PostgresAnnouncements(outbox), inject: [Outbox] },
+    {
+      provide: Announcements,
+      useFactory: (dataSource: DataSource, outbox: Outbox) => new PostgresAnnouncements(dataSource, outbox),
+      inject: [DataSource, Outbox],
+    },
     {
       provide: FansDestinations,
       useFactory: (dataSource: DataSource) => new FansDestinations([new DeadTokensDestination(dataSource)]),

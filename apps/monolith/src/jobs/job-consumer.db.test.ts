@@ -26,7 +26,7 @@ async function running(settings: Record<string, string>): Promise<NestFastifyApp
 }
 
 async function put(app: NestFastifyApplication, about: string): Promise<void> {
-  const job = { class: 'alert_operators', about, text: 'nothing', at: new Date().toISOString() };
+  const job = { class: 'alert_operators', by: 'webhook', about, text: 'nothing', at: new Date().toISOString() };
   await app.get(TransactionManager, { strict: false }).run((tx) => app.get(Jobs, { strict: false }).put(tx, [job]));
 }
 

@@ -15,6 +15,7 @@ import { newKey, type TestAnswer } from '../testing/test-app.ts';
 import { openMonolith, ops, type WholeMonolith } from '../testing/whole-monolith.ts';
 import { JobsApi } from './jobs.api.ts';
 
+const ALERT_EMAIL = 'ops@example.hr, night@example.hr';
 const JOBS = '/api/v1/ops/jobs';
 let testDatabase: TestDatabase;
 let testRedis: TestRedis;
@@ -37,7 +38,7 @@ beforeAll(async () => {
   [testDatabase, testRedis] = await Promise.all([createTestDatabase(), createTestRedis()]);
   await new Promise<void>((resolve) => webhook.listen(0, '127.0.0.1', resolve));
   const ALERT_WEBHOOK_URL = `http://127.0.0.1:${(webhook.address() as AddressInfo).port}`;
-  monolith = await openMonolith({ DATABASE_URL: testDatabase.url, REDIS_URL: testRedis.url, ALERT_WEBHOOK_URL });
+  monolith = await openMonolith({ DATABASE_URL: testDatabase.url, REDIS_URL: testRedis.url, ALERT_WEBHOOK_URL, ALERT_EMAIL });
   connection = new Redis(testRedis.url, { maxRetriesPerRequest: null });
   mails = new Queue('email', { connection, prefix: JOBS_PREFIX });
 });
@@ -116,6 +117,30 @@ test('operators are told once of a class of jobs that fails, also when their web
   await until(async () => (await relayJobs(), await consume(), alerts.length > 0));
   expect(alerts).toMatchObject([{ alert: 'failed job nobody_does_it', text: expect.stringContaining(id) as string }]);
   expect(await ids('?state=failed')).toHaveLength(2);
+});
+
+test('operators are mailed the same, one mail an address, while their webhook does not answer', async () => {
+  refuseAlerts = 100;
+  const by = (way: 'webhook' | 'mail') => ({
+    class: 'alert_operators',
+    by: way,
+    about: 'breaker fcm opened',
+    text: 'fcm is down',
+  });
+  const at = new Date().toISOString();
+  await monolith
+    .get(TransactionManager)
+    .run((tx) => monolith.get(Jobs).put(tx, [{ ...by('webhook'), at } as never, { ...by('mail'), at } as never]));
+  await relayJobs();
+  await consume();
+  refuseAlerts = 0;
+  const rows = await monolith.dataSource.query<{ body: EmailJob }[]>(
+    `select body from outbox where destination = 'email' order by seq`,
+  );
+  expect(rows.map(({ body }) => emailJob.parse(body))).toMatchObject([
+    { recipient: 'ops@example.hr', template: 'ops_alert', payload: { about: 'breaker fcm opened', text: 'fcm is down' } },
+    { recipient: 'night@example.hr', template: 'ops_alert' },
+  ]);
 });
 
 test('the dead letters of mails and of general jobs stand in one list, newest first, found by order, fan, match or id', async () => {

@@ -11,13 +11,17 @@ import { JobsDestination } from '#platform/jobs/jobs-destination';
 import { NotificationQueues } from '#platform/jobs/notification-queues';
 import type { Logger } from '#platform/logging/logger';
 import type { Destination } from '#platform/outbox/destination';
+import { alertWays } from '#platform/config/settings';
+import type { RedisConnection } from '#platform/redis/redis-connection';
+import { SharedGate } from '#platform/sending/provider-gate';
+import { VendorCalls } from '#platform/sending/vendor-calls';
 import { useCase } from '#platform/use-case';
 import { Inject, Module, type OnApplicationShutdown } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import type { MonolithConfig } from '../config.ts';
 import { NewsJobKinds, NewsModule } from '../news/news.module.ts';
-import { CONFIG, LOGGER, LOOPS } from '../tokens.ts';
-import { AllQueues, OperatorsWebhook } from './application/ports.ts';
+import { CONFIG, LOGGER, LOOPS, REDIS } from '../tokens.ts';
+import { AllQueues, OperatorsMails, OperatorsWebhook } from './application/ports.ts';
 import { ReportFailure } from './application/report-failure.ts';
 import { SteerJobs } from './application/steer-jobs.ts';
 import { TellOperators } from './application/tell-operators.ts';
@@ -26,9 +30,21 @@ import { ConsumerParts, JobConsumer } from './inbound/job-consumer.schedule.ts';
 import { JobsController } from './inbound/jobs.controller.ts';
 import { JobsApi } from './jobs.api.ts';
 import { HttpOperatorsWebhook } from './outbound/http-operators-webhook.ts';
+import { OutboxOperatorsMails } from './outbound/outbox-operators-mails.ts';
 import { BullmqQueues } from './outbound/bullmq-queues.ts';
 
 const TRANSPORT = Symbol('job transport');
+
+/** Slack takes one message a second, and other chats are not more patient. */
+const ALERTS_PER_SECOND = 1;
+/** A job waits in hand for a moment; longer than that and it goes back. */
+const PATIENCE_MS = 1500;
+
+function webhookCalls(redis: RedisConnection, logger: Logger): VendorCalls {
+  const onBreaker = (provider: string, state: string): void => logger.error({ provider }, `the way to ${provider} has ${state}`);
+  const options = { provider: 'alert-webhook', callsPerSecond: ALERTS_PER_SECOND, patienceMs: PATIENCE_MS, onBreaker };
+  return new VendorCalls(new SharedGate(redis, options));
+}
 
 /** Where the relay brings jobs. */
 export abstract class JobDestinations {
@@ -76,11 +92,23 @@ export abstract class JobDestinations {
     useCase(SteerJobs, TransactionManager, AllQueues),
     {
       provide: OperatorsWebhook,
-      useFactory: ({ ALERT_WEBHOOK_URL }: MonolithConfig, logger: Logger) => new HttpOperatorsWebhook(ALERT_WEBHOOK_URL, logger),
-      inject: [CONFIG, LOGGER],
+      useFactory: ({ ALERT_WEBHOOK_URL }: MonolithConfig, redis: RedisConnection, logger: Logger) =>
+        new HttpOperatorsWebhook(ALERT_WEBHOOK_URL, webhookCalls(redis, logger), logger),
+      inject: [CONFIG, REDIS, LOGGER],
     },
-    useCase(TellOperators, OperatorsWebhook),
-    useCase(ReportFailure, TransactionManager, Jobs, Clock),
+    {
+      provide: OperatorsMails,
+      useFactory: ({ ALERT_EMAIL }: MonolithConfig, outbox: Outbox, ids: Ids, clock: Clock) =>
+        new OutboxOperatorsMails(ALERT_EMAIL, outbox, ids, clock),
+      inject: [CONFIG, Outbox, Ids, Clock],
+    },
+    useCase(TellOperators, OperatorsWebhook, OperatorsMails),
+    {
+      provide: ReportFailure,
+      useFactory: (config: MonolithConfig, transactions: TransactionManager, jobs: Jobs, clock: Clock) =>
+        new ReportFailure(transactions, jobs, clock, alertWays(config)),
+      inject: [CONFIG, TransactionManager, Jobs, Clock],
+    },
     {
       provide: ConsumerParts,
       useFactory: (

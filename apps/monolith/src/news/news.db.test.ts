@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { broadcastJob } from '#contracts/queue-jobs';
 import { JobsApi } from '../jobs/jobs.api.ts';
 import { openBoxOffice, type BoxOffice, type OpenBoxOffice } from '../purchase/testing/box-office.ts';
 import { OutboxRelays } from '../relay/outbox-relays.ts';
@@ -14,7 +15,7 @@ beforeAll(async () => {
   opened = await openBoxOffice();
   office = opened.office;
 });
-beforeEach(async () => void (await office.rows('truncate jobs, outbox, match_reminders, matches cascade')));
+beforeEach(async () => void (await office.rows('truncate jobs, outbox, match_reminders, broadcasts, devices, matches cascade')));
 afterAll(async () => opened.close());
 
 interface Mail {
@@ -24,6 +25,31 @@ interface Mail {
   readonly payload: Readonly<Record<string, unknown>>;
   readonly useful_until: string;
 }
+
+interface RangePush {
+  readonly template: string;
+  readonly broadcast_id: string;
+  readonly range: { readonly from: number; readonly to: number };
+  readonly payload: { readonly title: string; readonly body: string; readonly data: Readonly<Record<string, string>> };
+  readonly useful_until: string;
+}
+
+async function pushes(template: string): Promise<RangePush[]> {
+  const rows = await office.rows<{ body: unknown }>(
+    `select body from outbox where destination = 'push' and body ->> 'template' = $1 order by seq`,
+    [template],
+  );
+  return rows.map(({ body }) => broadcastJob.parse(body)) as RangePush[];
+}
+
+const pushedTokens = (broadcastId: string | undefined): Promise<{ fcm_token: string }[]> =>
+  office.rows(`select fcm_token from broadcast_devices where broadcast_id = $1 order by ordinal`, [broadcastId]);
+
+const givePhones = (userIds: readonly string[]) =>
+  office.rows(
+    `insert into devices (user_id, device_id, fcm_token) select id, 'phone', 'token-' || id from unnest($1::uuid[]) as id`,
+    [userIds],
+  );
 
 const onSale = (kickoffAt = inHours(48)): Promise<MatchOnSale> =>
   putOnSale(office.monolith, { kickoff_at: kickoffAt, max_tickets_per_fan: 4, sectors: [seated('East A', 10, 20)] });
@@ -82,6 +108,7 @@ test('whoever has a ticket is told that the match was moved, with what was befor
     {
       user_id: fan,
       recipient: 'ana@example.hr',
+      about: { match_id: match.id },
       useful_until: moved,
       payload: {
         match_name: 'Hrvatska vs Italija',
@@ -94,6 +121,40 @@ test('whoever has a ticket is told that the match was moved, with what was befor
       },
     },
   ]);
+});
+
+test('the phones of all who have a ticket are told too, as ranges of one broadcast, in their language, once', async () => {
+  const match = await onSale();
+  const fan = await buyer(match);
+  await sellTickets(match, 1200);
+  const holders = await office.rows<{ user_id: string }>('select distinct user_id from tickets where match_id = $1', [match.id]);
+  await givePhones([...holders.map(({ user_id }) => user_id), randomUUID()]);
+  const moved = inHours(72);
+  await change(match, { kickoff_at: moved });
+  expect(await doJobs()).toBe(3);
+  const told = await pushes('match_changed');
+  expect(told.map(({ range, payload, useful_until }) => [payload.title, range.from, range.to, useful_until])).toEqual([
+    ['Promjena: Hrvatska vs Italija', 0, 1, moved],
+    ['Changed: Hrvatska vs Italija', 1, 501, moved],
+    ['Changed: Hrvatska vs Italija', 501, 1001, moved],
+    ['Changed: Hrvatska vs Italija', 1001, 1201, moved],
+  ]);
+  expect(told[0]?.payload.data).toEqual({ match_id: match.id, action: 'open_tickets' });
+  expect(new Set(told.map(({ broadcast_id }) => broadcast_id)).size).toBe(1);
+  const tokens = (await pushedTokens(told[0]?.broadcast_id)).map(({ fcm_token }) => fcm_token);
+  expect([tokens[0], new Set(tokens).size]).toEqual([`token-${fan}`, 1201]);
+}, 60_000);
+
+test('a reminder is pushed once, until the kick-off; without a device there is no broadcast', async () => {
+  const kickoff = inHours(20);
+  const [match, quiet] = [await onSale(kickoff), await onSale(inHours(21))];
+  const fan = await buyer(match);
+  await buyer(quiet);
+  await givePhones([fan]);
+  await office.monolith.get(PlanReminders).execute();
+  await doJobs();
+  expect(await pushes('match_reminder')).toMatchObject([{ range: { from: 0, to: 1 }, useful_until: kickoff }]);
+  expect(await office.rows(`select devices from broadcasts where template = 'match_reminder'`)).toEqual([{ devices: 1 }]);
 });
 
 test('a change of other facts, or of nothing, is no news', async () => {

@@ -10,7 +10,7 @@ import { Module } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { CatalogApi } from '../catalog/catalog.api.ts';
 import { CatalogModule } from '../catalog/catalog.module.ts';
-import { FansApi } from '../fans/fans.api.ts';
+import { Announcements, FansApi } from '../fans/fans.api.ts';
 import { FansModule } from '../fans/fans.module.ts';
 import { PurchaseApi } from '../purchase/purchase.api.ts';
 import { PurchaseModule } from '../purchase/purchase.module.ts';
@@ -18,12 +18,13 @@ import { TicketingApi } from '../ticketing/ticketing.api.ts';
 import { TicketingModule } from '../ticketing/ticketing.module.ts';
 import { LOGGER, LOOPS } from '../tokens.ts';
 import { PlanReminders } from './application/plan-reminders.ts';
-import { Holders, MatchMails, NewsMatches, Reminders } from './application/ports.ts';
+import { Holders, MatchMails, MatchPushes, NewsMatches, Reminders } from './application/ports.ts';
 import { RemindHolders } from './application/remind-holders.ts';
 import { TellMatchChange } from './application/tell-match-change.ts';
 import { NewsJobs } from './inbound/news-jobs.ts';
 import { ReminderSchedule } from './inbound/reminders.schedule.ts';
 import { CatalogNewsMatches, TicketHolders } from './outbound/neighbours.ts';
+import { BroadcastMatchPushes } from './outbound/broadcast-match-pushes.ts';
 import { OutboxMatchMails } from './outbound/outbox-match-mails.ts';
 import { PostgresReminders } from './outbound/postgres-reminders.ts';
 
@@ -47,9 +48,14 @@ export abstract class NewsJobKinds {
       useFactory: (fans: FansApi, outbox: Outbox, ids: Ids, clock: Clock) => new OutboxMatchMails(fans, outbox, ids, clock),
       inject: [FansApi, Outbox, Ids, Clock],
     },
+    {
+      provide: MatchPushes,
+      useFactory: (announcements: Announcements) => new BroadcastMatchPushes(announcements),
+      inject: [Announcements],
+    },
     { provide: Reminders, useFactory: (dataSource: DataSource) => new PostgresReminders(dataSource), inject: [DataSource] },
-    useCase(TellMatchChange, NewsMatches, Holders, MatchMails, Jobs),
-    useCase(RemindHolders, NewsMatches, Holders, MatchMails, Jobs, Clock),
+    useCase(TellMatchChange, NewsMatches, Holders, MatchMails, MatchPushes, Jobs),
+    useCase(RemindHolders, NewsMatches, Holders, MatchMails, MatchPushes, Jobs, Clock),
     useCase(PlanReminders, TransactionManager, NewsMatches, Reminders, Jobs, Clock),
     useCase(NewsJobs, TellMatchChange, RemindHolders),
     {

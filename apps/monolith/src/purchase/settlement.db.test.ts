@@ -61,7 +61,10 @@ describe('a payment that succeeds', () => {
     ]);
     expect(await office.holderOf(held.seatIds[0] ?? '')).toEqual({ status: 'sold', reservation_id: held.id });
     expect(await messages(ordered)).toEqual([...MAILS, 'push: ticket_delivery']);
-    const [, delivery, push] = await office.outbox(ordered.orderId);
+    const [confirmation, delivery, push] = await office.outbox(ordered.orderId);
+    const { number: order_number } = await office.order(ordered);
+    for (const message of [confirmation, delivery, push])
+      expect(message?.body.about).toEqual({ order_id: ordered.orderId, order_number, match_id: match.id });
     expect([delivery?.body.recipient, delivery?.body.payload.tickets.length, push?.body.fcm_tokens]).toEqual([
       'ana@example.hr',
       2,

@@ -93,8 +93,8 @@ function providerOf({ config }: WorkerParts): MailProvider {
 }
 
 function mailsOf(parts: WorkerParts, provider: MailProvider, mailbox: Mailbox, gates: Gates): Mails {
-  const { config, inbox, transactions, marks, possibleDuplicates } = parts;
+  const { config, inbox, statements, marks, possibleDuplicates } = parts;
   if (config.EMAIL_PROVIDER === 'mailbox') return new MailboxMails(inbox, mailbox);
-  const claims = new SendClaims(transactions, { lockMs: CLAIM_LOCK_MS, marks, possibleDuplicates });
+  const claims = new SendClaims(statements, { lockMs: CLAIM_LOCK_MS, marks, possibleDuplicates });
   return new ProvidedMails(provider, claims, gates.email);
 }

@@ -3,6 +3,7 @@ import { createLogger } from '#platform/logging/logger';
 import { PostgresOutbox } from '#platform/outbox/postgres-outbox';
 import { openDatabase } from '#platform/postgres/database';
 import { SendClaims } from '#platform/postgres/delivery-ledger';
+import { SingleStatements } from '#platform/postgres/single-statements';
 import { PostgresTransactionManager } from '#platform/postgres/transaction-manager';
 import { ProcessedMarks } from '#platform/redis/processed-marks';
 import { closeRedis, connectRedis, whenReady, type RedisConnection } from '#platform/redis/redis-connection';
@@ -77,6 +78,7 @@ export async function bareWorker(options: BareOptions): Promise<BareWorker> {
   let doubts = 0;
   const possibleDuplicates = { inc: (_labels: unknown, count = 1): void => void (doubts += count) } as never;
   const transactions = new PostgresTransactionManager(database, { deadlineMs: 10_000 });
+  const statements = new SingleStatements(databaseUrl, 'bare-worker-ledger');
   const marks = new ProcessedMarks(redis);
   const registry = new Registry();
   const gate = options.gate(redis);
@@ -95,7 +97,7 @@ export async function bareWorker(options: BareOptions): Promise<BareWorker> {
   const processors: (EmailProcessor | PushProcessor)[] = [];
   if (options.mails) {
     const Claims = options.ledger === false ? NoClaims : SendClaims;
-    const mails = new ProvidedMails(options.mails, new Claims(transactions, { lockMs, marks, possibleDuplicates }), gate);
+    const mails = new ProvidedMails(options.mails, new Claims(statements, { lockMs, marks, possibleDuplicates }), gate);
     const sendMail = new SendMail(mails, { ticketsUrl: 'http://127.0.0.1/tickets' }, clock);
     const metrics = new EmailMetrics(registry, sizes, oldest);
     processors.push(new EmailProcessor(sendMail, metrics, { ...common, concurrency: options.mailsAtOnce ?? 10 }));
@@ -128,7 +130,7 @@ export async function bareWorker(options: BareOptions): Promise<BareWorker> {
       await Promise.all([jobs.close(), sizes.beforeApplicationShutdown(), oldest.beforeApplicationShutdown()]);
       connection.disconnect();
       await closeRedis(redis);
-      await database.destroy();
+      await Promise.all([statements.close(), database.destroy()]);
     },
   };
 }

@@ -33,6 +33,7 @@ const samples: Record<MailContent['template'], Sample> = {
     previous_kickoff_at: '2026-12-11T19:45:00Z',
     previous_venue: 'Poljud',
   },
+  ops_alert: { about: 'breaker mailgun opened', text: 'mailgun failed 20 times in a row', at: '2026-12-11T19:45:00Z' },
 };
 const templates = Object.entries(samples).map(([name, sample]) => ({
   name,
@@ -116,6 +117,14 @@ test('the ticket mail names seat, holder and short id, says where the tickets ar
 
 test('a short id is the random end of the ticket id, not its time', () => {
   expect(shortTicketId('0190f3a2-7c11-7d32-9f00-5b2e9c4d7e81')).toBe('9C4D7E81');
+});
+
+test('a match at another place and the same time says so in its subject', () => {
+  const sample = { ...samples.match_changed, previous_kickoff_at: facts.kickoff_at };
+  const subjects = (['hr', 'en'] as const).map(
+    (locale) => writeMail({ template: 'match_changed', payload: { ...sample, locale } as never }, links).subject,
+  );
+  expect(subjects).toEqual(['Promjena mjesta: Dinamo - Hajduk', 'New venue: Dinamo - Hajduk']);
 });
 
 test('a cancelled match has a mail of its own, in both languages and without a link to tickets', () => {

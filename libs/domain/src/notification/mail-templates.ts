@@ -45,6 +45,14 @@ export interface MatchChanged extends MatchFacts {
   readonly previous_venue: string;
 }
 
+/** To whoever runs the house. What happened is said in English, as in the logs. */
+export interface OpsAlert {
+  readonly about: string;
+  readonly text: string;
+  readonly at: string;
+  readonly locale: MailLocale;
+}
+
 /** A template and what it needs; every kind of mail we write is one of these. */
 export type MailContent =
   | { readonly template: 'order_confirmation'; readonly payload: OrderConfirmation }
@@ -52,7 +60,8 @@ export type MailContent =
   | { readonly template: 'refund'; readonly payload: Refund }
   | { readonly template: 'quota_invitation'; readonly payload: QuotaInvitation }
   | { readonly template: 'match_reminder'; readonly payload: MatchReminder }
-  | { readonly template: 'match_changed'; readonly payload: MatchChanged };
+  | { readonly template: 'match_changed'; readonly payload: MatchChanged }
+  | { readonly template: 'ops_alert'; readonly payload: OpsAlert };
 
 /** What a mail knows beside its payload. */
 export interface MailLinks {
@@ -85,6 +94,8 @@ function documentOf(content: MailContent, links: MailLinks): MailDocument {
       return matchReminder(content.payload, links);
     case 'match_changed':
       return matchChanged(content.payload, links);
+    case 'ops_alert':
+      return opsAlert(content.payload);
   }
 }
 
@@ -239,15 +250,31 @@ function matchChanged(match: MatchChanged, links: MailLinks): MailDocument {
     };
   }
   if (change !== 'moved') throw new Error('A variable is missing: what changed');
+  const isSameTime = Date.parse(match.kickoff_at) === Date.parse(match.previous_kickoff_at);
   return {
     locale,
-    subject: hr ? say`Promjena termina: ${match.match_name}` : say`New date: ${match.match_name}`,
+    subject: isSameTime
+      ? hr
+        ? say`Promjena mjesta: ${match.match_name}`
+        : say`New venue: ${match.match_name}`
+      : hr
+        ? say`Promjena termina: ${match.match_name}`
+        : say`New date: ${match.match_name}`,
     blocks: [
       lines(hr ? 'Utakmica za koju imate ulaznice je premještena.' : 'The match you have tickets for has been moved.'),
       matchBlock(match),
       lines(hr ? say`Prije: ${before}` : say`Before: ${before}`),
       ticketsLink(links, locale, hr ? 'Ulaznice i dalje vrijede i nalaze se ovdje' : 'Your tickets stay valid and are here'),
     ],
+  };
+}
+
+function opsAlert({ about, text, at, locale }: OpsAlert): MailDocument {
+  const time = momentText(at, locale);
+  return {
+    locale,
+    subject: locale === 'hr' ? say`Tribina, upozorenje: ${about}` : say`Tribina alert: ${about}`,
+    blocks: [lines(say`${text}`), lines(locale === 'hr' ? say`Vrijeme: ${time}` : say`Time: ${time}`)],
   };
 }
 

@@ -7,12 +7,18 @@ export type PushContent =
   | { readonly template: 'ticket_delivery'; readonly match_name: string; readonly tickets_count: number }
   | { readonly template: 'quota_invitation'; readonly match_name: string; readonly tickets_count: number }
   | { readonly template: 'match_reminder'; readonly match_name: string; readonly kickoff_at: string; readonly venue: string }
+  | MatchChangedPush;
+
+/** Moved is another time, another place, or both: it tells where it all stands now. */
+type MatchChangedPush =
   | {
       readonly template: 'match_changed';
       readonly match_name: string;
-      readonly change: 'moved' | 'cancelled';
+      readonly change: 'moved';
       readonly kickoff_at: string;
-    };
+      readonly venue: string;
+    }
+  | { readonly template: 'match_changed'; readonly match_name: string; readonly change: 'cancelled' };
 
 export interface PushText {
   readonly title: string;
@@ -48,20 +54,21 @@ export function writePush(content: PushContent, locale: MailLocale): PushText {
         body: say`${kickoffText(content.kickoff_at, locale)}, ${content.venue}`,
       };
     case 'match_changed':
-      return matchChanged(content.match_name, content.change, content.kickoff_at, locale);
+      return matchChanged(content, locale);
   }
 }
 
-function matchChanged(name: string, change: 'moved' | 'cancelled', kickoffAt: string, locale: MailLocale): PushText {
+function matchChanged(content: MatchChangedPush, locale: MailLocale): PushText {
   const hr = locale === 'hr';
-  if (change === 'cancelled') {
+  const { match_name: name } = content;
+  if (content.change === 'cancelled') {
     return hr
       ? { title: say`Otkazano: ${name}`, body: 'Ulaznice više ne vrijede, a novac vam vraćamo.' }
       : { title: say`Cancelled: ${name}`, body: 'The tickets are no longer valid; your money comes back.' };
   }
-  if (change !== 'moved') throw new Error('A variable is missing: what changed');
-  const time = kickoffText(kickoffAt, locale);
+  if (content.change !== 'moved') throw new Error('A variable is missing: what changed');
+  const now = say`${kickoffText(content.kickoff_at, locale)}, ${content.venue}`;
   return hr
-    ? { title: say`Promjena termina: ${name}`, body: say`Novi termin: ${time}. Ulaznice vrijede.` }
-    : { title: say`New date: ${name}`, body: say`It is now on ${time}. Your tickets stay valid.` };
+    ? { title: say`Promjena: ${name}`, body: say`Sada: ${now}. Ulaznice vrijede.` }
+    : { title: say`Changed: ${name}`, body: say`Now: ${now}. Your tickets stay valid.` };
 }

@@ -1,3 +1,4 @@
+import type { AlertWay } from '#domain/notification/alert-operators';
 import { z } from 'zod';
 
 /**
@@ -155,7 +156,10 @@ export const notificationSettings = z.object({
   PUSH_PROVIDER: z.enum(['mailbox', 'fcm']).default('mailbox').describe('`mailbox` keeps what would have been sent'),
   FCM_API_BASE: httpUrl.default('https://fcm.googleapis.com').describe('Address of Firebase Cloud Messaging'),
   FCM_SERVICE_ACCOUNT: z.string().optional().describe("Path of the service account's JSON file; with fcm"),
-  ALERT_WEBHOOK_URL: httpUrl.optional().describe('Where a job that failed for good is reported'),
+  ALERT_WEBHOOK_URL: httpUrl
+    .optional()
+    .describe('Where operators are told of what needs them (a breaker, the dead letter, a failed job); Slack takes it as it is'),
+  ALERT_EMAIL: list.pipe(z.array(z.email())).default([]).describe('Addresses to which the same alerts are mailed'),
   NOTIFICATION_RETRY_SECONDS: list
     .pipe(z.array(wholeNumber(0, 86_400)).length(2, 'must be two numbers, as in "30,300"'))
     .default([30, 300])
@@ -173,6 +177,14 @@ export const jobSettings = z.object({
     .describe('Where general background jobs wait; mails and pushes are always in Redis'),
   LOADER_SOURCES: z.string().optional().describe('Path of the JSON file that lists the event sources'),
 });
+
+/** The ways in which operators want to be told. */
+export function alertWays(config: Pick<z.output<typeof notificationSettings>, 'ALERT_WEBHOOK_URL' | 'ALERT_EMAIL'>): AlertWay[] {
+  return [
+    ...(config.ALERT_WEBHOOK_URL ? (['webhook'] as const) : []),
+    ...(config.ALERT_EMAIL.length > 0 ? (['mail'] as const) : []),
+  ];
+}
 
 type Values = Readonly<Record<string, unknown>>;
 

@@ -8,6 +8,7 @@ import type { Delivery, Destination, RelayedMessage } from '../outbox/destinatio
 export class BullmqDestination implements Destination {
   readonly batchSize = 1000;
   readonly keepsCopy = true;
+  readonly refusesStale = true;
   private readonly queue: Queue;
 
   constructor(

@@ -16,7 +16,9 @@ export async function stampedFailure<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;
   } catch (error) {
-    if (error instanceof Error && !(error instanceof WaitingError || error instanceof DelayedError)) {
+    // Jobs that shared a transaction share its error: it is stamped once.
+    const isStamped = error instanceof Error && STAMPED.test(error.stack ?? '');
+    if (error instanceof Error && !isStamped && !(error instanceof WaitingError || error instanceof DelayedError)) {
       error.stack = `[${new Date().toISOString()}] ${shortened(error.stack ?? error.message)}`;
     }
     throw error;

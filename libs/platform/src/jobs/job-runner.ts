@@ -6,6 +6,7 @@ import type { Logger } from '../logging/logger.ts';
 import { isLedgerOutage } from '../postgres/delivery-ledger.ts';
 import { describeFailure } from './failed-attempts.ts';
 import type { JobLedger } from './job-ledger.ts';
+import { HeldBack } from './job-outcomes.ts';
 import { GENERAL_QUEUE, JOB_RETRY_SECONDS, type JobTransport } from './job-transport.ts';
 import { QueueConsumer } from './queue-consumer.ts';
 
@@ -80,7 +81,8 @@ export class JobRunner {
         return 'done';
       });
     } catch (error) {
-      if (!isLedgerOutage(error)) await ledger.noteAttempt(id, describeFailure(error, new Date()));
+      if (!isLedgerOutage(error) && !(error instanceof HeldBack))
+        await ledger.noteAttempt(id, describeFailure(error, new Date()));
       throw error;
     }
   }

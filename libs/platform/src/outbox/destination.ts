@@ -23,5 +23,7 @@ export interface Destination {
   readonly batchSize: number;
   /** What was delivered stays in `queued_jobs` until its consumer is done with it: Redis may lose it. */
   readonly keepsCopy?: boolean;
+  /** It goes to people: what is older than a week is parked until somebody wants it sent all the same. */
+  readonly refusesStale?: boolean;
   deliver(messages: readonly RelayedMessage[]): Promise<readonly Delivery[]>;
 }

@@ -23,7 +23,7 @@ beforeAll(async () => {
   transactions = new PostgresTransactionManager(database, { deadlineMs: 10_000 });
 });
 
-beforeEach(async () => void (await database.query('truncate outbox')));
+beforeEach(async () => void (await database.query('truncate outbox, queued_jobs, inbox')));
 
 afterAll(async () => {
   await database.destroy();
@@ -185,6 +185,49 @@ test('a message that fails waits longer each time, holds back its aggregate alon
   await relay.runOnce();
   expect(recorder.got.at(-1)).toBe('behind it');
   expect(await rows()).toMatchObject([{ body: 'failing', parked: true, attempts: 10 }]);
+});
+
+describe('a message older than a week', () => {
+  class ToPeople extends Recorder {
+    readonly refusesStale = true;
+    readonly keepsCopy = true;
+  }
+  const ofNineDaysAgo = (): Promise<unknown> => database.query(`update outbox set created_at = now() - interval '9 days'`);
+
+  test('that goes to people is parked, and what is younger leaves', async () => {
+    await append(messagesFor(['old']));
+    await ofNineDaysAgo();
+    await append(messagesFor(['new']));
+    const recorder = new ToPeople();
+    await relayTo(recorder).runOnce();
+    expect([recorder.got, await rows()]).toMatchObject([
+      ['new'],
+      [{ body: 'old', parked: true, last_error: expect.stringContaining('--force') as string }],
+    ]);
+  });
+
+  test('that moves money or seats leaves all the same', async () => {
+    await append(messagesFor(['refund']));
+    await ofNineDaysAgo();
+    const recorder = new Recorder();
+    await relayTo(recorder).runOnce();
+    expect([recorder.got, await rows()]).toEqual([['refund'], []]);
+  });
+
+  test('leaves when somebody insists, unless the ledger says that it has left', async () => {
+    const [mail, never] = messagesFor(['mail that left', 'never left']);
+    await append([mail, never] as OutboxMessage[]);
+    await ofNineDaysAgo();
+    await database.query(`insert into inbox values ('email', $1, now(), now(), 1)`, [mail?.id]);
+    const recorder = new ToPeople();
+    const relay = relayTo(recorder);
+    await relay.runOnce();
+    expect(recorder.got).toEqual([]);
+    expect(await relay.runOnce(1000, { force: true })).toBe(2);
+    expect([recorder.got, await rows()]).toEqual([['never left'], []]);
+    const copies = await database.query<{ message_id: string }[]>('select message_id from queued_jobs');
+    expect(copies.map(({ message_id }) => message_id)).toEqual([never?.id]);
+  });
 });
 
 test('what waits for another destination holds nothing back', async () => {

@@ -3,6 +3,7 @@ import type { Logger } from '../logging/logger.ts';
 import { driverClientOf, prepared, type DriverClient } from '../postgres/database.ts';
 import { rollBack } from '../postgres/roll-back.ts';
 import type { Delivery, Destination, RelayedMessage } from './destination.ts';
+import { bringBackStale, IS_STALE, leftAlready, STALE } from './stale-messages.ts';
 
 /** The seed's number: a round never takes more. */
 export const MAX_BATCH = 1000;
@@ -19,7 +20,7 @@ const PARKED_AFTER = 10;
  * planner from the index by destination, in which "an earlier one of the aggregate" is a walk through everything earlier.
  */
 const CLAIM = `
-  select id, event, body from outbox o
+  select id, event, body, ${IS_STALE} from outbox o
   where destination = $1 and parked_at is null and available_at <= now()
     and (aggregate_id is null or not exists (
       select from outbox earlier
@@ -48,12 +49,13 @@ export class OutboxRelay {
     private readonly patienceMs = DELIVERY_PATIENCE_MS,
   ) {}
 
-  /** Delivers one batch; returns how many rows it dealt with. */
-  async runOnce(limit = MAX_BATCH): Promise<number> {
+  /** Delivers one batch; returns how many rows it dealt with. `force`: also what is refused for its age. */
+  async runOnce(limit = MAX_BATCH, { force = false } = {}): Promise<number> {
     const runner = this.dataSource.createQueryRunner();
     try {
       const client = await driverClientOf(runner);
-      return await this.round(client, Math.min(limit, this.destination.batchSize, MAX_BATCH)).catch(async (error: unknown) => {
+      const most = Math.min(limit, this.destination.batchSize, MAX_BATCH);
+      return await this.round(client, most, force).catch(async (error: unknown) => {
         await rollBack(client);
         throw error;
       });
@@ -62,14 +64,35 @@ export class OutboxRelay {
     }
   }
 
-  private async round(client: DriverClient, limit: number): Promise<number> {
+  private async round(client: DriverClient, limit: number, force: boolean): Promise<number> {
+    const { name, keepsCopy, refusesStale } = this.destination;
     await client.query(BEGIN);
-    const { rows: messages } = await client.query<{ rows: RelayedMessage[] }>(prepared(CLAIM, [this.destination.name, limit]));
+    if (force && refusesStale) await bringBackStale(client, name);
+    const { rows } = await client.query<{ rows: Claimed[] }>(prepared(CLAIM, [name, limit]));
+    const stale = refusesStale ? rows.filter((row) => row.stale) : [];
+    const settled = stale.length > 0 ? await this.settleStale(client, stale, force) : [];
+    const known = new Set(settled.map(({ id }) => id));
+    const messages = known.size > 0 ? rows.filter(({ id }) => !known.has(id)) : rows;
     const deliveries = messages.length > 0 ? await this.deliver(messages) : [];
-    await settle(client, deliveries, this.destination.keepsCopy ? MOVE : DELETE);
+    await settle(client, deliveries, keepsCopy ? MOVE : DELETE);
     await client.query('COMMIT');
-    for (const delivery of deliveries) if (delivery.outcome !== 'delivered') this.report(delivery);
-    return messages.length;
+    for (const delivery of [...settled, ...deliveries]) if (delivery.outcome !== 'delivered') this.report(delivery);
+    return rows.length;
+  }
+
+  /** Refuses them; or, when they are wanted all the same, takes away those that have left already. Answers which it settled. */
+  private async settleStale(client: DriverClient, stale: readonly Claimed[], force: boolean): Promise<readonly Delivery[]> {
+    const left = force
+      ? await leftAlready(
+          client,
+          stale.map(({ id }) => id),
+        )
+      : undefined;
+    const settled = stale
+      .filter(({ id }) => left?.has(id) ?? true)
+      .map(({ id }): Delivery => (left ? { id, outcome: 'delivered' } : { id, outcome: 'poison', error: STALE }));
+    await settle(client, settled, DELETE);
+    return settled;
   }
 
   private async deliver(messages: readonly RelayedMessage[]): Promise<readonly Delivery[]> {
@@ -86,6 +109,8 @@ export class OutboxRelay {
     log({ message_id: delivery.id, destination: this.destination.name, reason: delivery.error }, `message ${delivery.outcome}`);
   }
 }
+
+type Claimed = RelayedMessage & { readonly stale: boolean };
 
 const DELETE = 'delete from outbox where id = any($1::uuid[])';
 const MOVE = `

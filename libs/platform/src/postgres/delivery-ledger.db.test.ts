@@ -5,6 +5,7 @@ import { ProcessedMarks } from '../redis/processed-marks.ts';
 import { closeRedis, connectRedis, whenReady, type RedisConnection } from '../redis/redis-connection.ts';
 import { openDatabase } from './database.ts';
 import { Inbox, isLedgerOutage, SendClaims } from './delivery-ledger.ts';
+import { SingleStatements } from './single-statements.ts';
 import { PostgresTransactionManager } from './transaction-manager.ts';
 import { inside } from './transaction.ts';
 
@@ -14,12 +15,14 @@ let database: DataSource;
 let redis: RedisConnection;
 let transactions: PostgresTransactionManager;
 let marks: ProcessedMarks;
+let statements: SingleStatements;
 
 beforeAll(async () => {
   [testDatabase, testRedis] = await Promise.all([createTestDatabase(), createTestRedis()]);
   database = await openDatabase({ url: testDatabase.url, name: 'ledger-test' });
   await database.query('create table effects (message_id text)');
   transactions = new PostgresTransactionManager(database, { deadlineMs: 10_000 });
+  statements = new SingleStatements(testDatabase.url, 'ledger-test');
   redis = connectRedis(testRedis.url, { name: 'ledger-test' });
   await whenReady(redis);
   marks = new ProcessedMarks(redis);
@@ -32,6 +35,7 @@ beforeEach(async () => {
 
 afterAll(async () => {
   await closeRedis(redis);
+  await statements.close();
   await database.destroy();
   await Promise.all([testDatabase.drop(), testRedis.close()]);
 });
@@ -41,6 +45,11 @@ const effect =
   async (tx: Transaction): Promise<void> => {
     await inside(tx).rows('insert into effects values ($1)', [messageId]);
   };
+
+/** The mark is set when nobody waits any more. */
+async function eventuallyMarked(messageId: string): Promise<void> {
+  while ((await redis.exists(`outbox:processed:${messageId}`)) === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+}
 
 async function effects(): Promise<number> {
   const [row] = await database.query<{ count: number }[]>('select count(*)::int as count from effects');
@@ -109,7 +118,7 @@ describe('a send to the outside', () => {
   beforeEach(() => {
     possible = [];
     const possibleDuplicates = { inc: ({ consumer }: { consumer?: string | number }) => void possible.push(String(consumer)) };
-    claims = new SendClaims(transactions, { lockMs: 20_000, marks, possibleDuplicates: possibleDuplicates as never });
+    claims = new SendClaims(statements, { lockMs: 20_000, marks, possibleDuplicates: possibleDuplicates as never });
   });
 
   test('two at once: one claims it, the other is told that it is held', async () => {
@@ -146,6 +155,44 @@ describe('a send to the outside', () => {
     expect(await claims.claim('smtp', 'm1')).toEqual({ kind: 'uncertain' });
     expect(possible).toEqual(['smtp']);
   });
+
+  test('set back to a backup of before it left, it is known by its mark and not claimed again', async () => {
+    await claims.claim('smtp', 'm1');
+    await claims.finish('smtp', 'm1');
+    await eventuallyMarked('m1');
+    await database.query('truncate inbox');
+    expect(await claims.claim('smtp', 'm1')).toEqual({ kind: 'finished' });
+    await testRedis.flush();
+    expect(await claims.claim('smtp', 'm1')).toEqual({ kind: 'finished' });
+  });
+
+  test('planned while the ledger was empty, a batch still reads and locks its own rows only', async () => {
+    const batches = new SendClaims(statements, { lockMs: 20_000 });
+    const round = async (name: string): Promise<string[]> => {
+      const ids = Array.from({ length: 20 }, (_, n) => `${name}-${n}`);
+      const claimed = await Promise.all(ids.map((id) => batches.claim('smtp', id)));
+      await Promise.all(ids.map((id) => batches.finish('smtp', id)));
+      return [...claimed, ...(await Promise.all(ids.map((id) => batches.claim('smtp', id))))].map(({ kind }) => kind);
+    };
+    await database.query('analyze inbox');
+    // By its sixth time a prepared statement has a plan for good.
+    for (let warm = 0; warm < 6; warm += 1) await round(`warm-${warm}`);
+    await database.query(
+      `insert into inbox (consumer, message_id, claimed_at, attempts) select 'smtp', gen_random_uuid()::text, now(), 1 from generate_series(1, 5000)`,
+    );
+    // What a transaction has watched is remembered as long as one that began before its end goes on.
+    const watcher = database.createQueryRunner();
+    await watcher.startTransaction('SERIALIZABLE');
+    await watcher.query('select count(*) from effects');
+    expect(new Set(await round('m'))).toEqual(new Set(['claimed', 'finished']));
+    const [watched] = await database.query<{ count: number }[]>(
+      `select count(*)::int as count from pg_locks where mode = 'SIReadLock' and relation in ('inbox'::regclass, 'inbox_pkey'::regclass, 'inbox_finished_at_idx'::regclass)`,
+    );
+    await watcher.rollbackTransaction();
+    await watcher.release();
+    expect(watched?.count).toBeGreaterThan(0);
+    expect(watched?.count).toBeLessThan(200);
+  }, 30_000);
 
   test('a frozen sender that wakes up cannot free the claim of the one that took over', async () => {
     const frozen = await claims.claim('smtp', 'm1');

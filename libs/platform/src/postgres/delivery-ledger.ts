@@ -2,6 +2,7 @@ import type { Transaction, TransactionManager } from '#application/transaction-m
 import { DomainError } from '#domain/shared/domain-error';
 import type { Counter } from 'prom-client';
 import type { ProcessedMarks } from '../redis/processed-marks.ts';
+import type { SingleStatements } from './single-statements.ts';
 import { isConnectionLoss } from './sqlstates.ts';
 import { Together } from './together.ts';
 import { inside } from './transaction.ts';
@@ -85,94 +86,115 @@ interface Message {
   readonly messageId: string;
 }
 
-/** For sends that PostgreSQL cannot take back. What many senders ask at the same moment is one statement. */
+type Asked = Message & { readonly wants: 'claim' | 'finish' };
+
+/**
+ * By key, all of it: whatever the planner believes about the table, it reads the rows that are named and no others. A join
+ * was once planned as a walk through the whole ledger, and at SERIALIZABLE every row it met was watched, until PostgreSQL had
+ * no room left to remember them. `excluded.finished_at` tells the ends from the claims.
+ */
+const WRITE = `
+  insert into inbox (consumer, message_id, claimed_at, finished_at, attempts)
+  select consumer, message_id, clock_timestamp(), case when is_end then clock_timestamp() end, 1
+  from unnest($1::text[], $2::text[], $3::boolean[]) as asked (consumer, message_id, is_end) order by consumer, message_id
+  on conflict (consumer, message_id) do update set
+    finished_at = excluded.finished_at,
+    claimed_at = case when excluded.finished_at is null then clock_timestamp() else inbox.claimed_at end,
+    attempts = case when excluded.finished_at is null then least($4, inbox.attempts + 1) else inbox.attempts end
+  where inbox.finished_at is null and (excluded.finished_at is not null
+    or (inbox.attempts < $4 or inbox.claimed_at < clock_timestamp() - make_interval(secs => ${DECIDED_AFTER_SECONDS}))
+      and (inbox.claimed_at is null or inbox.claimed_at < clock_timestamp() - make_interval(secs => $5)))
+  returning consumer, message_id as "messageId", attempts, claimed_at::text as token`;
+
+/** A scalar question each, which cannot be planned as a join. */
+const LOOK = `
+  select consumer, message_id as "messageId",
+         (select case when finished_at is not null then 'finished'
+                      when claimed_at < clock_timestamp() - make_interval(secs => $3) then 'uncertain' else 'held' end
+          from inbox where inbox.consumer = asked.consumer and inbox.message_id = asked.message_id) as kind
+  from unnest($1::text[], $2::text[]) as asked (consumer, message_id)`;
+
+/** For sends that PostgreSQL cannot take back. What many senders ask at the same moment, begin or end, is one statement. */
 export class SendClaims {
-  private readonly claims = new Together<Message, Claim>(keyOf, (messages) =>
-    this.transactions.run((tx) => this.take(tx, messages)),
-  );
-  private readonly ends = new Together<Message, void>(keyOf, (messages) => this.transactions.run((tx) => end(tx, messages)));
+  private readonly asked = new Together<Asked, Claim>(keyOf, (all) => this.round(all));
+  private readonly marked: Together<Message, void>;
 
   constructor(
-    private readonly transactions: TransactionManager,
+    private readonly statements: SingleStatements,
     private readonly options: SendClaimOptions,
-  ) {}
+  ) {
+    this.marked = new Together<Message, void>(keyOf, async (messages) => {
+      await options.marks?.addAll(messages);
+      return messages.map(() => undefined);
+    });
+  }
 
   async claim(consumer: string, messageId: string): Promise<Claim> {
-    const claim = await this.claims.write({ consumer, messageId });
-    if (claim.kind !== 'claimed' || !claim.possibleDuplicate) return claim;
-    // It left, and only the row could not be told: PostgreSQL was away at that moment.
-    if (await this.options.marks?.has(consumer, messageId)) {
-      await this.ends.write({ consumer, messageId });
-      return { kind: 'finished' };
-    }
-    this.options.possibleDuplicates?.inc({ consumer });
+    const claim = await this.asked.write({ consumer, messageId, wants: 'claim' });
+    if (claim.kind === 'claimed' && claim.possibleDuplicate) this.options.possibleDuplicates?.inc({ consumer });
     return claim;
   }
 
   /** It left, whoever's claim stands by now. The mark is set even when PostgreSQL is away: it is true all the same. */
   async finish(consumer: string, messageId: string): Promise<void> {
     try {
-      await this.ends.write({ consumer, messageId });
+      await this.asked.write({ consumer, messageId, wants: 'finish' });
     } finally {
       // Nobody waits for it: the row is the truth, and the mark never fails louder than by not being there.
-      void this.options.marks?.add(consumer, messageId);
+      void this.marked.write({ consumer, messageId });
     }
   }
 
   /** It certainly did not leave: the next claim is no duplicate. Changes nothing when the claim is no longer ours. */
   async release(consumer: string, messageId: string, token: string): Promise<void> {
-    await this.transactions.run((tx) =>
-      inside(tx).rows(
-        `update inbox set claimed_at = null, attempts = attempts - 1
-         where consumer = $1 and message_id = $2 and claimed_at = $3::timestamptz and finished_at is null`,
-        [consumer, messageId, token],
-      ),
+    await this.statements.rows(
+      `update inbox set claimed_at = null, attempts = attempts - 1
+       where consumer = $1 and message_id = $2 and claimed_at = $3::timestamptz and finished_at is null`,
+      [consumer, messageId, token],
     );
   }
 
-  private async take(tx: Transaction, messages: readonly Message[]): Promise<Claim[]> {
-    const lists = listsOf(messages);
+  /**
+   * A message with a mark has left, though the row does not say so: PostgreSQL was away at that moment, or was set back to a
+   * backup of before. Its claim becomes its end. Both are asked at the same time: there is hardly ever one.
+   */
+  private async round(asked: readonly Asked[]): Promise<Claim[]> {
+    const claims = asked.filter(({ wants }) => wants === 'claim');
+    const looking = claims.length > 0 ? this.options.marks?.hasAll(claims) : undefined;
+    const answers = await this.write(asked);
+    const isMarked = (await looking) ?? [];
+    const left = claims.filter((_, index) => isMarked[index]).map((one): Asked => ({ ...one, wants: 'finish' }));
+    if (left.length === 0) return answers;
+    await this.write(left);
+    const keys = new Set(left.map(keyOf));
+    return asked.map((one, index): Claim => (keys.has(keyOf(one)) ? { kind: 'finished' } : (answers[index] as Claim)));
+  }
+
+  private async write(asked: readonly Asked[]): Promise<Claim[]> {
     const lockSeconds = this.options.lockMs / 1000;
-    const taken = await inside(tx).rows<Message & { attempts: number; token: string }>(
-      `insert into inbox (consumer, message_id, claimed_at, attempts)
-       select consumer, message_id, clock_timestamp(), 1
-       from unnest($1::text[], $2::text[]) as asked (consumer, message_id) order by consumer, message_id
-       on conflict (consumer, message_id) do update set claimed_at = clock_timestamp(), attempts = least($3, inbox.attempts + 1)
-       where inbox.finished_at is null
-         and (inbox.attempts < $3 or inbox.claimed_at < clock_timestamp() - make_interval(secs => ${DECIDED_AFTER_SECONDS}))
-         and (inbox.claimed_at is null or inbox.claimed_at < clock_timestamp() - make_interval(secs => $4))
-       returning consumer, message_id as "messageId", attempts, claimed_at::text as token`,
-      [...lists, MAX_UNKNOWN_SENDS, lockSeconds],
-    );
-    const claimed = new Map(taken.map((row) => [keyOf(row), row]));
-    const others = messages.filter((message) => !claimed.has(keyOf(message)));
+    const written = await this.statements.rows<Message & { attempts: number; token: string }>(WRITE, [
+      ...listsOf(asked),
+      asked.map(({ wants }) => wants === 'finish'),
+      MAX_UNKNOWN_SENDS,
+      lockSeconds,
+    ]);
+    const claimed = new Map(written.map((row) => [keyOf(row), row]));
+    const others = asked.filter((one) => one.wants === 'claim' && !claimed.has(keyOf(one)));
     const kinds = new Map<string, 'finished' | 'held' | 'uncertain'>();
     if (others.length > 0) {
-      const rows = await inside(tx).rows<Message & { kind: 'finished' | 'held' | 'uncertain' }>(
-        `select consumer, message_id as "messageId",
-                case when finished_at is not null then 'finished'
-                     when claimed_at < clock_timestamp() - make_interval(secs => $3) then 'uncertain'
-                     else 'held' end as kind
-         from inbox where (consumer, message_id) in (select * from unnest($1::text[], $2::text[]))`,
-        [...listsOf(others), lockSeconds],
-      );
+      const rows = await this.statements.rows<Message & { kind: 'finished' | 'held' | 'uncertain' }>(LOOK, [
+        ...listsOf(others),
+        lockSeconds,
+      ]);
       for (const row of rows) kinds.set(keyOf(row), row.kind);
     }
-    return messages.map((message): Claim => {
-      const row = claimed.get(keyOf(message));
+    return asked.map((one): Claim => {
+      const row = claimed.get(keyOf(one));
+      if (one.wants === 'finish') return { kind: 'finished' };
       if (row) return { kind: 'claimed', token: row.token, possibleDuplicate: row.attempts > 1 };
-      return { kind: kinds.get(keyOf(message)) ?? 'held' };
+      return { kind: kinds.get(keyOf(one)) ?? 'held' };
     });
   }
-}
-
-async function end(tx: Transaction, messages: readonly Message[]): Promise<void[]> {
-  await inside(tx).rows(
-    `update inbox set finished_at = clock_timestamp()
-     where (consumer, message_id) in (select * from unnest($1::text[], $2::text[])) and finished_at is null`,
-    listsOf(messages),
-  );
-  return messages.map(() => undefined);
 }
 
 const keyOf = ({ consumer, messageId }: Message): string => `${consumer}\n${messageId}`;
@@ -189,5 +211,5 @@ const listsOf = (messages: readonly Message[]): [string[], string[]] => [
 export function isLedgerOutage(error: unknown): boolean {
   if (isConnectionLoss(error)) return true;
   if (error instanceof DomainError) return error.code === 'OUTCOME_UNKNOWN';
-  return error instanceof Error && error.message.includes('timeout exceeded when trying to connect');
+  return error instanceof Error && /timeout exceeded when trying to connect|Query read timeout/.test(error.message);
 }

@@ -1,3 +1,5 @@
+import { requestContext } from '../logging/request-context.ts';
+
 /** So many in one statement; the next ones wait for the next. */
 const MOST_AT_ONCE = 500;
 
@@ -10,6 +12,9 @@ interface Asked<Item, Answer> {
 /**
  * Many small writes share one statement: whoever comes while one is under way goes along with the next. Nobody waits for
  * company. Two writes of the same key never share one: the second sees what the first has done.
+ *
+ * A round belongs to none of those who asked. While there is always somebody waiting, one chain of rounds goes on for hours;
+ * had it the deadline of whoever began it, everything would fail ten seconds later.
  */
 export class Together<Item, Answer> {
   private waiting: Asked<Item, Answer>[] = [];
@@ -24,7 +29,7 @@ export class Together<Item, Answer> {
   write(item: Item): Promise<Answer> {
     return new Promise((resolve, reject) => {
       this.waiting.push({ item, resolve, reject });
-      if (!this.isRunning) void this.run();
+      if (!this.isRunning) requestContext.exit(() => void this.run());
     });
   }
 

@@ -2,13 +2,26 @@ import type { RedisConnection } from './redis-connection.ts';
 import { RedisScript } from './script.ts';
 
 const MARK_KEPT_SECONDS = 8 * 24 * 3600;
-/** KEYS[1] the message's marks · ARGV[1] consumer, ARGV[2] life in seconds. One command: there is one a message. */
+/** KEYS the messages' marks · ARGV[1] life in seconds, ARGV[1 + n] who is done with message n. */
 const mark = new RedisScript(`
-redis.call('SADD', KEYS[1], ARGV[1])
-redis.call('EXPIRE', KEYS[1], ARGV[2])
+for n, key in ipairs(KEYS) do
+  redis.call('SADD', key, ARGV[1 + n])
+  redis.call('EXPIRE', key, ARGV[1])
+end
+`);
+/** KEYS the messages' marks · ARGV[n] who asks about message n → 1 or 0 for each. */
+const known = new RedisScript(`
+local answers = {}
+for n, key in ipairs(KEYS) do answers[n] = redis.call('SISMEMBER', key, ARGV[n]) end
+return answers
 `);
 /** Asking Redis must never cost more than the row it saves. */
 const PATIENCE_MS = 250;
+
+export interface Marked {
+  readonly consumer: string;
+  readonly messageId: string;
+}
 
 /**
  * The fast way to know that a message is done: `outbox:processed:<message id>`, a set of consumers' names, so that one of
@@ -24,10 +37,35 @@ export class ProcessedMarks {
   }
 
   async add(consumer: string, messageId: string): Promise<void> {
-    const key = keyOf(messageId);
-    await withinPatience(mark.run(this.redis, [key], [consumer, MARK_KEPT_SECONDS]));
+    await this.addAll([{ consumer, messageId }]);
+  }
+
+  async hasAll(messages: readonly Marked[]): Promise<readonly boolean[]> {
+    const answers = await Promise.all(
+      this.groups(messages).map(async (group) => {
+        const found = await withinPatience(known.run<number[]>(this.redis, keysOf(group), consumersOf(group)));
+        return group.map((_, index) => found?.[index] === 1);
+      }),
+    );
+    return answers.flat();
+  }
+
+  async addAll(messages: readonly Marked[]): Promise<void> {
+    await Promise.all(
+      this.groups(messages).map((group) =>
+        withinPatience(mark.run(this.redis, keysOf(group), [MARK_KEPT_SECONDS, ...consumersOf(group)])),
+      ),
+    );
+  }
+
+  /** One call for all of them; in a cluster one for each, as every message has a slot of its own. */
+  private groups(messages: readonly Marked[]): readonly (readonly Marked[])[] {
+    return this.redis.isCluster ? messages.map((message) => [message]) : [messages];
   }
 }
+
+const keysOf = (group: readonly Marked[]): string[] => group.map(({ messageId }) => keyOf(messageId));
+const consumersOf = (group: readonly Marked[]): string[] => group.map(({ consumer }) => consumer);
 
 function keyOf(messageId: string): string {
   return `outbox:processed:${messageId}`;

@@ -1,14 +1,17 @@
+import type { AlertOperators } from '#domain/notification/alert-operators';
 import type { Logger } from '../logging/logger.ts';
-import { Alerts } from './alerts.ts';
+import { Alerts, type AlertOptions } from './alerts.ts';
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 const quiet = { error: () => undefined } as unknown as Logger;
+let kept: AlertOperators[];
 let received: { text: string; alert: string }[];
 let server: http.Server;
 let url: string;
 
 beforeEach(async () => {
+  kept = [];
   received = [];
   server = http.createServer((request, response) => {
     let body = '';
@@ -23,26 +26,44 @@ beforeEach(async () => {
 });
 afterEach(() => new Promise((resolve) => (server.closeAllConnections(), server.close(resolve))));
 
+const alertsOf = (options: Partial<AlertOptions> = {}): Alerts =>
+  new Alerts(quiet, { ways: ['webhook', 'mail'], keep: (alerts) => Promise.resolve(void kept.push(...alerts)), ...options });
+
+test('an alert is a job for each way in which operators want to hear of it', async () => {
+  const alerts = alertsOf();
+  alerts.raise({ about: 'breaker mailgun opened', text: 'down' });
+  alerts.raise({ about: 'dead letter email ops_alert', text: 'no mail', notBy: 'mail' });
+  await alerts.settled();
+  expect(kept.map(({ by, about }) => `${by}: ${about}`)).toEqual([
+    'webhook: breaker mailgun opened',
+    'mail: breaker mailgun opened',
+    'webhook: dead letter email ops_alert',
+  ]);
+});
+
 test('the same alert is told once a minute, and then how many were not', async () => {
   let now = 0;
-  const alerts = new Alerts(quiet, url, () => now);
+  const alerts = alertsOf({ ways: ['mail'], now: () => now });
   for (let dead = 0; dead < 500; dead += 1) alerts.raise({ about: 'dead letter email refund', text: 'a refund mail' });
   alerts.raise({ about: 'breaker mailgun opened', text: 'down' });
   await alerts.settled();
   now = 60_001;
   alerts.raise({ about: 'dead letter email refund', text: 'a refund mail' });
   await alerts.settled();
-  expect(received.map(({ text }) => text.replace('Tribina notification worker: ', ''))).toEqual([
-    'a refund mail',
-    'down',
-    'a refund mail (and 499 more since the last alert)',
-  ]);
+  expect(kept.map(({ text }) => text)).toEqual(['a refund mail', 'down', 'a refund mail (and 499 more since the last alert)']);
 });
 
-test('without a webhook, or with one that is away, nothing else is disturbed', async () => {
-  new Alerts(quiet, undefined).raise({ about: 'x', text: 'y' });
-  const away = new Alerts(quiet, 'http://127.0.0.1:1/');
+test('what cannot be kept calls the webhook at once', async () => {
+  const alerts = alertsOf({ keep: () => Promise.reject(new Error('no database')), webhookUrl: url });
+  alerts.raise({ about: 'breaker fcm opened', text: 'down' });
+  await alerts.settled();
+  expect(received).toMatchObject([{ alert: 'breaker fcm opened', text: 'Tribina: down' }]);
+});
+
+test('wanted by nobody, or with everything away, it disturbs nothing else', async () => {
+  alertsOf({ ways: [] }).raise({ about: 'x', text: 'y' });
+  const away = alertsOf({ keep: () => Promise.reject(new Error('no database')), webhookUrl: 'http://127.0.0.1:1/' });
   away.raise({ about: 'x', text: 'y' });
   await away.settled();
-  expect(received).toEqual([]);
+  expect([kept, received]).toEqual([[], []]);
 });

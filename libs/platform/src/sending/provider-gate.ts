@@ -36,6 +36,9 @@ export interface Pass {
   leave(ended: CallsEnded): Promise<boolean>;
 }
 
+/** Redis, which keeps the count, does not answer: nobody knows whether the call would be one too many. */
+export class UncountedHere extends HeldBack {}
+
 /** The door to a provider: how often it may be called, and whether there is any use in calling. */
 export abstract class Gate {
   /** Waits for its turn; between 1 and `wanted` calls. Throws HeldBack while the provider is down or wants to be left alone. */
@@ -48,6 +51,8 @@ export interface GateOptions {
   readonly onBreaker: (provider: string, state: 'opened' | 'closed') => void;
   readonly failuresThatOpen?: number;
   readonly tryEveryMs?: number;
+  /** The longest anybody waits at the door; then HeldBack. Without it as long as it takes. */
+  readonly patienceMs?: number;
 }
 
 /** Shared by all workers: limit, breaker and the pause after a 429 are one pair of keys in Redis. */
@@ -65,12 +70,13 @@ export class SharedGate extends Gate {
 
   /** One of a process asks at a time, first come first served; a hundred waiting hands would be thousands of questions a second. */
   enter(wanted: number, lane: Lane): Promise<Pass> {
-    const pass = this.lines[lane].then(() => this.ask(wanted, lane));
+    const giveUpAt = Date.now() + (this.options.patienceMs ?? Infinity);
+    const pass = this.lines[lane].then(() => this.ask(wanted, lane, giveUpAt));
     this.lines[lane] = pass.catch(() => undefined);
     return pass;
   }
 
-  private async ask(wanted: number, lane: Lane): Promise<Pass> {
+  private async ask(wanted: number, lane: Lane, giveUpAt: number): Promise<Pass> {
     const { callsPerSecond, tryEveryMs = TRY_EVERY_MS, provider } = this.options;
     const limit = lane === 'urgent' ? callsPerSecond : Math.max(1, Math.floor(callsPerSecond * (1 - RESERVED_FOR_URGENT)));
     for (;;) {
@@ -84,6 +90,7 @@ export class SharedGate extends Gate {
       ]);
       if (calls > 0) return { calls, leave: (ended) => this.leave(name, calls, ended) };
       if (why !== 'rate') throw new HeldBack('queue', waitMs, `${provider}: ${why === 'open' ? 'is down' : 'asked for a pause'}`);
+      if (Date.now() + waitMs > giveUpAt) throw new HeldBack('queue', comeAgainMs(), `${provider}: its turn has not come`);
       await pause(waitMs);
     }
   }
@@ -100,10 +107,13 @@ export class SharedGate extends Gate {
 
   private async run<T>(what: RedisScript, args: readonly (string | number)[]): Promise<T> {
     return what.run<T>(this.redis, this.keys, args).catch((error: unknown) => {
-      throw new HeldBack('queue', NO_REDIS_REST_MS, `Redis: ${error instanceof Error ? error.message : 'no answer'}`);
+      throw new UncountedHere('queue', NO_REDIS_REST_MS, `Redis: ${error instanceof Error ? error.message : 'no answer'}`);
     });
   }
 }
+
+/** Not all of those who were held back at the same moment at the same moment again. */
+const comeAgainMs = (): number => Math.round(1000 * (1 + 2 * Math.random()));
 
 /** For what needs no provider outside: the mailbox, and measurements without limits. */
 export class OpenGate extends Gate {

@@ -3,7 +3,8 @@ import type { Outbox, OutboxMessage } from '#application/outbox';
 import type { Transaction } from '#application/transaction-manager';
 import { newId } from '#platform/ids';
 import { inside } from '#platform/postgres/transaction';
-import { Announcements, type Announced, type Announcement, type Locale } from '../fans.api.ts';
+import type { DataSource } from 'typeorm';
+import { Announcements, type Announced, type Announcement, type DevicesByLocale, type Locale } from '../fans.api.ts';
 
 const LOCALES: readonly Locale[] = ['hr', 'en'];
 
@@ -13,37 +14,45 @@ const LOCALES: readonly Locale[] = ['hr', 'en'];
  */
 export class PostgresAnnouncements extends Announcements {
   constructor(
+    private readonly dataSource: DataSource,
     private readonly outbox: Outbox,
     private readonly now: () => Date = () => new Date(),
   ) {
     super();
   }
 
+  async devicesOf(userIds: readonly string[]): Promise<DevicesByLocale> {
+    const rows = await this.dataSource.query<{ locale: Locale; tokens: string[] }[]>(
+      `select coalesce(fans.locale, 'hr') as locale, array_agg(fcm_token order by devices.user_id, device_id) as tokens
+       from devices left join fans on fans.user_id = devices.user_id where devices.user_id = any($1::uuid[]) group by 1`,
+      [userIds],
+    );
+    const tokensIn = (locale: Locale): string[] => rows.find((row) => row.locale === locale)?.tokens ?? [];
+    return { hr: tokensIn('hr'), en: tokensIn('en') };
+  }
+
   async announce(tx: Transaction, announcement: Announcement): Promise<Announced> {
     const id = newId();
     const postgres = inside(tx);
-    await postgres.rows('insert into broadcasts (id, template, devices) values ($1, $2, 0)', [id, announcement.template]);
+    const total = LOCALES.reduce((sum, locale) => sum + announcement.devices[locale].length, 0);
+    if (total === 0) return { id, devices: 0, jobs: 0 };
+    await postgres.rows('insert into broadcasts (id, template, devices) values ($1, $2, $3)', [id, announcement.template, total]);
     const jobs: OutboxMessage[] = [];
     let devices = 0;
     for (const locale of LOCALES) {
-      const [written] = await postgres.rows<{ count: number }>(
-        `with written as (
-           insert into broadcast_devices (broadcast_id, ordinal, fcm_token)
-           select $1, $2 - 1 + row_number() over (order by devices.user_id, device_id), fcm_token
-           from devices left join fans on fans.user_id = devices.user_id
-           where devices.user_id = any($3::uuid[]) and coalesce(fans.locale, 'hr') = $4
-           returning 1
-         ) select count(*)::int as count from written`,
-        [id, devices, announcement.userIds, locale],
+      const tokens = announcement.devices[locale];
+      await postgres.rows(
+        `insert into broadcast_devices (broadcast_id, ordinal, fcm_token)
+         select $1, $2::int - 1 + place, token from unnest($3::text[]) with ordinality as asked (token, place)`,
+        [id, devices, tokens],
       );
-      const end = devices + (written?.count ?? 0);
+      const end = devices + tokens.length;
       for (let from = devices; from < end; from += MOST_DEVICES_A_JOB) {
         const range = { from, to: Math.min(end, from + MOST_DEVICES_A_JOB) };
         jobs.push(this.job(announcement, locale, { broadcast_id: id, range }));
       }
       devices = end;
     }
-    await postgres.rows('update broadcasts set devices = $2 where id = $1', [id, devices]);
     await this.outbox.append(tx, jobs);
     return { id, devices, jobs: jobs.length };
   }

@@ -14,6 +14,11 @@ export abstract class AllQueues {
   abstract drop(tx: Transaction, job: JobView, by: string): Promise<(() => Promise<void>) | undefined>;
 }
 
+/** Mails to the operators; they leave with the transaction. */
+export abstract class OperatorsMails {
+  abstract send(tx: Transaction, alert: AlertOperators): Promise<void>;
+}
+
 /** Where operators hear of what needs them. */
 export abstract class OperatorsWebhook {
   /** Throws when nobody took it. At least once: `alertId` is the same for a repetition. */

@@ -1,20 +1,24 @@
 import { JobHandler } from '#application/jobs';
+import type { Transaction } from '#application/transaction-manager';
 import type { AlertOperators } from '#domain/notification/alert-operators';
-import type { OperatorsWebhook } from './ports.ts';
+import type { OperatorsMails, OperatorsWebhook } from './ports.ts';
 
-/** Calls whoever is on duty. As a job: an alert survives the crash it may be about, and is tried again when nobody answers. */
+/** Tells whoever is on duty. As a job: an alert survives the crash it may be about, and is tried again when nobody answers. */
 export class TellOperators extends JobHandler<AlertOperators, void> {
   readonly class = 'alert_operators';
 
-  constructor(private readonly webhook: OperatorsWebhook) {
+  constructor(
+    private readonly webhook: OperatorsWebhook,
+    private readonly mails: OperatorsMails,
+  ) {
     super();
   }
 
   async prepare(alert: AlertOperators, jobId: string): Promise<void> {
-    await this.webhook.tell(alert, jobId);
+    if (alert.by === 'webhook') await this.webhook.tell(alert, jobId);
   }
 
-  async work(): Promise<void> {
-    // Told already; that it was is all there is to commit.
+  async work(tx: Transaction, alert: AlertOperators): Promise<void> {
+    if (alert.by === 'mail') await this.mails.send(tx, alert);
   }
 }

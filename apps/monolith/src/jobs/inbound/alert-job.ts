@@ -4,6 +4,7 @@ import type { TellOperators } from '../application/tell-operators.ts';
 
 const alertOperators = z.object({
   class: z.literal('alert_operators'),
+  by: z.enum(['webhook', 'mail']),
   about: z.string(),
   text: z.string(),
   at: z.iso.datetime(),

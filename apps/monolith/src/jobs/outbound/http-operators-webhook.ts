@@ -1,5 +1,7 @@
 import type { AlertOperators } from '#domain/notification/alert-operators';
 import type { Logger } from '#platform/logging/logger';
+import { alertRequest } from '#platform/sending/alerts';
+import type { VendorCalls } from '#platform/sending/vendor-calls';
 import { OperatorsWebhook } from '../application/ports.ts';
 
 const TIMEOUT_MS = 5000;
@@ -8,22 +10,16 @@ const TIMEOUT_MS = 5000;
 export class HttpOperatorsWebhook extends OperatorsWebhook {
   constructor(
     private readonly url: string | undefined,
+    private readonly calls: VendorCalls,
     private readonly logger: Logger,
   ) {
     super();
   }
 
-  async tell({ about, text, at }: AlertOperators, alertId: string): Promise<void> {
-    this.logger.error({ alert: about }, text);
+  async tell(alert: AlertOperators, alertId: string): Promise<void> {
+    this.logger.error({ alert: alert.about }, alert.text);
     if (!this.url) return;
-    const answer = await fetch(this.url, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', 'idempotency-key': alertId },
-      body: JSON.stringify({ text: `Tribina: ${text}`, alert: about, service: 'monolith', at }),
-      signal: AbortSignal.timeout(TIMEOUT_MS),
-      redirect: 'error',
-    });
-    await answer.body?.cancel();
-    if (!answer.ok) throw new Error(`the alert webhook answered ${answer.status}`);
+    const { headers, body } = alertRequest(alert);
+    await this.calls.post({ url: this.url, headers: { ...headers, 'idempotency-key': alertId }, body, timeoutMs: TIMEOUT_MS });
   }
 }

@@ -23,6 +23,8 @@ export interface Holder {
 /** Who can enter a match, page by page. */
 export abstract class Holders {
   abstract page(matchId: string, afterUserId: string | null, limit: number): Promise<readonly Holder[]>;
+  /** All of them, their ids only. */
+  abstract everybody(matchId: string): Promise<readonly string[]>;
 }
 
 export type News =
@@ -32,6 +34,16 @@ export type News =
 /** Mails to all of them that have an address, in their language; they leave with the transaction. */
 export abstract class MatchMails {
   abstract send(tx: Transaction, news: News, holders: readonly Holder[]): Promise<void>;
+}
+
+/** Devices, by the language of whose they are. */
+export type PushedTo = Readonly<Record<'hr' | 'en', readonly string[]>>;
+
+/** One push to every device of many fans, as a broadcast: it leaves with the transaction. */
+export abstract class MatchPushes {
+  /** Asked before the transaction. */
+  abstract devicesOf(userIds: readonly string[]): Promise<PushedTo>;
+  abstract send(tx: Transaction, news: News, to: PushedTo): Promise<void>;
 }
 
 /** Which kick-offs fans were reminded of: a match that is moved is another one. */

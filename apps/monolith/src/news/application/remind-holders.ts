@@ -2,8 +2,8 @@ import type { Clock } from '#application/clock';
 import { JobHandler, type Jobs } from '#application/jobs';
 import type { Transaction } from '#application/transaction-manager';
 import { isReminderDue, type RemindFans } from '#domain/notification/match-news';
-import { FANS_A_PAGE, type Page } from './page.ts';
-import type { Holders, MatchMails, NewsMatches } from './ports.ts';
+import { FANS_A_PAGE, pageOf, type Page } from './page.ts';
+import type { Holders, MatchMails, MatchPushes, News, NewsMatches } from './ports.ts';
 
 /** Reminds a page of those who have a ticket, and has the next page reminded; nobody when the match was moved meanwhile. */
 export class RemindHolders extends JobHandler<RemindFans, Page | undefined> {
@@ -11,8 +11,9 @@ export class RemindHolders extends JobHandler<RemindFans, Page | undefined> {
 
   constructor(
     private readonly matches: NewsMatches,
-    private readonly holders: Holders,
+    readonly holders: Holders,
     private readonly mails: MatchMails,
+    readonly pushes: MatchPushes,
     private readonly jobs: Jobs,
     private readonly clock: Clock,
   ) {
@@ -22,13 +23,15 @@ export class RemindHolders extends JobHandler<RemindFans, Page | undefined> {
   async prepare({ matchId, afterUserId }: RemindFans): Promise<Page | undefined> {
     const match = await this.matches.find(matchId);
     if (!match || !isReminderDue(match.kickoffAt, this.clock.now())) return undefined;
-    return { match, holders: await this.holders.page(matchId, afterUserId, FANS_A_PAGE) };
+    return pageOf(match, afterUserId, this);
   }
 
   async work(tx: Transaction, job: RemindFans, page: Page | undefined): Promise<void> {
     if (!page) return;
-    const { match, holders } = page;
-    await this.mails.send(tx, { kind: 'coming up', match }, holders);
+    const { match, holders, pushedTo } = page;
+    const news: News = { kind: 'coming up', match };
+    await this.mails.send(tx, news, holders);
+    if (pushedTo) await this.pushes.send(tx, news, pushedTo);
     const last = holders.at(-1);
     if (last && holders.length === FANS_A_PAGE) await this.jobs.put(tx, [{ ...job, afterUserId: last.userId }]);
   }

@@ -1,8 +1,8 @@
 import { JobHandler, type Jobs } from '#application/jobs';
 import type { Transaction } from '#application/transaction-manager';
 import type { AnnounceMatchChange } from '#domain/notification/match-news';
-import { FANS_A_PAGE, type Page } from './page.ts';
-import type { Holders, MatchMails, NewsMatches } from './ports.ts';
+import { FANS_A_PAGE, pageOf, type Page } from './page.ts';
+import type { Holders, MatchMails, MatchPushes, News, NewsMatches } from './ports.ts';
 
 /** Tells a page of those who have a ticket that the match was moved, and has the next page told. */
 export class TellMatchChange extends JobHandler<AnnounceMatchChange, Page | undefined> {
@@ -10,8 +10,9 @@ export class TellMatchChange extends JobHandler<AnnounceMatchChange, Page | unde
 
   constructor(
     private readonly matches: NewsMatches,
-    private readonly holders: Holders,
+    readonly holders: Holders,
     private readonly mails: MatchMails,
+    readonly pushes: MatchPushes,
     private readonly jobs: Jobs,
   ) {
     super();
@@ -19,14 +20,16 @@ export class TellMatchChange extends JobHandler<AnnounceMatchChange, Page | unde
 
   async prepare({ matchId, afterUserId }: AnnounceMatchChange): Promise<Page | undefined> {
     const match = await this.matches.find(matchId);
-    return match && { match, holders: await this.holders.page(matchId, afterUserId, FANS_A_PAGE) };
+    return match && pageOf(match, afterUserId, this);
   }
 
   async work(tx: Transaction, job: AnnounceMatchChange, page: Page | undefined): Promise<void> {
     if (!page) return;
-    const { match, holders } = page;
+    const { match, holders, pushedTo } = page;
     const { previousKickoffAt, previousVenue } = job;
-    await this.mails.send(tx, { kind: 'moved', match, previousKickoffAt, previousVenue }, holders);
+    const news: News = { kind: 'moved', match, previousKickoffAt, previousVenue };
+    await this.mails.send(tx, news, holders);
+    if (pushedTo) await this.pushes.send(tx, news, pushedTo);
     const last = holders.at(-1);
     if (last && holders.length === FANS_A_PAGE) await this.jobs.put(tx, [{ ...job, afterUserId: last.userId }]);
   }

@@ -4,6 +4,7 @@ import type { TicketingApi } from '../../ticketing/ticketing.api.ts';
 import { Holders, NewsMatches, type Holder, type NewsMatch } from '../application/ports.ts';
 
 const A_PAGE = 100;
+const A_LOOK = 10_000;
 
 export class CatalogNewsMatches extends NewsMatches {
   constructor(private readonly catalog: CatalogApi) {
@@ -46,5 +47,14 @@ export class TicketHolders extends Holders {
     const userIds = holders.map(({ userId }) => userId);
     const addresses = await this.purchase.addresses(matchId, userIds);
     return holders.map((holder) => ({ ...holder, orderEmail: addresses.get(holder.userId) ?? null }));
+  }
+
+  async everybody(matchId: string): Promise<readonly string[]> {
+    const userIds: string[] = [];
+    for (;;) {
+      const holders = await this.ticketing.holders(matchId, { after: userIds.at(-1) ?? null, limit: A_LOOK });
+      userIds.push(...holders.map(({ userId }) => userId));
+      if (holders.length < A_LOOK) return userIds;
+    }
   }
 }

@@ -54,7 +54,14 @@ export class OutboxMatchMails extends MatchMails {
       id,
       destination: 'email',
       event: news.kind === 'moved' ? 'match.changed' : 'match.coming_up',
-      body: { ...envelope, ...content, recipient: to.recipient, user_id: holder.userId, useful_until: usefulUntil },
+      body: {
+        ...envelope,
+        ...content,
+        recipient: to.recipient,
+        user_id: holder.userId,
+        useful_until: usefulUntil,
+        about: { match_id: match.id },
+      },
     };
   }
 }

@@ -14,16 +14,17 @@ export interface ToldOrder {
   readonly nextId: () => string;
 }
 
-const envelope = (id: string, now: Date) => ({
+const envelope = (id: string, { now, order }: Pick<ToldOrder, 'now' | 'order'>) => ({
   job_id: id,
   created_at: now.toISOString(),
   attempts: 0 as const,
   max_attempts: 3 as const,
+  about: { order_id: order.id, order_number: order.number, match_id: order.matchId },
 });
 
 function email(told: ToldOrder, event: string, part: Pick<EmailJob, 'template' | 'payload'>): OutboxMessage {
   const id = told.nextId();
-  const body = { ...envelope(id, told.now), type: 'email', recipient: told.order.email, user_id: told.order.userId, ...part };
+  const body = { ...envelope(id, told), type: 'email', recipient: told.order.email, user_id: told.order.userId, ...part };
   return { id, destination: 'email', event, aggregateId: told.order.id, body };
 }
 
@@ -50,7 +51,7 @@ export function orderConfirmation(told: ToldOrder, reservation: Reservation): Ou
 
 /** One mail with all tickets, and one push to the fan's devices that they are there. */
 export function ticketDelivery(told: ToldOrder, tickets: readonly IssuedTicket[]): OutboxMessage[] {
-  const { order, match, contact, now } = told;
+  const { order, match, contact } = told;
   const mail = email(told, 'ticket.generated', {
     template: 'ticket_delivery',
     payload: {
@@ -73,7 +74,7 @@ export function ticketDelivery(told: ToldOrder, tickets: readonly IssuedTicket[]
   const id = told.nextId();
   const content = { template: 'ticket_delivery', match_name: match.name, tickets_count: tickets.length } as const;
   const push: PushJob = {
-    ...envelope(id, now),
+    ...envelope(id, told),
     type: 'push',
     template: 'ticket_delivery',
     user_id: order.userId,

@@ -51,6 +51,7 @@ export class EmailProcessor implements OnModuleDestroy, BeforeApplicationShutdow
         alerts.raise({
           about: `dead letter email ${label}`,
           text: `a mail ${label} is in the dead letter: ${error.message} (job ${jobId})`,
+          ...(label === 'ops_alert' ? { notBy: 'mail' } : {}),
         });
       },
       isOutage: isLedgerOutage,

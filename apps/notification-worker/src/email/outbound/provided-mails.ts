@@ -1,6 +1,5 @@
 import { HeldBack, Hopeless } from '#platform/jobs/job-outcomes';
 import type { SendClaims } from '#platform/postgres/delivery-ledger';
-import { outsideTheJobsDeadline } from '#platform/sending/ledger-deadline';
 import type { Gate, Pass } from '#platform/sending/provider-gate';
 import { isTrouble, NoAnswer, Refused, TooFast } from '#platform/sending/send-errors';
 import { Mails, type Delivered, type MailProvider, type OutgoingMail } from '../application/ports.ts';
@@ -29,12 +28,10 @@ export class ProvidedMails extends Mails {
   async send(mail: OutgoingMail): Promise<Delivered> {
     // Mails have one lane: nothing is kept back for others.
     const pass = await this.gate.enter(1, 'urgent');
-    const claim = await outsideTheJobsDeadline(() => this.claims.claim(CONSUMER, mail.messageId)).catch(
-      async (error: unknown) => {
-        await pass.leave({});
-        throw error;
-      },
-    );
+    const claim = await this.claims.claim(CONSUMER, mail.messageId).catch(async (error: unknown) => {
+      await pass.leave({});
+      throw error;
+    });
     if (claim.kind !== 'claimed') await pass.leave({});
     if (claim.kind === 'finished') return 'duplicate';
     if (claim.kind === 'held') throw new HeldBack('job', LOOK_AGAIN_MS, 'another worker is sending it');
@@ -46,7 +43,7 @@ export class ProvidedMails extends Mails {
       throw await this.afterFailure(error, mail, claim.token, pass);
     }
     await pass.leave({ answered: 1 });
-    await outsideTheJobsDeadline(() => this.claims.finish(CONSUMER, mail.messageId));
+    await this.claims.finish(CONSUMER, mail.messageId);
     return 'sent';
   }
 
@@ -58,7 +55,7 @@ export class ProvidedMails extends Mails {
           ? { failed: 1 }
           : { answered: 1 },
     );
-    if (!(error instanceof NoAnswer)) await outsideTheJobsDeadline(() => this.claims.release(CONSUMER, messageId, token));
+    if (!(error instanceof NoAnswer)) await this.claims.release(CONSUMER, messageId, token);
     if (error instanceof Refused) return new Hopeless(error.message);
     if (error instanceof TooFast) return new HeldBack('queue', error.forMs, error.message);
     // With the breaker open a failure is nobody's attempt; the queue looks again when the next try is due.

@@ -8,6 +8,7 @@ import { createTestDatabase, type TestDatabase } from '#testing/test-database';
 import { spawn } from 'node:child_process';
 import path from 'node:path';
 import type { DataSource } from 'typeorm';
+import { HeldBack } from '../job-outcomes.ts';
 import { JobLedger, PostgresJobs, type JobRow } from '../job-ledger.ts';
 import { JobRunner, type RunnerOptions } from '../job-runner.ts';
 import type { JobState, JobTransport } from '../job-transport.ts';
@@ -199,6 +200,21 @@ export function describeJobTransport(name: string, underTest: () => TransportUnd
       await relayed();
       await until(() => isDone(id));
       expect([await effects(), (await row(id))?.attempts.length]).toEqual([['later'], 1]);
+    });
+
+    test('held back by the vendor it calls, it comes again, and no attempt is lost', async () => {
+      let calls = 0;
+      const handler = new WriteEffect(undefined, () => {
+        calls += 1;
+        if (calls <= 6) throw new HeldBack('job', 20, 'the vendor is down');
+      });
+      consume(handler, { retrySeconds: [0] });
+      const [id = ''] = await put('patient');
+      await put('other');
+      await relayed();
+      await until(() => isDone(id));
+      await until(async () => (await effects()).length === 2);
+      expect([calls, (await row(id))?.attempts]).toEqual([8, []]);
     });
 
     test('nobody knows its class: set aside at once', async () => {

@@ -1,0 +1,34 @@
+import type { Transaction } from '#application/transaction-manager';
+import { writePush, type PushContent, type PushText } from '#domain/notification/push-templates';
+import type { Announcements, Locale } from '../../fans/fans.api.ts';
+import { MatchPushes, type News, type PushedTo } from '../application/ports.ts';
+
+/** The same news for the lock screen: one broadcast, whose jobs carry 500 devices each. Worthless after the kick-off. */
+export class BroadcastMatchPushes extends MatchPushes {
+  constructor(private readonly announcements: Announcements) {
+    super();
+  }
+
+  devicesOf(userIds: readonly string[]): Promise<PushedTo> {
+    return this.announcements.devicesOf(userIds);
+  }
+
+  async send(tx: Transaction, news: News, devices: PushedTo): Promise<void> {
+    const { match } = news;
+    const content = contentOf(news);
+    const text = (locale: Locale): PushText => writePush(content, locale);
+    await this.announcements.announce(tx, {
+      template: content.template,
+      event: news.kind === 'moved' ? 'match.changed' : 'match.coming_up',
+      devices,
+      texts: { hr: text('hr'), en: text('en') },
+      data: { match_id: match.id, action: 'open_tickets' },
+      usefulUntil: match.kickoffAt,
+    });
+  }
+}
+
+function contentOf({ kind, match }: News): Extract<PushContent, { template: 'match_changed' | 'match_reminder' }> {
+  const facts = { match_name: match.name, kickoff_at: match.kickoffAt.toISOString(), venue: match.venue };
+  return kind === 'moved' ? { template: 'match_changed', change: 'moved', ...facts } : { template: 'match_reminder', ...facts };
+}

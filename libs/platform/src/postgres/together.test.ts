@@ -1,0 +1,50 @@
+import { requestContext } from '../logging/request-context.ts';
+import { Together } from './together.ts';
+
+/** Each round waits until it is let through. */
+function rounds() {
+  const batches: string[][] = [];
+  const deadlines: (number | undefined)[] = [];
+  const doors: (() => void)[] = [];
+  const together = new Together<string, string>(
+    (item) => item.slice(0, 1),
+    async (items) => {
+      batches.push([...items]);
+      deadlines.push(requestContext.current()?.deadlineAt);
+      await new Promise<void>((resolve) => doors.push(resolve));
+      return items.map((item) => `${item} done`);
+    },
+  );
+  const letThrough = async (): Promise<void> => {
+    while (doors.length === 0) await new Promise((resolve) => setImmediate(resolve));
+    doors.shift()?.();
+  };
+  return { together, batches, deadlines, letThrough };
+}
+
+test('whoever comes while a round is under way goes along with the next; the same key not beside itself', async () => {
+  const { together, batches, letThrough } = rounds();
+  const all = Promise.all(['a1', 'b1', 'a2', 'c1'].map((item) => together.write(item)));
+  await letThrough();
+  const late = together.write('d1');
+  await letThrough();
+  expect(await all).toEqual(['a1 done', 'b1 done', 'a2 done', 'c1 done']);
+  expect([await late, batches]).toEqual([
+    'd1 done',
+    [
+      ['a1', 'b1', 'c1'],
+      ['a2', 'd1'],
+    ],
+  ]);
+});
+
+test('a round runs under the deadline of nobody who asked: the first one of a long day may be long over', async () => {
+  const { together, deadlines, letThrough } = rounds();
+  const first = requestContext.run({ requestId: 'first', deadlineAt: 1 }, () => together.write('a'));
+  const second = requestContext.run({ requestId: 'second', deadlineAt: 2 }, () => together.write('b'));
+  await letThrough();
+  const third = requestContext.run({ requestId: 'third', deadlineAt: 3 }, () => together.write('c'));
+  await letThrough();
+  await Promise.all([first, second, third]);
+  expect(deadlines).toEqual([undefined, undefined]);
+});

@@ -1,0 +1,92 @@
+import { HeldBack } from '../jobs/job-outcomes.ts';
+import { connectRedis, whenReady, type RedisConnection } from '../redis/redis-connection.ts';
+import { mostInOneSecond } from '#testing/sliding-second';
+import { createTestRedis, type TestRedis } from '#testing/test-database';
+import http from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
+import { OpenGate, SharedGate, type Gate, type GateOptions } from './provider-gate.ts';
+import { VendorCalls } from './vendor-calls.ts';
+
+const LIMIT = 10;
+let testRedis: TestRedis;
+let redis: RedisConnection;
+let server: http.Server;
+let url: string;
+let arrivals: number[];
+let answer: { status: number; retryAfter?: string };
+
+beforeAll(async () => {
+  testRedis = await createTestRedis();
+  redis = connectRedis(testRedis.url, { name: 'vendor-test' });
+  await whenReady(redis);
+  server = http.createServer((request, response) => {
+    arrivals.push(performance.now());
+    request.resume();
+    response.writeHead(answer.status, answer.retryAfter ? { 'retry-after': answer.retryAfter } : {}).end();
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+});
+beforeEach(async () => {
+  [arrivals, answer] = [[], { status: 200 }];
+  await testRedis.flush();
+});
+afterAll(async () => {
+  redis.disconnect();
+  server.closeAllConnections();
+  server.close();
+  await testRedis.close();
+});
+
+const gate = (options: Partial<GateOptions> = {}): Gate =>
+  new SharedGate(redis, { provider: 'chat', callsPerSecond: LIMIT, onBreaker: () => undefined, patienceMs: 300, ...options });
+
+const call = (calls: VendorCalls): Promise<unknown> => calls.post({ url, headers: {}, body: '{}', timeoutMs: 500 });
+
+/** As a job does: held back, it comes again. How often it was. */
+async function untilTaken(calls: VendorCalls): Promise<number> {
+  for (let heldBack = 0; ; heldBack += 1) {
+    const error = await call(calls).then(
+      () => undefined,
+      (reason: unknown) => reason,
+    );
+    if (!error) return heldBack;
+    if (!(error instanceof HeldBack) || error.who !== 'job') throw error;
+    await pause(Math.min(error.forMs, 400));
+  }
+}
+
+test.each([
+  { door: 'without the door', open: () => new OpenGate(), most: 30 },
+  { door: 'through the door', open: () => gate(), most: LIMIT },
+])('thirty jobs of one moment in two processes, $door: at most $most calls in any second', async ({ open, most }) => {
+  const processes = [new VendorCalls(open()), new VendorCalls(open())];
+  await Promise.all(Array.from({ length: 30 }, (_, n) => untilTaken(processes[n % 2] as VendorCalls)));
+  expect([arrivals.length, mostInOneSecond(arrivals)]).toEqual([30, most]);
+});
+
+test('whose turn does not come soon goes back by itself, and its queue goes on', async () => {
+  const slow = new VendorCalls(gate({ callsPerSecond: 1 }));
+  await call(slow);
+  await expect(call(slow)).rejects.toMatchObject({ who: 'job', forMs: expect.any(Number) as number });
+});
+
+test('a vendor that asks for a pause, or is down, costs no attempt; one that says no does', async () => {
+  const calls = new VendorCalls(gate({ failuresThatOpen: 2 }));
+  answer = { status: 400 };
+  await expect(call(calls)).rejects.not.toBeInstanceOf(HeldBack);
+  answer = { status: 503 };
+  for (let failed = 0; failed < 2; failed += 1) await expect(call(calls)).rejects.not.toBeInstanceOf(HeldBack);
+  await expect(call(calls)).rejects.toBeInstanceOf(HeldBack);
+  await testRedis.flush();
+  answer = { status: 429, retryAfter: '7' };
+  await expect(call(calls)).rejects.toMatchObject({ who: 'job', forMs: 7000 });
+});
+
+test('without Redis operators are told all the same', async () => {
+  const nobody = connectRedis('redis://127.0.0.1:1', { name: 'nobody' });
+  await call(new VendorCalls(new SharedGate(nobody, { provider: 'chat', callsPerSecond: 1, onBreaker: () => undefined })));
+  expect(arrivals).toHaveLength(1);
+  nobody.disconnect();
+});
