@@ -5,6 +5,7 @@ import { Outbox } from '#application/outbox';
 import { TransactionManager } from '#application/transaction-manager';
 import { Metrics } from '#platform/health/metrics';
 import { JobInterventions, JobLedger } from '#platform/jobs/job-ledger';
+import type { JobKind } from '#platform/jobs/job-runner';
 import { observeJobs } from '#platform/jobs/job-metrics';
 import { postgresTransport, redisTransport, type JobTransport } from '#platform/jobs/job-transport';
 import { JobsDestination } from '#platform/jobs/jobs-destination';
@@ -16,6 +17,7 @@ import { Inject, Module, type OnApplicationShutdown } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import type { MonolithConfig } from '../config.ts';
 import { NewsJobKinds, NewsModule } from '../news/news.module.ts';
+import { PurchaseJobKinds, PurchaseModule } from '../purchase/purchase.module.ts';
 import { CONFIG, LOGGER, LOOPS } from '../tokens.ts';
 import { AllQueues, OperatorsWebhook } from './application/ports.ts';
 import { ReportFailure } from './application/report-failure.ts';
@@ -29,6 +31,8 @@ import { HttpOperatorsWebhook } from './outbound/http-operators-webhook.ts';
 import { BullmqQueues } from './outbound/bullmq-queues.ts';
 
 const TRANSPORT = Symbol('job transport');
+/** Every class of jobs there is. */
+const KINDS = Symbol('job kinds');
 
 /** Where the relay brings jobs. */
 export abstract class JobDestinations {
@@ -37,7 +41,7 @@ export abstract class JobDestinations {
 
 /** General background jobs, and the console over every queue. */
 @Module({
-  imports: [NewsModule],
+  imports: [NewsModule, PurchaseModule],
   controllers: [JobsController],
   providers: [
     {
@@ -82,16 +86,24 @@ export abstract class JobDestinations {
     useCase(TellOperators, OperatorsWebhook),
     useCase(ReportFailure, TransactionManager, Jobs, Clock),
     {
+      provide: KINDS,
+      useFactory: (news: NewsJobKinds, purchase: PurchaseJobKinds, tellOperators: TellOperators): readonly JobKind[] => [
+        ...news.kinds,
+        ...purchase.kinds,
+        alertJob(tellOperators),
+      ],
+      inject: [NewsJobKinds, PurchaseJobKinds, TellOperators],
+    },
+    {
       provide: ConsumerParts,
       useFactory: (
         transport: JobTransport,
         ledger: JobLedger,
         transactions: TransactionManager,
-        news: NewsJobKinds,
-        tellOperators: TellOperators,
+        kinds: readonly JobKind[],
         logger: Logger,
-      ): ConsumerParts => ({ transport, ledger, transactions, kinds: [...news.kinds, alertJob(tellOperators)], logger }),
-      inject: [TRANSPORT, JobLedger, TransactionManager, NewsJobKinds, TellOperators, LOGGER],
+      ): ConsumerParts => ({ transport, ledger, transactions, kinds, logger }),
+      inject: [TRANSPORT, JobLedger, TransactionManager, KINDS, LOGGER],
     },
     {
       provide: JobConsumer,

@@ -4,7 +4,7 @@ import type { AnnounceMatchChange } from '#domain/notification/match-news';
 import { FANS_A_PAGE, type Page } from './page.ts';
 import type { Holders, MatchMails, NewsMatches } from './ports.ts';
 
-/** Tells a page of those who have a ticket that the match was moved, and has the next page told. */
+/** Tells a page of those who have a ticket that the match was moved, and has the next page told; nobody when it was cancelled since. */
 export class TellMatchChange extends JobHandler<AnnounceMatchChange, Page | undefined> {
   readonly class = 'announce_match_change';
 
@@ -19,7 +19,8 @@ export class TellMatchChange extends JobHandler<AnnounceMatchChange, Page | unde
 
   async prepare({ matchId, afterUserId }: AnnounceMatchChange): Promise<Page | undefined> {
     const match = await this.matches.find(matchId);
-    return match && { match, holders: await this.holders.page(matchId, afterUserId, FANS_A_PAGE) };
+    if (!match || match.isCancelled) return undefined;
+    return { match, holders: await this.holders.page(matchId, afterUserId, FANS_A_PAGE) };
   }
 
   async work(tx: Transaction, job: AnnounceMatchChange, page: Page | undefined): Promise<void> {

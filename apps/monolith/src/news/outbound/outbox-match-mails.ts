@@ -37,25 +37,34 @@ export class OutboxMatchMails extends MatchMails {
       venue: match.venue,
       locale: to.locale,
     };
-    const content =
-      news.kind === 'moved'
-        ? {
-            template: 'match_changed',
-            payload: {
-              ...facts,
-              change: 'moved',
-              previous_kickoff_at: news.previousKickoffAt,
-              previous_venue: news.previousVenue,
-            },
-          }
-        : { template: 'match_reminder', payload: { ...facts, tickets: holder.seats.map(seatOf) } };
-    const usefulUntil = match.kickoffAt.toISOString();
+    const content = contentOf(news, holder, facts);
+    // That there is no match is worth knowing after its hour, too.
+    const useful = news.kind === 'cancelled' ? {} : { useful_until: match.kickoffAt.toISOString() };
     return {
       id,
       destination: 'email',
-      event: news.kind === 'moved' ? 'match.changed' : 'match.coming_up',
-      body: { ...envelope, ...content, recipient: to.recipient, user_id: holder.userId, useful_until: usefulUntil },
+      event: events[news.kind],
+      body: { ...envelope, ...content, recipient: to.recipient, user_id: holder.userId, ...useful },
     };
+  }
+}
+
+const events = { moved: 'match.changed', cancelled: 'match.cancelled', 'coming up': 'match.coming_up' } as const;
+
+function contentOf(news: News, holder: Holder, facts: object): object {
+  switch (news.kind) {
+    case 'moved': {
+      const before = { previous_kickoff_at: news.previousKickoffAt, previous_venue: news.previousVenue };
+      return { template: 'match_changed', payload: { ...facts, change: 'moved', ...before } };
+    }
+    case 'cancelled': {
+      const { kickoffAt, venue, cancelReason } = news.match;
+      const planned = { previous_kickoff_at: kickoffAt.toISOString(), previous_venue: venue };
+      const why = cancelReason ? { reason: cancelReason } : {};
+      return { template: 'match_changed', payload: { ...facts, change: 'cancelled', ...planned, ...why } };
+    }
+    case 'coming up':
+      return { template: 'match_reminder', payload: { ...facts, tickets: holder.seats.map(seatOf) } };
   }
 }
 

@@ -269,7 +269,7 @@ describe('the same statement without its guard', () => {
   }
 
   async function sellTwice(statement: string): Promise<{ seats: number; places: number }> {
-    const seatIds = (await new PostgresSeatInventory(dataSource).free(sector.id)).slice(0, 2).map(({ seatId }) => seatId);
+    const seatIds = (await new PostgresSeatInventory(dataSource).seats(sector.id)).slice(0, 2).map(({ seatId }) => seatId);
     const lane = new LaneConnection({ url: database.url, name: 'holds', planning: HOLD_PLANNING, onRetry: () => undefined });
     // The second one's memory is stale: it still has the seats as free.
     for (const stale of [row(seatIds), row(seatIds)]) {

@@ -1,4 +1,4 @@
-import type { FreePlace } from '#domain/purchase/best-available';
+import type { FreePlace } from '#domain/purchase/free-place';
 import { FEWEST_TO_DRAW_FROM, SectorMap, type Proposal, type Share } from '#domain/purchase/sector-map';
 import type { DataSource } from 'typeorm';
 import type { SeatNewsListener } from './seat-news.ts';
@@ -149,6 +149,10 @@ export class SeatMaps implements SeatNewsListener {
 
   taken(sectorId: string, seatIds: readonly string[], until: number): void {
     this.loaded.get(sectorId)?.takenElsewhere(seatIds, until);
+  }
+
+  freed(sectorId: string): void {
+    this.loaded.get(sectorId)?.suspect();
   }
 
   missedSome(): void {

@@ -1,5 +1,6 @@
 import { newId } from '#platform/ids';
 import { closeRedis, type RedisConnection } from '#platform/redis/redis-connection';
+import type { SeatsFreed } from '../application/refund-ports.ts';
 import type { Share } from '#domain/purchase/sector-map';
 import { z } from 'zod';
 
@@ -15,21 +16,25 @@ const message = z.object({
   /** When the first of them may be free again. */
   until: z.number(),
   taken: z.record(z.string(), z.array(z.string())),
+  /** Sectors in which seats are free that nobody's hold gave back. */
+  freed: z.array(z.string()).default([]),
 });
 
 export interface SeatNewsListener {
   /** Another process holds these seats now. */
   taken(sectorId: string, seatIds: readonly string[], until: number): void;
+  /** Seats of this sector are free again, before any hold in it has ended. */
+  freed(sectorId: string): void;
   /** News were lost: whatever is known may be behind. */
   missedSome(): void;
 }
 
 /**
  * What the processes tell each other about seats they have just taken, so that none proposes what another has: without it,
- * each learned of each block the other sold by losing it. Each also prefers rows of its own among those that sell at the
+ * each learned of each block the other sold by losing it. And in which sectors refunded seats are: no hold's end would tell. Each also prefers rows of its own among those that sell at the
  * moment. Only hints: a lost message costs a lost proposal, never a seat.
  */
-export class SeatNews {
+export class SeatNews implements SeatsFreed {
   private readonly id = newId();
   private readonly listeners: SeatNewsListener[] = [];
   private readonly peers = new Map<string, { number: number; heardAt: number }>();
@@ -52,9 +57,13 @@ export class SeatNews {
   }
 
   tell(taken: Readonly<Record<string, readonly string[]>>, until: number): void {
-    this.number += 1;
-    const text = JSON.stringify({ from: this.id, number: this.number, until, taken });
-    this.publisher.publish(CHANNEL, text).catch(() => undefined);
+    this.publish({ until, taken });
+  }
+
+  /** To whoever sells here, and in every other process. */
+  tellFreed(sectorId: string): void {
+    for (const listener of this.listeners) listener.freed(sectorId);
+    this.publish({ until: 0, taken: {}, freed: [sectorId] });
   }
 
   /** Which part of the seats this process had better look at first; all of them when it sells alone. */
@@ -73,6 +82,12 @@ export class SeatNews {
     await closeRedis(this.subscriber);
   }
 
+  private publish(news: { until: number; taken: Readonly<Record<string, readonly string[]>>; freed?: readonly string[] }): void {
+    this.number += 1;
+    const text = JSON.stringify({ from: this.id, number: this.number, ...news });
+    this.publisher.publish(CHANNEL, text).catch(() => undefined);
+  }
+
   private hear(text: string): void {
     const news = parsed(text);
     if (!news || news.from === this.id) return;
@@ -81,6 +96,7 @@ export class SeatNews {
     if (news.number !== (known?.number ?? 0) + 1) this.missed();
     for (const [sectorId, seatIds] of Object.entries(news.taken))
       for (const listener of this.listeners) listener.taken(sectorId, seatIds, news.until);
+    for (const sectorId of news.freed) for (const listener of this.listeners) listener.freed(sectorId);
   }
 
   private missed(): void {
