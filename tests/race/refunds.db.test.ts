@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { RefundDesk, type TicketRow } from '../../apps/monolith/src/purchase/testing/refunding.ts';
 import type { Ordered } from '../../apps/monolith/src/purchase/testing/box-office.ts';
+import { newKey, type TestAnswer } from '../../apps/monolith/src/testing/test-app.ts';
 import { putOnSale, seated, type MatchOnSale } from '../../apps/monolith/src/testing/whole-monolith.ts';
 import { nakedRefunds } from './naked-refunds.ts';
 import { faultsOf, openReplicas, report, tally, type Replicas } from './rush.ts';
@@ -101,16 +102,16 @@ test('a refund and a transfer of the same ticket: one of them happens, and a ref
     ]);
     return { ordered, refunded, transfer, after: await desks[0].tickets(ordered) };
   });
-  report('refund and transfer', tally(played.flatMap(({ refund, transfer }) => [refund, transfer])));
-  for (const { refund, transfer, after } of played) {
-    expect([refund.status, transfer.status].sort()).toEqual([200, 409]);
-    expect((refund.status === 200 ? transfer : refund).json.code).toBe('INVALID_STATE');
-    expect(after.map(({ status }) => status)).toEqual(refund.status === 200 ? ['refunded'] : ['transferred', 'valid']);
+  report('refund and transfer', tally(played.flatMap(({ refunded, transfer }) => [refunded, transfer])));
+  for (const { refunded, transfer, after } of played) {
+    expect([refunded.status, transfer.status].sort()).toEqual([200, 409]);
+    expect((refunded.status === 200 ? transfer : refunded).json.code).toBe('INVALID_STATE');
+    expect(after.map(({ status }) => status)).toEqual(refunded.status === 200 ? ['refunded'] : ['transferred', 'valid']);
   }
   await expectMoney(
     match,
     played.map(({ ordered }) => ordered),
-    centsOf(played.map(({ refund }) => refund)),
+    centsOf(played.map(({ refunded }) => refunded)),
   );
 }, 60_000);
 
@@ -124,9 +125,9 @@ test('a refund of the whole order and a transfer: nobody has a ticket afterwards
     const again = await replicas.offices[1].hold(match, { as: receiver });
     return { ordered, refunded, transfer, again, after: await desks[0].tickets(ordered) };
   });
-  report('whole refund and transfer', tally(played.flatMap(({ refund, transfer }) => [refund, transfer])));
-  for (const { refund, again, after } of played) {
-    expect([refund.status, refund.json.status, again.status]).toEqual([200, 'refunded', 201]);
+  report('whole refund and transfer', tally(played.flatMap(({ refunded, transfer }) => [refunded, transfer])));
+  for (const { refunded, again, after } of played) {
+    expect([refunded.status, refunded.json.status, again.status]).toEqual([200, 'refunded', 201]);
     expect(after.at(-1)?.status).toBe('refunded');
   }
   await expectMoney(
@@ -141,17 +142,17 @@ test('a refund, and its fan and another one after the same seat: the seat has on
   const played = await rounds(async () => {
     const ordered = await desks[0].paid(match);
     const { seatIds, userId } = ordered.held;
-    const [refund, ...holds] = await Promise.all([
+    const [refunded, ...holds] = await Promise.all([
       refund(desks[0], ordered),
       replicas.offices[1].hold(match, { as: userId, seatIds }),
       replicas.offices[0].hold(match, { seatIds }),
       replicas.offices[1].hold(match, { as: userId }),
     ]);
-    return { ordered, refund, holds };
+    return { ordered, refunded, holds };
   });
   report('refund and holds', tally(played.flatMap(({ holds }) => holds)));
-  for (const { ordered, refund, holds } of played) {
-    expect(refund.status).toBe(200);
+  for (const { ordered, refunded, holds } of played) {
+    expect(refunded.status).toBe(200);
     expect(holds.filter(({ status }) => status >= 500)).toEqual([]);
     const seat = ordered.held.seatIds[0];
     expect(holds.filter(({ status, json }) => status === 201 && json.seats[0].seat_id === seat).length).toBeLessThanOrEqual(1);
