@@ -16,7 +16,11 @@ create table matches (
   max_open_windows    integer not null check (max_open_windows >= 0),
   -- Who bought before may have more than the limit of today, and nothing is wrong with that (`cli verify` asks).
   limit_lowered_at    timestamptz,
-  created_at          timestamptz not null default now()
+  created_at          timestamptz not null default now(),
+  cancelled_at        timestamptz,
+  cancel_reason       text,
+  -- Nobody sells a match that will not be played, whatever else goes wrong.
+  constraint matches_cancelled_closed check (cancelled_at is null or sale_status = 'closed')
 );
 create index matches_by_kickoff on matches (kickoff_at, id);
 

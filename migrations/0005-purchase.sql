@@ -106,7 +106,10 @@ create table orders (
   client_secret  text,
   confirm_url    text,
   created_at     timestamptz not null default now(),
-  completed_at   timestamptz
+  completed_at   timestamptz,
+  -- Of its tickets, one by one or all of them. An order paid too late has none: all of its money goes back, and both stay 0.
+  refunded_tickets integer not null default 0,
+  refunded_cents   integer not null default 0 check (refunded_cents between 0 and total_cents)
 ) with (fillfactor = 35);
 create index orders_by_fan on orders (user_id, id);
 create index orders_by_match on orders (match_id, id);

@@ -28,7 +28,7 @@ create table job_interventions (
 );
 create index job_interventions_by_job on job_interventions (job_id, id);
 
--- Tickets a fan got from others, less those given away: they count towards the limit of whoever has them now.
+-- Tickets a fan got from others, less those given away and those refunded: what is bought counts for ever, and this makes up for it.
 alter table fan_seats add column received integer not null default 0;
 
 -- Kick-offs that fans were reminded of; a match that is moved is another one.

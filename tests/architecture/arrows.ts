@@ -98,7 +98,7 @@ export const arrows: readonly Arrow[] = [
     sentence: 'outbound sees ports and readers, no use case and nothing inbound',
     forbids: (from, to) => {
       if (!inOneApp(from, to) || from.layer !== 'outbound') return false;
-      return to.layer === 'inbound' || (to.layer === 'application' && !/\/(ports|[\w-]+-reader)\.ts$/.test(to.path));
+      return to.layer === 'inbound' || (to.layer === 'application' && !/\/(ports|[\w-]+-(ports|reader))\.ts$/.test(to.path));
     },
   },
   {

@@ -101,9 +101,24 @@ export const monolithSamples: Readonly<Record<string, Sample>> = {
     path: byMatch,
     bodies: [object({ action: oneOf('pause'), reason: optional(text(200, 'floodlights')) })],
   },
+  'POST /api/v1/ops/matches/:id/cancel': { path: byMatch, bodies: [object({ reason: text(200, 'the pitch is under water') })] },
   'PUT /api/v1/ops/matches/:id/queue': { path: (at) => ({ id: at.queueMatchId }), bodies: [object(steering)] },
   'GET /api/v1/ops/matches/:id/report': { path: byMatch },
   'GET /api/v1/ops/orders': { query: 'page' },
+  'POST /api/v1/ops/orders/:id/refund': {
+    path: (at) => ({ id: at.orderId }),
+    bodies: [
+      object({
+        ticket_ids: optional(
+          list(
+            uuid((at) => at.ticketId),
+            20,
+          ),
+        ),
+      }),
+    ],
+    bodyOptional: true,
+  },
   'GET /api/v1/ops/jobs': { query: 'page' },
   // Nothing has failed in the walk's system: what a good call meets is a job that never was.
   'POST /api/v1/ops/jobs/:job_id/retry': {},

@@ -1,4 +1,3 @@
-import { chooseBest } from '#domain/purchase/best-available';
 import { newId } from '#platform/ids';
 import type { DataSource } from 'typeorm';
 import {
@@ -21,17 +20,14 @@ export class NakedSeatHolds extends SeatHolds {
   }
 
   async take(wish: HoldWish): Promise<HoldOutcome> {
-    const choice =
-      'seatIds' in wish
-        ? { seatIds: wish.seatIds, together: true }
-        : chooseBest(await this.inventory.free(wish.sector.id), wish.quantity, Math.random);
-    if (!choice) return { kind: 'none' };
+    const seatIds = 'seatIds' in wish ? wish.seatIds : await this.goodOnes(wish.sector.id, wish.quantity);
+    if (seatIds.length === 0) return { kind: 'none' };
     return this.dataSource.transaction('READ COMMITTED', async (manager) => {
       const free = await manager.query<{ id: string; row: string; number: number }[]>(
         `select id, row_label as row, number from seats where id = any($1::uuid[]) and (status = 'available' or expires_at <= now())`,
-        [choice.seatIds],
+        [seatIds],
       );
-      if (free.length < choice.seatIds.length) return { kind: 'lost', taken: [...choice.seatIds], busy: [] };
+      if (free.length < seatIds.length) return { kind: 'lost', taken: [...seatIds], busy: [] };
       await new Promise((resolve) => setTimeout(resolve, 5));
       const id = newId();
       const expiresAt = new Date(Date.now() + 600_000);
@@ -41,12 +37,12 @@ export class NakedSeatHolds extends SeatHolds {
                                    currency, expires_at)
          values ($1, $2, $3, $4, 'held', $5, $6, $7, $8, true, $9, 'EUR', $10)`,
         [
-          ...[id, wish.matchId, wish.sector.id, wish.userId, choice.seatIds, free.length],
+          ...[id, wish.matchId, wish.sector.id, wish.userId, seatIds, free.length],
           ...[wish.sector.name, wish.sector.priceCents, totalCents, expiresAt],
         ],
       );
       await manager.query(`update seats set status = 'held', reservation_id = $2, expires_at = $3 where id = any($1::uuid[])`, [
-        choice.seatIds,
+        seatIds,
         id,
         expiresAt,
       ]);
@@ -73,5 +69,14 @@ export class NakedSeatHolds extends SeatHolds {
       } as const;
       return { kind: 'taken', reservation };
     });
+  }
+
+  /** Of the best free ones, drawn, so that not everybody wants the same. */
+  private async goodOnes(sectorId: string, quantity: number): Promise<readonly string[]> {
+    const seats = await this.inventory.seats(sectorId);
+    const free = seats.filter(({ status }) => status === 'available').sort((a, b) => a.rank - b.rank);
+    if (free.length < quantity) return [];
+    const start = Math.floor(Math.random() * (Math.min(free.length, 12 * quantity) - quantity + 1));
+    return free.slice(start, start + quantity).map(({ seatId }) => seatId);
   }
 }

@@ -27,10 +27,17 @@ export const events: Readonly<Record<string, readonly [what: string, becomes: st
     'a match with sold tickets got another time or place',
     '`email`: one `match_changed` to each who has a ticket',
   ],
+  'match.cancelled': [
+    'a match will not be played',
+    '`email`: one `match_changed` (`cancelled`) to each who has a ticket; then every completed order is refunded',
+  ],
   'match.coming_up': ['the last day before a kick-off began', '`email`: one `match_reminder` to each who has a ticket'],
   'order.completed': ['an order was paid', '`email`: one mail `order_confirmation`; `waiting-room`: the turn is complete'],
   'order.cancelled': ['an order was given up before it was paid', '`payments`: its intent is cancelled'],
-  'order.refunded': ['the money of an order goes back', '`payments`: one refund; `email`: one mail `refund`'],
+  'order.refunded': [
+    'money of an order goes back: all of it, or that of some tickets',
+    '`payments`: one refund; `email`: one mail `refund`',
+  ],
   'ticket.generated': ['the tickets of an order exist', '`email` and `push`: one `ticket_delivery` with all of them'],
   'reservation.expired': ['a hold ended unpaid', '`events`: no message'],
   'queue.turn_granted': ['a fan has the turn', '`push-priority`: `queue_your_turn`'],

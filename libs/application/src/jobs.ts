@@ -10,7 +10,11 @@ export interface BackgroundJob {
 
 /** Jobs put here are done once if, and only if, the transaction commits. */
 export abstract class Jobs {
-  abstract put<Job extends BackgroundJob>(tx: Transaction, jobs: readonly Job[]): Promise<void>;
+  abstract put<Job extends BackgroundJob>(
+    tx: Transaction,
+    jobs: readonly Job[],
+    when?: { readonly afterSeconds: number },
+  ): Promise<void>;
 }
 
 /**

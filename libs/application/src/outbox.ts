@@ -11,6 +11,8 @@ export interface OutboxMessage {
   /** Messages of one aggregate leave in the order they were written; without one, in any order. */
   readonly aggregateId?: string;
   readonly body: unknown;
+  /** It stays here for so long before it leaves. */
+  readonly afterSeconds?: number;
 }
 
 /** Messages written here leave if, and only if, the transaction commits; at least once. */

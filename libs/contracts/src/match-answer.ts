@@ -12,6 +12,7 @@ export const matchAnswer = z
     sale: z.object({ status: z.enum(saleStatuses), opens_at: z.iso.datetime().nullable(), policy: z.enum(['fifo', 'direct']) }),
     max_tickets_per_fan: z.int(),
     queue_required: z.boolean(),
+    cancelled_at: z.iso.datetime().nullable().meta({ description: 'It will not be played; whoever paid gets the money back' }),
   })
   .meta({ id: 'Match' });
 
@@ -30,6 +31,7 @@ interface PublicMatch {
   readonly queueRequired: boolean;
   readonly opensAt: Date | null;
   readonly saleStatus: SaleStatus;
+  readonly cancelledAt: Date | null;
 }
 
 /** A match as everybody sees it. */
@@ -48,5 +50,6 @@ export function matchView(match: PublicMatch): z.infer<typeof matchAnswer> {
     },
     max_tickets_per_fan: match.maxTicketsPerFan,
     queue_required: match.queueRequired,
+    cancelled_at: match.cancelledAt?.toISOString() ?? null,
   };
 }

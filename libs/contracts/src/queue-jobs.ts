@@ -46,6 +46,8 @@ const matchChanged = z.object({
   change: z.enum(['moved', 'cancelled']),
   previous_kickoff_at: z.iso.datetime(),
   previous_venue: z.string(),
+  /** Of a cancellation, in the operator's words. */
+  reason: z.string().optional(),
 });
 
 const opsAlert = z.object({ about: z.string(), text: z.string(), at: z.iso.datetime(), locale });

@@ -14,6 +14,9 @@ export interface CatalogMatch {
   /** As it is now: a scheduled sale whose time has come is open. */
   readonly saleStatus: SaleStatus;
   readonly pauseReason: string | null;
+  /** When it was said that it will not be played, and why. */
+  readonly cancelledAt: Date | null;
+  readonly cancelReason: string | null;
   readonly processingRate: number;
   readonly maxOpenWindows: number;
 }

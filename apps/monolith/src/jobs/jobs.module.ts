@@ -5,6 +5,7 @@ import { Outbox } from '#application/outbox';
 import { TransactionManager } from '#application/transaction-manager';
 import { Metrics } from '#platform/health/metrics';
 import { JobInterventions, JobLedger } from '#platform/jobs/job-ledger';
+import type { JobKind } from '#platform/jobs/job-runner';
 import { observeJobs } from '#platform/jobs/job-metrics';
 import { postgresTransport, redisTransport, type JobTransport } from '#platform/jobs/job-transport';
 import { JobsDestination } from '#platform/jobs/jobs-destination';
@@ -20,6 +21,7 @@ import { Inject, Module, type OnApplicationShutdown } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import type { MonolithConfig } from '../config.ts';
 import { NewsJobKinds, NewsModule } from '../news/news.module.ts';
+import { PurchaseJobKinds, PurchaseModule } from '../purchase/purchase.module.ts';
 import { CONFIG, LOGGER, LOOPS, REDIS } from '../tokens.ts';
 import { AllQueues, OperatorsMails, OperatorsWebhook } from './application/ports.ts';
 import { ReportFailure } from './application/report-failure.ts';
@@ -34,6 +36,8 @@ import { OutboxOperatorsMails } from './outbound/outbox-operators-mails.ts';
 import { BullmqQueues } from './outbound/bullmq-queues.ts';
 
 const TRANSPORT = Symbol('job transport');
+/** Every class of jobs there is. */
+const KINDS = Symbol('job kinds');
 
 /** Slack takes one message a second, and other chats are not more patient. */
 const ALERTS_PER_SECOND = 1;
@@ -53,7 +57,7 @@ export abstract class JobDestinations {
 
 /** General background jobs, and the console over every queue. */
 @Module({
-  imports: [NewsModule],
+  imports: [NewsModule, PurchaseModule],
   controllers: [JobsController],
   providers: [
     {
@@ -110,16 +114,24 @@ export abstract class JobDestinations {
       inject: [CONFIG, TransactionManager, Jobs, Clock],
     },
     {
+      provide: KINDS,
+      useFactory: (news: NewsJobKinds, purchase: PurchaseJobKinds, tellOperators: TellOperators): readonly JobKind[] => [
+        ...news.kinds,
+        ...purchase.kinds,
+        alertJob(tellOperators),
+      ],
+      inject: [NewsJobKinds, PurchaseJobKinds, TellOperators],
+    },
+    {
       provide: ConsumerParts,
       useFactory: (
         transport: JobTransport,
         ledger: JobLedger,
         transactions: TransactionManager,
-        news: NewsJobKinds,
-        tellOperators: TellOperators,
+        kinds: readonly JobKind[],
         logger: Logger,
-      ): ConsumerParts => ({ transport, ledger, transactions, kinds: [...news.kinds, alertJob(tellOperators)], logger }),
-      inject: [TRANSPORT, JobLedger, TransactionManager, NewsJobKinds, TellOperators, LOGGER],
+      ): ConsumerParts => ({ transport, ledger, transactions, kinds, logger }),
+      inject: [TRANSPORT, JobLedger, TransactionManager, KINDS, LOGGER],
     },
     {
       provide: JobConsumer,

@@ -209,6 +209,23 @@ test('fans are reminded once in the last day, with their seats, however many rep
   ]);
 });
 
+test('of a cancelled match nobody is reminded, nor told any more that it was moved', async () => {
+  const match = await onSale(inHours(20));
+  await buyer(match);
+  const planReminders = office.monolith.get(PlanReminders);
+  await planReminders.execute();
+  await change(match, { venue: 'Poljud' });
+  const body = { reason: 'Snow' };
+  await office.monolith.call('POST', `/api/v1/ops/matches/${match.id}/cancel`, { ...ops, body });
+  await doJobs();
+  expect([await mails('match_reminder'), (await mails('match_changed')).map(({ payload }) => payload.change)]).toEqual([
+    [],
+    ['cancelled'],
+  ]);
+  await office.rows('truncate match_reminders');
+  expect(await planReminders.execute()).toBe(0);
+});
+
 test('a match that is moved after its reminder is reminded of again; one moved away meanwhile is not', async () => {
   const match = await onSale(inHours(20));
   await buyer(match);

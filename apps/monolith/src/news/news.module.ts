@@ -20,6 +20,7 @@ import { LOGGER, LOOPS } from '../tokens.ts';
 import { PlanReminders } from './application/plan-reminders.ts';
 import { Holders, MatchMails, MatchPushes, NewsMatches, Reminders } from './application/ports.ts';
 import { RemindHolders } from './application/remind-holders.ts';
+import { TellCancellation } from './application/tell-cancellation.ts';
 import { TellMatchChange } from './application/tell-match-change.ts';
 import { NewsJobs } from './inbound/news-jobs.ts';
 import { ReminderSchedule } from './inbound/reminders.schedule.ts';
@@ -55,9 +56,10 @@ export abstract class NewsJobKinds {
     },
     { provide: Reminders, useFactory: (dataSource: DataSource) => new PostgresReminders(dataSource), inject: [DataSource] },
     useCase(TellMatchChange, NewsMatches, Holders, MatchMails, MatchPushes, Jobs),
+    useCase(TellCancellation, NewsMatches, Holders, MatchMails, MatchPushes, Jobs),
     useCase(RemindHolders, NewsMatches, Holders, MatchMails, MatchPushes, Jobs, Clock),
     useCase(PlanReminders, TransactionManager, NewsMatches, Reminders, Jobs, Clock),
-    useCase(NewsJobs, TellMatchChange, RemindHolders),
+    useCase(NewsJobs, TellMatchChange, TellCancellation, RemindHolders),
     {
       provide: ReminderSchedule,
       useFactory: (planReminders: PlanReminders, logger: Logger, isLooping: boolean) =>

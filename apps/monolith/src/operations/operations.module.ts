@@ -1,3 +1,4 @@
+import { Clock } from '#application/clock';
 import { Ids } from '#application/ids';
 import { Jobs } from '#application/jobs';
 import { Outbox } from '#application/outbox';
@@ -49,7 +50,7 @@ import { OperationsApi } from './operations.api.ts';
       }),
       inject: [CreateMatch],
     },
-    useCase(SteerMatch, TransactionManager, Catalog, Queues, Jobs),
+    useCase(SteerMatch, TransactionManager, Catalog, Queues, Jobs, Clock),
     useCase(MatchReport, Catalog, MatchNumbers),
     useCase(SettleSale, TransactionManager, Catalog, Seats, Queues, Outbox, Ids),
     useCase(TellWhatIsLeft, Catalog, Queues),

@@ -109,6 +109,42 @@ describe('the sale', () => {
   });
 });
 
+describe('a cancelled match', () => {
+  const cancel = (matchId: string, key = newKey()) =>
+    monolith.call('POST', `/api/v1/ops/matches/${matchId}/cancel`, { ...ops, body: { reason: 'Snow' }, key });
+
+  test.each(['scheduled', 'open', 'paused', 'sold_out', 'closed'])('%s before: closed, and the queue follows', async (from) => {
+    const { id } = await scheduled();
+    await monolith.dataSource.query(`update matches set sale_status = $2 where id = $1`, [id, from]);
+    const { status, json } = await cancel(id);
+    expect([status, json.sale.status, json.cancel_reason, json.pause_reason]).toEqual([200, 'closed', 'Snow', null]);
+    expect([(await read(id)).sale.status, queue.lastControl(id)?.status]).toEqual(['closed', 'closed']);
+    const controls = queue.controls.get(id)?.length;
+    for (const action of ['open', 'pause', 'resume']) expect((await sale(id, action)).json.code).toBe('INVALID_STATE');
+    expect(queue.controls.get(id)?.length).toBe(controls);
+  });
+
+  test('is not cancelled while the waiting room does not take it, and the same key works when it is back', async () => {
+    const { id } = await scheduled();
+    const key = newKey();
+    queue.mood = 'down';
+    expect((await cancel(id, key)).json.code).toBe('DEPENDENCY_UNAVAILABLE');
+    expect((await read(id)).cancelled_at).toBeNull();
+    queue.mood = 'well';
+    expect((await cancel(id, key)).json.sale.status).toBe('closed');
+  });
+
+  test('at the same moment as it is opened: it is closed, whoever came first', async () => {
+    for (let round = 0; round < 5; round += 1) {
+      const { id } = await scheduled();
+      const [cancelled, opened] = await Promise.all([cancel(id), sale(id, 'open', {}, other)]);
+      expect(cancelled.status).toBe(200);
+      expect([200, 409]).toContain(opened.status);
+      expect([(await read(id)).sale.status, queue.lastControl(id)?.status]).toEqual(['closed', 'closed']);
+    }
+  });
+});
+
 describe('a waiting room that does not take it', () => {
   test.each(['down', 'refusing'] as const)(
     '%s: 503, nothing was changed, and the same key works when it is back',

@@ -1,7 +1,9 @@
 import { Clock } from '#application/clock';
 import { Ids } from '#application/ids';
+import { Jobs } from '#application/jobs';
 import { Outbox } from '#application/outbox';
 import { TransactionManager } from '#application/transaction-manager';
+import type { JobKind } from '#platform/jobs/job-runner';
 import { Metrics } from '#platform/health/metrics';
 import type { Logger } from '#platform/logging/logger';
 import { connectRedis, type RedisConnection } from '#platform/redis/redis-connection';
@@ -36,6 +38,9 @@ import {
 } from './application/ports.ts';
 import { PurchaseReader } from './application/purchase-reader.ts';
 import { StreamCursors, WaitingRoomConsequences, WaitingRoomEvents } from './application/ports.ts';
+import { RefundConsequences, Refunds, SeatsFreed } from './application/refund-ports.ts';
+import { RefundMatchOrders } from './application/refund-match.ts';
+import { RefundTickets } from './application/refund-tickets.ts';
 import { ReleaseReservation } from './application/release-reservation.ts';
 import { SettlePayment } from './application/settle-payment.ts';
 import { AvailabilityController } from './inbound/availability.controller.ts';
@@ -44,6 +49,7 @@ import { HoldNews } from './inbound/hold-news.ts';
 import { OpsOrdersController } from './inbound/ops-orders.controller.ts';
 import { OrdersController } from './inbound/orders.controller.ts';
 import { PaymentWebhookController } from './inbound/payment-webhook.controller.ts';
+import { PurchaseJobs } from './inbound/purchase-jobs.ts';
 import { LoadedPayments } from './inbound/loaded-payments.ts';
 import { QueueEventsListener } from './inbound/queue-events.listener.ts';
 import { ReservationExpirySchedule } from './inbound/reservation-expiry.schedule.ts';
@@ -61,6 +67,7 @@ import { PostgresPaymentInbox } from './outbound/postgres-payment-inbox.ts';
 import { PostgresPurchaseReader } from './outbound/postgres-purchase-reader.ts';
 import { PostgresPurchaseWindows } from './outbound/postgres-purchase-windows.ts';
 import { PostgresStreamCursors } from './outbound/postgres-stream-cursors.ts';
+import { PostgresRefunds } from './outbound/postgres-refunds.ts';
 import { PostgresReservations } from './outbound/postgres-reservations.ts';
 import { SeatHoldLanes } from './outbound/seat-hold-lanes.ts';
 import { SeatMaps } from './outbound/seat-maps.ts';
@@ -69,6 +76,7 @@ import { SeatNews } from './outbound/seat-news.ts';
 import { PostgresSeatInventory } from './outbound/postgres-seat-inventory.ts';
 import { PurchaseDesk } from './outbound/purchase-desk.ts';
 import { SharedSeatViews } from './outbound/shared-seat-views.ts';
+import { RecordedRefundConsequences } from './outbound/refund-consequences.ts';
 import { RecordedWaitingRoomConsequences } from './outbound/waiting-room-consequences.ts';
 import { GrantedTurns } from './outbound/redis-granted-turns.ts';
 import { RedisWaitingRoomEvents } from './outbound/redis-waiting-room-events.ts';
@@ -77,6 +85,11 @@ import { PurchaseApi } from './purchase.api.ts';
 
 /** One commits while the other chooses; more only make each other's batches smaller (bench/results). */
 const HOLD_LANES = 2;
+
+/** What this context does in the background. */
+export abstract class PurchaseJobKinds {
+  abstract readonly kinds: readonly JobKind[];
+}
 
 /** Holds, orders and payments: from a free seat to a sold one. */
 @Module({
@@ -122,17 +135,23 @@ const HOLD_LANES = 2;
       inject: [DataSource, REDIS],
     },
     {
+      provide: SeatNews,
+      useFactory: (redis: RedisConnection, config: MonolithConfig) =>
+        new SeatNews(redis, connectRedis(config.REDIS_URL, { name: 'seat-news', forJobs: true })),
+      inject: [REDIS, CONFIG],
+    },
+    { provide: SeatsFreed, useExisting: SeatNews },
+    {
       provide: SeatHolds,
       useFactory: (
         dataSource: DataSource,
         windows: PostgresPurchaseWindows,
         config: MonolithConfig,
         retries: TransactionRetries,
-        redis: RedisConnection,
+        news: SeatNews,
         matches: MatchesForSale,
       ) => {
         const onRetry = (sqlstate: string): void => retries.inc({ sqlstate });
-        const news = new SeatNews(redis, connectRedis(config.REDIS_URL, { name: 'seat-news', forJobs: true }));
         const turns = new LaneTurns();
         const lanes = Array.from({ length: HOLD_LANES }, () => {
           const connection = new LaneConnection({ url: config.DATABASE_URL, name: 'holds', planning: HOLD_PLANNING, onRetry });
@@ -143,7 +162,7 @@ const HOLD_LANES = 2;
         news.follow();
         return new SeatHoldLanes(lanes, matches, news);
       },
-      inject: [DataSource, PostgresPurchaseWindows, CONFIG, TRANSACTION_RETRIES, REDIS, MatchesForSale],
+      inject: [DataSource, PostgresPurchaseWindows, CONFIG, TRANSACTION_RETRIES, SeatNews, MatchesForSale],
     },
     {
       provide: Reservations,
@@ -166,6 +185,12 @@ const HOLD_LANES = 2;
       inject: [TicketingApi, PostgresPurchaseWindows, OrderMessenger],
     },
     {
+      provide: RefundConsequences,
+      useFactory: (ticketing: TicketingApi, messenger: OrderMessenger) => new RecordedRefundConsequences(ticketing, messenger),
+      inject: [TicketingApi, OrderMessenger],
+    },
+    { provide: Refunds, useFactory: (dataSource: DataSource) => new PostgresRefunds(dataSource), inject: [DataSource] },
+    {
       provide: WaitingRoomEvents,
       useFactory: (redis: RedisConnection, logger: Logger) => new RedisWaitingRoomEvents(redis, logger),
       inject: [REDIS, LOGGER],
@@ -184,12 +209,17 @@ const HOLD_LANES = 2;
     useCase(HoldSeats, MatchesForSale, SeatInventory, SeatHolds),
     {
       provide: HoldNews,
-      useFactory: (metrics: Metrics, views: SeatViews) => new HoldNews(metrics.registry, views),
-      inject: [Metrics, SeatViews],
+      useFactory: (metrics: Metrics, views: SeatViews, seatsFreed: SeatsFreed) =>
+        new HoldNews(metrics.registry, views, seatsFreed),
+      inject: [Metrics, SeatViews, SeatsFreed],
     },
     useCase(CheckOut, TransactionManager, Reservations, Orders, Payments, OrderConsequences, Ids),
     useCase(ReleaseReservation, TransactionManager, Reservations, Orders, OrderConsequences),
     useCase(SettlePayment, TransactionManager, PaymentInbox, Orders, Reservations, MatchesForSale, OrderConsequences),
+    useCase(RefundTickets, TransactionManager, Refunds, Reservations, Orders, RefundConsequences),
+    useCase(RefundMatchOrders, Refunds, RefundTickets, Jobs),
+    useCase(PurchaseJobs, RefundMatchOrders),
+    { provide: PurchaseJobKinds, useFactory: ({ kinds }: PurchaseJobs) => ({ kinds }), inject: [PurchaseJobs] },
     useCase(ExpireReservations, Reservations),
     useCase(FollowWaitingRoom, TransactionManager, WaitingRoomEvents, StreamCursors, WaitingRoomConsequences),
     {
@@ -206,6 +236,6 @@ const HOLD_LANES = 2;
     QueueEventsListener,
     ReservationExpirySchedule,
   ],
-  exports: [PurchaseApi, PaymentNewsDesk],
+  exports: [PurchaseApi, PaymentNewsDesk, PurchaseJobKinds],
 })
 export class PurchaseModule {}

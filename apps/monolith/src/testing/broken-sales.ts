@@ -54,8 +54,8 @@ export const brokenSales: readonly (readonly [found: string, what: string, state
     `update seats set status = 'sold', expires_at = null where reservation_id = '%awaiting'`,
   ],
   [
-    'sold-seats',
-    'a ticket is refunded, and its seat not for sale',
+    'sold-seats fan-seats refunded-tickets',
+    'a ticket is refunded, and nothing else of it is',
     `update tickets set status = 'refunded' where seat_id = '%completedSeat'`,
   ],
 
@@ -105,21 +105,28 @@ export const brokenSales: readonly (readonly [found: string, what: string, state
     `update reservations set status = 'released', ended_at = now() where id = '%held'`,
   ],
 
-  ['one-claim', 'two living holds list the same seat', listed('gen_random_uuid()', `('%heldSeat')`)],
-  ['one-claim', 'a living hold lists a seat that was sold', listed('gen_random_uuid()', `('%completedSeat')`)],
+  ['one-claim fan-seats', 'two living holds list the same seat', listed('gen_random_uuid()', `('%heldSeat')`)],
+  ['one-claim fan-seats', 'a living hold lists a seat that was sold', listed('gen_random_uuid()', `('%completedSeat')`)],
 
   [
-    'fan-limit',
+    'fan-limit fan-seats',
     'who has bought two of four holds three more',
     `${listed(`'%fan'`, THREE_FREE)}; ${take(THREE_FREE, `'%new'`, `(select expires_at from reservations where id = '%new')`)}`,
   ],
 
   [
-    'fan-limit',
+    'fan-limit fan-seats',
     'who has bought two of three, since the limit was lowered an hour ago, holds three more',
     `update matches set max_tickets_per_fan = 3, limit_lowered_at = now() - interval '1 hour';
      ${listed(`'%fan'`, THREE_FREE)}; ${take(THREE_FREE, `'%new'`, `(select expires_at from reservations where id = '%new')`)}`,
   ],
+
+  [
+    'fan-seats',
+    'a refunded ticket goes on counting',
+    `update fan_seats set received = received + 1 where user_id = '%partlyFan'`,
+  ],
+  ['fan-seats', 'a fan with seats for whom nothing counts', `delete from fan_seats where user_id = '%partlyFan'`],
 
   [
     'reservation-sums',
@@ -134,16 +141,20 @@ export const brokenSales: readonly (readonly [found: string, what: string, state
 
   ['tickets', 'the seat of a ticket is for sale', give(`('%completedSeat')`)],
   [
-    'tickets',
+    'fan-seats tickets',
     'a ticket of an order that is not paid',
     ticket({ order_id: `'%awaitingOrder'::uuid`, seat_id: `'%awaitingSeat'::uuid` }),
   ],
-  ['tickets', 'a ticket of no order', ticket({ order_id: 'gen_random_uuid()', seat_id: FREE })],
+  ['fan-seats tickets', 'a ticket of no order', ticket({ order_id: 'gen_random_uuid()', seat_id: FREE })],
   ['tickets', 'a ticket for a seat its order never had', ticket({ seat_id: FREE, status: `'refunded'` })],
-  ['tickets', 'a ticket for another match', `update tickets set match_id = '%queueMatch' where seat_id = '%completedSeat'`],
+  [
+    'fan-seats tickets',
+    'a ticket for another match',
+    `update tickets set match_id = '%queueMatch' where seat_id = '%completedSeat'`,
+  ],
 
   [
-    'completed-orders',
+    'fan-seats completed-orders',
     'the reservation of a completed order has expired',
     `update reservations set status = 'expired' where id = '%completed'`,
   ],
@@ -154,9 +165,9 @@ export const brokenSales: readonly (readonly [found: string, what: string, state
     `update orders set holders = holders || '[{"seatId": "another", "name": "Ana"}]' where id = '%completedOrder'`,
   ],
   ['completed-orders', 'the holders are no list', `update orders set holders = '7' where id = '%completedOrder'`],
-  ['completed-orders', 'a ticket is missing', `delete from tickets where seat_id = '%completedSeat'`],
+  ['fan-seats completed-orders', 'a ticket is missing', `delete from tickets where seat_id = '%completedSeat'`],
   [
-    'completed-orders',
+    'fan-seats completed-orders',
     'a completed reservation without an order',
     `update reservations set status = 'completed' where id = ${RELEASED}`,
   ],
@@ -166,7 +177,7 @@ export const brokenSales: readonly (readonly [found: string, what: string, state
     `delete from idempotency_keys; update orders set user_id = gen_random_uuid() where id = '%completedOrder'`,
   ],
   [
-    'completed-orders',
+    'fan-seats completed-orders refunded-tickets',
     'all is refunded but the order',
     `update tickets set status = 'refunded' where order_id = '%completedOrder'; ${give(`(select seat_id from reservation_seats where reservation_id = '%completed')`)}`,
   ],
@@ -248,7 +259,11 @@ export const brokenSales: readonly (readonly [found: string, what: string, state
     'a refund is lost on its way',
     `delete from outbox where destination = 'payments' and body ->> 'intentId' = '%refundOnItsWay'`,
   ],
-  ['captured-payments', 'a refund over less than was paid', `update sandbox_refunds set amount_cents = amount_cents - 1`],
+  [
+    'captured-payments',
+    'a refund over less than was paid',
+    `update sandbox_refunds set amount_cents = amount_cents - 1 where intent_id = '%refunded'`,
+  ],
 
   [
     'paid-orders',
@@ -257,6 +272,27 @@ export const brokenSales: readonly (readonly [found: string, what: string, state
      update sandbox_intents set status = 'requires_payment' where id = '%completedIntent'`,
   ],
 
+  [
+    'refunded-tickets',
+    'less goes back than the refunded ticket cost',
+    `update sandbox_refunds set amount_cents = amount_cents - 1 where intent_id = '%partlyIntent'`,
+  ],
+  [
+    'refunded-tickets',
+    'the refund of a ticket is lost on its way',
+    `delete from sandbox_refunds where intent_id = '%partlyIntent'`,
+  ],
+  [
+    'refunded-tickets',
+    'an order that does not count its refunded ticket',
+    `update orders set refunded_tickets = 0, refunded_cents = 0 where id = '%partlyOrder'`,
+  ],
+  [
+    'refunded-tickets',
+    'an order that counts too much for it',
+    `update orders set refunded_cents = refunded_cents + 1 where id = '%partlyOrder'`,
+  ],
+  ['refunds', 'more goes back than the refunded ticket cost', refund('%partlyIntent', 1)],
   ['refunds', 'money goes back twice', refund('%refunded', 5000)],
   ['refunds', 'money goes back for tickets that live', refund('%completedIntent', 2500)],
   ['refunds', 'money goes back that was never taken', refund('%awaitingIntent', 2500)],
@@ -312,6 +348,17 @@ export const brokenSales: readonly (readonly [found: string, what: string, state
   ],
 
   [
+    'cancelled-matches',
+    'a match was cancelled two hours ago, and its orders are still completed',
+    `update matches set sale_status = 'closed', cancelled_at = now() - interval '2 hours' where id = '%match'`,
+  ],
+  [
+    'cancelled-matches',
+    'a cancelled match is for sale',
+    `alter table matches drop constraint if exists matches_cancelled_closed; update matches set cancelled_at = now() where id = '%match'`,
+  ],
+
+  [
     'parked-messages',
     'a message was set aside',
     `update outbox set parked_at = now(), attempts = 10 where destination = 'email'`,
@@ -325,7 +372,7 @@ export const brokenSales: readonly (readonly [found: string, what: string, state
 
 /** With this sale's ids in place of `%names`. */
 export function filledIn(statements: string, sale: SampleSale): string {
-  const { match, queueMatch, cancelled, completed, held, awaiting, refunded, refundOnItsWay } = sale;
+  const { match, queueMatch, cancelled, completed, partlyRefunded, held, awaiting, refunded, refundOnItsWay } = sale;
   const values: Record<string, string | undefined> = {
     match: match.id,
     queueMatch: queueMatch.id,
@@ -341,6 +388,9 @@ export function filledIn(statements: string, sale: SampleSale): string {
     awaitingSeat: awaiting.seatIds[0],
     awaitingOrder: awaiting.orderId,
     awaitingIntent: awaiting.intentId,
+    partlyFan: partlyRefunded.userId,
+    partlyOrder: partlyRefunded.orderId,
+    partlyIntent: partlyRefunded.intentId,
     refunded: refunded.intentId,
     refundOnItsWay: refundOnItsWay.intentId,
     new: '0190a000-0000-7000-8000-000000000001',

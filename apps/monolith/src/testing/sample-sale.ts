@@ -2,7 +2,7 @@ import net from 'node:net';
 import { randomUUID } from 'node:crypto';
 import { ExpireReservations } from '../purchase/application/expire-reservations.ts';
 import { OutboxRelays } from '../relay/outbox-relays.ts';
-import { grantTurn, openMonolith, putOnSale, seated, type MatchOnSale, type WholeMonolith } from './whole-monolith.ts';
+import { grantTurn, openMonolith, ops, putOnSale, seated, type MatchOnSale, type WholeMonolith } from './whole-monolith.ts';
 
 export interface SoldSeats {
   readonly userId: string;
@@ -23,6 +23,8 @@ export interface SampleSale {
   readonly cancelled: SoldSeats;
   readonly completed: SoldSeats;
   readonly inTurn: SoldSeats;
+  /** Two tickets, of which one was given to a friend and refunded there. */
+  readonly partlyRefunded: SoldSeats;
   /** Paid too late: the money has gone back, or is on its way. */
   readonly refunded: SoldSeats;
   readonly refundOnItsWay: SoldSeats;
@@ -51,6 +53,8 @@ export async function makeSampleSale(shop: WholeMonolith): Promise<SampleSale> {
   await release(shop, cancelled);
   await sweptAway(shop, match);
   await secondOrderOfTurn(shop, queueMatch);
+  const partlyRefunded = await buy(shop, await hold(shop, match));
+  await refundTransferred(shop, partlyRefunded);
   const refunded = await paidTooLate(shop, match);
   await relay(shop, 'payments');
   const refundOnItsWay = await paidTooLate(shop, match);
@@ -62,6 +66,7 @@ export async function makeSampleSale(shop: WholeMonolith): Promise<SampleSale> {
     awaiting,
     cancelled,
     completed,
+    partlyRefunded,
     inTurn: await buyInTurn(shop, queueMatch),
     refunded,
     refundOnItsWay,
@@ -95,6 +100,16 @@ async function sweptAway(shop: WholeMonolith, match: MatchOnSale): Promise<void>
   await lapse(shop, late);
   await shop.get(ExpireReservations).execute();
   await pay(shop, late);
+}
+
+async function refundTransferred(shop: WholeMonolith, { userId, orderId }: SoldSeats): Promise<void> {
+  const [ticket] = (await shop.call('GET', '/api/v1/tickets', { as: userId })).json.items;
+  const body = { to_user_id: randomUUID(), holder_name: 'A friend' };
+  await shop.call('POST', `/api/v1/tickets/${ticket.id}/transfer`, { as: userId, body });
+  const [received] = (await shop.call('GET', '/api/v1/tickets', { as: body.to_user_id })).json.items;
+  const refund = { ...ops, body: { ticket_ids: [received.id] } };
+  const { status, text } = await shop.call('POST', `/api/v1/ops/orders/${orderId}/refund`, refund);
+  if (status !== 200) throw new Error(`not refunded: ${text}`);
 }
 
 /** The hold lapsed and somebody else has the seats. */

@@ -44,6 +44,14 @@ export interface HeldTicket {
   readonly code: string;
 }
 
+/** A ticket of an order, whoever has it; one that changed hands is followed by another for the same seat. */
+export interface OrderTicket {
+  readonly id: string;
+  readonly userId: string;
+  readonly seatId: string;
+  readonly status: TicketStatus;
+}
+
 /** Tickets, for the context that sells them. */
 export abstract class TicketingApi {
   /** In the transaction that completes the orders, so that a paid order has its tickets, or is not paid. By order. */
@@ -54,5 +62,9 @@ export abstract class TicketingApi {
   abstract handOver(tx: Transaction, ticketId: string, to: { userId: string; holderName: string; from: string }): Promise<void>;
   /** Who can enter this match, by id, and where they sit; `after` is the last one already seen. */
   abstract holders(matchId: string, page: { after: string | null; limit: number }): Promise<readonly TicketHolder[]>;
+  /** All of an order, living and dead, by id; locked until the transaction ends. */
+  abstract lockOfOrder(tx: Transaction, orderId: string): Promise<readonly OrderTicket[]>;
+  /** They and their codes die, whoever has them. */
+  abstract refund(tx: Transaction, ticketIds: readonly string[]): Promise<void>;
   abstract ofOrders(orderIds: readonly string[]): Promise<ReadonlyMap<string, readonly { id: string; status: TicketStatus }[]>>;
 }

@@ -35,7 +35,7 @@ const orderExplained: Record<OrderStatus, string> = {
   awaiting_payment: 'Your bank’s answer usually takes a moment. You can leave this page: the tickets also come by e-mail.',
   completed: 'Thank you. Your tickets are below and also come by e-mail.',
   cancelled: 'This order was cancelled and nothing was charged.',
-  refunded: 'The payment arrived, but the seats could no longer be given to you. All your money goes back.',
+  refunded: 'This order was given back: its tickets are not valid, and all your money goes back to the card you paid with.',
   expired: 'The payment did not arrive while the seats were on hold. Nothing was charged.',
 };
 
@@ -273,6 +273,7 @@ export const en = {
       seats_gone: 'Seats already taken',
       completed: 'Order completed',
       cancelled: 'Order cancelled',
+      tickets_refunded: 'Money returned for some tickets',
       refunded: 'Money returned',
       expired: 'Order expired',
     } as Record<string, string>,

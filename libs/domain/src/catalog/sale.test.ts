@@ -2,6 +2,7 @@ import {
   afterAction,
   afterSeats,
   assertHoldsAllowed,
+  assertMayBe,
   saleActions,
   saleStatuses,
   statusAt,
@@ -24,6 +25,15 @@ test.each(saleActions.flatMap((action) => saleStatuses.map((status) => ({ action
     else expect(() => afterAction(status, action)).toThrow(expect.objectContaining({ code: 'INVALID_STATE' }));
   },
 );
+
+test('a cancelled match stays closed', () => {
+  const cancelledAt = new Date('2026-11-18T10:00:00Z');
+  for (const status of saleStatuses) {
+    expect(() => assertMayBe(status, { cancelledAt: null })).not.toThrow();
+    if (status === 'closed') expect(() => assertMayBe(status, { cancelledAt })).not.toThrow();
+    else expect(() => assertMayBe(status, { cancelledAt })).toThrow(expect.objectContaining({ code: 'INVALID_STATE' }));
+  }
+});
 
 test('a scheduled sale is open from its hour on, without anybody opening it', () => {
   const opensAt = new Date('2026-11-18T10:00:00Z');

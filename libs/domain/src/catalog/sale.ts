@@ -9,7 +9,7 @@ import { DomainError } from '../shared/domain-error.ts';
  *        ▲               │ ──pause──────▶  ▲
  *        │               ▼                 │ (a paused sale may be closed too)
  *      closed ◀──close── any        sold_out: nothing free and nothing held
- *        └──open──▶ open
+ *        └──open──▶ open            a cancelled match is closed for ever
  */
 export const saleStatuses = ['scheduled', 'open', 'paused', 'sold_out', 'closed'] as const;
 export type SaleStatus = (typeof saleStatuses)[number];
@@ -31,6 +31,15 @@ export function afterAction(status: SaleStatus, action: SaleAction): SaleStatus 
     throw new DomainError('INVALID_STATE', `A sale that is ${status} cannot ${action}.`, { sale_status: status });
   }
   return to;
+}
+
+/** A match that will not be played is not sold: its sale stays closed, whoever asks for it again. */
+export function assertMayBe(status: SaleStatus, match: { readonly cancelledAt: Date | null }): void {
+  if (match.cancelledAt === null || status === 'closed') return;
+  throw new DomainError('INVALID_STATE', 'This match was cancelled: it is not sold any more.', {
+    sale_status: 'closed',
+    cancelled_at: match.cancelledAt.toISOString(),
+  });
 }
 
 /** The state the seats lead to by themselves; `anythingLeft`: a seat is free, or held and may come back. */

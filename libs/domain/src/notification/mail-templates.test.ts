@@ -136,5 +136,12 @@ test('a cancelled match has a mail of its own, in both languages and without a l
     const mail = writeMail({ template: 'match_changed', payload: { ...(payload as object), locale } as never }, links);
     expect(mail.subject).toBe(subject);
     expect(mail.html).not.toContain('href');
+    const told = writeMail(
+      { template: 'match_changed', payload: { ...(payload as object), locale, reason: 'Oluja <b>' } as never },
+      links,
+    );
+    expect([mail.text.includes('Oluja'), told.text.includes('Oluja <b>'), told.html.includes('Oluja &lt;b&gt;')]).toEqual([
+      ...[false, true, true],
+    ]);
   }
 });

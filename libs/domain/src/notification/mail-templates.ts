@@ -43,6 +43,8 @@ export interface MatchChanged extends MatchFacts {
   readonly change: 'moved' | 'cancelled';
   readonly previous_kickoff_at: string;
   readonly previous_venue: string;
+  /** Of a cancellation, in the operator's words. */
+  readonly reason?: string | undefined;
 }
 
 /** To whoever runs the house. What happened is said in English, as in the logs. */
@@ -240,6 +242,7 @@ function matchChanged(match: MatchChanged, links: MailLinks): MailDocument {
         lines(
           hr ? say`Utakmica ${match.match_name} je otkazana.` : say`The match ${match.match_name} is cancelled.`,
           hr ? say`Trebala se igrati: ${before}.` : say`It was planned for: ${before}.`,
+          ...(match.reason ? [hr ? say`Razlog: ${match.reason}` : say`Reason: ${match.reason}`] : []),
         ),
         lines(
           hr

@@ -1,6 +1,6 @@
-import { isReminderDue, matchMoved } from './match-news.ts';
+import { isReminderDue, matchChanged } from './match-news.ts';
 
-const match = { id: 'm', kickoffAt: new Date('2026-12-12T19:45:00Z'), venue: 'Maksimir' };
+const match = { id: 'm', kickoffAt: new Date('2026-12-12T19:45:00Z'), venue: 'Maksimir', cancelledAt: null };
 
 test.each([
   ['nothing', match, 0],
@@ -8,11 +8,11 @@ test.each([
   ['the hour', { ...match, kickoffAt: new Date('2026-12-13T19:45:00Z') }, 1],
   ['the place', { ...match, venue: 'Poljud' }, 1],
 ])('%s changed: %j is told %i time(s)', (_what, after, times) => {
-  expect(matchMoved(match, after)).toHaveLength(times);
+  expect(matchChanged(match, after)).toHaveLength(times);
 });
 
 test('what was before is told with it', () => {
-  expect(matchMoved(match, { ...match, venue: 'Poljud' })).toEqual([
+  expect(matchChanged(match, { ...match, venue: 'Poljud' })).toEqual([
     {
       class: 'announce_match_change',
       matchId: 'm',
@@ -21,6 +21,14 @@ test('what was before is told with it', () => {
       afterUserId: null,
     },
   ]);
+});
+
+test('a cancellation is told once, and after it nothing else', () => {
+  const cancelled = { ...match, cancelledAt: new Date('2026-12-01T10:00:00Z') };
+  expect(matchChanged(match, { ...cancelled, venue: 'Poljud' })).toEqual([
+    { class: 'announce_cancellation', matchId: 'm', afterUserId: null },
+  ]);
+  expect(matchChanged(cancelled, { ...cancelled, venue: 'Poljud' })).toEqual([]);
 });
 
 test.each([

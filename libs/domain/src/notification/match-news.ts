@@ -15,14 +15,24 @@ export interface RemindFans {
   readonly afterUserId: string | null;
 }
 
+/** Everybody with a ticket is told that there will be no match; what they paid goes back once all of them have been told. */
+export interface AnnounceCancellation {
+  readonly class: 'announce_cancellation';
+  readonly matchId: string;
+  readonly afterUserId: string | null;
+}
+
 interface Scheduled {
   readonly id: string;
   readonly kickoffAt: Date;
   readonly venue: string;
+  readonly cancelledAt: Date | null;
 }
 
 /** What has to be told when an operator changed these facts; usually nothing. */
-export function matchMoved(before: Scheduled, after: Scheduled): AnnounceMatchChange[] {
+export function matchChanged(before: Scheduled, after: Scheduled): (AnnounceMatchChange | AnnounceCancellation)[] {
+  if (after.cancelledAt !== null)
+    return before.cancelledAt === null ? [{ class: 'announce_cancellation', matchId: after.id, afterUserId: null }] : [];
   if (before.kickoffAt.getTime() === after.kickoffAt.getTime() && before.venue === after.venue) return [];
   return [
     {

@@ -1,4 +1,4 @@
-import type { FreePlace } from './best-available.ts';
+import type { FreePlace } from './free-place.ts';
 import { nearestBlock } from './nearest-block.ts';
 
 /** A drawing of rows: `.` is free, `c` was chosen and is gone, `f` was chosen and is free, anything else is taken. The middle of a row is its best. */

@@ -1,4 +1,4 @@
-import type { FreePlace } from './best-available.ts';
+import type { FreePlace } from './free-place.ts';
 
 /** One row up or down is as far as three seats to the side, as in the ranking of places. */
 const ROW_STEP = 3;

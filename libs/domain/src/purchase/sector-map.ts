@@ -1,4 +1,4 @@
-import type { FreePlace } from './best-available.ts';
+import type { FreePlace } from './free-place.ts';
 
 /*
  * One process's picture of a sector: which places it believes to be free. It proposes, the database decides; so it may be

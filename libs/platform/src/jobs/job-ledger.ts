@@ -41,7 +41,7 @@ export class PostgresJobs extends Jobs {
     super();
   }
 
-  async put(tx: Transaction, jobs: readonly BackgroundJob[]): Promise<void> {
+  async put(tx: Transaction, jobs: readonly BackgroundJob[], when?: { readonly afterSeconds: number }): Promise<void> {
     if (jobs.length === 0) return;
     const rows = jobs.map((message) => ({ id: this.ids.next(), class: message.class, message }));
     await inside(tx).rows(
@@ -56,6 +56,7 @@ export class PostgresJobs extends Jobs {
         destination: JOBS_DESTINATION,
         event: `job.${row.class}`,
         body: { job_id: row.id, class: row.class } satisfies JobsMessage,
+        ...when,
       })),
     );
   }

@@ -13,6 +13,8 @@ export interface MatchRow {
   opensAt: Date | null;
   saleStatus: SaleStatus;
   pauseReason: string | null;
+  cancelledAt: Date | null;
+  cancelReason: string | null;
   processingRate: number;
   maxOpenWindows: number;
   createdAt: Date;
@@ -33,6 +35,8 @@ export const matchTable = new EntitySchema<MatchRow>({
     opensAt: { name: 'opens_at', type: 'timestamptz', nullable: true },
     saleStatus: { name: 'sale_status', type: 'text' },
     pauseReason: { name: 'pause_reason', type: 'text', nullable: true },
+    cancelledAt: { name: 'cancelled_at', type: 'timestamptz', nullable: true },
+    cancelReason: { name: 'cancel_reason', type: 'text', nullable: true },
     processingRate: { name: 'processing_rate', type: 'integer' },
     maxOpenWindows: { name: 'max_open_windows', type: 'integer' },
     createdAt: { name: 'created_at', type: 'timestamptz', default: () => 'now()' },

@@ -38,6 +38,17 @@ export const flowInvariants: readonly Invariant[] = [
       where o.status = 'awaiting_payment' and ${ofMatch('o.match_id')}`,
   },
   {
+    name: 'cancelled-matches',
+    sentence: 'no match that was cancelled is for sale, and an hour later none of its orders is left to refund',
+    sql: `
+      select m.id as match_id, m.cancelled_at,
+             case when m.cancelled_at is null then null
+                  when m.sale_status <> 'closed' then 'cancelled, and its sale is ' || m.sale_status
+                  when m.cancelled_at <= ${AS_OF} - interval '1 hour' and c.n > 0 then c.n || ' orders were not refunded' end as problem
+      from matches m left join (select match_id, count(*) as n from orders where status = 'completed' group by match_id) c on c.match_id = m.id
+      where ${ofMatch('m.id')}`,
+  },
+  {
     name: 'parked-messages',
     sentence: 'no message of the outbox was set aside',
     isGlobal: true,

@@ -22,7 +22,7 @@ const CAPTURED = `
 
 /** What an order that was refunded in part owes: the prices of the places whose tickets are dead. */
 const REFUNDED_SEATS = `
-  select order_id, sum(price_cents) as cents
+  select order_id, sum(price_cents) as cents, count(*) as n
   from (select t.order_id, rs.price_cents from tickets t
           join orders o on o.id = t.order_id
           join reservation_seats rs on rs.reservation_id = o.reservation_id and rs.seat_id = t.seat_id
@@ -58,6 +58,18 @@ export const paymentInvariants: readonly Invariant[] = [
       select o.id as order_id, o.intent_id, case when p.intent_id is null then o.status || ', but no payment for it was reported' end as problem
       from orders o left join (${TOLD}) p on p.intent_id = o.intent_id
       where o.status in ('completed', 'refunded') and o.total_cents > 0 and ${ofMatch('o.match_id')}`,
+  },
+  {
+    name: 'refunded-tickets',
+    sentence: 'an order counts the tickets that were refunded of it and what they cost, and no less goes back',
+    sql: `
+      select o.id as order_id, o.intent_id,
+             case when o.refunded_tickets <> coalesce(d.n, 0) then 'counts ' || o.refunded_tickets || ' refunded tickets, and there are ' || coalesce(d.n, 0)
+                  when o.refunded_cents <> coalesce(d.cents, 0) then 'counts ' || o.refunded_cents || ' refunded cents, and its dead tickets cost ' || coalesce(d.cents, 0)
+                  when o.provider = 'sandbox' and coalesce(b.cents, 0) < coalesce(d.cents, 0)
+                    then coalesce(b.cents, 0) || ' of ' || d.cents || ' cents went back or are on their way' end as problem
+      from orders o left join (${REFUNDED_SEATS}) d on d.order_id = o.id left join (${GIVEN_BACK}) b on b.intent_id = o.intent_id
+      where (d.order_id is not null or o.refunded_tickets > 0 or o.refunded_cents > 0) and ${ofMatch('o.match_id')}`,
   },
   {
     name: 'refunds',

@@ -88,6 +88,22 @@ export const seatInvariants: readonly Invariant[] = [
         join matches m on m.id = h.match_id
       group by h.match_id, h.user_id, m.max_tickets_per_fan, m.limit_lowered_at`,
   },
+  {
+    // What the limit is kept by: reservations of the fan, and tickets got from others less those given away or refunded.
+    name: 'fan-seats',
+    sentence: 'what counts towards a fan’s limit is what the fan has: living holds and tickets',
+    sql: `
+      select coalesce(c.match_id, h.match_id) as match_id, coalesce(c.user_id, h.user_id) as user_id,
+             case when coalesce(c.n, 0) <> coalesce(h.n, 0) then coalesce(c.n, 0) || ' seats count, and ' || coalesce(h.n, 0) || ' are there' end as problem
+      from (select f.match_id, f.user_id, f.received + coalesce(sum(r.quantity) filter (where r.status = 'completed' or ${isLive('r')}), 0) as n
+              from fan_seats f left join lateral unnest(f.reservation_ids) as listed(id) on true left join reservations r on r.id = listed.id
+              where ${ofMatch('f.match_id')} group by f.match_id, f.user_id, f.received) c
+        full join (select match_id, user_id, count(distinct seat_id) as n
+                   from (select r.match_id, r.user_id, rs.seat_id from reservations r join reservation_seats rs on rs.reservation_id = r.id
+                           where ${isLive('r')} and ${ofMatch('r.match_id')}
+                         union all select t.match_id, t.user_id, t.seat_id from tickets t where ${lives('t')} and ${ofMatch('t.match_id')}) one
+                   group by match_id, user_id) h on h.match_id = c.match_id and h.user_id = c.user_id`,
+  },
 ];
 
 /** The seat is sold, or held by another reservation that lists it and is living or paid. Asked of suspects only. */

@@ -66,11 +66,16 @@ describe('a sale in which everything has happened', () => {
   });
 
   test('stays clean when a ticket is refunded, its seat sold again, and another ticket given to a friend', async () => {
+    const [friend, stranger] = [randomUUID(), randomUUID()];
     const statements = `
       update tickets set status = 'refunded' where seat_id = '%completedSeat';
       ${refund('%completedIntent', 2500)};
-      update tickets set user_id = gen_random_uuid(), serial = 2 where order_id = '%completedOrder' and status = 'valid';
-      ${listed('gen_random_uuid()', `('%completedSeat')`)};
+      update orders set refunded_tickets = 1, refunded_cents = 2500 where id = '%completedOrder';
+      update tickets set user_id = '${friend}', serial = 2 where order_id = '%completedOrder' and status = 'valid';
+      update fan_seats set received = -2 where user_id = '%fan';
+      insert into fan_seats (match_id, user_id, revision, reservation_ids, received) values ('%match', '${friend}', 1, '{}', 1);
+      insert into fan_seats (match_id, user_id, revision, reservation_ids) values ('%match', '${stranger}', 1, array['%new'::uuid]);
+      ${listed(`'${stranger}'::uuid`, `('%completedSeat')`)};
       ${take(`('%completedSeat')`, `'%new'`, `(select expires_at from reservations where id = '%new')`)}`;
     expect(brokenOnes(await verifyAfter(filledIn(statements, sale)))).toEqual([]);
   });

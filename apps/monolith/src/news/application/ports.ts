@@ -5,11 +5,13 @@ export interface NewsMatch {
   readonly name: string;
   readonly venue: string;
   readonly kickoffAt: Date;
+  readonly isCancelled: boolean;
+  readonly cancelReason: string | null;
 }
 
 export abstract class NewsMatches {
   abstract find(matchId: string): Promise<NewsMatch | undefined>;
-  /** By kick-off, from the first that has not begun. */
+  /** By kick-off, from the first that has not begun; without those that will not. */
   abstract comingUp(until: Date): Promise<readonly NewsMatch[]>;
 }
 
@@ -29,6 +31,7 @@ export abstract class Holders {
 
 export type News =
   | { readonly kind: 'moved'; readonly match: NewsMatch; readonly previousKickoffAt: string; readonly previousVenue: string }
+  | { readonly kind: 'cancelled'; readonly match: NewsMatch }
   | { readonly kind: 'coming up'; readonly match: NewsMatch };
 
 /** Mails to all of them that have an address, in their language; they leave with the transaction. */

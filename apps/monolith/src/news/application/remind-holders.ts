@@ -5,7 +5,7 @@ import { isReminderDue, type RemindFans } from '#domain/notification/match-news'
 import { FANS_A_PAGE, pageOf, type Page } from './page.ts';
 import type { Holders, MatchMails, MatchPushes, News, NewsMatches } from './ports.ts';
 
-/** Reminds a page of those who have a ticket, and has the next page reminded; nobody when the match was moved meanwhile. */
+/** Reminds a page of those who have a ticket, and has the next page reminded; nobody when the match was moved or cancelled meanwhile. */
 export class RemindHolders extends JobHandler<RemindFans, Page | undefined> {
   readonly class = 'remind_fans';
 
@@ -22,7 +22,7 @@ export class RemindHolders extends JobHandler<RemindFans, Page | undefined> {
 
   async prepare({ matchId, afterUserId }: RemindFans): Promise<Page | undefined> {
     const match = await this.matches.find(matchId);
-    if (!match || !isReminderDue(match.kickoffAt, this.clock.now())) return undefined;
+    if (!match || match.isCancelled || !isReminderDue(match.kickoffAt, this.clock.now())) return undefined;
     return pageOf(match, afterUserId, this);
   }
 

@@ -4,7 +4,7 @@ import type { AnnounceMatchChange } from '#domain/notification/match-news';
 import { FANS_A_PAGE, pageOf, type Page } from './page.ts';
 import type { Holders, MatchMails, MatchPushes, News, NewsMatches } from './ports.ts';
 
-/** Tells a page of those who have a ticket that the match was moved, and has the next page told. */
+/** Tells a page of those who have a ticket that the match was moved, and has the next page told; nobody when it was cancelled since. */
 export class TellMatchChange extends JobHandler<AnnounceMatchChange, Page | undefined> {
   readonly class = 'announce_match_change';
 
@@ -20,7 +20,8 @@ export class TellMatchChange extends JobHandler<AnnounceMatchChange, Page | unde
 
   async prepare({ matchId, afterUserId }: AnnounceMatchChange): Promise<Page | undefined> {
     const match = await this.matches.find(matchId);
-    return match && pageOf(match, afterUserId, this);
+    if (!match || match.isCancelled) return undefined;
+    return pageOf(match, afterUserId, this);
   }
 
   async work(tx: Transaction, job: AnnounceMatchChange, page: Page | undefined): Promise<void> {

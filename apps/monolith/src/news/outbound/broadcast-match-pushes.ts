@@ -3,7 +3,7 @@ import { writePush, type PushContent, type PushText } from '#domain/notification
 import type { Announcements, Locale } from '../../fans/fans.api.ts';
 import { MatchPushes, type News, type PushedTo } from '../application/ports.ts';
 
-/** The same news for the lock screen: one broadcast, whose jobs carry 500 devices each. Worthless after the kick-off. */
+/** The same news for the lock screen: one broadcast, whose jobs carry 500 devices each. Worthless after the kick-off, but for a cancellation. */
 export class BroadcastMatchPushes extends MatchPushes {
   constructor(private readonly announcements: Announcements) {
     super();
@@ -19,16 +19,20 @@ export class BroadcastMatchPushes extends MatchPushes {
     const text = (locale: Locale): PushText => writePush(content, locale);
     await this.announcements.announce(tx, {
       template: content.template,
-      event: news.kind === 'moved' ? 'match.changed' : 'match.coming_up',
+      event: newsEvents[news.kind],
       devices,
       texts: { hr: text('hr'), en: text('en') },
       data: { match_id: match.id, action: 'open_tickets' },
-      usefulUntil: match.kickoffAt,
+      ...(news.kind === 'cancelled' ? {} : { usefulUntil: match.kickoffAt }),
     });
   }
 }
 
+/** What the relay calls them, mail or push. */
+export const newsEvents = { moved: 'match.changed', cancelled: 'match.cancelled', 'coming up': 'match.coming_up' } as const;
+
 function contentOf({ kind, match }: News): Extract<PushContent, { template: 'match_changed' | 'match_reminder' }> {
+  if (kind === 'cancelled') return { template: 'match_changed', change: 'cancelled', match_name: match.name };
   const facts = { match_name: match.name, kickoff_at: match.kickoffAt.toISOString(), venue: match.venue };
   return kind === 'moved' ? { template: 'match_changed', change: 'moved', ...facts } : { template: 'match_reminder', ...facts };
 }

@@ -25,12 +25,12 @@ export class CatalogNewsMatches extends NewsMatches {
       if (page.length < A_PAGE || !last || last.kickoffAt > until) break;
     }
     const now = new Date();
-    return found.filter(({ kickoffAt }) => kickoffAt > now && kickoffAt <= until).map(named);
+    return found.filter(({ kickoffAt, cancelledAt }) => kickoffAt > now && kickoffAt <= until && cancelledAt === null).map(named);
   }
 }
 
-function named({ id, home, away, venue, kickoffAt }: CatalogMatch): NewsMatch {
-  return { id, name: `${home} vs ${away}`, venue, kickoffAt };
+function named({ id, home, away, venue, kickoffAt, cancelledAt, cancelReason }: CatalogMatch): NewsMatch {
+  return { id, name: `${home} vs ${away}`, venue, kickoffAt, isCancelled: cancelledAt !== null, cancelReason };
 }
 
 /** Tickets are ticketing's, the addresses they were sent to the purchase's. */

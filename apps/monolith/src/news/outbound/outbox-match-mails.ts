@@ -3,6 +3,7 @@ import type { Ids } from '#application/ids';
 import type { Outbox, OutboxMessage } from '#application/outbox';
 import type { Transaction } from '#application/transaction-manager';
 import type { FansApi, Locale } from '../../fans/fans.api.ts';
+import { newsEvents } from './broadcast-match-pushes.ts';
 import { MatchMails, type Holder, type News } from '../application/ports.ts';
 
 /** One mail a fan, ready as it will be queued. */
@@ -37,32 +38,39 @@ export class OutboxMatchMails extends MatchMails {
       venue: match.venue,
       locale: to.locale,
     };
-    const content =
-      news.kind === 'moved'
-        ? {
-            template: 'match_changed',
-            payload: {
-              ...facts,
-              change: 'moved',
-              previous_kickoff_at: news.previousKickoffAt,
-              previous_venue: news.previousVenue,
-            },
-          }
-        : { template: 'match_reminder', payload: { ...facts, tickets: holder.seats.map(seatOf) } };
-    const usefulUntil = match.kickoffAt.toISOString();
+    const content = contentOf(news, holder, facts);
+    // That there is no match is worth knowing after its hour, too.
+    const useful = news.kind === 'cancelled' ? {} : { useful_until: match.kickoffAt.toISOString() };
     return {
       id,
       destination: 'email',
-      event: news.kind === 'moved' ? 'match.changed' : 'match.coming_up',
+      event: newsEvents[news.kind],
       body: {
         ...envelope,
         ...content,
         recipient: to.recipient,
         user_id: holder.userId,
-        useful_until: usefulUntil,
+        ...useful,
         about: { match_id: match.id },
       },
     };
+  }
+}
+
+function contentOf(news: News, holder: Holder, facts: object): object {
+  switch (news.kind) {
+    case 'moved': {
+      const before = { previous_kickoff_at: news.previousKickoffAt, previous_venue: news.previousVenue };
+      return { template: 'match_changed', payload: { ...facts, change: 'moved', ...before } };
+    }
+    case 'cancelled': {
+      const { kickoffAt, venue, cancelReason } = news.match;
+      const planned = { previous_kickoff_at: kickoffAt.toISOString(), previous_venue: venue };
+      const why = cancelReason ? { reason: cancelReason } : {};
+      return { template: 'match_changed', payload: { ...facts, change: 'cancelled', ...planned, ...why } };
+    }
+    case 'coming up':
+      return { template: 'match_reminder', payload: { ...facts, tickets: holder.seats.map(seatOf) } };
   }
 }
 

@@ -27,7 +27,14 @@ export class CreateMatch {
   async execute(command: CreateMatchCommand): Promise<CreatedMatch> {
     assertPlausible(command.sectors);
     const { sectors: planned, ...facts } = command;
-    const match: Match = { ...facts, id: this.ids.next(), saleStatus: 'scheduled', pauseReason: null };
+    const match: Match = {
+      ...facts,
+      id: this.ids.next(),
+      saleStatus: 'scheduled',
+      pauseReason: null,
+      cancelledAt: null,
+      cancelReason: null,
+    };
     const sectors = planned.map((sector): Sector => ({
       id: this.ids.next(),
       matchId: match.id,

@@ -14,6 +14,8 @@ export interface Match {
   readonly opensAt: Date | null;
   readonly saleStatus: SaleStatus;
   readonly pauseReason: string | null;
+  readonly cancelledAt: Date | null;
+  readonly cancelReason: string | null;
   readonly processingRate: number;
   readonly maxOpenWindows: number;
 }

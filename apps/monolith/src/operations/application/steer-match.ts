@@ -1,11 +1,12 @@
 import type { Jobs } from '#application/jobs';
 import type { Transaction, TransactionManager } from '#application/transaction-manager';
-import { afterAction, type SaleAction } from '#domain/catalog/sale';
-import { matchMoved } from '#domain/notification/match-news';
+import type { Clock } from '#application/clock';
+import { afterAction, assertMayBe, type SaleAction } from '#domain/catalog/sale';
+import { matchChanged } from '#domain/notification/match-news';
 import { DomainError } from '#domain/shared/domain-error';
 import type { Catalog, Match, Queues } from './ports.ts';
 
-export type MatchChange = Partial<Omit<Match, 'id' | 'saleStatus' | 'pauseReason'>>;
+export type MatchChange = Partial<Omit<Match, 'id' | 'saleStatus' | 'pauseReason' | 'cancelledAt' | 'cancelReason'>>;
 
 /**
  * Every change of a running match by an operator. The waiting room is told first and the catalogue committed after it took
@@ -17,13 +18,25 @@ export class SteerMatch {
     private readonly catalog: Catalog,
     private readonly queues: Queues,
     private readonly jobs: Jobs,
+    private readonly clock: Clock,
   ) {}
 
   changeSale(command: { matchId: string; action: SaleAction; reason: string | null }): Promise<Match> {
     return this.change(command.matchId, (match) => {
       const saleStatus = afterAction(match.saleStatus, command.action);
+      assertMayBe(saleStatus, match);
       return { saleStatus, pauseReason: saleStatus === 'paused' ? (command.reason ?? match.pauseReason) : null };
     });
+  }
+
+  /** Its sale is closed for ever; holders are told and refunded in the background. Once cancelled it stays as it was then. */
+  cancelMatch(command: { matchId: string; reason: string }): Promise<Match> {
+    const now = this.clock.now();
+    return this.change(command.matchId, (match) =>
+      match.cancelledAt === null
+        ? { saleStatus: 'closed', pauseReason: null, cancelledAt: now, cancelReason: command.reason }
+        : {},
+    );
   }
 
   changeQueue(command: { matchId: string; processingRate?: number; maxOpenWindows?: number }): Promise<Match> {
@@ -65,7 +78,7 @@ export class SteerMatch {
     }
     await this.catalog.update(tx, id, facts);
     // Whoever has a ticket hears of it; whether anybody has is found out later.
-    await this.jobs.put(tx, matchMoved(match, { id, ...facts }));
+    await this.jobs.put(tx, matchChanged(match, { id, ...facts }));
     return (await this.catalog.match(id, tx)) ?? { id, ...facts };
   }
 

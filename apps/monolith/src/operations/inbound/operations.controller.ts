@@ -13,6 +13,12 @@ import type { Match } from '../application/ports.ts';
 import { SteerMatch, type MatchChange } from '../application/steer-match.ts';
 import * as schemas from './operations.schemas.ts';
 
+const CANCEL = `The sale is \`closed\` from now on and cannot be opened again (\`INVALID_STATE\`); the queue follows as it does a closing.
+Everybody with a ticket gets one mail \`match_changed\` with the reason; when all are told, every completed order is refunded, used
+tickets too, each once, in the background (\`refund_match\` in /ops/jobs; what is left stands in the report: \`orders.completed\`). Holds
+end as at a closing: who pays for one meanwhile is refunded within a minute or two. The same again: 200, and nothing new happens,
+the first reason stays.`;
+
 @ApiTags('operations')
 @Controller('api/v1/ops/matches')
 export class OperationsController {
@@ -92,6 +98,21 @@ export class OperationsController {
     @Res() reply: FastifyReply,
   ): Promise<void> {
     return this.steer(reply, () => this.steerMatch.changeSale({ matchId, action: body.action, reason: body.reason ?? null }));
+  }
+
+  @Post(':id/cancel')
+  @Endpoint({ access: 'ops' })
+  @ApiOperation({
+    summary: 'The match will not be played: close its sale for ever, tell everybody, refund everything',
+    description: CANCEL,
+  })
+  @ApiOkResponse({ standardSchema: schemas.opsMatchAnswer })
+  cancel(
+    @Param('id', { schema: givenId }) matchId: string,
+    @Body({ schema: schemas.cancelMatchRequest }) { reason }: z.output<typeof schemas.cancelMatchRequest>,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    return this.steer(reply, () => this.steerMatch.cancelMatch({ matchId, reason }));
   }
 
   @Put(':id/queue')

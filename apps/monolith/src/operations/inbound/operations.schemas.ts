@@ -62,6 +62,8 @@ export const changeSaleRequest = z
   .strictObject({ action: z.enum(saleActions), reason: plainText(200).optional() })
   .meta({ id: 'ChangeSaleRequest' });
 
+export const cancelMatchRequest = z.strictObject({ reason: plainText(200) }).meta({ id: 'CancelMatchRequest' });
+
 export const changeQueueRequest = z
   .strictObject({ processing_rate: rate.optional(), max_open_windows: windows.optional() })
   .meta({ id: 'ChangeQueueRequest' });
@@ -81,6 +83,7 @@ export const opsMatchAnswer = matchAnswer
     processing_rate: z.int(),
     max_open_windows: z.int(),
     pause_reason: z.string().nullable(),
+    cancel_reason: z.string().nullable(),
     sectors: z.array(opsSector).optional(),
   })
   .meta({ id: 'OpsMatch' });
@@ -111,6 +114,7 @@ export function opsMatchView(match: Match, sectors?: readonly Sector[]): z.infer
     processing_rate: match.processingRate,
     max_open_windows: match.maxOpenWindows,
     pause_reason: match.pauseReason,
+    cancel_reason: match.cancelReason,
     ...(sectors ? { sectors: sectors.map((sector) => sectorOf(sector, match.currency)) } : {}),
   };
 }

@@ -1,7 +1,6 @@
 import type { Transaction } from '#application/transaction-manager';
 import type { OrderStatus } from '#domain/purchase/order';
 import type { ReservationStatus } from '#domain/purchase/reservation';
-import type { FreePlace } from '#domain/purchase/best-available';
 import type { Place } from '#domain/catalog/stadium-layout';
 import type { SaleStatus } from '#domain/catalog/sale';
 import type { Money } from '#domain/shared/money';
@@ -80,7 +79,6 @@ export abstract class SeatInventory {
     matchId: string,
     sectors: readonly { sectorId: string; places: readonly Place[] }[],
   ): Promise<void>;
-  abstract free(sectorId: string): Promise<readonly FreePlace[]>;
   /** In the order of their rows. */
   abstract seats(sectorId: string): Promise<readonly SeatState[]>;
   abstract states(matchId: string): Promise<readonly SectorState[]>;

@@ -3,6 +3,8 @@ import type { Registry } from 'prom-client';
 import { Counter } from 'prom-client';
 import type { SeatViews } from '../application/availability-reader.ts';
 import type { Reservation } from '../application/ports.ts';
+import type { SeatsFreed } from '../application/refund-ports.ts';
+import type { Refunded } from '../application/refund-tickets.ts';
 
 /** What this process hears of holds: those who count, how they ended; those who look at seats, where some changed hands. */
 export class HoldNews {
@@ -11,6 +13,7 @@ export class HoldNews {
   constructor(
     registry: Registry,
     private readonly views: SeatViews,
+    private readonly seatsFreed: SeatsFreed,
   ) {
     this.holds = new Counter({
       name: 'reservations_total',
@@ -31,6 +34,17 @@ export class HoldNews {
       this.holds.inc({ outcome: error instanceof DomainError ? error.code.toLowerCase() : 'failed' });
       throw error;
     }
+  }
+
+  /** What was sold has no end by which who sells would know that it is free. */
+  async ofRefund<T extends Refunded>(refund: Promise<T>): Promise<T> {
+    const refunded = await refund;
+    const { matchId, sectorId } = refunded.reservation;
+    if (refunded.ticketIds.length > 0) {
+      this.views.changed(matchId, sectorId);
+      this.seatsFreed.tellFreed(sectorId);
+    }
+    return refunded;
   }
 
   async ofRelease(release: Promise<Reservation>): Promise<void> {

@@ -23,7 +23,8 @@ export class RecordedOrderConsequences extends OrderConsequences {
   }
 
   refunded(tx: Transaction, order: Order, paid: Money): Promise<void> {
-    return this.messenger.refunded(tx, order, paid);
+    // All of a payment goes back once, and nothing of it had gone back before.
+    return this.messenger.refunded(tx, order, paid, `refund-${order.id}`);
   }
 
   cancelled(tx: Transaction, order: Order): Promise<void> {

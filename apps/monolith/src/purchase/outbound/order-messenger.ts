@@ -38,10 +38,11 @@ export class OrderMessenger {
     await this.outbox.append(tx, messages);
   }
 
-  async refunded(tx: Transaction, order: Order, paid: Money): Promise<void> {
+  /** `key`: what the provider recognises a repetition by. */
+  async refunded(tx: Transaction, order: Order, paid: Money, key: string): Promise<void> {
     const { intentId } = order.payment;
     if (intentId === null) throw new Error(`order ${order.id} was paid without an intent`);
-    const command: PaymentCommand = { kind: 'refund', intentId, amountCents: paid.amountCents, key: `refund-${order.id}` };
+    const command: PaymentCommand = { kind: 'refund', intentId, amountCents: paid.amountCents, key };
     // A seat may be given away, and no provider gives back nothing.
     const commands = paid.amountCents > 0 ? [this.payment(order, 'order.refunded', command)] : [];
     const told = await this.told(tx, [order]);

@@ -2,7 +2,7 @@ import type { Transaction } from '#application/transaction-manager';
 import { inside } from '#platform/postgres/transaction';
 
 export interface FanSeats {
-  /** Held, ordered, bought, and got from others, less what was given away; a hold that expired a moment ago no longer counts. */
+  /** Held, ordered, bought, and got from others, less what was given away or refunded; a hold that expired a moment ago no longer counts. */
   readonly taken: number;
   /** Moves on whenever this fan gets seats of this match. */
   readonly revision: number;
@@ -91,4 +91,25 @@ export async function countHandover(
     [matchId, [from, to]],
   );
   return counted.taken;
+}
+
+/**
+ * Tickets of these fans (one entry a ticket) were refunded: they count for whoever had them no more, bought or got from others.
+ * The rows move on, so that nobody adds to what was counted before; in the order of their keys, like a ticket that changes hands.
+ */
+export async function countRefunded(tx: Transaction, matchId: string, userIds: readonly string[]): Promise<void> {
+  const rows = await inside(tx).rows<{ n: number }>(
+    `with dead as (
+       select user_id, count(*)::int as n from unnest($2::uuid[]) as d(user_id) group by user_id
+     ), locked as (
+       select user_id from fan_seats where user_id = any($2::uuid[]) and match_id = $1 order by user_id for no key update
+     ), counted as (
+       update fan_seats f set revision = revision + 1, received = received - dead.n
+       from dead join locked using (user_id) where f.user_id = any($2::uuid[]) and f.user_id = dead.user_id and f.match_id = $1
+       returning dead.n
+     ) select coalesce(sum(n), 0)::int as n from counted`,
+    [matchId, userIds],
+  );
+  if (rows[0]?.n !== userIds.length)
+    throw new Error(`of ${userIds.length} tickets of match ${matchId} ${rows[0]?.n} were counted`);
 }

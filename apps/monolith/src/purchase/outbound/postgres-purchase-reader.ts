@@ -56,15 +56,17 @@ export class PostgresPurchaseReader extends PurchaseReader {
 
   async totals(matchId: string): Promise<MatchTotals> {
     const rows = (await this.dataSource.query(
-      `select status, count(*)::int as n, coalesce(sum(total_cents), 0)::float8 as cents,
-              coalesce(sum(jsonb_array_length(holders)), 0)::int as seats
+      `select status, count(*)::int as n, coalesce(sum(total_cents - refunded_cents), 0)::float8 as cents,
+              coalesce(sum(refunded_tickets), 0)::int as tickets,
+              coalesce(sum(jsonb_array_length(holders)) filter (where completed_at is null), 0)::int as seats
        from orders where match_id = $1 group by status`,
       [matchId],
-    )) as { status: string; n: number; cents: number; seats: number }[];
+    )) as { status: string; n: number; cents: number; tickets: number; seats: number }[];
     const of = (status: string) => rows.find((row) => row.status === status);
     return {
       revenueCents: of('completed')?.cents ?? 0,
-      refundedSeats: of('refunded')?.seats ?? 0,
+      // One by one, and with orders that were paid too late to have tickets.
+      refundedSeats: rows.reduce((sum, { tickets }) => sum + tickets, of('refunded')?.seats ?? 0),
       orders: Object.fromEntries(rows.map(({ status, n }) => [status, n])),
     };
   }

@@ -1,6 +1,5 @@
 import type { Transaction } from '#application/transaction-manager';
 import type { Place } from '#domain/catalog/stadium-layout';
-import type { FreePlace } from '#domain/purchase/best-available';
 import { newId } from '#platform/ids';
 import { inside } from '#platform/postgres/transaction';
 import type { DataSource } from 'typeorm';
@@ -49,13 +48,6 @@ export class PostgresSeatInventory extends SeatInventory {
         ],
       );
     }
-  }
-
-  async free(sectorId: string): Promise<readonly FreePlace[]> {
-    return this.dataSource.query(
-      `select id as "seatId", row_index as "rowIndex", number, rank from seats where sector_id = $1 and ${AVAILABLE} order by rank`,
-      [sectorId],
-    );
   }
 
   async seats(sectorId: string): Promise<readonly SeatState[]> {

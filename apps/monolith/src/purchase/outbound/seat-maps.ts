@@ -49,6 +49,10 @@ export class SeatMaps implements SeatNewsListener {
     this.loaded.get(sectorId)?.takenElsewhere(seatIds, until);
   }
 
+  freed(sectorId: string): void {
+    this.loaded.get(sectorId)?.suspect();
+  }
+
   missedSome(): void {
     for (const picture of this.loaded.values()) picture.suspect();
   }

@@ -125,7 +125,7 @@ test('two that sell at once sell from rows of their own, and one that sells alon
 test('who falls silent and speaks again is believed: nothing was lost', () => {
   const news = new SeatNews(publisher, publisher);
   let missed = 0;
-  news.listen({ taken: () => undefined, missedSome: () => (missed += 1) });
+  news.listen({ taken: () => undefined, freed: () => undefined, missedSome: () => (missed += 1) });
   const hear = (number: number): void =>
     (news as unknown as { hear(text: string): void }).hear(JSON.stringify({ from: 'other', number, until: 0, taken: {} }));
   hear(1);
@@ -149,9 +149,34 @@ test('who sells alone says so without naming seats, and who hears that looks', a
   expect(heardOf[0]).not.toHaveProperty('taken');
   let missed = 0;
   const listener = new SeatNews(publisher, publisher);
-  listener.listen({ taken: () => undefined, missedSome: () => (missed += 1) });
+  listener.listen({ taken: () => undefined, freed: () => undefined, missedSome: () => (missed += 1) });
   (listener as unknown as { hear(text: string): void }).hear(JSON.stringify(heardOf[0]));
   expect(missed).toBe(1);
+});
+
+/** The best seat of the sector is not for sale, both have seen it, and then it is: as a refund leaves it. */
+async function seatComesBack(told: boolean): Promise<{ best: string; next: (string | undefined)[] }> {
+  const [one, other] = [openProcess(), openProcess()];
+  const [seat, beside] = (await dataSource.query(`select id from seats order by rank limit 2`)) as { id: string }[];
+  const best = [seat?.id, beside?.id];
+  await dataSource.query(`update seats set status = 'blocked' where id = any($1)`, [best]);
+  await Promise.all([one.hold(), other.hold()]);
+  await dataSource.query(`update seats set status = 'available' where id = any($1)`, [best]);
+  await new Promise((resolve) => setTimeout(resolve, 450));
+  if (told) one.news.tellFreed(sector.id);
+  await heard();
+  const held = [await one.hold(), await other.hold()];
+  return { best: String(seat?.id), next: held.flatMap(({ seats }) => seats.map(({ seatId }) => seatId)) };
+}
+
+test('seats that come back without a hold that ended are proposed again at once, here and in every other process', async () => {
+  const { best, next } = await seatComesBack(true);
+  expect(next).toContain(best);
+});
+
+test('and who is not told goes on without them: the control', async () => {
+  const { best, next } = await seatComesBack(false);
+  expect(next).not.toContain(best);
 });
 
 test('news that were lost are made up for by a look', async () => {

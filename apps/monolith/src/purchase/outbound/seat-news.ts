@@ -1,5 +1,6 @@
 import { newId } from '#platform/ids';
 import { closeRedis, type RedisConnection } from '#platform/redis/redis-connection';
+import type { SeatsFreed } from '../application/refund-ports.ts';
 import type { Share } from '#domain/purchase/sector-map';
 import { z } from 'zod';
 
@@ -18,22 +19,26 @@ const message = z.object({
   until: z.number(),
   /** Left out by who believes to sell alone; who hears it knows that it missed some. */
   taken: z.record(z.string(), z.array(z.string())).optional(),
+  /** Sectors in which seats are free that nobody's hold gave back. */
+  freed: z.array(z.string()).default([]),
 });
 
 export interface SeatNewsListener {
   /** Another process holds these seats now. */
   taken(sectorId: string, seatIds: readonly string[], until: number): void;
+  /** Seats of this sector are free again, before any hold in it has ended. */
+  freed(sectorId: string): void;
   /** News were lost: whatever is known may be behind. */
   missedSome(): void;
 }
 
 /**
  * What the processes tell each other about seats they have just taken, so that none proposes what another has: without it,
- * each learned of each block the other sold by losing it. Each also prefers rows of its own among those that sell at the
- * moment. Who sells alone only says so now and then: naming hundreds of seats a batch cost it a twelfth of its time. Only hints: a
- * lost message costs a lost proposal, never a seat.
+ * each learned of each block the other sold by losing it. And in which sectors refunded seats are: no hold's end would tell.
+ * Each also prefers rows of its own among those that sell at the moment. Who sells alone only says so now and then: naming
+ * hundreds of seats a batch cost it a twelfth of its time. Only hints: a lost message costs a lost proposal, never a seat.
  */
-export class SeatNews {
+export class SeatNews implements SeatsFreed {
   private readonly id = newId();
   private readonly listeners: SeatNewsListener[] = [];
   private readonly peers = new Map<string, { number: number; heardAt: number }>();
@@ -62,8 +67,14 @@ export class SeatNews {
     const isAlone = !this.share(now);
     if (isAlone && now - this.toldAt < ALONE_TELL_MS) return;
     this.toldAt = now;
-    const text = JSON.stringify({ from: this.id, number: this.number, until, ...(isAlone ? {} : { taken }) });
-    this.publisher.publish(CHANNEL, text).catch(() => undefined);
+    this.publish(isAlone ? { until } : { until, taken });
+  }
+
+  /** To whoever sells here, and in every other process. */
+  tellFreed(sectorId: string): void {
+    for (const listener of this.listeners) listener.freed(sectorId);
+    this.number += 1;
+    this.publish({ until: 0, taken: {}, freed: [sectorId] });
   }
 
   /** Which part of the seats this process had better look at first; all of them when it sells alone. */
@@ -82,6 +93,11 @@ export class SeatNews {
     await closeRedis(this.subscriber);
   }
 
+  private publish(news: { until: number; taken?: Readonly<Record<string, readonly string[]>>; freed?: readonly string[] }): void {
+    const text = JSON.stringify({ from: this.id, number: this.number, ...news });
+    this.publisher.publish(CHANNEL, text).catch(() => undefined);
+  }
+
   private hear(text: string): void {
     // Our own come back, too, and need not be read.
     if (text.startsWith(`{"from":"${this.id}"`)) return;
@@ -92,6 +108,7 @@ export class SeatNews {
     if (!news.taken || news.number !== (known?.number ?? 0) + 1) this.missed();
     for (const [sectorId, seatIds] of Object.entries(news.taken ?? {}))
       for (const listener of this.listeners) listener.taken(sectorId, seatIds, news.until);
+    for (const sectorId of news.freed) for (const listener of this.listeners) listener.freed(sectorId);
   }
 
   private missed(): void {

@@ -53,10 +53,6 @@ export class MemorySeatInventory extends SeatInventory {
     return notNeeded('layOut');
   }
 
-  free(): Promise<never> {
-    return notNeeded('free');
-  }
-
   states(): Promise<never> {
     return notNeeded('states');
   }

@@ -1,5 +1,5 @@
 import type { Transaction } from '#application/transaction-manager';
-import type { TicketHolder, TicketStatus } from '../ticketing.api.ts';
+import type { OrderTicket, TicketHolder, TicketStatus } from '../ticketing.api.ts';
 
 export interface Ticket {
   readonly id: string;
@@ -19,7 +19,9 @@ export abstract class Tickets {
   abstract add(tx: Transaction, tickets: readonly Ticket[]): Promise<void>;
   /** Only the fan's own; locked until the transaction ends. */
   abstract lock(tx: Transaction, ticketId: string, userId: string): Promise<Ticket | undefined>;
-  abstract setStatus(tx: Transaction, ticketId: string, status: TicketStatus): Promise<void>;
+  /** All of an order by id; locked until the transaction ends. */
+  abstract lockOfOrder(tx: Transaction, orderId: string): Promise<readonly OrderTicket[]>;
+  abstract setStatus(tx: Transaction, ticketIds: readonly string[], status: TicketStatus): Promise<void>;
   abstract holders(matchId: string, page: { after: string | null; limit: number }): Promise<readonly TicketHolder[]>;
   abstract ofOrders(orderIds: readonly string[]): Promise<readonly { orderId: string; id: string; status: TicketStatus }[]>;
   /** Newest first; `after` is the id of the last one already seen. */

@@ -4,6 +4,7 @@ import {
   TicketingApi,
   type HeldTicket,
   type IssuedTicket,
+  type OrderTicket,
   type OrderToIssue,
   type TicketHolder,
   type TicketStatus,
@@ -57,11 +58,19 @@ export class Ticketing extends TicketingApi {
   async handOver(tx: Transaction, ticketId: string, to: { userId: string; holderName: string; from: string }): Promise<void> {
     const ticket = await this.tickets.lock(tx, ticketId, to.from);
     if (!ticket) throw new Error(`ticket ${ticketId} is not ${to.from}'s`);
-    await this.tickets.setStatus(tx, ticketId, 'transferred');
+    await this.tickets.setStatus(tx, [ticketId], 'transferred');
     const { userId, holderName } = to;
     await this.tickets.add(tx, [
       { ...ticket, id: this.ids.next(), userId, holderName, status: 'valid', serial: ticket.serial + 1 },
     ]);
+  }
+
+  lockOfOrder(tx: Transaction, orderId: string): Promise<readonly OrderTicket[]> {
+    return this.tickets.lockOfOrder(tx, orderId);
+  }
+
+  refund(tx: Transaction, ticketIds: readonly string[]): Promise<void> {
+    return this.tickets.setStatus(tx, ticketIds, 'refunded');
   }
 
   holders(matchId: string, page: { after: string | null; limit: number }): Promise<readonly TicketHolder[]> {

@@ -2,7 +2,7 @@ import type { Transaction } from '#application/transaction-manager';
 import { inside } from '#platform/postgres/transaction';
 import type { DataSource } from 'typeorm';
 import { Tickets, type Ticket } from '../application/ports.ts';
-import type { TicketHolder, TicketStatus } from '../ticketing.api.ts';
+import type { OrderTicket, TicketHolder, TicketStatus } from '../ticketing.api.ts';
 
 const COLUMNS = `id, order_id as "orderId", match_id as "matchId", user_id as "userId", seat_id as "seatId", sector,
   row_label as "row", number, holder_name as "holderName", status, serial`;
@@ -31,8 +31,15 @@ export class PostgresTickets extends Tickets {
     return ticket;
   }
 
-  async setStatus(tx: Transaction, ticketId: string, status: TicketStatus): Promise<void> {
-    await inside(tx).rows('update tickets set status = $2 where id = $1', [ticketId, status]);
+  async lockOfOrder(tx: Transaction, orderId: string): Promise<readonly OrderTicket[]> {
+    return inside(tx).rows<OrderTicket>(
+      `select id, user_id as "userId", seat_id as "seatId", status from tickets where order_id = $1 order by id for no key update`,
+      [orderId],
+    );
+  }
+
+  async setStatus(tx: Transaction, ticketIds: readonly string[], status: TicketStatus): Promise<void> {
+    await inside(tx).rows('update tickets set status = $2 where id = any($1::uuid[])', [ticketIds, status]);
   }
 
   holders(matchId: string, { after, limit }: { after: string | null; limit: number }): Promise<readonly TicketHolder[]> {

@@ -1,0 +1,19 @@
+import type { JobKind } from '#platform/jobs/job-runner';
+import { z } from 'zod';
+import type { RefundMatchOrders } from '../application/refund-match.ts';
+
+const refundMatch = z.object({
+  class: z.literal('refund_match'),
+  matchId: z.guid(),
+  afterOrderId: z.guid().nullable(),
+  round: z.int().min(0),
+});
+
+/** The jobs of this context, for who runs jobs. */
+export class PurchaseJobs {
+  readonly kinds: readonly JobKind[];
+
+  constructor(refundMatchOrders: RefundMatchOrders) {
+    this.kinds = [{ schema: refundMatch, handler: refundMatchOrders }];
+  }
+}

@@ -1,0 +1,74 @@
+import { OutboxRelays } from '../../relay/outbox-relays.ts';
+import type { TestAnswer } from '../../testing/test-app.ts';
+import { ops, type MatchOnSale } from '../../testing/whole-monolith.ts';
+import type { BoxOffice, Ordered } from './box-office.ts';
+
+export interface TicketRow {
+  readonly id: string;
+  readonly user_id: string;
+  readonly seat_id: string;
+  readonly status: string;
+}
+
+/** What operators and fans do with paid orders, and a look into the sandbox's books. */
+export class RefundDesk {
+  constructor(readonly office: BoxOffice) {}
+
+  /** Bought, and taken at the sandbox too, so that it has something to give back. */
+  async paid(match: MatchOnSale, wish: Parameters<BoxOffice['held']>[1] = {}): Promise<Ordered> {
+    const ordered = await this.office.ordered(await this.office.held(match, wish));
+    const confirm = `/api/v1/sandbox/payments/${ordered.intentId}/confirm`;
+    const { status, text } = await this.office.monolith.call('POST', confirm, { key: null, body: { outcome: 'succeeded' } });
+    if (status !== 202) throw new Error(`not paid: ${text}`);
+    const settled = await this.office.settle(this.office.news(ordered));
+    if (settled !== 'completed') throw new Error(settled);
+    return ordered;
+  }
+
+  refund({ orderId }: Pick<Ordered, 'orderId'>, ticketIds?: readonly string[], more: { key?: string } = {}): Promise<TestAnswer> {
+    const body = ticketIds ? { ticket_ids: ticketIds } : {};
+    return this.office.monolith.call('POST', `/api/v1/ops/orders/${orderId}/refund`, { ...ops, body, ...more });
+  }
+
+  transfer(ticket: Pick<TicketRow, 'id' | 'user_id'>, to: string): Promise<TestAnswer> {
+    const body = { to_user_id: to, holder_name: 'Barbara' };
+    return this.office.monolith.call('POST', `/api/v1/tickets/${ticket.id}/transfer`, { as: ticket.user_id, body });
+  }
+
+  /** By id, which is the order of its seats. */
+  tickets({ orderId }: Pick<Ordered, 'orderId'>): Promise<TicketRow[]> {
+    return this.office.rows(`select id, user_id, seat_id, status from tickets where order_id = $1 order by id`, [orderId]);
+  }
+
+  async report(match: MatchOnSale): Promise<TestAnswer['json']> {
+    return (await this.office.monolith.call('GET', `/api/v1/ops/matches/${match.id}/report`, ops)).json;
+  }
+
+  /** Everything that waits for this destination is delivered. */
+  async relay(destination: string): Promise<void> {
+    const relay = this.office.monolith.get(OutboxRelays).relays.find((one) => one.destination.name === destination);
+    while (((await relay?.runOnce()) ?? 0) > 0);
+  }
+
+  /** What the sandbox gave back, once everything that was on its way has arrived: cents of each refund. */
+  async givenBack({ intentId }: Pick<Ordered, 'intentId'>): Promise<number[]> {
+    await this.relay('payments');
+    const rows = await this.office.rows<{ amount_cents: number }>(
+      `select amount_cents from sandbox_refunds where intent_id = $1 order by created_at, key`,
+      [intentId],
+    );
+    return rows.map(({ amount_cents }) => amount_cents);
+  }
+
+  async timeline({ orderId }: Pick<Ordered, 'orderId'>): Promise<string[]> {
+    const rows = await this.office.rows<{ event: string }>(`select event from order_timeline where order_id = $1 order by id`, [
+      orderId,
+    ]);
+    return rows.map(({ event }) => event);
+  }
+
+  async mails({ orderId }: Pick<Ordered, 'orderId'>): Promise<string[]> {
+    const messages = await this.office.outbox(orderId);
+    return messages.filter(({ body }) => body.template === 'refund').map(({ body }) => body.payload.total_amount);
+  }
+}

@@ -1,0 +1,99 @@
+import { TransactionManager, type Transaction } from '#application/transaction-manager';
+import { newId } from '#platform/ids';
+import { driverClientOf } from '#platform/postgres/database';
+import { inside, PostgresTransaction } from '#platform/postgres/transaction';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { DataSource } from 'typeorm';
+import { Reservations, type Order } from '../../apps/monolith/src/purchase/application/ports.ts';
+import { RefundConsequences, type Refund, type SoldTicket } from '../../apps/monolith/src/purchase/application/refund-ports.ts';
+import { RefundTickets } from '../../apps/monolith/src/purchase/application/refund-tickets.ts';
+import { ORDER_COLUMNS, PostgresOrders } from '../../apps/monolith/src/purchase/outbound/postgres-orders.ts';
+import { PostgresRefunds } from '../../apps/monolith/src/purchase/outbound/postgres-refunds.ts';
+import type { WholeMonolith } from '../../apps/monolith/src/testing/whole-monolith.ts';
+
+/** READ COMMITTED, and what failed is not tried again. */
+class NakedTransactions extends TransactionManager {
+  constructor(private readonly dataSource: DataSource) {
+    super();
+  }
+  async run<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
+    const runner = this.dataSource.createQueryRunner();
+    await runner.startTransaction('READ COMMITTED');
+    try {
+      const result = await work(new PostgresTransaction(newId(), await driverClientOf(runner), runner.manager));
+      await runner.commitTransaction();
+      return result;
+    } catch (error) {
+      await runner.rollbackTransaction();
+      throw error;
+    } finally {
+      await runner.release();
+    }
+  }
+  runStep<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
+    return this.run(work);
+  }
+  together(): never {
+    throw new Error('not for controls');
+  }
+  stepTogether(): never {
+    throw new Error('not for controls');
+  }
+}
+
+class UnlockedOrders extends PostgresOrders {
+  override async lock(tx: Transaction, orderId: string): Promise<Order | undefined> {
+    const rows = await inside(tx).rows<Order>(`select ${ORDER_COLUMNS} from orders o where o.id = $1 and true`, [orderId]);
+    return rows[0];
+  }
+}
+
+/** Does not look whether the seats it frees were sold. */
+class CredulousRefunds extends PostgresRefunds {
+  override async giveBack(tx: Transaction, { reservationId }: Order, { tickets }: Refund): Promise<void> {
+    await inside(tx).rows(
+      `update seats set status = 'available', reservation_id = null where id = any($1::uuid[]) and reservation_id = $2`,
+      [tickets.map(({ seatId }) => seatId), reservationId],
+    );
+  }
+}
+
+/** Tickets as they are, not locked, and a moment for others to do the same. */
+class UnlockedTickets extends RefundConsequences {
+  constructor(
+    private readonly real: RefundConsequences,
+    private readonly keyOf: (key: string) => string,
+  ) {
+    super();
+  }
+  async tickets(tx: Transaction, orderId: string): Promise<readonly SoldTicket[]> {
+    const tickets = await inside(tx).rows<SoldTicket>(
+      `select id, user_id as "userId", seat_id as "seatId", status from tickets where order_id = $1 order by id`,
+      [orderId],
+    );
+    await pause(20);
+    return tickets;
+  }
+  refunded(tx: Transaction, order: Order, refund: Refund): Promise<void> {
+    return this.real.refunded(tx, order, { ...refund, key: this.keyOf(refund.key) });
+  }
+}
+
+/**
+ * The negative control: the same use case without what makes it safe. Row locks and SERIALIZABLE are off; the look at the seats and
+ * the key for the provider can be switched off beside them.
+ */
+export function nakedRefunds(monolith: WholeMonolith, off: { readonly seats?: true; readonly key?: true } = {}): RefundTickets {
+  const { dataSource } = monolith;
+  const reservations = monolith.get(Reservations);
+  const unlocked = Object.create(reservations, {
+    lock: { value: (_tx: Transaction, reservationId: string) => reservations.find(reservationId) },
+  }) as Reservations;
+  return new RefundTickets(
+    new NakedTransactions(dataSource),
+    off.seats ? new CredulousRefunds(dataSource) : new PostgresRefunds(dataSource),
+    unlocked,
+    new UnlockedOrders(),
+    new UnlockedTickets(monolith.get(RefundConsequences), (key) => (off.key ? `${key} ${newId()}` : key)),
+  );
+}
