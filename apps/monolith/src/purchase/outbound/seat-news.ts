@@ -17,6 +17,17 @@ const message = z.object({
   taken: z.record(z.string(), z.array(z.string())),
 });
 
+/** The number of news of one who does not sell: it shares no seats with anybody, and none of its news can be missed. */
+const NO_SELLER = 0;
+/** Until somebody looks at the sector for another reason. */
+const FOR_LONG_MS = 365 * 24 * 3_600_000;
+
+/** Seats that went another way than by a hold: blocked. */
+export function tellGone(publisher: RedisConnection, gone: Readonly<Record<string, readonly string[]>>): void {
+  const text = JSON.stringify({ from: newId(), number: NO_SELLER, until: Date.now() + FOR_LONG_MS, taken: gone });
+  publisher.publish(CHANNEL, text).catch(() => undefined);
+}
+
 export interface SeatNewsListener {
   /** Another process holds these seats now. */
   taken(sectorId: string, seatIds: readonly string[], until: number): void;
@@ -76,11 +87,15 @@ export class SeatNews {
   private hear(text: string): void {
     const news = parsed(text);
     if (!news || news.from === this.id) return;
-    const known = this.peers.get(news.from);
-    this.peers.set(news.from, { number: news.number, heardAt: Date.now() });
-    if (news.number !== (known?.number ?? 0) + 1) this.missed();
+    if (news.number !== NO_SELLER) this.meet(news.from, news.number);
     for (const [sectorId, seatIds] of Object.entries(news.taken))
       for (const listener of this.listeners) listener.taken(sectorId, seatIds, news.until);
+  }
+
+  private meet(peer: string, number: number): void {
+    const known = this.peers.get(peer);
+    this.peers.set(peer, { number, heardAt: Date.now() });
+    if (number !== (known?.number ?? 0) + 1) this.missed();
   }
 
   private missed(): void {
