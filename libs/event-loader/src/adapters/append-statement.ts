@@ -7,7 +7,7 @@
  * only if something was refused: a turn without repetitions pays nothing for it.
  *
  * Ids and payloads come as one text each, parted by what JSON never has in it: an array of texts takes a backslash for every quote,
- * a fifth of the loader's time and of the bytes.
+ * a sixth of the loader's time and of the bytes.
  *
  * $1 source, $2 cursor before, $3 cursor after, $4 fence, $5 ids and $6 payloads of what was offered, $7 how many of those may
  * be stored (the rest is compared only), $8 bad events as JSON, $9 repetitions inside the answer, $10 gaps, $11 who

@@ -150,8 +150,21 @@ test('a source of nothing but junk rests like a dead one, once the junk is set a
     await loader.runOnce();
     time.pass(200);
   }
-  expect(fetcher.asked.length).toBeLessThan(13);
+  expect(fetcher.asked.length).toBeLessThan(14);
   expect(store.quarantined(source)).toHaveLength(1);
+});
+
+test('junk that is met once more, and then no more, is no failure: another loader had read the file', async () => {
+  const { another, fetcher, log, time } = setUp(['file']);
+  fetcher.offered.set('file', [{ id: null, payload: 1 }]);
+  const other = another();
+  await other.runOnce();
+  time.pass(200);
+  await another().runOnce();
+  fetcher.offered.set('file', []);
+  time.pass(200);
+  await other.runOnce();
+  expect(log.kinds()).toEqual(['appended', 'appended', 'idle']);
 });
 
 test('a source that says we may not is not asked again for a minute', async () => {

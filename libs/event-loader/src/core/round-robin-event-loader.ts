@@ -59,6 +59,8 @@ export class RoundRobinEventLoader<S extends Source> {
   private readonly neighbours = new BusyNeighbours();
   /** What the sources said last of their own counts. */
   private readonly digests = new Map<string, string>();
+  /** Sources whose last answer was junk, all of it known. */
+  private readonly junk = new Set<string>();
   /** Turns that nobody waits for any more. */
   private readonly slow = new Map<string, Promise<void>>();
   private tally = new Tally<S>();
@@ -163,10 +165,17 @@ export class RoundRobinEventLoader<S extends Source> {
     const appended = await this.parts.store.append(batch);
     if (appended.kind === 'outpaced') return { kind: 'outpaced', transported };
     if (digest !== undefined) this.digests.set(name, digest);
-    if (isJunk(batch, appended))
-      throw new EventFetchError('SOURCE_BAD_FORMAT', 'it sends the same again, and none of it is an event');
+    this.refuseJunk(name, isJunk(batch, appended));
     const left = transported - FETCH_LIMIT;
     return left > 0 ? { ...appended, left } : appended;
+  }
+
+  /** Once may be another loader's leavings in a file. */
+  private refuseJunk(name: string, isJunkAgain: boolean): void {
+    const wasJunk = this.junk.delete(name);
+    if (!isJunkAgain) return;
+    this.junk.add(name);
+    if (wasJunk) throw new EventFetchError('SOURCE_BAD_FORMAT', 'it sends the same again, and none of it is an event');
   }
 
   private async fetchThrough(pass: Pass, source: S, cursor: string | undefined): Promise<Fetched> {
