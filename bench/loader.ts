@@ -34,6 +34,8 @@ interface Figure {
   readonly share: number;
   readonly sentAgain: number;
   readonly leastGapMs: number;
+  /** Processor time an event: loaders, PostgreSQL, Redis. */
+  readonly cpu: readonly number[];
 }
 
 function figuresOf(results: readonly RunResult[]): Figure[] {
@@ -47,13 +49,14 @@ function figuresOf(results: readonly RunResult[]): Figure[] {
       share: middle('share'),
       sentAgain: runs.reduce((sum, run) => sum + run.sentAgain, 0),
       leastGapMs: Math.min(...runs.map(({ leastGapMs }) => leastGapMs)),
+      cpu: (['service', 'database', 'redis'] as const).map((who) => median(runs.map(({ cpuMicros }) => cpuMicros[who]))),
     };
   });
 }
 
 function reportOf(results: readonly RunResult[]): string {
   const figures = figuresOf(results);
-  const rows = figures.map(({ instances, perSecond, copyPerSecond, share, sentAgain, leastGapMs }) => [
+  const rows = figures.map(({ instances, perSecond, copyPerSecond, share, sentAgain, leastGapMs, cpu }) => [
     String(instances),
     perSecond.toFixed(0),
     copyPerSecond.toFixed(0),
@@ -61,6 +64,7 @@ function reportOf(results: readonly RunResult[]): string {
     share >= AIM ? 'aim' : share >= FLOOR ? 'floor' : 'BELOW',
     String(sentAgain),
     leastGapMs.toFixed(1),
+    cpu.map((micros) => micros.toFixed(2)).join(' + '),
   ]);
   const falls = figures.flatMap(({ instances, share, perSecond }, index) => {
     const before = figures[index - 1];
@@ -77,7 +81,19 @@ function reportOf(results: readonly RunResult[]): string {
     `${SOURCES} local sources into PostgreSQL; COPY of the same rows beside; the gate's ceiling is ${CEILING}/s. Floor ${FLOOR}, aim ${AIM}.`,
     `${processor}, ${cores} cores for sources, loaders, PostgreSQL and Redis together; load before ${loadBefore.toFixed(1)}; node ${node}; commit ${commit}; ${new Date().toISOString()}`,
     '',
-    markdownTable(['Loaders', 'Events/s', 'COPY rows/s', 'Share', 'Is', 'Transported twice', 'Least gap ms'], rows),
+    markdownTable(
+      [
+        'Loaders',
+        'Events/s',
+        'COPY rows/s',
+        'Share',
+        'Is',
+        'Transported twice',
+        'Least gap ms',
+        'CPU µs an event: loaders + PostgreSQL + Redis',
+      ],
+      rows,
+    ),
     '',
     ...(faults.length > 0 ? faults.map((fault) => `BROKEN ${fault}`) : ['Stored twice 0, missing 0 in every run.']),
     '',
@@ -96,9 +112,10 @@ async function main(options: { seconds: number; rounds: number; gate: boolean; b
         for (const instances of INSTANCES) {
           const result = await ground.measure(instances, options.seconds);
           results.push(result);
-          const { perSecond, copyPerSecond, share, faults } = result;
+          const { perSecond, copyPerSecond, share, faults, cpuMicros } = result;
+          const cpu = [cpuMicros.service, cpuMicros.database, cpuMicros.redis].map((micros) => micros.toFixed(2)).join(' + ');
           say(
-            `${instances} loaders: ${perSecond.toFixed(0)}/s, COPY ${copyPerSecond.toFixed(0)}/s, ${share.toFixed(2)} ${faults.join('; ')}`,
+            `${instances} loaders: ${perSecond.toFixed(0)}/s, COPY ${copyPerSecond.toFixed(0)}/s, ${share.toFixed(2)}, ${cpu} µs ${faults.join('; ')}`,
           );
         }
       }

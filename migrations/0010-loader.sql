@@ -25,8 +25,9 @@ create table loader_sources (
   missing            bigint,
   errors             bigint not null default 0,
   last_error         text,
-  -- When all that the source had was here.
-  caught_up_at       timestamptz
+  -- When all that the source had was here, last; until it was for the first time, the lag counts from the first question.
+  caught_up_at       timestamptz,
+  asked_since        timestamptz not null default now()
 ) with (fillfactor = 50);
 
 -- The balance sheet, by hour: what a source offered must be stored, refused or quarantined.
@@ -38,6 +39,8 @@ create table loader_balance (
   refused_duplicates bigint not null default 0,
   quarantined        bigint not null default 0,
   dropped            bigint not null default 0,
+  -- By the source's own count, as it was last told in this hour.
+  missing            bigint,
   primary key (source, hour)
 ) with (fillfactor = 50);
 
@@ -63,7 +66,32 @@ create table loaded_events_due (
   attempts   integer not null default 0,
   last_error text,
   due_at     timestamptz not null default now(),
+  -- It can never act, or failed too often: people decide.
   parked_at  timestamptz,
   primary key (source, event_id)
 );
 create index loaded_events_due_order on loaded_events_due (seq) where parked_at is null;
+
+-- What was done elsewhere and cannot be done here; written in the transaction that found it out. People decide, and resolve it.
+create table loaded_conflicts (
+  source      text not null,
+  event_id    text collate "C" not null,
+  -- A seat, a ticket.
+  subject     text not null,
+  code        text not null,
+  detail      text not null,
+  raised_at   timestamptz not null default now(),
+  resolved_at timestamptz,
+  primary key (source, event_id, subject)
+);
+create index loaded_conflicts_open on loaded_conflicts (source) where resolved_at is null;
+
+-- Seats that are sold elsewhere, and by which event that was told.
+create table seat_blocks (
+  seat_id    uuid primary key,
+  match_id   uuid not null,
+  source     text not null,
+  event_id   text collate "C" not null,
+  reference  text not null,
+  blocked_at timestamptz not null default now()
+);

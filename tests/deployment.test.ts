@@ -97,9 +97,9 @@ describe('kustomizations', () => {
 
   test('production leaves the number of pods to the autoscalers and takes its images from one place', () => {
     const deployments = ofKind<{ spec: { replicas?: number } }>(production, 'Deployment');
-    expect(deployments.map(({ body }) => body.spec.replicas)).toEqual([undefined, undefined, undefined]);
+    expect(deployments.map(({ body }) => body.spec.replicas)).toEqual([undefined, undefined, undefined, undefined]);
     expect(JSON.stringify(production).match(/"image":"[^"]+"/g)).toEqual(
-      Array(4).fill('"image":"registry.example/tribina:0.1.0"'),
+      Array(5).fill('"image":"registry.example/tribina:0.1.0"'),
     );
   });
 });
@@ -161,7 +161,7 @@ describe('autoscaling', () => {
     expect(specs.get('queue-service')).toEqual(seed);
   });
 
-  test.each(['monolith', 'notification-worker'])('%s scales at 70 %% CPU', (name) => {
+  test.each(['monolith', 'notification-worker', 'loader'])('%s scales at 70 %% CPU', (name) => {
     expect(specs.get(name)?.metrics).toEqual([seed.metrics[0]]);
   });
 });

@@ -35,6 +35,10 @@ export class LoaderProcess {
     return new LoaderProcess(child);
   }
 
+  get pid(): number {
+    return this.#child.pid ?? 0;
+  }
+
   get isAlive(): boolean {
     return this.#child.exitCode === null && this.#child.signalCode === null;
   }

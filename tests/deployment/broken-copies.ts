@@ -40,6 +40,21 @@ export const brokenCopies: [rule: string, label: string, at: string, value: unkn
   ['podsAreLockedDown', 'Deployment/monolith', `${pod}.initContainers`, [{ name: 'other', image: 'other:1' }], 'one container'],
   ['podsSayWhatTheyNeed', 'Deployment/monolith', `${container}.resources.requests.cpu`, undefined, 'requests no CPU'],
   ['podsSayWhatTheyNeed', 'Job/migrate', `${container}.resources.limits`, undefined, 'no memory limit'],
+  [
+    'deploymentsAreProbed',
+    'Deployment/loader',
+    `${container}.livenessProbe`,
+    { httpGet: { port: 'http' } },
+    'a port that it does not have',
+  ],
+  ['deploymentsDrain', 'Deployment/loader', `${pod}.terminationGracePeriodSeconds`, 30, 'is killed after 30 s'],
+  [
+    'settingsArriveInPods',
+    'Deployment/loader',
+    `${pod}.volumes.1.configMap.name`,
+    'tribina-loader',
+    'ConfigMap/tribina-loader: a pod takes from it',
+  ],
   ['deploymentsAreProbed', 'Deployment/monolith', `${container}.startupProbe`, undefined, 'no start-up probe'],
   ['deploymentsAreProbed', 'Deployment/monolith', `${container}.readinessProbe`, undefined, 'no readiness probe'],
   [

@@ -25,6 +25,8 @@ export interface Known {
   settings: ReadonlySet<string>;
   /** The port of each long-running service. */
   ports: Readonly<Record<string, number>>;
+  /** Run for ever too, and have no port: nobody calls them. */
+  portless: ReadonlySet<string>;
   drainSeconds: number;
   exists: (file: string) => boolean;
 }
@@ -33,12 +35,13 @@ function ownServiceViolations(name: string, service: Service, known: Known): str
   const [node, flag, entry = ''] = service.command ?? [];
   const source = entry.replace(/^dist\//, '').replace(/\.js$/, '.ts');
   const port = known.ports[name];
-  const isOneShot = port === undefined;
+  const isPortless = known.portless.has(name);
+  const isOneShot = port === undefined && !isPortless;
   const rules: [boolean, string][] = [
     [service.image === 'tribina:local' && service.build === '.', 'does not run our own image'],
     [node === 'node' && flag === '--enable-source-maps' && known.exists(source), `runs ${entry}, and there is no ${source}`],
     [
-      isOneShot ? source === 'apps/monolith/src/cli.ts' : source === `apps/${name}/src/main.ts`,
+      port === undefined ? source === 'apps/monolith/src/cli.ts' : source === `apps/${name}/src/main.ts`,
       `runs ${entry}, which is not its own`,
     ],
     [service.restart === (isOneShot ? 'no' : 'on-failure'), `restart is ${service.restart}`],
@@ -49,11 +52,11 @@ function ownServiceViolations(name: string, service: Service, known: Known): str
     ],
     [service.environment?.NODE_ENV !== 'production', 'runs in production mode, which refuses the development secrets'],
     [
-      isOneShot || String(service.ports) === `127.0.0.1:${port}:${port}`,
+      port === undefined ? !service.ports : String(service.ports) === `127.0.0.1:${port}:${port}`,
       `publishes ${String(service.ports)}, not its port on 127.0.0.1 only`,
     ],
     [
-      isOneShot || String(service.healthcheck?.test).includes(`http://127.0.0.1:${port}/health/ready'`),
+      port === undefined || String(service.healthcheck?.test).includes(`http://127.0.0.1:${port}/health/ready'`),
       'has no health check of its own /health/ready',
     ],
   ];
@@ -98,13 +101,18 @@ function dataStoreViolations({ services }: Compose): string[] {
 export function composeViolations(compose: Compose, known: Known): string[] {
   const { services, volumes = {} } = compose;
   const own = Object.entries(services).filter(([name]) => name !== 'postgres' && name !== 'redis');
-  const used = Object.values(services).flatMap((service) => (service.volumes ?? []).map((volume) => volume.split(':')[0] ?? ''));
-  const missing = Object.keys(known.ports).filter((name) => !services[name]);
+  const mounted = Object.values(services).flatMap((service) =>
+    (service.volumes ?? []).map((volume) => volume.split(':')[0] ?? ''),
+  );
+  const used = mounted.filter((volume) => !volume.startsWith('./'));
+  const absent = mounted.filter((volume) => volume.startsWith('./') && !known.exists(volume));
+  const missing = [...Object.keys(known.ports), ...known.portless].filter((name) => !services[name]);
   return [
     ...missing.map((name) => `${name}: is missing`),
     ...own.flatMap(([name, service]) => ownServiceViolations(name, service, known)),
     ...Object.entries(services).flatMap(([name, service]) => dependencyViolations(name, service, services)),
     ...dataStoreViolations(compose),
+    ...absent.map((folder) => `${folder}: is mounted and does not exist`),
     ...used.filter((volume) => !(volume in volumes)).map((volume) => `${volume}: is used and not declared`),
     ...Object.keys(volumes)
       .filter((volume) => !used.includes(volume))

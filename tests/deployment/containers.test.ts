@@ -1,5 +1,6 @@
+import { readSources } from '#event-loader/adapters/configured-sources';
 import { composeViolations, parseCompose } from './compose.ts';
-import { drainSeconds, exists, ports, settings, text } from './facts.ts';
+import { drainSeconds, exists, portless, ports, settings, text } from './facts.ts';
 import { dockerfileViolations, dockerignoreViolations, runtimeAssets } from './image.ts';
 
 describe('the image', () => {
@@ -51,11 +52,19 @@ describe('the image', () => {
 });
 
 describe('docker-compose.yml', () => {
-  const known = { settings, ports, drainSeconds, exists };
+  const known = { settings, ports, portless, drainSeconds, exists };
   const compose = text('docker-compose.yml');
 
   test('gives the whole system in development mode', () => {
     expect(composeViolations(parseCompose(compose), known)).toEqual([]);
+  });
+
+  test('its loader has sources it understands, whose files are there', () => {
+    const { LOADER_SOURCES = '' } = parseCompose(compose).services.loader?.environment ?? {};
+    const { sources, faults } = readSources(LOADER_SOURCES.replace('/etc/tribina', 'compose'), {});
+    expect(faults).toEqual([]);
+    for (const source of sources) expect(source.kind === 'file' && exists(source.path)).toBe(true);
+    expect(sources.map(({ feeds }) => feeds)).toEqual(['gate-scans', 'partner-sales']);
   });
 
   test.each([
@@ -76,6 +85,10 @@ describe('docker-compose.yml', () => {
     ],
     ['seed: { condition: service_completed_successfully }', 'seed: { condition: service_healthy }', 'nothing checks that'],
     ['stop_grace_period: 65s', 'stop_grace_period: 30s', 'killed before its drain'],
+    ['  loader:\n', '  leader:\n', 'loader: is missing'],
+    ['./compose/loader:', './compose/leader:', './compose/leader: is mounted and does not exist'],
+    ['LOADER_SOURCES:', 'LOADER_SOURCE:', 'loader: LOADER_SOURCE is not a setting'],
+    ["cli.js, 'loader:run'", "main.js, 'loader:run'", 'loader: runs dist/apps/monolith/src/main.js, which is not its own'],
     ['cap_drop: [ALL]', 'cap_drop: [NET_RAW]', 'not locked down'],
   ])('%j turned into %j is reported', (good, bad, complaint) => {
     expect(compose).toContain(good);

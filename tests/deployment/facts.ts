@@ -23,7 +23,9 @@ export const settings: ReadonlySet<string> = new Set(
   ),
 );
 export const ports = { monolith: 3000, 'queue-service': 3001, 'notification-worker': 3002 };
-export const bounds = { monolith: [5, 20], 'queue-service': [3, 20], 'notification-worker': [2, 10] } as const;
+export const bounds = { monolith: [5, 20], 'queue-service': [3, 20], 'notification-worker': [2, 10], loader: [2, 8] } as const;
+/** Run for ever without being called. */
+export const portless: ReadonlySet<string> = new Set(['loader']);
 
 export const exists = (file: string) => fs.existsSync(file);
 export const text = (file: string) => fs.readFileSync(file, 'utf8');

@@ -19,6 +19,9 @@ describe('network', () => {
     ['the monolith reaches PostgreSQL', pod('monolith'), { address: '10.20.0.5' }, 5432],
     ['the migration reaches PostgreSQL', pod('migrate'), { address: '10.20.0.5' }, 5432],
     ['the queue service reaches Redis', pod('queue-service'), { address: '10.20.1.5' }, 6379],
+    ['the loader reaches PostgreSQL', pod('loader'), { address: '10.20.0.5' }, 5432],
+    ['the loader reaches Redis', pod('loader'), { address: '10.20.1.5' }, 6379],
+    ['the loader reaches a source', pod('loader'), { address: '203.0.113.7' }, 443],
     ['the worker reaches the mail provider', pod('notification-worker'), { address: '203.0.113.7' }, 443],
   ];
   const closed: [string, Party, Party, number][] = [
@@ -30,6 +33,8 @@ describe('network', () => {
     ['the monolith cannot reach another database of the same network', pod('monolith'), { address: '10.30.0.5' }, 5432],
     ['the migration cannot reach Redis', pod('migrate'), { address: '10.20.1.5' }, 6379],
     ['the migration cannot reach the internet', pod('migrate'), { address: '203.0.113.7' }, 443],
+    ['the loader cannot reach the monolith', pod('loader'), pod('monolith'), 3000],
+    ['a source cannot lead the loader into the cluster', pod('loader'), { address: '10.30.0.5' }, 443],
     ['nobody reaches the cloud’s metadata', pod('monolith'), { address: '169.254.169.254' }, 443],
     ['nobody reaches the internet unencrypted', pod('monolith'), { address: '203.0.113.7' }, 80],
   ];

@@ -1,4 +1,6 @@
+import type { IDeployment } from 'kubernetes-models/apps/v1/Deployment';
 import { ConfigFaults, loadConfig } from '#platform/config/load-config';
+import { parseSources } from '#event-loader/adapters/configured-sources';
 import { configs, production } from './facts.ts';
 import { ofKind } from './kube-documents.ts';
 
@@ -77,4 +79,16 @@ test('the settings of the base have holes that production refuses', () => {
   const emptied = { ...environmentOf('monolith'), JWT_JWKS_URL: '', JWT_ISSUER: '', JWT_AUDIENCE: '' };
   expect(Object.values(base?.body.data ?? {}).filter((value) => value === '')).toEqual([]);
   expect(faultsOf('monolith', emptied)).toHaveLength(3);
+});
+
+test('the loader has the monolith’s settings, and sources that these satisfy', () => {
+  const [loader] = ofKind<IDeployment>(production, 'Deployment').filter(({ name }) => name === 'loader');
+  const [container] = loader?.body.spec?.template.spec?.containers ?? [];
+  const taken = container?.envFrom?.map(({ secretRef, configMapRef }) => secretRef?.name ?? configMapRef?.name);
+  expect(taken).toEqual(['tribina-settings', 'tribina-monolith', 'tribina-loader']);
+  const file = container?.env?.find(({ name }) => name === 'LOADER_SOURCES')?.value ?? '';
+  expect(container?.volumeMounts?.some(({ mountPath }) => `${mountPath}/sources.json` === file)).toBe(true);
+  const given: unknown = JSON.parse(dataOf('ConfigMap', 'tribina-loader-sources')['sources.json'] ?? '');
+  expect(parseSources(given, environmentOf('monolith'), '/').faults).toEqual([]);
+  expect(parseSources(given, environmentOf('monolith', ['STRIPE_SECRET_KEY']), '/').faults).toHaveLength(1);
 });

@@ -149,6 +149,7 @@ export const settingsArriveInPods: Rule = (documents) => {
         source.secretRef ? `Secret/${source.secretRef.name}` : `ConfigMap/${source.configMapRef?.name}`,
       ),
       ...(spec?.volumes ?? []).flatMap((volume) => (volume.secret ? [`Secret/${volume.secret.secretName}`] : [])),
+      ...(spec?.volumes ?? []).flatMap((volume) => (volume.configMap ? [`ConfigMap/${volume.configMap.name}`] : [])),
     ];
   });
   return [

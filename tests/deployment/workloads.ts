@@ -62,6 +62,9 @@ export const podsSayWhatTheyNeed: Rule = (documents) =>
 export const deploymentsAreProbed: Rule = (documents) =>
   podsOf(documents, 'Deployment').flatMap((pod) => {
     const { startupProbe, readinessProbe, livenessProbe, ports = [] } = pod.container;
+    // Whom nobody calls has no port to be probed on; that the others have theirs is portsAreTheDefaults' business.
+    if (ports.length === 0)
+      return unless(pod, [[!startupProbe && !readinessProbe && !livenessProbe, 'is probed on a port that it does not have']]);
     const onItsPort = [startupProbe, readinessProbe, livenessProbe].every((probe) =>
       ports.some((port) => port.name === probe?.httpGet?.port),
     );
@@ -81,7 +84,7 @@ export const deploymentsDrain =
       const sleep = pod.container.lifecycle?.preStop?.sleep?.seconds ?? 0;
       const grace = pod.spec.terminationGracePeriodSeconds ?? 30;
       return unless(pod, [
-        [sleep >= 5, 'gets SIGTERM before it has left the endpoints (no preStop sleep)'],
+        [sleep >= 5 || !pod.container.ports, 'gets SIGTERM before it has left the endpoints (no preStop sleep)'],
         [grace > sleep + drainSeconds, `is killed after ${grace} s; sleep and drain take ${sleep + drainSeconds} s`],
       ]);
     });
@@ -108,7 +111,7 @@ export const portsAreTheDefaults =
   (documents) =>
     podsOf(documents, 'Deployment').flatMap((pod) => {
       const port = pod.container.ports?.map(({ containerPort }) => containerPort).join();
-      return unless(pod, [[port === String(ports[pod.name]), `listens on ${port}; ${ports[pod.name]} is its default`]]);
+      return unless(pod, [[String(port) === String(ports[pod.name]), `listens on ${port}; ${ports[pod.name]} is its default`]]);
     });
 
 export const imagesAreOneRelease: Rule = (documents) => {

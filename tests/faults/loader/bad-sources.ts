@@ -54,10 +54,37 @@ const badSources: Readonly<Record<string, Bad>> = {
     stored: 3,
     quarantined: 1,
   },
+  'floods-with-junk': {
+    answer: (response) => void response.end(`{"events":[${'1,'.repeat(4_000_000)}1]}`),
+    error: /^SOURCE_BAD_FORMAT/,
+    quarantined: 1,
+  },
+  'has-ids-beyond-all': {
+    answer: (response, after) =>
+      void response.end(
+        after < 2
+          ? '{"events":[{"id":1,"payload":{}},{"id":9223372036854775808,"payload":{}},{"id":2,"payload":{}}]}'
+          : '{"events":[]}',
+      ),
+    stored: 2,
+    quarantined: 1,
+  },
   'sends-too-many': {
     answer: (response, after) =>
       page(response, Array.from({ length: 1500 }, (_, index) => event(after + index + 1)).slice(0, 3000 - after)),
     stored: 3000,
+  },
+};
+
+/** Each of them takes a fetch's whole time, 10 s, and so has no place among the fast ones. */
+const slowSources: Readonly<Record<string, Bad>> = {
+  hangs: { answer: () => undefined, error: /^SOURCE_TIMEOUT/ },
+  'never-ends': {
+    answer: (response) => {
+      const dripping = setInterval(() => response.write(' '), 1000);
+      response.on('close', () => clearInterval(dripping));
+    },
+    error: /^SOURCE_TIMEOUT/,
   },
 };
 
@@ -66,13 +93,16 @@ interface Size {
   readonly events: number;
   readonly loaders: number;
   readonly limitMs: number;
+  /** With those that take 10 s to fail. */
+  readonly slow: boolean;
 }
 
 /** F21: sources that misbehave in every way we know among healthy ones, which are loaded as if they were alone. */
-export function sourcesMisbehave({ healthy, events, loaders, limitMs }: Size): LoaderScenario {
+export function sourcesMisbehave({ healthy, events, loaders, limitMs, slow }: Size): LoaderScenario {
+  const badOnes: Readonly<Record<string, Bad>> = slow ? { ...badSources, ...slowSources } : badSources;
   return {
     id: 'F21',
-    title: `${Object.keys(badSources).length} misbehaving sources among ${healthy} healthy ones`,
+    title: `${Object.keys(badOnes).length} misbehaving sources among ${healthy} healthy ones`,
     limitMs: limitMs + 60_000,
     async play(servers, claim) {
       const names = Array.from({ length: healthy }, (_, index) => `gate-${index}`);
@@ -80,11 +110,11 @@ export function sourcesMisbehave({ healthy, events, loaders, limitMs }: Size): L
         sizeOf: () => events,
         misbehave(request, response, name) {
           const after = Number(new URL(request.url ?? '', 'http://source').searchParams.get('after_id'));
-          badSources[name]?.answer(response, after);
-          return name in badSources;
+          badOnes[name]?.answer(response, after);
+          return name in badOnes;
         },
       });
-      const all = [...Object.keys(badSources), ...names];
+      const all = [...Object.keys(badOnes), ...names];
       const scene = new LoaderScene(
         servers,
         all.map((name) => ({ name, kind: 'http', url: sources.urlOf(name) })),
@@ -96,17 +126,19 @@ export function sourcesMisbehave({ healthy, events, loaders, limitMs }: Size): L
         const isDone = ({ source, cursor, stored, last_error }: Awaited<ReturnType<typeof scene.rows>>[number]): boolean =>
           isHealthy(source)
             ? Number(cursor) === events
-            : badSources[source]?.error
+            : badOnes[source]?.error
               ? last_error !== null
-              : stored >= (badSources[source]?.stored ?? 0);
-        claim(await scene.untilLoaded(isDone, all.length, limitMs), 'not everything was loaded in time');
+              : stored >= (badOnes[source]?.stored ?? 0);
+        const isLoaded = await scene.untilLoaded((row) => !isHealthy(row.source) || isDone(row), all.length, limitMs);
+        claim(isLoaded, 'not all of the healthy ones were loaded in time');
         const seconds = (performance.now() - startedAt) / 1000;
+        claim(await scene.untilLoaded(isDone, all.length, limitMs), 'not every bad one has had its answer in time');
         // Those who repeat themselves get the time to do so.
         await sleep(1000);
         for (const fault of await scene.stop()) claim(false, fault);
         const rows = await scene.rows();
         for (const row of rows) {
-          const bad = badSources[row.source];
+          const bad = badOnes[row.source];
           if (!bad) continue;
           const { source, stored, quarantined, last_error } = row;
           claim(bad.error ? bad.error.test(last_error ?? '') : last_error === null, `${source}: its last error is ${last_error}`);
@@ -117,7 +149,7 @@ export function sourcesMisbehave({ healthy, events, loaders, limitMs }: Size): L
           );
         }
         const others = rows.filter(({ source }) => isHealthy(source));
-        for (const name of Object.keys(badSources)) sources.ledgers.delete(name);
+        for (const name of Object.keys(badOnes)) sources.ledgers.delete(name);
         checkHealthy(others, () => events, sources, claim);
         claim(sources.total('sentAgain') === 0, `${sources.total('sentAgain')} events of healthy sources transported twice`);
         return {

@@ -33,6 +33,7 @@ interface Row {
   readonly distinct_ids: number;
   readonly quarantined: number;
   readonly transported_again: number;
+  readonly errors: number;
   readonly last_error: string | null;
 }
 
@@ -63,7 +64,7 @@ export class LoaderScene {
     await client.connect();
     try {
       const { rows } = await client.query<Row>(
-        `select source, cursor, s.stored::int, s.quarantined::int, s.transported_again::int, s.last_error,
+        `select source, cursor, s.stored::int, s.quarantined::int, s.transported_again::int, s.errors::int, s.last_error,
                 count(e.event_id)::int as rows, count(distinct e.event_id)::int as distinct_ids
          from loader_sources s left join loaded_events e using (source) group by s.source order by s.source`,
       );

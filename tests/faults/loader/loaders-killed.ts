@@ -70,6 +70,9 @@ export function loadersKilled(size: Size): LoaderScenario {
         for (const fault of await scene.stop()) claim(false, fault);
         const rows = await scene.rows();
         checkHealthy(rows, () => size.events, sources, claim);
+        // What the sleeper had in its hands came to nothing: outpaced, or, where its clock rang before it read on, timed out.
+        const inVain = rows.reduce((sum, row) => sum + row.transported_again + row.errors, 0);
+        claim(!sleeper || inVain > 0, 'the one that was frozen past its lock was neither outpaced nor timed out');
         const again = sources.total('sentAgain');
         // A kill can cost what was just being fetched: at most a page.
         const most = (size.kills + 1) * 1000;

@@ -41,7 +41,20 @@ export function addLoaderCommands(program: Command): void {
 }
 
 function lineOf(status: SourceStatus): string {
-  const { source, cursor, stored, refused_duplicates, quarantined, transported_again, gaps, missing, due, last_error } = status;
+  const {
+    source,
+    cursor,
+    stored,
+    refused_duplicates,
+    quarantined,
+    transported_again,
+    gaps,
+    missing,
+    due,
+    parked,
+    conflicts,
+    last_error,
+  } = status;
   const counts = [
     `${stored} stored`,
     `${refused_duplicates} duplicate(s) refused`,
@@ -50,6 +63,8 @@ function lineOf(status: SourceStatus): string {
     ...(gaps > 0 ? [`${gaps} id(s) passed over`] : []),
     ...(missing ? [`${missing} missing by its own count`] : []),
     ...(due > 0 ? [`${due} without effect yet`] : []),
+    ...(parked > 0 ? [`${parked} set aside`] : []),
+    ...(conflicts > 0 ? [`${conflicts} conflict(s)`] : []),
   ];
   return `${source}: ${cursor === null ? 'at the beginning' : `at ${cursor}`}, ${counts.join(', ')}${last_error ? `; ${last_error}` : ''}`;
 }

@@ -7,7 +7,10 @@ import { RequestRefused } from '#platform/http/request-refused';
 import { createLogger } from '#platform/logging/logger';
 import { sqlstateOf, sqlstates } from '#platform/postgres/sqlstates';
 import { closeRedis, connectRedis, whenReady } from '#platform/redis/redis-connection';
+import type { INestApplicationContext } from '@nestjs/common';
+import { PartnerSalesDesk } from '../purchase/partner-sales.api.ts';
 import { PaymentNewsDesk } from '../purchase/payment-news.api.ts';
+import { GateLogDesk } from '../ticketing/gate-log.api.ts';
 import { cliConfig, NotRunning } from './environment.ts';
 import { withMonolithContext } from './monolith-context.ts';
 
@@ -36,8 +39,7 @@ export async function runLoader(sources: readonly ConfiguredSource[], run: Run):
     };
     const isFed = sources.some(({ feeds }) => feeds !== undefined);
     // The services' use cases take a second to put together: only where somebody acts upon what is loaded.
-    if (isFed)
-      await withMonolithContext(config, (context) => loadAndAct(consumersOf(context.get(PaymentNewsDesk, { strict: false }))));
+    if (isFed) await withMonolithContext(config, (context) => loadAndAct(consumersOf(context)));
     else await loadAndAct(new Map());
     return resultOf(turns.sum, turns.failing);
   } finally {
@@ -50,8 +52,17 @@ function explainMissingTables(error: unknown): never {
   throw new Error('The database is behind this version of the code. Run `npm run cli -- migrate` first.');
 }
 
-function consumersOf(desk: PaymentNewsDesk): Consumers {
-  return new Map([['payments', { act: (event) => desk.hear(event), isFinal: (error) => error instanceof RequestRefused }]]);
+/** By what the configuration of sources calls them (`feeds`). */
+function consumersOf(context: INestApplicationContext): Consumers {
+  const desk = <T>(type: abstract new (...args: never[]) => T): T => context.get<T>(type, { strict: false });
+  const [payments, gateLog, partnerSales] = [desk(PaymentNewsDesk), desk(GateLogDesk), desk(PartnerSalesDesk)];
+  // What is no such event never will be.
+  const isFinal = (error: unknown): boolean => error instanceof RequestRefused;
+  return new Map<string, Consumer>([
+    ['payments', { isFinal, act: (event) => payments.hear(event).then(() => undefined) }],
+    ['gate-scans', { isFinal, act: (event, effect) => gateLog.hear(event, effect) }],
+    ['partner-sales', { isFinal, act: (event, effect) => partnerSales.hear(event, effect) }],
+  ]);
 }
 
 type Sum = Readonly<Record<'stored' | 'refused' | 'quarantined' | 'transportedAgain', number>>;

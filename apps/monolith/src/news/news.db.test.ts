@@ -211,7 +211,7 @@ test('fans are reminded once in the last day, with their seats, however many rep
 
 test('of a cancelled match nobody is reminded, nor told any more that it was moved', async () => {
   const match = await onSale(inHours(20));
-  await buyer(match);
+  await givePhones([await buyer(match)]);
   const planReminders = office.monolith.get(PlanReminders);
   await planReminders.execute();
   await change(match, { venue: 'Poljud' });
@@ -222,6 +222,7 @@ test('of a cancelled match nobody is reminded, nor told any more that it was mov
     [],
     ['cancelled'],
   ]);
+  expect((await pushes('match_changed')).map(({ payload }) => payload.title)).toEqual(['Otkazano: Hrvatska vs Italija']);
   await office.rows('truncate match_reminders');
   expect(await planReminders.execute()).toBe(0);
 });

@@ -22,6 +22,8 @@ import { TicketingApi } from '../ticketing/ticketing.api.ts';
 import { TicketingModule } from '../ticketing/ticketing.module.ts';
 import { CONFIG, LOGGER, REDIS, TRANSACTION_RETRIES, type TransactionRetries } from '../tokens.ts';
 import { SeatViews } from './application/availability-reader.ts';
+import { BlockSoldElsewhere } from './application/elsewhere/block-sold-elsewhere.ts';
+import { SeatHints, SeatsElsewhere } from './application/elsewhere/ports.ts';
 import { CheckOut } from './application/check-out.ts';
 import { ExpireReservations } from './application/expire-reservations.ts';
 import { FollowWaitingRoom } from './application/follow-waiting-room.ts';
@@ -50,6 +52,7 @@ import { OpsOrdersController } from './inbound/ops-orders.controller.ts';
 import { OrdersController } from './inbound/orders.controller.ts';
 import { PaymentWebhookController } from './inbound/payment-webhook.controller.ts';
 import { PurchaseJobs } from './inbound/purchase-jobs.ts';
+import { LoadedPartnerSales } from './inbound/loaded-partner-sales.ts';
 import { LoadedPayments } from './inbound/loaded-payments.ts';
 import { QueueEventsListener } from './inbound/queue-events.listener.ts';
 import { ReservationExpirySchedule } from './inbound/reservation-expiry.schedule.ts';
@@ -74,12 +77,15 @@ import { SeatMaps } from './outbound/seat-maps.ts';
 import { PostgresSeatLooks } from './outbound/postgres-seat-looks.ts';
 import { SeatNews } from './outbound/seat-news.ts';
 import { PostgresSeatInventory } from './outbound/postgres-seat-inventory.ts';
+import { PostgresSeatsElsewhere } from './outbound/postgres-seats-elsewhere.ts';
 import { PurchaseDesk } from './outbound/purchase-desk.ts';
+import { RedisSeatHints } from './outbound/redis-seat-hints.ts';
 import { SharedSeatViews } from './outbound/shared-seat-views.ts';
 import { RecordedRefundConsequences } from './outbound/refund-consequences.ts';
 import { RecordedWaitingRoomConsequences } from './outbound/waiting-room-consequences.ts';
 import { GrantedTurns } from './outbound/redis-granted-turns.ts';
 import { RedisWaitingRoomEvents } from './outbound/redis-waiting-room-events.ts';
+import { PartnerSalesDesk } from './partner-sales.api.ts';
 import { PaymentNewsDesk } from './payment-news.api.ts';
 import { PurchaseApi } from './purchase.api.ts';
 
@@ -233,9 +239,17 @@ export abstract class PurchaseJobKinds {
       useFactory: (payments: PaymentApi, settle: SettlePayment, logger: Logger) => new LoadedPayments(payments, settle, logger),
       inject: [PaymentApi, SettlePayment, LOGGER],
     },
+    { provide: SeatsElsewhere, useClass: PostgresSeatsElsewhere },
+    { provide: SeatHints, useFactory: (redis: RedisConnection) => new RedisSeatHints(redis), inject: [REDIS] },
+    useCase(BlockSoldElsewhere, TransactionManager, SeatsElsewhere, SeatHints),
+    {
+      provide: PartnerSalesDesk,
+      useFactory: (blockSoldElsewhere: BlockSoldElsewhere) => new LoadedPartnerSales(blockSoldElsewhere),
+      inject: [BlockSoldElsewhere],
+    },
     QueueEventsListener,
     ReservationExpirySchedule,
   ],
-  exports: [PurchaseApi, PaymentNewsDesk, PurchaseJobKinds],
+  exports: [PurchaseApi, PaymentNewsDesk, PartnerSalesDesk, PurchaseJobKinds],
 })
 export class PurchaseModule {}

@@ -1,4 +1,5 @@
 import { Ids } from '#application/ids';
+import { TransactionManager } from '#application/transaction-manager';
 import { useCase } from '#platform/use-case';
 import { Module } from '@nestjs/common';
 import { DataSource } from 'typeorm';
@@ -6,12 +7,16 @@ import { CatalogApi } from '../catalog/catalog.api.ts';
 import { CatalogModule } from '../catalog/catalog.module.ts';
 import type { MonolithConfig } from '../config.ts';
 import { CONFIG } from '../tokens.ts';
-import { Matches, Tickets, TicketSigner } from './application/ports.ts';
+import { Matches, ScannedTickets, Tickets, TicketSigner } from './application/ports.ts';
+import { RecordScan } from './application/record-scan.ts';
 import { TicketCodes } from './application/ticket-codes.ts';
 import { Ticketing } from './application/ticketing.ts';
+import { GateLogDesk } from './gate-log.api.ts';
+import { LoadedGateScans } from './inbound/loaded-gate-scans.ts';
 import { TicketsController } from './inbound/tickets.controller.ts';
 import { CatalogPrintedMatches } from './outbound/catalog-printed-matches.ts';
 import { Ed25519TicketSigner } from './outbound/ed25519-ticket-signer.ts';
+import { PostgresScannedTickets } from './outbound/postgres-scanned-tickets.ts';
 import { PostgresTickets } from './outbound/postgres-tickets.ts';
 import { TicketingApi } from './ticketing.api.ts';
 
@@ -30,7 +35,10 @@ import { TicketingApi } from './ticketing.api.ts';
     useCase(TicketCodes, TicketSigner),
     useCase(Ticketing, Tickets, TicketCodes, Ids),
     { provide: TicketingApi, useExisting: Ticketing },
+    { provide: ScannedTickets, useClass: PostgresScannedTickets },
+    useCase(RecordScan, TransactionManager, ScannedTickets, TicketCodes),
+    { provide: GateLogDesk, useFactory: (recordScan: RecordScan) => new LoadedGateScans(recordScan), inject: [RecordScan] },
   ],
-  exports: [TicketingApi],
+  exports: [TicketingApi, GateLogDesk],
 })
 export class TicketingModule {}

@@ -6,9 +6,12 @@
  * Of the known ones the same content is a refused duplicate, another content a violation of immutability. They are looked up
  * only if something was refused: a turn without repetitions pays nothing for it.
  *
+ * Ids and payloads come as one text each, parted by what JSON never has in it: an array of texts takes a backslash for every quote,
+ * a sixth of the loader's time and of the bytes.
+ *
  * $1 source, $2 cursor before, $3 cursor after, $4 fence, $5 ids and $6 payloads of what was offered, $7 how many of those may
  * be stored (the rest is compared only), $8 bad events as JSON, $9 repetitions inside the answer, $10 gaps, $11 who
- * acts upon them, $12 and $13 the source's digest: id and count, $14 how many were offered.
+ * acts upon them, $12 and $13 the source's digest: id and count, $14 how many were offered, $15 whether that is all there is.
  */
 function appendStatement(onConflict: string): string {
   return `
@@ -17,7 +20,7 @@ with mine as (
   where source = $1 and cursor is not distinct from $2 and fence <= $4::bigint for update
 ), offered as materialized (
   select id, payload::jsonb as payload, place
-  from unnest($5::text[], $6::text[]) with ordinality as o(id, payload, place)
+  from unnest(string_to_array($5::text, chr(30)), string_to_array($6::text, chr(30))) with ordinality as o(id, payload, place)
 ), fresh as (
   insert into loaded_events (source, event_id, payload)
   select mine.source, id, payload from mine, offered where place <= $7::int order by place
@@ -42,25 +45,26 @@ with mine as (
          (select count(*) from fresh) as stored,
          (select count(*) from known where not differs) + $9::int as refused,
          (select count(*) from bad) as quarantined,
-         $14::int + $9::int + jsonb_array_length($8::jsonb) as offered
+         $14::int + $9::int + jsonb_array_length($8::jsonb) as offered,
+         case when $12::text = $3 then
+           $13::bigint - mine.stored - (select count(*) from fresh) - (select count(*) from bad where code = 'EVENT_INVALID')
+           - (select count(*) from quarantined_events where source = $1 and code = 'EVENT_INVALID') end as missing
   from mine
 ), balance as (
-  insert into loader_balance as b (source, hour, offered, stored, refused_duplicates, quarantined, dropped)
-  select source, date_trunc('hour', now()), offered, stored, refused, quarantined, offered - stored - refused - quarantined from counted
+  insert into loader_balance as b (source, hour, offered, stored, refused_duplicates, quarantined, dropped, missing)
+  select source, date_trunc('hour', now()), offered, stored, refused, quarantined, offered - stored - refused - quarantined, missing
+  from counted
   on conflict (source, hour) do update set
     offered = b.offered + excluded.offered, stored = b.stored + excluded.stored,
     refused_duplicates = b.refused_duplicates + excluded.refused_duplicates,
-    quarantined = b.quarantined + excluded.quarantined, dropped = b.dropped + excluded.dropped
+    quarantined = b.quarantined + excluded.quarantined, dropped = b.dropped + excluded.dropped,
+    missing = coalesce(excluded.missing, b.missing)
 )
 update loader_sources s set
   cursor = $3, fence = $4::bigint, last_error = null, gaps = s.gaps + $10::bigint,
   stored = s.stored + c.stored, refused_duplicates = s.refused_duplicates + c.refused, quarantined = s.quarantined + c.quarantined,
-  missing = case when $12::text = $3 then $13::bigint - s.stored - c.stored - invalid.n else s.missing end
-from counted c, (
-  select (select count(*) from bad where code = 'EVENT_INVALID') +
-    case when $12::text is null then 0
-         else (select count(*) from quarantined_events where source = $1 and code = 'EVENT_INVALID') end as n
-) invalid
+  missing = coalesce(c.missing, s.missing), caught_up_at = case when $15::boolean then now() else s.caught_up_at end
+from counted c
 where s.source = c.source
 returning c.stored::int, c.refused::int, c.quarantined::int`;
 }
@@ -70,3 +74,6 @@ export const APPEND = appendStatement('on conflict do nothing');
 
 /** A fifth faster, because nothing is looked up before it is stored; a repetition makes it fail, whole. */
 export const APPEND_FRESH = appendStatement('');
+
+/** Between texts. */
+export const SEPARATOR = '\u001e';

@@ -71,6 +71,11 @@ test('events that are none do not spoil the others, nor does a digest that is no
   expect([read.events.map(({ id }) => id), read.bad.length, read.digest]).toEqual([['2', '3'], 7, undefined]);
 });
 
+test('of an answer with a hundred thousand entries ten thousand are looked at: the rest comes again, or is junk', async () => {
+  const read = await fetchFrom((response) => void response.end(`{"events":[${'1,'.repeat(100_000)}1]}`));
+  expect([read.events.length, read.bad.length, read.hasMore]).toEqual([0, 10_000, true]);
+});
+
 test('what the source counts itself is passed on', async () => {
   const answer = JSON.stringify({ events: eventsFrom(1, 2), digest: { up_to_id: 2, count: 3 } });
   expect((await fetchFrom((response) => void response.end(answer))).digest).toEqual({ upToId: '2', count: 3 });

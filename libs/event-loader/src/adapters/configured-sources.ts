@@ -13,7 +13,7 @@ const url = z
   .refine((text) => !URL.canParse(text) || new URL(text).username === '', 'must not carry a password: use headers');
 const headers = z.record(z.string().regex(/^[\w-]+$/, 'is not the name of a header'), z.string()).default({});
 /** What the events are for. Without it they are kept and nothing more. */
-const feeds = z.literal('payments').optional();
+const feeds = z.enum(['payments', 'gate-scans', 'partner-sales']).optional();
 
 const source = z.discriminatedUnion('kind', [
   z.strictObject({ name, kind: z.literal('http'), url, headers, overlap, feeds }),

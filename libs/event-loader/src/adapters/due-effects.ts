@@ -1,7 +1,9 @@
+import type { EffectOutcome, LoadedEffect } from '#application/loaded-effect';
 import type { Logger } from '#platform/logging/logger';
 import type { Source } from '../core/event.ts';
 import type { LockFactory } from '../core/ports.ts';
 import type { DueEvent, DueEvents } from './due-events.ts';
+import { PostgresLoadedEffect } from './postgres-loaded-effect.ts';
 
 const BATCH = 100;
 const IDLE_MS = 200;
@@ -9,7 +11,8 @@ const TROUBLE_MS = 1000;
 
 /** Acts upon one event, in a transaction that remembers it: the same event again changes nothing. */
 export interface Consumer {
-  act(payload: unknown): Promise<void>;
+  /** What came of it, where it noted that with `effect` itself; nothing where it remembers events in its own way. */
+  act(payload: unknown, effect: LoadedEffect): Promise<EffectOutcome | undefined>;
   /** Could this event never succeed? */
   isFinal(error: unknown): boolean;
 }
@@ -59,8 +62,13 @@ export class DueEffects {
     const consumer = this.consumers.get(event.feeds);
     try {
       if (!consumer) throw new Error(`nobody acts upon ${event.feeds}`);
-      await consumer.act(event.payload);
-      await this.due.done(event);
+      const outcome = await consumer.act(event.payload, new PostgresLoadedEffect(event.source, event.eventId));
+      if (!outcome) await this.due.done(event);
+      for (const conflict of outcome?.conflicts ?? [])
+        this.logger.error(
+          { source: event.source, event_id: event.eventId, ...conflict },
+          'a loaded event conflicts with what is here',
+        );
       return true;
     } catch (error) {
       const isFinal = consumer?.isFinal(error) ?? false;

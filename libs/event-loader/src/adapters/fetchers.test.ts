@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { appendFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -139,6 +140,43 @@ describe('file fetcher', () => {
     await writeFile(file.path, `${lines(sized(1, [], Number))}\nnot json\n${lines([{ id: 2, payload: {} }])}`);
     const { events, bad } = await fetcher.fetch(file, undefined, 10);
     expect([events.map(({ id }) => id), bad.map(({ content }) => content)]).toEqual([['1', '2'], ['not json']]);
+  });
+
+  test('what is no file is refused: a pipe would be waited for, for ever', async () => {
+    const pipe = path.join(folder, 'pipe');
+    execFileSync('mkfifo', [pipe]);
+    for (const place of [pipe, folder, '/dev/zero'])
+      await expect(fetcher.fetch({ ...file, path: place }, undefined, 10)).rejects.toMatchObject({ code: 'SOURCE_FAILED' });
+  });
+
+  test('of a file of junk as much is set aside as was asked for, and the events behind it are found', async () => {
+    await writeFile(file.path, `${'junk\n'.repeat(5000)}${lines(sized(3, [], Number))}`);
+    const { events, bad } = await fetcher.fetch(file, undefined, 10);
+    expect([events.length, bad.length]).toEqual([3, 10]);
+  });
+
+  test('junk at the end of a file is met once, and what is written behind it is found', async () => {
+    const mine = new FileEventFetcher();
+    await writeFile(file.path, `${lines(sized(2, [], Number))}junk\n`);
+    const met = [await mine.fetch(file, undefined, 10), await mine.fetch(file, '2', 10), await mine.fetch(file, '2', 10)];
+    expect(met.map(({ events, bad }) => [events.length, bad.length])).toEqual([
+      [2, 1],
+      [0, 0],
+      [0, 0],
+    ]);
+    await appendFile(file.path, lines([{ id: 3, payload: {} }]));
+    expect((await mine.fetch(file, '2', 10)).events.map(({ id }) => id)).toEqual(['3']);
+  });
+
+  test('who reads after another goes on from where it was itself, not from the beginning', async () => {
+    await writeFile(file.path, lines(sized(30, [], Number)));
+    const mine = new FileEventFetcher();
+    await mine.fetch(file, undefined, 10);
+    // Another loader has moved the cursor to 20; what is before our place is junk by now, and would be met by who begins anew.
+    const text = lines(sized(30, [], Number));
+    await writeFile(file.path, text.replace('{"id":2,', '!"id":2,'));
+    const { events, bad } = await mine.fetch(file, '20', 10);
+    expect([events[0]?.id, events.length, bad.length]).toEqual(['21', 10, 0]);
   });
 
   test('lines longer than what is read at once are whole', async () => {

@@ -1,4 +1,4 @@
-import { open, type FileHandle } from 'node:fs/promises';
+import { open, stat, type FileHandle } from 'node:fs/promises';
 import { EventFetchError, type BadEvent, type Source } from '../core/event.ts';
 import { EventFetcher, type Fetched } from '../core/ports.ts';
 import { parseExactly, textOfLongNumber } from './exact-json.ts';
@@ -25,6 +25,9 @@ export class FileEventFetcher extends EventFetcher<FileSource> {
   private readonly places = new Map<string, Place>();
 
   async fetch(source: FileSource, afterId: string | undefined, limit: number): Promise<Fetched> {
+    // A pipe without a writer would be waited for while it is opened, and a device never ends.
+    const kind = await stat(source.path).catch(() => undefined);
+    if (kind && !kind.isFile()) throw new EventFetchError('SOURCE_FAILED', `${source.path}: it is not a file`);
     const file = await open(source.path, 'r').catch((cause: NodeJS.ErrnoException) => {
       throw new EventFetchError('SOURCE_UNREACHABLE', `${source.path}: ${cause.code ?? cause.message}`, { cause });
     });
@@ -43,22 +46,27 @@ export class FileEventFetcher extends EventFetcher<FileSource> {
   private async read(file: FileHandle, source: FileSource, afterId: string | undefined, limit: number): Promise<Fetched> {
     const { ino: inode, size } = await file.stat();
     const known = this.places.get(source.name);
-    const goesOn = known?.inode === inode && known.afterId === afterId && afterId !== undefined && known.offset <= size;
+    // Another loader may have brought the cursor further: what is behind our own place is enough all the same.
+    const isBehind =
+      known !== undefined && (known.afterId === afterId || (known.afterId !== undefined && !isBeyond(known.afterId, afterId)));
+    const goesOn = isBehind && known.inode === inode && known.offset <= size;
     let offset = goesOn ? known.offset : 0;
     const candidates: Candidate[] = [];
     const unreadable: BadEvent[] = [];
     for await (const line of linesFrom(file, offset)) {
       offset = line.end;
       const entry = parsed(line.text);
-      if (entry === undefined) unreadable.push(badEvent(undefined, 'the line is not JSON', line.text));
-      else if (isBeyond(entry.id, afterId)) candidates.push(entry);
+      if (entry !== undefined && isBeyond(entry.id, afterId)) candidates.push(entry);
+      else if (entry === undefined && unreadable.length < limit)
+        unreadable.push(badEvent(undefined, 'the line is not JSON', line.text));
       if (candidates.length === limit) break;
     }
     const { events, bad, ...rest } = readEvents(candidates, source.ids);
     const last = events.at(-1)?.id;
-    // Only where the cursor will stand at the end of what was read is there a place to go on from.
-    if (last !== undefined && source.overlap === 0) this.places.set(source.name, { afterId: last, inode, offset });
-    return { events, bad: [...bad, ...unreadable.slice(0, limit)], ...rest };
+    // Only where the cursor will stand at the end of what was read, or stays, is there a place to go on from: junk is met once.
+    if (source.overlap === 0 && (last !== undefined || candidates.length === 0))
+      this.places.set(source.name, { afterId: last ?? afterId, inode, offset });
+    return { events, bad: [...bad, ...unreadable], ...rest };
   }
 }
 

@@ -4,7 +4,7 @@ import { EventSources } from '#testing/event-sources';
 import { createTestDatabase, createTestRedis, type TestDatabase, type TestRedis } from '#testing/test-database';
 import type pg from 'pg';
 import type { Source } from '../core/event.ts';
-import { EventStore, LoaderTime, SourceGate, type Appended, type Batch, type LockFactory } from '../core/ports.ts';
+import { EventStore, SourceGate, type Appended, type Batch, type LockFactory } from '../core/ports.ts';
 import { RoundRobinEventLoader } from '../core/round-robin-event-loader.ts';
 import { MemoryLocks } from '../testing/memory-parts.ts';
 import { sourceNamed } from '../testing/sources.ts';
@@ -13,6 +13,7 @@ import { openLoaderPools, PostgresEventStore, type LoaderPools } from './postgre
 import { RecordedTurns } from './recorded-turns.ts';
 import { RedisLocks } from './redis-locks.ts';
 import { RedisSourceGate } from './redis-source-gate.ts';
+import { SteadyTime } from './steady-time.ts';
 
 // Four loaders over the same sources, on a real PostgreSQL, Redis and HTTP: what holds, and what breaks once the lock and the
 // compare-and-set are taken away. The same with processes that are killed and frozen: tests/faults.
@@ -23,11 +24,6 @@ let server: TestRedis;
 let redis: RedisConnection;
 let pools: LoaderPools[];
 const logger = createLogger({ service: 'test', level: 'silent' });
-
-class RealTime extends LoaderTime {
-  now = (): number => performance.now();
-  sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
-}
 
 /** Everybody passes. */
 class OpenGate extends SourceGate {
@@ -88,12 +84,12 @@ async function loadSideBySide(prefix: string, parts: Parts): Promise<EventSource
         fetcher: new HttpEventFetcher(),
         store: (parts.storeOf ?? ((given) => new PostgresEventStore(given)))(own),
         log: new RecordedTurns(own.look, logger),
-        time: new RealTime(),
+        time: new SteadyTime(),
         ...parts,
       }),
   );
   const running = Promise.all(loaders.map((loader) => loader.run(stop.signal)));
-  for (const giveUpAt = Date.now() + 8000; Date.now() < giveUpAt; await new RealTime().sleep(50)) {
+  for (const giveUpAt = Date.now() + 8000; Date.now() < giveUpAt; await new SteadyTime().sleep(50)) {
     if (list.every(({ name }) => sources.ledgerOf(name).askedAfter.includes(SIZE))) break;
   }
   stop.abort();

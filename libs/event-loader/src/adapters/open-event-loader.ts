@@ -1,22 +1,13 @@
 import type { Logger } from '#platform/logging/logger';
 import type { RedisConnection } from '#platform/redis/redis-connection';
 import { randomInt } from 'node:crypto';
-import { LoaderTime } from '../core/ports.ts';
 import { RoundRobinEventLoader } from '../core/round-robin-event-loader.ts';
 import { FetcherByKind, type ConfiguredSource } from './fetcher-by-kind.ts';
 import { PostgresEventStore, type LoaderPools } from './postgres-event-store.ts';
 import { RecordedTurns } from './recorded-turns.ts';
 import { RedisLocks } from './redis-locks.ts';
 import { RedisSourceGate } from './redis-source-gate.ts';
-
-class SteadyTime extends LoaderTime {
-  now(): number {
-    return performance.now();
-  }
-  sleep(ms: number): Promise<void> {
-    return new Promise((resolve) => setTimeout(resolve, ms));
-  }
-}
+import { SteadyTime } from './steady-time.ts';
 
 interface LoaderConnections {
   readonly pools: LoaderPools;

@@ -6,7 +6,8 @@ import { eventStoreContract } from '../testing/event-store.contract.ts';
 import { lockFactoryContract } from '../testing/lock-factory.contract.ts';
 import { sourceNamed } from '../testing/sources.ts';
 import { PostgresAdvisoryLocks } from './postgres-advisory-locks.ts';
-import { APPEND } from './append-statement.ts';
+import { APPEND, SEPARATOR } from './append-statement.ts';
+import { readStatus } from './loader-status.ts';
 import { openLoaderPools, PostgresEventStore, type LoaderPools } from './postgres-event-store.ts';
 
 let database: TestDatabase;
@@ -37,7 +38,18 @@ describe('PostgreSQL store', () => {
   }));
 
   const batch = (source: Source, events: Event[], more = {}) => ({
-    ...{ source, from: undefined, to: events.at(-1)?.id, fence: 1, events, unasked: [], bad: [], repeated: 0, gaps: 0 },
+    ...{
+      source,
+      from: undefined,
+      to: events.at(-1)?.id,
+      fence: 1,
+      events,
+      unasked: [],
+      bad: [],
+      repeated: 0,
+      gaps: 0,
+      isAll: false,
+    },
     ...more,
   });
 
@@ -65,23 +77,37 @@ describe('PostgreSQL store', () => {
     const digest = { upToId: '5', count: 4 };
     await store.append(batch(source, [], { from: '4', to: '5', unasked: [new Event('2', { n: 2 })], bad, digest }));
     const { rows } = await pool.query(
-      `select s.gaps::int, s.missing::int, offered::int, b.stored::int, b.refused_duplicates::int as refused, b.quarantined::int, dropped::int
+      `select s.gaps::int, s.missing::int, b.missing::int as missing_then, offered::int, b.stored::int, b.refused_duplicates::int as refused, b.quarantined::int, dropped::int
        from loader_sources s join loader_balance b using (source) where source = $1`,
       [source.name],
     );
-    expect(rows).toEqual([{ gaps: 2, missing: 1, offered: 5, stored: 2, refused: 1, quarantined: 1, dropped: 1 }]);
+    expect(rows).toEqual([
+      { gaps: 2, missing: 1, missing_then: 1, offered: 5, stored: 2, refused: 1, quarantined: 1, dropped: 1 },
+    ]);
   });
 
   test('repetitions are looked up by key, whatever the planner knows of the tables', async () => {
     await pool.query(
       `insert into loaded_events (source, event_id, payload) select 'x', n::text, '{}' from generate_series(1, 50000) n`,
     );
-    const offered = Array.from({ length: 1000 }, (_, index) => String(index));
-    const values = ['x', null, null, 1, offered, offered, 1000, '[]', 0, 0, null, null, null, 1000];
+    const offered = Array.from({ length: 1000 }, (_, index) => String(index)).join(SEPARATOR);
+    const values = ['x', null, null, 1, offered, offered, 1000, '[]', 0, 0, null, null, null, 1000, false];
     const { rows } = await pools.commit.query<Record<'QUERY PLAN', string>>(`explain ${APPEND}`, values);
     const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
     expect(plan).toContain('Index Scan using loaded_events_pkey');
     expect(plan).not.toMatch(/Hash Join|Merge Join|Seq Scan|Bitmap Heap Scan/);
+  });
+
+  test('a source whose every answer has something new, but no more than that, has caught up', async () => {
+    const source = sourceNamed('busy');
+    await store.lastKnownId(source);
+    const lag = async (): Promise<number | null | undefined> =>
+      (await readStatus(async (sql) => (await pool.query(sql)).rows)).find((row) => row.source === source.name)?.lag_seconds;
+    await pool.query(`update loader_sources set asked_since = now() - interval '1 hour' where source = $1`, [source.name]);
+    await store.append(batch(source, [new Event('1', {})]));
+    expect(await lag()).toBeGreaterThan(3599);
+    await store.append(batch(source, [new Event('2', {})], { from: '1', isAll: true }));
+    expect(await lag()).toBeLessThan(5);
   });
 
   test('what somebody acts upon is noted with it', async () => {

@@ -4,7 +4,7 @@ import pg from 'pg';
 import { Event, type Source } from '../core/event.ts';
 import { badEvent } from '../core/reading-events.ts';
 import { EventStore, type Appended, type Batch } from '../core/ports.ts';
-import { APPEND, APPEND_FRESH } from './append-statement.ts';
+import { APPEND, APPEND_FRESH, SEPARATOR } from './append-statement.ts';
 
 /** Of the server's complaints those about the data itself: what it cannot store, however often it is asked. */
 const DATA_FAULT = /^(22|54)/;
@@ -95,8 +95,8 @@ export class PostgresEventStore extends EventStore {
       batch.from ?? null,
       batch.to ?? null,
       batch.fence,
-      offered.map(({ id }) => id),
-      offered.map(({ payload }) => JSON.stringify(payload)),
+      offered.map(({ id }) => id).join(SEPARATOR),
+      offered.map(({ payload }) => JSON.stringify(payload)).join(SEPARATOR),
       batch.events.length,
       JSON.stringify(batch.bad.map((bad) => ({ ...bad, content: storable(bad.content), detail: storable(bad.detail) }))),
       batch.repeated,
@@ -105,6 +105,7 @@ export class PostgresEventStore extends EventStore {
       batch.digest?.upToId ?? null,
       batch.digest?.count ?? null,
       offered.length,
+      batch.isAll,
     ];
     const { rows } = await this.pools.commit.query<{ stored: number; refused: number; quarantined: number }>({
       ...statement,

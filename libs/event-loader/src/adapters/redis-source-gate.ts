@@ -36,14 +36,15 @@ export class RedisSourceGate extends SourceGate {
   async tryPass(source: Source): Promise<Pass | undefined> {
     if (performance.now() < this.shutUntil) return undefined;
     const key = `loader:gate:{${source.name}}`;
+    const askedAt = performance.now();
     const leftMs = await PASS.run<number>(this.redis, [key], [PASS_MS + this.gapMs]);
-    if (leftMs > 0) this.shut(source, leftMs);
-    return leftMs > 0 ? undefined : new RedisPass(this.redis, key, this.gapMs, () => this.shut(source, this.gapMs));
+    if (leftMs > 0) this.shut(source, askedAt, leftMs);
+    return leftMs > 0 ? undefined : new RedisPass(this.redis, key, this.gapMs, (at) => this.shut(source, at, this.gapMs));
   }
 
-  /** Whoever has a pass may end its request now, so no longer than a gap is sure; a few milliseconds less, for the clocks. */
-  private shut({ name }: Source, leftMs: number): void {
-    this.knownShut.set(name, performance.now() + Math.min(leftMs, this.gapMs) * 0.9);
+  /** Counted from before Redis was asked, so never too long. Whoever has a pass may end its request now: a gap is sure, no more. */
+  private shut({ name }: Source, askedAt: number, leftMs: number): void {
+    this.knownShut.set(name, askedAt + Math.min(leftMs, this.gapMs));
   }
 }
 
@@ -52,13 +53,14 @@ class RedisPass extends Pass {
     private readonly redis: RedisConnection,
     private readonly key: string,
     private readonly gapMs: number,
-    private readonly onUsed: () => void,
+    private readonly onUsed: (askedAt: number) => void,
   ) {
     super();
   }
 
   async used(): Promise<void> {
+    const askedAt = performance.now();
     await this.redis.set(this.key, '1', 'PX', this.gapMs);
-    this.onUsed();
+    this.onUsed(askedAt);
   }
 }

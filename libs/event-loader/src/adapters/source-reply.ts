@@ -28,10 +28,8 @@ export interface ReplyLimits {
   readonly bodyLimit?: number;
 }
 
-const agents = {
-  'http:': new http.Agent({ keepAlive: true, maxSockets: 2 }),
-  'https:': new https.Agent({ keepAlive: true, maxSockets: 2 }),
-};
+/** As many connections as there are sources at one address: a source that hangs must not keep its neighbours' requests waiting. */
+const agents = { 'http:': new http.Agent({ keepAlive: true }), 'https:': new https.Agent({ keepAlive: true }) };
 
 /**
  * One GET: whole within the time, at most 8 MB, no redirect followed. Not `fetch`, which unpacks without saying how much came

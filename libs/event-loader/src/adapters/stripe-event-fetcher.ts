@@ -39,7 +39,8 @@ export class StripeEventFetcher extends EventFetcher<StripeSource> {
       await this.gap();
       return this.fromTheOldest(source, limit);
     }
-    return asEvents(pageOf(reply).data.toReversed());
+    const { data, has_more: hasMore } = pageOf(reply);
+    return { hasMore: hasMore ?? data.length >= PAGE, ...asEvents(data.toReversed()) };
   }
 
   private async fromTheOldest(source: StripeSource, limit: number): Promise<Fetched> {

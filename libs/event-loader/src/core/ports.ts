@@ -6,6 +6,8 @@ export interface Fetched {
   readonly bad: readonly BadEvent[];
   /** The last one offered, good or bad: the cursor to be, where ids have no order of their own. */
   readonly lastId?: string;
+  /** Whether there is more where this came from. Without it a full answer says so. */
+  readonly hasMore?: boolean;
   /** The source's own count, where it offers one: so many events up to and including this id. */
   readonly digest?: { readonly upToId: string; readonly count: number };
 }
@@ -33,6 +35,8 @@ export interface Batch {
   readonly repeated: number;
   /** Ids between the cursor and the last event that were not offered. */
   readonly gaps: number;
+  /** All that the source had is in this batch. */
+  readonly isAll: boolean;
   readonly digest?: { readonly upToId: string; readonly count: number };
 }
 
@@ -81,7 +85,7 @@ export abstract class SourceGate {
 
 /** What became of a source's turn. */
 export type Turn =
-  | { readonly kind: 'locked' | 'gated' | 'resting' | 'late' }
+  | { readonly kind: 'locked' | 'gated' | 'late' }
   | { readonly kind: 'idle' }
   /** `left`: so many more came than were asked for; they come with the next turn. */
   | {
@@ -104,4 +108,6 @@ export abstract class LoaderTime {
   /** Milliseconds that only go forward. */
   abstract now(): number;
   abstract sleep(ms: number): Promise<void>;
+  /** Waits for the work, but no longer than this. True when it was over by then. The work never fails. */
+  abstract within(ms: number, work: Promise<void>): Promise<boolean>;
 }

@@ -11,9 +11,15 @@ const GREATEST_NUMBER = 2n ** 63n - 1n;
 const GREATEST_PAYLOAD = 1024 * 1024;
 const DEEPEST_PAYLOAD = 100;
 const CONTENT_KEPT = 2000;
+/** Ten times what is asked for. */
+const MOST_READ = 10_000;
 
-/** Reads what it can; one that is not an event does not spoil the others. */
-export function readEvents(candidates: readonly Candidate[], ids: IdOrder): Fetched {
+/**
+ * Reads what it can; one that is not an event does not spoil the others. Of an answer of four million entries, which 8 MB can
+ * hold, the first ten thousand.
+ */
+export function readEvents(offered: readonly Candidate[], ids: IdOrder): Fetched {
+  const candidates = offered.slice(0, MOST_READ);
   const events: Event[] = [];
   const bad: BadEvent[] = [];
   let lastId: string | undefined;
@@ -24,7 +30,8 @@ export function readEvents(candidates: readonly Candidate[], ids: IdOrder): Fetc
     if (id !== undefined && fault === undefined) events.push(new Event(id, candidate.payload as Payload));
     else bad.push(badEvent(id, fault ?? '', candidate));
   }
-  return { events, bad, ...(lastId === undefined ? {} : { lastId }) };
+  const hasMore = offered.length > candidates.length;
+  return { events, bad, ...(lastId === undefined ? {} : { lastId }), ...(hasMore ? { hasMore } : {}) };
 }
 
 export function badEvent(id: string | undefined, detail: string, content: unknown): BadEvent {

@@ -4,8 +4,16 @@ import { EventFetchError, type Event, type Source } from './event.ts';
 import { EventStore, LockFactory, type Appended, type Batch } from './ports.ts';
 import { RoundRobinEventLoader } from './round-robin-event-loader.ts';
 
-function setUp(names: readonly string[], change: { locks?: LockFactory; store?: EventStore; overlap?: number } = {}) {
-  const time = new ManualTime();
+interface Change {
+  readonly locks?: LockFactory;
+  readonly store?: EventStore;
+  readonly overlap?: number;
+  readonly time?: ManualTime;
+  readonly gate?: MemoryGate;
+}
+
+function setUp(names: readonly string[], change: Change = {}) {
+  const time = change.time ?? new ManualTime();
   const sources = names.map((name) => sourceNamed(name, { overlap: change.overlap ?? 0 }));
   const parts = {
     sources,
@@ -61,6 +69,55 @@ test('a source that is locked or gated is passed over, and not asked', async () 
   expect(fetcher.asked).toHaveLength(1);
 });
 
+test('a source that keeps its answer for itself costs the others a moment, once', async () => {
+  /** Nothing takes long but the answer of `slow`. */
+  class ImpatientTime extends ManualTime {
+    override async sleep(ms: number): Promise<void> {
+      await new Promise((later) => setImmediate(later));
+      this.pass(ms);
+    }
+    override async within(ms: number, work: Promise<void>): Promise<boolean> {
+      const isOver = await Promise.race([work.then(() => true), new Promise<boolean>((later) => setTimeout(later, 20, false))]);
+      if (!isOver) this.pass(ms);
+      return isOver;
+    }
+  }
+  const time = new ImpatientTime();
+  const { fetcher, store, sources, another, log } = setUp(['slow', 'quick'], { time });
+  for (const { name } of sources) fetcher.offered.set(name, eventsFrom(1, 5000));
+  let answer = (): void => undefined;
+  fetcher.onTheWay = ({ name }) => (name === 'slow' ? new Promise<void>((resolve) => (answer = resolve)) : undefined);
+  const stop = { aborted: false };
+  const running = another().run(stop);
+  while (store.stored(sources[1]!).length < 5000) await new Promise((resolve) => setTimeout(resolve, 1));
+  expect([store.stored(sources[0]!).length, fetcher.asked.filter(({ source }) => source === 'slow').length]).toEqual([0, 1]);
+  stop.aborted = true;
+  answer();
+  await running;
+  // Told to stop, it ended what was under way.
+  expect(store.stored(sources[0]!)).toHaveLength(1000);
+  expect(log.kinds().at(-1)).toBe('appended');
+});
+
+test('a source others take care of is asked about less and less, until it is to be had', async () => {
+  const { loader, fetcher, locks, source, time } = setUp(['north']);
+  let asked = 0;
+  const tryAcquire = locks.tryAcquire.bind(locks);
+  locks.tryAcquire = (of) => ((asked += 1), tryAcquire(of));
+  fetcher.offered.set('north', eventsFrom(1, 1));
+  const lock = (await tryAcquire(source))!;
+  for (let round = 0; round < 100; round += 1) {
+    await loader.runOnce();
+    time.pass(100);
+  }
+  // In ten seconds: twice at once, then after 400, 800 and every 1,600 ms.
+  expect(asked).toBeGreaterThan(6);
+  expect(asked).toBeLessThan(11);
+  await lock.release();
+  time.pass(1600);
+  expect(await loader.runOnce()).toBe(true);
+});
+
 test('a source that fails is skipped with its lock released, and the others are loaded', async () => {
   const { loader, fetcher, locks, store, sources, log } = setUp(['dead', 'alive']);
   fetcher.failing.set('dead', new EventFetchError('SOURCE_FAILED', 'it answered 500'));
@@ -86,6 +143,30 @@ test('a dead source costs nothing: it rests, longer and longer, until it answers
   expect(await loader.runOnce()).toBe(true);
 });
 
+test('a source of nothing but junk rests like a dead one, once the junk is set aside', async () => {
+  const { loader, fetcher, store, source, time } = setUp(['junk']);
+  fetcher.offered.set('junk', [{ id: null, payload: 1 }]);
+  for (let round = 0; round < 60 * 5; round += 1) {
+    await loader.runOnce();
+    time.pass(200);
+  }
+  expect(fetcher.asked.length).toBeLessThan(14);
+  expect(store.quarantined(source)).toHaveLength(1);
+});
+
+test('junk that is met once more, and then no more, is no failure: another loader had read the file', async () => {
+  const { another, fetcher, log, time } = setUp(['file']);
+  fetcher.offered.set('file', [{ id: null, payload: 1 }]);
+  const other = another();
+  await other.runOnce();
+  time.pass(200);
+  await another().runOnce();
+  fetcher.offered.set('file', []);
+  time.pass(200);
+  await other.runOnce();
+  expect(log.kinds()).toEqual(['appended', 'appended', 'idle']);
+});
+
 test('a source that says we may not is not asked again for a minute', async () => {
   const { loader, fetcher, time } = setUp(['private']);
   fetcher.failing.set('private', new EventFetchError('SOURCE_FORBIDDEN', 'it answered 401'));
@@ -97,7 +178,12 @@ test('a source that says we may not is not asked again for a minute', async () =
 });
 
 test('after an idle round it sleeps 100 ms, after a busy one not at all', async () => {
-  const { loader, fetcher, time } = setUp(['north']);
+  const time = new ManualTime();
+  /** As the one in Redis: its own gap is known to a loader without asking. */
+  class KnowingGate extends MemoryGate {
+    override isKnownShut = (): boolean => time.now() < (fetcher.asked.at(-1)?.at ?? 0) + 200 && fetcher.asked.length > 0;
+  }
+  const { loader, fetcher } = setUp(['north'], { time, gate: new KnowingGate(time) });
   fetcher.offered.set('north', eventsFrom(1, 1));
   const begunAt = time.now();
   const stop = {

@@ -36,6 +36,25 @@ test.each<[string, ReturnType<typeof sifted>, Partial<ReturnType<typeof sifted>>
     { to: '2', events: '1,2', bad: ['EVENT_IMMUTABILITY_VIOLATION 2'] },
   ],
   ['more than asked for', sifted(of(4, 3, 2, 1), undefined, { limit: 2 }), { to: '2', events: '1,2' }],
+  [
+    'more bad ones than asked for: the lowest, and the cursor passes over no other',
+    sifted(
+      [4, 3, 2, 1].map((id) => ({ id, payload: 7 })),
+      undefined,
+      { limit: 2 },
+    ),
+    { to: '2', events: '', bad: ['EVENT_INVALID 2', 'EVENT_INVALID 1'] },
+  ],
+  [
+    'good and bad ones, together more than asked for',
+    sifted([...of(1, 3), { id: 2, payload: 7 }, { id: 4, payload: 7 }], undefined, { limit: 2 }),
+    { to: '2', events: '1', bad: ['EVENT_INVALID 2'] },
+  ],
+  [
+    'more without an id than asked for',
+    sifted([...of(1), ...[7, 8, 9].map((payload) => ({ id: null, payload }))], undefined, { limit: 2 }),
+    { to: '1', events: '1', bad: ['EVENT_INVALID undefined', 'EVENT_INVALID undefined'] },
+  ],
   ['a bad one at the end', sifted([...of(1), { id: 2, payload: 7 }]), { to: '2', events: '1', bad: ['EVENT_INVALID 2'] }],
   [
     'a bad one without an id',

@@ -23,14 +23,22 @@ export function sift(source: Source, cursor: string | undefined, fetched: Fetche
   const { once, repeated, changed } = withoutRepetitions(inOrder);
   const askedFrom = askFrom(source, cursor);
   const asked = once.filter(({ id }) => isBeyond(id, askedFrom));
-  // The lowest: were others kept, the cursor would pass over those that were not.
-  const events = asked.slice(0, limit);
   const unasked = once.filter(({ id }) => !isBeyond(id, askedFrom)).slice(0, limit);
-  const isCut = asked.length > limit;
-  const bad = [...fetched.bad, ...changed];
-  const badIds = isCut ? [] : bad.flatMap(({ id }) => (id === undefined ? [] : [id]));
+  const allBad = [...fetched.bad, ...changed];
+  // The lowest, good and bad together: were others kept, the cursor would pass over those that were not.
+  const last = source.ids === 'numbers' ? lastWithin(limit, [...asked, ...allBad]) : undefined;
+  const events = asked.filter(({ id }) => last === undefined || !beyond(id, last)).slice(0, limit);
+  const bad = allBad.filter(({ id }) => id === undefined || last === undefined || !beyond(id, last)).slice(0, limit);
+  const badIds = bad.flatMap(({ id }) => id ?? []);
   const to = source.ids === 'listed' ? (fetched.lastId ?? cursor) : greatest([...events.map(({ id }) => id), ...badIds], cursor);
   return { to, events, unasked, bad, repeated, gaps: source.ids === 'numbers' ? gapsIn(cursor, events, badIds) : 0 };
+}
+
+/** The id up to which there are as many as asked for; undefined where there are no more than that. */
+function lastWithin(limit: number, entries: readonly { readonly id: string | undefined }[]): string | undefined {
+  if (entries.length <= limit) return undefined;
+  const ids = entries.flatMap(({ id }) => id ?? []).toSorted(compare);
+  return ids.length > limit ? ids[limit - 1] : undefined;
 }
 
 function compare(a: string, b: string): number {

@@ -13,7 +13,8 @@ export interface StoreGround {
 const event = (id: number, payload: Record<string, unknown> = { n: id }): Event => new Event(String(id), payload);
 
 function batch(source: Source, change: Partial<Batch>): Batch {
-  return { source, from: undefined, to: undefined, fence: 1, events: [], unasked: [], bad: [], repeated: 0, gaps: 0, ...change };
+  const empty = { from: undefined, to: undefined, fence: 1, events: [], unasked: [], bad: [], repeated: 0, gaps: 0, isAll: true };
+  return { source, ...empty, ...change };
 }
 
 /** What every EventStore promises. */

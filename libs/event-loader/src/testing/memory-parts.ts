@@ -25,6 +25,10 @@ export class ManualTime extends LoaderTime {
     this.pass(ms);
     return Promise.resolve();
   }
+  async within(_ms: number, work: Promise<void>): Promise<boolean> {
+    await work;
+    return true;
+  }
   pass(ms: number): void {
     this.ms += ms;
   }

@@ -14,7 +14,7 @@ import { PostgresPurchaseWindows } from './postgres-purchase-windows.ts';
 import { PostgresSeatInventory } from './postgres-seat-inventory.ts';
 import type { GrantedTurns } from './redis-granted-turns.ts';
 import { SeatMaps } from './seat-maps.ts';
-import { SeatNews } from './seat-news.ts';
+import { SeatNews, tellGone } from './seat-news.ts';
 
 // Two processes sell one sector, each from its own memory: what the other took one hears of, or finds out by losing it.
 
@@ -177,6 +177,25 @@ test('seats that come back without a hold that ended are proposed again at once,
 test('and who is not told goes on without them: the control', async () => {
   const { best, next } = await seatComesBack(false);
   expect(next).not.toContain(best);
+});
+
+test('who only tells that seats are blocked is heard, and is no seller: nobody shares with it, nothing of it is missed', async () => {
+  const one = openProcess();
+  await one.hold();
+  const free = (await dataSource.query(`select id from seats where status = 'available' order by rank limit 20`)) as {
+    id: string;
+  }[];
+  const seatIds = free.map(({ id }) => id);
+  await dataSource.query(`update seats set status = 'blocked' where id = any($1::uuid[])`, [seatIds]);
+  let missed = 0;
+  one.news.listen({ taken: () => undefined, freed: () => undefined, missedSome: () => (missed += 1) });
+  for (const part of [seatIds.slice(0, 10), seatIds.slice(10)]) tellGone(publisher, { [sector.id]: part });
+  await heard();
+  const before = one.asked.times;
+  const { seats } = await one.hold();
+  // The first proposal was one that could be had.
+  expect([one.asked.times - before, one.news.share(), missed]).toEqual([1, undefined, 0]);
+  expect(seats.map(({ seatId }) => seatId).filter((seatId) => seatIds.includes(seatId))).toEqual([]);
 });
 
 test('news that were lost are made up for by a look', async () => {

@@ -23,6 +23,19 @@ const message = z.object({
   freed: z.array(z.string()).default([]),
 });
 
+type News = z.infer<typeof message>;
+
+/** The number of news of one who does not sell: it shares no seats with anybody, and none of its news can be missed. */
+const NO_SELLER = 0;
+/** Until somebody looks at the sector for another reason. */
+const FOR_LONG_MS = 365 * 24 * 3_600_000;
+
+/** Seats that went another way than by a hold: blocked. */
+export function tellGone(publisher: RedisConnection, gone: Readonly<Record<string, readonly string[]>>): void {
+  const text = JSON.stringify({ from: newId(), number: NO_SELLER, until: Date.now() + FOR_LONG_MS, taken: gone });
+  publisher.publish(CHANNEL, text).catch(() => undefined);
+}
+
 export interface SeatNewsListener {
   /** Another process holds these seats now. */
   taken(sectorId: string, seatIds: readonly string[], until: number): void;
@@ -103,12 +116,16 @@ export class SeatNews implements SeatsFreed {
     if (text.startsWith(`{"from":"${this.id}"`)) return;
     const news = parsed(text);
     if (!news) return;
-    const known = this.peers.get(news.from);
-    this.peers.set(news.from, { number: news.number, heardAt: Date.now() });
-    if (!news.taken || news.number !== (known?.number ?? 0) + 1) this.missed();
+    if (news.number !== NO_SELLER) this.meet(news);
     for (const [sectorId, seatIds] of Object.entries(news.taken ?? {}))
       for (const listener of this.listeners) listener.taken(sectorId, seatIds, news.until);
     for (const sectorId of news.freed) for (const listener of this.listeners) listener.freed(sectorId);
+  }
+
+  private meet({ from, number, taken }: News): void {
+    const known = this.peers.get(from);
+    this.peers.set(from, { number, heardAt: Date.now() });
+    if (!taken || number !== (known?.number ?? 0) + 1) this.missed();
   }
 
   private missed(): void {
@@ -116,7 +133,7 @@ export class SeatNews implements SeatsFreed {
   }
 }
 
-function parsed(text: string): z.infer<typeof message> | undefined {
+function parsed(text: string): News | undefined {
   try {
     return message.safeParse(JSON.parse(text)).data;
   } catch {

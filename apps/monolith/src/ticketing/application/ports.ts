@@ -30,6 +30,20 @@ export abstract class Tickets {
   abstract find(ticketId: string, userId: string): Promise<Ticket | undefined>;
 }
 
+export interface ScannedTicket {
+  readonly id: string;
+  readonly matchId: string;
+  readonly status: TicketStatus;
+  readonly serial: number;
+}
+
+/** Tickets as a gate sees them: whose they are does not matter. */
+export abstract class ScannedTickets {
+  /** Locked until the transaction ends. */
+  abstract lock(tx: Transaction, ticketId: string): Promise<ScannedTicket | undefined>;
+  abstract use(tx: Transaction, ticketId: string): Promise<void>;
+}
+
 /** The key of the house, behind which the private half stays. */
 export abstract class TicketSigner {
   /** Tells scanners which public key to check with. */

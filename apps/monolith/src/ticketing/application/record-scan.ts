@@ -1,0 +1,56 @@
+import type { Conflict, EffectOutcome, LoadedEffect } from '#application/loaded-effect';
+import type { TransactionManager } from '#application/transaction-manager';
+import type { TicketClaims } from '#domain/ticketing/ticket-code';
+import type { ScannedTicket, ScannedTickets } from './ports.ts';
+import type { TicketCodes } from './ticket-codes.ts';
+
+export interface RecordScanCommand {
+  readonly code: string;
+  readonly matchId: string;
+  readonly gate: string;
+  readonly scannedAt: string;
+  readonly admitted: boolean;
+}
+
+/**
+ * A gate let somebody in, or did not, and tells so afterwards. Who went in by a living ticket has used it. Who went in by
+ * anything else is in the stadium all the same: that is a conflict, and nothing else changes.
+ */
+export class RecordScan {
+  constructor(
+    private readonly transactions: TransactionManager,
+    private readonly tickets: ScannedTickets,
+    private readonly codes: TicketCodes,
+  ) {}
+
+  execute(scan: RecordScanCommand, effect: LoadedEffect): Promise<EffectOutcome> {
+    const claims = scan.admitted ? this.codes.read(scan.code) : undefined;
+    return this.transactions.run(async (tx) => {
+      if (!(await effect.begin(tx))) return { conflicts: [] };
+      const ticket = claims && (await this.tickets.lock(tx, claims.ticketId));
+      const conflict = scan.admitted ? conflictOf(scan, claims, ticket) : undefined;
+      if (ticket && scan.admitted && !conflict) await this.tickets.use(tx, ticket.id);
+      const outcome = { conflicts: conflict ? [conflict] : [] };
+      await effect.end(tx, outcome);
+      return outcome;
+    });
+  }
+}
+
+function conflictOf(
+  { matchId, gate, scannedAt }: RecordScanCommand,
+  claims: TicketClaims | undefined,
+  ticket: ScannedTicket | undefined,
+): Conflict | undefined {
+  const conflict = (code: Conflict['code'], why: string): Conflict => ({
+    subject: claims?.ticketId ?? 'code',
+    code,
+    detail: `let in at ${gate}, ${scannedAt}: ${why}`,
+  });
+  if (!claims) return conflict('CODE_FORGED', 'the code is not ours');
+  if (!ticket) return conflict('TICKET_UNKNOWN', 'there is no such ticket');
+  if (ticket.matchId !== matchId) return conflict('TICKET_OF_ANOTHER_MATCH', `the ticket is for match ${ticket.matchId}`);
+  if (ticket.status === 'used') return conflict('TICKET_USED', 'somebody went in by this ticket before');
+  if (ticket.status !== 'valid' || ticket.serial !== claims.serial) return conflict('TICKET_DEAD', `it was ${ticket.status}`);
+  return undefined;
+}

@@ -1,0 +1,24 @@
+import type { EffectOutcome, LoadedEffect } from '#application/loaded-effect';
+import { gateScan } from '#contracts/gate-scans';
+import { RequestRefused } from '#platform/http/request-refused';
+import type { RecordScan } from '../application/record-scan.ts';
+import { GateLogDesk } from '../gate-log.api.ts';
+
+/** What the event loader fetched from the gates. */
+export class LoadedGateScans extends GateLogDesk {
+  constructor(private readonly recordScan: RecordScan) {
+    super();
+  }
+
+  async hear(loaded: unknown, effect: LoadedEffect): Promise<EffectOutcome> {
+    const parsed = gateScan.safeParse(loaded);
+    if (!parsed.success) {
+      const [issue] = parsed.error.issues;
+      throw new RequestRefused('VALIDATION_FAILED', {
+        detail: `This is no gate scan: ${issue?.path.join('.')} ${issue?.message}`,
+      });
+    }
+    const { code, match_id: matchId, gate, scanned_at: scannedAt, admitted } = parsed.data;
+    return this.recordScan.execute({ code, matchId, gate, scannedAt, admitted }, effect);
+  }
+}

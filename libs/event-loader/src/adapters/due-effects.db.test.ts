@@ -1,0 +1,152 @@
+import { PostgresTransactionManager } from '#platform/postgres/transaction-manager';
+import { openDatabase } from '#platform/postgres/database';
+import { inside } from '#platform/postgres/transaction';
+import { createLogger } from '#platform/logging/logger';
+import { createTestDatabase, type TestDatabase } from '#testing/test-database';
+import type { DataSource } from 'typeorm';
+import { MemoryLocks } from '../testing/memory-parts.ts';
+import { DueEffects, type Consumer } from './due-effects.ts';
+import { DueEvents } from './due-events.ts';
+import { openLoaderPools, type LoaderPools } from './postgres-event-store.ts';
+import { readStatus } from './loader-status.ts';
+
+// Loaded events and those who act upon them: here one that only counts.
+
+let database: TestDatabase;
+let dataSource: DataSource;
+let pools: LoaderPools;
+let transactions: PostgresTransactionManager;
+const logger = createLogger({ service: 'test', level: 'silent' });
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  dataSource = await openDatabase({ url: database.url, name: 'test', poolSize: 8 });
+  pools = openLoaderPools(database.url);
+  transactions = new PostgresTransactionManager(dataSource, { deadlineMs: 20_000 });
+  await pools.look.query('create table counted (event_id text not null)');
+});
+afterAll(async () => {
+  await Promise.all([pools.close(), dataSource.destroy()]);
+  await database.drop();
+});
+beforeEach(() => pools.look.query('truncate loaded_events, loaded_events_due, loaded_conflicts, counted, loader_sources'));
+
+async function loaded(count: number, feeds = 'counting'): Promise<void> {
+  await pools.look.query(`insert into loader_sources (source) values ('gate')`);
+  await pools.look.query(
+    `insert into loaded_events (source, event_id, payload) select 'gate', n::text, jsonb_build_object('n', n) from generate_series(1, $1) n`,
+    [count],
+  );
+  await pools.look.query(
+    `insert into loaded_events_due (source, event_id, feeds) select 'gate', n::text, $2 from generate_series(1, $1) n`,
+    [count, feeds],
+  );
+}
+
+/** Counts each event, in the transaction in which its note goes; a careless one does not look whether it has. */
+function counting(change: { careless?: boolean; crashOn?: number } = {}): Consumer {
+  return {
+    isFinal: (error) => (error as Error).message === 'no such event',
+    async act(payload, effect) {
+      const { n } = payload as { n: number };
+      if (n < 0) throw new Error('no such event');
+      return transactions.run(async (tx) => {
+        const isDue = await effect.begin(tx);
+        if (!isDue && !change.careless) return { conflicts: [] };
+        await inside(tx).rows('insert into counted values ($1)', [String(n)]);
+        await effect.end(tx, { conflicts: [] });
+        if (n === change.crashOn) throw new Error('crashed before the commit');
+        return { conflicts: [] };
+      });
+    },
+  };
+}
+
+/** Four loaders at once, with nothing between them but the database. */
+async function actAtOnce(consumer: Consumer): Promise<void> {
+  const effects = Array.from(
+    { length: 4 },
+    () => new DueEffects(new DueEvents(pools.look), new Map([['counting', consumer]]), new MemoryLocks(false), logger),
+  );
+  await Promise.all(effects.map((one) => one.runOnce()));
+}
+
+async function counted(): Promise<{ rows: number; events: number }> {
+  const { rows } = await pools.look.query<{ rows: number; events: number }>(
+    'select count(*)::int as rows, count(distinct event_id)::int as events from counted',
+  );
+  return rows[0]!;
+}
+
+const status = async () => (await readStatus(async (sql) => (await pools.look.query(sql)).rows))[0];
+
+test('four act upon the same forty events at once: each has its effect once', async () => {
+  await loaded(40);
+  await actAtOnce(counting());
+  expect(await counted()).toEqual({ rows: 40, events: 40 });
+  expect(await status()).toMatchObject({ due: 0, parked: 0 });
+}, 30_000);
+
+test('negative control, nobody looks whether the event has acted: it acts again', async () => {
+  await loaded(40);
+  await actAtOnce(counting({ careless: true }));
+  expect((await counted()).rows).toBeGreaterThan(40);
+}, 30_000);
+
+test('an effect that does not commit leaves its event due, and those behind it act', async () => {
+  await loaded(3);
+  await actAtOnce(counting({ crashOn: 2 }));
+  expect(await counted()).toEqual({ rows: 2, events: 2 });
+  expect(await status()).toMatchObject({ due: 1, parked: 0 });
+  await pools.look.query('update loaded_events_due set due_at = now()');
+  await actAtOnce(counting());
+  expect(await counted()).toEqual({ rows: 3, events: 3 });
+});
+
+test('what can never act is set aside at once; what fails goes on being tried, ten times', async () => {
+  await loaded(2);
+  await pools.look.query(`update loaded_events set payload = '{"n": -1}' where event_id = '1'`);
+  const effects = new DueEffects(
+    new DueEvents(pools.look),
+    new Map([['counting', counting({ crashOn: 2 })]]),
+    new MemoryLocks(),
+    logger,
+  );
+  for (let attempt = 0; attempt < 12; attempt += 1) {
+    await effects.runOnce();
+    await pools.look.query('update loaded_events_due set due_at = now()');
+  }
+  const { rows } = await pools.look.query(
+    'select event_id, attempts, parked_at is not null as parked from loaded_events_due order by 1',
+  );
+  expect(rows).toEqual([
+    { event_id: '1', attempts: 1, parked: true },
+    { event_id: '2', attempts: 10, parked: true },
+  ]);
+});
+
+test('put off, it acts again when it said; a conflict that is told anew is the same one, and one no longer told is resolved', async () => {
+  await loaded(1);
+  let seats = ['a', 'b'];
+  const consumer: Consumer = {
+    isFinal: () => false,
+    act: (_payload, effect) =>
+      transactions.run(async (tx) => {
+        if (!(await effect.begin(tx))) return { conflicts: [] };
+        const conflicts = seats.map((subject) => ({ subject, code: 'SEAT_HELD' as const, detail: 'held' }));
+        const outcome = { conflicts, ...(seats.length > 0 ? { again: new Date(Date.now() + 60_000) } : {}) };
+        await effect.end(tx, outcome);
+        return outcome;
+      }),
+  };
+  const effects = new DueEffects(new DueEvents(pools.look), new Map([['counting', consumer]]), new MemoryLocks(), logger);
+  expect(await effects.runOnce()).toBe(1);
+  expect(await effects.runOnce()).toBe(0);
+  expect(await status()).toMatchObject({ due: 1, conflicts: 2 });
+  for (const left of [['b'], []]) {
+    seats = left;
+    await pools.look.query('update loaded_events_due set due_at = now()');
+    expect(await effects.runOnce()).toBe(1);
+    expect(await status()).toMatchObject({ due: left.length, conflicts: left.length });
+  }
+});

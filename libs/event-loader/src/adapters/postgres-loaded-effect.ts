@@ -1,0 +1,49 @@
+import { LoadedEffect, type EffectOutcome } from '#application/loaded-effect';
+import type { Transaction } from '#application/transaction-manager';
+import { inside } from '#platform/postgres/transaction';
+
+/** The row that says the event is due is the note: it goes, or is put off, in the transaction of the effect. */
+export class PostgresLoadedEffect extends LoadedEffect {
+  constructor(
+    readonly source: string,
+    readonly eventId: string,
+  ) {
+    super();
+  }
+
+  async begin(tx: Transaction): Promise<boolean> {
+    const rows = await inside(tx).rows('select 1 from loaded_events_due where source = $1 and event_id = $2 for update', [
+      this.source,
+      this.eventId,
+    ]);
+    return rows.length > 0;
+  }
+
+  async end(tx: Transaction, { conflicts, again }: EffectOutcome): Promise<void> {
+    const { source, eventId } = this;
+    const subjects = conflicts.map(({ subject }) => subject);
+    await inside(tx).rows(
+      `update loaded_conflicts set resolved_at = now()
+       where source = $1 and event_id = $2 and resolved_at is null and subject <> all($3::text[])`,
+      [source, eventId, subjects],
+    );
+    if (conflicts.length > 0) {
+      await inside(tx).rows(
+        `insert into loaded_conflicts as known (source, event_id, subject, code, detail)
+         select $1, $2, subject, code, detail from jsonb_to_recordset($3::jsonb) as c(subject text, code text, detail text)
+         on conflict (source, event_id, subject) do update set code = excluded.code, detail = excluded.detail,
+           resolved_at = case when known.code = excluded.code then known.resolved_at end`,
+        [source, eventId, JSON.stringify(conflicts)],
+      );
+    }
+    if (again) {
+      await inside(tx).rows('update loaded_events_due set due_at = $3 where source = $1 and event_id = $2', [
+        source,
+        eventId,
+        again,
+      ]);
+    } else {
+      await inside(tx).rows('delete from loaded_events_due where source = $1 and event_id = $2', [source, eventId]);
+    }
+  }
+}

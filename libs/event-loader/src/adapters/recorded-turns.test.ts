@@ -1,0 +1,62 @@
+import { createLogger } from '#platform/logging/logger';
+import type pg from 'pg';
+import { EventFetchError } from '../core/event.ts';
+import type { Turn } from '../core/ports.ts';
+import { sourceNamed } from '../testing/sources.ts';
+import { RecordedTurns } from './recorded-turns.ts';
+
+function setUp() {
+  const lines: { level: string; source: string; reason: string }[] = [];
+  const noted: unknown[][] = [];
+  const pool = { query: (_sql: string, values: unknown[]) => Promise.resolve(void noted.push(values)) } as unknown as pg.Pool;
+  const logger = createLogger({
+    service: 'test',
+    level: 'info',
+    destination: { write: (line) => void lines.push(JSON.parse(line)) },
+  });
+  return { turns: new RecordedTurns(pool, logger), lines, noted };
+}
+
+const failed = (code: EventFetchError['code'], detail: string): Turn => ({
+  kind: 'failed',
+  error: new EventFetchError(code, detail),
+});
+
+test.each([
+  ['SOURCE_FAILED', 'warn'],
+  ['SOURCE_TIMEOUT', 'warn'],
+  ['SOURCE_BAD_FORMAT', 'warn'],
+  // It waits for people.
+  ['SOURCE_FORBIDDEN', 'error'],
+] as const)('%s is told at level %s, and stands in the row of its source', async (code, level) => {
+  const { turns, lines, noted } = setUp();
+  await turns.heard(sourceNamed('north'), failed(code, 'as it was'));
+  expect(lines).toMatchObject([{ level, source: 'north', reason: `${code}: as it was` }]);
+  expect(noted).toEqual([['north', `${code}: as it was`]]);
+});
+
+test('what looks like a credential is told nowhere', async () => {
+  const { turns, lines, noted } = setUp();
+  await turns.heard(sourceNamed('north'), failed('SOURCE_FAILED', 'it answered: Bearer canary-1234'));
+  expect(JSON.stringify([lines, noted])).not.toContain('canary');
+});
+
+test('told to stop is no failure', async () => {
+  const { turns, lines, noted } = setUp();
+  await turns.heard(sourceNamed('north'), failed('SOURCE_STOPPED', 'told to stop'));
+  expect([lines, noted, turns.sum.failed]).toEqual([[], [], 0]);
+});
+
+test('a source that sends too much is told of once a minute', async () => {
+  const { turns, lines } = setUp();
+  const turn: Turn = { kind: 'appended', stored: 1000, refused: 0, quarantined: 0, left: 500 };
+  await turns.heard(sourceNamed('north'), turn);
+  await turns.heard(sourceNamed('north'), turn);
+  expect(lines).toMatchObject([{ level: 'warn', reason: 'SOURCE_OVERSEND', left: 500 }]);
+});
+
+test('events that were set aside are told of', async () => {
+  const { turns, lines } = setUp();
+  await turns.heard(sourceNamed('north'), { kind: 'appended', stored: 0, refused: 0, quarantined: 2 });
+  expect(lines).toMatchObject([{ level: 'warn', source: 'north', quarantined: 2 }]);
+});
