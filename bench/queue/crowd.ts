@@ -8,6 +8,13 @@ const SCRIPT = path.join(import.meta.dirname, 'fans.ts');
 const PER_PROCESS = 10_000;
 const PATIENCE_MS = 180_000;
 
+/** Each process of fans comes from an address nobody came from lately. */
+let nextAddress = Math.floor(Math.random() * 60_000);
+function ownAddress(): string {
+  nextAddress += 1;
+  return `127.${1 + (Math.floor(nextAddress / 250) % 250)}.0.${2 + (nextAddress % 250)}`;
+}
+
 /** Sockets of fans in processes of their own. */
 export class Crowd {
   readonly #children: ChildProcess[] = [];
@@ -17,19 +24,19 @@ export class Crowd {
 
   /** `targets`: port and path of each socket. */
   static async connect(targets: readonly { port: number; path: string }[], atOnce = 100): Promise<Crowd & { seconds: number }> {
-    const groups = Map.groupBy(
-      targets.map((target, at) => ({ ...target, group: `${target.port} ${Math.floor(at / PER_PROCESS)}` })),
-      ({ group }) => group,
+    const ofPort = Map.groupBy(targets, ({ port }) => port).values();
+    const groups = [...ofPort].flatMap((all) =>
+      Array.from({ length: Math.ceil(all.length / PER_PROCESS) }, (_, at) => all.slice(at * PER_PROCESS, (at + 1) * PER_PROCESS)),
     );
     const crowd = new Crowd();
     const connected = await Promise.all(
-      [...groups.values()].map(async (group, at) => {
+      groups.map(async (group) => {
         const child = fork(SCRIPT, [], { stdio: LOGS_TO_STDERR });
         crowd.#children.push(child);
         crowd.#sizes.push(group.length);
         const paths = group.map((target) => target.path);
-        const localAddress = `127.0.0.${2 + (at % 8)}`;
-        return crowd.ask(child, { say: 'connect', port: group[0]!.port, paths, localAddress, atOnce }, 'connected');
+        const order = { say: 'connect', port: group[0]!.port, paths, localAddress: ownAddress(), atOnce } as const;
+        return crowd.ask(child, order, 'connected');
       }),
     );
     const refused = connected.reduce((sum, one) => sum + one.refused, 0);

@@ -5,7 +5,10 @@ export interface ConnectOrder {
   readonly say: 'connect';
   readonly port: number;
   readonly paths: readonly string[];
-  /** One source address has some 28,000 ports. */
+  /**
+   * Its own, with ports below those the system hands out: a port that was bound is lost for 60 s after its socket to everybody
+   * on the machine, and 28,000 are soon gone.
+   */
   readonly localAddress: string;
   /** Handshakes under way at once. */
   readonly atOnce: number;
@@ -57,9 +60,12 @@ function readFrames(socket: Socket, bytes: Buffer): Buffer {
   return bytes.subarray(at);
 }
 
+const FIRST_LOCAL_PORT = 10_000;
+let nextLocalPort = FIRST_LOCAL_PORT;
+
 function open({ port, localAddress }: ConnectOrder, path: string): Promise<boolean> {
   return new Promise((resolve) => {
-    const socket = connect({ port, host: '127.0.0.1', localAddress });
+    const socket = connect({ port, host: '127.0.0.1', localAddress, localPort: nextLocalPort++ });
     socket.setNoDelay(true);
     let rest: Buffer = Buffer.alloc(0);
     let isOpen = false;

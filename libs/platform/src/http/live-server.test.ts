@@ -196,3 +196,14 @@ test('closing does not wait for connections that are kept for later', async () =
   await gone;
   expect(Date.now() - started).toBeLessThan(1000);
 });
+
+test('nor for those that have never asked anything, or have only begun to', async () => {
+  const [silent, slow] = [net.connect(port, '127.0.0.1'), net.connect(port, '127.0.0.1')];
+  slow.write('GET /now');
+  const gone = Promise.all([silent, slow].map((socket) => new Promise((resolve) => socket.once('close', resolve))));
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  const started = Date.now();
+  await app.close();
+  await gone;
+  expect(Date.now() - started).toBeLessThan(1000);
+});

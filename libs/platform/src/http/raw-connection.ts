@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
+import type { FastifyInstance } from 'fastify';
 import { toProblem } from './problem.ts';
 import { RequestRefused } from './request-refused.ts';
 
@@ -12,6 +13,26 @@ export const slowClients = {
   requestTimeout: 15_000,
   http: { headersTimeout: 10_000, requestTimeout: 15_000, connectionsCheckingInterval: 5000 },
 } as const;
+
+/**
+ * HTTP clients open connections for later, and some people open them for nothing. To Node one that has never asked anything
+ * is not idle: closing would wait for it until the whole drain is cut off.
+ */
+export function dropTheSilentAtTheEnd(fastify: FastifyInstance): void {
+  const silent = new Set<Socket>();
+  function forget(this: Socket): void {
+    silent.delete(this);
+  }
+  fastify.server.on('connection', (socket: Socket) => {
+    silent.add(socket);
+    socket.on('close', forget);
+  });
+  fastify.server.on('request', ({ socket }) => silent.delete(socket));
+  fastify.addHook('preClose', (done) => {
+    for (const socket of silent) socket.destroy();
+    done();
+  });
+}
 
 function refusalFor(code: string | undefined): RequestRefused {
   if (code === 'HPE_HEADER_OVERFLOW') return new RequestRefused('HEADERS_TOO_LARGE');
