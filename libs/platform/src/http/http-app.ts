@@ -12,7 +12,7 @@ import type { IdentifyCaller } from './identity.ts';
 import { answerProblem, ProblemFilter } from './problem.filter.ts';
 import { RequestRefused } from './request-refused.ts';
 import { asValidationFailed } from './schema-issues.ts';
-import { answerUnparsable, dropTheSilentAtTheEnd, slowClients } from './raw-connection.ts';
+import { answerUnparsable, leaveNobodyAtTheEnd, slowClients } from './raw-connection.ts';
 import { keepRouteTable } from './route-table.ts';
 
 declare module 'fastify' {
@@ -76,7 +76,7 @@ export async function createHttpApp(module: Type | DynamicModule, options: HttpA
   keepRouteTable(fastify);
   registerBodyParsers(fastify);
   boundBodies(fastify);
-  dropTheSilentAtTheEnd(fastify);
+  leaveNobodyAtTheEnd(fastify);
   answerTheOverdue(fastify, Math.ceil(options.requestDeadlineMs * PAST_DEADLINE));
   requireDeclaredAccess(fastify, options.publicPrefixes ?? []);
   followRequests(adapter, fastify, options.requestDeadlineMs);

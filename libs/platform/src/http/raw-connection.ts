@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { STATUS_CODES } from 'node:http';
+import { STATUS_CODES, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { toProblem } from './problem.ts';
@@ -14,22 +14,26 @@ export const slowClients = {
   http: { headersTimeout: 10_000, requestTimeout: 15_000, connectionsCheckingInterval: 5000 },
 } as const;
 
+const LOOK_FOR_THE_LAST_MS = 50;
+
 /**
- * HTTP clients open connections for later, and some people open them for nothing. To Node one that has never asked anything
- * is not idle: closing would wait for it until the whole drain is cut off.
+ * HTTP clients open connections for later, and some people open them for nothing. To Node one that has not asked anything yet
+ * is not idle, and closing would wait for it until the whole drain is cut off. So once nothing runs any more, all go. Requests
+ * are counted, not connections: a pod has 19,000 of those, and two kilobytes for each were lost to a list of them.
  */
-export function dropTheSilentAtTheEnd(fastify: FastifyInstance): void {
-  const silent = new Set<Socket>();
-  function forget(this: Socket): void {
-    silent.delete(this);
-  }
-  fastify.server.on('connection', (socket: Socket) => {
-    silent.add(socket);
-    socket.on('close', forget);
+export function leaveNobodyAtTheEnd(fastify: FastifyInstance): void {
+  const { server } = fastify;
+  let running = 0;
+  const isOver = (): void => {
+    running -= 1;
+  };
+  server.on('request', (_request, response: ServerResponse) => {
+    running += 1;
+    response.once('close', isOver);
   });
-  fastify.server.on('request', ({ socket }) => silent.delete(socket));
   fastify.addHook('preClose', (done) => {
-    for (const socket of silent) socket.destroy();
+    const timer = setInterval(() => running === 0 && server.closeAllConnections(), LOOK_FOR_THE_LAST_MS).unref();
+    server.once('close', () => clearInterval(timer));
     done();
   });
 }
