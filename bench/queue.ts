@@ -83,7 +83,7 @@ interface Ground extends Scale {
   readonly servers: OwnServers;
 }
 
-/** So many rounds of something beside its yardstick; the yardstick goes first and last, so that a trend harms neither. */
+/** So many rounds of something beside its yardstick. */
 async function rounds<T>(count: number, once: () => Promise<T>): Promise<T[]> {
   const results: T[] = [];
   for (let round = 0; round < count; round += 1) results.push(await once());
@@ -176,7 +176,8 @@ async function memory({ core, redisUrl, memorySockets, rounds: times }: Ground):
 async function many({ core, redisUrl, manySockets }: Ground): Promise<Figure[]> {
   if (manySockets === 0) return [];
   const run = await measureMany(core, redisUrl, manySockets);
-  const detail = `${run.processes} processes, ${whole(run.connectsPerSecond)} connects/s`;
+  const collected = `${run.collectedGigabytes.toFixed(2)} GB after a full collection`;
+  const detail = `${run.processes} processes, ${collected}, ${whole(run.connectsPerSecond)} connects/s`;
   const what = `${whole(manySockets)} sockets:`;
   return [
     { what: `${what} memory of the servers`, values: [run.gigabytes], unit: 'GB', floor: 1.5, aim: 1, isCost: true, detail },

@@ -24,13 +24,13 @@ export class Crowd {
 
   /** `targets`: port and path of each socket. */
   static async connect(targets: readonly { port: number; path: string }[], atOnce = 100): Promise<Crowd & { seconds: number }> {
-    const groups = Map.groupBy(
-      targets.map((target, at) => ({ ...target, group: `${target.port} ${Math.floor(at / PER_PROCESS)}` })),
-      ({ group }) => group,
+    const ofPort = Map.groupBy(targets, ({ port }) => port).values();
+    const groups = [...ofPort].flatMap((all) =>
+      Array.from({ length: Math.ceil(all.length / PER_PROCESS) }, (_, at) => all.slice(at * PER_PROCESS, (at + 1) * PER_PROCESS)),
     );
     const crowd = new Crowd();
     const connected = await Promise.all(
-      [...groups.values()].map(async (group) => {
+      groups.map(async (group) => {
         const child = fork(SCRIPT, [], { stdio: LOGS_TO_STDERR });
         crowd.#children.push(child);
         crowd.#sizes.push(group.length);

@@ -8,11 +8,13 @@ import { redisLost } from './scenarios/redis-lost.ts';
 import { replicaFrozen } from './scenarios/replica-frozen.ts';
 import { replicaKilled } from './scenarios/replica-killed.ts';
 import { sameKeyStuck } from './scenarios/same-key-stuck.ts';
+import { turnsUnheard } from './scenarios/turns-unheard.ts';
 
 export const scenarios: readonly Scenario[] = [
   checkoutKilled(1),
   sameKeyStuck({ lockedMs: 45_000, forgets: false }),
   commitUnanswered(200),
+  turnsUnheard({ fans: 200, cuts: 3, downMs: 10_000 }),
   databaseKilled({ buyers: 12 }),
   redisLost({ buyers: 12, flushes: 20, downMs: 20_000 }),
   hotRow({ buyers: 16, lockedMs: 45_000, delayMs: 50 }),

@@ -1,6 +1,7 @@
 import { queueKeys } from '#contracts/queue-keys';
+import { TcpProxy } from '#testing/tcp-proxy';
 import { randomUUID } from 'node:crypto';
-import { grantTurn, putOnSale, type MatchOnSale } from '../testing/whole-monolith.ts';
+import { grantTurn, openMonolith, putOnSale, type MatchOnSale } from '../testing/whole-monolith.ts';
 import { openBoxOffice, type BoxOffice, type OpenBoxOffice } from './testing/box-office.ts';
 
 let opened: OpenBoxOffice;
@@ -104,6 +105,34 @@ describe('an open turn', () => {
     expect(await office.rows(`select user_id from purchase_windows where session_token = 'st_only-in-redis'`)).toEqual([
       { user_id: as },
     ]);
+  });
+
+  test('nobody can look up because Redis is away is not refused: 503, and the same again when it is back', async () => {
+    const proxy = await TcpProxy.inFrontOf(opened.settings.REDIS_URL);
+    const replica = await openMonolith({ ...opened.settings, REDIS_URL: proxy.url });
+    try {
+      await inRedis('st_of-a-bad-moment');
+      const known = await grant(1200, match.id, randomUUID());
+      const [{ user_id: other } = { user_id: '' }] = await office.rows<{ user_id: string }>(
+        `select user_id from purchase_windows where session_token = $1`,
+        [known],
+      );
+      const hold = (userId: string, turn: string) =>
+        replica.call('POST', `/api/v1/matches/${match.id}/reservations`, {
+          as: userId,
+          headers: { 'x-purchase-session': turn },
+          body: { sector_id: match.sectors[0]!.id, quantity: 1 },
+        });
+      proxy.refuse();
+      const [unknown, ofOther] = await Promise.all([hold(as, 'st_of-a-bad-moment'), hold(other, known)]);
+      expect([unknown.status, unknown.json.code, ofOther.status]).toEqual([503, 'DEPENDENCY_UNAVAILABLE', 201]);
+      proxy.restore();
+      await new Promise((resolve) => setTimeout(resolve, 1000));
+      expect((await hold(as, 'st_of-a-bad-moment')).status).toBe(201);
+    } finally {
+      await replica.close();
+      await proxy.close();
+    }
   });
 
   test('goes on in a paused sale, and not in a closed one', async () => {

@@ -13,6 +13,7 @@ import { LiveFans } from './application/live-fans.ts';
 import { LookUpPlace } from './application/look-up-place.ts';
 import { MoveLine } from './application/move-line.ts';
 import { ConnectedPlaces, LineMovement, Links, Receipts, WaitingLines } from './application/ports.ts';
+import { SignsOfLife } from './application/signs-of-life.ts';
 import { TellFans } from './application/tell-fans.ts';
 import { AdmissionSchedule } from './inbound/admission.schedule.ts';
 import { ConnectionBudget } from './inbound/connection-budget.ts';
@@ -107,7 +108,8 @@ function configured(settings: QueueServiceConfig, budget: ConnectionBudget): Pro
     },
     {
       provide: TellFans,
-      useFactory: (places: ConnectedPlaces, live: LiveFans, links: Links) => new TellFans(places, live, links, config, podId),
+      useFactory: (places: ConnectedPlaces, live: LiveFans, links: Links) =>
+        new TellFans(places, live, links, config, new SignsOfLife(places, live, config.presenceMs, podId)),
       inject: [ConnectedPlaces, LiveFans, Links],
     },
   ];

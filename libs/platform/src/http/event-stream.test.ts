@@ -10,7 +10,8 @@ const open = new Set<EventStream>();
 
 beforeAll(async () => {
   app = fastify();
-  app.get('/stream', (request, reply) => {
+  app.get('/stream', async (request, reply) => {
+    await pause((request.query as { after?: number }).after ?? 0);
     void reply.header('x-from-a-hook', 'yes');
     const stream = EventStream.open(request, reply, (closed) => void open.delete(closed));
     if (stream) open.add(stream);
@@ -41,6 +42,15 @@ test('keeps the headers of the hooks, and is events, comments and a good-bye', a
   await until(() => open.size === 0);
   expect(open.size).toBe(0);
   stream?.send('too late');
+});
+
+test('a reader who is gone before it begins is not kept for ever', async () => {
+  const socket = connect(port, '127.0.0.1');
+  socket.write('GET /stream?after=100 HTTP/1.1\r\nHost: x\r\n\r\n');
+  await pause(30);
+  socket.resetAndDestroy();
+  await pause(150);
+  expect(open.size).toBe(0);
 });
 
 test('HEAD is answered and opens nothing', async () => {

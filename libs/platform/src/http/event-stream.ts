@@ -10,12 +10,14 @@ const RETRY_MS = 3000;
 export class EventStream {
   private constructor(private readonly response: ServerResponse) {}
 
-  /** Takes the answer out of Fastify's hands, with the headers its hooks have set. Undefined for HEAD, which is answered by that. */
+  /** Takes the answer out of Fastify's hands, with the headers its hooks have set. Undefined for HEAD, which is answered by that, and for who is gone. */
   static open(request: FastifyRequest, reply: FastifyReply, whenClosed: (stream: EventStream) => void): EventStream | undefined {
     const headers = { ...reply.getHeaders(), 'content-type': 'text/event-stream', 'x-accel-buffering': 'no' };
     reply.hijack();
     const { raw: response } = reply;
     response.on('error', () => undefined);
+    // Gone while the request was looked into: nobody would ever hear it close.
+    if (response.destroyed) return undefined;
     response.writeHead(200, headers as Record<string, string>);
     if (request.method === 'HEAD') {
       response.end();

@@ -12,7 +12,7 @@ import { welcomePages } from './cors.ts';
 import type { IdentifyCaller } from './identity.ts';
 import { answerProblem, ProblemFilter } from './problem.filter.ts';
 import { RequestRefused } from './request-refused.ts';
-import { answerUnparsable, closeTheSilent, slowClients } from './raw-connection.ts';
+import { answerUnparsable, leaveNobodyAtTheEnd, slowClients } from './raw-connection.ts';
 import { keepRouteTable } from './route-table.ts';
 
 declare module 'fastify' {
@@ -77,6 +77,7 @@ export async function createHttpApp(module: Type | DynamicModule, options: HttpA
   keepRouteTable(fastify);
   registerBodyParsers(fastify);
   boundBodies(fastify);
+  leaveNobodyAtTheEnd(fastify);
   answerTheOverdue(fastify, Math.ceil(options.requestDeadlineMs * PAST_DEADLINE));
   requireDeclaredAccess(fastify, options.publicPrefixes ?? []);
   followRequests(adapter, fastify, options.requestDeadlineMs);
@@ -87,7 +88,6 @@ export async function createHttpApp(module: Type | DynamicModule, options: HttpA
   options.afterAccess?.(fastify);
   refuseUnstorablePaths(fastify);
   checkInput(fastify);
-  closeTheSilent(fastify);
 
   app.useGlobalFilters(new ProblemFilter(options.logger));
   return app;

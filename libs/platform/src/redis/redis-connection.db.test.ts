@@ -57,6 +57,17 @@ test('without a server a command fails at once, and with a silent one in its tim
   expect(Date.now() - started).toBeLessThan(600);
 });
 
+test('a connection on which nothing is heard any more is given up for a new one', async () => {
+  proxy.silence();
+  await expect(redis.get('x')).rejects.toThrow('timed out');
+  // Only new ones work again, as when another machine has taken the address.
+  proxy.restore();
+  const lost = new Promise((resolve) => redis.once('close', resolve));
+  await lost;
+  expect(await whenReady(redis)).toBe(true);
+  expect(await redis.set('x', '1')).toBe('OK');
+}, 10_000);
+
 test('it comes back by itself', async () => {
   const lost = new Promise((resolve) => redis.once('close', resolve));
   proxy.refuse();

@@ -3,6 +3,11 @@ import { Cluster, Redis, type RedisOptions } from 'ioredis';
 export type RedisConnection = Redis | Cluster;
 
 const GOODBYE_MS = 1000;
+/**
+ * A server whose machine is gone says nothing, not even good-bye, and TCP believes in it for a quarter of an hour. Whoever
+ * answers nothing for so long is called anew. Not for jobs: they wait for work on purpose.
+ */
+const SILENCE_MS = 4000;
 
 /**
  * One URL is a server, several are the nodes of a cluster. Commands in flight when a connection breaks are not sent
@@ -23,7 +28,7 @@ export function connectRedis(
     connectTimeout: 2000,
     // What many requests ask in one turn of the event loop goes out as one write; for a request alone it changes nothing.
     enableAutoPipelining: options.sharedWrites ?? false,
-    ...(options.forJobs ? {} : { commandTimeout: options.commandTimeoutMs ?? 2000 }),
+    ...(options.forJobs ? {} : { commandTimeout: options.commandTimeoutMs ?? 2000, socketTimeout: SILENCE_MS }),
     retryStrategy: (attempt) => Math.min(50 * 2 ** Math.min(attempt, 6), 2000) * (0.5 + Math.random()),
   };
   const nodes = urls.split(',').map((url) => url.trim());

@@ -174,6 +174,8 @@ export class BatchedSeatHolds extends SeatHolds {
   private async ask(batch: readonly WaitingWish[]): Promise<void> {
     if (batch.length === 0) return;
     const learning = Promise.all(batch.map(({ wish }) => this.windows.learn(wish)));
+    // Without Redis it fails while we look; that is heard of below.
+    learning.catch(() => undefined);
     const fans = await this.connection.look<FanSeats>(countFans(batch.map(({ wish }) => wish)));
     for (const [index, one] of batch.entries()) one.fan = fans[index] ?? NEWCOMER;
     await learning;

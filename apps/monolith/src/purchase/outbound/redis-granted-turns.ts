@@ -16,9 +16,9 @@ function asJson(text: string): unknown {
 export class GrantedTurns {
   constructor(private readonly redis: RedisConnection) {}
 
-  /** Undefined when there is none, or when Redis does not answer: then the turn is not known, and that is the answer. */
+  /** Undefined when there is none. Rejects when Redis does not answer: a turn nobody can look up is not one that was refused. */
   async of(matchId: string, userId: string): Promise<{ sessionToken: string; expiresAt: string } | undefined> {
-    const text = await this.redis.hget(queueKeys.windows(matchId), userId).catch(() => null);
+    const text = await this.redis.hget(queueKeys.windows(matchId), userId);
     const parsed = text ? window.safeParse(asJson(text)) : undefined;
     return parsed?.success ? { sessionToken: parsed.data.session_token, expiresAt: parsed.data.expires_at } : undefined;
   }

@@ -1,14 +1,20 @@
 import { queueStatusAnswer, type QueueStatusAnswer } from '#contracts/waiting-room-control';
 import { RequestRefused } from '#platform/http/request-refused';
 import { Lanes } from '#platform/limits/lanes';
-import { breakConnection, driverClientOf } from '#platform/postgres/database';
+import { driverClientOf, prepared } from '#platform/postgres/database';
 import { mustBeOutsideTransaction } from '#platform/postgres/open-transaction';
-import type { DataSource, QueryRunner } from 'typeorm';
+import { rollBack } from '#platform/postgres/roll-back';
+import type { DataSource } from 'typeorm';
 import { controlOf, WaitingRoomApi, type QueuedMatch, type RemainingSector } from '../waiting-room.api.ts';
 
 const TIMEOUT_MS = 3000;
 /** Class of the advisory locks that serialise changes of one match's queue. */
 const LOCK_CLASS = 7_426_002;
+const BEGIN = `
+  begin isolation level read committed;
+  set local lock_timeout = '8s';
+  set local idle_in_transaction_session_timeout = '60s'`;
+const LOCK = 'select pg_advisory_xact_lock($1, hashtext($2))';
 
 export class HttpWaitingRoom extends WaitingRoomApi {
   private readonly locks = new Lanes(2, 200);
@@ -54,16 +60,15 @@ export class HttpWaitingRoom extends WaitingRoomApi {
     return this.locks.run(async () => {
       const runner = this.dataSource.createQueryRunner();
       try {
-        await runner.connect();
-        await runner.startTransaction('READ COMMITTED');
-        await runner.query(
-          `select set_config('lock_timeout', '8s', true), set_config('idle_in_transaction_session_timeout', '60s', true)`,
-        );
-        await runner.query('select pg_advisory_xact_lock($1, hashtext($2))', [LOCK_CLASS, matchId]);
-        return await work();
+        const client = await driverClientOf(runner);
+        try {
+          await client.query(BEGIN);
+          await client.query(prepared(LOCK, [LOCK_CLASS, matchId]));
+          return await work();
+        } finally {
+          await rollBack(client);
+        }
       } finally {
-        // A connection that cannot even roll back is not given to anybody else.
-        if (runner.isTransactionActive) await runner.rollbackTransaction().catch(() => discard(runner));
         await runner.release();
       }
     });
@@ -95,10 +100,4 @@ export class HttpWaitingRoom extends WaitingRoomApi {
 
 async function statusIn(response: Response): Promise<QueueStatusAnswer | undefined> {
   return queueStatusAnswer.safeParse(await response.json().catch(() => undefined)).data;
-}
-
-async function discard(runner: QueryRunner): Promise<void> {
-  if (runner.isReleased) return;
-  breakConnection(await driverClientOf(runner));
-  await new Promise((resolve) => setImmediate(resolve));
 }

@@ -4,22 +4,23 @@ import type { Device, Ending } from './device.ts';
 import { FollowedLine } from './followed-line.ts';
 import { DEVICES_PER_FAN, type LiveFan, type LiveFans } from './live-fans.ts';
 import type { ConnectedPlaces, Links, Place } from './ports.ts';
+import type { SignsOfLife } from './signs-of-life.ts';
 
 interface TellFansSettings {
   readonly updateMs: number;
   /** How often `runRound` is called. */
   readonly roundMs: number;
   readonly persistenceMs: number;
-  readonly presenceMs: number;
   readonly purchaseWindowMs: number;
 }
+
+type TokenRead = Awaited<ReturnType<ConnectedPlaces['readToken']>>;
 
 const DELAYED = JSON.stringify({ type: 'delayed' });
 /** Who stands so near hears of each step at once; the others of their place a second later. */
 const NEAR_FRONT = 50;
 /** Sending 200 messages keeps the event loop busy for about two milliseconds; then everybody else has a turn. */
 const CHUNK = 200;
-const TOUCH_CHUNK = 500;
 /** The regular message comes up to a twentieth early, by chance of the token, so that 5,000 fans do not get it in one instant. */
 const EARLY_SHARE = 0.05;
 
@@ -33,46 +34,35 @@ export class TellFans {
   private readonly unresolved = new Map<Device, string>();
   private readonly lines = new Map<string, FollowedLine>();
   private readonly running = new Map<string, { again: 'all' | 'near' | 'no'; done: Promise<void> }>();
-  private readonly touchedAtMs = new Map<string, number>();
-  /** Fans whose last connection to this pod has closed, by match. */
-  private readonly parted = new Map<string, Set<string>>();
   private isDelayed = false;
-  private isDraining = false;
+  /** Once we drain: when the next device is to come back. */
+  private retryAfterMs: (() => number) | undefined;
 
   constructor(
     private readonly places: ConnectedPlaces,
     private readonly live: LiveFans,
     private readonly links: Links,
     private readonly settings: TellFansSettings,
-    /** What the ids of this pod's devices begin with. */
-    private readonly pod: string,
+    readonly signs: SignsOfLife,
   ) {}
 
   /** A new connection gets the present state at once. Without Redis it stays, is told so, and is looked at again each round. */
   async connect(device: Device, token: string, nowMs: number): Promise<void> {
     const found = await this.places.readToken(token).catch(() => 'unreachable' as const);
     if (!device.isOpen) return;
-    if (found === 'unreachable') {
-      if (!this.unresolved.has(device)) device.tell(DELAYED, 'needed');
-      this.unresolved.set(device, token);
-      return;
-    }
-    this.unresolved.delete(device);
-    if (!found || found.place.state.kind === 'nowhere') return device.end({ why: 'unknown_token' });
-    if (found.place.state.kind === 'over') return this.sayLastWord([device], found.place, found.matchId);
-    const fan = this.live.add({ matchId: found.matchId, userId: found.userId, token }, device, nowMs);
-    while (fan.devices.length > DEVICES_PER_FAN) this.endDevice(fan.devices[0]!, { why: 'replaced' });
-    const message = this.messageOf(found.place, fan.matchId);
-    if (message) device.tell(message, 'needed');
-    if (fan.devices.length === 1) this.lineOf(fan.matchId).note(fan, found.place, { nowMs, dueAtMs: this.nextDueMs(fan, nowMs) });
-    await this.places.keep(fan, device.id).catch(() => undefined);
+    if (found !== 'unreachable') return this.welcome(device, token, { found, nowMs });
+    if (!this.unresolved.has(device)) device.tell(DELAYED, 'needed');
+    this.unresolved.set(device, token);
   }
 
-  /** A stream that cannot be served is told so before it starts, as it has no close codes. Rejects without Redis. */
-  async roomForStream(token: string): Promise<'yes' | 'no_place' | 'too_many'> {
+  /** A stream has no close codes: what cannot be served is told before `open` makes a device of it. Rejects without Redis. */
+  async connectStream(token: string, open: () => Device | undefined, nowMs: number): Promise<'opened' | 'no_place' | 'too_many'> {
     const found = await this.places.readToken(token);
     if (found?.place.state.kind !== 'waiting' && found?.place.state.kind !== 'granted') return 'no_place';
-    return (this.live.find(token)?.devices.length ?? 0) < DEVICES_PER_FAN ? 'yes' : 'too_many';
+    if ((this.live.find(token)?.devices.length ?? 0) >= DEVICES_PER_FAN) return 'too_many';
+    const device = open();
+    if (device) await this.welcome(device, token, { found, nowMs });
+    return 'opened';
   }
 
   disconnect(device: Device): void {
@@ -82,26 +72,8 @@ export class TellFans {
     this.lines.get(fan.matchId)?.forget(fan);
     if (!this.live.hasMatch(fan.matchId)) this.lines.delete(fan.matchId);
     // Who is sent to another pod is not away.
-    if (this.isDraining || fan.told !== 'waiting') return;
-    const parted = this.parted.get(fan.matchId) ?? new Set();
-    this.parted.set(fan.matchId, parted.add(fan.userId));
-  }
-
-  /** Says which fans have no connection to this pod any more. Called some times a second: a pod loses thousands at once. */
-  async sayParted(): Promise<void> {
-    for (const [matchId, users] of [...this.parted]) {
-      this.parted.delete(matchId);
-      const gone = [...users].filter((userId) => this.live.ofUser(matchId, userId).length === 0);
-      for (let from = 0; from < gone.length; from += CHUNK) {
-        await this.places.part(matchId, gone.slice(from, from + CHUNK), this.pod);
-      }
-    }
-  }
-
-  /** Another pod has lost these fans; those who have a connection here are not away. */
-  async reassure(matchId: string, userIds: readonly string[]): Promise<void> {
-    const here = userIds.flatMap((userId) => this.live.ofUser(matchId, userId));
-    await Promise.all(here.map((fan) => this.places.keep(fan, fan.devices.at(-1)?.id)));
+    if (this.retryAfterMs || fan.told !== 'waiting') return;
+    this.signs.notePartedFan(fan);
   }
 
   /** Something happened to this fan. */
@@ -114,9 +86,9 @@ export class TellFans {
     try {
       for (const matchId of this.live.matches()) {
         await this.runMatch(matchId, nowMs);
-        await this.touch(matchId, nowMs);
+        await this.signs.touch(matchId, nowMs);
       }
-      for (const [device, token] of [...this.unresolved]) await this.connect(device, token, nowMs);
+      await this.resolve(nowMs);
       this.isDelayed = false;
     } catch (error) {
       this.sayDelayed();
@@ -150,9 +122,32 @@ export class TellFans {
 
   /** Everybody is sent away, each with a time of their own to come back. */
   drain(retryAfterMs: () => number): void {
-    this.isDraining = true;
+    this.retryAfterMs = retryAfterMs;
     for (const device of [...this.live.all().flatMap((fan) => fan.devices), ...this.unresolved.keys()]) {
       this.endDevice(device, { why: 'draining', retryAfterMs: retryAfterMs() });
+    }
+  }
+
+  private async welcome(device: Device, token: string, { found, nowMs }: { found: TokenRead; nowMs: number }): Promise<void> {
+    this.unresolved.delete(device);
+    // It came a moment before everybody was sent away.
+    if (this.retryAfterMs) return device.end({ why: 'draining', retryAfterMs: this.retryAfterMs() });
+    if (!found || found.place.state.kind === 'nowhere') return device.end({ why: 'unknown_token' });
+    if (found.place.state.kind === 'over') return this.sayLastWord([device], found.place, found.matchId);
+    const fan = this.live.add({ matchId: found.matchId, userId: found.userId, token }, device, nowMs);
+    while (fan.devices.length > DEVICES_PER_FAN) this.endDevice(fan.devices[0]!, { why: 'replaced' });
+    const message = this.messageOf(found.place, fan.matchId);
+    if (message) device.tell(message, 'needed');
+    if (fan.devices.length === 1) this.lineOf(fan.matchId).note(fan, found.place, { nowMs, dueAtMs: this.nextDueMs(fan, nowMs) });
+    await this.places.keep(fan, device.id).catch(() => undefined);
+  }
+
+  /** Thousands may have come while Redis was away. */
+  private async resolve(nowMs: number): Promise<void> {
+    const waiting = [...this.unresolved];
+    for (let from = 0; from < waiting.length; from += CHUNK) {
+      const chunk = waiting.slice(from, from + CHUNK);
+      await Promise.all(chunk.map(([device, token]) => this.connect(device, token, nowMs)));
     }
   }
 
@@ -218,17 +213,6 @@ export class TellFans {
   private nextDueMs(fan: LiveFan, nowMs: number): number {
     const { updateMs, roundMs } = this.settings;
     return nowMs + (updateMs - roundMs) * (1 - EARLY_SHARE * shareOf(fan.token));
-  }
-
-  /** Presence for everybody connected, three times within the time it lasts. */
-  private async touch(matchId: string, nowMs: number): Promise<void> {
-    if (nowMs - (this.touchedAtMs.get(matchId) ?? -Infinity) < this.settings.presenceMs / 3) return;
-    this.touchedAtMs.set(matchId, nowMs);
-    const users = this.live.ofMatch(matchId).map(({ userId }) => userId);
-    for (let from = 0; from < users.length; from += TOUCH_CHUNK) {
-      await this.places.touch(matchId, users.slice(from, from + TOUCH_CHUNK));
-    }
-    for (const known of this.touchedAtMs.keys()) if (!this.live.hasMatch(known)) this.touchedAtMs.delete(known);
   }
 
   private async keepAlive(fans: readonly LiveFan[], nowMs: number): Promise<void> {

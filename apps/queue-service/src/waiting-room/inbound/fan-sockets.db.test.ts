@@ -214,6 +214,26 @@ describe('what a client may send', () => {
     expect(pongs).toBeLessThanOrEqual(11);
   });
 
+  test.each([
+    ['in more than sixteen fragments', Array.from({ length: 20 }, (_, at) => frame(at === 0 ? 0x01 : 0x00, 'x'))],
+    ['byte by byte', [frame(0x81, 'x'.repeat(60_000)).subarray(0, 8), ...Array.from({ length: 400 }, () => Buffer.from('x'))]],
+  ])('a message that comes %s is not waited for', async (_how, pieces) => {
+    const { token } = await service.join(await service.match());
+    const socket = await rawSocket(`/ws/${token}`);
+    let closeCode = 0;
+    socket.on('data', (bytes: Buffer) => {
+      if (bytes[0] === 0x88) closeCode = bytes.readUInt16BE(2);
+    });
+    const closed = new Promise((resolve) => socket.once('close', resolve));
+    for (const piece of pieces) {
+      if (socket.destroyed || closeCode > 0) break;
+      socket.write(piece);
+      await pause(1);
+    }
+    await closed;
+    expect(closeCode).toBe(1008);
+  });
+
   test('a flood of garbage from many leaves the others and the service as they were', async () => {
     const matchId = await service.match();
     const { socket: calm } = await connectedFan(matchId);
@@ -239,6 +259,25 @@ describe('what a client may send', () => {
     expect(await sockets()).toBe(during - 1);
   });
 });
+
+/** A frame of a client, masked with zeros. */
+function frame(head: number, text: string): Buffer {
+  const { length } = text;
+  const size = length < 126 ? [0x80 | length] : [0x80 | 126, length >> 8, length & 0xff];
+  return Buffer.concat([Buffer.from([head, ...size, 0, 0, 0, 0]), Buffer.from(text)]);
+}
+
+/** A connection past its upgrade, to write bytes to. */
+async function rawSocket(path: string): Promise<net.Socket> {
+  const { hostname, port } = new URL(service.url);
+  const socket = net.connect(Number(port), hostname);
+  socket.setNoDelay(true);
+  socket.on('error', () => undefined);
+  const lines = ['Host: x', 'Connection: Upgrade', 'Upgrade: websocket', 'Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA=='];
+  socket.write(`GET ${path} HTTP/1.1\r\n${lines.join('\r\n')}\r\nSec-WebSocket-Version: 13\r\n\r\n`);
+  await new Promise((resolve) => socket.once('data', resolve));
+  return socket;
+}
 
 /** A hand-written upgrade, for what a WebSocket client would not send. */
 async function rawUpgrade(path: string, { upgrade = 'websocket', version = 13 } = {}): Promise<string> {

@@ -103,6 +103,14 @@ test('a stream that is closed by its reader makes room again', async () => {
   expect(body.text).toMatch(/^event_stream_connections 0$/m);
 });
 
+test('twenty at the same instant: five are opened, the others are told to come back', async () => {
+  const { token } = await service.join(await service.match());
+  const streams = await Promise.all(Array.from({ length: 20 }, () => Stream.open(token)));
+  const statuses = streams.map(({ response }) => response.status).sort();
+  expect(statuses).toEqual([...Array(5).fill(200), ...Array(15).fill(429)]);
+  for (const stream of streams) stream.close();
+});
+
 test('HEAD is answered and does not hang', async () => {
   const { token } = await service.join(await service.match());
   const response = await fetch(`${service.url}/sse/${token}`, { method: 'HEAD' });

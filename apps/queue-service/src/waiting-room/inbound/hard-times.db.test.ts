@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import net from 'node:net';
 import { createTestRedis } from '#testing/test-database';
+import { TcpProxy } from '#testing/tcp-proxy';
 import { pause } from '../testing/line-fixture.ts';
 import { RedisLink } from '../testing/redis-link.ts';
 import { serviceFixture, type ServiceFixture } from '../testing/service-fixture.ts';
@@ -96,6 +98,44 @@ describe('a pod at its limits', () => {
       await service.socket(fans[2]!.token).next('position_update');
     } finally {
       await service.close();
+    }
+  });
+
+  test('streams that come at the same instant do not get past its limit', async () => {
+    const service = await serviceFixture({ QUEUE_MAX_CONNECTIONS: '2' });
+    try {
+      const matchId = await service.match();
+      const fans = await Promise.all(Array.from({ length: 10 }, () => service.join(matchId)));
+      const stop = new AbortController();
+      const answers = await Promise.all(fans.map(({ token }) => fetch(`${service.url}/sse/${token}`, { signal: stop.signal })));
+      expect(answers.map(({ status }) => status).sort()).toEqual([200, 200, ...Array(8).fill(503)]);
+      stop.abort();
+    } finally {
+      await service.close();
+    }
+  });
+
+  test('readers who are gone before their stream begins take no place of anybody', async () => {
+    const server = await createTestRedis();
+    const proxy = await TcpProxy.inFrontOf(server.url);
+    const service = await serviceFixture({ REDIS_URL: proxy.url });
+    try {
+      const { token } = await service.join(await service.match());
+      proxy.delayMs = 50;
+      const { hostname, port } = new URL(service.url);
+      for (let reader = 0; reader < 5; reader += 1) {
+        const socket = net.connect(Number(port), hostname);
+        socket.write(`GET /sse/${token} HTTP/1.1\r\nHost: x\r\n\r\n`);
+        await pause(30);
+        socket.resetAndDestroy();
+      }
+      await pause(300);
+      expect((await service.call('GET', '/metrics')).body.text).toMatch(/^event_stream_connections 0$/m);
+    } finally {
+      proxy.delayMs = 0;
+      await service.close();
+      await proxy.close();
+      await server.close();
     }
   });
 

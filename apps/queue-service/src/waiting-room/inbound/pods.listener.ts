@@ -18,6 +18,8 @@ const hint = z.object({
 
 /** When somebody leaves, those near the front hear of it at once; with a hundred leaving in a second, ten times. */
 const SOON_MS = 100;
+/** Who only listens would never notice that the line is dead. */
+const STILL_THERE_MS = 5000;
 
 /**
  * Hears what other pods, or this one, did to a line. A hint only says where to look; what is then told is read from Redis,
@@ -26,6 +28,7 @@ const SOON_MS = 100;
 @Injectable()
 export class PodsListener implements OnApplicationBootstrap, OnModuleDestroy {
   private readonly soon = new Map<string, NodeJS.Timeout>();
+  private stillThere: NodeJS.Timeout | undefined;
 
   constructor(
     private readonly tellFans: TellFans,
@@ -39,16 +42,18 @@ export class PodsListener implements OnApplicationBootstrap, OnModuleDestroy {
     const subscribe = () => void this.subscriber.subscribe(QUEUE_EVENTS_CHANNEL, QUEUE_PODS_CHANNEL).catch(() => undefined);
     if (this.subscriber.status === 'ready') subscribe();
     else this.subscriber.once('ready', subscribe);
+    this.stillThere = setInterval(() => void this.subscriber.ping().catch(() => undefined), STILL_THERE_MS);
   }
 
   onModuleDestroy(): void {
+    clearInterval(this.stillThere);
     for (const timer of this.soon.values()) clearTimeout(timer);
   }
 
   private async hear(text: string): Promise<void> {
     try {
       const { match_id, user_id, user_ids } = hint.parse(JSON.parse(text));
-      if (user_ids) return await this.tellFans.reassure(match_id, user_ids);
+      if (user_ids) return await this.tellFans.signs.reassure(match_id, user_ids);
       if (user_id) await this.tellFans.refreshFan(match_id, user_id, nowMs());
       if (user_id) this.lookSoon(match_id);
       else await this.tellFans.runMatch(match_id, nowMs());

@@ -14,6 +14,11 @@ interface PendingUpgrade {
 /** Beyond this the library itself closes with 1009; our own limit of 4,096 is the gateway's, which can say why. */
 const MAX_PAYLOAD_BYTES = 64 * 1024;
 const MAX_FRAGMENTS = 16;
+/**
+ * Pieces of one message as the network brings them: 64 KB in the smallest packets of IPv4 are 122. Byte by byte, each piece
+ * costs some hundred bytes until the message is whole: 13 MB a socket.
+ */
+const MAX_PIECES = 256;
 /** How long a peer has to answer our close before its socket is destroyed. */
 const CLOSE_TIMEOUT_MS = 3000;
 
@@ -38,6 +43,7 @@ export class UpgradeAdapter implements WebSocketAdapter<WebSocketServer, WebSock
       clientTracking: false,
       maxPayload: MAX_PAYLOAD_BYTES,
       maxFragments: MAX_FRAGMENTS,
+      maxBufferedChunks: MAX_PIECES,
       closeTimeout: CLOSE_TIMEOUT_MS,
       // The gateway checks it and answers 4502, as for everything else that is not JSON.
       skipUTF8Validation: true,

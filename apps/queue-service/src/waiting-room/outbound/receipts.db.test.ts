@@ -78,6 +78,23 @@ describe('after a loss of Redis', () => {
   });
 });
 
+test('who was passed at a later place and then shows the receipt of an earlier one comes before those behind it', async () => {
+  const matchId = await fixture.match({ maxOpenWindows: 0 });
+  const [early, late, newcomer] = fans(3) as [string, string, string];
+  const [first, second] = [(await join(matchId, early)).receipt, (await join(matchId, late)).receipt];
+  await loseMatch(matchId);
+  await join(matchId, newcomer);
+  await join(matchId, early);
+  await fixture.redis.zadd(queueKeys.seen(matchId), Date.now() - 61_000, early);
+  // The newcomer is granted, the early one passed while away.
+  await fixture.lines.change(matchId, { maxOpenWindows: 2 });
+  await fixture.lines.admit(matchId, 2);
+  await join(matchId, late, second);
+  await join(matchId, early, first);
+  await fixture.lines.admit(matchId, 1);
+  expect((await fixture.redis.hkeys(queueKeys.windows(matchId))).sort()).toEqual([newcomer, early].sort());
+});
+
 describe('a receipt is worth nothing', () => {
   test('for a place that was left, had its turn, or was dropped: the fan goes to the end', async () => {
     const matchId = await fixture.match({ maxOpenWindows: 0 });

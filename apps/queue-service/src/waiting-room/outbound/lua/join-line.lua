@@ -35,6 +35,8 @@ end
 
 local function restore(user, receipt)
   redis.call('ZADD', line, receipt, user)
+  -- Passed at the later place, which is no more: coming back from there would put it in front of its own.
+  redis.call('ZREM', away, user)
   last_score = math.max(last_score, tonumber(receipt))
   restored[#restored + 1] = receipt
   redis.call('HINCRBY', meta, 'restored', 1)
