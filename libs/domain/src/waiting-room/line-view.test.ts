@@ -91,7 +91,7 @@ describe('whom to tell', () => {
   test('those near the front alone, while the others wait for the regular round', () => {
     const fans = Array.from({ length: 100 }, (_, at) => fan(at + 10));
     const view = viewOf(fans);
-    expect(view.takeDue(0, () => 30_000, 20)).toHaveLength(20);
+    expect(view.takeDue(0, () => 30_000, { last: 20 })).toHaveLength(20);
     expect(view.takeDue(0, () => 30_000)).toHaveLength(80);
   });
 

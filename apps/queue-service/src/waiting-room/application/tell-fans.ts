@@ -14,6 +14,8 @@ interface TellFansSettings {
   readonly purchaseWindowMs: number;
 }
 
+type TokenRead = Awaited<ReturnType<ConnectedPlaces['readToken']>>;
+
 const DELAYED = JSON.stringify({ type: 'delayed' });
 /** Who stands so near hears of each step at once; the others of their place a second later. */
 const NEAR_FRONT = 50;
@@ -37,7 +39,8 @@ export class TellFans {
   /** Fans whose last connection to this pod has closed, by match. */
   private readonly parted = new Map<string, Set<string>>();
   private isDelayed = false;
-  private isDraining = false;
+  /** Once we drain: when the next device is to come back. */
+  private retryAfterMs: (() => number) | undefined;
 
   constructor(
     private readonly places: ConnectedPlaces,
@@ -50,29 +53,26 @@ export class TellFans {
 
   /** A new connection gets the present state at once. Without Redis it stays, is told so, and is looked at again each round. */
   async connect(device: Device, token: string, nowMs: number): Promise<void> {
-    const found = await this.places.readToken(token).catch(() => 'unreachable' as const);
-    if (!device.isOpen) return;
-    if (found === 'unreachable') {
-      if (!this.unresolved.has(device)) device.tell(DELAYED, 'needed');
-      this.unresolved.set(device, token);
+    const found = await this.places.readToken(token, device.id).catch(() => 'unreachable' as const);
+    if (!device.isOpen) {
+      // It was taken for connected.
+      if (found !== 'unreachable' && found?.place.state.kind === 'waiting') this.noteParted(found);
       return;
     }
-    this.unresolved.delete(device);
-    if (!found || found.place.state.kind === 'nowhere') return device.end({ why: 'unknown_token' });
-    if (found.place.state.kind === 'over') return this.sayLastWord([device], found.place, found.matchId);
-    const fan = this.live.add({ matchId: found.matchId, userId: found.userId, token }, device, nowMs);
-    while (fan.devices.length > DEVICES_PER_FAN) this.endDevice(fan.devices[0]!, { why: 'replaced' });
-    const message = this.messageOf(found.place, fan.matchId);
-    if (message) device.tell(message, 'needed');
-    if (fan.devices.length === 1) this.lineOf(fan.matchId).note(fan, found.place, { nowMs, dueAtMs: this.nextDueMs(fan, nowMs) });
-    await this.places.keep(fan, device.id).catch(() => undefined);
+    if (found !== 'unreachable') return void this.welcome(device, token, { found, nowMs });
+    if (!this.unresolved.has(device)) device.tell(DELAYED, 'needed');
+    this.unresolved.set(device, token);
   }
 
-  /** A stream that cannot be served is told so before it starts, as it has no close codes. Rejects without Redis. */
-  async roomForStream(token: string): Promise<'yes' | 'no_place' | 'too_many'> {
+  /** A stream has no close codes: what cannot be served is told before `open` makes a device of it. Rejects without Redis. */
+  async connectStream(token: string, open: () => Device | undefined, nowMs: number): Promise<'opened' | 'no_place' | 'too_many'> {
     const found = await this.places.readToken(token);
     if (found?.place.state.kind !== 'waiting' && found?.place.state.kind !== 'granted') return 'no_place';
-    return (this.live.find(token)?.devices.length ?? 0) < DEVICES_PER_FAN ? 'yes' : 'too_many';
+    if ((this.live.find(token)?.devices.length ?? 0) >= DEVICES_PER_FAN) return 'too_many';
+    const device = open();
+    const fan = device && this.welcome(device, token, { found, nowMs });
+    if (fan) await this.places.keep(fan, device.id).catch(() => undefined);
+    return 'opened';
   }
 
   disconnect(device: Device): void {
@@ -82,9 +82,8 @@ export class TellFans {
     this.lines.get(fan.matchId)?.forget(fan);
     if (!this.live.hasMatch(fan.matchId)) this.lines.delete(fan.matchId);
     // Who is sent to another pod is not away.
-    if (this.isDraining || fan.told !== 'waiting') return;
-    const parted = this.parted.get(fan.matchId) ?? new Set();
-    this.parted.set(fan.matchId, parted.add(fan.userId));
+    if (this.retryAfterMs || fan.told !== 'waiting') return;
+    this.noteParted(fan);
   }
 
   /** Says which fans have no connection to this pod any more. Called some times a second: a pod loses thousands at once. */
@@ -116,7 +115,7 @@ export class TellFans {
         await this.runMatch(matchId, nowMs);
         await this.touch(matchId, nowMs);
       }
-      for (const [device, token] of [...this.unresolved]) await this.connect(device, token, nowMs);
+      await this.resolve(nowMs);
       this.isDelayed = false;
     } catch (error) {
       this.sayDelayed();
@@ -150,9 +149,38 @@ export class TellFans {
 
   /** Everybody is sent away, each with a time of their own to come back. */
   drain(retryAfterMs: () => number): void {
-    this.isDraining = true;
+    this.retryAfterMs = retryAfterMs;
     for (const device of [...this.live.all().flatMap((fan) => fan.devices), ...this.unresolved.keys()]) {
       this.endDevice(device, { why: 'draining', retryAfterMs: retryAfterMs() });
+    }
+  }
+
+  /** The fan whose device it has become. */
+  private welcome(device: Device, token: string, { found, nowMs }: { found: TokenRead; nowMs: number }): LiveFan | undefined {
+    this.unresolved.delete(device);
+    // It came a moment before everybody was sent away.
+    if (this.retryAfterMs) return void device.end({ why: 'draining', retryAfterMs: this.retryAfterMs() });
+    if (!found || found.place.state.kind === 'nowhere') return void device.end({ why: 'unknown_token' });
+    if (found.place.state.kind === 'over') return void this.sayLastWord([device], found.place, found.matchId);
+    const fan = this.live.add({ matchId: found.matchId, userId: found.userId, token }, device, nowMs);
+    while (fan.devices.length > DEVICES_PER_FAN) this.endDevice(fan.devices[0]!, { why: 'replaced' });
+    const message = this.messageOf(found.place, fan.matchId);
+    if (message) device.tell(message, 'needed');
+    if (fan.devices.length === 1) this.lineOf(fan.matchId).note(fan, found.place, { nowMs, dueAtMs: this.nextDueMs(fan, nowMs) });
+    return fan;
+  }
+
+  private noteParted({ matchId, userId }: { matchId: string; userId: string }): void {
+    const parted = this.parted.get(matchId) ?? new Set();
+    this.parted.set(matchId, parted.add(userId));
+  }
+
+  /** Thousands may have come while Redis was away. */
+  private async resolve(nowMs: number): Promise<void> {
+    const waiting = [...this.unresolved];
+    for (let from = 0; from < waiting.length; from += CHUNK) {
+      const chunk = waiting.slice(from, from + CHUNK);
+      await Promise.all(chunk.map(([device, token]) => this.connect(device, token, nowMs)));
     }
   }
 
@@ -171,13 +199,18 @@ export class TellFans {
 
   private async tellDue(line: FollowedLine, queue: QueueState, { nowMs, last }: { nowMs: number; last: number }): Promise<void> {
     const textAt = positionTexts({ queue, purchaseWindowMs: this.settings.purchaseWindowMs });
-    const due = line.takeDue(nowMs, (fan) => this.nextDueMs(fan, nowMs), last);
-    for (let from = 0; from < due.length; from += CHUNK) {
-      if (from > 0) await new Promise(setImmediate);
-      for (const { fan, position } of due.slice(from, from + CHUNK)) {
+    const nextDueMs = (fan: LiveFan) => this.nextDueMs(fan, nowMs);
+    let after: number | undefined;
+    for (;;) {
+      const due = line.takeDue(nowMs, nextDueMs, { last, after, most: CHUNK });
+      // Remembered now: whoever leaves meanwhile has none any more.
+      after = due.at(-1)?.fan.score;
+      for (const { fan, position } of due) {
         fan.told = 'waiting';
         this.say(fan, textAt(position), 'update');
       }
+      if (due.length < CHUNK) return;
+      await new Promise(setImmediate);
     }
   }
 

@@ -26,26 +26,34 @@ export class FanStreamController {
   @ApiOkResponse({ schema: { type: 'string' }, description: 'A stream that ends when the place or turn is over' })
   async open(@Param('queue_token') token: string, @Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     refuseWhenFull(this.budget);
-    const room = await this.tellFans.roomForStream(token);
-    if (room === 'no_place') throw new RequestRefused('NOT_FOUND', { detail: 'This token is not good any more, or never was.' });
-    if (room === 'too_many') {
+    const outcome = await this.tellFans.connectStream(token, () => this.start(request, reply), nowMs());
+    if (outcome === 'no_place') throw new RequestRefused('NOT_FOUND', { detail: 'This token is not good any more, or never was.' });
+    if (outcome === 'too_many') {
       throw new RequestRefused('RATE_LIMITED', { detail: 'Five devices are connected already.', headers: jitteredRetryAfter() });
     }
+  }
+
+  /** Undefined for HEAD, which is answered by its headers, and for who is gone. */
+  private start(request: FastifyRequest, reply: FastifyReply): StreamDevice | undefined {
+    // Others may have come while the token was looked up.
+    refuseWhenFull(this.budget);
     const headers = { ...reply.getHeaders(), 'content-type': 'text/event-stream', 'x-accel-buffering': 'no' };
     reply.hijack();
+    reply.raw.on('error', () => undefined);
+    // Gone while the token was looked up: nobody would ever hear it close.
+    if (reply.raw.destroyed) return undefined;
     reply.raw.writeHead(200, headers as Record<string, string>);
     if (request.method === 'HEAD') return void reply.raw.end();
 
     const device = new StreamDevice(newDeviceId(), reply.raw);
     this.streams.add(device);
     this.budget.streams += 1;
-    reply.raw.on('error', () => undefined);
     reply.raw.once('close', () => {
       this.streams.delete(device);
       this.budget.streams -= 1;
       this.tellFans.disconnect(device);
     });
     device.start();
-    await this.tellFans.connect(device, token, nowMs());
+    return device;
   }
 }
