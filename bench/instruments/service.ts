@@ -27,8 +27,9 @@ export function startMonolith(environment: Record<string, string>): Promise<Runn
 export function startQueueService(environment: Record<string, string>): Promise<ProbedService> {
   // As it is deployed (k8s/base/queue-service.yaml).
   const execArgv = ['--max-semi-space-size=4', ...PROBED];
+  const deployed = { ...environment, MALLOC_ARENA_MAX: '2' };
   return onFreePort(undefined, (port) =>
-    startOn(port, { name: 'queue-service', portVariable: 'QUEUE_PORT', environment, execArgv }),
+    startOn(port, { name: 'queue-service', portVariable: 'QUEUE_PORT', environment: deployed, execArgv }),
   );
 }
 

@@ -56,7 +56,6 @@ export class Crowd {
     return Math.max(...heard.map(({ lastAtMs }) => lastAtMs));
   }
 
-  get pids(): number[] { return this.#children.map((c) => c.pid!); }
   async turns(): Promise<Map<string, number>> {
     const all = await Promise.all(this.#children.map((child) => this.ask(child, { say: 'turns' }, 'turns')));
     return new Map(all.flatMap(({ turns }) => turns));

@@ -14,6 +14,7 @@ import { LookUpPlace } from './application/look-up-place.ts';
 import { MoveLine } from './application/move-line.ts';
 import { ConnectedPlaces, LineMovement, Links, Receipts, WaitingLines } from './application/ports.ts';
 import { TellFans } from './application/tell-fans.ts';
+import { TellPresence } from './application/tell-presence.ts';
 import { AdmissionSchedule } from './inbound/admission.schedule.ts';
 import { ConnectionBudget } from './inbound/connection-budget.ts';
 import { FanStreamController } from './inbound/fan-stream.controller.ts';
@@ -106,9 +107,15 @@ function configured(settings: QueueServiceConfig, budget: ConnectionBudget): Pro
       inject: [REDIS, Metrics],
     },
     {
+      provide: TellPresence,
+      useFactory: (places: ConnectedPlaces, live: LiveFans) => new TellPresence(places, live, config.presenceMs, podId),
+      inject: [ConnectedPlaces, LiveFans],
+    },
+    {
       provide: TellFans,
-      useFactory: (places: ConnectedPlaces, live: LiveFans, links: Links) => new TellFans(places, live, links, config, podId),
-      inject: [ConnectedPlaces, LiveFans, Links],
+      useFactory: (places: ConnectedPlaces, live: LiveFans, links: Links, presence: TellPresence) =>
+        new TellFans(places, live, links, config, presence),
+      inject: [ConnectedPlaces, LiveFans, Links, TellPresence],
     },
   ];
 }

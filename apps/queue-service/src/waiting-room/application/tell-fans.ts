@@ -4,13 +4,13 @@ import type { Device, Ending } from './device.ts';
 import { FollowedLine } from './followed-line.ts';
 import { DEVICES_PER_FAN, type LiveFan, type LiveFans } from './live-fans.ts';
 import type { ConnectedPlaces, Links, Place } from './ports.ts';
+import type { TellPresence } from './tell-presence.ts';
 
 interface TellFansSettings {
   readonly updateMs: number;
   /** How often `runRound` is called. */
   readonly roundMs: number;
   readonly persistenceMs: number;
-  readonly presenceMs: number;
   readonly purchaseWindowMs: number;
 }
 
@@ -21,7 +21,6 @@ const DELAYED = JSON.stringify({ type: 'delayed' });
 const NEAR_FRONT = 50;
 /** Sending 200 messages keeps the event loop busy for about two milliseconds; then everybody else has a turn. */
 const CHUNK = 200;
-const TOUCH_CHUNK = 500;
 /** The regular message comes up to a twentieth early, by chance of the token, so that 5,000 fans do not get it in one instant. */
 const EARLY_SHARE = 0.05;
 
@@ -35,9 +34,6 @@ export class TellFans {
   private readonly unresolved = new Map<Device, string>();
   private readonly lines = new Map<string, FollowedLine>();
   private readonly running = new Map<string, { again: 'all' | 'near' | 'no'; done: Promise<void> }>();
-  private readonly touchedAtMs = new Map<string, number>();
-  /** Fans whose last connection to this pod has closed, by match. */
-  private readonly parted = new Map<string, Set<string>>();
   private isDelayed = false;
   /** Once we drain: when the next device is to come back. */
   private retryAfterMs: (() => number) | undefined;
@@ -47,18 +43,16 @@ export class TellFans {
     private readonly live: LiveFans,
     private readonly links: Links,
     private readonly settings: TellFansSettings,
-    /** What the ids of this pod's devices begin with. */
-    private readonly pod: string,
+    private readonly presence: TellPresence,
   ) {}
 
   /** A new connection gets the present state at once. Without Redis it stays, is told so, and is looked at again each round. */
   async connect(device: Device, token: string, nowMs: number): Promise<void> {
     const found = await this.places.readToken(token, device.id).catch(() => 'unreachable' as const);
-    if (!device.isOpen) {
-      // It was taken for connected.
-      if (found !== 'unreachable' && found?.place.state.kind === 'waiting') this.noteParted(found);
-      return;
-    }
+    // Closed meanwhile, it has just been taken for connected.
+    const hasParted = !device.isOpen && found !== 'unreachable' && found?.place.state.kind === 'waiting';
+    if (hasParted) this.presence.noteParted(found);
+    if (!device.isOpen) return;
     if (found !== 'unreachable') return void this.welcome(device, token, { found, nowMs });
     if (!this.unresolved.has(device)) device.tell(DELAYED, 'needed');
     this.unresolved.set(device, token);
@@ -83,18 +77,11 @@ export class TellFans {
     if (!this.live.hasMatch(fan.matchId)) this.lines.delete(fan.matchId);
     // Who is sent to another pod is not away.
     if (this.retryAfterMs || fan.told !== 'waiting') return;
-    this.noteParted(fan);
+    this.presence.noteParted(fan);
   }
 
-  /** Says which fans have no connection to this pod any more. Called some times a second: a pod loses thousands at once. */
-  async sayParted(): Promise<void> {
-    for (const [matchId, users] of [...this.parted]) {
-      this.parted.delete(matchId);
-      const gone = [...users].filter((userId) => this.live.ofUser(matchId, userId).length === 0);
-      for (let from = 0; from < gone.length; from += CHUNK) {
-        await this.places.part(matchId, gone.slice(from, from + CHUNK), this.pod);
-      }
-    }
+  sayParted(): Promise<void> {
+    return this.presence.sayParted();
   }
 
   /** Another pod has lost these fans; those who have a connection here are not away. */
@@ -113,7 +100,7 @@ export class TellFans {
     try {
       for (const matchId of this.live.matches()) {
         await this.runMatch(matchId, nowMs);
-        await this.touch(matchId, nowMs);
+        await this.presence.touch(matchId, nowMs);
       }
       await this.resolve(nowMs);
       this.isDelayed = false;
@@ -168,11 +155,6 @@ export class TellFans {
     if (message) device.tell(message, 'needed');
     if (fan.devices.length === 1) this.lineOf(fan.matchId).note(fan, found.place, { nowMs, dueAtMs: this.nextDueMs(fan, nowMs) });
     return fan;
-  }
-
-  private noteParted({ matchId, userId }: { matchId: string; userId: string }): void {
-    const parted = this.parted.get(matchId) ?? new Set();
-    this.parted.set(matchId, parted.add(userId));
   }
 
   /** Thousands may have come while Redis was away. */
@@ -251,17 +233,6 @@ export class TellFans {
   private nextDueMs(fan: LiveFan, nowMs: number): number {
     const { updateMs, roundMs } = this.settings;
     return nowMs + (updateMs - roundMs) * (1 - EARLY_SHARE * shareOf(fan.token));
-  }
-
-  /** Presence for everybody connected, three times within the time it lasts. */
-  private async touch(matchId: string, nowMs: number): Promise<void> {
-    if (nowMs - (this.touchedAtMs.get(matchId) ?? -Infinity) < this.settings.presenceMs / 3) return;
-    this.touchedAtMs.set(matchId, nowMs);
-    const users = this.live.ofMatch(matchId).map(({ userId }) => userId);
-    for (let from = 0; from < users.length; from += TOUCH_CHUNK) {
-      await this.places.touch(matchId, users.slice(from, from + TOUCH_CHUNK));
-    }
-    for (const known of this.touchedAtMs.keys()) if (!this.live.hasMatch(known)) this.touchedAtMs.delete(known);
   }
 
   private async keepAlive(fans: readonly LiveFan[], nowMs: number): Promise<void> {

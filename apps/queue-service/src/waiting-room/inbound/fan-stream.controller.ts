@@ -27,7 +27,8 @@ export class FanStreamController {
   async open(@Param('queue_token') token: string, @Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     refuseWhenFull(this.budget);
     const outcome = await this.tellFans.connectStream(token, () => this.start(request, reply), nowMs());
-    if (outcome === 'no_place') throw new RequestRefused('NOT_FOUND', { detail: 'This token is not good any more, or never was.' });
+    if (outcome === 'no_place')
+      throw new RequestRefused('NOT_FOUND', { detail: 'This token is not good any more, or never was.' });
     if (outcome === 'too_many') {
       throw new RequestRefused('RATE_LIMITED', { detail: 'Five devices are connected already.', headers: jitteredRetryAfter() });
     }
