@@ -3,6 +3,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ROOT } from '../../tools/local/build.ts';
 import { onFreePort } from '../../tools/local/free-port.ts';
+import { PROBED } from './probe.ts';
 
 export interface RunningService {
   readonly url: string;
@@ -10,6 +11,7 @@ export interface RunningService {
   stop(): Promise<void>;
 }
 
+const LEAVE_WITH_PARENT = path.join(import.meta.dirname, 'leave-with-parent.mjs');
 /** Nest needs about a second; a machine that is busy with others several. */
 const START_MS = 30_000;
 const DRAIN_MS = 20_000;
@@ -21,12 +23,13 @@ export function startMonolith(environment: Record<string, string>): Promise<Runn
   return onFreePort(undefined, (port) => startOn(port, { name: 'monolith', portVariable: 'MONOLITH_PORT', environment }));
 }
 
-/** The same for the queue service, with a probe in it (probe.ts). */
+/** The same for the queue service, with a probe in it (probed.mjs). */
 export function startQueueService(environment: Record<string, string>): Promise<ProbedService> {
   // As it is deployed (k8s/base/queue-service.yaml).
-  const execArgv = ['--max-semi-space-size=4', '--expose-gc', '--import', path.join(import.meta.dirname, 'probe.ts')];
+  const execArgv = ['--max-semi-space-size=4', ...PROBED];
+  const deployed = { ...environment, MALLOC_ARENA_MAX: '2' };
   return onFreePort(undefined, (port) =>
-    startOn(port, { name: 'queue-service', portVariable: 'QUEUE_PORT', environment, execArgv }),
+    startOn(port, { name: 'queue-service', portVariable: 'QUEUE_PORT', environment: deployed, execArgv }),
   );
 }
 
@@ -50,7 +53,7 @@ interface ServiceToStart {
 async function startOn(port: number, { name, portVariable, environment, execArgv = [] }: ServiceToStart): Promise<ProbedService> {
   const child = fork(path.join(ROOT, `dist/apps/${name}/src/main.js`), [], {
     env: { PATH: process.env.PATH, ...environment, [portVariable]: String(port) },
-    execArgv: ['--enable-source-maps', '--import', path.join(import.meta.dirname, 'leave-with-parent.ts'), ...execArgv],
+    execArgv: ['--enable-source-maps', '--import', LEAVE_WITH_PARENT, ...execArgv],
     stdio: LOGS_TO_STDERR,
   });
   const gone = new Promise<void>((resolve) => child.once('exit', () => resolve()));

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { ROOT } from '../../tools/local/build.ts';
 
 const CLI = path.join(ROOT, 'dist/apps/monolith/src/cli.js');
-const LEAVE_WITH_PARENT = path.join(ROOT, 'bench/instruments/leave-with-parent.ts');
+const LEAVE_WITH_PARENT = path.join(ROOT, 'bench/instruments/leave-with-parent.mjs');
 
 export interface LoaderSurroundings {
   readonly databaseUrl: string;

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
-import { probe } from '../instruments/probe.ts';
+import { probe, PROBED } from '../instruments/probe.ts';
 import { median, quantile } from '../instruments/quantiles.ts';
 import { LOGS_TO_STDERR, startQueueService, type ProbedService } from '../instruments/service.ts';
 import { Crowd } from './crowd.ts';
@@ -48,14 +48,8 @@ export async function whileUp<T>(server: { stop(): Promise<void> }, measure: () 
 }
 
 export async function startYardstick(what: 'bare' | 'gateway' | 'http') {
-  // The flag of our own deployment too: with the usual 16 MB a half of the young generation would count as its connections.
-  const execArgv = [
-    '--enable-source-maps',
-    '--max-semi-space-size=4',
-    '--expose-gc',
-    '--import',
-    path.join(import.meta.dirname, '../instruments/probe.ts'),
-  ];
+  // The flags of our own deployment too: with the usual 16 MB a half of the young generation would count as its connections.
+  const execArgv = ['--enable-source-maps', '--max-semi-space-size=4', ...PROBED];
   const child = fork(path.join(import.meta.dirname, 'yardstick-server.ts'), [what], { execArgv, stdio: LOGS_TO_STDERR });
   const port = await new Promise<number>((resolve, reject) => {
     child.on('message', (message: { port?: number }) => message.port && resolve(message.port));

@@ -91,8 +91,24 @@ describe('whom to tell', () => {
   test('those near the front alone, while the others wait for the regular round', () => {
     const fans = Array.from({ length: 100 }, (_, at) => fan(at + 10));
     const view = viewOf(fans);
-    expect(view.takeDue(0, () => 30_000, 20)).toHaveLength(20);
+    expect(view.takeDue(0, () => 30_000, { last: 20 })).toHaveLength(20);
     expect(view.takeDue(0, () => 30_000)).toHaveLength(80);
+  });
+
+  test('a few at a time: everybody due once, in order, also when fans leave and join in between', () => {
+    const fans = Array.from({ length: 100 }, (_, at) => fan(at + 10));
+    const view = viewOf(fans);
+    const told: Fan[] = [];
+    for (let due = view.takeDue(0, () => 30_000, { most: 30 }); due.length > 0;) {
+      told.push(...due.map(({ fan: one }) => one));
+      const after = due.at(-1)!.fan.score;
+      view.remove(fans[told.length - 1]!, after);
+      view.add(fan(after - 0.5), { score: after - 0.5, position: 1, asOf: 0 });
+      due = view.takeDue(0, () => 30_000, { most: 30, after });
+    }
+    expect(told).toEqual(fans);
+    // The newcomers stand in front of where it went on.
+    expect(view.takeDue(0, () => 30_000)).toHaveLength(4);
   });
 
   test('who was told on arrival is not told again at once', () => {

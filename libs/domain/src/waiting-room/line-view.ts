@@ -21,6 +21,13 @@ interface Newcomer extends Told {
   dueAtMs: number;
 }
 
+/** Of those who are due. */
+export interface Part {
+  readonly last?: number;
+  readonly after?: number;
+  readonly most?: number;
+}
+
 const NOTHING_YET: Told = { toldStep: 0, dueAtMs: 0 };
 
 /** Moves kept for newcomers whose position was read a moment before the latest ones. */
@@ -109,11 +116,18 @@ export class LineView<Fan> {
     return left;
   }
 
-  /** Who is to be told now, in the order of the line, down to `last`. Takes them for told, and due again at `nextDueMs(fan)`. */
-  takeDue(nowMs: number, nextDueMs: (fan: Fan) => number, last = Infinity): { fan: Fan; position: number }[] {
+  /**
+   * Who is to be told now, in the order of the line, down to `last`; a few at a time by `most` and `after`, the score of the one
+   * before. Takes them for told, and due again at `nextDueMs(fan)`.
+   */
+  takeDue(
+    nowMs: number,
+    nextDueMs: (fan: Fan) => number,
+    { last = Infinity, after = -Infinity, most = Infinity }: Part = {},
+  ): { fan: Fan; position: number }[] {
     this.settle();
     const due: { fan: Fan; position: number }[] = [];
-    for (let at = 0; at < this.fans.length; at += 1) {
+    for (let at = lowerBound(this.scores, after); at < this.fans.length && due.length < most; at += 1) {
       const position = this.positions[at]!;
       if (position > last) break;
       const step = positionStep(position);

@@ -1,5 +1,5 @@
 import type { QueueState } from '#domain/waiting-room/fan-state';
-import { LineView } from '#domain/waiting-room/line-view';
+import { LineView, type Part } from '#domain/waiting-room/line-view';
 import { positionStep } from '#domain/waiting-room/position-steps';
 import type { LiveFan } from './live-fans.ts';
 import type { ConnectedPlaces, Place } from './ports.ts';
@@ -101,8 +101,8 @@ export class FollowedLine {
     throw new Error(`The line of ${this.matchId} moves faster than it can be read.`);
   }
 
-  takeDue(nowMs: number, nextDueMs: (fan: LiveFan) => number, last?: number): { fan: LiveFan; position: number }[] {
-    return this.view?.takeDue(nowMs, nextDueMs, last) ?? [];
+  takeDue(nowMs: number, nextDueMs: (fan: LiveFan) => number, part: Part): { fan: LiveFan; position: number }[] {
+    return this.view?.takeDue(nowMs, nextDueMs, part) ?? [];
   }
 
   /** False when the match has no queue. */

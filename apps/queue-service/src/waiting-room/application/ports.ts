@@ -79,8 +79,8 @@ type Connected = { readonly matchId: string; readonly userId: string; readonly t
 
 /** What a pod reads and says for the fans connected to it. */
 export abstract class ConnectedPlaces {
-  /** Undefined for a token that was never issued or is long over. */
-  abstract readToken(token: string): Promise<{ matchId: string; userId: string; place: Place } | undefined>;
+  /** Undefined for a token that was never issued or is long over. A connection that has just come is noted as by `keep`. */
+  abstract readToken(token: string, websocketId?: string): Promise<{ matchId: string; userId: string; place: Place } | undefined>;
   abstract readPositions(matchId: string, userIds: readonly string[]): Promise<PositionsRead>;
   /** What has moved in the line after the move numbered `after`. */
   abstract readMoves(matchId: string, after: number): Promise<{ queue: QueueState; moves: LineMove[] } | undefined>;

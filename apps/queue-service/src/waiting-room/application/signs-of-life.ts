@@ -1,4 +1,4 @@
-import type { LiveFan, LiveFans } from './live-fans.ts';
+import type { LiveFans } from './live-fans.ts';
 import type { ConnectedPlaces } from './ports.ts';
 
 const PARTED_AT_ONCE = 200;
@@ -18,7 +18,7 @@ export class SignsOfLife {
     private readonly pod: string,
   ) {}
 
-  notePartedFan({ matchId, userId }: LiveFan): void {
+  noteParted({ matchId, userId }: { matchId: string; userId: string }): void {
     const parted = this.parted.get(matchId) ?? new Set();
     this.parted.set(matchId, parted.add(userId));
   }

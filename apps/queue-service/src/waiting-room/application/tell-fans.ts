@@ -43,14 +43,17 @@ export class TellFans {
     private readonly live: LiveFans,
     private readonly links: Links,
     private readonly settings: TellFansSettings,
-    readonly signs: SignsOfLife,
+    private readonly signs: SignsOfLife,
   ) {}
 
   /** A new connection gets the present state at once. Without Redis it stays, is told so, and is looked at again each round. */
   async connect(device: Device, token: string, nowMs: number): Promise<void> {
-    const found = await this.places.readToken(token).catch(() => 'unreachable' as const);
+    const found = await this.places.readToken(token, device.id).catch(() => 'unreachable' as const);
+    // Closed meanwhile, it has just been taken for connected.
+    const hasParted = !device.isOpen && found !== 'unreachable' && found?.place.state.kind === 'waiting';
+    if (hasParted) this.signs.noteParted(found);
     if (!device.isOpen) return;
-    if (found !== 'unreachable') return this.welcome(device, token, { found, nowMs });
+    if (found !== 'unreachable') return void this.welcome(device, token, { found, nowMs });
     if (!this.unresolved.has(device)) device.tell(DELAYED, 'needed');
     this.unresolved.set(device, token);
   }
@@ -61,7 +64,8 @@ export class TellFans {
     if (found?.place.state.kind !== 'waiting' && found?.place.state.kind !== 'granted') return 'no_place';
     if ((this.live.find(token)?.devices.length ?? 0) >= DEVICES_PER_FAN) return 'too_many';
     const device = open();
-    if (device) await this.welcome(device, token, { found, nowMs });
+    const fan = device && this.welcome(device, token, { found, nowMs });
+    if (fan) await this.places.keep(fan, device.id).catch(() => undefined);
     return 'opened';
   }
 
@@ -73,7 +77,16 @@ export class TellFans {
     if (!this.live.hasMatch(fan.matchId)) this.lines.delete(fan.matchId);
     // Who is sent to another pod is not away.
     if (this.retryAfterMs || fan.told !== 'waiting') return;
-    this.signs.notePartedFan(fan);
+    this.signs.noteParted(fan);
+  }
+
+  sayParted(): Promise<void> {
+    return this.signs.sayParted();
+  }
+
+  /** Another pod has lost these fans; those who have a connection here are not away. */
+  reassure(matchId: string, userIds: readonly string[]): Promise<void> {
+    return this.signs.reassure(matchId, userIds);
   }
 
   /** Something happened to this fan. */
@@ -128,18 +141,19 @@ export class TellFans {
     }
   }
 
-  private async welcome(device: Device, token: string, { found, nowMs }: { found: TokenRead; nowMs: number }): Promise<void> {
+  /** The fan whose device it has become. */
+  private welcome(device: Device, token: string, { found, nowMs }: { found: TokenRead; nowMs: number }): LiveFan | undefined {
     this.unresolved.delete(device);
     // It came a moment before everybody was sent away.
-    if (this.retryAfterMs) return device.end({ why: 'draining', retryAfterMs: this.retryAfterMs() });
-    if (!found || found.place.state.kind === 'nowhere') return device.end({ why: 'unknown_token' });
-    if (found.place.state.kind === 'over') return this.sayLastWord([device], found.place, found.matchId);
+    if (this.retryAfterMs) return void device.end({ why: 'draining', retryAfterMs: this.retryAfterMs() });
+    if (!found || found.place.state.kind === 'nowhere') return void device.end({ why: 'unknown_token' });
+    if (found.place.state.kind === 'over') return void this.sayLastWord([device], found.place, found.matchId);
     const fan = this.live.add({ matchId: found.matchId, userId: found.userId, token }, device, nowMs);
     while (fan.devices.length > DEVICES_PER_FAN) this.endDevice(fan.devices[0]!, { why: 'replaced' });
     const message = this.messageOf(found.place, fan.matchId);
     if (message) device.tell(message, 'needed');
     if (fan.devices.length === 1) this.lineOf(fan.matchId).note(fan, found.place, { nowMs, dueAtMs: this.nextDueMs(fan, nowMs) });
-    await this.places.keep(fan, device.id).catch(() => undefined);
+    return fan;
   }
 
   /** Thousands may have come while Redis was away. */
@@ -166,13 +180,17 @@ export class TellFans {
 
   private async tellDue(line: FollowedLine, queue: QueueState, { nowMs, last }: { nowMs: number; last: number }): Promise<void> {
     const textAt = positionTexts({ queue, purchaseWindowMs: this.settings.purchaseWindowMs });
-    const due = line.takeDue(nowMs, (fan) => this.nextDueMs(fan, nowMs), last);
-    for (let from = 0; from < due.length; from += CHUNK) {
-      if (from > 0) await new Promise(setImmediate);
-      for (const { fan, position } of due.slice(from, from + CHUNK)) {
+    let after: number | undefined;
+    for (;;) {
+      const due = line.takeDue(nowMs, (fan) => this.nextDueMs(fan, nowMs), { last, after, most: CHUNK });
+      // Remembered now: whoever leaves meanwhile has none any more.
+      after = due.at(-1)?.fan.score;
+      for (const { fan, position } of due) {
         fan.told = 'waiting';
         this.say(fan, textAt(position), 'update');
       }
+      if (due.length < CHUNK) return;
+      await new Promise(setImmediate);
     }
   }
 

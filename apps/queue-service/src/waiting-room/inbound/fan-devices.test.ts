@@ -6,6 +6,7 @@ import { WebSocket, WebSocketServer } from 'ws';
 import type { TellFans } from '../application/tell-fans.ts';
 import { ConnectionBudget } from './connection-budget.ts';
 import { FanGateway } from './fan.gateway.ts';
+import { FanSocket } from './fan-socket.ts';
 import { SocketDevice } from './socket-device.ts';
 import { StreamDevice } from './stream-device.ts';
 
@@ -16,11 +17,11 @@ afterEach(async () => {
 });
 
 /** A connected pair: what the server holds and what the client holds. */
-async function socketPair(options: { autoPong?: boolean } = {}): Promise<[server: WebSocket, client: WebSocket]> {
-  const server = new WebSocketServer({ port: 0, host: '127.0.0.1' });
+async function socketPair(options: { autoPong?: boolean } = {}): Promise<[server: FanSocket, client: WebSocket]> {
+  const server = new WebSocketServer({ port: 0, host: '127.0.0.1', WebSocket: FanSocket });
   await once(server, 'listening');
   const client = new WebSocket(`ws://127.0.0.1:${(server.address() as AddressInfo).port}`, options);
-  const [socket] = (await once(server, 'connection')) as [WebSocket];
+  const [socket] = (await once(server, 'connection')) as [FanSocket];
   await once(client, 'open');
   cleanups.push(() => {
     client.terminate();
@@ -75,16 +76,16 @@ test('a peer that gives no sign of life is let go after 120 seconds, one that an
   const nobody = { connect: () => Promise.resolve(), disconnect: () => undefined } as unknown as TellFans;
   const budget = new ConnectionBudget(10);
   const gateway = new FanGateway(nobody, budget);
-  const [[alive, aliveClient], [dead]] = [await socketPair(), await socketPair({ autoPong: false })];
+  const [[alive, aliveClient], [dead, deadClient]] = [await socketPair(), await socketPair({ autoPong: false })];
   gateway.handleConnection(alive, 'token');
   gateway.handleConnection(dead, 'token');
   for (let round = 1; round <= 5; round += 1) {
     nowMs = 1000 + round * 25_000;
-    const heard = round < 5 ? once(alive, 'pong') : undefined;
-    gateway.ping();
-    await heard;
+    gateway.askForLife();
+    while (round < 5 && alive.device!.heardAtMs < nowMs) await new Promise(setImmediate);
   }
-  await once(dead, 'close');
+  await once(deadClient, 'close');
+  while (budget.sockets > 1) await new Promise(setImmediate);
   expect(budget.sockets).toBe(1);
   expect([alive.readyState, aliveClient.readyState]).toEqual([WebSocket.OPEN, WebSocket.OPEN]);
 });

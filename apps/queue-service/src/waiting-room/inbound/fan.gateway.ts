@@ -1,9 +1,9 @@
 import { WebSocketGateway, type OnGatewayConnection } from '@nestjs/websockets';
-import type { WebSocket } from 'ws';
 import { closeCodes } from '#contracts/socket-messages';
 import { TellFans } from '../application/tell-fans.ts';
 import { readClientMessage } from './client-messages.ts';
 import { ConnectionBudget } from './connection-budget.ts';
+import type { FanSocket, SocketEvents } from './fan-socket.ts';
 import { newDeviceId, nowMs } from './pod.ts';
 import { SocketDevice } from './socket-device.ts';
 
@@ -18,88 +18,62 @@ const SILENCE_MS = 120_000;
  * handlers common to all sockets, and the first fault ends the connection with its code.
  */
 @WebSocketGateway({ path: '/ws' })
-export class FanGateway implements OnGatewayConnection<WebSocket> {
-  private readonly devices = new Map<WebSocket, SocketDevice>();
+export class FanGateway implements OnGatewayConnection<FanSocket>, SocketEvents {
+  private readonly sockets = new Set<FanSocket>();
 
   constructor(
     private readonly tellFans: TellFans,
     private readonly budget: ConnectionBudget,
   ) {}
 
-  handleConnection(socket: WebSocket, token: string): void {
+  handleConnection(socket: FanSocket, token: string): void {
     const device = new SocketDevice(newDeviceId(), socket, nowMs());
-    this.devices.set(socket, device);
+    socket.device = device;
+    this.sockets.add(socket);
     this.budget.sockets += 1;
-    socket.on('message', this.heed);
-    socket.on('pong', this.hear);
-    socket.on('ping', this.heedPing);
-    socket.on('close', this.forget);
-    socket.on('error', ignore);
+    socket.listen(this);
     void this.tellFans.connect(device, token, nowMs());
   }
 
   /** Called every 25 seconds: asks everybody for a sign of life and lets go of who has given none. */
-  ping(): void {
+  askForLife(): void {
     const now = nowMs();
-    for (const [socket, device] of this.devices) {
-      if (now - device.heardAtMs > SILENCE_MS) socket.terminate();
-      else if (device.isOpen) socket.ping();
+    for (const socket of this.sockets) {
+      if (now - socket.device!.heardAtMs > SILENCE_MS) socket.terminate();
+      else if (socket.device!.isOpen) socket.ping();
     }
   }
 
   /** What is left after everybody had time to go. */
   cutOff(): void {
-    for (const socket of this.devices.keys()) socket.terminate();
+    for (const socket of this.sockets) socket.terminate();
   }
 
-  private readonly heed = heedWith(this.devices);
-  private readonly heedPing = heedPingWith(this.devices);
-  private readonly hear = hearWith(this.devices);
-
-  private readonly forget = forgetWith(this.devices, (device) => {
-    this.budget.sockets -= 1;
-    this.tellFans.disconnect(device);
-  });
-}
-
-type Devices = Map<WebSocket, SocketDevice>;
-
-function heedWith(devices: Devices) {
-  return function (this: WebSocket, data: Buffer, isBinary: boolean): void {
-    const device = devices.get(this);
+  message({ device }: FanSocket, data: Buffer, isBinary: boolean): void {
     if (!device?.isOpen) return;
     device.heardAtMs = nowMs();
     if (!device.mayHear('message', device.heardAtMs)) return device.close(closeCodes.tooManyMessages);
     const message = readClientMessage(data, isBinary);
     if (message.kind === 'refused') device.close(message.code);
     else device.tell(message.kind === 'heartbeat' ? HEARTBEAT_ACK : UNKNOWN_TYPE, 'needed');
-  };
-}
+  }
 
-/** Each ping is answered with a pong, which piles up for who pings and does not read: as many as messages. */
-function heedPingWith(devices: Devices) {
-  return function (this: WebSocket): void {
-    const device = devices.get(this);
+  /** Each ping is answered with a pong, which piles up for who pings and does not read: as many as messages. */
+  ping(socket: FanSocket, data: Buffer): void {
+    const { device } = socket;
     if (!device?.isOpen) return;
     device.heardAtMs = nowMs();
-    if (!device.mayHear('ping', device.heardAtMs)) device.close(closeCodes.tooManyMessages);
-  };
-}
+    if (device.mayHear('ping', device.heardAtMs)) socket.pong(data);
+    else device.close(closeCodes.tooManyMessages);
+  }
 
-function hearWith(devices: Devices) {
-  return function (this: WebSocket): void {
-    const device = devices.get(this);
+  pong({ device }: FanSocket): void {
     if (device) device.heardAtMs = nowMs();
-  };
-}
+  }
 
-function forgetWith(devices: Devices, gone: (device: SocketDevice) => void) {
-  return function (this: WebSocket): void {
-    const device = devices.get(this);
-    if (device && devices.delete(this)) gone(device);
-  };
-}
-
-function ignore(): void {
-  // 'close' follows every 'error' and does the rest.
+  close(socket: FanSocket): void {
+    if (!this.sockets.delete(socket)) return;
+    this.budget.sockets -= 1;
+    if (socket.device) this.tellFans.disconnect(socket.device);
+  }
 }

@@ -53,7 +53,7 @@ export class PodsListener implements OnApplicationBootstrap, OnModuleDestroy {
   private async hear(text: string): Promise<void> {
     try {
       const { match_id, user_id, user_ids } = hint.parse(JSON.parse(text));
-      if (user_ids) return await this.tellFans.signs.reassure(match_id, user_ids);
+      if (user_ids) return await this.tellFans.reassure(match_id, user_ids);
       if (user_id) await this.tellFans.refreshFan(match_id, user_id, nowMs());
       if (user_id) this.lookSoon(match_id);
       else await this.tellFans.runMatch(match_id, nowMs());

@@ -36,8 +36,8 @@ export class TellingSchedule implements OnApplicationBootstrap, BeforeApplicatio
   onApplicationBootstrap(): void {
     this.timers.push(
       setInterval(() => void this.round(), this.config.roundMs),
-      setInterval(() => void this.tellFans.signs.sayParted().catch(() => undefined), PARTED_MS),
-      setInterval(() => this.gateway.ping(), PING_MS),
+      setInterval(() => void this.tellFans.sayParted().catch(() => undefined), PARTED_MS),
+      setInterval(() => this.gateway.askForLife(), PING_MS),
       setInterval(() => this.streams.breathe(), BREATH_MS),
     );
   }

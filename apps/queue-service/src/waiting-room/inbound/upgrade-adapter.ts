@@ -2,9 +2,12 @@ import { ServerResponse, type IncomingMessage, type Server } from 'node:http';
 import type { Socket } from 'node:net';
 import type { WebSocketAdapter } from '@nestjs/common';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { WebSocketServer, type WebSocket } from 'ws';
+import { WebSocketServer, type Server as SocketServer, type ServerOptions } from 'ws';
 import { RequestRefused } from '#platform/http/request-refused';
 import { jitteredRetryAfter, type ConnectionBudget } from './connection-budget.ts';
+import { FanSocket } from './fan-socket.ts';
+
+type FanSocketServer = SocketServer<typeof FanSocket>;
 
 interface PendingUpgrade {
   readonly socket: Socket;
@@ -27,7 +30,7 @@ const CLOSE_TIMEOUT_MS = 3000;
  * that address limits, trusted proxies, request ids and problem+json are the same as everywhere; what passes is handed to
  * `ws`. The gateway reads messages itself with handlers shared by all sockets: no closures per connection, no compression.
  */
-export class UpgradeAdapter implements WebSocketAdapter<WebSocketServer, WebSocket, { path?: string }> {
+export class UpgradeAdapter implements WebSocketAdapter<FanSocketServer, FanSocket, { path?: string }> {
   private readonly pending = new WeakMap<IncomingMessage, PendingUpgrade>();
 
   constructor(
@@ -36,10 +39,13 @@ export class UpgradeAdapter implements WebSocketAdapter<WebSocketServer, WebSock
     private readonly options: { budget: ConnectionBudget; isAllowedOrigin: (origin: string) => boolean },
   ) {}
 
-  create(_port: number, { path = '/' }: { path?: string } = {}): WebSocketServer {
+  create(_port: number, { path = '/' }: { path?: string } = {}): FanSocketServer {
     const sockets = new WebSocketServer({
+      WebSocket: FanSocket,
       noServer: true,
       perMessageDeflate: false,
+      // The gateway's: by itself ws makes a closure for each socket.
+      autoPong: false,
       clientTracking: false,
       maxPayload: MAX_PAYLOAD_BYTES,
       maxFragments: MAX_FRAGMENTS,
@@ -47,7 +53,7 @@ export class UpgradeAdapter implements WebSocketAdapter<WebSocketServer, WebSock
       closeTimeout: CLOSE_TIMEOUT_MS,
       // The gateway checks it and answers 4502, as for everything else that is not JSON.
       skipUTF8Validation: true,
-    } as ConstructorParameters<typeof WebSocketServer>[0]);
+    } as ServerOptions<typeof FanSocket>);
     this.fastify.route({
       method: 'GET',
       url: `${path}/*`,
@@ -61,7 +67,7 @@ export class UpgradeAdapter implements WebSocketAdapter<WebSocketServer, WebSock
     return sockets;
   }
 
-  bindClientConnect(server: WebSocketServer, callback: (...args: unknown[]) => void): void {
+  bindClientConnect(server: FanSocketServer, callback: (...args: unknown[]) => void): void {
     server.on('connection', callback);
   }
 
@@ -69,7 +75,7 @@ export class UpgradeAdapter implements WebSocketAdapter<WebSocketServer, WebSock
     // The gateway's own: see the class comment.
   }
 
-  close(server: WebSocketServer): void {
+  close(server: FanSocketServer): void {
     server.close();
   }
 
@@ -88,7 +94,7 @@ export class UpgradeAdapter implements WebSocketAdapter<WebSocketServer, WebSock
     this.fastify.routing(request, response);
   };
 
-  private accept(sockets: WebSocketServer, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  private accept(sockets: FanSocketServer, request: FastifyRequest, reply: FastifyReply): FastifyReply {
     const upgrade = this.pending.get(request.raw);
     const token = (request.params as { '*': string })['*'];
     if (!upgrade || token === '' || token.includes('/')) throw new RequestRefused('NOT_FOUND');

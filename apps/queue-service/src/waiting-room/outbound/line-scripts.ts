@@ -26,7 +26,7 @@ export function loadLineScripts() {
     controlQueue: script('control-queue'),
     reportSoldOut: script('report-sold-out'),
     drainClosed: script('drain-closed'),
-    readPlace: script('read-place'),
+    readPlaces: script('read-places'),
     readPositions: script('read-positions'),
     readQueue: script('read-queue'),
     readMoves: script('read-moves'),

@@ -71,13 +71,14 @@ export function toQueue(reply: QueueReply): QueueState {
   };
 }
 
-export function toPlace(reply: PlaceReply, queue: QueueState): Place {
+/** `token` is the fan's where the script was given it and does not repeat the session. */
+export function toPlace(reply: PlaceReply, queue: QueueState, token: string | null = null): Place {
   const [kind, position, detail, session] = reply;
   const known = session === null ? null : sessionText.parse(JSON.parse(session));
   const state = toState(kind, position, detail);
   const isOn = state.kind === 'waiting' || state.kind === 'granted';
   const score = state.kind === 'waiting' ? detail : (known?.score ?? '');
-  return { state, queue, queueToken: isOn ? (known?.queue_token ?? null) : null, score: isOn && score ? score : null };
+  return { state, queue, queueToken: isOn ? (known?.queue_token ?? token) : null, score: isOn && score ? score : null };
 }
 
 export function toMove([id, [field, scores]]: MoveReply): LineMove {

@@ -21,6 +21,7 @@ import { matchKeys } from './match-keys.ts';
 import { newQueueToken, newSessionToken, ownerOfToken } from './queue-token.ts';
 import { toMove, toPlace, toQueue, type MoveReply, type PlaceReply, type QueueReply } from './redis-replies.ts';
 import type { ReplicaConfirmation } from './replica-confirmation.ts';
+import { TokenReads, type TokenToRead } from './token-reads.ts';
 
 interface Settings {
   readonly purchaseWindowMs: number;
@@ -44,6 +45,7 @@ const PART_GRACE_MS = 5000;
 export class RedisWaitingLines implements WaitingLines, LineMovement, ConnectedPlaces {
   private readonly scripts: LineScripts = loadLineScripts();
   private readonly joins = new Map<string, JoinBatches<JoinOutcome>>();
+  private readonly tokenReads = new Map<string, TokenReads<Place | undefined>>();
 
   constructor(
     private readonly redis: RedisConnection,
@@ -127,11 +129,21 @@ export class RedisWaitingLines implements WaitingLines, LineMovement, ConnectedP
     return this.run<number>(this.scripts.announcePositions, matchId, ...args);
   }
 
-  async readToken(token: string): Promise<{ matchId: string; userId: string; place: Place } | undefined> {
+  async readToken(token: string, websocketId = ''): Promise<{ matchId: string; userId: string; place: Place } | undefined> {
     const owner = ownerOfToken(token);
     if (!owner) return undefined;
-    const reply = await this.run<FoundPlace>(this.scripts.readPlace, owner.matchId, owner.userId, token);
-    return reply[0] === 'found' ? { ...owner, place: toPlace(reply[2], toQueue(reply[1])) } : undefined;
+    const { matchId, userId } = owner;
+    let reads = this.tokenReads.get(matchId);
+    if (!reads) {
+      reads = new TokenReads((tokens) => this.readTogether(matchId, tokens));
+      this.tokenReads.set(matchId, reads);
+    }
+    try {
+      const place = await reads.add({ userId, token, websocketId });
+      return place && { ...owner, place };
+    } finally {
+      if (reads.isIdle) this.tokenReads.delete(matchId);
+    }
   }
 
   async readPositions(matchId: string, userIds: readonly string[]): Promise<PositionsRead> {
@@ -162,6 +174,18 @@ export class RedisWaitingLines implements WaitingLines, LineMovement, ConnectedP
 
   async part(matchId: string, userIds: readonly string[], pod: string): Promise<void> {
     if (userIds.length > 0) await this.run(this.scripts.partFans, matchId, pod, PART_GRACE_MS, ...userIds);
+  }
+
+  private async readTogether(matchId: string, tokens: readonly TokenToRead[]): Promise<(Place | undefined)[]> {
+    const args = tokens.flatMap(({ userId, token, websocketId }) => [userId, token, websocketId]);
+    const reply = await this.run<Unknown | ['found', QueueReply, (PlaceReply | null)[]]>(
+      this.scripts.readPlaces,
+      matchId,
+      ...args,
+    );
+    if (reply[0] === 'unknown') return tokens.map(() => undefined);
+    const queue = toQueue(reply[1]);
+    return reply[2].map((place, at) => (place ? toPlace(place, queue, tokens[at]!.token) : undefined));
   }
 
   private async joinTogether(matchId: string, joins: readonly WaitingJoin<JoinOutcome>[]): Promise<JoinOutcome[]> {

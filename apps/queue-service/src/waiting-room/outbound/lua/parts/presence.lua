@@ -16,6 +16,24 @@ local function note_sign_of_life(user)
   end
 end
 
+-- Of some hundreds of fans at once, for each who is in line. Returns how many came back to a front that had passed them.
+local function note_signs_of_life(users)
+  local signs = {}
+  for i, user in ipairs(users) do signs[2 * i - 1], signs[2 * i] = now_ms_text, user end
+  redis.call('ZADD', seen, 'XX', unpack(signs))
+  if redis.call('EXISTS', gone) == 1 then redis.call('ZREM', gone, unpack(users)) end
+  if redis.call('EXISTS', away) == 0 then return 0 end
+  local returned = 0
+  for i, score in ipairs(redis.call('ZMSCORE', away, unpack(users))) do
+    -- Asked again, as one fan may be named twice.
+    if score and redis.call('ZREM', away, users[i]) == 1 then
+      redis.call('ZADD', back, score, users[i])
+      returned = returned + 1
+    end
+  end
+  return returned
+end
+
 local function is_present(seen_at, gone_at, blind_until)
   local last = math.max(tonumber(seen_at or 0), blind_until)
   return last + presence_ms > now_ms and (not gone_at or tonumber(gone_at) > now_ms)
