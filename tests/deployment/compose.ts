@@ -31,6 +31,9 @@ export interface Known {
   exists: (file: string) => boolean;
 }
 
+/** Read by Node and by the C library, before our settings are. */
+const OF_NODE = new Set(['NODE_OPTIONS', 'MALLOC_ARENA_MAX']);
+
 function ownServiceViolations(name: string, service: Service, known: Known): string[] {
   const [node, flag, entry = ''] = service.command ?? [];
   const source = entry.replace(/^dist\//, '').replace(/\.js$/, '.ts');
@@ -60,7 +63,9 @@ function ownServiceViolations(name: string, service: Service, known: Known): str
       'has no health check of its own /health/ready',
     ],
   ];
-  const unknown = Object.keys(service.environment ?? {}).filter((variable) => !known.settings.has(variable));
+  const unknown = Object.keys(service.environment ?? {}).filter(
+    (variable) => !known.settings.has(variable) && !OF_NODE.has(variable),
+  );
   return [
     ...rules.filter(([holds]) => !holds).map(([, complaint]) => `${name}: ${complaint}`),
     ...unknown.map((variable) => `${name}: ${variable} is not a setting`),

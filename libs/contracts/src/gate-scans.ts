@@ -12,4 +12,3 @@ export const gateScan = z.looseObject({
   /** What the gate did. A gate without a network lets in whoever has a genuine code. */
   admitted: z.boolean(),
 });
-

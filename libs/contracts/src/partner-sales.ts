@@ -15,4 +15,3 @@ export const partnerSale = z.looseObject({
     .refine((ids) => new Set(ids).size === ids.length, 'names a seat twice'),
   sold_at: z.iso.datetime({ offset: true }),
 });
-

@@ -129,16 +129,15 @@ export class TcpProxy {
 
   /** Passes on after the delay, never overtaking what came before. */
   private late(passOn: (bytes: Buffer) => void): (bytes: Buffer) => void {
-    let [dueAt, onTheWay] = [0, 0];
+    let dueAt = 0;
+    const onTheWay: Buffer[] = [];
     return (bytes) => {
-      if (this.delayMs === 0 && onTheWay === 0) return passOn(bytes);
+      if (this.delayMs === 0 && onTheWay.length === 0) return passOn(bytes);
       const now = Date.now();
       dueAt = Math.max(dueAt, now + this.delayMs);
-      onTheWay += 1;
-      setTimeout(() => {
-        onTheWay -= 1;
-        passOn(bytes);
-      }, dueAt - now);
+      onTheWay.push(bytes);
+      // Timers of different lengths that are due at the same moment fire in any order: whichever does, the first one leaves.
+      setTimeout(() => passOn(onTheWay.shift()!), dueAt - now);
     };
   }
 

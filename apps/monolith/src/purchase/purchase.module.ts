@@ -163,7 +163,7 @@ export abstract class PurchaseJobKinds {
           const connection = new LaneConnection({ url: config.DATABASE_URL, name: 'holds', planning: HOLD_PLANNING, onRetry });
           const maps = new SeatMaps(dataSource);
           news.listen(maps);
-          return new BatchedSeatHolds(connection, maps, windows, config.RESERVATION_HOLD_SECONDS, news, Math.random, turns);
+          return new BatchedSeatHolds(connection, maps, windows, config.RESERVATION_HOLD_SECONDS, { news, turns });
         });
         news.follow();
         return new SeatHoldLanes(lanes, matches, news);

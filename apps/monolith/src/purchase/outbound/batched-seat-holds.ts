@@ -31,12 +31,22 @@ const PATIENCE_WITH_FAN_MS = 2000;
 /** Who loses seats to another process is given others so often before being told that it is busy. */
 const PROPOSALS = 5;
 
+/** Who else sells: other processes, heard of by news; other lanes of this one, with which it takes turns. */
+interface Company {
+  readonly news?: SeatNews;
+  readonly turns?: LaneTurns;
+  readonly random?: () => number;
+}
+
 /**
  * Memory proposes, the database disposes. Wishes that wait are collected; seats are chosen for each in memory; one statement
  * takes for each all of its seats or none. The next batch leaves the moment the last one returned: alone in the morning a
  * wish waits for nobody, in the rush hundreds share one commit. Any number of processes may do this for the same match.
  */
 export class BatchedSeatHolds extends SeatHolds {
+  private readonly news: SeatNews | undefined;
+  private readonly turns: LaneTurns;
+  private readonly random: () => number;
   private readonly waiting: WaitingWish[] = [];
   private isRunning = false;
   /** Wishes that will come back by themselves. */
@@ -47,11 +57,12 @@ export class BatchedSeatHolds extends SeatHolds {
     private readonly maps: SeatMaps,
     private readonly windows: PostgresPurchaseWindows,
     private readonly holdSeconds: number,
-    private readonly news?: SeatNews,
-    private readonly random: () => number = Math.random,
-    private readonly turns = new LaneTurns(),
+    { news, turns = new LaneTurns(), random = Math.random }: Company = {},
   ) {
     super();
+    this.news = news;
+    this.turns = turns;
+    this.random = random;
   }
 
   async take(wish: HoldWish): Promise<HoldOutcome> {
