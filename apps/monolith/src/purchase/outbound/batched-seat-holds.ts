@@ -4,18 +4,12 @@ import { requestContext } from '#platform/logging/request-context';
 import { KeyAlreadyUsed } from '#platform/postgres/idempotency-fence';
 import { sqlstateOf, sqlstates } from '#platform/postgres/sqlstates';
 import { SeatHolds, type HoldOutcome, type HoldWish } from '../application/ports.ts';
-import {
-  EXPIRY_PLACEHOLDER,
-  HOLD_BATCH,
-  holdParameters,
-  type HoldFacts,
-  type HoldResult,
-  type HoldRow,
-} from './hold-statement.ts';
+import { HoldBatches } from './hold-batches.ts';
+import { EXPIRY_PLACEHOLDER, type HoldFacts } from './hold-statement.ts';
 import { assertRules, nothingKnown } from './hold-refusal.ts';
 import type { LaneConnection } from './lane-connection.ts';
 import { LaneTurns } from './lane-turns.ts';
-import { countFans, NEWCOMER, type FanSeats } from './postgres-fan-seats.ts';
+import { NEWCOMER } from './postgres-fan-seats.ts';
 import type { PostgresPurchaseWindows } from './postgres-purchase-windows.ts';
 import type { SeatMaps } from './seat-maps.ts';
 import type { SeatNews } from './seat-news.ts';
@@ -44,6 +38,7 @@ interface Company {
  * wish waits for nobody, in the rush hundreds share one commit. Any number of processes may do this for the same match.
  */
 export class BatchedSeatHolds extends SeatHolds {
+  private readonly batches: HoldBatches;
   private readonly news: SeatNews | undefined;
   private readonly turns: LaneTurns;
   private readonly random: () => number;
@@ -53,13 +48,14 @@ export class BatchedSeatHolds extends SeatHolds {
   private away = 0;
 
   constructor(
-    private readonly connection: LaneConnection,
+    connection: LaneConnection,
     private readonly maps: SeatMaps,
     private readonly windows: PostgresPurchaseWindows,
-    private readonly holdSeconds: number,
+    holdSeconds: number,
     { news, turns = new LaneTurns(), random = Math.random }: Company = {},
   ) {
     super();
+    this.batches = new HoldBatches(connection, holdSeconds);
     this.news = news;
     this.turns = turns;
     this.random = random;
@@ -82,7 +78,7 @@ export class BatchedSeatHolds extends SeatHolds {
   /** Who waits is still answered, then the connections go. */
   async close(): Promise<void> {
     while (this.isRunning || this.away > 0) await new Promise((resolve) => setTimeout(resolve, 10));
-    await this.connection.close();
+    await this.batches.close();
   }
 
   private start(): void {
@@ -161,7 +157,7 @@ export class BatchedSeatHolds extends SeatHolds {
   private async decide(batch: readonly WaitingWish[]): Promise<void> {
     try {
       await this.ask(batch.filter(isKnownByNow));
-      const results = await this.commit(batch.map(holdRow));
+      const results = await this.batches.take(batch.map(holdRow));
       const won = results.filter(({ expiresAtMs }) => expiresAtMs !== null);
       const gone = new Set(won.flatMap(({ index }) => batch[index]?.seatIds ?? []));
       for (const { index, expiresAtMs } of won) this.won(batch[index], new Date(expiresAtMs ?? 0));
@@ -187,28 +183,9 @@ export class BatchedSeatHolds extends SeatHolds {
     const learning = Promise.all(batch.map(({ wish }) => this.windows.learn(wish)));
     // Without Redis it fails while we look; that is heard of below.
     learning.catch(() => undefined);
-    const fans = await this.connection.look<FanSeats>(countFans(batch.map(({ wish }) => wish)));
+    const fans = await this.batches.fans(batch.map(({ wish }) => wish));
     for (const [index, one] of batch.entries()) one.fan = fans[index] ?? NEWCOMER;
     await learning;
-  }
-
-  private commit(rows: readonly HoldRow[]): Promise<HoldResult[]> {
-    const ids = rows.map(({ reservationId }) => reservationId);
-    const statement = { name: 'hold-batch', text: HOLD_BATCH, values: holdParameters(rows, this.holdSeconds) };
-    return this.connection.commit<HoldResult>(statement, async (client) => {
-      const found = await client.query<{ id: string; expires_at: Date }>(
-        `select id, expires_at from reservations where id = any($1::uuid[])`,
-        [ids],
-      );
-      if (found.rows.length === 0) return undefined;
-      // It was committed: those that are there were won; the others lost and simply ask again.
-      const known = new Map(found.rows.map((row) => [row.id, row]));
-      return rows.map(({ reservationId }, index) => ({
-        index,
-        expiresAtMs: known.get(reservationId)?.expires_at.getTime() ?? null,
-        facts: null,
-      }));
-    });
   }
 
   /**
@@ -223,7 +200,7 @@ export class BatchedSeatHolds extends SeatHolds {
       for (const one of batch) one.reject(isDuplicate && one.fence ? new KeyAlreadyUsed(one.fence.key) : error);
       return;
     }
-    const used = isDuplicate ? await this.usedKeys(batch).catch(() => new Set()) : new Set();
+    const used = isDuplicate ? await this.usedKeys(batch) : new Set();
     const others = batch.filter(({ fence, reject }) => {
       if (!fence || !used.has(fence.key)) return true;
       reject(new KeyAlreadyUsed(fence.key));
@@ -236,11 +213,8 @@ export class BatchedSeatHolds extends SeatHolds {
     }
   }
 
-  private async usedKeys(batch: readonly WaitingWish[]): Promise<ReadonlySet<string>> {
-    const keys = batch.flatMap(({ fence }) => fence?.key ?? []);
-    const text = 'select key from idempotency_keys where key = any($1::text[])';
-    const rows = await this.connection.look<{ key: string }>({ name: 'used-keys', text, values: [keys] });
-    return new Set(rows.map(({ key }) => key));
+  private usedKeys(batch: readonly WaitingWish[]): Promise<ReadonlySet<string>> {
+    return this.batches.used(batch.flatMap(({ fence }) => fence?.key ?? [])).catch(() => new Set());
   }
 
   private tell(won: readonly WaitingWish[], until: number): void {
