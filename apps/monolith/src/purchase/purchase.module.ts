@@ -62,7 +62,6 @@ import { BatchedSeatHolds } from './outbound/batched-seat-holds.ts';
 import { CatalogMatches } from './outbound/catalog-matches.ts';
 import { HOLD_PLANNING } from './outbound/hold-statement.ts';
 import { LaneConnection } from './outbound/lane-connection.ts';
-import { LaneTurns } from './outbound/lane-turns.ts';
 import { RecordedOrderConsequences } from './outbound/order-consequences.ts';
 import { OrderMessenger } from './outbound/order-messenger.ts';
 import { PostgresOrders } from './outbound/postgres-orders.ts';
@@ -158,12 +157,11 @@ export abstract class PurchaseJobKinds {
         matches: MatchesForSale,
       ) => {
         const onRetry = (sqlstate: string): void => retries.inc({ sqlstate });
-        const turns = new LaneTurns();
         const lanes = Array.from({ length: HOLD_LANES }, () => {
           const connection = new LaneConnection({ url: config.DATABASE_URL, name: 'holds', planning: HOLD_PLANNING, onRetry });
           const maps = new SeatMaps(dataSource);
           news.listen(maps);
-          return new BatchedSeatHolds(connection, maps, windows, config.RESERVATION_HOLD_SECONDS, { news, turns });
+          return new BatchedSeatHolds(connection, maps, windows, config.RESERVATION_HOLD_SECONDS, news);
         });
         news.follow();
         return new SeatHoldLanes(lanes, matches, news);

@@ -8,7 +8,6 @@ import { HoldBatches } from './hold-batches.ts';
 import { EXPIRY_PLACEHOLDER, type HoldFacts } from './hold-statement.ts';
 import { assertRules, nothingKnown } from './hold-refusal.ts';
 import type { LaneConnection } from './lane-connection.ts';
-import { LaneTurns } from './lane-turns.ts';
 import { NEWCOMER } from './postgres-fan-seats.ts';
 import type { PostgresPurchaseWindows } from './postgres-purchase-windows.ts';
 import type { SeatMaps } from './seat-maps.ts';
@@ -25,13 +24,6 @@ const PATIENCE_WITH_FAN_MS = 2000;
 /** Who loses seats to another process is given others so often before being told that it is busy. */
 const PROPOSALS = 5;
 
-/** Who else sells: other processes, heard of by news; other lanes of this one, with which it takes turns. */
-interface Company {
-  readonly news?: SeatNews;
-  readonly turns?: LaneTurns;
-  readonly random?: () => number;
-}
-
 /**
  * Memory proposes, the database disposes. Wishes that wait are collected; seats are chosen for each in memory; one statement
  * takes for each all of its seats or none. The next batch leaves the moment the last one returned: alone in the morning a
@@ -39,9 +31,6 @@ interface Company {
  */
 export class BatchedSeatHolds extends SeatHolds {
   private readonly batches: HoldBatches;
-  private readonly news: SeatNews | undefined;
-  private readonly turns: LaneTurns;
-  private readonly random: () => number;
   private readonly waiting: WaitingWish[] = [];
   private isRunning = false;
   /** Wishes that will come back by themselves. */
@@ -52,13 +41,11 @@ export class BatchedSeatHolds extends SeatHolds {
     private readonly maps: SeatMaps,
     private readonly windows: PostgresPurchaseWindows,
     holdSeconds: number,
-    { news, turns = new LaneTurns(), random = Math.random }: Company = {},
+    private readonly news?: SeatNews,
+    private readonly random: () => number = Math.random,
   ) {
     super();
     this.batches = new HoldBatches(connection, holdSeconds);
-    this.news = news;
-    this.turns = turns;
-    this.random = random;
   }
 
   async take(wish: HoldWish): Promise<HoldOutcome> {
@@ -67,7 +54,6 @@ export class BatchedSeatHolds extends SeatHolds {
     return new Promise((resolve, reject) => {
       this.waiting.push(waitingWish(wish, picture, { resolve, reject }));
       this.start();
-      this.turns.nudge();
     });
   }
 
@@ -91,13 +77,8 @@ export class BatchedSeatHolds extends SeatHolds {
     // Whoever asks in the same turn of the event loop shares the first batch.
     await new Promise((resolve) => setImmediate(resolve));
     while (this.waiting.length > 0) {
-      await this.turns.begin(() => this.waiting.length);
-      try {
-        const batch = await this.collect();
-        if (batch.length > 0) await this.decide(batch);
-      } finally {
-        this.turns.end();
-      }
+      const batch = await this.collect();
+      if (batch.length > 0) await this.decide(batch);
     }
     this.isRunning = false;
   }
