@@ -26,7 +26,7 @@ export function startMonolith(environment: Record<string, string>): Promise<Runn
 /** The same for the queue service, with a probe in it (probed.mjs). */
 export function startQueueService(environment: Record<string, string>): Promise<ProbedService> {
   // As it is deployed (k8s/base/queue-service.yaml).
-  const execArgv = ['--max-semi-space-size=4', ...PROBED];
+  const execArgv = ['--max-semi-space-size=8', ...PROBED];
   const deployed = { ...environment, MALLOC_ARENA_MAX: '2' };
   return onFreePort(undefined, (port) =>
     startOn(port, { name: 'queue-service', portVariable: 'QUEUE_PORT', environment: deployed, execArgv }),

@@ -3,17 +3,17 @@
 import 'reflect-metadata';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { Body, Controller, Module, Param, Post, type INestApplicationContext, type WebSocketAdapter } from '@nestjs/common';
+import { Body, Controller, Module, Param, Post } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
+import { WsAdapter } from '@nestjs/platform-ws';
 import { MessageBody, SubscribeMessage, WebSocketGateway } from '@nestjs/websockets';
-import { EMPTY, filter, fromEvent, mergeMap, type Observable } from 'rxjs';
 import { WebSocketServer, type WebSocket } from 'ws';
 
 const ownMessage = (position: number): string =>
   JSON.stringify({ type: 'position_update', position, total: 10_000, estimated_wait_minutes: 3, estimated_wait_range: [3, 4] });
 
-let clients: Set<WebSocket>;
+let clients = new Set<WebSocket>();
 const ready = (server: Server): void => void process.send?.({ port: (server.address() as AddressInfo).port });
 
 /** A plain `ws` server: handlers and closures of each connection's own, `ws.send`. */
@@ -30,39 +30,6 @@ function bare(): void {
   });
   clients = sockets.clients;
   server.listen(0, '127.0.0.1', () => ready(server));
-}
-
-type Handler = { message: string; callback: (data: unknown) => Observable<unknown> | Promise<unknown> };
-
-/** The adapter over `ws` from Nest's documentation. */
-class DocumentedAdapter implements WebSocketAdapter {
-  private readonly server: Server;
-  constructor(app: INestApplicationContext & { getHttpServer(): Server }) {
-    this.server = app.getHttpServer();
-  }
-  create(): WebSocketServer {
-    const sockets = new WebSocketServer({ server: this.server });
-    clients = sockets.clients;
-    return sockets;
-  }
-  bindClientConnect(server: WebSocketServer, callback: (...args: unknown[]) => void): void {
-    server.on('connection', callback);
-  }
-  bindMessageHandlers(client: WebSocket, handlers: Handler[], process: (data: unknown) => Observable<unknown>): void {
-    fromEvent(client, 'message')
-      .pipe(
-        mergeMap((event) => {
-          const message = JSON.parse(String((event as { data: unknown }).data)) as { event: string; data: unknown };
-          const handler = handlers.find((one) => one.message === message.event);
-          return handler ? process(handler.callback(message.data)) : EMPTY;
-        }),
-        filter(Boolean),
-      )
-      .subscribe((answer) => client.send(JSON.stringify(answer)));
-  }
-  close(server: WebSocketServer): void {
-    server.close();
-  }
 }
 
 class Gateway {
@@ -82,7 +49,7 @@ function decorate(target: object, name: string, ...decorators: MethodDecorator[]
 decorate(Gateway.prototype, 'heartbeat', SubscribeMessage('heartbeat'));
 decorate(Gateway.prototype, 'other', SubscribeMessage('other'));
 MessageBody()(Gateway.prototype, 'other', 0);
-WebSocketGateway()(Gateway);
+WebSocketGateway({ path: '/ws' })(Gateway);
 
 class NoOp {
   join(): { ok: boolean } {
@@ -99,7 +66,7 @@ class Root {}
 async function nest(metadata: object): Promise<void> {
   Module(metadata)(Root);
   const app = await NestFactory.create<NestFastifyApplication>(Root, new FastifyAdapter(), { logger: false });
-  app.useWebSocketAdapter(new DocumentedAdapter(app));
+  app.useWebSocketAdapter(new WsAdapter(app));
   await app.listen({ host: '127.0.0.1', port: 0 });
   ready(app.getHttpServer() as Server);
 }
