@@ -56,6 +56,9 @@ export class Inbox {
   }
 }
 
+/** While one waits for the disk, the next ones are written: one for each connection of `SingleStatements`. */
+const ROUNDS = 2;
+
 /** How often a send with an unknown outcome may be tried: the first time and once more. */
 const MAX_UNKNOWN_SENDS = 2;
 
@@ -116,7 +119,7 @@ const LOOK = `
 
 /** For sends that PostgreSQL cannot take back. What many senders ask at the same moment, begin or end, is one statement. */
 export class SendClaims {
-  private readonly asked = new Together<Asked, Claim>(keyOf, (all) => this.round(all));
+  private readonly asked = new Together<Asked, Claim>(keyOf, (all) => this.round(all), ROUNDS);
   private readonly marked: Together<Message, void>;
 
   constructor(

@@ -2,7 +2,7 @@ import { requestContext } from '../logging/request-context.ts';
 import { Together } from './together.ts';
 
 /** Each round waits until it is let through. */
-function rounds() {
+function rounds(mostRounds = 1) {
   const batches: string[][] = [];
   const deadlines: (number | undefined)[] = [];
   const doors: (() => void)[] = [];
@@ -14,6 +14,7 @@ function rounds() {
       await new Promise<void>((resolve) => doors.push(resolve));
       return items.map((item) => `${item} done`);
     },
+    mostRounds,
   );
   const letThrough = async (): Promise<void> => {
     while (doors.length === 0) await new Promise((resolve) => setImmediate(resolve));
@@ -47,4 +48,15 @@ test('a round runs under the deadline of nobody who asked: the first one of a lo
   await letThrough();
   await Promise.all([first, second, third]);
   expect(deadlines).toEqual([undefined, undefined]);
+});
+
+test('two rounds at a time: the second does not wait for the first, but for its keys', async () => {
+  const { together, batches, letThrough } = rounds(2);
+  const first = together.write('a1');
+  await new Promise((resolve) => setImmediate(resolve));
+  const second = Promise.all(['a2', 'b1'].map((item) => together.write(item)));
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(batches).toEqual([['a1'], ['b1']]);
+  for (let round = 0; round < 3; round += 1) await letThrough();
+  expect([await first, await second, batches]).toEqual(['a1 done', ['a2 done', 'b1 done'], [['a1'], ['b1'], ['a2']]]);
 });

@@ -18,46 +18,48 @@ interface Asked<Item, Answer> {
  */
 export class Together<Item, Answer> {
   private waiting: Asked<Item, Answer>[] = [];
-  private isRunning = false;
+  private running = 0;
+  private readonly underWay = new Set<string>();
 
   constructor(
     private readonly keyOf: (item: Item) => string,
     /** Answers in the order of the items. */
     private readonly writeAll: (items: readonly Item[]) => Promise<readonly Answer[]>,
+    /** Statements under way at the same time, never two with the same key. */
+    private readonly mostRounds = 1,
   ) {}
 
   write(item: Item): Promise<Answer> {
     return new Promise((resolve, reject) => {
       this.waiting.push({ item, resolve, reject });
-      if (!this.isRunning) requestContext.exit(() => void this.run());
+      if (this.running < this.mostRounds) requestContext.exit(() => void this.run());
     });
   }
 
   private async run(): Promise<void> {
-    this.isRunning = true;
+    this.running += 1;
     // Everybody of this turn of the event loop comes along with the first.
     await Promise.resolve();
-    while (this.waiting.length > 0) {
-      const batch = this.nextBatch();
+    for (let batch = this.nextBatch(); batch.length > 0; batch = this.nextBatch()) {
       try {
         const answers = await this.writeAll(batch.map(({ item }) => item));
         batch.forEach(({ resolve }, index) => resolve(answers[index] as Answer));
       } catch (error) {
         for (const { reject } of batch) reject(error);
       }
+      for (const { item } of batch) this.underWay.delete(this.keyOf(item));
     }
-    this.isRunning = false;
+    this.running -= 1;
   }
 
   private nextBatch(): Asked<Item, Answer>[] {
-    const keys = new Set<string>();
     const batch: Asked<Item, Answer>[] = [];
     const later: Asked<Item, Answer>[] = [];
     for (const asked of this.waiting) {
       const key = this.keyOf(asked.item);
-      if (batch.length === MOST_AT_ONCE || keys.has(key)) later.push(asked);
+      if (batch.length === MOST_AT_ONCE || this.underWay.has(key)) later.push(asked);
       else {
-        keys.add(key);
+        this.underWay.add(key);
         batch.push(asked);
       }
     }
