@@ -1,4 +1,5 @@
-import type { Holder, Holders, MatchPushes, NewsMatch, PushedTo } from './ports.ts';
+import type { Transaction } from '#application/transaction-manager';
+import type { Holder, Holders, MatchMails, MatchPushes, News, NewsMatch, PushedTo } from './ports.ts';
 
 /** A transaction of some hundred mails takes a fraction of a second. */
 export const FANS_A_PAGE = 500;
@@ -20,4 +21,16 @@ export async function pageOf(
     holders: await holders.page(match.id, afterUserId, FANS_A_PAGE),
     pushedTo: afterUserId === null ? await pushes.devicesOf(await holders.everybody(match.id)) : undefined,
   };
+}
+
+/** Tells them. The user after whom the next page begins; undefined when this was the last. */
+export async function tellPage(
+  tx: Transaction,
+  news: News,
+  { holders, pushedTo }: Page,
+  { mails, pushes }: { mails: MatchMails; pushes: MatchPushes },
+): Promise<string | undefined> {
+  await mails.send(tx, news, holders);
+  if (pushedTo) await pushes.send(tx, news, pushedTo);
+  return holders.length === FANS_A_PAGE ? holders.at(-1)?.userId : undefined;
 }

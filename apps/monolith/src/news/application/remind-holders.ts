@@ -2,8 +2,8 @@ import type { Clock } from '#application/clock';
 import { JobHandler, type Jobs } from '#application/jobs';
 import type { Transaction } from '#application/transaction-manager';
 import { isReminderDue, type RemindFans } from '#domain/notification/match-news';
-import { FANS_A_PAGE, pageOf, type Page } from './page.ts';
-import type { Holders, MatchMails, MatchPushes, News, NewsMatches } from './ports.ts';
+import { pageOf, tellPage, type Page } from './page.ts';
+import type { Holders, MatchMails, MatchPushes, NewsMatches } from './ports.ts';
 
 /** Reminds a page of those who have a ticket, and has the next page reminded; nobody when the match was moved or cancelled meanwhile. */
 export class RemindHolders extends JobHandler<RemindFans, Page | undefined> {
@@ -12,7 +12,7 @@ export class RemindHolders extends JobHandler<RemindFans, Page | undefined> {
   constructor(
     private readonly matches: NewsMatches,
     readonly holders: Holders,
-    private readonly mails: MatchMails,
+    readonly mails: MatchMails,
     readonly pushes: MatchPushes,
     private readonly jobs: Jobs,
     private readonly clock: Clock,
@@ -28,11 +28,7 @@ export class RemindHolders extends JobHandler<RemindFans, Page | undefined> {
 
   async work(tx: Transaction, job: RemindFans, page: Page | undefined): Promise<void> {
     if (!page) return;
-    const { match, holders, pushedTo } = page;
-    const news: News = { kind: 'coming up', match };
-    await this.mails.send(tx, news, holders);
-    if (pushedTo) await this.pushes.send(tx, news, pushedTo);
-    const last = holders.at(-1);
-    if (last && holders.length === FANS_A_PAGE) await this.jobs.put(tx, [{ ...job, afterUserId: last.userId }]);
+    const afterUserId = await tellPage(tx, { kind: 'coming up', match: page.match }, page, this);
+    if (afterUserId) await this.jobs.put(tx, [{ ...job, afterUserId }]);
   }
 }

@@ -1,7 +1,7 @@
 import { JobHandler, type Jobs } from '#application/jobs';
 import type { Transaction } from '#application/transaction-manager';
 import type { AnnounceMatchChange } from '#domain/notification/match-news';
-import { FANS_A_PAGE, pageOf, type Page } from './page.ts';
+import { pageOf, tellPage, type Page } from './page.ts';
 import type { Holders, MatchMails, MatchPushes, News, NewsMatches } from './ports.ts';
 
 /** Tells a page of those who have a ticket that the match was moved, and has the next page told; nobody when it was cancelled since. */
@@ -11,7 +11,7 @@ export class TellMatchChange extends JobHandler<AnnounceMatchChange, Page | unde
   constructor(
     private readonly matches: NewsMatches,
     readonly holders: Holders,
-    private readonly mails: MatchMails,
+    readonly mails: MatchMails,
     readonly pushes: MatchPushes,
     private readonly jobs: Jobs,
   ) {
@@ -26,12 +26,9 @@ export class TellMatchChange extends JobHandler<AnnounceMatchChange, Page | unde
 
   async work(tx: Transaction, job: AnnounceMatchChange, page: Page | undefined): Promise<void> {
     if (!page) return;
-    const { match, holders, pushedTo } = page;
     const { previousKickoffAt, previousVenue } = job;
-    const news: News = { kind: 'moved', match, previousKickoffAt, previousVenue };
-    await this.mails.send(tx, news, holders);
-    if (pushedTo) await this.pushes.send(tx, news, pushedTo);
-    const last = holders.at(-1);
-    if (last && holders.length === FANS_A_PAGE) await this.jobs.put(tx, [{ ...job, afterUserId: last.userId }]);
+    const news: News = { kind: 'moved', match: page.match, previousKickoffAt, previousVenue };
+    const afterUserId = await tellPage(tx, news, page, this);
+    if (afterUserId) await this.jobs.put(tx, [{ ...job, afterUserId }]);
   }
 }
