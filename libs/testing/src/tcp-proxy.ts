@@ -36,7 +36,7 @@ export class TcpProxy {
   private readonly pairs = new Set<Pair>();
   private readonly listener = net.createServer((client) => this.accept(client));
   private traps: { trap: Trap; sprung: () => void }[] = [];
-  private rewriting: { said: string; heard: string } | undefined;
+  private readonly rewritings: { said: string; heard: string }[] = [];
   /** Messages in which something was rewritten. */
   rewritten = 0;
   private state: 'open' | 'refusing' | 'silent' = 'open';
@@ -92,7 +92,7 @@ export class TcpProxy {
   /** From now on clients are heard to say one text for another of the same length: what messages say of their length stays true. */
   rewrite(said: string, heard: string): void {
     if (said.length !== heard.length) throw new Error('the texts differ in length');
-    this.rewriting = { said, heard };
+    this.rewritings.push({ said, heard });
   }
 
   /** New connections work again; what was silenced stays so, because its stream has a hole. */
@@ -142,9 +142,11 @@ export class TcpProxy {
   }
 
   private heard(bytes: Buffer): Buffer {
-    if (!this.rewriting || !bytes.includes(this.rewriting.said)) return bytes;
+    const rewritings = this.rewritings.filter(({ said }) => bytes.includes(said));
+    if (rewritings.length === 0) return bytes;
     this.rewritten += 1;
-    return Buffer.from(bytes.toString('latin1').replaceAll(this.rewriting.said, this.rewriting.heard), 'latin1');
+    const text = rewritings.reduce((all, { said, heard }) => all.replaceAll(said, heard), bytes.toString('latin1'));
+    return Buffer.from(text, 'latin1');
   }
 
   private fromClient(pair: Pair, bytes: Buffer): void {

@@ -9,8 +9,14 @@ import type { Scenario } from '../scenario.ts';
 /** The shortest there is. */
 const HOLD_SECONDS = 5;
 const ROWS = 2;
-/** What the holding statement says of a free seat, and something as long that is true of every seat. */
-const GUARD = { said: `s.status = 'available'`, heard: `s.status = s.status   ` };
+/**
+ * What the holding statement says of a free seat, and something as long that is true of every seat; and where it looks for one:
+ * at the place it had when memory looked, which a sold seat has left, or wherever it is.
+ */
+const GUARDS = [
+  { said: `s.status = 'available'`, heard: `s.status = s.status   ` },
+  { said: 's.ctid = any(array(select p.place from', heard: 's.id = any(array(select p.seat_id from' },
+];
 
 interface Sizes {
   readonly rounds: number;
@@ -74,7 +80,7 @@ async function unguarded(sizes: Sizes): Promise<{ faults: readonly string[]; rew
 
 async function dance({ scene, sizes, guarded }: Dance): Promise<Woken> {
   const proxy = await scene.proxyTo(scene.databaseUrl);
-  if (!guarded) proxy.rewrite(GUARD.said, GUARD.heard);
+  if (!guarded) for (const { said, heard } of GUARDS) proxy.rewrite(said, heard);
   const settings = { RESERVATION_HOLD_SECONDS: guarded ? String(HOLD_SECONDS) : '600' };
   const frozen = await scene.start(settings, { databaseUrl: proxy.url });
   const awake = await scene.start(settings);
