@@ -4,7 +4,7 @@ import type { Counter } from 'prom-client';
 import type { ProcessedMarks } from '../redis/processed-marks.ts';
 import type { SingleStatements } from './single-statements.ts';
 import { isConnectionLoss } from './sqlstates.ts';
-import { Together } from './together.ts';
+import { Together } from '../together.ts';
 import { inside } from './transaction.ts';
 
 /*
@@ -119,7 +119,7 @@ const LOOK = `
 
 /** For sends that PostgreSQL cannot take back. What many senders ask at the same moment, begin or end, is one statement. */
 export class SendClaims {
-  private readonly asked = new Together<Asked, Claim>(keyOf, (all) => this.round(all), ROUNDS);
+  private readonly asked = new Together<Asked, Claim>(keyOf, (all) => this.round(all), { rounds: ROUNDS });
   private readonly marked: Together<Message, void>;
 
   constructor(
@@ -133,7 +133,7 @@ export class SendClaims {
   }
 
   async claim(consumer: string, messageId: string): Promise<Claim> {
-    const claim = await this.asked.write({ consumer, messageId, wants: 'claim' });
+    const claim = await this.asked.add({ consumer, messageId, wants: 'claim' });
     if (claim.kind === 'claimed' && claim.possibleDuplicate) this.options.possibleDuplicates?.inc({ consumer });
     return claim;
   }
@@ -141,10 +141,10 @@ export class SendClaims {
   /** It left, whoever's claim stands by now. The mark is set even when PostgreSQL is away: it is true all the same. */
   async finish(consumer: string, messageId: string): Promise<void> {
     try {
-      await this.asked.write({ consumer, messageId, wants: 'finish' });
+      await this.asked.add({ consumer, messageId, wants: 'finish' });
     } finally {
       // Nobody waits for it: the row is the truth, and the mark never fails louder than by not being there.
-      void this.marked.write({ consumer, messageId });
+      void this.marked.add({ consumer, messageId });
     }
   }
 

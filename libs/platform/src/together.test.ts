@@ -1,4 +1,4 @@
-import { requestContext } from '../logging/request-context.ts';
+import { requestContext } from './logging/request-context.ts';
 import { Together } from './together.ts';
 
 /** Each round waits until it is let through. */
@@ -14,7 +14,7 @@ function rounds(mostRounds = 1) {
       await new Promise<void>((resolve) => doors.push(resolve));
       return items.map((item) => `${item} done`);
     },
-    mostRounds,
+    { rounds: mostRounds },
   );
   const letThrough = async (): Promise<void> => {
     while (doors.length === 0) await new Promise((resolve) => setImmediate(resolve));
@@ -25,9 +25,9 @@ function rounds(mostRounds = 1) {
 
 test('whoever comes while a round is under way goes along with the next; the same key not beside itself', async () => {
   const { together, batches, letThrough } = rounds();
-  const all = Promise.all(['a1', 'b1', 'a2', 'c1'].map((item) => together.write(item)));
+  const all = Promise.all(['a1', 'b1', 'a2', 'c1'].map((item) => together.add(item)));
   await letThrough();
-  const late = together.write('d1');
+  const late = together.add('d1');
   await letThrough();
   expect(await all).toEqual(['a1 done', 'b1 done', 'a2 done', 'c1 done']);
   expect([await late, batches]).toEqual([
@@ -41,10 +41,10 @@ test('whoever comes while a round is under way goes along with the next; the sam
 
 test('a round runs under the deadline of nobody who asked: the first one of a long day may be long over', async () => {
   const { together, deadlines, letThrough } = rounds();
-  const first = requestContext.run({ requestId: 'first', deadlineAt: 1 }, () => together.write('a'));
-  const second = requestContext.run({ requestId: 'second', deadlineAt: 2 }, () => together.write('b'));
+  const first = requestContext.run({ requestId: 'first', deadlineAt: 1 }, () => together.add('a'));
+  const second = requestContext.run({ requestId: 'second', deadlineAt: 2 }, () => together.add('b'));
   await letThrough();
-  const third = requestContext.run({ requestId: 'third', deadlineAt: 3 }, () => together.write('c'));
+  const third = requestContext.run({ requestId: 'third', deadlineAt: 3 }, () => together.add('c'));
   await letThrough();
   await Promise.all([first, second, third]);
   expect(deadlines).toEqual([undefined, undefined]);
@@ -52,9 +52,9 @@ test('a round runs under the deadline of nobody who asked: the first one of a lo
 
 test('two rounds at a time: the second does not wait for the first, but for its keys', async () => {
   const { together, batches, letThrough } = rounds(2);
-  const first = together.write('a1');
+  const first = together.add('a1');
   await new Promise((resolve) => setImmediate(resolve));
-  const second = Promise.all(['a2', 'b1'].map((item) => together.write(item)));
+  const second = Promise.all(['a2', 'b1'].map((item) => together.add(item)));
   await new Promise((resolve) => setImmediate(resolve));
   expect(batches).toEqual([['a1'], ['b1']]);
   for (let round = 0; round < 3; round += 1) await letThrough();
