@@ -180,8 +180,8 @@ describe('tables', () => {
     { table: 'idempotency_keys', in: purchaseSql, because: 'one statement for many holds stores their keys with the effect' },
     {
       table: 'matches',
-      in: /\/purchase\/outbound\/hold-statement\.ts$/,
-      because: 'a hold reads the sale in the snapshot it commits in',
+      in: /\/purchase\/outbound\/(hold-statement|why-not-held)\.ts$/,
+      because: 'a hold reads the sale in the snapshot it commits in, and whoever was refused is told by the same clock',
     },
     ...['broadcasts', 'broadcast_devices'].map((table) => ({
       table,

@@ -10,13 +10,11 @@ import type { Scenario } from '../scenario.ts';
 const HOLD_SECONDS = 5;
 const ROWS = 2;
 /**
- * What the holding statement says of a free seat, and something as long that is true of every seat; and where it looks for one:
- * at the place it had when memory looked, which a sold seat has left, or wherever it is.
+ * How the holding statement finds a free seat (where memory saw it last, which a sold seat has left, and by its state), and
+ * something as long that finds every seat, sold or not.
  */
-const GUARDS = [
-  { said: `s.status = 'available'`, heard: `s.status = s.status   ` },
-  { said: 's.ctid = any(array(select p.place from', heard: 's.id = any(array(select p.seat_id from' },
-];
+const LOOKS = `s.ctid = any($9::tid[]) and (s.status = 'available' or (s.status = 'held' and s.expires_at <= now()))`;
+const GUARDS = [{ said: LOOKS, heard: 's.id = any($8::uuid[]) and $9::tid[] is not null'.padEnd(LOOKS.length) }];
 
 interface Sizes {
   readonly rounds: number;

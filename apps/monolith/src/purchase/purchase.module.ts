@@ -71,12 +71,12 @@ import { PostgresPurchaseWindows } from './outbound/postgres-purchase-windows.ts
 import { PostgresStreamCursors } from './outbound/postgres-stream-cursors.ts';
 import { PostgresRefunds } from './outbound/postgres-refunds.ts';
 import { PostgresReservations } from './outbound/postgres-reservations.ts';
-import { SeatHoldLanes } from './outbound/seat-hold-lanes.ts';
 import { SeatMaps } from './outbound/seat-maps.ts';
 import { PostgresSeatLooks } from './outbound/postgres-seat-looks.ts';
 import { SeatNews } from './outbound/seat-news.ts';
 import { PostgresSeatInventory } from './outbound/postgres-seat-inventory.ts';
 import { PostgresSeatsElsewhere } from './outbound/postgres-seats-elsewhere.ts';
+import { PreparedSeatHolds } from './outbound/prepared-seat-holds.ts';
 import { PurchaseDesk } from './outbound/purchase-desk.ts';
 import { RedisSeatHints } from './outbound/redis-seat-hints.ts';
 import { SharedSeatViews } from './outbound/shared-seat-views.ts';
@@ -157,14 +157,15 @@ export abstract class PurchaseJobKinds {
         matches: MatchesForSale,
       ) => {
         const onRetry = (sqlstate: string): void => retries.inc({ sqlstate });
-        const lanes = Array.from({ length: HOLD_LANES }, () => {
-          const connection = new LaneConnection({ url: config.DATABASE_URL, name: 'holds', planning: HOLD_PLANNING, onRetry });
-          const maps = new SeatMaps(dataSource);
-          news.listen(maps);
-          return new BatchedSeatHolds(connection, maps, windows, config.RESERVATION_HOLD_SECONDS, news);
-        });
+        const lanes = Array.from(
+          { length: HOLD_LANES },
+          () => new LaneConnection({ url: config.DATABASE_URL, name: 'holds', planning: HOLD_PLANNING, onRetry }),
+        );
+        const maps = new SeatMaps(dataSource);
+        news.listen(maps);
         news.follow();
-        return new SeatHoldLanes(lanes, matches, news);
+        const holds = new BatchedSeatHolds(lanes, maps, windows, config.RESERVATION_HOLD_SECONDS, news);
+        return new PreparedSeatHolds(holds, maps, matches, news);
       },
       inject: [DataSource, PostgresPurchaseWindows, CONFIG, TRANSACTION_RETRIES, SeatNews, MatchesForSale],
     },

@@ -8,7 +8,7 @@ import { randomUUID } from 'node:crypto';
 import type { DataSource, QueryRunner } from 'typeorm';
 import type { HoldOutcome, SectorForSale } from '../application/ports.ts';
 import { BatchedSeatHolds } from './batched-seat-holds.ts';
-import { HOLD_BATCH, HOLD_PLANNING, holdParameters, type HoldRow } from './hold-statement.ts';
+import { HOLD_BATCH, HOLD_PLANNING, holdParameters, IS_FREE, type HoldRow } from './hold-statement.ts';
 import { LaneConnection } from './lane-connection.ts';
 import { NEWCOMER } from './postgres-fan-seats.ts';
 import { PostgresPurchaseWindows } from './postgres-purchase-windows.ts';
@@ -66,7 +66,12 @@ async function sell({ rows, seatsPerRow }: { rows: number; seatsPerRow: number }
 
 function process({ holdSeconds = 600 } = {}): BatchedSeatHolds {
   const lane = new LaneConnection({ url: database.url, name: 'holds', planning: HOLD_PLANNING, onRetry: () => undefined });
-  const one = new BatchedSeatHolds(lane, new SeatMaps(dataSource), new PostgresPurchaseWindows(dataSource, noTurns), holdSeconds);
+  const one = new BatchedSeatHolds(
+    [lane],
+    new SeatMaps(dataSource),
+    new PostgresPurchaseWindows(dataSource, noTurns),
+    holdSeconds,
+  );
   processes.push(one);
   return one;
 }
@@ -191,7 +196,7 @@ test('without a database everybody who waits is told at once, and nobody waits f
     attempts += 1;
     return look(statement);
   };
-  const holds = new BatchedSeatHolds(lane, new SeatMaps(dataSource), new PostgresPurchaseWindows(dataSource, noTurns), 600);
+  const holds = new BatchedSeatHolds([lane], new SeatMaps(dataSource), new PostgresPurchaseWindows(dataSource, noTurns), 600);
   const outcomes = await Promise.allSettled(Array.from({ length: 30 }, () => wish(holds, 1)));
   for (const outcome of outcomes)
     expect(outcome).toMatchObject({ status: 'rejected', reason: { code: 'DEPENDENCY_UNAVAILABLE' } });
@@ -262,9 +267,9 @@ describe('while the row of a fan is locked', () => {
 describe('the same statement without its guard', () => {
   /** Takes seats as memory has them: nobody is locked out, and nobody asks whether they are free. */
   const UNGUARDED = HOLD_BATCH.replace(
-    's.ctid = any(array(select p.place from proposed p join permitted using (index)))\n  for no key update skip locked',
-    's.id = any(array(select p.seat_id from proposed p join permitted using (index)))',
-  ).replace(`(s.status = 'available' or (s.status = 'held' and s.expires_at <= now())) as free`, 'true as free');
+    `where s.ctid = any($9::tid[]) and ${IS_FREE}\n  for no key update skip locked`,
+    'where s.id = any($8::uuid[]) and $9::tid[] is not null',
+  );
 
   function row(seats: readonly { seatId: string; place: string }[]): HoldRow {
     return {

@@ -4,8 +4,8 @@ import { requestContext } from '#platform/logging/request-context';
 import { KeyAlreadyUsed } from '#platform/postgres/idempotency-fence';
 import { sqlstateOf, sqlstates } from '#platform/postgres/sqlstates';
 import { SeatHolds, type HoldOutcome, type HoldWish } from '../application/ports.ts';
-import { HoldBatches } from './hold-batches.ts';
-import { EXPIRY_PLACEHOLDER, type HoldFacts } from './hold-statement.ts';
+import { HoldBatches, type HoldResult } from './hold-batches.ts';
+import { EXPIRY_PLACEHOLDER } from './hold-statement.ts';
 import { assertRules, nothingKnown } from './hold-refusal.ts';
 import type { LaneConnection } from './lane-connection.ts';
 import { NEWCOMER } from './postgres-fan-seats.ts';
@@ -14,9 +14,9 @@ import type { SeatMaps } from './seat-maps.ts';
 import type { SeatNews } from './seat-news.ts';
 import type { SectorPicture } from './sector-picture.ts';
 import { holdRow, isKnownByNow, waitingWish, type WaitingWish } from './waiting-wish.ts';
+import { WaitingWishes } from './waiting-wishes.ts';
+import type { HoldFacts } from './why-not-held.ts';
 
-/** One commit for so many: beyond it the statement grows faster than it saves. */
-const MOST_IN_A_BATCH = 256;
 /** Some seconds of work; whoever comes after that is better told to come back. */
 const MOST_WAITING = 5000;
 /** A payment that is being settled keeps its fan's row for milliseconds; longer, and something hangs. */
@@ -27,17 +27,18 @@ const PROPOSALS = 5;
 /**
  * Memory proposes, the database disposes. Wishes that wait are collected; seats are chosen for each in memory; one statement
  * takes for each all of its seats or none. The next batch leaves the moment the last one returned: alone in the morning a
- * wish waits for nobody, in the rush hundreds share one commit. Any number of processes may do this for the same match.
+ * wish waits for nobody, in the rush hundreds share one commit, and while one lane commits another chooses. Any number of
+ * processes may do this for the same match.
  */
 export class BatchedSeatHolds extends SeatHolds {
-  private readonly batches: HoldBatches;
-  private readonly waiting: WaitingWish[] = [];
-  private isRunning = false;
+  private readonly lanes: readonly HoldBatches[];
+  private readonly idle: HoldBatches[];
+  private readonly waiting: WaitingWishes;
   /** Wishes that will come back by themselves. */
   private away = 0;
 
   constructor(
-    connection: LaneConnection,
+    connections: readonly LaneConnection[],
     private readonly maps: SeatMaps,
     private readonly windows: PostgresPurchaseWindows,
     holdSeconds: number,
@@ -45,66 +46,57 @@ export class BatchedSeatHolds extends SeatHolds {
     private readonly random: () => number = Math.random,
   ) {
     super();
-    this.batches = new HoldBatches(connection, holdSeconds);
+    this.lanes = connections.map((connection) => new HoldBatches(connection, holdSeconds));
+    this.idle = [...this.lanes];
+    this.waiting = new WaitingWishes(this.lanes.length);
   }
 
   async take(wish: HoldWish): Promise<HoldOutcome> {
     const picture = await this.maps.of(wish.sector.id);
-    if (this.waiting.length >= MOST_WAITING) throw busyServer();
+    if (this.waiting.count >= MOST_WAITING) throw busyServer();
     return new Promise((resolve, reject) => {
-      this.waiting.push(waitingWish(wish, picture, { resolve, reject }));
+      this.waiting.add(waitingWish(wish, picture, { resolve, reject }));
       this.start();
     });
   }
 
-  async prepare(sectorId: string): Promise<void> {
-    await this.maps.of(sectorId);
-  }
-
   /** Who waits is still answered, then the connections go. */
   async close(): Promise<void> {
-    while (this.isRunning || this.away > 0) await new Promise((resolve) => setTimeout(resolve, 10));
-    await this.batches.close();
+    while (this.idle.length < this.lanes.length || this.away > 0) await new Promise((resolve) => setTimeout(resolve, 10));
+    await Promise.all(this.lanes.map((lane) => lane.close()));
   }
 
   private start(): void {
-    if (!this.isRunning) requestContext.exit(() => void this.run());
+    const lane = this.waiting.areWorthABatch ? this.idle.pop() : undefined;
+    if (lane) requestContext.exit(() => void this.run(lane));
   }
 
-  /** Batch after batch until nobody waits. */
-  private async run(): Promise<void> {
-    this.isRunning = true;
-    // Whoever asks in the same turn of the event loop shares the first batch.
-    await new Promise((resolve) => setImmediate(resolve));
-    while (this.waiting.length > 0) {
-      const batch = await this.collect();
-      if (batch.length > 0) await this.decide(batch);
+  /** Batch after batch until nobody waits, or the other lanes are quicker. */
+  private async run(lane: HoldBatches): Promise<void> {
+    for (;;) {
+      // Whoever asks in the same turn of the event loop shares a batch; so do those who ask again after the last one.
+      await new Promise((resolve) => setImmediate(resolve));
+      const wishes = this.waiting.take();
+      if (wishes.length === 0) break;
+      const batch = await this.choose(wishes);
+      if (batch.length > 0) await this.decide(lane, batch);
+      this.waiting.done(wishes);
     }
-    this.isRunning = false;
+    this.idle.push(lane);
   }
 
-  /** The next wishes with seats for each; one a fan, so that each is counted on its own. */
-  private async collect(): Promise<WaitingWish[]> {
-    const candidates = this.waiting.splice(0, MOST_IN_A_BATCH);
-    await this.lookAgain(candidates);
-    const fans = new Set<string>();
-    const later: WaitingWish[] = [];
-    const batch = candidates.filter((one) => {
-      const fan = `${one.wish.matchId} ${one.wish.userId}`;
-      if (fans.has(fan)) {
-        later.push(one);
-        return false;
-      }
-      fans.add(fan);
-      if (Date.now() > one.deadlineAt) {
+  /** Seats for each of those who still have time. */
+  private async choose(wishes: readonly WaitingWish[]): Promise<readonly WaitingWish[]> {
+    await this.lookAgain(wishes);
+    const now = Date.now();
+    return wishes.filter((one) => {
+      if (now > one.deadlineAt) {
         one.reject(busyServer());
         return false;
       }
       this.propose(one);
       return true;
     });
-    this.waiting.unshift(...later);
-    return batch;
   }
 
   /** Looks into the database where memory is known to be behind, or has too few for somebody: a "no" is never memory's. */
@@ -135,22 +127,20 @@ export class BatchedSeatHolds extends SeatHolds {
     one.together = proposal?.together ?? true;
   }
 
-  private async decide(batch: readonly WaitingWish[]): Promise<void> {
+  private async decide(lane: HoldBatches, batch: readonly WaitingWish[]): Promise<void> {
     try {
-      await this.ask(batch.filter(isKnownByNow));
-      const results = await this.batches.take(batch.map(holdRow));
-      const won = results.filter(({ expiresAtMs }) => expiresAtMs !== null);
-      const gone = new Set(won.flatMap(({ index }) => batch[index]?.seatIds ?? []));
-      for (const { index, expiresAtMs } of won) this.won(batch[index], new Date(expiresAtMs ?? 0));
-      this.tell(
-        won.flatMap(({ index }) => batch[index] ?? []),
-        won[0]?.expiresAtMs ?? 0,
-      );
-      for (const { index, expiresAtMs, facts } of results)
-        if (expiresAtMs === null) this.lost(batch[index], facts ?? nothingKnown, gone);
+      await this.ask(lane, batch.filter(isKnownByNow));
+      const results = await lane.take(batch.map(holdRow));
+      const won = batch.filter((one, at) => this.won(one, results[at]));
+      const gone = new Set(won.flatMap(({ seatIds }) => seatIds));
+      this.tell(won);
+      for (const [at, one] of batch.entries()) {
+        const result = results[at];
+        if (result && 'facts' in result) this.lost(one, result.facts ?? nothingKnown, gone);
+      }
     } catch (error) {
       for (const one of batch) one.picture.lost(one.seatIds, []);
-      await this.afterError(batch, error);
+      await this.afterError(lane, batch, error);
     }
   }
 
@@ -159,12 +149,12 @@ export class BatchedSeatHolds extends SeatHolds {
    * the fan has, and whether the waiting room granted a turn nobody told us of. A first attempt that fails for whatever
    * reason is therefore no answer yet.
    */
-  private async ask(batch: readonly WaitingWish[]): Promise<void> {
+  private async ask(lane: HoldBatches, batch: readonly WaitingWish[]): Promise<void> {
     if (batch.length === 0) return;
     const learning = Promise.all(batch.map(({ wish }) => this.windows.learn(wish)));
     // Without Redis it fails while we look; that is heard of below.
     learning.catch(() => undefined);
-    const fans = await this.batches.fans(batch.map(({ wish }) => wish));
+    const fans = await lane.fans(batch.map(({ wish }) => wish));
     for (const [index, one] of batch.entries()) one.fan = fans[index] ?? NEWCOMER;
     await learning;
   }
@@ -174,14 +164,14 @@ export class BatchedSeatHolds extends SeatHolds {
    * it, and one by one should that not have been all. What concerns all of them (no database, too much contention) is told
    * to all: 256 attempts to connect would help nobody.
    */
-  private async afterError(batch: readonly WaitingWish[], error: unknown): Promise<void> {
+  private async afterError(lane: HoldBatches, batch: readonly WaitingWish[], error: unknown): Promise<void> {
     const isDuplicate = sqlstateOf(error) === sqlstates.uniqueViolation;
     const concernsAll = error instanceof DomainError || error instanceof RequestRefused;
     if (batch.length === 1 || concernsAll) {
       for (const one of batch) one.reject(isDuplicate && one.fence ? new KeyAlreadyUsed(one.fence.key) : error);
       return;
     }
-    const used = isDuplicate ? await this.usedKeys(batch) : new Set();
+    const used = isDuplicate ? await usedKeys(lane, batch) : new Set();
     const others = batch.filter(({ fence, reject }) => {
       if (!fence || !used.has(fence.key)) return true;
       reject(new KeyAlreadyUsed(fence.key));
@@ -190,28 +180,23 @@ export class BatchedSeatHolds extends SeatHolds {
     const batches = used.size > 0 && others.length > 0 ? [others] : others.map((one) => [one]);
     for (const again of batches) {
       for (const one of again) this.propose(one);
-      await this.decide(again);
+      await this.decide(lane, again);
     }
   }
 
-  private usedKeys(batch: readonly WaitingWish[]): Promise<ReadonlySet<string>> {
-    return this.batches.used(batch.flatMap(({ fence }) => fence?.key ?? [])).catch(() => new Set());
-  }
-
-  private tell(won: readonly WaitingWish[], until: number): void {
+  private tell(won: readonly WaitingWish[]): void {
     if (!this.news || won.length === 0) return;
     const taken: Record<string, string[]> = {};
     for (const { wish, seatIds } of won) (taken[wish.sector.id] ??= []).push(...seatIds);
-    this.news.tell(taken, until);
+    this.news.tell(taken, won[0]?.reservation?.expiresAt.getTime() ?? 0);
   }
 
-  private lost(one: WaitingWish | undefined, facts: HoldFacts, wonByOthers: ReadonlySet<string>): void {
-    if (!one) return;
+  private lost(one: WaitingWish, facts: HoldFacts, wonByOthers: ReadonlySet<string>): void {
     one.mustLook = facts.moved.length > 0;
     const gone = [...facts.gone, ...one.rivals.filter((seatId) => wonByOthers.has(seatId))];
     const isLost = gone.length + facts.busy.length > 0;
     one.picture.lost(one.seatIds, facts.gone, facts.gone.length + facts.busy.length > 0);
-    if (!isKnownByNow(one)) return void this.waiting.unshift(one);
+    if (!isKnownByNow(one)) return this.waiting.addAgain(one);
     try {
       assertRules(one.wish, facts, one.fan.taken);
     } catch (refusal) {
@@ -223,7 +208,7 @@ export class BatchedSeatHolds extends SeatHolds {
       return one.resolve({ kind: 'lost', taken: gone, busy: [...facts.busy, ...facts.moved] });
     // Lost to somebody faster, or counted while the fan got other seats: once more, from a corrected picture, before those who
     // came later.
-    this.waiting.unshift(one);
+    this.waiting.addAgain(one);
   }
 
   /** The fan's row is locked, mostly for a millisecond: a pause, which does not count as a proposal. */
@@ -235,7 +220,7 @@ export class BatchedSeatHolds extends SeatHolds {
     setTimeout(
       () => {
         this.away -= 1;
-        this.waiting.unshift(one);
+        this.waiting.addAgain(one);
         this.start();
       },
       50 + this.random() * 50,
@@ -243,17 +228,24 @@ export class BatchedSeatHolds extends SeatHolds {
     return true;
   }
 
-  private won(one: WaitingWish | undefined, expiresAt: Date): void {
-    if (!one) return;
-    one.picture.won(one.seatIds, expiresAt);
+  private won(one: WaitingWish, result: HoldResult | undefined): boolean {
+    if (!result || !('expiresAt' in result) || !one.reservation) return false;
+    const { expiresAt } = result;
     const { fence, answer } = one;
+    one.picture.won(one.seatIds, expiresAt);
     if (fence && answer) {
       fence.stored = { ...answer, body: answer.body.replace(EXPIRY_PLACEHOLDER.toISOString(), expiresAt.toISOString()) };
     }
-    if (one.reservation) one.resolve({ kind: 'taken', reservation: { ...one.reservation, expiresAt } });
+    one.reservation = { ...one.reservation, expiresAt };
+    one.resolve({ kind: 'taken', reservation: one.reservation });
+    return true;
   }
 }
 
 function busyServer(): DomainError {
   return new DomainError('LOCK_TIMEOUT', 'More buyers than can be served this moment. Nothing was changed; try again.');
+}
+
+function usedKeys(lane: HoldBatches, batch: readonly WaitingWish[]): Promise<ReadonlySet<string>> {
+  return lane.used(batch.flatMap(({ fence }) => fence?.key ?? [])).catch(() => new Set());
 }

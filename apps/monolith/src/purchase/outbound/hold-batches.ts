@@ -1,6 +1,10 @@
-import { HOLD_BATCH, holdParameters, type HoldResult, type HoldRow } from './hold-statement.ts';
+import { HOLD_BATCH, holdParameters, type HoldRow, type HoldWon } from './hold-statement.ts';
 import type { LaneConnection } from './lane-connection.ts';
 import { countFans, type FanAtMatch, type FanSeats } from './postgres-fan-seats.ts';
+import { whyNotHeld, type HoldFacts } from './why-not-held.ts';
+
+/** What became of a wish: its seats are its own until then, or what stood in its way, as far as that is known. */
+export type HoldResult = { readonly expiresAt: Date } | { readonly facts: HoldFacts | undefined };
 
 /** What a lane says to the database: take these, and what it needs to know when some could not be taken. */
 export class HoldBatches {
@@ -9,23 +13,16 @@ export class HoldBatches {
     private readonly holdSeconds: number,
   ) {}
 
-  take(rows: readonly HoldRow[]): Promise<HoldResult[]> {
-    const ids = rows.map(({ reservationId }) => reservationId);
-    const statement = { name: 'hold-batch', text: HOLD_BATCH, values: holdParameters(rows, this.holdSeconds) };
-    return this.connection.commit<HoldResult>(statement, async (client) => {
-      const found = await client.query<{ id: string; expires_at: Date }>(
-        `select id, expires_at from reservations where id = any($1::uuid[])`,
-        [ids],
-      );
-      if (found.rows.length === 0) return undefined;
-      // It was committed: those that are there were won; the others lost and simply ask again.
-      const known = new Map(found.rows.map((row) => [row.id, row]));
-      return rows.map(({ reservationId }, index) => ({
-        index,
-        expiresAtMs: known.get(reservationId)?.expires_at.getTime() ?? null,
-        facts: null,
-      }));
-    });
+  /** In the order of the rows. */
+  async take(rows: readonly HoldRow[]): Promise<readonly HoldResult[]> {
+    const results: (HoldResult | undefined)[] = rows.map(() => undefined);
+    const withSeats = rows.flatMap((row, at) => (row.seatIds.length > 0 ? at : []));
+    for (const { index, expiresAtMs } of await this.commit(withSeats.map((at) => rows[at]!)))
+      results[withSeats[index - 1]!] = { expiresAt: new Date(expiresAtMs) };
+    const lost = rows.flatMap((_, at) => (results[at] ? [] : at));
+    const facts = lost.length > 0 ? await this.whyNot(lost.map((at) => rows[at]!)) : [];
+    for (const [position, at] of lost.entries()) results[at] = { facts: facts[position] };
+    return results as HoldResult[];
   }
 
   fans(fans: readonly FanAtMatch[]): Promise<readonly FanSeats[]> {
@@ -41,5 +38,26 @@ export class HoldBatches {
 
   close(): Promise<void> {
     return this.connection.close();
+  }
+
+  private async commit(rows: readonly HoldRow[]): Promise<readonly HoldWon[]> {
+    if (rows.length === 0) return [];
+    const statement = { name: 'hold-batch', text: HOLD_BATCH, values: holdParameters(rows, this.holdSeconds) };
+    return this.connection.commit<HoldWon>(statement, async (client) => {
+      const found = await client.query<HoldWon>(
+        `select array_position($1::uuid[], id) as index, date_part('epoch', expires_at) * 1000 as "expiresAtMs"
+         from reservations where id = any($1::uuid[])`,
+        [rows.map(({ reservationId }) => reservationId)],
+      );
+      // It was committed if any is there; the others lost and simply ask again.
+      return found.rows.length > 0 ? found.rows : undefined;
+    });
+  }
+
+  /** What was taken is taken, whether or not this can be answered. */
+  private async whyNot(rows: readonly HoldRow[]): Promise<readonly (HoldFacts | undefined)[]> {
+    const found = await this.connection.look<{ index: number; facts: HoldFacts }>(whyNotHeld(rows)).catch(() => []);
+    const facts = new Map(found.map((row) => [row.index - 1, row.facts]));
+    return rows.map((_, at) => facts.get(at));
   }
 }

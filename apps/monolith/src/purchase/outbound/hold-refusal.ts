@@ -2,7 +2,7 @@ import { assertHoldsAllowed, type SaleStatus } from '#domain/catalog/sale';
 import { assertWindowOpen, type KnownWindow } from '#domain/purchase/purchase-window';
 import { assertWithinLimit } from '#domain/purchase/ticket-limit';
 import { wantedSeats, type HoldWish } from '../application/ports.ts';
-import type { HoldFacts } from './hold-statement.ts';
+import type { HoldFacts } from './why-not-held.ts';
 
 /** The statement has decided; the rules of the domain say in their words why it said no. Sale, window, limit, in this order. */
 export function assertRules(wish: HoldWish, facts: HoldFacts, taken: number): void {

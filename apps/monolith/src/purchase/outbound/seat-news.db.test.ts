@@ -69,7 +69,7 @@ function openProcess({ deaf = false } = {}) {
   news.listen(maps);
   if (!deaf) news.follow();
   const noTurns = { of: () => Promise.resolve(undefined) } as unknown as GrantedTurns;
-  const holds = new BatchedSeatHolds(lane, maps, new PostgresPurchaseWindows(dataSource, noTurns), 600, news, () => 0);
+  const holds = new BatchedSeatHolds([lane], maps, new PostgresPurchaseWindows(dataSource, noTurns), 600, news, () => 0);
   open.push(holds, news);
   const hold = async (): Promise<Reservation> => {
     const outcome = await holds.take({

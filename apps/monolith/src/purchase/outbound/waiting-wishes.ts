@@ -1,0 +1,66 @@
+import type { WaitingWish } from './waiting-wish.ts';
+
+/** One commit for so many: beyond it the statement grows faster than it saves. */
+const MOST_IN_A_BATCH = 256;
+/** Fewer are not worth a commit of their own while others are being committed: a batch of 16 costs half as much again a wish as one of 32. */
+const LEAST_BESIDE_OTHERS = 16;
+
+/**
+ * Wishes nobody is deciding yet, in the order in which they came. Several lanes take from it, and each takes its share of all
+ * there are, decided or not: two half batches at once use both the database and the time it takes to choose.
+ */
+export class WaitingWishes {
+  private readonly waiting: WaitingWish[] = [];
+  private readonly fans = new Set<string>();
+  private beingDecided = 0;
+
+  constructor(private readonly lanes: number) {}
+
+  get count(): number {
+    return this.waiting.length;
+  }
+
+  /** False when a lane would do better to wait for what the others leave. */
+  get areWorthABatch(): boolean {
+    return this.waiting.length >= (this.beingDecided === 0 ? 1 : LEAST_BESIDE_OTHERS);
+  }
+
+  add(one: WaitingWish): void {
+    this.waiting.push(one);
+  }
+
+  /** Before those who came later. */
+  addAgain(one: WaitingWish): void {
+    this.waiting.unshift(one);
+  }
+
+  /** The next ones; one a fan, so that each is counted on its own, and nobody whose named seats another lane is deciding about. */
+  take(): readonly WaitingWish[] {
+    if (!this.areWorthABatch) return [];
+    const share = Math.ceil((this.waiting.length + this.beingDecided) / this.lanes);
+    const most = Math.min(MOST_IN_A_BATCH, Math.max(share, LEAST_BESIDE_OTHERS));
+    const taken: WaitingWish[] = [];
+    const later: WaitingWish[] = [];
+    while (taken.length < most) {
+      const one = this.waiting.shift();
+      if (!one) break;
+      const isHeldUp =
+        this.fans.has(fanOf(one)) || ('seatIds' in one.wish && one.picture.proposedAmong(one.wish.seatIds).length > 0);
+      (isHeldUp ? later : taken).push(one);
+      if (!isHeldUp) this.fans.add(fanOf(one));
+    }
+    this.waiting.unshift(...later);
+    this.beingDecided += taken.length;
+    return taken;
+  }
+
+  /** They were decided, or have come back to wait. */
+  done(taken: readonly WaitingWish[]): void {
+    this.beingDecided -= taken.length;
+    for (const one of taken) this.fans.delete(fanOf(one));
+  }
+}
+
+function fanOf({ wish }: WaitingWish): string {
+  return `${wish.matchId} ${wish.userId}`;
+}
