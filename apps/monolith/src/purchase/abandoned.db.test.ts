@@ -85,7 +85,7 @@ describe('a hold that ends with its turn', () => {
       sectors: [seated('East A', 1, seatsPerRow)],
     });
     const [as, rival] = [randomUUID(), randomUUID()];
-    const [turn, long] = [await grantTurn(monolith, match.id, as, 1.5), await grantTurn(monolith, match.id, rival)];
+    const [turn, long] = [await grantTurn(monolith, match.id, as, 2.5), await grantTurn(monolith, match.id, rival)];
     const held = await offices[0].held(match, { as, turn, seatIds: (await offices[0].seatIds(match)).slice(from, to) });
     return { match, held, end: new Date(held.expires_at).getTime(), rival: { as: rival, turn: long } };
   }
@@ -93,7 +93,7 @@ describe('a hold that ends with its turn', () => {
   test('frees its seats at that moment: not before it, on the database’s clock', async () => {
     const { match, held, end, rival } = await heldForAMoment(4, 0, 4);
     const seen: { before: boolean; status: number }[] = [];
-    await until(end - 400);
+    await until(end - 1200);
     while (seen.at(-1)?.status !== 201 && seen.length < 200) {
       const { status } = await offices[1].hold(match, { ...rival, seatIds: held.seatIds });
       const [clock] = await offices[0].rows<{ over: boolean }>(`select now() >= $1::timestamptz as over`, [held.expires_at]);

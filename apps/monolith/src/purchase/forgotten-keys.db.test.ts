@@ -40,6 +40,23 @@ test.each([1, 4])('another request under the key of a hold of %i is told so', as
   });
 });
 
+test.each([
+  ['was given back', (id: string, as: string) => office.monolith.call('DELETE', `/api/v1/reservations/${id}`, { as })],
+  ['is being paid', (id: string) => office.rows(`update reservations set status = 'ordered' where id = $1`, [id])],
+  [
+    'ended long ago',
+    (id: string) => office.rows(`update reservations set status = 'expired', ended_at = now(), swept = true where id = $1`, [id]),
+  ],
+])('a hold is answered as it was when it %s since', async (_what, happens) => {
+  const wish = { as: randomUUID(), quantity: 2, key: newKey() };
+  const first = await office.hold(match, wish);
+  await happens(first.json.id as string, wish.as);
+  await forget();
+  const again = await office.hold(match, wish);
+  expect([again.status, again.text, again.headers.location]).toEqual([201, first.text, first.headers.location]);
+  expect(first.json.status).toBe('held');
+});
+
 test('a checkout is answered as it was', async () => {
   const held = await office.held(match, { quantity: 2 });
   const checkout = {

@@ -324,7 +324,7 @@ export const brokenSales: readonly (readonly [found: string, what: string, state
   [
     'idempotency-keys',
     'an answer about a reservation that is not there',
-    `insert into idempotency_keys values ('k', gen_random_uuid(), 'f', 201, '{}', '/api/v1/reservations/' || gen_random_uuid())`,
+    `insert into idempotency_keys (key, user_id, fingerprint, status, made) values ('k', gen_random_uuid(), 'f', 201, gen_random_uuid())`,
   ],
   [
     'idempotency-keys',

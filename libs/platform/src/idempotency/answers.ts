@@ -21,7 +21,13 @@ export interface Answer {
 export class Answers {
   constructor(private readonly rows: IdempotencyRows) {}
 
-  async give<T>(reply: FastifyReply, command: () => Promise<T>, view: (result: T) => Answer): Promise<void> {
+  /** `again` finds what an earlier use of the key made, as it was then, where the answer is not kept but told again. */
+  async give<T>(
+    reply: FastifyReply,
+    command: () => Promise<T>,
+    view: (result: T) => Answer,
+    again?: (made: string) => Promise<T>,
+  ): Promise<void> {
     const fence = requestContext.current()?.fence;
     if (fence) fence.render = (result) => toStored(view(result as T));
     try {
@@ -34,8 +40,8 @@ export class Answers {
       const first = await this.rows.read(fence.key);
       if (!first) throw isUsed ? new RequestRefused('IDEMPOTENCY_KEY_IN_USE', { cause: error }) : error;
       if (first.fingerprint !== fence.fingerprint) throw new RequestRefused('IDEMPOTENCY_KEY_REUSED', { cause: error });
-      fence.stored = first.answer;
-      send(reply.header('idempotency-replayed', 'true'), first.answer);
+      fence.stored = first.made && again ? toStored(view(await again(first.made))) : first.answer;
+      send(reply.header('idempotency-replayed', 'true'), fence.stored);
     }
   }
 }

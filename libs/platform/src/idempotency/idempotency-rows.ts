@@ -12,11 +12,14 @@ interface Row {
   readonly status: number;
   readonly body: string | null;
   readonly location: string | null;
+  readonly made: string | null;
 }
 
 export interface StoredRow {
   readonly fingerprint: string;
   readonly answer: StoredAnswer;
+  /** The answer is told again from this; `answer` is empty then. */
+  readonly made?: string;
 }
 
 /** The keys of requests that had an effect, as they stand in PostgreSQL. */
@@ -34,7 +37,7 @@ export class IdempotencyRows {
   /** A row is committed with its answer or not at all, so one without a status cannot be seen from here. */
   private async readAll(keys: readonly string[]): Promise<ReadonlyMap<string, StoredRow>> {
     const rows = (await this.dataSource.query(
-      `select key, fingerprint, status, body, location from idempotency_keys where key = any($1) and status is not null`,
+      `select key, fingerprint, status, body, location, made from idempotency_keys where key = any($1) and status is not null`,
       [keys],
     )) as Row[];
     return new Map(rows.map((row) => [row.key, stored(row)]));
@@ -60,6 +63,6 @@ export class IdempotencyRows {
   }
 }
 
-function stored({ fingerprint, status, body, location }: Row): StoredRow {
-  return { fingerprint, answer: { status, body: body ?? '', ...(location ? { location } : {}) } };
+function stored({ fingerprint, status, body, location, made }: Row): StoredRow {
+  return { fingerprint, answer: { status, body: body ?? '', ...(location ? { location } : {}) }, ...(made ? { made } : {}) };
 }

@@ -7,14 +7,14 @@ export const flowInvariants: readonly Invariant[] = [
     sentence: "every key has the answer its request got, and what that answer speaks of is there and the same fan's",
     isGlobal: true,
     sql: `
-      select k.key, k.location,
-             case when k.status is null or k.body is null then 'without an answer'
+      select k.key, coalesce(k.location, '/api/v1/reservations/' || k.made) as location,
+             case when k.status is null or (k.body is null and k.made is null) then 'without an answer'
                   when k.status not between 200 and 299 then 'keeps the answer ' || k.status || ', which had no effect'
-                  when (k.location like '/api/v1/reservations/%' or k.location like '/api/v1/orders/%') and made.user_id is null
+                  when (k.made is not null and r.id is null) or (k.location like '/api/v1/orders/%' and o.user_id is null)
                     then 'what it made does not exist, or is another fan''s' end as problem
       from idempotency_keys k
-        left join (select '/api/v1/reservations/' || id as location, user_id from reservations
-                   union all select '/api/v1/orders/' || id, user_id from orders) made using (location, user_id)`,
+        left join reservations r on r.id = k.made and r.user_id = k.user_id
+        left join orders o on '/api/v1/orders/' || o.id = k.location and o.user_id = k.user_id`,
   },
   {
     name: 'lapsed-holds',

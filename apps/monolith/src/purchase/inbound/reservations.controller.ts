@@ -9,7 +9,7 @@ import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
 import { CheckOut } from '../application/check-out.ts';
 import { HoldSeats } from '../application/hold-seats.ts';
-import { Reservations } from '../application/ports.ts';
+import { Reservations, type Reservation } from '../application/ports.ts';
 import { ReleaseReservation } from '../application/release-reservation.ts';
 import { HoldNews } from './hold-news.ts';
 import {
@@ -52,7 +52,15 @@ export class ReservationsController {
       reply,
       () => this.news.of(this.holdSeats.execute(command)),
       (reservation) => ({ status: 201, location: `/api/v1/reservations/${reservation.id}`, body: reservationView(reservation) }),
+      (reservationId) => this.asItWasHeld(reservationId),
     );
+  }
+
+  /** Of a reservation only its state changes. */
+  private async asItWasHeld(reservationId: string): Promise<Reservation> {
+    const reservation = await this.reservations.find(reservationId);
+    if (!reservation) throw new Error(`reservation ${reservationId} has a key and is gone`);
+    return { ...reservation, status: 'held' };
   }
 
   @Get('reservations/:id')

@@ -6,7 +6,7 @@ import { PostgresTransactionManager } from '#platform/postgres/transaction-manag
 import { createTestDatabase, type TestDatabase } from '#testing/test-database';
 import { randomUUID } from 'node:crypto';
 import type { DataSource, QueryRunner } from 'typeorm';
-import type { HoldOutcome, SectorForSale } from '../application/ports.ts';
+import type { HoldOutcome, Reservation, SectorForSale } from '../application/ports.ts';
 import { BatchedSeatHolds } from './batched-seat-holds.ts';
 import { HOLD_BATCH, HOLD_PLANNING, holdParameters, IS_FREE, type HoldRow } from './hold-statement.ts';
 import { LaneConnection } from './lane-connection.ts';
@@ -129,14 +129,16 @@ test('a wish that breaks a rule fails alone', async () => {
   expect(await seatsHeld()).toBe(8);
 });
 
-test('the answer under a key is committed with the seats, to the letter', async () => {
+test('what a key made is committed with the seats, and its answer says what was committed', async () => {
   const fence = fenceOf('a0eebc999c0b4ef8bb6d6bb9bd380a11');
   const outcome = await withFence(fence, () => wish(process(), 2));
-  const [row] = (await dataSource.query(`select status, body, location from idempotency_keys where key = $1`, [
-    fence.key,
-  ])) as object[];
-  expect(row).toEqual({ status: 201, body: fence.stored?.body, location: fence.stored?.location });
-  expect(JSON.parse(fence.stored?.body ?? '')).toMatchObject({ expires_at: taken([outcome])[0]?.expiresAt.toISOString() });
+  const rows = await dataSource.query<object[]>(
+    `select k.status, body, made, r.expires_at from idempotency_keys k join reservations r on r.id = k.made where key = $1`,
+    [fence.key],
+  );
+  const [{ id, expiresAt }] = taken([outcome]) as [Reservation];
+  expect(rows).toEqual([{ status: 201, body: null, made: id, expires_at: expiresAt }]);
+  expect(JSON.parse(fence.stored?.body ?? '')).toEqual({ id, expires_at: expiresAt.toISOString() });
 });
 
 test('a key that was used meanwhile fails alone: the others of its batch get their seats', async () => {

@@ -5,7 +5,6 @@ import { KeyAlreadyUsed } from '#platform/postgres/idempotency-fence';
 import { sqlstateOf, sqlstates } from '#platform/postgres/sqlstates';
 import { SeatHolds, type HoldOutcome, type HoldWish } from '../application/ports.ts';
 import { HoldBatches, type HoldResult } from './hold-batches.ts';
-import { EXPIRY_PLACEHOLDER } from './hold-statement.ts';
 import { assertRules, nothingKnown } from './hold-refusal.ts';
 import type { LaneConnection } from './lane-connection.ts';
 import { NEWCOMER } from './postgres-fan-seats.ts';
@@ -13,7 +12,7 @@ import type { PostgresPurchaseWindows } from './postgres-purchase-windows.ts';
 import type { SeatMaps } from './seat-maps.ts';
 import type { SeatNews } from './seat-news.ts';
 import type { SectorPicture } from './sector-picture.ts';
-import { holdRow, isKnownByNow, waitingWish, type WaitingWish } from './waiting-wish.ts';
+import { holdRow, isKnownByNow, waitingWish, wonReservation, type WaitingWish } from './waiting-wish.ts';
 import { WaitingWishes } from './waiting-wishes.ts';
 import type { HoldFacts } from './why-not-held.ts';
 
@@ -128,19 +127,29 @@ export class BatchedSeatHolds extends SeatHolds {
   }
 
   private async decide(lane: HoldBatches, batch: readonly WaitingWish[]): Promise<void> {
+    let results: readonly HoldResult[];
     try {
       await this.ask(lane, batch.filter(isKnownByNow));
-      const results = await lane.take(batch.map(holdRow));
-      const won = batch.filter((one, at) => this.won(one, results[at]));
-      const gone = new Set(won.flatMap(({ seatIds }) => seatIds));
-      this.tell(won);
-      for (const [at, one] of batch.entries()) {
-        const result = results[at];
-        if (result && 'facts' in result) this.lost(one, result.facts ?? nothingKnown, gone);
-      }
+      results = await lane.take(batch.map(holdRow));
     } catch (error) {
       for (const one of batch) one.picture.lost(one.seatIds, []);
-      await this.afterError(lane, batch, error);
+      return this.afterError(lane, batch, error);
+    }
+    const gone = new Set<string>();
+    const taken: Record<string, string[]> = {};
+    let until = 0;
+    for (const [at, one] of batch.entries()) {
+      const result = results[at];
+      if (!result || !('expiresAt' in result)) continue;
+      this.won(one, result.expiresAt);
+      for (const seatId of one.seatIds) gone.add(seatId);
+      (taken[one.wish.sector.id] ??= []).push(...one.seatIds);
+      until = result.expiresAt.getTime();
+    }
+    if (gone.size > 0) this.news?.tell(taken, until);
+    for (const [at, one] of batch.entries()) {
+      const result = results[at];
+      if (result && 'facts' in result) this.lost(one, result.facts ?? nothingKnown, gone);
     }
   }
 
@@ -184,13 +193,6 @@ export class BatchedSeatHolds extends SeatHolds {
     }
   }
 
-  private tell(won: readonly WaitingWish[]): void {
-    if (!this.news || won.length === 0) return;
-    const taken: Record<string, string[]> = {};
-    for (const { wish, seatIds } of won) (taken[wish.sector.id] ??= []).push(...seatIds);
-    this.news.tell(taken, won[0]?.reservation?.expiresAt.getTime() ?? 0);
-  }
-
   private lost(one: WaitingWish, facts: HoldFacts, wonByOthers: ReadonlySet<string>): void {
     one.mustLook = facts.moved.length > 0;
     const gone = [...facts.gone, ...one.rivals.filter((seatId) => wonByOthers.has(seatId))];
@@ -228,17 +230,11 @@ export class BatchedSeatHolds extends SeatHolds {
     return true;
   }
 
-  private won(one: WaitingWish, result: HoldResult | undefined): boolean {
-    if (!result || !('expiresAt' in result) || !one.reservation) return false;
-    const { expiresAt } = result;
-    const { fence, answer } = one;
+  private won(one: WaitingWish, expiresAt: Date): void {
     one.picture.won(one.seatIds, expiresAt);
-    if (fence && answer) {
-      fence.stored = { ...answer, body: answer.body.replace(EXPIRY_PLACEHOLDER.toISOString(), expiresAt.toISOString()) };
-    }
-    one.reservation = { ...one.reservation, expiresAt };
-    one.resolve({ kind: 'taken', reservation: one.reservation });
-    return true;
+    const reservation = wonReservation(one, expiresAt);
+    if (one.fence) one.fence.stored = one.fence.render?.(reservation);
+    one.resolve({ kind: 'taken', reservation });
   }
 }
 

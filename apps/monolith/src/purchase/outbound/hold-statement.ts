@@ -16,12 +16,8 @@ export interface HoldRow {
   readonly together: boolean;
   readonly priceCents: number;
   readonly fan: FanSeats;
-  readonly key: {
-    readonly key: string;
-    readonly fingerprint: string;
-    readonly body: string;
-    readonly location: string | null;
-  } | null;
+  /** Hex and base64, so no quoting. */
+  readonly key: { readonly key: string; readonly fingerprint: string } | null;
 }
 
 /** Won until then; who is not among the results was not. */
@@ -30,10 +26,6 @@ export interface HoldWon {
   readonly expiresAtMs: number;
 }
 
-/** Stands in a rendered answer where the time of expiry will be; the database puts in its own. */
-export const EXPIRY_PLACEHOLDER = new Date('9999-12-31T23:59:59.999Z');
-
-const PRINTED = `'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'`;
 /** Between texts, and in place of one that is not there. */
 const SEPARATOR = '\u001e';
 const NULL_TEXT = '\u001f';
@@ -45,8 +37,8 @@ const OWN = (parameter: string): string => `(${parameter})[index]`;
 export const IS_FREE = `(s.status = 'available' or (s.status = 'held' and s.expires_at <= now()))`;
 
 /**
- * Many holds in one statement, one commit: for each wish the rules, its seats, the fan's row, the reservation and the answer
- * under its idempotency key; all of a wish or nothing of it. It takes what may be taken and says no more: why a wish was not
+ * Many holds in one statement, one commit: for each wish the rules, its seats, the fan's row, the reservation and its
+ * idempotency key; all of a wish or nothing of it. It takes what may be taken and says no more: why a wish was not
  * met is asked afterwards, for those it concerns (WHY_NOT_HELD), as nearly all are met. SERIALIZABLE, and free of false
  * conflicts because it touches everything by key: no range, no count, no look whether a key exists (a second use of one breaks
  * the unique index, and the batch is then run one by one). `skip locked`: a seat another process is taking, a fan whose
@@ -62,13 +54,11 @@ export const IS_FREE = `(s.status = 'available' or (s.status = 'held' and s.expi
  * Every other table is reached with `= any(array)` and everything else is a hash join: the session switches nested loops off
  * (HOLD_PLANNING), because the planner takes a batch of 250 for one row and would compare each with each (132 ms instead of
  * 10 ms for 250 wishes). Between the steps go only the number of a wish and what the step before found; what the rows need is
- * taken out of the parameters when they are written (5 of 40 µs). The time of expiry is the same for nearly all, so it is
- * printed once.
+ * taken out of the parameters when they are written (5 of 40 µs).
  */
 export const HOLD_BATCH = `
 with clock as materialized (
-  select hold_end, to_char(hold_end at time zone 'UTC', ${PRINTED}) as printed
-  from (select date_trunc('milliseconds', now() + make_interval(secs => $18)) as hold_end) as c
+  select date_trunc('milliseconds', now() + make_interval(secs => $18)) as hold_end
 ), permitted as (
   select a.index, a.id, least((select hold_end from clock), date_trunc('milliseconds', w.expires_at)) as expires_at, m.currency,
          case when m.queue_required then a.session_token end as session_token
@@ -107,19 +97,14 @@ with clock as materialized (
 ), won as materialized (
   select permitted.* from (select id from known union all select id from newcomers) as counted join permitted using (id)
 ), keyed as (
-  insert into idempotency_keys (key, user_id, fingerprint, status, body, location)
-  select key, ${OWN('$4::uuid[]')}, fingerprint, 201,
-         replace(body, $19, case when expires_at = (select hold_end from clock) then (select printed from clock)
-                                 else to_char(expires_at at time zone 'UTC', ${PRINTED}) end), location
-  from won join unnest($1::int[], ${TEXTS('$20')}, ${TEXTS('$21')}, ${TEXTS('$22')}, ${TEXTS('$23')})
-    as k(index, key, fingerprint, body, location) using (index)
-  where key is not null
+  insert into idempotency_keys (key, user_id, fingerprint, status, made)
+  select ${OWN('$19::text[]')}, ${OWN('$4::uuid[]')}, ${OWN('$20::text[]')}, 201, id from won where ${OWN('$19::text[]')} is not null
 ), reserved as (
   insert into reservations (id, match_id, sector_id, user_id, session_token, status, seat_ids, quantity, sector, price_cents, together,
                             total_cents, currency, expires_at)
   select id, ${OWN('$3::uuid[]')}, ${OWN('$10::uuid[]')}, ${OWN('$4::uuid[]')}, session_token, 'held',
          ($8::uuid[])[${OWN('$15::int[]')} : ${OWN('$15::int[]')} + ${OWN('$11::int[]')} - 1], ${OWN('$11::int[]')},
-         ($24::text[])[${OWN('$25::int[]')}], ${OWN('$16::int[]')}, ${OWN('$17::bool[]')}, ${OWN('$16::int[]')} * ${OWN('$11::int[]')},
+         ($21::text[])[${OWN('$22::int[]')}], ${OWN('$16::int[]')}, ${OWN('$17::bool[]')}, ${OWN('$16::int[]')} * ${OWN('$11::int[]')},
          currency, expires_at
   from won
 ), given as materialized (
@@ -161,11 +146,8 @@ export function holdParameters(rows: readonly HoldRow[], holdSeconds: number): u
     plain(rows.map((row) => row.priceCents)),
     plain(rows.map((row) => row.together)),
     holdSeconds,
-    EXPIRY_PLACEHOLDER.toISOString(),
-    texts(rows.map((row) => row.key?.key ?? null)),
-    texts(rows.map((row) => row.key?.fingerprint ?? null)),
-    texts(rows.map((row) => row.key?.body ?? null)),
-    texts(rows.map((row) => row.key?.location ?? null)),
+    plain(rows.map((row) => row.key?.key ?? null)),
+    plain(rows.map((row) => row.key?.fingerprint ?? null)),
     names,
     plain(rows.map(({ sector }) => names.indexOf(sector) + 1)),
   ];
@@ -186,8 +168,8 @@ export function seatParameters(rows: readonly HoldRow[]): Record<'owners' | 'ids
 }
 
 /** Numbers, booleans and ids need no quoting; the driver's own arrays quote every element, which took a tenth of the time. */
-export function plain(values: readonly (number | boolean | string)[]): string {
-  return `{${values.join(',')}}`;
+export function plain(values: readonly (number | boolean | string | null)[]): string {
+  return `{${values.map((value) => value ?? 'null').join(',')}}`;
 }
 
 /** Texts, joined by a character that is in none of them (schemas and JSON refuse control characters); see TEXTS. */

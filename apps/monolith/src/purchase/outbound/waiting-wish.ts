@@ -1,7 +1,7 @@
 import { newId } from '#platform/ids';
-import { requestContext, type IdempotencyFence, type StoredAnswer } from '#platform/logging/request-context';
+import { requestContext, type IdempotencyFence } from '#platform/logging/request-context';
 import { wantedSeats, type HoldOutcome, type HoldWish, type Reservation } from '../application/ports.ts';
-import { EXPIRY_PLACEHOLDER, type HoldRow } from './hold-statement.ts';
+import type { HoldRow } from './hold-statement.ts';
 import { NEWCOMER, type FanSeats } from './postgres-fan-seats.ts';
 import type { SectorPicture } from './sector-picture.ts';
 
@@ -27,10 +27,6 @@ export interface WaitingWish {
   mustLook: boolean;
   /** Taken for a newcomer until it matters. */
   fan: FanSeats;
-  /** With the seats proposed for it and the placeholder for the time of expiry. */
-  reservation?: Reservation;
-  /** What the caller will get, with the placeholder for the time of expiry. */
-  answer?: StoredAnswer | undefined;
 }
 
 export function waitingWish(
@@ -62,12 +58,9 @@ export function isKnownByNow({ proposals, seatIds }: WaitingWish): boolean {
   return proposals > 1 || seatIds.length === 0;
 }
 
-/** As the statement takes it, with the answer that will be stored under its key. */
+/** As the statement takes it. */
 export function holdRow(one: WaitingWish): HoldRow {
   const { wish, fence } = one;
-  one.reservation = reservationOf(one);
-  one.answer = fence && one.seatIds.length > 0 ? fence.render?.(one.reservation) : undefined;
-  const { answer } = one;
   return {
     reservationId: one.reservationId,
     matchId: wish.matchId,
@@ -81,14 +74,12 @@ export function holdRow(one: WaitingWish): HoldRow {
     together: one.together,
     priceCents: wish.sector.priceCents,
     fan: one.fan,
-    key:
-      fence && answer
-        ? { key: fence.key, fingerprint: fence.fingerprint, body: answer.body, location: answer.location ?? null }
-        : null,
+    key: fence?.render ? { key: fence.key, fingerprint: fence.fingerprint } : null,
   };
 }
 
-function reservationOf(one: WaitingWish): Reservation {
+/** What its fan has when the statement has taken the seats. */
+export function wonReservation(one: WaitingWish, expiresAt: Date): Reservation {
   const { wish, picture } = one;
   const { sector } = wish;
   const seats = one.seatIds.map((seatId) => {
@@ -106,6 +97,6 @@ function reservationOf(one: WaitingWish): Reservation {
     seats,
     totalCents: sector.priceCents * seats.length,
     currency: sector.currency,
-    expiresAt: EXPIRY_PLACEHOLDER,
+    expiresAt,
   };
 }
