@@ -27,7 +27,7 @@ async function pod(): Promise<RedisWaitingLines> {
   return new RedisWaitingLines(redis, SETTINGS, new ReplicaConfirmation(1));
 }
 
-test('the whole service on the cluster: place, turn and completion on the socket, and what one pod does the other hears', async () => {
+test('the whole service on the cluster: place, turn and completion on the socket, and what one pod does the other hears; five sockets of a fan on both', async () => {
   const REDIS_URL = cluster.servers.map(({ url }) => url).join(',');
   const [one, other] = [await serviceFixture({ REDIS_URL, QUEUE_CONFIRM_REPLICAS: '1' }), await serviceFixture({ REDIS_URL })];
   try {
@@ -37,10 +37,17 @@ test('the whole service on the cluster: place, turn and completion on the socket
       const { user, token } = await one.join(matchId);
       const socket = other.socket(token);
       expect(await socket.next('position_update')).toMatchObject({ position: 1 });
+      // Five more, on both pods.
+      const devices = [];
+      for (const pod of [one, other, one, other, one]) {
+        devices.push(pod.socket(token));
+        await devices.at(-1)!.next('position_update');
+      }
+      expect((await socket.ended).code).toBe(4507);
       await one.internal('PUT', `/api/v1/queue/${matchId}/control`, { max_open_windows: 1 });
-      await socket.next('turn_granted', 1500);
+      for (const device of devices) await device.next('turn_granted', 1500);
       await one.internal('POST', `/api/v1/queue/${matchId}/windows/${user}/complete`);
-      await socket.next('turn_completed', 1500);
+      for (const device of devices) await device.next('turn_completed', 1500);
     }
   } finally {
     await one.close();

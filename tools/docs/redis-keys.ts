@@ -34,7 +34,8 @@ export const waitingRoomKeys: Readonly<Record<string, RedisKey>> = {
     type: 'string',
     life: placeLife,
     owner: queue,
-    holds: '`{position, queue_token, websocket_id}`: position at the join, latest socket',
+    holds:
+      '`{position, queue_token, websocket_id, devices}`: position at the join, latest connection, all connections (oldest first, five at most)',
   },
   windows: {
     key: `purchase_windows:${match}`,
@@ -141,6 +142,21 @@ export const waitingRoomKeys: Readonly<Record<string, RedisKey>> = {
     life: 'about the last 10,000 entries',
     owner: queue,
     holds: 'what operators did: `at`, `request`, `status` afterwards',
+  },
+  podBeats: {
+    key: `queue_pod_beats:${match}`,
+    type: 'zset',
+    life: '1 min after the last pod has gone',
+    owner: queue,
+    holds: 'pod → when it last said that it lives (ms): connections of others do not count where there is no room',
+  },
+  replaced: {
+    key: `queue_replaced:${match}`,
+    type: 'set',
+    life: '1 min after the last',
+    owner: queue,
+    holds:
+      '`<user_id> <websocket_id>` of connections that newer ones have replaced and whose pod has not yet said that they are closed',
   },
   matches: { key: 'queue_matches', type: 'set', life: 'for ever', owner: queue, holds: 'ids of all matches that have a queue' },
 };
@@ -251,7 +267,7 @@ const channels = [
   [
     'queue_pods',
     'between pods of the queue service',
-    '`{match_id, kind, user_id?, user_ids?}`: something their sockets must hear',
+    '`{match_id, kind, user_id?, user_ids?, device_ids?}`: something their sockets must hear',
   ],
 ];
 

@@ -7,7 +7,7 @@ export const queueKeys = {
   line: (matchId: string) => `queue:{${matchId}}`,
   /** hash: total_size, processing_rate, created_at, status, and what admission counts. */
   meta: (matchId: string) => `queue_meta:{${matchId}}`,
-  /** string {position, queue_token, websocket_id}, 30 minutes. */
+  /** string {position, queue_token, websocket_id, devices}, 30 minutes. */
   session: (userId: string, matchId: string) => `queue_session:${userId}:{${matchId}}`,
   /** hash user_id → {expires_at, session_token}. */
   windows: (matchId: string) => `purchase_windows:{${matchId}}`,
@@ -38,9 +38,13 @@ export const queueKeys = {
   moves: (matchId: string) => `queue_moves:{${matchId}}`,
   /** stream: what operators did to the queue. */
   audit: (matchId: string) => `queue_audit:{${matchId}}`,
+  /** zset pod → when it last said that it lives, in ms, of the pods that hold connections to this match. */
+  podBeats: (matchId: string) => `queue_pod_beats:{${matchId}}`,
+  /** set of "user_id websocket_id": connections a newer one has replaced and whose pod has not said yet that they are closed. */
+  replaced: (matchId: string) => `queue_replaced:{${matchId}}`,
   /** set of match ids that have a queue (one key for the system, not part of any script). */
   matches: 'queue_matches',
 } as const;
 
-/** Published when something about a match changed that every pod's sockets must hear: `{match_id, kind, user_id?, user_ids?}`. */
+/** Published when something about a match changed that every pod's sockets must hear: `{match_id, kind, user_id?, user_ids?, device_ids?}`. */
 export const QUEUE_PODS_CHANNEL = 'queue_pods';

@@ -7,6 +7,17 @@ import { ask, type QueueScenario } from './queue-scene.ts';
 
 const WITHIN_MS = 60_000;
 
+/** How long until a stream is opened to a fan who had five sockets on the killed pod. */
+async function roomFor(pod: { url: string }, token: string): Promise<number> {
+  const since = performance.now();
+  for (; performance.now() - since < 30_000; await sleep(100)) {
+    const response = await fetch(`${pod.url}/sse/${token}`);
+    await response.body?.cancel();
+    if (response.status === 200) break;
+  }
+  return Math.round(performance.now() - since);
+}
+
 /** F22: a pod dies with all its sockets; the fans' own client brings them to another one, each to the same place. */
 export function podKilled({ sockets }: { sockets: number }): QueueScenario {
   return {
@@ -17,6 +28,7 @@ export function podKilled({ sockets }: { sockets: number }): QueueScenario {
       let target = one;
       const matchId = await scene.match(one);
       const fans = await scene.crowd(one, matchId, sockets);
+      const family = await scene.join(one, matchId);
       const [positions, heardAt, ends]: [number[], number[], ConnectionEnd[]] = [[], [], []];
       const connections = fans.map(({ user, token }, at) => {
         const line = {
@@ -54,9 +66,11 @@ export function podKilled({ sockets }: { sockets: number }): QueueScenario {
           if (at % 100 === 99) await sleep(20);
         }
         claim(await allSince(0), 'not everybody was connected before');
+        await Promise.all(Array.from({ length: 5 }, () => scene.socket(one, family.token).next('position_update')));
         const diedAt = performance.now();
         target = other;
         await scene.kill(one);
+        const room = roomFor(other, family.token);
         claim(await allSince(diedAt), `not everybody was back after ${WITHIN_MS / 1000} s`);
         const back = heardAt.map((at) => at - diedAt).sort((a, b) => a - b);
         const moved = positions.filter((position, at) => position !== at + 1).length;
@@ -68,7 +82,9 @@ export function podKilled({ sockets }: { sockets: number }): QueueScenario {
           'who joins again is answered otherwise than 200',
         );
         const at = (share: number) => Math.round(back[Math.floor((back.length - 1) * share)]!);
-        return { back_p50_ms: at(0.5), back_p99_ms: at(0.99), back_all_ms: at(1) };
+        const roomMs = await room;
+        claim(roomMs < 8000, `five sockets of the killed pod kept a stream out for ${roomMs} ms`);
+        return { back_p50_ms: at(0.5), back_p99_ms: at(0.99), back_all_ms: at(1), room_for_a_stream_ms: roomMs };
       } finally {
         for (const connection of connections) connection.stop();
       }

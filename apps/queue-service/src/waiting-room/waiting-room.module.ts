@@ -13,14 +13,16 @@ import { LiveFans } from './application/live-fans.ts';
 import { LookUpPlace } from './application/look-up-place.ts';
 import { MoveLine } from './application/move-line.ts';
 import { ConnectedPlaces, LineMovement, Links, Receipts, WaitingLines } from './application/ports.ts';
+import { SharedCount } from './application/shared-count.ts';
 import { SignsOfLife } from './application/signs-of-life.ts';
 import { TellFans } from './application/tell-fans.ts';
 import { AdmissionSchedule } from './inbound/admission.schedule.ts';
 import { ConnectionBudget } from './inbound/connection-budget.ts';
+import { CountingSchedule } from './inbound/counting.schedule.ts';
 import { FanStreamController } from './inbound/fan-stream.controller.ts';
 import { FanGateway } from './inbound/fan.gateway.ts';
 import { PlaceAnswers } from './inbound/place-answers.ts';
-import { podId } from './inbound/pod.ts';
+import { Pod } from './inbound/pod.ts';
 import { PodsListener } from './inbound/pods.listener.ts';
 import { QueueConfig } from './inbound/queue-config.ts';
 import { QueueInternalController } from './inbound/queue-internal.controller.ts';
@@ -59,6 +61,7 @@ export class WaitingRoomModule {
         OpenStreams,
         PlaceAnswers,
         AdmissionSchedule,
+        CountingSchedule,
         TellingSchedule,
         PodsListener,
         {
@@ -85,10 +88,12 @@ function configured(settings: QueueServiceConfig, budget: ConnectionBudget): Pro
     settings.INTERNAL_AUTH_SECRET,
     settings.QUEUE_PRESENCE_SECONDS * 1000,
   );
+  const pod = new Pod();
   const { publicUrl, queuePublicUrl } = publicUrls(settings);
   return [
     { provide: ConnectionBudget, useValue: budget },
     { provide: QueueConfig, useValue: config },
+    { provide: Pod, useValue: pod },
     { provide: Links, useValue: new ConfiguredLinks(publicUrl, queuePublicUrl) },
     { provide: Receipts, useValue: new SignedReceipts(settings.QUEUE_RECEIPT_SECRET) },
     { provide: LiveFans, useValue: new LiveFans() },
@@ -107,10 +112,20 @@ function configured(settings: QueueServiceConfig, budget: ConnectionBudget): Pro
       inject: [REDIS, Metrics],
     },
     {
+      provide: SignsOfLife,
+      useFactory: (places: ConnectedPlaces, live: LiveFans) => new SignsOfLife(places, live, config.presenceMs),
+      inject: [ConnectedPlaces, LiveFans],
+    },
+    {
+      provide: SharedCount,
+      useFactory: (places: ConnectedPlaces, live: LiveFans, signs: SignsOfLife) => new SharedCount(places, live, signs, pod.id),
+      inject: [ConnectedPlaces, LiveFans, SignsOfLife],
+    },
+    {
       provide: TellFans,
-      useFactory: (places: ConnectedPlaces, live: LiveFans, links: Links) =>
-        new TellFans(places, live, links, config, new SignsOfLife(places, live, config.presenceMs, podId)),
-      inject: [ConnectedPlaces, LiveFans, Links],
+      useFactory: (places: ConnectedPlaces, live: LiveFans, links: Links, signs: SignsOfLife, count: SharedCount) =>
+        new TellFans(places, live, links, config, signs, count),
+      inject: [ConnectedPlaces, LiveFans, Links, SignsOfLife, SharedCount],
     },
   ];
 }

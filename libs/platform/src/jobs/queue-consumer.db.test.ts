@@ -1,3 +1,4 @@
+import { TcpProxy } from '#testing/tcp-proxy';
 import { createTestRedis, type TestRedis } from '#testing/test-database';
 import { Queue, type Job } from 'bullmq';
 import { Redis } from 'ioredis';
@@ -148,6 +149,31 @@ test('a connection that breaks with answers on their way costs no hand, and the 
   through.disconnect();
   await proxy.close();
 }, 90_000);
+
+test('connections on which nothing is heard any more are given up for new ones; who waits for work for as long as BullMQ does keeps its own', async () => {
+  const proxy = await TcpProxy.inFrontOf(testRedis.url);
+  const through = connectRedis(proxy.url, { name: 'vanished', forJobs: true });
+  const patient = connectRedis(testRedis.url, { name: 'patient', forJobs: true });
+  let broken = 0;
+  patient.on('close', () => (broken += 1));
+  try {
+    const waits = patient.bzpopmin('nothing', 10).then(() => patient.bzpopmin('nothing', 10));
+    const consumer = consume(() => Promise.resolve('handled'), { connection: through, concurrency: 1 });
+    await inState(await add('before'), 'completed');
+    proxy.silence();
+    const after = await add('after');
+    // Only new connections work again, as when another machine has taken the address.
+    proxy.restore();
+    await inState(after, 'completed', 40_000);
+    await consumer.stop(1000);
+    await waits;
+    expect(broken).toBe(0);
+  } finally {
+    through.disconnect();
+    patient.disconnect();
+    await proxy.close();
+  }
+}, 60_000);
 
 test('an unreadable message is in the dead letter at once, and its text stands nowhere', async () => {
   let handled = 0;

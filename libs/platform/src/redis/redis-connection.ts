@@ -5,9 +5,9 @@ export type RedisConnection = Redis | Cluster;
 const GOODBYE_MS = 1000;
 /**
  * A server whose machine is gone says nothing, not even good-bye, and TCP believes in it for a quarter of an hour. Whoever
- * answers nothing for so long is called anew. Not for jobs: they wait for work on purpose.
+ * answers nothing for so long is called anew. For jobs later, as they wait for work on purpose: BullMQ asks for up to 10 s.
  */
-const SILENCE_MS = 4000;
+const SILENCE_MS = { others: 4000, jobs: 15_000 };
 
 /**
  * One URL is a server, several are the nodes of a cluster. Commands in flight when a connection breaks are not sent
@@ -28,7 +28,8 @@ export function connectRedis(
     connectTimeout: 2000,
     // What many requests ask in one turn of the event loop goes out as one write; for a request alone it changes nothing.
     enableAutoPipelining: options.sharedWrites ?? false,
-    ...(options.forJobs ? {} : { commandTimeout: options.commandTimeoutMs ?? 2000, socketTimeout: SILENCE_MS }),
+    socketTimeout: options.forJobs ? SILENCE_MS.jobs : SILENCE_MS.others,
+    ...(options.forJobs ? {} : { commandTimeout: options.commandTimeoutMs ?? 2000 }),
     retryStrategy: (attempt) => Math.min(50 * 2 ** Math.min(attempt, 6), 2000) * (0.5 + Math.random()),
   };
   const nodes = urls.split(',').map((url) => url.trim());

@@ -10,3 +10,10 @@ export abstract class Device {
   abstract tell(text: string, weight: 'update' | 'needed'): void;
   abstract end(ending: Ending): void;
 }
+
+/** An event stream that wants to be opened: first it must be known whether it may. */
+export interface NewStream {
+  readonly id: string;
+  /** Undefined for who is gone already. */
+  open(): Device | undefined;
+}

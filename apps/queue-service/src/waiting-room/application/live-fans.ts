@@ -65,14 +65,13 @@ export class LiveFans {
     return fan;
   }
 
-  /** The fan whose last device this was. */
+  /** Whose it was; without devices the fan is not here any more. */
   remove(device: Device): LiveFan | undefined {
     const fan = this.byDevice.get(device);
     if (!fan) return undefined;
     this.byDevice.delete(device);
     fan.devices = fan.devices.filter((other) => other !== device);
-    if (fan.devices.length > 0) return undefined;
-    this.forget(fan);
+    if (fan.devices.length === 0) this.forget(fan);
     return fan;
   }
 

@@ -77,19 +77,44 @@ export interface PositionsRead {
 
 type Connected = { readonly matchId: string; readonly userId: string; readonly token: string };
 
+/** A connection, named with whose it is: the pod knows its own by both. */
+export interface FanDevice {
+  readonly userId: string;
+  /** Begins with the pod that holds it. */
+  readonly websocketId: string;
+}
+
+export interface TokenRead {
+  readonly matchId: string;
+  readonly userId: string;
+  readonly place: Place;
+}
+
 /** What a pod reads and says for the fans connected to it. */
 export abstract class ConnectedPlaces {
-  /** Undefined for a token that was never issued or is long over. A connection that has just come is noted as by `keep`. */
-  abstract readToken(token: string, websocketId?: string): Promise<{ matchId: string; userId: string; place: Place } | undefined>;
+  /**
+   * Undefined for a token that was never issued or is long over. A connection that has just come counts from now on; where it is
+   * the sixth of its fan, on whatever pods, the oldest is `replaced`.
+   */
+  abstract readToken(token: string, websocketId?: string): Promise<TokenRead | undefined>;
+  /** The same for an event stream, which replaces nobody: 'full' where there are five. */
+  abstract readTokenOfStream(token: string, websocketId: string): Promise<TokenRead | 'full' | undefined>;
   abstract readPositions(matchId: string, userIds: readonly string[]): Promise<PositionsRead>;
   /** What has moved in the line after the move numbered `after`. */
   abstract readMoves(matchId: string, after: number): Promise<{ queue: QueueState; moves: LineMove[] } | undefined>;
-  /** The fan is here: session and token live on. False when the token is not the fan's present one. */
-  abstract keep(fan: Connected, websocketId?: string): Promise<boolean>;
+  /**
+   * The fan is here with these connections, oldest first: session and token live on. One that did not count, because Redis has
+   * lost it, does from now on. False when the token is not the fan's present one.
+   */
+  abstract keep(fan: Connected, websocketIds: readonly string[]): Promise<boolean>;
   /** These fans are still connected. */
   abstract touch(matchId: string, userIds: readonly string[]): Promise<void>;
-  /** The last connection of these fans to this pod, whose websocket ids begin with `pod`, has closed. */
-  abstract part(matchId: string, userIds: readonly string[], pod: string): Promise<void>;
+  /** These have closed. */
+  abstract part(matchId: string, devices: readonly FanDevice[]): Promise<void>;
+  /** This pod lives, and has closed those of its connections that were replaced; answered with those still to be closed. */
+  abstract beat(matchId: string, pod: string, closed: readonly FanDevice[]): Promise<FanDevice[]>;
+  /** This pod is about to close all its connections: none of them counts any more. */
+  abstract sayGoodbye(matchId: string, pod: string): Promise<void>;
 }
 
 /** The signed word that a fan stood at this place. */

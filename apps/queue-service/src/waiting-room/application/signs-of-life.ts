@@ -1,5 +1,5 @@
 import type { LiveFans } from './live-fans.ts';
-import type { ConnectedPlaces } from './ports.ts';
+import type { ConnectedPlaces, FanDevice } from './ports.ts';
 
 const PARTED_AT_ONCE = 200;
 const TOUCHED_AT_ONCE = 500;
@@ -7,29 +7,33 @@ const TOUCHED_AT_ONCE = 500;
 /** Tells the line who is connected to this pod, and who is no more. Time is monotonic milliseconds, given by the caller. */
 export class SignsOfLife {
   private readonly touchedAtMs = new Map<string, number>();
-  /** Fans whose last connection to this pod has closed, by match. */
-  private readonly parted = new Map<string, Set<string>>();
+  /** Connections that have closed, by match. While Redis is away nobody connects, so they are no more than were open. */
+  private readonly parted = new Map<string, FanDevice[]>();
 
   constructor(
     private readonly places: ConnectedPlaces,
     private readonly live: LiveFans,
     private readonly presenceMs: number,
-    /** What the ids of this pod's devices begin with. */
-    private readonly pod: string,
   ) {}
 
-  noteParted({ matchId, userId }: { matchId: string; userId: string }): void {
-    const parted = this.parted.get(matchId) ?? new Set();
-    this.parted.set(matchId, parted.add(userId));
+  noteParted({ matchId, userId }: { matchId: string; userId: string }, websocketId: string): void {
+    const parted = this.parted.get(matchId);
+    if (parted) parted.push({ userId, websocketId });
+    else this.parted.set(matchId, [{ userId, websocketId }]);
   }
 
-  /** Says which fans have no connection to this pod any more. Called some times a second: a pod loses thousands at once. */
+  /** Says which connections have closed, until it is heard. Called some times a second: a pod loses thousands at once. */
   async sayParted(): Promise<void> {
-    for (const [matchId, users] of [...this.parted]) {
+    for (const [matchId, devices] of [...this.parted]) {
       this.parted.delete(matchId);
-      const gone = [...users].filter((userId) => this.live.ofUser(matchId, userId).length === 0);
-      for (let from = 0; from < gone.length; from += PARTED_AT_ONCE) {
-        await this.places.part(matchId, gone.slice(from, from + PARTED_AT_ONCE), this.pod);
+      let said = 0;
+      try {
+        for (; said < devices.length; said += PARTED_AT_ONCE) {
+          await this.places.part(matchId, devices.slice(said, said + PARTED_AT_ONCE));
+        }
+      } catch (error) {
+        for (const device of devices.slice(said)) this.noteParted({ matchId, ...device }, device.websocketId);
+        throw error;
       }
     }
   }
@@ -37,7 +41,14 @@ export class SignsOfLife {
   /** Another pod has lost these fans; those who have a connection here are not away. */
   async reassure(matchId: string, userIds: readonly string[]): Promise<void> {
     const here = userIds.flatMap((userId) => this.live.ofUser(matchId, userId));
-    await Promise.all(here.map((fan) => this.places.keep(fan, fan.devices.at(-1)?.id)));
+    await Promise.all(
+      here.map((fan) =>
+        this.places.keep(
+          fan,
+          fan.devices.map(({ id }) => id),
+        ),
+      ),
+    );
   }
 
   /** Presence for everybody connected, three times within the time it lasts. */

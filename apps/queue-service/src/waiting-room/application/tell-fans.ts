@@ -1,9 +1,10 @@
 import { messageFor, positionTexts } from '#domain/waiting-room/fan-messages';
 import type { QueueState } from '#domain/waiting-room/fan-state';
-import type { Device, Ending } from './device.ts';
+import type { Device, Ending, NewStream } from './device.ts';
 import { FollowedLine } from './followed-line.ts';
 import { DEVICES_PER_FAN, type LiveFan, type LiveFans } from './live-fans.ts';
-import type { ConnectedPlaces, Links, Place } from './ports.ts';
+import type { ConnectedPlaces, Links, Place, TokenRead } from './ports.ts';
+import type { SharedCount } from './shared-count.ts';
 import type { SignsOfLife } from './signs-of-life.ts';
 
 interface TellFansSettings {
@@ -13,8 +14,6 @@ interface TellFansSettings {
   readonly persistenceMs: number;
   readonly purchaseWindowMs: number;
 }
-
-type TokenRead = Awaited<ReturnType<ConnectedPlaces['readToken']>>;
 
 const DELAYED = JSON.stringify({ type: 'delayed' });
 /** Who stands so near hears of each step at once; the others of their place a second later. */
@@ -44,14 +43,15 @@ export class TellFans {
     private readonly links: Links,
     private readonly settings: TellFansSettings,
     private readonly signs: SignsOfLife,
+    private readonly count: SharedCount,
   ) {}
 
   /** A new connection gets the present state at once. Without Redis it stays, is told so, and is looked at again each round. */
   async connect(device: Device, token: string, nowMs: number): Promise<void> {
-    const found = await this.places.readToken(token, device.id).catch(() => 'unreachable' as const);
+    const read = () => this.places.readToken(token, device.id);
+    const found = await this.count.arrive(device.id, read).catch(() => 'unreachable' as const);
     // Closed meanwhile, it has just been taken for connected.
-    const hasParted = !device.isOpen && found !== 'unreachable' && found?.place.state.kind === 'waiting';
-    if (hasParted) this.signs.noteParted(found);
+    if (!device.isOpen && found && found !== 'unreachable') this.signs.noteParted(found, device.id);
     if (!device.isOpen) return;
     if (found !== 'unreachable') return void this.welcome(device, token, { found, nowMs });
     if (!this.unresolved.has(device)) device.tell(DELAYED, 'needed');
@@ -59,13 +59,17 @@ export class TellFans {
   }
 
   /** A stream has no close codes: what cannot be served is told before `open` makes a device of it. Rejects without Redis. */
-  async connectStream(token: string, open: () => Device | undefined, nowMs: number): Promise<'opened' | 'no_place' | 'too_many'> {
-    const found = await this.places.readToken(token);
+  async connectStream(token: string, { id, open }: NewStream, nowMs: number): Promise<'opened' | 'no_place' | 'too_many'> {
+    const found = await this.count.arrive(id, () => this.places.readTokenOfStream(token, id));
+    if (found === 'full') return 'too_many';
     if (found?.place.state.kind !== 'waiting' && found?.place.state.kind !== 'granted') return 'no_place';
-    if ((this.live.find(token)?.devices.length ?? 0) >= DEVICES_PER_FAN) return 'too_many';
-    const device = open();
-    const fan = device && this.welcome(device, token, { found, nowMs });
-    if (fan) await this.places.keep(fan, device.id).catch(() => undefined);
+    let device: Device | undefined;
+    try {
+      device = open();
+    } finally {
+      if (!device) this.signs.noteParted(found, id);
+    }
+    if (device) this.welcome(device, token, { found, nowMs });
     return 'opened';
   }
 
@@ -73,20 +77,16 @@ export class TellFans {
     this.unresolved.delete(device);
     const fan = this.live.remove(device);
     if (!fan) return;
+    // Who is sent to another pod is not away.
+    if (!this.retryAfterMs) this.signs.noteParted(fan, device.id);
+    if (fan.devices.length > 0) return;
     this.lines.get(fan.matchId)?.forget(fan);
     if (!this.live.hasMatch(fan.matchId)) this.lines.delete(fan.matchId);
-    // Who is sent to another pod is not away.
-    if (this.retryAfterMs || fan.told !== 'waiting') return;
-    this.signs.noteParted(fan);
   }
 
-  sayParted(): Promise<void> {
-    return this.signs.sayParted();
-  }
-
-  /** Another pod has lost these fans; those who have a connection here are not away. */
-  reassure(matchId: string, userIds: readonly string[]): Promise<void> {
-    return this.signs.reassure(matchId, userIds);
+  /** Newer ones, on whatever pod, have taken their places. */
+  endReplaced(devices: readonly Device[]): void {
+    for (const device of devices) this.endDevice(device, { why: 'replaced' });
   }
 
   /** Something happened to this fan. */
@@ -141,19 +141,17 @@ export class TellFans {
     }
   }
 
-  /** The fan whose device it has become. */
-  private welcome(device: Device, token: string, { found, nowMs }: { found: TokenRead; nowMs: number }): LiveFan | undefined {
+  private welcome(device: Device, token: string, { found, nowMs }: { found: TokenRead | undefined; nowMs: number }): void {
     this.unresolved.delete(device);
     // It came a moment before everybody was sent away.
     if (this.retryAfterMs) return void device.end({ why: 'draining', retryAfterMs: this.retryAfterMs() });
     if (!found || found.place.state.kind === 'nowhere') return void device.end({ why: 'unknown_token' });
     if (found.place.state.kind === 'over') return void this.sayLastWord([device], found.place, found.matchId);
     const fan = this.live.add({ matchId: found.matchId, userId: found.userId, token }, device, nowMs);
-    while (fan.devices.length > DEVICES_PER_FAN) this.endDevice(fan.devices[0]!, { why: 'replaced' });
+    this.endReplaced(fan.devices.slice(0, -DEVICES_PER_FAN));
     const message = this.messageOf(found.place, fan.matchId);
     if (message) device.tell(message, 'needed');
     if (fan.devices.length === 1) this.lineOf(fan.matchId).note(fan, found.place, { nowMs, dueAtMs: this.nextDueMs(fan, nowMs) });
-    return fan;
   }
 
   /** Thousands may have come while Redis was away. */
@@ -239,7 +237,8 @@ export class TellFans {
       await Promise.all(
         due.slice(from, from + CHUNK).map(async (fan) => {
           fan.keptAtMs = nowMs;
-          if (!(await this.places.keep(fan))) await this.refresh(fan, nowMs);
+          const ids = fan.devices.map(({ id }) => id);
+          if (!(await this.places.keep(fan, ids))) await this.refresh(fan, nowMs);
         }),
       );
     }

@@ -7,6 +7,7 @@ import type { TellFans } from '../application/tell-fans.ts';
 import { ConnectionBudget } from './connection-budget.ts';
 import { FanGateway } from './fan.gateway.ts';
 import { FanSocket } from './fan-socket.ts';
+import { Pod } from './pod.ts';
 import { SocketDevice } from './socket-device.ts';
 import { StreamDevice } from './stream-device.ts';
 
@@ -75,7 +76,7 @@ test('a peer that gives no sign of life is let go after 120 seconds, one that an
   cleanups.push(() => clock.mockRestore());
   const nobody = { connect: () => Promise.resolve(), disconnect: () => undefined } as unknown as TellFans;
   const budget = new ConnectionBudget(10);
-  const gateway = new FanGateway(nobody, budget);
+  const gateway = new FanGateway(nobody, budget, new Pod());
   const [[alive, aliveClient], [dead, deadClient]] = [await socketPair(), await socketPair({ autoPong: false })];
   gateway.handleConnection(alive, 'token');
   gateway.handleConnection(dead, 'token');

@@ -5,7 +5,7 @@ import { Endpoint } from '#platform/http/endpoint';
 import { RequestRefused } from '#platform/http/request-refused';
 import { TellFans } from '../application/tell-fans.ts';
 import { ConnectionBudget, jitteredRetryAfter } from './connection-budget.ts';
-import { newDeviceId, nowMs } from './pod.ts';
+import { nowMs, Pod } from './pod.ts';
 import { OpenStreams, StreamDevice } from './stream-device.ts';
 import { refuseWhenFull } from './upgrade-adapter.ts';
 
@@ -17,6 +17,7 @@ export class FanStreamController {
     private readonly tellFans: TellFans,
     private readonly budget: ConnectionBudget,
     private readonly streams: OpenStreams,
+    private readonly pod: Pod,
   ) {}
 
   @Get(':queue_token')
@@ -26,7 +27,8 @@ export class FanStreamController {
   @ApiOkResponse({ schema: { type: 'string' }, description: 'A stream that ends when the place or turn is over' })
   async open(@Param('queue_token') token: string, @Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     refuseWhenFull(this.budget);
-    const outcome = await this.tellFans.connectStream(token, () => this.start(request, reply), nowMs());
+    const id = this.pod.newDeviceId();
+    const outcome = await this.tellFans.connectStream(token, { id, open: () => this.start(id, request, reply) }, nowMs());
     if (outcome === 'no_place')
       throw new RequestRefused('NOT_FOUND', { detail: 'This token is not good any more, or never was.' });
     if (outcome === 'too_many') {
@@ -35,7 +37,7 @@ export class FanStreamController {
   }
 
   /** Undefined for HEAD, which is answered by its headers, and for who is gone. */
-  private start(request: FastifyRequest, reply: FastifyReply): StreamDevice | undefined {
+  private start(id: string, request: FastifyRequest, reply: FastifyReply): StreamDevice | undefined {
     // Others may have come while the token was looked up.
     refuseWhenFull(this.budget);
     const headers = { ...reply.getHeaders(), 'content-type': 'text/event-stream', 'x-accel-buffering': 'no' };
@@ -46,7 +48,7 @@ export class FanStreamController {
     reply.raw.writeHead(200, headers as Record<string, string>);
     if (request.method === 'HEAD') return void reply.raw.end();
 
-    const device = new StreamDevice(newDeviceId(), reply.raw);
+    const device = new StreamDevice(id, reply.raw);
     this.streams.add(device);
     this.budget.streams += 1;
     reply.raw.once('close', () => {

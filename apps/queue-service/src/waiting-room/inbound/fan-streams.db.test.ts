@@ -1,3 +1,4 @@
+import { FanStream } from '../testing/fan-stream.ts';
 import { pause } from '../testing/line-fixture.ts';
 import { serviceFixture, type ServiceFixture } from '../testing/service-fixture.ts';
 
@@ -5,52 +6,10 @@ let service: ServiceFixture;
 beforeAll(async () => (service = await serviceFixture()));
 afterAll(() => service.close());
 
-/** An event stream as bytes, so that its framing is seen too. */
-class Stream {
-  text = '';
-  readonly ended: Promise<void>;
-
-  private constructor(
-    readonly response: Response,
-    private readonly abort: AbortController,
-  ) {
-    this.ended = this.read();
-  }
-
-  static async open(token: string, headers: Record<string, string> = {}): Promise<Stream> {
-    const abort = new AbortController();
-    return new Stream(await fetch(`${service.url}/sse/${token}`, { signal: abort.signal, headers }), abort);
-  }
-
-  get messages(): { type: string }[] {
-    return [...this.text.matchAll(/^data: (.*)$/gm)].map(([, json]) => JSON.parse(json!) as { type: string });
-  }
-
-  async next(type: string, withinMs = 2000): Promise<{ type: string }> {
-    for (const giveUpAt = Date.now() + withinMs; Date.now() < giveUpAt; await pause(10)) {
-      const found = this.messages.find((message) => message.type === type);
-      if (found) return found;
-    }
-    throw new Error(`no ${type}; heard ${this.text}`);
-  }
-
-  close(): void {
-    this.abort.abort();
-  }
-
-  private async read(): Promise<void> {
-    try {
-      for await (const chunk of this.response.body!) this.text += Buffer.from(chunk).toString();
-    } catch {
-      // Closed by the test.
-    }
-  }
-}
-
 test('the same messages as unnamed events, the state at once, and the last word ends the stream', async () => {
   const matchId = await service.match();
   const { token, user } = await service.join(matchId);
-  const stream = await Stream.open(token, { origin: 'http://localhost:3000' });
+  const stream = await FanStream.open(service.url, token, { origin: 'http://localhost:3000' });
   expect(stream.response.headers.get('content-type')).toBe('text/event-stream');
   expect(stream.response.headers.get('access-control-allow-origin')).toBe('http://localhost:3000');
   expect(await stream.next('position_update')).toMatchObject({ position: 1, total: 1 });
@@ -69,7 +28,7 @@ test('a token that is unknown or over is 404', async () => {
   expect((await service.call('GET', '/sse/nonsense')).body.code).toBe('NOT_FOUND');
   const matchId = await service.match();
   const { token, user } = await service.join(matchId);
-  const stream = await Stream.open(token);
+  const stream = await FanStream.open(service.url, token);
   await stream.next('position_update');
   await service.call('DELETE', `/api/v1/queue/${matchId}`, { user });
   await stream.ended;
@@ -79,7 +38,7 @@ test('a token that is unknown or over is 404', async () => {
 test('sockets and streams count together: a sixth stream is 429, a sixth socket ends the oldest', async () => {
   const matchId = await service.match();
   const { token } = await service.join(matchId);
-  const first = await Stream.open(token);
+  const first = await FanStream.open(service.url, token);
   await first.next('position_update');
   const sockets = Array.from({ length: 4 }, () => service.socket(token));
   for (const socket of sockets) await socket.next('position_update');
@@ -94,7 +53,7 @@ test('a stream that is closed by its reader makes room again', async () => {
   const matchId = await service.match();
   const { token } = await service.join(matchId);
   for (let round = 0; round < 8; round += 1) {
-    const stream = await Stream.open(token);
+    const stream = await FanStream.open(service.url, token);
     await stream.next('position_update');
     stream.close();
     await pause(30);
@@ -105,7 +64,7 @@ test('a stream that is closed by its reader makes room again', async () => {
 
 test('twenty at the same instant: five are opened, the others are told to come back', async () => {
   const { token } = await service.join(await service.match());
-  const streams = await Promise.all(Array.from({ length: 20 }, () => Stream.open(token)));
+  const streams = await Promise.all(Array.from({ length: 20 }, () => FanStream.open(service.url, token)));
   const statuses = streams.map(({ response }) => response.status).sort();
   expect(statuses).toEqual([...Array(5).fill(200), ...Array(15).fill(429)]);
   for (const stream of streams) stream.close();

@@ -4,7 +4,7 @@ import { TellFans } from '../application/tell-fans.ts';
 import { readClientMessage } from './client-messages.ts';
 import { ConnectionBudget } from './connection-budget.ts';
 import type { FanSocket, SocketEvents } from './fan-socket.ts';
-import { newDeviceId, nowMs } from './pod.ts';
+import { nowMs, Pod } from './pod.ts';
 import { SocketDevice } from './socket-device.ts';
 
 const HEARTBEAT_ACK = JSON.stringify({ type: 'heartbeat_ack' });
@@ -24,10 +24,11 @@ export class FanGateway implements OnGatewayConnection<FanSocket>, SocketEvents 
   constructor(
     private readonly tellFans: TellFans,
     private readonly budget: ConnectionBudget,
+    private readonly pod: Pod,
   ) {}
 
   handleConnection(socket: FanSocket, token: string): void {
-    const device = new SocketDevice(newDeviceId(), socket, nowMs());
+    const device = new SocketDevice(this.pod.newDeviceId(), socket, nowMs());
     socket.device = device;
     this.sockets.add(socket);
     this.budget.sockets += 1;

@@ -1,13 +1,14 @@
 import { randomBytes } from 'node:crypto';
 
-/** What this pod's connections are named after. */
-export const podId = `${randomBytes(4).toString('hex')}-`;
-let devices = 0;
+/** Names the connections of this pod in their fans' sessions: what the pod is called, and a number. */
+export class Pod {
+  readonly id = `${randomBytes(4).toString('hex')}-`;
+  private devices = 0;
 
-/** Names a connection in the fan's session: this pod, and a number. */
-export function newDeviceId(): string {
-  devices += 1;
-  return `${podId}${devices}`;
+  newDeviceId(): string {
+    this.devices += 1;
+    return `${this.id}${this.devices}`;
+  }
 }
 
 /**

@@ -5,6 +5,8 @@ import { QUEUE_PODS_CHANNEL } from '#contracts/queue-keys';
 import type { Logger } from '#platform/logging/logger';
 import type { RedisConnection } from '#platform/redis/redis-connection';
 import { LOGGER, SUBSCRIBER } from '../../tokens.ts';
+import { SharedCount } from '../application/shared-count.ts';
+import { SignsOfLife } from '../application/signs-of-life.ts';
 import { TellFans } from '../application/tell-fans.ts';
 import { nowMs } from './pod.ts';
 
@@ -14,6 +16,9 @@ const hint = z.object({
   user_id: z.string().optional(),
   /** Fans another pod has lost. */
   user_ids: z.array(z.string()).optional(),
+  /** Connections of a fan that newer ones have replaced, or that count and so keep another one out. */
+  device_ids: z.array(z.string()).optional(),
+  kind: z.string().optional(),
 });
 
 /** When somebody leaves, those near the front hear of it at once; with a hundred leaving in a second, ten times. */
@@ -32,6 +37,8 @@ export class PodsListener implements OnApplicationBootstrap, OnModuleDestroy {
 
   constructor(
     private readonly tellFans: TellFans,
+    private readonly signs: SignsOfLife,
+    private readonly count: SharedCount,
     @Inject(SUBSCRIBER) private readonly subscriber: RedisConnection,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
@@ -52,8 +59,13 @@ export class PodsListener implements OnApplicationBootstrap, OnModuleDestroy {
 
   private async hear(text: string): Promise<void> {
     try {
-      const { match_id, user_id, user_ids } = hint.parse(JSON.parse(text));
-      if (user_ids) return await this.tellFans.reassure(match_id, user_ids);
+      const { match_id, user_id, user_ids, device_ids, kind } = hint.parse(JSON.parse(text));
+      if (user_id && device_ids) {
+        const devices = device_ids.map((websocketId) => ({ userId: user_id, websocketId }));
+        if (kind === 'replaced') return this.tellFans.endReplaced(this.count.here(match_id, devices));
+        return this.count.disown(match_id, devices);
+      }
+      if (user_ids) return await this.signs.reassure(match_id, user_ids);
       if (user_id) await this.tellFans.refreshFan(match_id, user_id, nowMs());
       if (user_id) this.lookSoon(match_id);
       else await this.tellFans.runMatch(match_id, nowMs());

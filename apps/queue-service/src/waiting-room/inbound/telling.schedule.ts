@@ -10,7 +10,6 @@ import { QueueConfig } from './queue-config.ts';
 
 const PING_MS = 25_000;
 const BREATH_MS = 15_000;
-const PARTED_MS = 100;
 /** How long the peers have to answer our close before the process goes. */
 const FAREWELL_MS = 3000;
 /** 5,000 fans come back over 20 seconds, a handful within two. */
@@ -36,7 +35,6 @@ export class TellingSchedule implements OnApplicationBootstrap, BeforeApplicatio
   onApplicationBootstrap(): void {
     this.timers.push(
       setInterval(() => void this.round(), this.config.roundMs),
-      setInterval(() => void this.tellFans.sayParted().catch(() => undefined), PARTED_MS),
       setInterval(() => this.gateway.askForLife(), PING_MS),
       setInterval(() => this.streams.breathe(), BREATH_MS),
     );

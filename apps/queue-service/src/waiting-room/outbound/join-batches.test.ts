@@ -53,3 +53,31 @@ test('a batch that fails fails for its own joins only', async () => {
   sent[1]!.answer();
   expect(await Promise.all(answers.slice(1))).toEqual(['place of second', 'place of third']);
 });
+
+describe('a batch that Redis does not answer in time', () => {
+  const silence = new Error('Command timed out');
+
+  test('takes those along who wait, where nothing else was answered meanwhile; who comes later is tried anew', async () => {
+    const { batches, sent } = stage();
+    const answers = ['first', 'second', 'third'].map((user) => batches.add(user, ''));
+    sent[0]!.fail(silence);
+    await Promise.all(answers.map((answer) => expect(answer).rejects.toThrow('timed out')));
+    expect(sent).toHaveLength(1);
+    expect(batches.isIdle).toBe(true);
+    const later = batches.add('fourth', '');
+    sent[1]!.answer();
+    expect(await later).toBe('place of fourth');
+  });
+
+  test('is only slow where another one was answered: those who wait are sent', async () => {
+    const { batches, sent } = stage();
+    const answers = users(0, 150).map((user) => batches.add(user, ''));
+    expect(sent).toHaveLength(2);
+    sent[1]!.answer();
+    await settled();
+    sent[0]!.fail(silence);
+    await expect(answers[0]).rejects.toThrow('timed out');
+    sent[2]!.answer();
+    expect(await Promise.all(answers.slice(1))).toEqual(users(1, 150).map((user) => `place of ${user}`));
+  });
+});

@@ -12,11 +12,13 @@ export interface WaitingJoin<Outcome> {
 /**
  * Collects the joins of one match in this process: a lone one leaves at once, and while batches are on their way the next
  * ones fill up. One script call for a hundred joins costs a third of a hundred calls (research/limits.md §3). Their order is
- * the order of arrival, and each is answered on its own; a batch that fails fails for its own joins only.
+ * the order of arrival, and each is answered on its own; a batch that fails fails for its own joins only. Unless Redis has said
+ * nothing to anybody for as long as a command may take: who waits has then waited enough, and need not wait as long once more.
  */
 export class JoinBatches<Outcome> {
   private waiting: WaitingJoin<Outcome>[] = [];
   private inFlight = 0;
+  private answers = 0;
 
   constructor(private readonly send: (joins: readonly WaitingJoin<Outcome>[]) => Promise<readonly Outcome[]>) {}
 
@@ -58,14 +60,23 @@ export class JoinBatches<Outcome> {
 
   private async sendOne(batch: readonly WaitingJoin<Outcome>[]): Promise<void> {
     this.inFlight += 1;
+    const answersBefore = this.answers;
     try {
       const outcomes = await this.send(batch);
+      this.answers += 1;
       batch.forEach((join, at) => join.done(outcomes[at]!));
     } catch (error) {
-      for (const join of batch) join.failed(error);
+      const isSilence = hasTimedOut(error) && this.answers === answersBefore;
+      const failed = isSilence ? [...batch, ...this.waiting.splice(0)] : batch;
+      for (const join of failed) join.failed(error);
     } finally {
       this.inFlight -= 1;
       this.sendDue();
     }
   }
+}
+
+function hasTimedOut(error: unknown): boolean {
+  // ioredis' own words, and no class or code of their own.
+  return error instanceof Error && error.message === 'Command timed out';
 }

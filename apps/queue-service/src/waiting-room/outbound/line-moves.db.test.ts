@@ -90,7 +90,7 @@ describe('fans who have come a long way', () => {
     expect(await call(matchId)).toBe(0);
     await fixture.lines.keep(
       { matchId, userId: users[13]!, token: (await fixture.lines.visit(matchId, users[13]!))!.queueToken! },
-      'pod-1',
+      ['pod-1'],
     );
     await letIn(5);
     await call(matchId);

@@ -144,14 +144,14 @@ describe('a place', () => {
     const [me] = fans(1) as [string];
     const joined = await fixture.lines.join(matchId, me);
     const token = joined.kind === 'created' ? joined.place.queueToken! : '';
-    expect(await fixture.lines.keep({ matchId, userId: me, token }, 'pod-1-7')).toBe(true);
+    expect(await fixture.lines.keep({ matchId, userId: me, token }, ['pod-1-7'])).toBe(true);
     expect(JSON.parse((await fixture.redis.get(queueKeys.session(me, matchId)))!)).toMatchObject({
       websocket_id: 'pod-1-7',
       position: 1,
     });
-    expect(await fixture.lines.keep({ matchId, userId: me, token: `${token}x` }, 'pod-1-8')).toBe(false);
+    expect(await fixture.lines.keep({ matchId, userId: me, token: `${token}x` }, ['pod-1-8'])).toBe(false);
     await fixture.lines.leave(matchId, me);
-    expect(await fixture.lines.keep({ matchId, userId: me, token })).toBe(false);
+    expect(await fixture.lines.keep({ matchId, userId: me, token }, [])).toBe(false);
   });
 
   test('positions of many are read in one call: in line, in a turn, or neither', async () => {

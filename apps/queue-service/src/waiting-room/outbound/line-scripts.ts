@@ -4,7 +4,7 @@ import { RedisScript } from '#platform/redis/script';
 
 const FOLDER = ['apps', 'queue-service', 'src', 'waiting-room', 'outbound', 'lua'];
 /** In this order: each uses what stands before it. */
-const PARTS = ['match-keys', 'rfc3339', 'announce', 'queue-state', 'presence', 'endings', 'closing', 'places'];
+const PARTS = ['match-keys', 'rfc3339', 'announce', 'queue-state', 'presence', 'endings', 'closing', 'places', 'devices'];
 
 function read(...segments: string[]): string {
   return fs.readFileSync(projectFile(...FOLDER, ...segments), 'utf8');
@@ -33,6 +33,7 @@ export function loadLineScripts() {
     keepPlace: script('keep-place'),
     touchFans: script('touch-fans'),
     partFans: script('part-fans'),
+    beatPod: script('beat-pod'),
     dropAbsent: script('drop-absent'),
     announcePositions: script('announce-positions'),
   };

@@ -19,6 +19,8 @@ export function matchKeys(matchId: string): string[] {
     queueKeys.used(matchId),
     queueKeys.moves(matchId),
     queueKeys.audit(matchId),
+    queueKeys.podBeats(matchId),
+    queueKeys.replaced(matchId),
   ];
 }
 

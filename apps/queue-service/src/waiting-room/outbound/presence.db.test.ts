@@ -210,33 +210,33 @@ describe('signs of life', () => {
 
   test('who closes the last connection long after the last poll is away after a moment, not after the time of presence', async () => {
     const { pod, matchId, me, token, isHere } = await connected(20_000);
-    await pod.keep({ matchId, userId: me, token }, 'pod1-1');
+    await pod.keep({ matchId, userId: me, token }, ['pod1-1']);
     // The join was half a minute ago, the connection has just closed.
     const session = JSON.parse((await fixture.redis.get(queueKeys.session(me, matchId)))!) as Record<string, unknown>;
     const text = JSON.stringify({ ...session, polled_at: Date.now() - 30_000 });
     await fixture.redis.set(queueKeys.session(me, matchId), text, 'EX', 60);
-    await pod.part(matchId, [me], 'pod1-');
+    await pod.part(matchId, [{ userId: me, websocketId: 'pod1-1' }]);
     const goneAt = Number(await fixture.redis.zscore(queueKeys.gone(matchId), me));
     expect(Math.abs(goneAt - Date.now() - 5000)).toBeLessThan(1000);
     await fixture.redis.zadd(queueKeys.gone(matchId), Date.now() - 1, me);
     expect(await isHere()).toBe(false);
-    await pod.keep({ matchId, userId: me, token }, 'pod2-1');
+    await pod.keep({ matchId, userId: me, token }, ['pod2-1']);
     expect(await isHere()).toBe(true);
   });
 
   test('a connection that closes soon after a poll leaves the fan present for the rest of its time', async () => {
     const { pod, matchId, me, token, isHere } = await connected(20_000);
-    await pod.keep({ matchId, userId: me, token }, 'pod1-1');
-    await pod.part(matchId, [me], 'pod1-');
+    await pod.keep({ matchId, userId: me, token }, ['pod1-1']);
+    await pod.part(matchId, [{ userId: me, websocketId: 'pod1-1' }]);
     expect(Number(await fixture.redis.zscore(queueKeys.gone(matchId), me))).toBeGreaterThan(Date.now() + 15_000);
     expect(await isHere()).toBe(true);
   });
 
   test('a pod that loses a fan whose latest connection is elsewhere says nothing', async () => {
     const { pod, matchId, me, token } = await connected(20_000);
-    await pod.keep({ matchId, userId: me, token }, 'pod1-1');
-    await pod.keep({ matchId, userId: me, token }, 'pod2-1');
-    await pod.part(matchId, [me], 'pod1-');
+    await pod.keep({ matchId, userId: me, token }, ['pod1-1']);
+    await pod.keep({ matchId, userId: me, token }, ['pod2-1']);
+    await pod.part(matchId, [{ userId: me, websocketId: 'pod1-1' }]);
     expect(await fixture.redis.zscore(queueKeys.gone(matchId), me)).toBeNull();
   });
 });

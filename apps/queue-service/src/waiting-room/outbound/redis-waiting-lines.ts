@@ -9,11 +9,13 @@ import type {
   Admitted,
   ChangeOutcome,
   ConnectedPlaces,
+  FanDevice,
   JoinOutcome,
   LineMovement,
   Place,
   PositionsRead,
   QueueChange,
+  TokenRead,
   WaitingLines,
 } from '../application/ports.ts';
 import { JoinBatches, type WaitingJoin } from './join-batches.ts';
@@ -31,6 +33,7 @@ interface TokenToRead {
   readonly token: string;
   /** Of the connection that has just come, or ''. */
   readonly websocketId: string;
+  readonly isStream: boolean;
 }
 
 const keyOf = ({ token, websocketId }: TokenToRead): string => `${token} ${websocketId}`;
@@ -57,7 +60,7 @@ const PART_GRACE_MS = 5000;
 export class RedisWaitingLines implements WaitingLines, LineMovement, ConnectedPlaces {
   private readonly scripts: LineScripts = loadLineScripts();
   private readonly joins = new Map<string, JoinBatches<JoinOutcome>>();
-  private readonly tokenReads = new Map<string, Together<TokenToRead, Place | undefined>>();
+  private readonly tokenReads = new Map<string, Together<TokenToRead, Place | 'full' | undefined>>();
 
   constructor(
     private readonly redis: RedisConnection,
@@ -141,25 +144,13 @@ export class RedisWaitingLines implements WaitingLines, LineMovement, ConnectedP
     return this.run<number>(this.scripts.announcePositions, matchId, ...args);
   }
 
-  /**
-   * When a pod dies, thousands come to the others within seconds: alone each costs two calls, 130 µs of Redis and as much of
-   * the pod. One batch at a time keeps the pod's commands short of their time-out, whatever comes.
-   */
-  async readToken(token: string, websocketId = ''): Promise<{ matchId: string; userId: string; place: Place } | undefined> {
-    const owner = ownerOfToken(token);
-    if (!owner) return undefined;
-    const { matchId, userId } = owner;
-    let reads = this.tokenReads.get(matchId);
-    if (!reads) {
-      reads = new Together(keyOf, (tokens) => this.readTogether(matchId, tokens), { most: MOST_READS });
-      this.tokenReads.set(matchId, reads);
-    }
-    try {
-      const place = await reads.add({ userId, token, websocketId });
-      return place && { ...owner, place };
-    } finally {
-      if (reads.isIdle) this.tokenReads.delete(matchId);
-    }
+  async readToken(token: string, websocketId = ''): Promise<TokenRead | undefined> {
+    const read = await this.lookUp(token, { websocketId, isStream: false });
+    return read === 'full' ? undefined : read;
+  }
+
+  readTokenOfStream(token: string, websocketId: string): Promise<TokenRead | 'full' | undefined> {
+    return this.lookUp(token, { websocketId, isStream: true });
   }
 
   async readPositions(matchId: string, userIds: readonly string[]): Promise<PositionsRead> {
@@ -180,28 +171,71 @@ export class RedisWaitingLines implements WaitingLines, LineMovement, ConnectedP
     return reply[0] === 'found' ? { queue: toQueue(reply[1]), moves: reply[2].map(toMove) } : undefined;
   }
 
-  async keep(fan: { matchId: string; userId: string; token: string }, websocketId = ''): Promise<boolean> {
-    return (await this.run<number>(this.scripts.keepPlace, fan.matchId, fan.userId, fan.token, websocketId)) === 1;
+  async keep(fan: { matchId: string; userId: string; token: string }, websocketIds: readonly string[]): Promise<boolean> {
+    return (await this.run<number>(this.scripts.keepPlace, fan.matchId, fan.userId, fan.token, ...websocketIds)) === 1;
   }
 
   async touch(matchId: string, userIds: readonly string[]): Promise<void> {
     if (userIds.length > 0) await this.run(this.scripts.touchFans, matchId, ...userIds);
   }
 
-  async part(matchId: string, userIds: readonly string[], pod: string): Promise<void> {
-    if (userIds.length > 0) await this.run(this.scripts.partFans, matchId, pod, PART_GRACE_MS, ...userIds);
+  async part(matchId: string, devices: readonly FanDevice[]): Promise<void> {
+    const args = devices.flatMap(({ userId, websocketId }) => [userId, websocketId]);
+    if (devices.length > 0) await this.run(this.scripts.partFans, matchId, PART_GRACE_MS, ...args);
   }
 
-  private async readTogether(matchId: string, tokens: readonly TokenToRead[]): Promise<(Place | undefined)[]> {
-    const args = tokens.flatMap(({ userId, token, websocketId }) => [userId, token, websocketId]);
-    const reply = await this.run<Unknown | ['found', QueueReply, (PlaceReply | null)[]]>(
+  async beat(matchId: string, pod: string, closed: readonly FanDevice[]): Promise<FanDevice[]> {
+    const entries = closed.map(({ userId, websocketId }) => `${userId} ${websocketId}`);
+    const replaced = await this.run<string[]>(this.scripts.beatPod, matchId, pod, '1', ...entries);
+    return replaced.map((entry) => {
+      const [userId = '', websocketId = ''] = entry.split(' ');
+      return { userId, websocketId };
+    });
+  }
+
+  async sayGoodbye(matchId: string, pod: string): Promise<void> {
+    await this.run(this.scripts.beatPod, matchId, pod, '');
+  }
+
+  /**
+   * When a pod dies, thousands come to the others within seconds: alone each costs two calls, 130 µs of Redis and as much of
+   * the pod. One batch at a time keeps the pod's commands short of their time-out, whatever comes.
+   */
+  private async lookUp(
+    token: string,
+    connection: Pick<TokenToRead, 'websocketId' | 'isStream'>,
+  ): Promise<TokenRead | 'full' | undefined> {
+    const owner = ownerOfToken(token);
+    if (!owner) return undefined;
+    const { matchId, userId } = owner;
+    let reads = this.tokenReads.get(matchId);
+    if (!reads) {
+      reads = new Together(keyOf, (tokens) => this.readTogether(matchId, tokens), { most: MOST_READS });
+      this.tokenReads.set(matchId, reads);
+    }
+    try {
+      const place = await reads.add({ userId, token, ...connection });
+      return typeof place === 'object' ? { ...owner, place } : place;
+    } finally {
+      if (reads.isIdle) this.tokenReads.delete(matchId);
+    }
+  }
+
+  private async readTogether(matchId: string, tokens: readonly TokenToRead[]): Promise<(Place | 'full' | undefined)[]> {
+    const args = tokens.flatMap(({ userId, token, websocketId, isStream }) => [
+      userId,
+      token,
+      websocketId,
+      isStream ? 'stream' : '',
+    ]);
+    const reply = await this.run<Unknown | ['found', QueueReply, (PlaceReply | 'full' | null)[]]>(
       this.scripts.readPlaces,
       matchId,
       ...args,
     );
     if (reply[0] === 'unknown') return tokens.map(() => undefined);
     const queue = toQueue(reply[1]);
-    return reply[2].map((place, at) => (place ? toPlace(place, queue, tokens[at]!.token) : undefined));
+    return reply[2].map((place, at) => (Array.isArray(place) ? toPlace(place, queue, tokens[at]!.token) : (place ?? undefined)));
   }
 
   private async joinTogether(matchId: string, joins: readonly WaitingJoin<JoinOutcome>[]): Promise<JoinOutcome[]> {

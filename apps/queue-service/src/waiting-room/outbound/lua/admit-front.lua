@@ -5,7 +5,7 @@
 -- the fan, writing the window, spending the token and announcing the event are one step. Who is away keeps the place, is
 -- called once (front_reached), and comes first on return. Safe to repeat. O((granted + passed) · log line), passed ≤ 400.
 --
--- KEYS  the 16 keys of the match, in the order of parts/match-keys.lua
+-- KEYS  the 18 keys of the match, in the order of parts/match-keys.lua
 -- ARGV  1 match_id  2 persistence_s  3 presence_ms  4 window_ms  5… session tokens, one for each turn this call may grant
 -- Returns { granted, more, quiet }: how many; 1 if this call was too short for what is due; 1 if nobody is in line or in a
 -- turn, so that nothing will be due before somebody joins.

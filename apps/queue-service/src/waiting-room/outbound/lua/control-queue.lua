@@ -4,7 +4,7 @@
 -- starts with a full bucket; a new rate keeps the tokens earned at the old one, up to the new capacity; closing ends every
 -- place and window at once (see parts/closing.lua). The same again changes nothing. O(1).
 --
--- KEYS  the 16 keys of the match, in the order of parts/match-keys.lua
+-- KEYS  the 18 keys of the match, in the order of parts/match-keys.lua
 -- ARGV  1 match_id  2 persistence_s  3 presence_ms  4 JSON of status?, opens_at_ms?, processing_rate?, max_open_windows?,
 --       useful_windows?, reason?; null takes opens_at_ms, useful_windows and reason away
 -- Returns 'done', or 'draining': nothing was changed, drain-closed first, then call again.

@@ -3,7 +3,7 @@
 -- Guarantee: every one of them once, each ended window with its event; any pod may go on where another stopped.
 -- Bounded by `limit`. Safe to repeat.
 --
--- KEYS  the 16 keys of the match, in the order of parts/match-keys.lua
+-- KEYS  the 18 keys of the match, in the order of parts/match-keys.lua
 -- ARGV  1 match_id  2 persistence_s  3 presence_ms  4 limit
 -- Returns how many fans it finished; 0 means drained.
 local last = tonumber(ARGV[4]) - 1

@@ -2,7 +2,7 @@
 --
 -- Guarantee: each ends once, with its event; never a minute early. Bounded by `limit`. Safe to repeat.
 --
--- KEYS  the 16 keys of the match, in the order of parts/match-keys.lua
+-- KEYS  the 18 keys of the match, in the order of parts/match-keys.lua
 -- ARGV  1 match_id  2 persistence_s  3 presence_ms  4 limit
 -- Returns how many it ended; `limit` means: call again.
 local due = redis.call('ZRANGEBYSCORE', window_ends, '-inf', digits(now_ms), 'LIMIT', 0, tonumber(ARGV[4]))

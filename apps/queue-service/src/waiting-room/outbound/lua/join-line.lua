@@ -5,7 +5,7 @@
 -- again, from any device, changes nothing about the place. A receipt restores the place it vouches for, unless that place was
 -- used up (left, granted, dropped) or belongs to a line that was closed. Safe to repeat. O(fans · log line).
 --
--- KEYS  the 16 keys of the match, in the order of parts/match-keys.lua
+-- KEYS  the 18 keys of the match, in the order of parts/match-keys.lua
 -- ARGV  1 match_id  2 persistence_s  3 presence_ms  then three for each fan, none twice: user_id, token to use for a new
 --       place, score of a genuine receipt or ''
 -- Returns { 'unknown' } or { 'found', queue, first_position, outcomes }, each outcome the score of a new place (their positions

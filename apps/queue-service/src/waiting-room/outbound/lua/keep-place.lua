@@ -1,11 +1,12 @@
--- keep-place: a device of a fan is connected: session and token live on, and the session names the latest socket.
+-- keep-place: a fan is connected to the pod that calls: session and token live on, and its connections count.
 --
--- Guarantee: never creates or moves a place. Safe to repeat.
+-- Guarantee: never creates or moves a place. A connection the session did not know counts from now on, as the oldest, or is
+-- replaced if the fan has five others. Safe to repeat.
 --
--- KEYS  the 16 keys of the match, in the order of parts/match-keys.lua
--- ARGV  1 match_id  2 persistence_s  3 presence_ms  4 user_id  5 queue token  6 websocket_id, or '' to leave it
+-- KEYS  the 18 keys of the match, in the order of parts/match-keys.lua
+-- ARGV  1 match_id  2 persistence_s  3 presence_ms  4 user_id  5 queue token  6… websocket ids, oldest first
 -- Returns 1 if the token is still the fan's, else 0.
-local user, token, websocket_id = ARGV[4], ARGV[5], ARGV[6]
+local user, token = ARGV[4], ARGV[5]
 
 local kind = find_place(user)
 if kind ~= 'waiting' and kind ~= 'granted' then return 0 end
@@ -13,8 +14,14 @@ local text = redis.call('GET', session_key(user))
 if not text then return 0 end
 local session = cjson.decode(text)
 if session.queue_token ~= token then return 0 end
-if websocket_id ~= '' then
-  session.websocket_id = websocket_id
+if #ARGV > 5 then note_beat(pod_of(ARGV[6])) end
+local listed, devices = session.devices or {}, {}
+for i = 6, #ARGV do
+  if not place_on_list(listed, ARGV[i]) then devices[#devices + 1] = ARGV[i] end
+end
+if #devices > 0 then
+  for _, id in ipairs(listed) do devices[#devices + 1] = id end
+  keep_newest(user, session, devices)
   text = cjson.encode(session)
 end
 keep_session(user, text, life_of(user, kind))

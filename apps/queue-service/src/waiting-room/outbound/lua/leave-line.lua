@@ -3,7 +3,7 @@
 -- Guarantee: afterwards the fan is nowhere; everybody behind has moved up, an ended window is announced and its slot free.
 -- Joining again goes to the end, receipt or not. Safe to repeat. O(log line).
 --
--- KEYS  the 16 keys of the match, in the order of parts/match-keys.lua
+-- KEYS  the 18 keys of the match, in the order of parts/match-keys.lua
 -- ARGV  1 match_id  2 persistence_s  3 presence_ms  4 user_id
 -- Returns 1 if there was something to give up, else 0.
 local user = ARGV[4]

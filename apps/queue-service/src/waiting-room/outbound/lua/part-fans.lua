@@ -1,21 +1,27 @@
--- part-fans: the last connection of these fans to the pod that calls has closed.
+-- part-fans: these connections of fans have closed.
 --
--- Guarantee: unless a newer connection is known, each counts as away after a short grace (a phone that changes networks is
--- back by then), or presence_ms after the last join or poll if that is later. Pods that still hold a connection of one of them
--- are told and say so (keep-place). Nobody loses a place by this. Safe to repeat.
+-- Guarantee: none counts any more among the fan's five. A fan in line who has no other, on whatever pod, counts as away after a
+-- short grace (a phone that changes networks is back by then), or presence_ms after the last join or poll if that is later.
+-- Pods that still hold a connection of one of them are told and say so (keep-place). Nobody loses a place by this. Safe to repeat.
 --
--- KEYS  the 16 keys of the match, in the order of parts/match-keys.lua
--- ARGV  1 match_id  2 persistence_s  3 presence_ms  4 pod: what its websocket ids begin with  5 grace_ms  6… user_ids
+-- KEYS  the 18 keys of the match, in the order of parts/match-keys.lua
+-- ARGV  1 match_id  2 persistence_s  3 presence_ms  4 grace_ms  then two for each: user_id, websocket_id
 -- Returns how many count as away.
-local pod, grace_ms = ARGV[4], tonumber(ARGV[5])
+local grace_ms = tonumber(ARGV[4])
 local parted = {}
-for i = 6, #ARGV do
-  local user = ARGV[i]
-  local text = redis.call('ZSCORE', line, user) and redis.call('GET', session_key(user))
+for i = 5, #ARGV, 2 do
+  local user, id = ARGV[i], ARGV[i + 1]
+  local text = redis.call('GET', session_key(user))
   local session = text and cjson.decode(text)
-  if session and type(session.websocket_id) == 'string' and string.sub(session.websocket_id, 1, #pod) == pod then
-    session.websocket_id = cjson.null
+  local at = session and place_on_list(session.devices or {}, id)
+  if at then
+    table.remove(session.devices, at)
+    set_devices(session, session.devices)
     redis.call('SET', session_key(user), cjson.encode(session), 'KEEPTTL')
+  end
+  -- What is left may be of pods that are no more.
+  local others = session and of_living_pods(session.devices or {})
+  if session and #others == 0 and redis.call('ZSCORE', line, user) then
     redis.call('ZADD', seen, 'XX', digits(now_ms), user)
     redis.call('ZADD', gone, digits(math.max(now_ms + grace_ms, (session.polled_at or 0) + presence_ms)), user)
     parted[#parted + 1] = user

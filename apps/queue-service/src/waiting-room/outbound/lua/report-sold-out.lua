@@ -4,7 +4,7 @@
 -- and told with the next position_update; at once when a sector is gone or back, not when only numbers moved: they do every
 -- second of a busy sale, and every update goes to the whole line. Safe to repeat. O(sectors).
 --
--- KEYS  the 16 keys of the match, in the order of parts/match-keys.lua
+-- KEYS  the 18 keys of the match, in the order of parts/match-keys.lua
 -- ARGV  1 match_id  2 persistence_s  3 presence_ms  4 JSON list of the remaining sectors, '' when there is none
 -- Returns 'done', also for a match without a queue, or 'draining': drain-closed first, then call again.
 if not status_now() then return 'done' end

@@ -2,7 +2,7 @@
 --
 -- Guarantee: never creates, moves or ends a place; token and session of a living one live on. Safe to repeat.
 --
--- KEYS  the 16 keys of the match, in the order of parts/match-keys.lua
+-- KEYS  the 18 keys of the match, in the order of parts/match-keys.lua
 -- ARGV  1 match_id  2 persistence_s  3 presence_ms  4 user_id  5 token to use should the old one be forgotten
 -- Returns { 'unknown' } or { 'found', queue, place }.
 local user, new_token = ARGV[4], ARGV[5]

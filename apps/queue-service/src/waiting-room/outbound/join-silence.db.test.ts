@@ -1,0 +1,37 @@
+import { randomUUID } from 'node:crypto';
+import { closeRedis, connectRedis, whenReady } from '#platform/redis/redis-connection';
+import { TcpProxy } from '#testing/tcp-proxy';
+import { createTestRedis } from '#testing/test-database';
+import { pause } from '../testing/line-fixture.ts';
+import { RedisWaitingLines } from './redis-waiting-lines.ts';
+
+const TIMEOUT_MS = 600;
+
+test('a Redis that falls silent among joins: each hears of it in the time of one command, however it had to wait', async () => {
+  const server = await createTestRedis();
+  const proxy = await TcpProxy.inFrontOf(server.url);
+  const redis = connectRedis(proxy.url, { name: 'silence-test', commandTimeoutMs: TIMEOUT_MS });
+  try {
+    await whenReady(redis);
+    const lines = new RedisWaitingLines(redis, { purchaseWindowMs: 60_000, persistenceSeconds: 60, presenceMs: 60_000 });
+    const matchId = randomUUID();
+    await lines.change(matchId, { status: 'active' });
+    expect((await lines.join(matchId, randomUUID())).kind).toBe('created');
+    proxy.silence();
+    const join = async () => {
+      const startedAt = performance.now();
+      await expect(lines.join(matchId, randomUUID())).rejects.toThrow();
+      return performance.now() - startedAt;
+    };
+    const answers: Promise<number>[] = [];
+    for (let fan = 0; fan < 40; fan += 1) {
+      answers.push(join());
+      await pause(20);
+    }
+    expect(Math.max(...(await Promise.all(answers)))).toBeLessThan(TIMEOUT_MS + 250);
+  } finally {
+    await closeRedis(redis);
+    await proxy.close();
+    await server.close();
+  }
+});

@@ -1,0 +1,43 @@
+import { pause } from './line-fixture.ts';
+
+/** An event stream as bytes, so that its framing is seen too. */
+export class FanStream {
+  text = '';
+  readonly ended: Promise<void>;
+
+  private constructor(
+    readonly response: Response,
+    private readonly abort: AbortController,
+  ) {
+    this.ended = this.read();
+  }
+
+  static async open(url: string, token: string, headers: Record<string, string> = {}): Promise<FanStream> {
+    const abort = new AbortController();
+    return new FanStream(await fetch(`${url}/sse/${token}`, { signal: abort.signal, headers }), abort);
+  }
+
+  get messages(): { type: string }[] {
+    return [...this.text.matchAll(/^data: (.*)$/gm)].map(([, json]) => JSON.parse(json!) as { type: string });
+  }
+
+  async next(type: string, withinMs = 2000): Promise<{ type: string }> {
+    for (const giveUpAt = Date.now() + withinMs; Date.now() < giveUpAt; await pause(10)) {
+      const found = this.messages.find((message) => message.type === type);
+      if (found) return found;
+    }
+    throw new Error(`no ${type}; heard ${this.text}`);
+  }
+
+  close(): void {
+    this.abort.abort();
+  }
+
+  private async read(): Promise<void> {
+    try {
+      for await (const chunk of this.response.body!) this.text += Buffer.from(chunk).toString();
+    } catch {
+      // Closed by the test.
+    }
+  }
+}
