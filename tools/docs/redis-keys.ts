@@ -143,6 +143,13 @@ export const waitingRoomKeys: Readonly<Record<string, RedisKey>> = {
     holds: 'what operators did: `at`, `request`, `status` afterwards',
   },
   matches: { key: 'queue_matches', type: 'set', life: 'for ever', owner: queue, holds: 'ids of all matches that have a queue' },
+  blacklist: {
+    key: 'queue_blacklist',
+    type: 'hash',
+    life: 'for ever',
+    owner: `monolith; the ${queue} reads it`,
+    holds: 'user_id → end of the entry in ms, empty for none; `revision` of the list. PostgreSQL is the truth',
+  },
 };
 
 export const platformKeys: readonly RedisKey[] = [
@@ -253,6 +260,7 @@ const channels = [
     'between pods of the queue service',
     '`{match_id, kind, user_id?, user_ids?}`: something their sockets must hear',
   ],
+  ['queue_blacklist', 'monolith → monolith and queue service', 'the blacklist has changed: look again'],
 ];
 
 const head = `# Redis keys
