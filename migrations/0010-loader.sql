@@ -25,6 +25,8 @@ create table loader_sources (
   missing            bigint,
   errors             bigint not null default 0,
   last_error         text,
+  -- When people were last told that it lets us in no more (401, 403): once an hour, however many loaders there are.
+  refusal_told_at    timestamptz,
   -- When all that the source had was here, last; until it was for the first time, the lag counts from the first question.
   caught_up_at       timestamptz,
   asked_since        timestamptz not null default now()

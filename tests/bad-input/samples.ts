@@ -13,7 +13,7 @@ export interface Sample {
   /** The object is one fan's: to others it is not there. */
   readonly isOwned?: true;
   /** What a call about an object that never was is answered; 404 where nothing is said. */
-  readonly absent?: 204 | 'not asked';
+  readonly absent?: 200 | 204 | 'not asked';
 }
 
 const byMatch = (at: Places) => ({ id: at.matchId });
@@ -40,6 +40,7 @@ const newMatch = (kind: Shape): Shape =>
 const allOptional = (members: Record<string, Shape>): Record<string, Shape> =>
   Object.fromEntries(Object.entries(members).map(([name, shape]) => [name, optional(shape)]));
 
+const listedFan = '0190a000-0000-7000-8000-0000000000e1';
 const holder = object({ seat_id: uuid((at) => at.seatId), name: text(100, 'Ana Anić') });
 
 export const monolithSamples: Readonly<Record<string, Sample>> = {
@@ -119,6 +120,19 @@ export const monolithSamples: Readonly<Record<string, Sample>> = {
     ],
     bodyOptional: true,
   },
+  'GET /api/v1/ops/blacklist': { query: 'page' },
+  'POST /api/v1/ops/blacklist': {
+    bodies: [
+      object({
+        user_id: uuid(() => listedFan),
+        reason: text(200, 'resold tickets'),
+        until: optional(nullable(time('2099-05-01T18:00:00Z'))),
+      }),
+    ],
+  },
+  // Fans are known elsewhere: anybody may be asked for, and taken off.
+  'GET /api/v1/ops/blacklist/:user_id': { path: () => ({ user_id: listedFan }), absent: 200 },
+  'DELETE /api/v1/ops/blacklist/:user_id': { path: () => ({ user_id: listedFan }), absent: 204 },
   'GET /api/v1/ops/jobs': { query: 'page' },
   // Nothing has failed in the walk's system: what a good call meets is a job that never was.
   'POST /api/v1/ops/jobs/:job_id/retry': {},

@@ -166,7 +166,8 @@ export function spoil(shape: Shape, at: Places, fits: (value: unknown) => unknow
   if (!shape.members) return here;
   const known = good as Record<string, unknown>;
   const written = write(known).slice(0, -1);
-  const surprises = SURPRISES.map((member) =>
+  const unasked = SURPRISES.filter((member) => !Object.keys(shape.members ?? {}).some((name) => member.startsWith(`"${name}":`)));
+  const surprises = unasked.map((member) =>
     spoilt(`${path}: with ${member}`, new Verbatim(`${written}${written === '{' ? '' : ','}${member}}`)),
   );
   const inside = Object.entries(shape.members).flatMap(([name, member]) => {

@@ -260,6 +260,19 @@ async function steerOnThePage(browser: Browser): Promise<void> {
   await page.resumeSale(tab);
   await page.setRate(tab, 240);
   await page.takeScreenshot(tab, 'journey-7-operator');
+  const listed = new Fan(system);
+  const joins = async () => (await listed.queue<{ code?: string }>('POST', matches.withQueue, '/join')).body.code;
+  await page.listFan(tab, listed.id, 'Resold tickets');
+  expect(await until(joins, (code) => code === 'BLACKLISTED')).toBe('BLACKLISTED');
+  await page.takeScreenshot(tab, 'journey-9-blacklist');
+  await page.liftFan(tab, listed.id);
+  expect(await until(joins, (code) => code === undefined)).toBeUndefined();
+  await page.openOps(tab, system.publicUrl, matches.direct);
+  await page.refundOneTicket(tab, 'map@example.com');
+  await page.takeScreenshot(tab, 'journey-10-refund');
+  await page.openOps(tab, system.publicUrl, matches.withQueue);
+  expect(await page.cancelMatch(tab, 'The pitch is under water')).toContain('The pitch is under water');
+  await page.takeScreenshot(tab, 'journey-11-cancelled');
   expect(complaints).toEqual([]);
   await context.close();
 }

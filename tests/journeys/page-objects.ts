@@ -176,3 +176,34 @@ export async function setRate(page: Page, perMinute: number): Promise<void> {
   await page.getByTestId('ops-save').click();
   await page.getByTestId('ops-saved').waitFor();
 }
+
+/** Finds the order of this address and gives the money for one of its tickets back. */
+export async function refundOneTicket(page: Page, email: string): Promise<void> {
+  await page.getByTestId('ops-find').fill(email);
+  await page.getByTestId('ops-search').click();
+  const order = page.getByTestId('ops-order').first();
+  await order.getByTestId('ops-refund-one').first().click();
+  await order.getByTestId('ops-refund-one-yes').click();
+  await order.getByTestId('ops-refunded').waitFor();
+}
+
+export async function listFan(page: Page, userId: string, reason: string): Promise<void> {
+  await page.getByTestId('ops-list-fan').fill(userId);
+  await page.getByTestId('ops-list-reason').fill(reason);
+  await page.getByTestId('ops-list').click();
+  await page.getByTestId('ops-listed').filter({ hasText: userId }).waitFor();
+}
+
+export async function liftFan(page: Page, userId: string): Promise<void> {
+  const entry = page.getByTestId('ops-listed').filter({ hasText: userId });
+  await entry.getByTestId('ops-lift').click();
+  await entry.getByTestId('ops-lift-yes').click();
+  await entry.waitFor({ state: 'detached' });
+}
+
+export async function cancelMatch(page: Page, reason: string): Promise<string> {
+  await page.getByTestId('ops-cancel-reason').fill(reason);
+  await page.getByTestId('ops-cancel').click();
+  await page.getByTestId('ops-cancel-yes').click();
+  return page.getByTestId('ops-cancelled').innerText();
+}

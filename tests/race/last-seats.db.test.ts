@@ -158,6 +158,7 @@ test('the control: without row locks the same rush sells seats twice, and both c
     monolith.get(MatchesForSale),
     monolith.get(SeatInventory),
     new NakedSeatHolds(monolith.dataSource, monolith.get(SeatInventory)),
+    { has: () => false },
   );
   const sectorId = match.sectors[0]?.id ?? '';
   const wish = { matchId: match.id, sectorId, sessionToken: undefined };

@@ -7,6 +7,7 @@ import type { DataSource } from 'typeorm';
 import { Reservations, type Order } from '../../apps/monolith/src/purchase/application/ports.ts';
 import { RefundConsequences, type Refund, type SoldTicket } from '../../apps/monolith/src/purchase/application/refund-ports.ts';
 import { RefundTickets } from '../../apps/monolith/src/purchase/application/refund-tickets.ts';
+import { BlacklistApi } from '../../apps/monolith/src/blacklist/blacklist.api.ts';
 import { ORDER_COLUMNS, PostgresOrders } from '../../apps/monolith/src/purchase/outbound/postgres-orders.ts';
 import { PostgresRefunds } from '../../apps/monolith/src/purchase/outbound/postgres-refunds.ts';
 import type { WholeMonolith } from '../../apps/monolith/src/testing/whole-monolith.ts';
@@ -93,7 +94,7 @@ export function nakedRefunds(monolith: WholeMonolith, off: { readonly seats?: tr
     new NakedTransactions(dataSource),
     off.seats ? new CredulousRefunds(dataSource) : new PostgresRefunds(dataSource),
     unlocked,
-    new UnlockedOrders(),
+    new UnlockedOrders(monolith.get(BlacklistApi)),
     new UnlockedTickets(monolith.get(RefundConsequences), (key) => (off.key ? `${key} ${newId()}` : key)),
   );
 }

@@ -146,7 +146,7 @@ export class Shop {
       name: `p${this.started}`,
       frozenUntil: 0,
       steps: 0,
-      holdSeats: new HoldSeats(matches, new MemorySeatInventory(db), holds),
+      holdSeats: new HoldSeats(matches, new MemorySeatInventory(db), holds, { has: () => false }),
       checkOut: new CheckOut(transactions, reservations, orders, payments, consequences, ids),
       settlePayment: new SettlePayment(transactions, inbox, orders, reservations, matches, consequences),
       releaseReservation: new ReleaseReservation(transactions, reservations, orders, consequences),

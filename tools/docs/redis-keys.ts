@@ -159,6 +159,13 @@ export const waitingRoomKeys: Readonly<Record<string, RedisKey>> = {
       '`<user_id> <websocket_id>` of connections that newer ones have replaced and whose pod has not yet said that they are closed',
   },
   matches: { key: 'queue_matches', type: 'set', life: 'for ever', owner: queue, holds: 'ids of all matches that have a queue' },
+  blacklist: {
+    key: 'queue_blacklist',
+    type: 'hash',
+    life: 'for ever',
+    owner: `monolith; the ${queue} reads it`,
+    holds: 'user_id → end of the entry in ms, empty for none; `revision` of the list. PostgreSQL is the truth',
+  },
 };
 
 export const platformKeys: readonly RedisKey[] = [
@@ -269,6 +276,7 @@ const channels = [
     'between pods of the queue service',
     '`{match_id, kind, user_id?, user_ids?, device_ids?}`: something their sockets must hear',
   ],
+  ['queue_blacklist', 'monolith → monolith and queue service', 'the blacklist has changed: look again'],
 ];
 
 const head = `# Redis keys

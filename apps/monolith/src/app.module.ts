@@ -2,6 +2,7 @@ import { HealthModule } from '#platform/health/health.module';
 import { pingDatabase } from '#platform/postgres/database';
 import { Module, type DynamicModule } from '@nestjs/common';
 import { ScheduleModule } from '@nestjs/schedule';
+import { BlacklistModule } from './blacklist/blacklist.module.ts';
 import { CatalogModule } from './catalog/catalog.module.ts';
 import { FansModule } from './fans/fans.module.ts';
 import { JobsModule } from './jobs/jobs.module.ts';
@@ -35,6 +36,7 @@ export class AppModule {
         }),
         CatalogModule,
         FansModule,
+        BlacklistModule,
         PaymentModule,
         TicketingModule,
         WaitingRoomModule,

@@ -27,7 +27,14 @@ const ticketDelivery = z.object({
   locale,
 });
 
-const refund = z.object({ order_id: z.string(), match_name: z.string(), total_amount: z.string(), locale });
+const refund = z.object({
+  order_id: z.string(),
+  match_name: z.string(),
+  total_amount: z.string(),
+  /** So many tickets the reader had been given by who bought them, and who has the money back. Left out: the reader paid. */
+  received: z.int().positive().optional(),
+  locale,
+});
 
 const match = { match_name: z.string(), kickoff_at: z.iso.datetime(), venue: z.string(), locale };
 

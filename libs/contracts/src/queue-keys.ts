@@ -44,7 +44,15 @@ export const queueKeys = {
   replaced: (matchId: string) => `queue_replaced:{${matchId}}`,
   /** set of match ids that have a queue (one key for the system, not part of any script). */
   matches: 'queue_matches',
+  /** hash user_id → end of the entry in ms, '' for none; `revision` names the state of the list. One key for the system. */
+  blacklist: 'queue_blacklist',
 } as const;
+
+/** The field of `queueKeys.blacklist` that grows with every change; no user id looks like it. */
+export const BLACKLIST_REVISION = 'revision';
+
+/** Published when the blacklist has changed: who keeps it in mind is to look again. What is said does not matter. */
+export const BLACKLIST_CHANNEL = 'queue_blacklist';
 
 /** Published when something about a match changed that every pod's sockets must hear: `{match_id, kind, user_id?, user_ids?, device_ids?}`. */
 export const QUEUE_PODS_CHANNEL = 'queue_pods';

@@ -36,8 +36,8 @@ afterAll(async () => {
 });
 
 function answer500(_request: unknown, response: { statusCode: number; end(): unknown }, name: string): boolean {
-  if (name !== 'dead') return false;
-  response.statusCode = 500;
+  if (name !== 'dead' && !name.startsWith('shut')) return false;
+  response.statusCode = name === 'dead' ? 500 : 401;
   response.end();
   return true;
 }
@@ -153,4 +153,37 @@ describe('payment events of the provider’s own list', () => {
     expect(await office.order(order)).toMatchObject({ status: 'completed' });
     expect(await due()).toEqual([{ event_id: 'evt_bad', parked: true }]);
   }, 30_000);
+});
+
+test('operators are alerted of a source that refuses us, once an hour whoever loads; each source by itself', async () => {
+  const alerts = async (): Promise<string[]> => {
+    const rows = await office.rows<{ about: string }>(
+      `select message ->> 'about' as about from jobs where class = 'alert_operators' order by id`,
+    );
+    return rows.map(({ about }) => about);
+  };
+  const shut = ['shut-one', 'shut-two'].map((name) => ({
+    name,
+    kind: 'http',
+    url: sources.urlOf(name),
+    headers: { authorization: 'Bearer x' },
+  }));
+  await configured([...shut, { name: 'dead', kind: 'http', url: sources.urlOf('dead') }]);
+  await round();
+  expect(await alerts()).toEqual([]);
+  process.env.ALERT_EMAIL = 'duty@example.hr';
+  try {
+    await office.rows(`update loader_sources set refusal_told_at = null`);
+    await round();
+    await round();
+    const once = ['loader source shut-one refuses', 'loader source shut-two refuses'];
+    expect((await alerts()).sort()).toEqual(once);
+    await office.rows(`update loader_sources set refusal_told_at = now() - interval '61 minutes' where source = 'shut-two'`);
+    await round();
+    expect((await alerts()).sort()).toEqual([...once, 'loader source shut-two refuses']);
+    const [job] = await office.rows<{ message: unknown }>(`select message from jobs where class = 'alert_operators' limit 1`);
+    expect(JSON.stringify(job)).not.toMatch(/Bearer|http:/);
+  } finally {
+    delete process.env.ALERT_EMAIL;
+  }
 });

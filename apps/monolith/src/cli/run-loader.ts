@@ -12,6 +12,7 @@ import { PartnerSalesDesk } from '../purchase/partner-sales.api.ts';
 import { PaymentNewsDesk } from '../purchase/payment-news.api.ts';
 import { GateLogDesk } from '../ticketing/gate-log.api.ts';
 import { cliConfig, NotRunning } from './environment.ts';
+import { loaderAlerts, tellRefusal } from './loader-alerts.ts';
 import { withMonolithContext } from './monolith-context.ts';
 
 interface Run {
@@ -25,12 +26,14 @@ type Consumers = ReadonlyMap<string, Consumer>;
 export async function runLoader(sources: readonly ConfiguredSource[], run: Run): Promise<string[]> {
   const config = cliConfig();
   const logger = createLogger({ service: 'loader', level: config.LOG_LEVEL, destination: process.stderr });
+  const alerts = loaderAlerts(config, logger);
   const pools = openLoaderPools(config.DATABASE_URL);
   const redis = connectRedis(config.REDIS_URL, { name: 'loader' });
   try {
     await pools.look.query('select 1 from loader_sources limit 1').catch(explainMissingTables);
     if (!(await whenReady(redis))) throw new NotRunning('Redis does not answer; the loader needs it for its locks and its gate.');
-    const { loader, turns, locks } = openEventLoader(sources, { pools, redis, logger }, run.stop);
+    const tell = (source: string): void => tellRefusal(alerts, source);
+    const { loader, turns, locks } = openEventLoader(sources, { pools, redis, logger, tellRefusal: tell }, run.stop);
     const loadAndAct = async (consumers: Consumers): Promise<void> => {
       const effects = consumers.size > 0 && new DueEffects(new DueEvents(pools.look), consumers, locks, logger);
       if (!run.once) return void (await Promise.all([loader.run(run.stop), effects && effects.run(run.stop)]));
@@ -43,7 +46,7 @@ export async function runLoader(sources: readonly ConfiguredSource[], run: Run):
     else await loadAndAct(new Map());
     return resultOf(turns.sum, turns.failing);
   } finally {
-    await Promise.all([pools.close(), closeRedis(redis)]);
+    await Promise.all([pools.close(), closeRedis(redis), alerts.settled()]);
   }
 }
 

@@ -84,6 +84,7 @@ test('everybody is told, then every order is refunded, used and given tickets to
   for (const ordered of orders) back.push(await desk.givenBack(ordered));
   expect(back).toEqual([[5000], [2500], [2500], [2500, 2500]]);
   expect(await desk.mails(plain)).toEqual(['50.00 EUR']);
+  expect(await desk.receiversTold(given)).toEqual([]);
   expect(await desk.report(match)).toMatchObject({
     ...{ available: 200, sold: 0, refunded: 6, revenue_cents: 0, orders: { refunded: 4 } },
   });

@@ -11,6 +11,8 @@ import { useCase } from '#platform/use-case';
 import { Module } from '@nestjs/common';
 import { Counter } from 'prom-client';
 import { DataSource } from 'typeorm';
+import { BlacklistApi } from '../blacklist/blacklist.api.ts';
+import { BlacklistModule } from '../blacklist/blacklist.module.ts';
 import { CatalogApi } from '../catalog/catalog.api.ts';
 import { CatalogModule } from '../catalog/catalog.module.ts';
 import type { MonolithConfig } from '../config.ts';
@@ -29,6 +31,7 @@ import { ExpireReservations } from './application/expire-reservations.ts';
 import { FollowWaitingRoom } from './application/follow-waiting-room.ts';
 import { HoldSeats } from './application/hold-seats.ts';
 import {
+  Blacklist,
   MatchesForSale,
   OrderConsequences,
   Orders,
@@ -98,7 +101,7 @@ export abstract class PurchaseJobKinds {
 
 /** Holds, orders and payments: from a free seat to a sold one. */
 @Module({
-  imports: [CatalogModule, FansModule, PaymentModule, TicketingModule],
+  imports: [BlacklistModule, CatalogModule, FansModule, PaymentModule, TicketingModule],
   controllers: [
     ReservationsController,
     OrdersController,
@@ -179,7 +182,8 @@ export abstract class PurchaseJobKinds {
       useFactory: (dataSource: DataSource) => new PostgresPurchaseReader(dataSource),
       inject: [DataSource],
     },
-    { provide: Orders, useClass: PostgresOrders },
+    { provide: Orders, useFactory: (blacklist: BlacklistApi) => new PostgresOrders(blacklist), inject: [BlacklistApi] },
+    { provide: Blacklist, useExisting: BlacklistApi },
     { provide: PaymentInbox, useClass: PostgresPaymentInbox },
     { provide: Payments, useExisting: PaymentApi },
     useCase(OrderMessenger, FansApi, MatchesForSale, Outbox, Ids, Clock),
@@ -211,7 +215,7 @@ export abstract class PurchaseJobKinds {
         new RecordedWaitingRoomConsequences(windows, fans, outbox, ids, clock),
       inject: [PostgresPurchaseWindows, FansApi, Outbox, Ids, Clock],
     },
-    useCase(HoldSeats, MatchesForSale, SeatInventory, SeatHolds),
+    useCase(HoldSeats, MatchesForSale, SeatInventory, SeatHolds, Blacklist),
     {
       provide: HoldNews,
       useFactory: (metrics: Metrics, views: SeatViews, seatsFreed: SeatsFreed) =>

@@ -1,3 +1,4 @@
+import { emailJob } from '#contracts/queue-jobs';
 import { randomUUID } from 'node:crypto';
 import { verifyDatabase } from '../cli/verify/verify-database.ts';
 import { StripePeer } from '../payment/testing/stripe-peer.ts';
@@ -191,6 +192,7 @@ describe('who has the ticket', () => {
     const ordered = await desk.paid(match, { quantity: 2 });
     const [given, kept] = (await desk.tickets(ordered)) as [TicketRow, TicketRow];
     const receiver = randomUUID();
+    await office.monolith.call('PUT', '/api/v1/me', { as: receiver, body: { email: 'b@example.hr', name: null, locale: 'en' } });
     await desk.transfer(given, receiver);
     const { json } = await desk.refund(ordered);
     const received = (await desk.tickets(ordered)).find(({ user_id }) => user_id === receiver);
@@ -198,7 +200,29 @@ describe('who has the ticket', () => {
     expect([received?.status, await desk.givenBack(ordered)]).toEqual(['refunded', [5000]]);
     const [mail] = (await office.outbox(ordered.orderId)).filter(({ body }) => body.template === 'refund');
     expect(mail?.body.recipient).toBe('ana@example.hr');
+    expect(await desk.receiversTold(ordered)).toEqual([['b@example.hr', 1]]);
+    const [notice] = (await office.outbox(ordered.orderId)).filter(({ body }) => body.payload?.received);
+    expect(emailJob.parse(notice?.body)).toMatchObject({ user_id: receiver, template: 'refund', payload: { locale: 'en' } });
     await expectSound(match);
+  });
+
+  test('is told nothing when it is the buyer, or without an address; one mail for all tickets of one receiver', async () => {
+    const match = await onSale();
+    const ordered = await desk.paid(match, { quantity: 4 });
+    const [one, two, three] = (await desk.tickets(ordered)) as [TicketRow, TicketRow, TicketRow];
+    const [known, unknown] = [randomUUID(), randomUUID()];
+    await office.monolith.call('PUT', '/api/v1/me', { as: known, body: { email: 'c@example.hr', name: null, locale: 'hr' } });
+    for (const [ticket, to] of [
+      [one, known],
+      [two, known],
+      [three, unknown],
+    ] as const)
+      await desk.transfer(ticket, to);
+    await desk.refund(ordered);
+    expect(await desk.receiversTold(ordered)).toEqual([['c@example.hr', 2]]);
+    expect(await desk.mails(ordered)).toHaveLength(1);
+    await desk.refund(ordered);
+    expect(await desk.receiversTold(ordered)).toHaveLength(1);
   });
 
   test('may have as many others as the limit allows: buyer, receiver, and who gave one back', async () => {

@@ -202,6 +202,21 @@ export const brokenSales: readonly (readonly [found: string, what: string, state
     `update orders set claims_window = false where session_token is not null`,
   ],
 
+  [
+    'blacklist',
+    'a fan buys an hour after being listed',
+    `insert into blacklist_changes (user_id, action, by, at)
+       select user_id, 'list', user_id, now() - interval '1 hour' from orders where id = '%completedOrder'`,
+  ],
+  [
+    'blacklist',
+    'a ticket is given to a fan who was listed for a day',
+    `insert into blacklist_changes (user_id, action, until, by, at)
+       values ('%new', 'list', now() + interval '20 hours', '%new', now() - interval '4 hours');
+     update tickets set user_id = '%new' where seat_id = '%completedSeat';
+     update fan_seats set received = received - 1 where user_id = '%fan';
+     insert into fan_seats (match_id, user_id, revision, reservation_ids, received) values ('%match', '%new', 1, '{}', 1)`,
+  ],
   ['own-turn', 'a turn of another fan', `update purchase_windows set user_id = gen_random_uuid()`],
   ['own-turn', 'a turn that nobody was granted', `delete from purchase_windows`],
 

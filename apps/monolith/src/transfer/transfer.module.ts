@@ -1,20 +1,22 @@
 import { TransactionManager } from '#application/transaction-manager';
 import { useCase } from '#platform/use-case';
 import { Module } from '@nestjs/common';
+import { BlacklistApi } from '../blacklist/blacklist.api.ts';
+import { BlacklistModule } from '../blacklist/blacklist.module.ts';
 import { CatalogApi } from '../catalog/catalog.api.ts';
 import { CatalogModule } from '../catalog/catalog.module.ts';
 import { PurchaseApi } from '../purchase/purchase.api.ts';
 import { PurchaseModule } from '../purchase/purchase.module.ts';
 import { TicketingApi } from '../ticketing/ticketing.api.ts';
 import { TicketingModule } from '../ticketing/ticketing.module.ts';
-import { FanLimits, Tickets } from './application/ports.ts';
+import { Blacklist, FanLimits, Tickets } from './application/ports.ts';
 import { TransferTicket } from './application/transfer-ticket.ts';
 import { TransfersController } from './inbound/transfers.controller.ts';
-import { NeighbourLimits, NeighbourTickets } from './outbound/neighbours.ts';
+import { NeighbourBlacklist, NeighbourLimits, NeighbourTickets } from './outbound/neighbours.ts';
 
 /** Tickets that change hands. A context of its own because it needs both who sells (the limits) and who issues. */
 @Module({
-  imports: [CatalogModule, PurchaseModule, TicketingModule],
+  imports: [BlacklistModule, CatalogModule, PurchaseModule, TicketingModule],
   controllers: [TransfersController],
   providers: [
     { provide: Tickets, useFactory: (ticketing: TicketingApi) => new NeighbourTickets(ticketing), inject: [TicketingApi] },
@@ -23,7 +25,8 @@ import { NeighbourLimits, NeighbourTickets } from './outbound/neighbours.ts';
       useFactory: (catalog: CatalogApi, purchase: PurchaseApi) => new NeighbourLimits(catalog, purchase),
       inject: [CatalogApi, PurchaseApi],
     },
-    useCase(TransferTicket, TransactionManager, Tickets, FanLimits),
+    { provide: Blacklist, useFactory: (blacklist: BlacklistApi) => new NeighbourBlacklist(blacklist), inject: [BlacklistApi] },
+    useCase(TransferTicket, TransactionManager, Tickets, FanLimits, Blacklist),
   ],
 })
 export class TransferModule {}

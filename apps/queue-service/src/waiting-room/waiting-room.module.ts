@@ -8,21 +8,23 @@ import type { QueueServiceConfig } from '../config.ts';
 import { REDIS } from '../tokens.ts';
 import { CallPassed } from './application/call-passed.ts';
 import { ChangeQueue } from './application/change-queue.ts';
+import { ClearListed } from './application/clear-listed.ts';
 import { JoinLine } from './application/join-line.ts';
 import { LiveFans } from './application/live-fans.ts';
 import { LookUpPlace } from './application/look-up-place.ts';
 import { MoveLine } from './application/move-line.ts';
-import { ConnectedPlaces, LineMovement, Links, Receipts, WaitingLines } from './application/ports.ts';
+import { Blacklist, ConnectedPlaces, LineMovement, Links, Receipts, WaitingLines } from './application/ports.ts';
 import { SharedCount } from './application/shared-count.ts';
 import { SignsOfLife } from './application/signs-of-life.ts';
 import { TellFans } from './application/tell-fans.ts';
 import { AdmissionSchedule } from './inbound/admission.schedule.ts';
+import { BlacklistListener } from './inbound/blacklist.listener.ts';
 import { ConnectionBudget } from './inbound/connection-budget.ts';
 import { CountingSchedule } from './inbound/counting.schedule.ts';
 import { FanStreamController } from './inbound/fan-stream.controller.ts';
 import { FanGateway } from './inbound/fan.gateway.ts';
 import { PlaceAnswers } from './inbound/place-answers.ts';
-import { Pod } from './inbound/pod.ts';
+import { nowMs, Pod } from './inbound/pod.ts';
 import { PodsListener } from './inbound/pods.listener.ts';
 import { QueueConfig } from './inbound/queue-config.ts';
 import { QueueInternalController } from './inbound/queue-internal.controller.ts';
@@ -32,6 +34,7 @@ import { TellingSchedule } from './inbound/telling.schedule.ts';
 import { WaitingRoomMetrics } from './inbound/waiting-room.metrics.ts';
 import { ConfiguredLinks } from './outbound/configured-links.ts';
 import { assertOneSlotPerMatch } from './outbound/match-keys.ts';
+import { RedisBlacklist } from './outbound/redis-blacklist.ts';
 import { RedisWaitingLines } from './outbound/redis-waiting-lines.ts';
 import { ReplicaConfirmation } from './outbound/replica-confirmation.ts';
 import { SignedReceipts } from './outbound/signed-receipts.ts';
@@ -47,7 +50,8 @@ export class WaitingRoomModule {
       providers: [
         ...configured(config, budget),
         ...ports,
-        useCase(JoinLine, WaitingLines, Receipts),
+        useCase(JoinLine, WaitingLines, Receipts, Blacklist),
+        useCase(ClearListed, Blacklist, WaitingLines, LineMovement, ConnectedPlaces),
         useCase(LookUpPlace, WaitingLines),
         useCase(ChangeQueue, WaitingLines, LineMovement),
         useCase(MoveLine, LineMovement),
@@ -64,6 +68,7 @@ export class WaitingRoomModule {
         CountingSchedule,
         TellingSchedule,
         PodsListener,
+        BlacklistListener,
         {
           provide: WaitingRoomMetrics,
           useFactory: (metrics: Metrics, lines: RedisWaitingLines) => new WaitingRoomMetrics(metrics, budget, lines),
@@ -96,6 +101,7 @@ function configured(settings: QueueServiceConfig, budget: ConnectionBudget): Pro
     { provide: Pod, useValue: pod },
     { provide: Links, useValue: new ConfiguredLinks(publicUrl, queuePublicUrl) },
     { provide: Receipts, useValue: new SignedReceipts(settings.QUEUE_RECEIPT_SECRET) },
+    { provide: Blacklist, useFactory: (redis: RedisConnection) => new RedisBlacklist(redis, nowMs), inject: [REDIS] },
     { provide: LiveFans, useValue: new LiveFans() },
     {
       provide: RedisWaitingLines,

@@ -43,8 +43,8 @@ export class Client {
     return (await this.untilAnswered({ method: 'GET', url, signal, headers: { Accept: '*/*' } })).blob();
   }
 
-  async delete(url: string): Promise<void> {
-    await this.untilAnswered({ method: 'DELETE', url });
+  async delete(url: string, options: { role?: 'ops' } = {}): Promise<void> {
+    await this.untilAnswered({ method: 'DELETE', url, ...options });
   }
 
   /** A call the receiver repeats without harm by itself: joining the line. */

@@ -2,10 +2,12 @@ import type { Caller, StartUp } from './caller.ts';
 import { Client } from './client.ts';
 import { Problem, readProblem } from './problem.ts';
 import type {
+  BlacklistEntry,
   CheckoutWish,
   HoldWish,
   Match,
   OpsMatch,
+  OpsOrder,
   Order,
   Page,
   PaymentOutcome,
@@ -76,6 +78,26 @@ export class Tribina {
     this.client.postOnce<unknown>('PUT', `${v1}/ops/matches/${matchId}/queue`, limits, { role: 'ops' });
   opsReport = (matchId: string, signal?: AbortSignal) =>
     this.client.get<Report>(`${v1}/ops/matches/${matchId}/report`, { role: 'ops', signal });
+
+  opsCancel = (matchId: string, reason: string) =>
+    this.client.postOnce<unknown>('POST', `${v1}/ops/matches/${matchId}/cancel`, { reason }, { role: 'ops' });
+  opsOrders = (matchId: string, text: string, signal?: AbortSignal) =>
+    this.client.get<Page<OpsOrder>>(`${v1}/ops/orders?match_id=${matchId}&q=${encodeURIComponent(text)}`, {
+      role: 'ops',
+      signal,
+    });
+  opsRefund = (orderId: string, ticketIds?: string[]) =>
+    this.client.postOnce<{ refund: { amount_cents: number } }>(
+      'POST',
+      `${v1}/ops/orders/${orderId}/refund`,
+      ticketIds ? { ticket_ids: ticketIds } : {},
+      { role: 'ops' },
+    );
+  opsBlacklist = (signal?: AbortSignal) =>
+    this.client.get<Page<BlacklistEntry>>(`${v1}/ops/blacklist?limit=100`, { role: 'ops', signal });
+  opsList = (entry: { user_id: string; reason: string; until?: string }) =>
+    this.client.postOnce<unknown>('POST', `${v1}/ops/blacklist`, entry, { role: 'ops' });
+  opsLift = (userId: string) => this.client.delete(`${v1}/ops/blacklist/${userId}`, { role: 'ops' });
 
   /** The sandbox plays the card provider: it knows no fan and takes no key. Not repeated unasked, like any payment. */
   async playPayment(confirmUrl: string, outcome: PaymentOutcome): Promise<void> {

@@ -141,6 +141,18 @@ export interface QueueStatus {
 export interface OpsMatch extends Match {
   processing_rate?: number;
   max_open_windows?: number;
+  cancelled_at?: string | null;
+  cancel_reason?: string | null;
+}
+
+export interface OpsOrder extends Order {
+  email: string;
+}
+
+export interface BlacklistEntry {
+  user_id: string;
+  reason: string;
+  until: string | null;
 }
 
 export type SaleAction = 'open' | 'pause' | 'resume' | 'close';

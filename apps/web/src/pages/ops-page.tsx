@@ -1,5 +1,6 @@
 import { useTribina } from '../api/tribina-context.ts';
 import { Failed, Loading } from '../parts/loading.tsx';
+import { OpsBlacklist } from '../parts/ops-blacklist.tsx';
 import { OpsMatchCard } from '../parts/ops-match-card.tsx';
 import { PageTitle } from '../parts/page-title.tsx';
 import { useLoaded } from '../parts/use-loaded.ts';
@@ -31,6 +32,7 @@ export function OpsPage({ chosenId }: { chosenId: string | undefined }) {
           />
         ))}
       </ul>
+      {value && <OpsBlacklist />}
     </>
   );
 }

@@ -6,7 +6,7 @@ interface FieldProps {
   value: string;
   onChange: (value: string) => void;
   fault?: string;
-  type?: 'text' | 'email' | 'number';
+  type?: 'text' | 'email' | 'number' | 'datetime-local';
   autoComplete?: string;
   placeholder?: string;
   maxLength?: number;

@@ -1,6 +1,8 @@
 import type { OpsMatch } from '../api/types.ts';
 import { useLanguage } from '../text/language.tsx';
 import { matchTitle } from '../text/match-title.ts';
+import { OpsCancel } from './ops-cancel.tsx';
+import { OpsOrders } from './ops-orders.tsx';
 import { OpsQueueForm } from './ops-queue-form.tsx';
 import { OpsReport } from './ops-report.tsx';
 import { OpsSale } from './ops-sale.tsx';
@@ -37,6 +39,8 @@ export function OpsMatchCard({ match, isOpen, onOpen, onChange }: OpsMatchCardPr
           ) : (
             <p className="fine-print">{texts.ops.noQueue}</p>
           )}
+          <OpsOrders match={match} onChange={onChange} />
+          <OpsCancel match={match} onChange={onChange} />
         </div>
       )}
     </li>

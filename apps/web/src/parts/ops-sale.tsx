@@ -22,7 +22,7 @@ export function OpsSale({ match, onChange }: { match: OpsMatch; onChange: () => 
   const [reason, setReason] = useState('');
   const [busy, setBusy] = useState(false);
   const [problem, setProblem] = useState<Problem>();
-  const actions = possible[match.sale.status];
+  const actions = match.cancelled_at ? [] : possible[match.sale.status];
 
   const act = async (action: SaleAction) => {
     setBusy(true);
@@ -38,6 +38,7 @@ export function OpsSale({ match, onChange }: { match: OpsMatch; onChange: () => 
     }
   };
 
+  if (actions.length === 0) return null;
   return (
     <section className="ops-sale" aria-label={texts.ops.sale}>
       <h3>{texts.ops.sale}</h3>

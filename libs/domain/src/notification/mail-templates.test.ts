@@ -145,3 +145,14 @@ test('a cancelled match has a mail of its own, in both languages and without a l
     ]);
   }
 });
+
+test('who had been given refunded tickets reads how many are gone, and nothing of the order or its money', () => {
+  for (const [locale, subject] of [
+    ['hr', 'Poništeno: 2 ulaznice za Dinamo - Hajduk'],
+    ['en', 'No longer valid: 2 tickets for Dinamo - Hajduk'],
+  ] as const) {
+    const mail = writeMail({ template: 'refund', payload: { ...samples.refund, received: 2, locale } as never }, links);
+    expect(mail.subject).toBe(subject);
+    expect(mail.text + mail.html).not.toMatch(/ORD-|120/);
+  }
+});

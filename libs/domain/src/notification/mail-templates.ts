@@ -1,5 +1,6 @@
 import { lines, render, type MailBlock, type MailDocument, type MailText } from './mail-document.ts';
 import { kickoffText, momentText, say, seatText, ticketCountText, type MailLocale, type MailSeat } from './mail-words.ts';
+import { refund, type Refund } from './refund-mail.ts';
 
 interface MatchFacts {
   readonly match_name: string;
@@ -18,13 +19,6 @@ export interface OrderConfirmation extends MatchFacts {
 export interface TicketDelivery extends MatchFacts {
   readonly order_id: string;
   readonly tickets: readonly (MailSeat & { readonly ticket_id: string; readonly holder_name: string })[];
-}
-
-export interface Refund {
-  readonly order_id: string;
-  readonly match_name: string;
-  readonly total_amount: string;
-  readonly locale: MailLocale;
 }
 
 export interface QuotaInvitation extends MatchFacts {
@@ -155,31 +149,6 @@ function ticketDelivery(order: TicketDelivery, links: MailLinks): MailDocument {
               'Sign in with the same account and show the code at the gate, on your phone or printed.',
               'Send the code to nobody: whoever shows it first is let in.',
             ],
-      ),
-    ],
-  };
-}
-
-function refund(order: Refund): MailDocument {
-  const { locale, total_amount, order_id, match_name } = order;
-  if (locale === 'hr') {
-    return {
-      locale,
-      subject: say`Povrat novca za narudžbu ${order_id}`,
-      blocks: [
-        lines(say`Vratili smo vam ${total_amount} za narudžbu ${order_id} (${match_name}).`),
-        lines('Novac dolazi na karticu kojom je plaćeno; kada, ovisi o vašoj banci.', 'Vraćene ulaznice više ne vrijede.'),
-      ],
-    };
-  }
-  return {
-    locale,
-    subject: say`Refund for order ${order_id}`,
-    blocks: [
-      lines(say`We have refunded ${total_amount} for order ${order_id} (${match_name}).`),
-      lines(
-        'The money goes back to the card you paid with; how soon depends on your bank.',
-        'The refunded tickets are no longer valid.',
       ),
     ],
   };

@@ -13,6 +13,8 @@ interface LoaderConnections {
   readonly pools: LoaderPools;
   readonly redis: RedisConnection;
   readonly logger: Logger;
+  /** Tells people that this source lets us in no more. */
+  readonly tellRefusal?: (source: string) => void;
 }
 
 export interface OpenEventLoader {
@@ -30,10 +32,10 @@ function fromAnywhere<T>(all: readonly T[]): T[] {
 /** The core with the adapters that `loader:run` uses: locks and gate in Redis, events in PostgreSQL. */
 export function openEventLoader(
   sources: readonly ConfiguredSource[],
-  { pools, redis, logger }: LoaderConnections,
+  { pools, redis, logger, tellRefusal }: LoaderConnections,
   stop: AbortSignal,
 ): OpenEventLoader {
-  const turns = new RecordedTurns(pools.look, logger);
+  const turns = new RecordedTurns(pools.look, logger, tellRefusal);
   const locks = new RedisLocks(redis);
   const loader = new RoundRobinEventLoader({
     sources: fromAnywhere(sources),

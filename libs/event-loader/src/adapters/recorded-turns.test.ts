@@ -5,16 +5,21 @@ import type { Turn } from '../core/ports.ts';
 import { sourceNamed } from '../testing/sources.ts';
 import { RecordedTurns } from './recorded-turns.ts';
 
-function setUp() {
+function setUp(isHourOver = true) {
   const lines: { level: string; source: string; reason: string }[] = [];
   const noted: unknown[][] = [];
-  const pool = { query: (_sql: string, values: unknown[]) => Promise.resolve(void noted.push(values)) } as unknown as pg.Pool;
+  const told: string[] = [];
+  const query = (_sql: string, values: unknown[]) => {
+    noted.push(values.slice(0, 2));
+    return Promise.resolve({ rows: [{ tell: values[2] === true && isHourOver }] });
+  };
+  const pool = { query } as unknown as pg.Pool;
   const logger = createLogger({
     service: 'test',
     level: 'info',
     destination: { write: (line) => void lines.push(JSON.parse(line)) },
   });
-  return { turns: new RecordedTurns(pool, logger), lines, noted };
+  return { turns: new RecordedTurns(pool, logger, (source) => void told.push(source)), lines, noted, told };
 }
 
 const failed = (code: EventFetchError['code'], detail: string): Turn => ({
@@ -33,6 +38,16 @@ test.each([
   await turns.heard(sourceNamed('north'), failed(code, 'as it was'));
   expect(lines).toMatchObject([{ level, source: 'north', reason: `${code}: as it was` }]);
   expect(noted).toEqual([['north', `${code}: as it was`]]);
+});
+
+test('people are told of a source that refuses us, when the hour is over, and of no other trouble', async () => {
+  const { turns, told } = setUp();
+  await turns.heard(sourceNamed('north'), failed('SOURCE_FAILED', 'it answered 500'));
+  await turns.heard(sourceNamed('south'), failed('SOURCE_FORBIDDEN', 'it answered 401'));
+  expect(told).toEqual(['south']);
+  const within = setUp(false);
+  await within.turns.heard(sourceNamed('south'), failed('SOURCE_FORBIDDEN', 'it answered 401'));
+  expect(within.told).toEqual([]);
 });
 
 test('what looks like a credential is told nowhere', async () => {

@@ -8,6 +8,12 @@ import { TurnLog, type Turn } from '../core/ports.ts';
 const WELL_EVERY_MS = 5000;
 const OVERSENT_EVERY_MS = 60_000;
 
+/** `tell`: this very statement moved the hour on. Who dies before telling leaves it to the log, and to the next hour. */
+const FAILED = `
+  update loader_sources set errors = errors + 1, last_error = $2,
+    refusal_told_at = case when $3 and refusal_told_at > now() - interval '1 hour' is not true then now() else refusal_told_at end
+  where source = $1 returning $3 and refusal_told_at = now() as tell`;
+
 /** Tells the log, and the source's row, where `loader:status` and the metrics find it: it outlives every loader. */
 export class RecordedTurns extends TurnLog {
   readonly sum = { stored: 0, refused: 0, quarantined: 0, transportedAgain: 0, failed: 0 };
@@ -19,6 +25,8 @@ export class RecordedTurns extends TurnLog {
   constructor(
     private readonly pool: pg.Pool,
     private readonly logger: Logger,
+    /** Asked to tell people that this source lets us in no more: once an hour, by one of all loaders. */
+    private readonly tellRefusal: (source: string) => void = () => undefined,
   ) {
     super();
   }
@@ -51,9 +59,10 @@ export class RecordedTurns extends TurnLog {
     this.wellAt.delete(name);
     const text = redactText(error instanceof Error ? error.message : String(error)).slice(0, 500);
     // A source that refuses us waits for people; all other trouble goes by itself, or lasts and is seen in the metrics.
-    const level = error instanceof EventFetchError && error.code === 'SOURCE_FORBIDDEN' ? 'error' : 'warn';
-    this.logger[level]({ source: name, reason: text }, 'a source was skipped');
-    await this.pool.query('update loader_sources set errors = errors + 1, last_error = $2 where source = $1', [name, text]);
+    const isRefusal = error instanceof EventFetchError && error.code === 'SOURCE_FORBIDDEN';
+    this.logger[isRefusal ? 'error' : 'warn']({ source: name, reason: text }, 'a source was skipped');
+    const { rows } = await this.pool.query<{ tell: boolean }>(FAILED, [name, text, isRefusal]);
+    if (rows[0]?.tell) this.tellRefusal(name);
   }
 
   private async well(name: string): Promise<void> {

@@ -21,3 +21,14 @@ export const emailAddress = z.email('is not an e-mail address').max(254, 'must h
 
 /** An id as callers write it, in whatever case; from here on in lower case, as the database says it. */
 export const givenId = z.guid('is not a UUID').toLowerCase();
+
+/** A line an operator writes: a name, a reason. */
+export const plainText = (max: number) =>
+  z
+    .string()
+    .min(1)
+    .max(max)
+    .refine(
+      (text) => text.isWellFormed() && text.trim() === text && !/\p{Cc}/u.test(text),
+      'must be plain text without spaces around it',
+    );

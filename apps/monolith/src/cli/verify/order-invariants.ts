@@ -8,6 +8,13 @@ const PLACES = `
     left join tickets t on t.order_id = o.id and t.seat_id = rs.seat_id and t.status <> 'transferred'
   where o.status = 'completed' and ${ofMatch('o.match_id')} group by o.id`;
 
+/** When fans were on the blacklist. What had begun before may come to its end within a minute: no request lives longer. */
+const BARRED = `
+  select user_id, at, ended from (
+    select user_id, action, at, least(coalesce(until, 'infinity'), coalesce(lead(at) over (partition by user_id order by id), 'infinity')) as ended
+    from blacklist_changes) c
+  where action = 'list' and ended > at + interval '1 minute'`;
+
 /** Orders, tickets and turns belong together: I3 and I11 of research/reliability.md. */
 export const orderInvariants: readonly Invariant[] = [
   {
@@ -81,6 +88,15 @@ export const orderInvariants: readonly Invariant[] = [
                   when (w.user_id, w.match_id) <> (r.user_id, r.match_id) then 'made in a turn of another fan or match' end as problem
       from reservations r left join purchase_windows w on w.session_token = r.session_token
       where r.session_token is not null and ${ofMatch('r.match_id')}`,
+  },
+  {
+    name: 'blacklist',
+    sentence: 'nobody was given an order or a ticket while on the blacklist',
+    sql: `
+      select g.order_id, g.ticket_id, g.user_id, case when b.at is not null then 'made for a fan listed since ' || b.at end as problem
+      from (select id as order_id, null::uuid as ticket_id, user_id, created_at as at from orders where ${ofMatch('match_id')}
+            union all select order_id, id, user_id, issued_at from tickets where ${ofMatch('match_id')}) g
+        left join (${BARRED}) b on b.user_id = g.user_id and g.at > b.at + interval '1 minute' and g.at < b.ended`,
   },
   {
     // No foreign keys keep them: see migrations/0005-purchase.sql. Seats are looked at by reservation-sector.

@@ -1,18 +1,9 @@
 import { matchAnswer, matchView } from '#contracts/match-answer';
 import { saleActions } from '#domain/catalog/sale';
+import { plainText } from '#platform/http/text-fields';
 import { z } from 'zod';
 import type { Match, Sector } from '../application/ports.ts';
 import type { CreateMatchCommand } from '../operations.api.ts';
-
-const plainText = (max: number) =>
-  z
-    .string()
-    .min(1)
-    .max(max)
-    .refine(
-      (text) => text.isWellFormed() && text.trim() === text && !/\p{Cc}/u.test(text),
-      'must be plain text without spaces around it',
-    );
 
 const name = plainText(100);
 

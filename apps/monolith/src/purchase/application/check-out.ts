@@ -1,5 +1,6 @@
 import type { Ids } from '#application/ids';
 import type { Transaction, TransactionManager } from '#application/transaction-manager';
+import { blacklisted } from '#domain/blacklist/listed-fans';
 import { DomainError } from '#domain/shared/domain-error';
 import { assertHoldersMatch, holdersMatch } from '#domain/purchase/order';
 import { assertCheckoutAllowed } from '#domain/purchase/reservation';
@@ -81,6 +82,7 @@ export class CheckOut {
   private async placeOrder(tx: Transaction, command: CheckOutCommand): Promise<CheckedOut> {
     const reservation = await this.reservations.lock(tx, command.reservationId, command.userId);
     if (!reservation) throw new DomainError('NOT_FOUND', 'There is no such reservation.');
+    if ((await this.orders.barred(tx, [reservation.userId])).size > 0) throw blacklisted();
     assertCheckoutAllowed(reservation.status);
     const existing = reservation.status === 'ordered' ? await this.orders.lockOfReservation(tx, reservation.id) : undefined;
     if (existing) return { order: existing, isNew: false };
@@ -100,11 +102,16 @@ export class CheckOut {
       tx,
       commands.map(({ reservationId }) => reservationId),
     );
+    const barred = await this.orders.barred(
+      tx,
+      commands.map(({ userId }) => userId),
+    );
     const plain = firstOfEach(commands, ({ reservationId }) => reservationId).flatMap((command) => {
       const reservation = free.get(command.reservationId);
       const isPlain =
         reservation?.userId === command.userId &&
         reservation.status === 'held' &&
+        !barred.has(command.userId) &&
         holdersMatch(seatsOf(reservation), seatsOf({ seats: command.holders }));
       return isPlain ? [{ command, reservation }] : [];
     });

@@ -1,6 +1,7 @@
+import { blacklisted } from '#domain/blacklist/listed-fans';
 import { DomainError } from '#domain/shared/domain-error';
 import { nearestBlock } from '#domain/purchase/nearest-block';
-import type { MatchesForSale, Reservation, SeatHolds, SeatInventory, SectorForSale } from './ports.ts';
+import type { Blacklist, MatchesForSale, Reservation, SeatHolds, SeatInventory, SectorForSale } from './ports.ts';
 
 export type HoldSeatsCommand = {
   readonly matchId: string;
@@ -17,11 +18,13 @@ export class HoldSeats {
     private readonly matches: MatchesForSale,
     private readonly inventory: SeatInventory,
     private readonly holds: SeatHolds,
+    private readonly blacklist: Blacklist,
   ) {}
 
   async execute(command: HoldSeatsCommand): Promise<Reservation> {
     const sector = await this.sectorOf(command);
     const { matchId, userId, sessionToken } = command;
+    if (this.blacklist.has(userId)) throw blacklisted();
     const wish = { matchId, userId, sessionToken, sector };
     const outcome = await this.holds.take(
       'quantity' in command ? { ...wish, quantity: command.quantity } : { ...wish, seatIds: command.seatIds },

@@ -87,6 +87,11 @@ export abstract class SeatInventory {
   abstract sectorsOf(matchId: string, seatIds: readonly string[]): Promise<ReadonlyMap<string, string>>;
 }
 
+/** Fans who may not buy, as this process knows them: a moment behind, so the database is asked again before anything is paid. */
+export abstract class Blacklist {
+  abstract has(userId: string): boolean;
+}
+
 /** A fan's wish for seats of one sector: so many of the best, or exactly these. */
 export type HoldWish = {
   readonly matchId: string;
@@ -171,6 +176,8 @@ export abstract class Reservations {
 }
 
 export abstract class Orders {
+  /** Those of these fans for whom no order may be made or completed: the blacklist, as it is in this transaction. */
+  abstract barred(tx: Transaction, userIds: readonly string[]): Promise<ReadonlySet<string>>;
   /** "ORD-2026-001234": of this year, and never given again. */
   abstract nextNumbers(tx: Transaction, count: number): Promise<readonly string[]>;
   /** Adds them; their holds are ordered from now on. Nothing of those whose window another order has. Returns the ids of the others. */

@@ -17,6 +17,8 @@ export interface Refund {
   readonly amount: Money;
   /** Recognised by the provider: under the same key money goes back once. */
   readonly key: string;
+  /** Everybody with a ticket has been told already: the match was cancelled. */
+  readonly isAnnounced: boolean;
 }
 
 /** Paid orders, whose seats are given back one by one. */
@@ -36,7 +38,7 @@ export abstract class Refunds {
 export abstract class RefundConsequences {
   /** Every ticket there ever was of this order, locked until the transaction ends. */
   abstract tickets(tx: Transaction, orderId: string): Promise<readonly SoldTicket[]>;
-  /** These tickets die, their money goes back to whoever paid, and a mail says so. */
+  /** These tickets die, their money goes back to whoever paid; a mail tells them, and others who had a ticket. */
   abstract refunded(tx: Transaction, order: Order, refund: Refund): Promise<void>;
 }
 

@@ -52,7 +52,7 @@ export class RefundTickets {
     const dying = ticketsToRefund(order, tickets, { ...(ticketIds ? { ticketIds } : {}), usedToo });
     const amount = { amountCents: costOf(reservation, dying), currency: order.currency };
     if (dying.length === 0) return { order, reservation, tickets, ticketIds: [], amount };
-    const refund = { tickets: dying, amount, key: refundKey(orderId, tickets) };
+    const refund = { tickets: dying, amount, key: refundKey(orderId, tickets), isAnnounced: usedToo };
     await this.refunds.giveBack(tx, order, refund);
     const isWhole = isRefundedWith(tickets, dying);
     if (isWhole) await this.orders.setStatus(tx, [orderId], 'refunded', ['refunded']);

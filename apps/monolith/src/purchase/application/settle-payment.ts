@@ -29,7 +29,7 @@ export type Settled = 'completed' | 'refunded' | 'noted' | 'repeated' | 'unknown
 /**
  * What the provider says about a payment takes effect once, in one transaction with the record of its event. Every
  * captured payment ends as a completed order or goes back in full: hold alive, or over but its seats still to be had →
- * completed; otherwise → refunded. There is no third state (W9).
+ * completed; otherwise → refunded, as for a fan who was blacklisted meanwhile. There is no third state (W9).
  */
 export class SettlePayment {
   readonly execute: (news: PaymentNews) => Promise<Settled>;
@@ -74,10 +74,14 @@ export class SettlePayment {
       tx,
       [...orders.values()].map(({ reservationId }) => reservationId),
     );
+    const barred = await this.orders.barred(
+      tx,
+      [...orders.values()].map(({ userId }) => userId),
+    );
     const payable = succeeded.flatMap((one) => {
       const order = orders.get(one.intentId ?? '');
       const reservation = holds.get(order?.reservationId ?? '');
-      const isPlain = order && reservation?.status === 'ordered' && isExactly(order, one);
+      const isPlain = order && reservation?.status === 'ordered' && isExactly(order, one) && !barred.has(order.userId);
       return isPlain ? [{ one, order, reservation }] : [];
     });
     const sold =
@@ -100,13 +104,14 @@ export class SettlePayment {
     const paid = paidFor(order, news);
     const paidExactly = isExactly(order, news);
     const isOpen = order.status !== 'completed' && order.status !== 'refunded';
-    const hasSeats = isOpen && paidExactly && (await this.hasSeats(tx, order, reservation));
+    const isBarred = isOpen && (await this.orders.barred(tx, [order.userId])).size > 0;
+    const hasSeats = isOpen && paidExactly && !isBarred && (await this.hasSeats(tx, order, reservation));
     const outcome = afterPayment({ status: order.status, paidExactly, hasSeats });
     if (outcome === 'nothing') return 'noted';
     if (outcome === 'complete') return this.complete(tx, order, reservation);
     await this.orders.setStatus(tx, [order.id], 'refunded', [
       'payment_succeeded',
-      paidExactly ? 'seats_gone' : 'payment_mismatch',
+      whyRefunded({ paidExactly, isBarred }),
       'refunded',
     ]);
     await this.orders.giveUpWindow(tx, order);
@@ -158,6 +163,11 @@ export class SettlePayment {
     await this.orders.setIntent(tx, order.id, payment);
     return { ...order, payment };
   }
+}
+
+function whyRefunded({ paidExactly, isBarred }: { paidExactly: boolean; isBarred: boolean }): string {
+  if (!paidExactly) return 'payment_mismatch';
+  return isBarred ? 'blacklisted' : 'seats_gone';
 }
 
 function paidFor(order: Order, news: PaymentNews): Money {

@@ -22,9 +22,14 @@ const envelope = (id: string, { now, order }: Pick<ToldOrder, 'now' | 'order'>) 
   about: { order_id: order.id, order_number: order.number, match_id: order.matchId },
 });
 
-function email(told: ToldOrder, event: string, part: Pick<EmailJob, 'template' | 'payload'>): OutboxMessage {
+function email(
+  told: ToldOrder,
+  event: string,
+  part: Pick<EmailJob, 'template' | 'payload'>,
+  to = { recipient: told.order.email, user_id: told.order.userId },
+): OutboxMessage {
   const id = told.nextId();
-  const body = { ...envelope(id, told), type: 'email', recipient: told.order.email, user_id: told.order.userId, ...part };
+  const body = { ...envelope(id, told), type: 'email', ...to, ...part };
   return { id, destination: 'email', event, aggregateId: told.order.id, body };
 }
 
@@ -100,4 +105,12 @@ export function refundNotice(told: ToldOrder, paid: Money): OutboxMessage {
       locale: contact.locale,
     },
   });
+}
+
+/** One mail to who had been given tickets that were refunded: the buyer has the money, the reader the news. */
+export function goneNotice(told: ToldOrder, recipient: string, received: number): OutboxMessage {
+  const { order, match, contact } = told;
+  const nothing = formatMoney({ amountCents: 0, currency: order.currency });
+  const payload = { order_id: order.number, match_name: match.name, total_amount: nothing, received, locale: contact.locale };
+  return email(told, 'order.refunded', { template: 'refund', payload }, { recipient, user_id: contact.userId });
 }

@@ -8,7 +8,7 @@ import { PAYMENTS_DESTINATION, type PaymentCommand } from '../../payment/payment
 import type { IssuedTicket } from '../../ticketing/ticketing.api.ts';
 import { WAITING_ROOM_DESTINATION, type WaitingRoomMessage } from '../../waiting-room/waiting-room.api.ts';
 import type { CompletedOrder, MatchesForSale, MatchForSale, Order } from '../application/ports.ts';
-import { orderConfirmation, refundNotice, ticketDelivery, type ToldOrder } from './order-messages.ts';
+import { goneNotice, orderConfirmation, refundNotice, ticketDelivery, type ToldOrder } from './order-messages.ts';
 
 /** Who has to hear of an order: the fan by mail and push, the waiting room, the payment provider. All through the outbox. */
 export class OrderMessenger {
@@ -47,6 +47,20 @@ export class OrderMessenger {
     const commands = paid.amountCents > 0 ? [this.payment(order, 'order.refunded', command)] : [];
     const told = await this.told(tx, [order]);
     await this.outbox.append(tx, [...commands, ...told.map((one) => refundNotice(one, paid))]);
+  }
+
+  /** To whoever of these had their ticket from the buyer, and has told an address. */
+  async givenAndGone(tx: Transaction, order: Order, tickets: readonly { readonly userId: string }[]): Promise<void> {
+    const counts = new Map<string, number>();
+    for (const { userId } of tickets) if (userId !== order.userId) counts.set(userId, (counts.get(userId) ?? 0) + 1);
+    if (counts.size === 0) return;
+    const contacts = await this.fans.contacts(tx, [...counts.keys()]);
+    const [told] = await this.told(tx, [order]);
+    const mails = [...counts].flatMap(([userId, count]) => {
+      const contact = contacts.get(userId);
+      return told && contact?.email ? [goneNotice({ ...told, contact }, contact.email, count)] : [];
+    });
+    await this.outbox.append(tx, mails);
   }
 
   async cancelled(tx: Transaction, order: Order): Promise<void> {

@@ -1,6 +1,7 @@
 import type { Transaction } from '#application/transaction-manager';
 import { orderNumber, type OrderStatus } from '#domain/purchase/order';
 import { inside } from '#platform/postgres/transaction';
+import type { BlacklistApi } from '../../blacklist/blacklist.api.ts';
 import { Orders, type Order } from '../application/ports.ts';
 
 export const ORDER_COLUMNS = `
@@ -37,6 +38,14 @@ const SET_FIRST_INTENTS = `
   ) select id from updated`;
 
 export class PostgresOrders extends Orders {
+  constructor(private readonly blacklist: BlacklistApi) {
+    super();
+  }
+
+  barred(tx: Transaction, userIds: readonly string[]): Promise<ReadonlySet<string>> {
+    return this.blacklist.listed(tx, userIds);
+  }
+
   async nextNumbers(tx: Transaction, count: number): Promise<readonly string[]> {
     const rows = await inside(tx).rows<{ year: number; number: string }>(
       `select extract(year from now() at time zone 'UTC')::int as year, nextval('order_numbers') as number from generate_series(1, $1)`,

@@ -17,11 +17,12 @@ export class RecordedRefundConsequences extends RefundConsequences {
     return this.ticketing.lockOfOrder(tx, orderId);
   }
 
-  async refunded(tx: Transaction, order: Order, { tickets, amount, key }: Refund): Promise<void> {
+  async refunded(tx: Transaction, order: Order, { tickets, amount, key, isAnnounced }: Refund): Promise<void> {
     await this.ticketing.refund(
       tx,
       tickets.map(({ id }) => id),
     );
     await this.messenger.refunded(tx, order, amount, key);
+    if (!isAnnounced) await this.messenger.givenAndGone(tx, order, tickets);
   }
 }

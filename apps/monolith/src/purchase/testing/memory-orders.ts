@@ -15,6 +15,12 @@ export class MemoryOrders extends Orders {
     super();
   }
 
+  async barred(tx: Transaction, userIds: readonly string[]): Promise<ReadonlySet<string>> {
+    const open = inside(tx);
+    await open.statement(`looks who of ${userIds.join(' ') || 'nobody'} is blacklisted`);
+    return new Set(userIds.filter((userId) => open.get(tables.blacklist, userId)));
+  }
+
   /** A sequence: never rolled back. */
   async nextNumbers(tx: Transaction, count: number): Promise<readonly string[]> {
     await inside(tx).statement(`draws ${count} order number(s)`);

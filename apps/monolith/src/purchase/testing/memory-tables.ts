@@ -95,6 +95,7 @@ export const tables = {
   tickets: new Table<TicketRow>('tickets'),
   outbox: new Table<OutboxRow>('outbox'),
   delivered: new Table<{ readonly id: string }>('outbox_delivered'),
+  blacklist: new Table<{ readonly userId: string }>('blacklist'),
   cursors: new Table<{ readonly lastId: string }>('queue_event_cursors'),
 } as const;
 

@@ -67,8 +67,18 @@ export class RefundDesk {
     return rows.map(({ event }) => event);
   }
 
+  /** Who was told that a ticket they had been given is gone, and how many. */
+  async receiversTold({ orderId }: Pick<Ordered, 'orderId'>): Promise<[string, number][]> {
+    const messages = await this.office.outbox(orderId);
+    return messages.flatMap(({ body }) =>
+      body.payload?.received ? [[body.recipient, body.payload.received] as [string, number]] : [],
+    );
+  }
+
   async mails({ orderId }: Pick<Ordered, 'orderId'>): Promise<string[]> {
     const messages = await this.office.outbox(orderId);
-    return messages.filter(({ body }) => body.template === 'refund').map(({ body }) => body.payload.total_amount);
+    return messages
+      .filter(({ body }) => body.template === 'refund' && !body.payload.received)
+      .map(({ body }) => body.payload.total_amount);
   }
 }

@@ -22,6 +22,11 @@ export abstract class Tickets {
   abstract handOver(tx: Transaction, ticketId: string, to: { userId: string; holderName: string; from: string }): Promise<void>;
 }
 
+/** Fans who may not have tickets. */
+export abstract class Blacklist {
+  abstract has(tx: Transaction, userId: string): Promise<boolean>;
+}
+
 export abstract class FanLimits {
   abstract ofMatch(tx: Transaction, matchId: string): Promise<number>;
   /** The ticket counts for `to` and no longer for `from`; how many `to` had before. */

@@ -1,7 +1,8 @@
 import type { TransactionManager } from '#application/transaction-manager';
+import { blacklisted } from '#domain/blacklist/listed-fans';
 import { assertWithinLimit } from '#domain/purchase/ticket-limit';
 import { DomainError } from '#domain/shared/domain-error';
-import type { FanLimits, GivenTicket, Tickets } from './ports.ts';
+import type { Blacklist, FanLimits, GivenTicket, Tickets } from './ports.ts';
 
 export interface TransferTicketCommand {
   readonly ticketId: string;
@@ -16,12 +17,14 @@ export class TransferTicket {
     private readonly transactions: TransactionManager,
     private readonly tickets: Tickets,
     private readonly limits: FanLimits,
+    private readonly blacklist: Blacklist,
   ) {}
 
   async execute({ ticketId, userId, toUserId, holderName }: TransferTicketCommand): Promise<GivenTicket> {
     return this.transactions.run(async (tx) => {
       const ticket = await this.tickets.lock(tx, ticketId, userId);
       if (!ticket) throw new DomainError('NOT_FOUND', 'There is no such ticket.');
+      if (await this.blacklist.has(tx, toUserId)) throw blacklisted('This fan may not be given tickets.');
       if (ticket.status !== 'valid')
         throw new DomainError('INVALID_STATE', `This ticket was ${ticket.status}: it cannot be given on.`);
       if (toUserId === userId) throw new DomainError('INVALID_STATE', 'This ticket is yours already.');

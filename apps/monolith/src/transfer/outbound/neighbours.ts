@@ -1,8 +1,9 @@
 import type { Transaction } from '#application/transaction-manager';
+import type { BlacklistApi } from '../../blacklist/blacklist.api.ts';
 import type { CatalogApi } from '../../catalog/catalog.api.ts';
 import type { PurchaseApi } from '../../purchase/purchase.api.ts';
 import type { TicketingApi } from '../../ticketing/ticketing.api.ts';
-import { FanLimits, Tickets, type GivenTicket } from '../application/ports.ts';
+import { Blacklist, FanLimits, Tickets, type GivenTicket } from '../application/ports.ts';
 
 /** Tickets are ticketing's, how many a fan may have is the catalogue's, how many they have the purchase's. */
 export class NeighbourTickets extends Tickets {
@@ -31,5 +32,14 @@ export class NeighbourLimits extends FanLimits {
   }
   handOver(tx: Transaction, change: { matchId: string; from: string; to: string }): Promise<number> {
     return this.purchase.handOver(tx, change);
+  }
+}
+
+export class NeighbourBlacklist extends Blacklist {
+  constructor(private readonly blacklist: BlacklistApi) {
+    super();
+  }
+  async has(tx: Transaction, userId: string): Promise<boolean> {
+    return (await this.blacklist.listed(tx, [userId])).has(userId);
   }
 }

@@ -1,11 +1,13 @@
+import { blacklisted } from '#domain/blacklist/listed-fans';
 import { DomainError } from '#domain/shared/domain-error';
-import type { Place, Receipts, WaitingLines } from './ports.ts';
+import type { Blacklist, Place, Receipts, WaitingLines } from './ports.ts';
 
 /** Puts a fan into the line of a match, once, on however many devices. */
 export class JoinLine {
   constructor(
     private readonly lines: WaitingLines,
     private readonly receipts: Receipts,
+    private readonly blacklist: Blacklist,
   ) {}
 
   async execute(
@@ -13,7 +15,13 @@ export class JoinLine {
     receipt?: string,
   ): Promise<{ created: boolean; place: Place }> {
     const score = receipt === undefined ? undefined : await this.scoreOf(matchId, userId, receipt);
+    if (this.blacklist.has(userId) && (await this.lines.readQueue(matchId))) throw blacklisted();
     const outcome = await this.lines.join(matchId, userId, score);
+    // Listed while the join was on its way: whoever clears the lines may have passed this one before it arrived.
+    if (outcome.kind !== 'unknown' && this.blacklist.has(userId)) {
+      await this.lines.leave(matchId, userId);
+      throw blacklisted();
+    }
     switch (outcome.kind) {
       case 'created':
       case 'restored':

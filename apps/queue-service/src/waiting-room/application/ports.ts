@@ -117,6 +117,14 @@ export abstract class ConnectedPlaces {
   abstract sayGoodbye(matchId: string, pod: string): Promise<void>;
 }
 
+/** Fans who may not join, as the monolith wrote them down for us. */
+export abstract class Blacklist {
+  /** From memory: a moment behind. */
+  abstract has(userId: string): boolean;
+  /** Brings memory up to date; who is new on it. */
+  abstract look(): Promise<readonly string[]>;
+}
+
 /** The signed word that a fan stood at this place. */
 export abstract class Receipts {
   abstract sign(matchId: string, userId: string, score: string): string;

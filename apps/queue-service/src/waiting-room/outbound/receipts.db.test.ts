@@ -9,9 +9,10 @@ beforeAll(async () => (fixture = await lineFixture()));
 afterAll(() => fixture.close());
 
 const receipts = new SignedReceipts('s'.repeat(32));
+const noBlacklist = { has: () => false, look: () => Promise.resolve([]) };
 
 async function join(matchId: string, userId: string, receipt?: string) {
-  const { place, created } = await new JoinLine(fixture.lines, receipts).execute({ matchId, userId }, receipt);
+  const { place, created } = await new JoinLine(fixture.lines, receipts, noBlacklist).execute({ matchId, userId }, receipt);
   const position = place.state.kind === 'waiting' ? place.state.position : 0;
   return { created, position, receipt: place.score === null ? '' : receipts.sign(matchId, userId, place.score) };
 }

@@ -1,0 +1,32 @@
+import type { Ids } from '#application/ids';
+import type { TransactionManager } from '#application/transaction-manager';
+import { assertEndsLater } from '#domain/blacklist/listed-fans';
+import type { Blacklist, BlacklistNews, Listing } from './ports.ts';
+
+export interface ListFanCommand {
+  readonly userId: string;
+  readonly reason: string;
+  readonly until: Date | null;
+  readonly by: string;
+}
+
+/** Puts a fan on the list; who is on it already, anew: the last word counts, and all of them are kept. */
+export class ListFan {
+  constructor(
+    private readonly transactions: TransactionManager,
+    private readonly blacklist: Blacklist,
+    private readonly news: BlacklistNews,
+    private readonly ids: Ids,
+  ) {}
+
+  async execute({ userId, reason, until, by }: ListFanCommand): Promise<{ listing: Listing; isNew: boolean }> {
+    const listed = await this.transactions.run(async (tx) => {
+      const now = await this.blacklist.lock(tx);
+      assertEndsLater({ until, now });
+      const listing = { id: this.ids.next(), userId, reason, until, listedBy: by, listedAt: now };
+      return { listing, isNew: await this.blacklist.put(tx, listing) };
+    });
+    await this.news.tell();
+    return listed;
+  }
+}

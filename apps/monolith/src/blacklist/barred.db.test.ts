@@ -1,0 +1,184 @@
+import { randomUUID } from 'node:crypto';
+import { openBoxOffice, type BoxOffice, type OpenBoxOffice } from '../purchase/testing/box-office.ts';
+import { newKey, type TestAnswer } from '../testing/test-app.ts';
+import { ops, putOnSale, seated, type MatchOnSale } from '../testing/whole-monolith.ts';
+
+// What a listed fan cannot do, and which refusal comes first.
+
+let opened: OpenBoxOffice;
+let office: BoxOffice;
+let match: MatchOnSale;
+
+beforeAll(async () => {
+  opened = await openBoxOffice();
+  office = opened.office;
+  match = await putOnSale(office.monolith, { sectors: [seated('East A', 10, 10)] });
+});
+afterAll(() => opened.close());
+
+async function list(userId: string, forMs?: number): Promise<void> {
+  const until = forMs === undefined ? {} : { until: new Date(Date.now() + forMs).toISOString() };
+  const body = { user_id: userId, reason: 'Of the test', ...until };
+  expect((await office.monolith.call('POST', '/api/v1/ops/blacklist', { ...ops, body })).status).toBe(201);
+}
+const lift = (userId: string) => office.monolith.call('DELETE', `/api/v1/ops/blacklist/${userId}`, ops);
+const said = ({ status, json }: TestAnswer): string => (status < 300 ? String(status) : `${status} ${json.code}`);
+const REFUSED = '403 BLACKLISTED';
+
+describe('a hold', () => {
+  test('is refused at once, holds nothing, and is possible under the same key when the fan is off the list', async () => {
+    const [fan, key] = [randomUUID(), newKey()];
+    const seatIds = (await office.seatIds(match)).slice(0, 1);
+    await list(fan);
+    const refusal = await office.hold(match, { as: fan, seatIds, key });
+    expect(said(refusal)).toBe(REFUSED);
+    expect(JSON.stringify(refusal.json)).not.toContain('Of the test');
+    expect(await office.holderOf(seatIds[0]!)).toEqual({ status: 'available', reservation_id: null });
+    await lift(fan);
+    expect(said(await office.hold(match, { as: fan, seatIds, key }))).toBe('201');
+  });
+
+  test('is possible again when the time is up, without anybody doing anything', async () => {
+    const fan = randomUUID();
+    await list(fan, 400);
+    expect(said(await office.hold(match, { as: fan }))).toBe(REFUSED);
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    const held = await office.held(match, { as: fan });
+    expect(said(await office.checkOut(held))).toBe('201');
+  });
+
+  test.each<[string, string, (fan: string) => Promise<TestAnswer>]>([
+    ['the fields', '400 VALIDATION_FAILED', (fan) => office.hold(match, { as: fan, quantity: 21 })],
+    [
+      'a sector that does not exist',
+      '404 NOT_FOUND',
+      (fan) => office.hold({ id: match.id, sectors: [{ ...match.sectors[0]!, id: randomUUID() }] }, { as: fan }),
+    ],
+    ['the state of the sale', REFUSED, async (fan) => office.hold(await closed(), { as: fan })],
+    ['the window', REFUSED, async (fan) => office.hold(await putOnSale(office.monolith, { queue_required: true }), { as: fan })],
+    ['the limit', REFUSED, (fan) => office.hold(match, { as: fan, quantity: 5 })],
+    [
+      'seats that are taken',
+      REFUSED,
+      async (fan) => office.hold(match, { as: fan, seatIds: (await office.held(match)).seatIds }),
+    ],
+  ])('compared with %s: %s', async (_what, expected, hold) => {
+    const fan = randomUUID();
+    await list(fan);
+    expect(said(await hold(fan))).toBe(expected);
+  });
+
+  async function closed(): Promise<MatchOnSale> {
+    const over = await putOnSale(office.monolith, { sectors: [seated('East A', 1, 2)] });
+    await office.rows(`update matches set sale_status = 'closed' where id = $1`, [over.id]);
+    return over;
+  }
+});
+
+describe('a checkout', () => {
+  test('of a hold from before is refused, alone and among others, and makes no order', async () => {
+    const [listed, others] = [await office.held(match), await Promise.all([1, 2, 3].map(() => office.held(match)))];
+    await list(listed.userId);
+    expect(said(await office.checkOut(listed))).toBe(REFUSED);
+    const answers = await Promise.all([listed, ...others].map((held) => office.checkOut(held)));
+    expect(answers.map(said)).toEqual([REFUSED, '201', '201', '201']);
+    expect(await office.rows(`select 1 from orders where user_id = $1`, [listed.userId])).toEqual([]);
+    await lift(listed.userId);
+    expect(said(await office.checkOut(listed))).toBe('201');
+  });
+
+  test('that was made before is not answered again', async () => {
+    const ordered = await office.ordered(await office.held(match));
+    await list(ordered.held.userId);
+    expect(said(await office.checkOut(ordered.held))).toBe(REFUSED);
+  });
+
+  test('of another fan, or of a hold that is over: not found comes first, the list before the end', async () => {
+    const [foreign, over, fan] = [await office.held(match), await office.held(match), randomUUID()];
+    await list(fan);
+    await list(over.userId);
+    await office.lapse(over);
+    expect(said(await office.checkOut(foreign, { as: fan }))).toBe('404 NOT_FOUND');
+    expect(said(await office.checkOut(over))).toBe(REFUSED);
+  });
+
+  test('is not needed to give seats back', async () => {
+    const held = await office.held(match);
+    await list(held.userId);
+    const { status } = await office.monolith.call('DELETE', `/api/v1/reservations/${held.id}`, { as: held.userId });
+    expect([status, await office.reservation(held)]).toEqual([204, 'released']);
+  });
+});
+
+describe('a payment that was under way', () => {
+  test('goes back in full, the seats are for sale again, and there is no ticket; others in the same moment complete', async () => {
+    const [listed, other] = [await office.ordered(await office.held(match)), await office.ordered(await office.held(match))];
+    await list(listed.held.userId);
+    const settled = await Promise.all([listed, other].map((ordered) => office.settle(office.news(ordered))));
+    expect(settled).toEqual(['refunded', 'completed']);
+    const order = await office.order(listed);
+    expect([order.status, order.tickets, order.timeline.map(({ event }: { event: string }) => event)]).toEqual([
+      'refunded',
+      [],
+      ['created', 'payment_succeeded', 'blacklisted', 'refunded'],
+    ]);
+    expect(await office.holderOf(listed.held.seatIds[0]!)).toEqual({ status: 'available', reservation_id: null });
+    const refund = (await office.outbox(listed.orderId)).find(({ destination }) => destination === 'payments');
+    expect(refund?.body).toMatchObject({ kind: 'refund', amountCents: listed.held.total_cents });
+  });
+
+  test('told again after that, nothing happens, also when the fan is off the list', async () => {
+    const ordered = await office.ordered(await office.held(match));
+    await list(ordered.held.userId);
+    await office.settle(office.news(ordered));
+    await lift(ordered.held.userId);
+    expect(await office.settle(office.news(ordered))).toBe('noted');
+  });
+
+  test('tickets from before are still there', async () => {
+    const ordered = await office.ordered(await office.held(match));
+    await office.settle(office.news(ordered));
+    await list(ordered.held.userId);
+    expect((await office.order(ordered)).tickets).toMatchObject([{ status: 'valid' }]);
+  });
+});
+
+describe('a transfer', () => {
+  async function ticket(): Promise<{ id: string; fan: string }> {
+    const ordered = await office.ordered(await office.held(match));
+    await office.settle(office.news(ordered));
+    return { id: (await office.order(ordered)).tickets[0].id, fan: ordered.held.userId };
+  }
+  const transfer = ({ id, fan }: { id: string; fan: string }, to: string, more: { key?: string } = {}) =>
+    office.monolith.call('POST', `/api/v1/tickets/${id}/transfer`, {
+      as: fan,
+      body: { to_user_id: to, holder_name: 'Barbara Barić' },
+      ...more,
+    });
+
+  test('to a listed fan is refused and the ticket stays; off the list it goes under the same key', async () => {
+    const [given, receiver, key] = [await ticket(), randomUUID(), newKey()];
+    await list(receiver);
+    expect(said(await transfer(given, receiver, { key }))).toBe(REFUSED);
+    const mine = await office.monolith.call('GET', `/api/v1/tickets/${given.id}`, { as: given.fan });
+    expect(mine.json.status).toBe('valid');
+    await lift(receiver);
+    expect(said(await transfer(given, receiver, { key }))).toBe('200');
+  });
+
+  test('not found comes first; the list before the state of the ticket and the limit', async () => {
+    const [given, receiver] = [await ticket(), randomUUID()];
+    await list(receiver);
+    await office.rows(`update tickets set status = 'used' where id = $1`, [given.id]);
+    expect(said(await transfer({ ...given, fan: randomUUID() }, receiver))).toBe('404 NOT_FOUND');
+    expect(said(await transfer(given, receiver))).toBe(REFUSED);
+    await lift(receiver);
+    expect(said(await transfer(given, receiver))).toBe('409 INVALID_STATE');
+  });
+
+  test('from a listed fan to another is theirs to make: a ticket less with somebody who may have none', async () => {
+    const given = await ticket();
+    await list(given.fan);
+    expect(said(await transfer(given, randomUUID()))).toBe('200');
+  });
+});

@@ -1,0 +1,94 @@
+import { Caller, type CallerIdentity } from '#platform/http/caller';
+import { Endpoint } from '#platform/http/endpoint';
+import { decodeCursor, page, pageQuery } from '#platform/http/paging';
+import { givenId } from '#platform/http/text-fields';
+import { Answers } from '#platform/idempotency/answers';
+import type { Logger } from '#platform/logging/logger';
+import { Body, Controller, Delete, Get, Inject, Param, Post, Query, Res } from '@nestjs/common';
+import { ApiCreatedResponse, ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import type { FastifyReply } from 'fastify';
+import type { z } from 'zod';
+import { LOGGER } from '../../tokens.ts';
+import { LiftListing } from '../application/lift-listing.ts';
+import { ListFan } from '../application/list-fan.ts';
+import { Blacklist } from '../application/ports.ts';
+import {
+  historyAnswer,
+  historyView,
+  listFanRequest,
+  listingAnswer,
+  listingListAnswer,
+  listingView,
+} from './blacklist.schemas.ts';
+
+const LIST = `From now on the fan can neither join a line, hold, check out nor be given a ticket (403 \`BLACKLISTED\`); who stands in a
+line or has a turn loses it within a second. Holds end by themselves; a payment that is under way goes back in full. Tickets bought
+before are the fan's: refund them if they must not be used. 200 for a fan who was listed already: reason and \`until\` are replaced.`;
+
+@ApiTags('operations')
+@Controller('api/v1/ops/blacklist')
+export class BlacklistController {
+  constructor(
+    private readonly blacklist: Blacklist,
+    private readonly listFan: ListFan,
+    private readonly liftListing: LiftListing,
+    private readonly answers: Answers,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {}
+
+  @Get()
+  @Endpoint({ access: 'ops' })
+  @ApiOperation({ summary: 'Who is on the blacklist, newest first' })
+  @ApiOkResponse({ standardSchema: listingListAnswer })
+  async list(@Query({ schema: pageQuery }) query: z.output<typeof pageQuery>): Promise<z.infer<typeof listingListAnswer>> {
+    const listings = await this.blacklist.list({ before: decodeCursor(query.cursor), limit: query.limit + 1 });
+    return page(listings, query.limit, listingView, ({ id }) => id);
+  }
+
+  @Get(':user_id')
+  @Endpoint({ access: 'ops' })
+  @ApiOperation({ summary: 'Whether a fan is listed, and who did what about it when' })
+  @ApiOkResponse({ standardSchema: historyAnswer })
+  async one(@Param('user_id', { schema: givenId }) userId: string): Promise<z.infer<typeof historyAnswer>> {
+    return historyView(userId, await this.blacklist.find(userId));
+  }
+
+  @Post()
+  @Endpoint({ access: 'ops' })
+  @ApiOperation({ summary: 'Put a fan on the blacklist', description: LIST })
+  @ApiCreatedResponse({ standardSchema: listingAnswer })
+  @ApiOkResponse({ standardSchema: listingAnswer, description: 'Was listed already' })
+  put(
+    @Caller() { userId: operator }: CallerIdentity,
+    @Body({ schema: listFanRequest }) body: z.output<typeof listFanRequest>,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    const { user_id: userId, reason } = body;
+    return this.answers.give(
+      reply,
+      async () => {
+        const until = body.until ? new Date(body.until) : null;
+        const listed = await this.listFan.execute({ userId, reason, until, by: operator });
+        this.logger.info({ user_id: userId, reason, until, operator }, 'put on the blacklist');
+        return listed;
+      },
+      ({ listing, isNew }) => ({
+        status: isNew ? 201 : 200,
+        ...(isNew ? { location: `/api/v1/ops/blacklist/${userId}` } : {}),
+        body: listingView(listing),
+      }),
+    );
+  }
+
+  @Delete(':user_id')
+  @Endpoint({ access: 'ops', status: 204, body: 'none' })
+  @ApiOperation({ summary: 'Take a fan off the blacklist; also who is not on it' })
+  @ApiNoContentResponse()
+  async lift(
+    @Caller() { userId: operator }: CallerIdentity,
+    @Param('user_id', { schema: givenId }) userId: string,
+  ): Promise<void> {
+    const wasListed = await this.liftListing.execute({ userId, by: operator });
+    if (wasListed) this.logger.info({ user_id: userId, operator }, 'taken off the blacklist');
+  }
+}

@@ -1,0 +1,106 @@
+import type { Transaction } from '#application/transaction-manager';
+import type { ListedFan } from '#domain/blacklist/listed-fans';
+import { inside } from '#platform/postgres/transaction';
+import type { DataSource } from 'typeorm';
+import { Blacklist, type Listing, type ListingChange } from '../application/ports.ts';
+
+/** On the database's clock, as every hour that decides something. */
+const IN_FORCE = '(until is null or until > clock_timestamp())';
+
+const COLUMNS = `entry_id as id, user_id as "userId", reason, until, listed_by as "listedBy", listed_at as "listedAt"`;
+
+/** Nobody else writes meanwhile; who only asks is not kept waiting. Before the first look, so that it sees what came before. */
+const LOCK = 'lock table blacklist in share row exclusive mode';
+
+const PUT = `
+  with before as (
+    select user_id from blacklist where user_id = $2 and ${IN_FORCE}
+  ), noted as (
+    insert into blacklist_changes (user_id, action, reason, until, by, at) values ($2, 'list', $3, $4, $5, $6)
+  ), put as (
+    insert into blacklist (entry_id, user_id, reason, until, listed_by, listed_at) values ($1, $2, $3, $4, $5, $6)
+    on conflict (user_id) do update set entry_id = excluded.entry_id, reason = excluded.reason, until = excluded.until,
+      listed_by = excluded.listed_by, listed_at = excluded.listed_at
+  ) select not exists (select 1 from before) as "isNew"`;
+
+const LIFT = `
+  with gone as (
+    delete from blacklist where user_id = $1 returning ${IN_FORCE} as in_force
+  ), noted as (
+    insert into blacklist_changes (user_id, action, by, at) select $1, 'lift', $2, $3 from gone where in_force
+  ) select 1 from gone where in_force`;
+
+/** One statement, so one moment: the entries are those of the revision. */
+const ALL = `
+  select (select coalesce(max(id), 0) from blacklist_changes) as revision,
+         coalesce((select json_agg(json_build_object(
+           'userId', user_id, 'restMs', extract(epoch from until - clock_timestamp()) * 1000, 'untilMs', floor(extract(epoch from until) * 1000)
+         )) from blacklist where ${IN_FORCE}), '[]') as fans`;
+
+/** The whole list, as a process keeps it in mind. */
+export interface WholeBlacklist {
+  readonly revision: string;
+  readonly fans: readonly (ListedFan & { readonly untilMs: number | null })[];
+}
+
+export class PostgresBlacklist extends Blacklist {
+  constructor(private readonly dataSource: DataSource) {
+    super();
+  }
+
+  async lock(tx: Transaction): Promise<Date> {
+    await inside(tx).rows(LOCK);
+    const [row] = await inside(tx).rows<{ now: Date }>(`select date_trunc('milliseconds', clock_timestamp()) as now`);
+    if (!row) throw new Error('the database told no time');
+    return row.now;
+  }
+
+  async put(tx: Transaction, { id, userId, reason, until, listedBy, listedAt }: Listing): Promise<boolean> {
+    const rows = await inside(tx).rows<{ isNew: boolean }>(PUT, [id, userId, reason, until, listedBy, listedAt]);
+    return rows[0]?.isNew ?? false;
+  }
+
+  async lift(tx: Transaction, { userId, by, at }: { userId: string; by: string; at: Date }): Promise<boolean> {
+    return (await inside(tx).rows(LIFT, [userId, by, at])).length > 0;
+  }
+
+  async find(userId: string): Promise<{ listing: Listing | undefined; changes: readonly ListingChange[] }> {
+    const [[listing], changes] = await Promise.all([
+      this.dataSource.query<Listing[]>(`select ${COLUMNS} from blacklist where user_id = $1 and ${IN_FORCE}`, [userId]),
+      this.dataSource.query<ListingChange[]>(
+        `select action, reason, until, by, at from blacklist_changes where user_id = $1 order by id desc limit 100`,
+        [userId],
+      ),
+    ]);
+    return { listing, changes };
+  }
+
+  list({ before, limit }: { before: string | undefined; limit: number }): Promise<readonly Listing[]> {
+    return this.dataSource.query<Listing[]>(
+      `select ${COLUMNS} from blacklist where ${IN_FORCE} and ($1::uuid is null or entry_id < $1) order by entry_id desc limit $2`,
+      [before ?? null, limit],
+    );
+  }
+
+  async listed(tx: Transaction, userIds: readonly string[]): Promise<ReadonlySet<string>> {
+    if (userIds.length === 0) return new Set();
+    const rows = await inside(tx).rows<{ user_id: string }>(
+      `select user_id from blacklist where user_id = any($1::uuid[]) and ${IN_FORCE}`,
+      [userIds],
+    );
+    return new Set(rows.map(({ user_id }) => user_id));
+  }
+
+  /** Grows with every change. */
+  async revision(): Promise<string> {
+    const [row] = await this.dataSource.query<{ revision: string }[]>(
+      'select coalesce(max(id), 0) as revision from blacklist_changes',
+    );
+    return row?.revision ?? '0';
+  }
+
+  async all(): Promise<WholeBlacklist> {
+    const [whole] = await this.dataSource.query<WholeBlacklist[]>(ALL);
+    return whole ?? { revision: '0', fans: [] };
+  }
+}

@@ -1,0 +1,40 @@
+import { BLACKLIST_REVISION, queueKeys } from '#contracts/queue-keys';
+import { ListedFans } from '#domain/blacklist/listed-fans';
+import type { RedisConnection } from '#platform/redis/redis-connection';
+import { Blacklist } from '../application/ports.ts';
+
+/**
+ * The monolith's list, in the memory of this pod: a join asks it without a word to Redis, where the list is in another slot than
+ * the line. When Redis has lost it, what is known stays known until the monolith has written it again, a second or two later.
+ */
+export class RedisBlacklist extends Blacklist {
+  private readonly fans = new ListedFans();
+  private revision: string | null = null;
+
+  constructor(
+    private readonly redis: RedisConnection,
+    private readonly nowMs: () => number,
+  ) {
+    super();
+  }
+
+  has(userId: string): boolean {
+    return this.fans.has(userId, this.nowMs());
+  }
+
+  async look(): Promise<readonly string[]> {
+    const revision = await this.redis.hget(queueKeys.blacklist, BLACKLIST_REVISION);
+    if (revision === this.revision) return [];
+    const [startedAtMs, [seconds, micros]] = [this.nowMs(), await this.redis.time()];
+    const redisNowMs = Number(seconds) * 1000 + Number(micros) / 1000;
+    const { [BLACKLIST_REVISION]: read, ...entries } = await this.redis.hgetall(queueKeys.blacklist);
+    // Lost: what was known stands.
+    if (read === undefined) return [];
+    const listed = Object.entries(entries).map(([userId, untilMs]) => ({
+      userId,
+      restMs: untilMs === '' ? null : Number(untilMs) - redisNowMs,
+    }));
+    this.revision = read;
+    return this.fans.replace(listed, startedAtMs);
+  }
+}

@@ -1,0 +1,79 @@
+import { useState } from 'react';
+import { asProblem, type Problem } from '../api/problem.ts';
+import { useTribina } from '../api/tribina-context.ts';
+import type { OpsOrder } from '../api/types.ts';
+import { useLanguage } from '../text/language.tsx';
+import { ConfirmButton } from './confirm-button.tsx';
+import { Notice, ProblemNotice } from './notice.tsx';
+
+/** What mails call a ticket by, too: the end of its id. */
+const shortId = (ticketId: string) => ticketId.replaceAll('-', '').slice(-8).toUpperCase();
+
+export function OpsOrderCard({ order, onChange }: { order: OpsOrder; onChange: () => void }) {
+  const { texts, format } = useLanguage();
+  const { tribina } = useTribina();
+  const [busy, setBusy] = useState(false);
+  const [problem, setProblem] = useState<Problem>();
+  const [givenBack, setGivenBack] = useState<number>();
+  const valid = order.tickets.filter(({ status }) => status === 'valid');
+
+  const refund = async (ticketIds?: string[]) => {
+    setBusy(true);
+    setProblem(undefined);
+    try {
+      const { refund: done } = await tribina.opsRefund(order.id, ticketIds);
+      setGivenBack(done.amount_cents);
+      onChange();
+    } catch (caught) {
+      setProblem(asProblem(caught));
+    } finally {
+      setBusy(false);
+    }
+  };
+
+  const money = (cents: number) => format.money(cents, order.currency);
+  return (
+    <li className="ops-order" data-testid="ops-order">
+      <p>
+        <strong>{order.number}</strong> · {order.email} · {money(order.total_cents)} · {texts.order.statuses[order.status]}
+      </p>
+      {problem && <ProblemNotice problem={problem} />}
+      {givenBack !== undefined && (
+        <Notice tone="good" testId="ops-refunded">
+          {texts.ops.refund.done(money(givenBack))}
+        </Notice>
+      )}
+      <ul className="ops-tickets">
+        {order.tickets.map(({ id, status }) => (
+          <li key={id}>
+            <span>
+              {texts.ops.refund.ticket(shortId(id))} · {texts.tickets.statuses[status]}
+            </span>
+            {status === 'valid' && valid.length > 1 && (
+              <ConfirmButton
+                label={texts.ops.refund.one}
+                question={texts.ops.refund.oneSure(shortId(id))}
+                yes={texts.ops.refund.yes}
+                no={texts.ops.cancel}
+                disabled={busy}
+                onConfirm={() => void refund([id])}
+                testId="ops-refund-one"
+              />
+            )}
+          </li>
+        ))}
+      </ul>
+      {order.status === 'completed' && valid.length > 0 && (
+        <ConfirmButton
+          label={texts.ops.refund.all}
+          question={texts.ops.refund.allSure(order.number)}
+          yes={texts.ops.refund.yes}
+          no={texts.ops.cancel}
+          disabled={busy}
+          onConfirm={() => void refund()}
+          testId="ops-refund"
+        />
+      )}
+    </li>
+  );
+}

@@ -1,0 +1,61 @@
+import { lines, type MailDocument } from './mail-document.ts';
+import { say, ticketCountText, type MailLocale } from './mail-words.ts';
+
+export interface Refund {
+  readonly order_id: string;
+  readonly match_name: string;
+  readonly total_amount: string;
+  /** Tickets the reader had been given: the money goes to who paid. */
+  readonly received?: number | undefined;
+  readonly locale: MailLocale;
+}
+
+/** To who was given tickets that are no more. Order and money are nobody's business but the buyer's. */
+function receivedRefund({ locale, match_name }: Refund, received: number): MailDocument {
+  const tickets = ticketCountText(received, locale);
+  if (locale === 'hr') {
+    return {
+      locale,
+      subject: say`Poništeno: ${tickets} za ${match_name}`,
+      blocks: [
+        lines(say`Organizator je poništio ono što ste dobili za ${match_name}: ${tickets}. Kod više ne otvara ulaz.`),
+        lines('Novac se vraća osobi koja je platila.'),
+      ],
+    };
+  }
+  return {
+    locale,
+    subject: say`No longer valid: ${tickets} for ${match_name}`,
+    blocks: [
+      lines(say`The organiser has refunded what you were given for ${match_name}: ${tickets}. The code opens no gate any more.`),
+      lines('The money goes back to the person who paid.'),
+    ],
+  };
+}
+
+/** To who paid. */
+export function refund(order: Refund): MailDocument {
+  if (order.received !== undefined) return receivedRefund(order, order.received);
+  const { locale, total_amount, order_id, match_name } = order;
+  if (locale === 'hr') {
+    return {
+      locale,
+      subject: say`Povrat novca za narudžbu ${order_id}`,
+      blocks: [
+        lines(say`Vratili smo vam ${total_amount} za narudžbu ${order_id} (${match_name}).`),
+        lines('Novac dolazi na karticu kojom je plaćeno; kada, ovisi o vašoj banci.', 'Vraćene ulaznice više ne vrijede.'),
+      ],
+    };
+  }
+  return {
+    locale,
+    subject: say`Refund for order ${order_id}`,
+    blocks: [
+      lines(say`We have refunded ${total_amount} for order ${order_id} (${match_name}).`),
+      lines(
+        'The money goes back to the card you paid with; how soon depends on your bank.',
+        'The refunded tickets are no longer valid.',
+      ),
+    ],
+  };
+}
