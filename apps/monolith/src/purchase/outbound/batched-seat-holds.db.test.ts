@@ -112,6 +112,23 @@ test('three processes and 120 fans want 50 seats: all are sold, none twice, nobo
   for (const outcome of outcomes) expect(['taken', 'none', 'lost']).toContain(outcome.kind);
 });
 
+test('in a rush at both lanes of a process a fan gets no more than the limit, and seats that many name have one owner', async () => {
+  const holds = process();
+  const fans = Array.from({ length: 12 }, () => randomUUID());
+  const named = await dataSource.query<{ id: string }[]>(`select id from seats where sector_id = $1 order by rank limit 2`, [
+    sector.id,
+  ]);
+  const seatIds = named.map(({ id }) => id);
+  const outcomes = await Promise.allSettled([
+    ...fans.flatMap((fan) => [1, 2, 3].map(() => wish(holds, 2, fan))),
+    ...Array.from({ length: 40 }, () => holds.take({ matchId, userId: randomUUID(), sessionToken: undefined, sector, seatIds })),
+  ]);
+  const reservations = taken(outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? outcome.value : [])));
+  const seats = reservations.flatMap((reservation) => reservation.seats.map(({ seatId }) => seatId));
+  expect([new Set(seats).size, await seatsHeld()]).toEqual([seats.length, seats.length]);
+  for (const fan of fans) expect(reservations.filter(({ userId }) => userId === fan)).toHaveLength(2);
+});
+
 test('a wish that breaks a rule fails alone', async () => {
   const holds = process();
   const greedy = randomUUID();

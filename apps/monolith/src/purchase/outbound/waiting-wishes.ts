@@ -45,9 +45,9 @@ export class WaitingWishes {
       const one = this.waiting.shift();
       if (!one) break;
       const isHeldUp =
-        this.fans.has(fanOf(one)) || ('seatIds' in one.wish && one.picture.proposedAmong(one.wish.seatIds).length > 0);
+        this.fans.has(one.wish.userId) || ('seatIds' in one.wish && one.picture.proposedAmong(one.wish.seatIds).length > 0);
       (isHeldUp ? later : taken).push(one);
-      if (!isHeldUp) this.fans.add(fanOf(one));
+      if (!isHeldUp) this.fans.add(one.wish.userId);
     }
     this.waiting.unshift(...later);
     this.beingDecided += taken.length;
@@ -57,10 +57,6 @@ export class WaitingWishes {
   /** They were decided, or have come back to wait. */
   done(taken: readonly WaitingWish[]): void {
     this.beingDecided -= taken.length;
-    for (const one of taken) this.fans.delete(fanOf(one));
+    for (const one of taken) this.fans.delete(one.wish.userId);
   }
-}
-
-function fanOf({ wish }: WaitingWish): string {
-  return `${wish.matchId} ${wish.userId}`;
 }
