@@ -7,6 +7,8 @@ create table outbox (
   event        text not null,
   aggregate_id text,
   body         jsonb not null,
+  -- messages that differ in their `job_id` and their `range` only: the relay may hand over many of them as one
+  series       uuid,
   created_at   timestamptz not null default now(),
   available_at timestamptz not null default now(),
   attempts     integer not null default 0,
@@ -15,6 +17,8 @@ create table outbox (
 );
 -- The relay's way in: what is due, oldest first, without what has been parked.
 create index outbox_due on outbox (destination, seq) where parked_at is null;
+-- Only a broadcast's rows are in it.
+create index outbox_series on outbox (destination, seq) where parked_at is null and series is not null;
 -- "Is there an earlier message of the same aggregate?" is asked for every row that is about to leave.
 create index outbox_aggregate on outbox (aggregate_id, seq) where parked_at is null and aggregate_id is not null;
 

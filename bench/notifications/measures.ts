@@ -176,10 +176,11 @@ export async function sendsInASecond(ground: Ground, count: number): Promise<num
   return mostInOneSecond(provider.times);
 }
 
+/** As the monolith writes them: the ranges of a broadcast are a series. */
 async function writeOutbox(ground: Ground, destination: string, bodies: readonly (EmailJob | BroadcastJob)[]): Promise<void> {
   await ground.database.query(
-    `insert into outbox (id, destination, event, body)
-     select (body->>'job_id')::uuid, $2, 'bench', body from jsonb_array_elements($1::jsonb) body`,
+    `insert into outbox (id, destination, event, series, body)
+     select (body->>'job_id')::uuid, $2, 'bench', (body->>'broadcast_id')::uuid, body from jsonb_array_elements($1::jsonb) body`,
     [JSON.stringify(bodies), destination],
   );
 }
@@ -213,17 +214,33 @@ export async function outboxDrain(ground: Ground, count: number): Promise<{ ours
   return { ours: count / seconds, bare: count / alone };
 }
 
+const RANGES_OF_A_BROADCAST = 200;
+
+/** Broadcasts to 100,000 devices each; nobody has written the devices down. */
+function broadcastRows(count: number): BroadcastJob[] {
+  let broadcast = newId();
+  return Array.from({ length: count }, (_, n) => {
+    if (n % RANGES_OF_A_BROADCAST === 0) broadcast = newId();
+    return rangeJob(broadcast, (n % RANGES_OF_A_BROADCAST) * 500);
+  });
+}
+
 /**
- * Rows a second: rows that stand for 500 recipients each, drained into jobs; the same rows deleted and nothing more; and the
- * same jobs added by BullMQ alone, which no relay that makes a job of a row can beat.
+ * Rows a second, each row 500 recipients of a broadcast to 100,000: `ours` out of the outbox into Redis, in bundles; `deleted`
+ * the same rows deleted and nothing more; `added` the same jobs by BullMQ alone, which no relay that makes a job of a row can
+ * beat; `queued` until each row's own job stands in its queue, which is the relay and then a worker that unpacks the bundles.
  */
-export async function broadcastDrain(ground: Ground, count: number): Promise<{ ours: number; deleted: number; added: number }> {
+export async function broadcastDrain(
+  ground: Ground,
+  count: number,
+): Promise<{ ours: number; deleted: number; added: number; queued: number }> {
   await ground.clean();
-  const bodies = Array.from({ length: count }, (_, n) => rangeJob(newId(), n * 500));
+  const bodies = broadcastRows(count);
   await writeOutbox(ground, 'push', bodies);
   const destination = new BullmqDestination('push', ground.connection);
   const seconds = await drain(ground, destination);
   await destination.close();
+  const queued = count / (seconds + (await unpackAll(ground, count)));
   await ground.clean();
   await writeOutbox(ground, 'push', bodies);
   const deleting = await secondsOf(async () => {
@@ -237,7 +254,39 @@ export async function broadcastDrain(ground: Ground, count: number): Promise<{ o
   const adding = await secondsOf(async () => {
     for (let from = 0; from < count; from += 1000) await addRanges(ground, bodies.slice(from, from + 1000));
   });
-  return { ours: count / seconds, deleted: count / deleting, added: count / adding };
+  return { ours: count / seconds, deleted: count / deleting, added: count / adding, queued };
+}
+
+/** A worker takes the bundles out of the queue and puts their jobs in. Seconds until all stand there, or are done already. */
+async function unpackAll(ground: Ground, count: number): Promise<number> {
+  const queue = ground.queue('push');
+  const bundles = await queue.getJobCountByTypes('waiting');
+  const worker = await ground.worker({ pushes: new NoPushes(), pushesAtOnce: 6 });
+  const seconds = await secondsOf(async () => {
+    worker.start();
+    while ((await queue.getJobCountByTypes('waiting', 'active', 'completed')) < count + bundles)
+      await new Promise((resolve) => setTimeout(resolve, 2));
+  });
+  await worker.close();
+  return seconds;
+}
+
+/** A broadcast to so many devices, from its rows in the outbox to a provider that does nothing. Milliseconds until the last one. */
+export async function broadcastDelivered(ground: Ground, devices: number): Promise<number> {
+  await ground.clean();
+  await writeOutbox(ground, 'push', await writeBroadcast(ground, devices));
+  const provider = new NoPushes();
+  const worker = await ground.worker({ pushes: provider, callsAtOnce: 500, pushesAtOnce: 6 });
+  const all = provider.reaching(devices);
+  worker.start();
+  const destination = new BullmqDestination('push', ground.connection);
+  const seconds = await secondsOf(async () => {
+    await drain(ground, destination);
+    await all;
+  });
+  await worker.close();
+  await destination.close();
+  return 1000 * seconds;
 }
 
 export const p99 = (latencies: readonly number[]): number => quantile(latencies, 0.99);

@@ -11,6 +11,11 @@ export interface OutboxMessage {
   /** Messages of one aggregate leave in the order they were written; without one, in any order. */
   readonly aggregateId?: string;
   readonly body: unknown;
+  /**
+   * Messages of one series have no aggregate and the same body but for `job_id` (their id) and `range`, so that very many of
+   * them can be handed over as one.
+   */
+  readonly series?: string;
   /** It stays here for so long before it leaves. */
   readonly afterSeconds?: number;
 }

@@ -36,9 +36,17 @@ export interface Announced {
   readonly jobs: number;
 }
 
+/** One device of an announcement: jobs carry ranges of ordinals. */
+export interface AnnouncedDevice {
+  readonly broadcastId: string;
+  readonly ordinal: number;
+}
+
 export abstract class Announcements {
   /** Asked before the transaction: at SERIALIZABLE a hundred thousand rows are more than PostgreSQL can watch. */
   abstract devicesOf(userIds: readonly string[]): Promise<DevicesByLocale>;
   /** In the transaction of what is announced. Who has no device hears nothing; how far it has come, the worker's metrics tell. */
   abstract announce(tx: Transaction, announcement: Announcement): Promise<Announced>;
+  /** The fan's devices in the announcements of the last 30 days, for operators who look for what became of one. */
+  abstract devicesIn(userId: string): Promise<readonly AnnouncedDevice[]>;
 }

@@ -1,15 +1,17 @@
 import { Jobs } from '#application/jobs';
 import { TransactionManager } from '#application/transaction-manager';
-import { emailJob, JOBS_PREFIX, type EmailJob } from '#contracts/queue-jobs';
+import { broadcastBundle, emailJob, JOBS_PREFIX, type EmailJob } from '#contracts/queue-jobs';
 import { newId } from '#platform/ids';
 import { notificationJobOptions } from '#platform/jobs/job-policy';
 import { QueueConsumer } from '#platform/jobs/queue-consumer';
+import { QueuedJobs } from '#platform/jobs/queued-jobs';
 import { createLogger } from '#platform/logging/logger';
 import { createTestDatabase, createTestRedis, type TestDatabase, type TestRedis } from '#testing/test-database';
 import { Queue } from 'bullmq';
 import { Redis } from 'ioredis';
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { Announcements } from '../fans/fans.api.ts';
 import { OutboxRelays } from '../relay/outbox-relays.ts';
 import { newKey, type TestAnswer } from '../testing/test-app.ts';
 import { openMonolith, ops, type WholeMonolith } from '../testing/whole-monolith.ts';
@@ -221,6 +223,39 @@ test('dropped, a mail and a general job are gone, and who dropped them is writte
   ]);
   // Or the copy would put the mail back.
   expect(await monolith.dataSource.query('select 1 from queued_jobs')).toEqual([]);
+});
+
+test('a broadcast is found by a fan it goes to, as a bundle and as the job of their range, and counted as the jobs it is', async () => {
+  const { dataSource } = monolith;
+  await dataSource.query('truncate queued_jobs');
+  const [fan, stranger] = [newId(), newId()];
+  await dataSource.query(
+    `insert into devices (user_id, device_id, fcm_token) values ($1, 'phone', 'token-700'), ($2, 'phone', 'another')`,
+    [fan, stranger],
+  );
+  const announcement = {
+    template: 'match_changed',
+    event: 'match.changed',
+    devices: { hr: Array.from({ length: 2400 }, (_, n) => `token-${n}`), en: [] },
+    texts: { hr: { title: 'Promjena', body: 'Novi termin' }, en: { title: 'Change', body: 'New date' } },
+    data: {},
+  } as const;
+  await monolith.get(TransactionManager).run((tx) => monolith.get(Announcements).announce(tx, announcement));
+  const relay = monolith.get(OutboxRelays).relays.find(({ destination }) => destination.name === 'push');
+  expect(await relay?.runOnce()).toBe(5);
+  const pushes = new Queue('push', { connection, prefix: JOBS_PREFIX });
+  const [bundle] = await pushes.getJobs(['waiting']);
+  expect([await ids(`?q=${fan}`), await ids(`?q=${stranger}`)]).toEqual([[bundle?.id], []]);
+  const inPush = async () => (await monolith.get(JobsApi).counts()).find(({ queue }) => queue === 'push')?.waiting;
+  expect(await inPush()).toBe(5);
+  const worker = new QueuedJobs(dataSource, connection as never, createLogger({ service: 'test', level: 'silent' }));
+  await worker.unpack('push', broadcastBundle.parse(bundle?.data));
+  await bundle?.remove();
+  await worker.close();
+  const [found, ...more] = await ids(`?q=${fan}`);
+  expect([(await pushes.getJob(found ?? ''))?.data, more]).toMatchObject([{ range: { from: 500, to: 1000 } }, []]);
+  expect([await ids(`?q=${stranger}`), await inPush()]).toEqual([[], 5]);
+  await pushes.close();
 });
 
 test('the metrics tell what is to be done, since when, and what was set aside', async () => {

@@ -10,6 +10,7 @@ import { observeJobs } from '#platform/jobs/job-metrics';
 import { postgresTransport, redisTransport, type JobTransport } from '#platform/jobs/job-transport';
 import { JobsDestination } from '#platform/jobs/jobs-destination';
 import { NotificationQueues } from '#platform/jobs/notification-queues';
+import { jobsInBundles } from '#platform/jobs/queued-jobs';
 import type { Logger } from '#platform/logging/logger';
 import type { Destination } from '#platform/outbox/destination';
 import { alertWays } from '#platform/config/settings';
@@ -20,6 +21,8 @@ import { useCase } from '#platform/use-case';
 import { Inject, Module, type OnApplicationShutdown } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import type { MonolithConfig } from '../config.ts';
+import { Announcements } from '../fans/fans.api.ts';
+import { FansModule } from '../fans/fans.module.ts';
 import { NewsJobKinds, NewsModule } from '../news/news.module.ts';
 import { PurchaseJobKinds, PurchaseModule } from '../purchase/purchase.module.ts';
 import { CONFIG, LOGGER, LOOPS, REDIS } from '../tokens.ts';
@@ -57,7 +60,7 @@ export abstract class JobDestinations {
 
 /** General background jobs, and the console over every queue. */
 @Module({
-  imports: [NewsModule, PurchaseModule],
+  imports: [FansModule, NewsModule, PurchaseModule],
   controllers: [JobsController],
   providers: [
     {
@@ -68,8 +71,12 @@ export abstract class JobDestinations {
     },
     {
       provide: NotificationQueues,
-      useFactory: ({ REDIS_URL }: MonolithConfig) => new NotificationQueues(REDIS_URL),
-      inject: [CONFIG],
+      useFactory: ({ REDIS_URL }: MonolithConfig, dataSource: DataSource, announcements: Announcements) =>
+        new NotificationQueues(REDIS_URL, {
+          inBundles: (queue) => jobsInBundles(dataSource, [queue]),
+          devicesOf: (userId) => announcements.devicesIn(userId),
+        }),
+      inject: [CONFIG, DataSource, Announcements],
     },
     {
       provide: JobLedger,

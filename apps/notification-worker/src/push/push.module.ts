@@ -43,7 +43,12 @@ export class PushModule {
     return {
       module: PushModule,
       providers: [
-        { provide: QueueSizes, useFactory: () => new QueueSizes(redis, JOBS_PREFIX, ['push', 'push-priority']) },
+        {
+          provide: QueueSizes,
+          inject: [QueuedJobs],
+          useFactory: (jobs: QueuedJobs) =>
+            new QueueSizes(redis, JOBS_PREFIX, ['push', 'push-priority'], () => jobs.inBundles(['push', 'push-priority'])),
+        },
         { provide: OldestUnsent, useFactory: () => new OldestUnsent(redis, JOBS_PREFIX, ['push', 'push-priority']) },
         {
           provide: PushMetrics,

@@ -93,6 +93,9 @@ export async function bareWorker(options: BareOptions): Promise<BareWorker> {
   };
   const clock = { now: () => new Date() };
   const sizes = new QueueSizes(redis, JOBS_PREFIX, ['email']);
+  const pushSizes = new QueueSizes(redis, JOBS_PREFIX, ['push', 'push-priority'], () =>
+    jobs.inBundles(['push', 'push-priority']),
+  );
   const oldest = new OldestUnsent(redis, JOBS_PREFIX, ['email']);
   const processors: (EmailProcessor | PushProcessor)[] = [];
   if (options.mails) {
@@ -105,7 +108,7 @@ export async function bareWorker(options: BareOptions): Promise<BareWorker> {
   if (options.pushes) {
     const ledger = new PushLedger(transactions, new PostgresOutbox(), { lockMs, marks, possibleDuplicates });
     const sendPush = new SendPush(new ProvidedPushes(options.pushes, ledger, gate, options.callsAtOnce), clock);
-    const metrics = new PushMetrics(registry, sizes, oldest);
+    const metrics = new PushMetrics(registry, pushSizes, oldest);
     const devices = new PostgresBroadcasts(database);
     const concurrency = { 'push-priority': options.pushesAtOnce ?? 4, push: options.pushesAtOnce ?? 4 };
     processors.push(new PushProcessor(sendPush, metrics, { ...common, devices, concurrency }));
@@ -127,7 +130,12 @@ export async function bareWorker(options: BareOptions): Promise<BareWorker> {
     stop,
     close: async () => {
       await stop();
-      await Promise.all([jobs.close(), sizes.beforeApplicationShutdown(), oldest.beforeApplicationShutdown()]);
+      await Promise.all([
+        jobs.close(),
+        sizes.beforeApplicationShutdown(),
+        pushSizes.beforeApplicationShutdown(),
+        oldest.beforeApplicationShutdown(),
+      ]);
       connection.disconnect();
       await closeRedis(redis);
       await Promise.all([statements.close(), database.destroy()]);

@@ -1,4 +1,4 @@
-import type { EmailJob, PushJob } from '#contracts/queue-jobs';
+import type { BroadcastJob, EmailJob, PushJob } from '#contracts/queue-jobs';
 import { newId } from '#platform/ids';
 
 /** Jobs as the monolith writes them; each call is another message. */
@@ -39,4 +39,15 @@ export function turnPush(changes: Partial<PushJob> = {}): PushJob {
     max_attempts: 3,
     ...changes,
   };
+}
+
+/** The jobs of a broadcast to `count` times `size` devices. */
+export function rangePushes(
+  broadcastId: string,
+  { count, size, ...changes }: { count: number; size: number } & Partial<BroadcastJob>,
+): BroadcastJob[] {
+  return Array.from({ length: count }, (_, n) => {
+    const { user_id: _user, fcm_tokens: _tokens, ...push } = turnPush({ template: 'match_changed', priority: 'normal' });
+    return { ...push, ...changes, broadcast_id: broadcastId, range: { from: n * size, to: (n + 1) * size } };
+  });
 }

@@ -22,9 +22,12 @@ export function say(parts: TemplateStringsArray, ...variables: readonly Variable
   });
 }
 
+// eslint-disable-next-line no-control-regex
+const BREAKS = /[\u0000-\u001f\u007f\u0085\u2028\u2029]+/;
+const ALL_BREAKS = new RegExp(BREAKS, 'g');
+
 function oneLine(text: string): string {
-  // eslint-disable-next-line no-control-regex
-  return text.replace(/[\u0000-\u001f\u007f\u0085\u2028\u2029]+/g, ' ').trim();
+  return (BREAKS.test(text) ? text.replace(ALL_BREAKS, ' ') : text).trim();
 }
 
 /** Kick-offs travel as UTC and are read beside the stadium; the league plays in one time zone. */

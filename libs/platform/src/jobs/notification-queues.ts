@@ -1,4 +1,4 @@
-import { JOBS_PREFIX, jobQueues, type JobQueue } from '#contracts/queue-jobs';
+import { broadcastBundle, broadcastJob, JOBS_PREFIX, jobQueues, jobsIn, type JobQueue } from '#contracts/queue-jobs';
 import { Queue, type Job, type JobType } from 'bullmq';
 import { closeRedis, connectRedis, type RedisConnection } from '../redis/redis-connection.ts';
 import { failedAttempts, type FailedAttempt } from './failed-attempts.ts';
@@ -14,6 +14,13 @@ const typesOf: Readonly<Record<JobState, readonly JobType[]>> = {
   completed: ['completed'],
   failed: ['failed'],
 };
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+export interface BroadcastDevice {
+  readonly broadcastId: string;
+  readonly ordinal: number;
+}
 
 export interface QueuedNotification {
   readonly id: string;
@@ -37,7 +44,15 @@ export class NotificationQueues {
   private readonly connection: RedisConnection;
   private readonly queues: ReadonlyMap<JobQueue, Queue>;
 
-  constructor(redisUrl: string) {
+  constructor(
+    redisUrl: string,
+    private readonly known: {
+      /** How many jobs wait in bundles, which are one job each in Redis, besides those. */
+      inBundles?(queue: JobQueue): Promise<number>;
+      /** Which devices of which broadcasts are a fan's: the jobs of a broadcast name nobody. */
+      devicesOf?(userId: string): Promise<readonly BroadcastDevice[]>;
+    } = {},
+  ) {
     this.connection = connectRedis(redisUrl, { name: 'jobs-console' });
     this.queues = new Map(
       jobQueues.map((name) => {
@@ -53,7 +68,10 @@ export class NotificationQueues {
     const states = state ? [state] : (Object.keys(typesOf) as JobState[]);
     const found = await Promise.all(names.flatMap((name) => states.map((each) => this.inState(name, each))));
     const wanted = text?.toLowerCase();
-    return found.flat().filter((job) => !wanted || job.id.toLowerCase() === wanted || says(job, wanted));
+    const devices = wanted && UUID.test(wanted) ? ((await this.known.devicesOf?.(wanted)) ?? []) : [];
+    return found
+      .flat()
+      .filter((job) => !wanted || job.id.toLowerCase() === wanted || says(job, wanted) || reachesAny(job, devices));
   }
 
   async find(id: string): Promise<QueuedNotification | undefined> {
@@ -81,10 +99,13 @@ export class NotificationQueues {
 
   async counts(): Promise<ReadonlyMap<JobQueue, Readonly<Record<JobState, number>>>> {
     const counted = [...this.queues].map(async ([name, queue]) => {
-      const raw = await queue.getJobCounts('waiting', 'prioritized', 'delayed', 'active', 'completed', 'failed');
+      const [raw, inBundles] = await Promise.all([
+        queue.getJobCounts('waiting', 'prioritized', 'delayed', 'active', 'completed', 'failed'),
+        this.known.inBundles?.(name) ?? 0,
+      ]);
       const of = (state: JobState): number => typesOf[state].reduce((sum, type) => sum + (raw[type] ?? 0), 0);
       const counts = {
-        waiting: of('waiting'),
+        waiting: of('waiting') + inBundles,
         delayed: of('delayed'),
         active: of('active'),
         completed: of('completed'),
@@ -128,4 +149,17 @@ function view(queue: JobQueue, state: JobState, job: Job): QueuedNotification {
 
 function says(job: QueuedNotification, text: string): boolean {
   return JSON.stringify(job.payload).toLowerCase().includes(text);
+}
+
+/** A range of a broadcast, or a bundle of them, in which one of the devices stands. */
+function reachesAny({ payload }: QueuedNotification, devices: readonly BroadcastDevice[]): boolean {
+  if (devices.length === 0) return false;
+  const bundle = broadcastBundle.safeParse(payload);
+  const jobs = bundle.success ? jobsIn(bundle.data) : [payload];
+  return jobs.some((job) => {
+    const range = broadcastJob.safeParse(job);
+    if (!range.success) return false;
+    const { broadcast_id, range: part } = range.data;
+    return devices.some(({ broadcastId, ordinal }) => broadcastId === broadcast_id && ordinal >= part.from && ordinal < part.to);
+  });
 }

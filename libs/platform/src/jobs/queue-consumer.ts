@@ -38,7 +38,7 @@ interface InRedis {
 /** How the worker is made where jobs may wait elsewhere than in Redis. */
 export type OpenWorker = (process: Processor<unknown, string>, options: Omit<WorkerOptions, 'connection'>) => JobWorker;
 /** Not `Worker` as such: its type names its backend. */
-export type JobWorker = Pick<Worker<unknown, string>, 'run' | 'isRunning' | 'close' | 'pause' | 'resume' | 'cancelAllJobs'> & {
+export type JobWorker = Pick<Worker<unknown, string>, 'run' | 'isRunning' | 'close' | 'pause' | 'resume'> & {
   on(event: 'error', listener: (error: Error) => void): unknown;
   on(event: 'failed', listener: (job: Job<unknown, string> | undefined, error: Error) => void): unknown;
 };
@@ -64,6 +64,7 @@ interface ConsumerWork<Message> {
 /** Takes jobs off one BullMQ queue: parsed on arrival, retried by our schedule, given back when the process stops. */
 export class QueueConsumer<Message> {
   private readonly worker: JobWorker;
+  private readonly inHand = new InHand();
   private resting: NodeJS.Timeout | undefined;
   private stopping = false;
   private readonly suspects: Suspects | undefined;
@@ -74,7 +75,7 @@ export class QueueConsumer<Message> {
         ? new Suspects(options.connection, `${options.prefix}:${options.queue}`, DEATHS_AS_SUSPECT)
         : undefined;
     const open = 'openWorker' in options ? options.openWorker : openInRedis(options.queue, options);
-    this.worker = open((job, token, signal) => stampedFailure(this.process(job, token, signal)), {
+    this.worker = open((job, token) => stampedFailure(this.process(job, token)), {
       autorun: false,
       concurrency: options.concurrency,
       lockDuration: options.lockMs ?? LOCK_MS,
@@ -101,7 +102,7 @@ export class QueueConsumer<Message> {
   async stop(graceMs: number): Promise<void> {
     this.stopping = true;
     clearTimeout(this.resting);
-    const giveBack = setTimeout(() => this.worker.cancelAllJobs('stopping'), graceMs);
+    const giveBack = setTimeout(() => this.inHand.giveBack(), graceMs);
     let leave: NodeJS.Timeout | undefined;
     const noRedis = new Promise<void>((resolve) => {
       leave = setTimeout(resolve, graceMs + GIVING_BACK_MS);
@@ -120,7 +121,7 @@ export class QueueConsumer<Message> {
     return this.worker.isRunning() && !this.stopping;
   }
 
-  private async process(job: Job<unknown, string>, token: string | undefined, signal: AbortSignal | undefined): Promise<string> {
+  private async process(job: Job<unknown, string>, token: string | undefined): Promise<string> {
     // The schedule is the consumer's, whoever put the job in.
     job.opts.attempts = 1 + this.options.retrySeconds.length;
     job.opts.backoff = { type: 'custom' };
@@ -131,8 +132,8 @@ export class QueueConsumer<Message> {
         this.options.handle(parsed.data),
       );
     const work = this.amongOthers(job, handle);
-    const outcome = await Promise.race([work, whenAborted(signal)]).catch((error: unknown) => this.holdBack(error, job, token));
-    if (outcome !== ABORTED) return outcome;
+    const outcome = await this.inHand.until(work).catch((error: unknown) => this.holdBack(error, job, token));
+    if (outcome !== GIVEN_BACK) return outcome;
     // The handler may still get through; the inbox keeps whoever takes the job next from doing it again.
     work.catch((error: unknown) => this.options.logger.warn({ job_id: job.id, err: error }, 'given back while it failed'));
     if (token) await job.moveToWait(token);
@@ -188,13 +189,28 @@ function openInRedis(queue: string, { connection, prefix }: InRedis): OpenWorker
   return (process, options) => new Worker<unknown, string>(queue, process, { ...options, connection, prefix });
 }
 
-const ABORTED = Symbol('aborted');
+const GIVEN_BACK = Symbol('given back');
 
-function whenAborted(signal: AbortSignal | undefined): Promise<typeof ABORTED> {
-  return new Promise((resolve) => {
-    if (signal?.aborted) resolve(ABORTED);
-    signal?.addEventListener('abort', () => resolve(ABORTED), { once: true });
-  });
+/**
+ * What the consumer works on, so that all of it can be let go of together. BullMQ's own way is an AbortSignal for each job: work
+ * and garbage with every mail for what happens once in the life of a process.
+ */
+class InHand {
+  private readonly letGo = new Set<(word: typeof GIVEN_BACK) => void>();
+  private isOver = false;
+
+  until<T>(work: Promise<T>): Promise<T | typeof GIVEN_BACK> {
+    return new Promise((resolve, reject) => {
+      if (this.isOver) resolve(GIVEN_BACK);
+      this.letGo.add(resolve);
+      work.then(resolve, reject).finally(() => this.letGo.delete(resolve));
+    });
+  }
+
+  giveBack(): void {
+    this.isOver = true;
+    for (const letGo of this.letGo) letGo(GIVEN_BACK);
+  }
 }
 
 function templateOf(data: unknown): unknown {

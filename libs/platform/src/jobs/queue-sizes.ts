@@ -12,14 +12,20 @@ export class QueueSizes implements BeforeApplicationShutdown {
   private readonly queues: readonly Queue[];
   private lastKnown = 0;
 
-  constructor(connection: Redis | Cluster, prefix: string, names: readonly string[]) {
+  constructor(
+    connection: Redis | Cluster,
+    prefix: string,
+    names: readonly string[],
+    /** What a job stands for besides itself, all of them together. */
+    private readonly alsoInside: () => Promise<number> = () => Promise.resolve(0),
+  ) {
     this.queues = names.map((name) => new Queue(name, { connection, prefix }));
     // Without a listener an error event ends the process; the consumer logs the same trouble.
     for (const queue of this.queues) queue.on('error', () => undefined);
   }
 
   async unsent(): Promise<number> {
-    const counting = Promise.all(this.queues.map((queue) => queue.getJobCountByTypes(...UNSENT)));
+    const counting = Promise.all([...this.queues.map((queue) => queue.getJobCountByTypes(...UNSENT)), this.alsoInside()]);
     const counts = await Promise.race([counting.catch(() => undefined), afterPatience()]);
     if (counts) this.lastKnown = counts.reduce((sum, count) => sum + count, 0);
     return this.lastKnown;

@@ -25,5 +25,7 @@ export interface Destination {
   readonly keepsCopy?: boolean;
   /** It goes to people: what is older than a week is parked until somebody wants it sent all the same. */
   readonly refusesStale?: boolean;
+  /** It takes a bundle of messages of one series as one message, if there are at least so many. */
+  readonly bundlesFrom?: number;
   deliver(messages: readonly RelayedMessage[]): Promise<readonly Delivery[]>;
 }

@@ -2,6 +2,7 @@ import type { DataSource } from 'typeorm';
 import type { Logger } from '../logging/logger.ts';
 import { driverClientOf, prepared, type DriverClient } from '../postgres/database.ts';
 import { rollBack } from '../postgres/roll-back.ts';
+import { takeBundles } from './bundles.ts';
 import type { Delivery, Destination, RelayedMessage } from './destination.ts';
 import { bringBackStale, IS_STALE, leftAlready, STALE } from './stale-messages.ts';
 
@@ -55,7 +56,7 @@ export class OutboxRelay {
     try {
       const client = await driverClientOf(runner);
       const most = Math.min(limit, this.destination.batchSize, MAX_BATCH);
-      return await this.round(client, most, force).catch(async (error: unknown) => {
+      return await this.round(client, most, { force }).catch(async (error: unknown) => {
         await rollBack(client);
         throw error;
       });
@@ -64,11 +65,17 @@ export class OutboxRelay {
     }
   }
 
-  private async round(client: DriverClient, limit: number, force: boolean): Promise<number> {
+  private async round(client: DriverClient, most: number, { force, isBundling = true }: RoundOptions): Promise<number> {
     const { name, keepsCopy, refusesStale } = this.destination;
     await client.query(BEGIN);
     if (force && refusesStale) await bringBackStale(client, name);
-    const { rows } = await client.query<{ rows: Claimed[] }>(prepared(CLAIM, [name, limit]));
+    const bundled = isBundling ? await this.bundles(client, most) : 0;
+    if (bundled === undefined) {
+      await client.query('ROLLBACK');
+      return this.round(client, most, { force, isBundling: false });
+    }
+    const { rows } =
+      bundled === most ? { rows: [] } : await client.query<{ rows: Claimed[] }>(prepared(CLAIM, [name, most - bundled]));
     const stale = refusesStale ? rows.filter((row) => row.stale) : [];
     const settled = stale.length > 0 ? await this.settleStale(client, stale, force) : [];
     const known = new Set(settled.map(({ id }) => id));
@@ -77,7 +84,18 @@ export class OutboxRelay {
     await settle(client, deliveries, keepsCopy ? MOVE : DELETE);
     await client.query('COMMIT');
     for (const delivery of [...settled, ...deliveries]) if (delivery.outcome !== 'delivered') this.report(delivery);
-    return rows.length;
+    return bundled + rows.length;
+  }
+
+  /** How many rows left in bundles. Undefined when one is refused: row by row the guilty one is found and set aside. */
+  private async bundles(client: DriverClient, limit: number): Promise<number | undefined> {
+    const { name, bundlesFrom: from } = this.destination;
+    if (from === undefined) return 0;
+    const bundles = await takeBundles(client, name, { limit, from });
+    if (bundles.length === 0) return 0;
+    const deliveries = await this.deliver(bundles);
+    if (deliveries.some(({ outcome }) => outcome !== 'delivered')) return undefined;
+    return bundles.reduce((sum, { jobs }) => sum + jobs, 0);
   }
 
   /** Refuses them; or, when they are wanted all the same, takes away those that have left already. Answers which it settled. */
@@ -108,6 +126,11 @@ export class OutboxRelay {
     const log = delivery.outcome === 'poison' ? this.logger.error.bind(this.logger) : this.logger.warn.bind(this.logger);
     log({ message_id: delivery.id, destination: this.destination.name, reason: delivery.error }, `message ${delivery.outcome}`);
   }
+}
+
+interface RoundOptions {
+  readonly force: boolean;
+  readonly isBundling?: boolean;
 }
 
 type Claimed = RelayedMessage & { readonly stale: boolean };

@@ -12,14 +12,15 @@ export class PostgresOutbox extends Outbox {
       destination: message.destination,
       event: message.event,
       aggregate_id: message.aggregateId ?? null,
+      series: message.series ?? null,
       body: message.body,
       after_seconds: message.afterSeconds,
     }));
     await postgres.rows(
-      `insert into outbox (id, destination, event, aggregate_id, body, available_at)
-       select id, destination, event, aggregate_id, body, now() + make_interval(secs => coalesce(after_seconds, 0))
+      `insert into outbox (id, destination, event, aggregate_id, series, body, available_at)
+       select id, destination, event, aggregate_id, series, body, now() + make_interval(secs => coalesce(after_seconds, 0))
        from jsonb_to_recordset($1::jsonb)
-         as m(id uuid, destination text, event text, aggregate_id text, body jsonb, after_seconds integer)`,
+         as m(id uuid, destination text, event text, aggregate_id text, series uuid, body jsonb, after_seconds integer)`,
       [JSON.stringify(rows)],
     );
     for (const message of messages) postgres.destinations.add(message.destination);

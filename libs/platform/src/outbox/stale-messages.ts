@@ -8,8 +8,9 @@ import { prepared, type DriverClient } from '../postgres/database.ts';
 const STALE_AFTER_DAYS = 7;
 export const STALE = `older than ${STALE_AFTER_DAYS} days: outbox:consume --force sends it`;
 
-/** A column of a query over `outbox`. */
-export const IS_STALE = `created_at < now() - interval '${STALE_AFTER_DAYS} days' as stale`;
+/** A condition, and a column, of a query over `outbox`. */
+export const OF_ANOTHER_TIME = `created_at < now() - interval '${STALE_AFTER_DAYS} days'`;
+export const IS_STALE = `${OF_ANOTHER_TIME} as stale`;
 
 const BRING_BACK = `
   update outbox set parked_at = null, available_at = now(), attempts = 0

@@ -194,6 +194,28 @@ describe('a send to the outside', () => {
     expect(watched?.count).toBeLessThan(200);
   }, 30_000);
 
+  test('an id of two lines is refused alone, and those beside it are claimed', async () => {
+    const asked = ['m1', 'two\nlines', 'a\ttab', 'm2'].map((id) => claims.claim('mail', id));
+    const outcomes = await Promise.allSettled(asked);
+    expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'rejected', 'fulfilled']);
+    const rows = await database.query<{ message_id: string }[]>('select message_id from inbox order by 1');
+    expect(rows.map(({ message_id }) => message_id)).toEqual(['m1', 'm2']);
+  });
+
+  test('of very many at once, new, held, finished and in doubt, each is told what it is', async () => {
+    const ids = Array.from({ length: 40 }, (_, n) => `mail-${n}`);
+    const state = (n: number): string => ['new', 'held', 'finished', 'left behind'][n % 4] ?? '';
+    await Promise.all(ids.filter((_, n) => state(n) === 'left behind').map((id) => claims.claim('mail', id)));
+    await outliveLock();
+    await Promise.all(ids.filter((_, n) => state(n) === 'held').map((id) => claims.claim('mail', id)));
+    await Promise.all(ids.filter((_, n) => state(n) === 'finished').map((id) => claims.finish('mail', id)));
+    await testRedis.flush();
+    const answers = await Promise.all(ids.map((id) => claims.claim('mail', id)));
+    const told = answers.map((claim) => (claim.kind === 'claimed' && claim.possibleDuplicate ? 'again' : claim.kind));
+    const expected: Record<string, string> = { new: 'claimed', held: 'held', finished: 'finished', 'left behind': 'again' };
+    expect(told).toEqual(ids.map((_, n) => expected[state(n)]));
+  });
+
   test('a frozen sender that wakes up cannot free the claim of the one that took over', async () => {
     const frozen = await claims.claim('smtp', 'm1');
     await outliveLock();

@@ -43,6 +43,8 @@ export class ProcessedMarks {
   async hasAll(messages: readonly Marked[]): Promise<readonly boolean[]> {
     const answers = await Promise.all(
       this.groups(messages).map(async (group) => {
+        // Of those that are about to be sent hardly one has a mark, and one command says so for all of them.
+        if ((await withinPatience(this.redis.exists(...keysOf(group)))) === 0) return group.map(() => false);
         const found = await withinPatience(known.run<number[]>(this.redis, keysOf(group), consumersOf(group)));
         return group.map((_, index) => found?.[index] === 1);
       }),

@@ -4,7 +4,14 @@ import type { Transaction } from '#application/transaction-manager';
 import { newId } from '#platform/ids';
 import { inside } from '#platform/postgres/transaction';
 import type { DataSource } from 'typeorm';
-import { Announcements, type Announced, type Announcement, type DevicesByLocale, type Locale } from '../fans.api.ts';
+import {
+  Announcements,
+  type Announced,
+  type AnnouncedDevice,
+  type Announcement,
+  type DevicesByLocale,
+  type Locale,
+} from '../fans.api.ts';
 
 const LOCALES: readonly Locale[] = ['hr', 'en'];
 
@@ -31,6 +38,16 @@ export class PostgresAnnouncements extends Announcements {
     return { hr: tokensIn('hr'), en: tokensIn('en') };
   }
 
+  /** A walk through a few hundred thousand tokens, for a person who asks: an index would cost every announcement. */
+  devicesIn(userId: string): Promise<AnnouncedDevice[]> {
+    return this.dataSource.query(
+      `select broadcast_id as "broadcastId", ordinal from broadcast_devices
+       where fcm_token in (select fcm_token from devices where user_id = $1)
+         and broadcast_id in (select id from broadcasts where created_at > now() - interval '30 days')`,
+      [userId],
+    );
+  }
+
   async announce(tx: Transaction, announcement: Announcement): Promise<Announced> {
     const id = newId();
     const postgres = inside(tx);
@@ -41,6 +58,7 @@ export class PostgresAnnouncements extends Announcements {
     let devices = 0;
     for (const locale of LOCALES) {
       const tokens = announcement.devices[locale];
+      const series = newId();
       await postgres.rows(
         `insert into broadcast_devices (broadcast_id, ordinal, fcm_token)
          select $1, $2::int - 1 + place, token from unnest($3::text[]) with ordinality as asked (token, place)`,
@@ -49,7 +67,7 @@ export class PostgresAnnouncements extends Announcements {
       const end = devices + tokens.length;
       for (let from = devices; from < end; from += MOST_DEVICES_A_JOB) {
         const range = { from, to: Math.min(end, from + MOST_DEVICES_A_JOB) };
-        jobs.push(this.job(announcement, locale, { broadcast_id: id, range }));
+        jobs.push({ ...this.job(announcement, locale, { broadcast_id: id, range }), series });
       }
       devices = end;
     }

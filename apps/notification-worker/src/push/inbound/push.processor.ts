@@ -1,4 +1,11 @@
-import { anyPushJob, JOBS_PREFIX, type AnyPushJob } from '#contracts/queue-jobs';
+import {
+  anyPushJob,
+  JOBS_PREFIX,
+  type AnyPushJob,
+  type BroadcastBundle,
+  type BroadcastJob,
+  type PushJob,
+} from '#contracts/queue-jobs';
 import { QueueConsumer } from '#platform/jobs/queue-consumer';
 import { isLedgerOutage } from '#platform/postgres/delivery-ledger';
 import type { Logger } from '#platform/logging/logger';
@@ -21,7 +28,7 @@ export interface ProcessorOptions {
   readonly logger: Logger;
   readonly concurrency: Readonly<Record<(typeof LANES)[number], number>>;
   readonly alerts: Pick<Alerts, 'raise'>;
-  readonly jobs: Pick<QueuedJobs, 'forget'>;
+  readonly jobs: Pick<QueuedJobs, 'forget' | 'unpack'>;
   readonly devices: Broadcasts;
 }
 
@@ -29,7 +36,7 @@ export interface ProcessorOptions {
 export class PushProcessor implements OnModuleDestroy, BeforeApplicationShutdown {
   readonly consumers: readonly QueueConsumer<AnyPushJob>[];
   private readonly devices: Broadcasts;
-  private readonly jobs: Pick<QueuedJobs, 'forget'>;
+  private readonly jobs: Pick<QueuedJobs, 'forget' | 'unpack'>;
   private stopped?: Promise<unknown>;
 
   constructor(
@@ -47,7 +54,7 @@ export class PushProcessor implements OnModuleDestroy, BeforeApplicationShutdown
           prefix: JOBS_PREFIX,
           schema: anyPushJob,
           concurrency: concurrency[queue],
-          handle: (job) => this.handle(job, queue === 'push-priority'),
+          handle: (job) => ('ranges' in job ? this.unpack(queue, job) : this.handle(job, queue === 'push-priority')),
           onDeadLetter: ({ template, error, jobId }) => {
             const label = metrics.failed(template);
             alerts.raise({
@@ -74,7 +81,12 @@ export class PushProcessor implements OnModuleDestroy, BeforeApplicationShutdown
     await this.stopped;
   }
 
-  private async handle(job: AnyPushJob, urgent: boolean): Promise<string> {
+  private async unpack(queue: (typeof LANES)[number], bundle: BroadcastBundle): Promise<string> {
+    await this.jobs.unpack(queue, bundle);
+    return 'unpacked';
+  }
+
+  private async handle(job: PushJob | BroadcastJob, urgent: boolean): Promise<string> {
     const to =
       'range' in job
         ? { broadcastId: job.broadcast_id, tokens: await this.devices.tokens(job.broadcast_id, job.range) }

@@ -1,0 +1,71 @@
+import { PostgresOutbox } from '#platform/outbox/postgres-outbox';
+import { openDatabase } from '#platform/postgres/database';
+import { Inbox } from '#platform/postgres/delivery-ledger';
+import { PostgresTransactionManager } from '#platform/postgres/transaction-manager';
+import { OpenGate } from '#platform/sending/provider-gate';
+import { createTestDatabase, type TestDatabase } from '#testing/test-database';
+import type { DataSource } from 'typeorm';
+import { PostgresMailbox } from '../../mailbox/postgres-mailbox.ts';
+import { FcmPeer } from '../../testing/fcm-peer.ts';
+import { Fcm } from './fcm.ts';
+import { MailboxPushes } from './mailbox-pushes.ts';
+import { ProvidedPushes } from './provided-pushes.ts';
+import { PushLedger } from './push-ledger.ts';
+import { pushesContract, type PushAtDevice } from './pushes.contract.ts';
+
+let testDatabase: TestDatabase;
+let database: DataSource;
+let transactions: PostgresTransactionManager;
+
+beforeAll(async () => {
+  testDatabase = await createTestDatabase();
+  database = await openDatabase({ url: testDatabase.url, name: 'pushes-test' });
+  transactions = new PostgresTransactionManager(database, { deadlineMs: 10_000 });
+});
+
+afterAll(async () => {
+  await database.destroy();
+  await testDatabase.drop();
+});
+
+pushesContract('the mailbox', () =>
+  Promise.resolve({
+    pushes: new MailboxPushes(new Inbox(transactions), new PostgresMailbox(database)),
+    arrived: () =>
+      database.query<PushAtDevice[]>(
+        `select recipient as token, subject as title, text as body from mailbox_messages where channel = 'push'`,
+      ),
+    close: () => Promise.resolve(),
+  }),
+);
+
+pushesContract('Firebase Cloud Messaging', async () => {
+  const peer = await FcmPeer.start();
+  const ledger = new PushLedger(transactions, new PostgresOutbox(), { lockMs: 20_000 });
+  return {
+    pushes: new ProvidedPushes(new Fcm({ base: peer.url, account: peer.account }), ledger, new OpenGate()),
+    arrived: () =>
+      Promise.resolve(
+        peer.arrived.map(({ token, message }) => ({ token, ...(message.notification as { title: string; body: string }) })),
+      ),
+    close: () => peer.close(),
+  };
+});
+
+describe('control', () => {
+  /** The house without its guarantee: every message is new. */
+  class ForgetfulInbox extends Inbox {
+    protected override remember(): Promise<boolean> {
+      return Promise.resolve(true);
+    }
+  }
+
+  test('without the ledger the same message twice reaches its device twice', async () => {
+    const mailbox = new PostgresMailbox(database);
+    const pushes = new MailboxPushes(new ForgetfulInbox(transactions), mailbox);
+    const push = { messageId: 'm1', template: 'x', tokens: ['phone'], title: 't', body: 'b', data: {}, urgent: false };
+    await pushes.send(push);
+    await pushes.send(push);
+    expect(await mailbox.find({ to: 'phone' })).toHaveLength(2);
+  });
+});

@@ -1,0 +1,166 @@
+import { createTestDatabase, type TestDatabase } from '#testing/test-database';
+import type { DataSource } from 'typeorm';
+import { newId } from '../ids.ts';
+import { createLogger } from '../logging/logger.ts';
+import { openDatabase } from '../postgres/database.ts';
+import { PostgresTransactionManager } from '../postgres/transaction-manager.ts';
+import type { Delivery, Destination, RelayedMessage } from './destination.ts';
+import { OutboxRelay } from './outbox-relay.ts';
+import { PostgresOutbox } from './postgres-outbox.ts';
+
+const silent = createLogger({ service: 'test', level: 'silent' });
+const outbox = new PostgresOutbox();
+let testDatabase: TestDatabase;
+let database: DataSource;
+let transactions: PostgresTransactionManager;
+
+beforeAll(async () => {
+  testDatabase = await createTestDatabase();
+  database = await openDatabase({ url: testDatabase.url, name: 'bundles-test', poolSize: 8 });
+  transactions = new PostgresTransactionManager(database, { deadlineMs: 10_000 });
+});
+
+beforeEach(async () => void (await database.query('truncate outbox, queued_jobs')));
+
+afterAll(async () => {
+  await database.destroy();
+  await testDatabase.drop();
+});
+
+interface Body {
+  readonly job_id: string;
+  readonly title: string;
+  readonly range?: { readonly from: number; readonly to: number };
+  readonly ranges?: string;
+}
+
+const takes = (): Delivery['outcome'] => 'delivered';
+
+/** Remembers what it was given, and answers as the test wants. */
+class Recorder implements Destination {
+  readonly name = 'push';
+  readonly batchSize = 1000;
+  readonly keepsCopy = true;
+  readonly refusesStale = true;
+  readonly got: Body[] = [];
+  constructor(
+    private readonly answer: (body: Body) => Delivery['outcome'] = takes,
+    readonly bundlesFrom?: number,
+  ) {}
+  async deliver(messages: readonly RelayedMessage[]): Promise<readonly Delivery[]> {
+    const bodies = messages.map(({ body }) => body as Body);
+    this.got.push(...bodies);
+    return messages.map(({ id }, index) => ({ id, outcome: this.answer(bodies[index] as Body), error: 'no' }) as Delivery);
+  }
+}
+
+const relayTo = (destination: Destination): OutboxRelay => new OutboxRelay(database, destination, silent);
+const rangesIn = ({ ranges = '[]' }: Body): [string, { from: number; to: number }][] => JSON.parse(ranges) as never;
+
+/** As a broadcast writes them; the ids, in their order. */
+async function writeSeries(count: number, title: string): Promise<string[]> {
+  const series = newId();
+  const ids = Array.from({ length: count }, () => newId());
+  await transactions.run((tx) =>
+    outbox.append(
+      tx,
+      ids.map((id, n) => ({
+        id,
+        series,
+        destination: 'push',
+        event: 'match.changed',
+        body: { job_id: id, title, range: { from: n * 500, to: (n + 1) * 500 } },
+      })),
+    ),
+  );
+  return ids;
+}
+
+const left = async (): Promise<{ waiting: number; parked: number; copies: number[] }> => {
+  const [rows] = await database.query<{ waiting: number; parked: number }[]>(
+    `select count(*) filter (where parked_at is null)::int as waiting, count(*) filter (where parked_at is not null)::int as parked from outbox`,
+  );
+  const copies = await database.query<{ jobs: number }[]>('select jobs from queued_jobs order by jobs');
+  return { waiting: rows?.waiting ?? -1, parked: rows?.parked ?? -1, copies: copies.map(({ jobs }) => jobs) };
+};
+
+test('the rows of each series leave as one bundle, which says everything they said; the bundle is the copy that stays', async () => {
+  const [croatian, english] = [await writeSeries(10, 'Promjena'), await writeSeries(5, 'Change')];
+  const destination = new Recorder(takes, 4);
+  expect(await relayTo(destination).runOnce()).toBe(15);
+  const bundles = destination.got.toSorted((a, b) => (a.title < b.title ? 1 : -1));
+  expect(bundles.map(({ title }) => title)).toEqual(['Promjena', 'Change']);
+  expect(bundles.map((bundle) => rangesIn(bundle).map(([id]) => id))).toEqual([croatian, english]);
+  expect(rangesIn(bundles[1] as Body).at(-1)).toEqual([english.at(-1), { from: 2000, to: 2500 }]);
+  expect(await left()).toEqual({ waiting: 0, parked: 0, copies: [5, 10] });
+  const copies = await database.query<{ same: boolean }[]>(
+    `select message_id::text = body ->> 'job_id' and not body ? 'range' as same from queued_jobs`,
+  );
+  expect(copies).toEqual([{ same: true }, { same: true }]);
+});
+
+test.each([
+  ['fewer rows than are worth it', 3, 4],
+  ['a destination that takes no bundles', 10, undefined],
+])('%s: one by one', async (_name, count, bundlesFrom) => {
+  const ids = await writeSeries(count, 'Promjena');
+  const destination = new Recorder(takes, bundlesFrom);
+  await relayTo(destination).runOnce();
+  expect(destination.got.map(({ job_id, range }) => [job_id, range !== undefined])).toEqual(ids.map((id) => [id, true]));
+  expect(await left()).toEqual({ waiting: 0, parked: 0, copies: ids.map(() => 1) });
+});
+
+test('what else waits leaves in the same round, and a round takes no more than it may', async () => {
+  await writeSeries(6, 'Promjena');
+  const alone = newId();
+  const body = { job_id: alone, title: 'alone' };
+  await transactions.run((tx) => outbox.append(tx, [{ id: alone, destination: 'push', event: 'test', body }]));
+  const destination = new Recorder(takes, 4);
+  const relay = relayTo(destination);
+  expect([await relay.runOnce(5), destination.got.length]).toEqual([5, 1]);
+  expect([await relay.runOnce(), destination.got.slice(1).map(({ title }) => title)]).toEqual([2, ['Promjena', 'alone']]);
+});
+
+test('a way out that is closed: nothing has left, and the next round takes all of it', async () => {
+  await writeSeries(8, 'Promjena');
+  const closed = new Recorder(() => {
+    throw new Error('no Redis');
+  }, 4);
+  await expect(relayTo(closed).runOnce()).rejects.toThrow('no Redis');
+  expect(await left()).toEqual({ waiting: 8, parked: 0, copies: [] });
+  // What the first try may have handed over comes again under another bundle's id, and under the same ids of its jobs.
+  const open = new Recorder(takes, 4);
+  await relayTo(open).runOnce();
+  expect(rangesIn(open.got[0] as Body)).toEqual(rangesIn(closed.got[0] as Body));
+  expect(open.got[0]?.job_id).not.toBe(closed.got[0]?.job_id);
+});
+
+test('a bundle that is refused goes row by row, and only the guilty one is set aside', async () => {
+  const [, bad] = await writeSeries(8, 'Promjena');
+  const destination = new Recorder(({ job_id, ranges }) => (ranges || job_id === bad ? 'poison' : 'delivered'), 4);
+  await relayTo(destination).runOnce();
+  expect(await left()).toEqual({ waiting: 0, parked: 1, copies: Array.from({ length: 7 }, () => 1) });
+});
+
+test('three relays race: each row is in one bundle', async () => {
+  const ids = await writeSeries(3000, 'Promjena');
+  const destinations = [1, 2, 3].map(() => new Recorder(takes, 4));
+  const drain = async (relay: OutboxRelay): Promise<void> => {
+    while ((await relay.runOnce(200)) > 0);
+  };
+  await Promise.all(destinations.map((destination) => drain(relayTo(destination))));
+  const carried = destinations.flatMap(({ got }) =>
+    got.flatMap((body) => (body.ranges ? rangesIn(body).map(([id]) => id) : [body.job_id])),
+  );
+  expect(carried.toSorted()).toEqual(ids.toSorted());
+});
+
+test('rows of last week are refused as any other message is, and those of today beside them leave', async () => {
+  const old = await writeSeries(4, 'last week');
+  await database.query(`update outbox set created_at = now() - interval '9 days'`);
+  await writeSeries(5, 'today');
+  const destination = new Recorder(takes, 4);
+  await relayTo(destination).runOnce();
+  expect(destination.got.map(({ title }) => title)).toEqual(['today']);
+  expect(await left()).toEqual({ waiting: 0, parked: old.length, copies: [5] });
+});
