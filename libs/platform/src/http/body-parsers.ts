@@ -1,3 +1,4 @@
+import { isAscii } from 'node:buffer';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { rulesOf } from './route-rules.ts';
 import { jsonReader } from './json-body.ts';
@@ -6,6 +7,8 @@ import { RequestRefused } from './request-refused.ts';
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 function decode(body: Buffer): string {
+  // As good as all of them, and read at a third of the cost.
+  if (isAscii(body)) return body.toString('latin1');
   try {
     return utf8.decode(body);
   } catch {

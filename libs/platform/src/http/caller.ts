@@ -13,8 +13,11 @@ declare module 'fastify' {
 }
 
 /** Who is calling, as the access hook found out. Only on routes that are not public. */
-export const Caller = createParamDecorator((_data: unknown, context: ExecutionContext): CallerIdentity => {
-  const { caller } = context.switchToHttp().getRequest<FastifyRequest>();
+export const Caller = createParamDecorator((_data: unknown, context: ExecutionContext) =>
+  callerOf(context.switchToHttp().getRequest<FastifyRequest>()),
+);
+
+export function callerOf({ caller }: FastifyRequest): CallerIdentity {
   if (!caller) throw new Error('@Caller() on a route without a caller');
   return caller;
-});
+}

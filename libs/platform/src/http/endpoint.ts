@@ -1,6 +1,7 @@
-import { applyDecorators, HttpCode } from '@nestjs/common';
+import { applyDecorators, HttpCode, type Type } from '@nestjs/common';
 import { RouteConfig } from '@nestjs/platform-fastify';
 import { inputOf } from './checked-input.ts';
+import { directHandler } from './direct-handler.ts';
 
 /** Who may call: everybody; a caller with an identity; one with a role; our own services. */
 export type Access = 'public' | 'fan' | 'ops' | 'gate' | 'internal';
@@ -22,6 +23,8 @@ export interface EndpointRules {
   readonly noAddressLimit?: true;
   /** `none`: takes no body; `raw`: the handler wants the bytes as they came. */
   readonly body?: 'json' | 'none' | 'raw';
+  /** Called without Nest's router in between (direct-handler.ts): for the few routes of the rush. */
+  readonly direct?: true;
 }
 
 declare module 'fastify' {
@@ -37,7 +40,9 @@ declare module 'fastify' {
 export function Endpoint(rules: EndpointRules): MethodDecorator {
   return (controller, method, descriptor) => {
     // Decorators of parameters have run before those of their method.
-    const config = { ...rules, input: inputOf(controller.constructor, method) };
+    const own = controller.constructor as Type;
+    const handler = rules.direct && { handler: directHandler(own, String(method), rules.status) };
+    const config = { ...rules, input: inputOf(own, method), ...handler };
     return applyDecorators(RouteConfig(config), ...(rules.status ? [HttpCode(rules.status)] : []))(
       controller,
       method,

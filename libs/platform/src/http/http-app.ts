@@ -9,6 +9,7 @@ import { guardAccess, requireDeclaredAccess } from './access-hook.ts';
 import { registerBodyParsers } from './body-parsers.ts';
 import { checkInput } from './checked-input.ts';
 import { welcomePages } from './cors.ts';
+import { callDirectly } from './direct-handler.ts';
 import type { IdentifyCaller } from './identity.ts';
 import { answerProblem, ProblemFilter } from './problem.filter.ts';
 import { RequestRefused } from './request-refused.ts';
@@ -88,6 +89,7 @@ export async function createHttpApp(module: Type | DynamicModule, options: HttpA
   options.afterAccess?.(fastify);
   refuseUnstorablePaths(fastify);
   checkInput(fastify);
+  callDirectly(app, fastify);
 
   app.useGlobalFilters(new ProblemFilter(options.logger));
   return app;

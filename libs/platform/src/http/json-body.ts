@@ -10,6 +10,8 @@ const OPENING = new Set([91, 123]);
 const CLOSING = new Set([93, 125]);
 
 function isTooDeep(text: string): boolean {
+  // As many brackets have to be closed as are opened: most bodies are too short for that.
+  if (text.length <= 2 * MAX_DEPTH) return false;
   let depth = 0;
   let inString = false;
   for (let index = 0; index < text.length; index += 1) {

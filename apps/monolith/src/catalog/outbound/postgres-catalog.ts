@@ -5,6 +5,11 @@ import { Brackets, Not, type DataSource, type EntityManager } from 'typeorm';
 import { CatalogApi, type CatalogMatch, type CatalogSector } from '../catalog.api.ts';
 import { matchTable, sectorTable, type MatchRow } from './catalog.tables.ts';
 
+/** Prepared and past the ORM: every settlement of payments asks for its match. */
+const MATCH_BY_ID = `select ${Object.entries(matchTable.options.columns)
+  .map(([property, column]) => `${column?.name ?? property} as "${property}"`)
+  .join(', ')} from matches where id = $1`;
+
 /** Matches and sectors in PostgreSQL. */
 export class PostgresCatalog extends CatalogApi {
   constructor(private readonly dataSource: DataSource) {
@@ -12,8 +17,10 @@ export class PostgresCatalog extends CatalogApi {
   }
 
   async match(matchId: string, tx?: Transaction): Promise<CatalogMatch | undefined> {
-    const row = await this.manager(tx).findOneBy(matchTable, { id: matchId });
-    return row ? asMatch(row) : undefined;
+    const [row] = tx
+      ? await inside(tx).rows<MatchRow>(MATCH_BY_ID, [matchId])
+      : await this.dataSource.manager.findBy(matchTable, { id: matchId });
+    return row && asMatch(row);
   }
 
   async sectors(matchId: string): Promise<readonly CatalogSector[]> {

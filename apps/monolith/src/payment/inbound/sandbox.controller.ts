@@ -18,7 +18,12 @@ export class SandboxController {
   ) {}
 
   @Post(':intent_id/confirm')
-  @Endpoint({ access: 'public', status: 202, noKeyBecause: 'it plays the payment provider, whose events carry their own id' })
+  @Endpoint({
+    access: 'public',
+    status: 202,
+    noKeyBecause: 'it plays the payment provider, whose events carry their own id',
+    direct: true,
+  })
   @ApiOperation({ summary: 'Choose how a sandbox payment ends' })
   @ApiAcceptedResponse({ standardSchema: confirmationAnswer })
   async confirm(

@@ -2,7 +2,7 @@ import type { Clock } from '#application/clock';
 import type { TransactionManager } from '#application/transaction-manager';
 import { cancelSandboxIntent, refundSandboxIntent } from '#domain/payment/sandbox-intent';
 import { mustBeOutsideTransaction } from '#platform/postgres/open-transaction';
-import { randomInt } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import type { PaymentEvent, PaymentIntent } from '../payment.api.ts';
 import { PaymentProvider, type SandboxIntent, type SandboxIntents } from '../application/ports.ts';
 import { ProviderRefused } from './provider-errors.ts';
@@ -10,8 +10,14 @@ import { readEvent, readWebhook } from './webhooks.ts';
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
+/** Bytes beyond the last whole multiple of 62 are drawn again: they would make the first letters likelier. */
+const FAIR = 256 - (256 % BASE62.length);
+
 function randomText(length: number): string {
-  return Array.from({ length }, () => BASE62[randomInt(BASE62.length)]).join('');
+  let text = '';
+  while (text.length < length)
+    for (const byte of randomBytes(length - text.length)) if (byte < FAIR) text += BASE62[byte % BASE62.length];
+  return text;
 }
 
 /**

@@ -2,6 +2,7 @@ import type { Clock } from '#application/clock';
 import { mustBeOutsideTransaction } from '#platform/postgres/open-transaction';
 import http from 'node:http';
 import https from 'node:https';
+import { urlToHttpOptions } from 'node:url';
 import type { Delivery, Destination, RelayedMessage } from '#platform/outbox/destination';
 import { SANDBOX_WEBHOOK_DESTINATION } from '../application/ports.ts';
 import { deliverEach } from './deliver-each.ts';
@@ -45,24 +46,25 @@ export class SandboxWebhooks implements Destination {
 
 /** Connections to the shop that are kept. Not `fetch`, which costs three times as much and makes an error of every answer in time. */
 class WebhookLine {
-  private readonly url: URL;
+  /** Read once: to take a URL apart costs a tenth of a request. */
+  private readonly target: http.RequestOptions;
   private readonly request: typeof http.request;
-  private readonly agent: http.Agent;
 
   constructor(
     publicUrl: string,
     private readonly timeoutMs: number,
   ) {
-    this.url = new URL(`${publicUrl}/api/v1/payments/webhooks/stripe`);
-    const scheme = this.url.protocol === 'https:' ? https : http;
+    const url = new URL(`${publicUrl}/api/v1/payments/webhooks/stripe`);
+    const scheme = url.protocol === 'https:' ? https : http;
     this.request = scheme.request;
-    this.agent = new scheme.Agent({ keepAlive: true });
+    const agent = new scheme.Agent({ keepAlive: true });
+    this.target = { ...urlToHttpOptions(url), method: 'POST', agent, timeout: timeoutMs };
   }
 
   post(bytes: Buffer, signature: string): Promise<number> {
     return new Promise((resolve, reject) => {
       const headers = { 'content-type': 'application/json', 'content-length': bytes.length, 'stripe-signature': signature };
-      const sent = this.request(this.url, { method: 'POST', headers, agent: this.agent, timeout: this.timeoutMs }, (answer) => {
+      const sent = this.request({ ...this.target, headers }, (answer) => {
         answer.resume().once('end', () => resolve(answer.statusCode ?? 0));
         answer.once('error', reject);
       });

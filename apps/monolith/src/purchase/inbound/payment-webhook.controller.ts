@@ -21,7 +21,14 @@ export class PaymentWebhookController {
   ) {}
 
   @Post('stripe')
-  @Endpoint({ access: 'public', status: 200, body: 'raw', noAddressLimit: true, noKeyBecause: 'the event carries its own id' })
+  @Endpoint({
+    access: 'public',
+    status: 200,
+    body: 'raw',
+    noAddressLimit: true,
+    noKeyBecause: 'the event carries its own id',
+    direct: true,
+  })
   @ApiOperation({ summary: "The provider's signed events" })
   @ApiHeader({ name: 'Stripe-Signature', required: true, description: 't=<seconds>,v1=<HMAC-SHA256 of `<seconds>.<body>`>' })
   @ApiBody({ schema: { type: 'object' }, description: 'An event as Stripe sends it; the signature is over its bytes' })

@@ -34,7 +34,7 @@ export class ReservationsController {
   ) {}
 
   @Post('matches/:id/reservations')
-  @Endpoint({ access: 'fan', fanLimit: true, keyWithEffect: true })
+  @Endpoint({ access: 'fan', fanLimit: true, keyWithEffect: true, direct: true })
   @ApiOperation({ summary: 'Hold seats: the best together, or exactly these' })
   @ApiHeader({ name: 'X-Purchase-Session', description: 'The session_token of the turn, when the match has a waiting room' })
   @ApiCreatedResponse({ standardSchema: reservationAnswer })
@@ -85,7 +85,7 @@ export class ReservationsController {
   }
 
   @Post('reservations/:id/checkout')
-  @Endpoint({ access: 'fan', fanLimit: true, keyWithEffect: true })
+  @Endpoint({ access: 'fan', fanLimit: true, keyWithEffect: true, direct: true })
   @ApiOperation({ summary: 'Make an order of the hold and ask for its payment; again: the same order' })
   @ApiCreatedResponse({ standardSchema: checkOutAnswer })
   @ApiOkResponse({ standardSchema: checkOutAnswer })
