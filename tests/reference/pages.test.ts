@@ -9,7 +9,8 @@ import { workerConfig } from '../../apps/notification-worker/src/config.ts';
 import { queueServiceConfig } from '../../apps/queue-service/src/config.ts';
 import { renderEnvExample, renderEnvPage, sectionsOf } from '../../tools/docs/env.ts';
 import { events, outboxDestinations, renderEvents } from '../../tools/docs/events.ts';
-import { renderRedisKeys, waitingRoomKeys } from '../../tools/docs/redis-keys.ts';
+import { renderRedisKeys } from '../../tools/docs/redis-keys.ts';
+import { waitingRoomKeys } from '../../tools/docs/waiting-room-keys.ts';
 import { expectGenerated } from './generated.ts';
 
 // The pages under docs/reference are what the code says: `npm run docs` writes them with these very tests.
