@@ -18,9 +18,14 @@ const DRAIN_MS = 20_000;
 /** What our processes log is no part of the result on stdout. */
 export const LOGS_TO_STDERR: StdioOptions = ['ignore', 2, 2, 'ipc'];
 
+/** As it is deployed (k8s/base/monolith.yaml). */
+export const MONOLITH_FLAGS = ['--max-semi-space-size=32'];
+
 /** The monolith as it is deployed, from dist, on a free port. */
 export function startMonolith(environment: Record<string, string>): Promise<RunningService> {
-  return onFreePort(undefined, (port) => startOn(port, { name: 'monolith', portVariable: 'MONOLITH_PORT', environment }));
+  return onFreePort(undefined, (port) =>
+    startOn(port, { name: 'monolith', portVariable: 'MONOLITH_PORT', environment, execArgv: MONOLITH_FLAGS }),
+  );
 }
 
 /** The same for the queue service, with a probe in it (probed.mjs). */

@@ -1,6 +1,6 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import path from 'node:path';
-import { LOGS_TO_STDERR } from '../instruments/service.ts';
+import { LOGS_TO_STDERR, MONOLITH_FLAGS } from '../instruments/service.ts';
 import type { Assignment, Bought, FromWorker, ToWorker } from './worker.ts';
 
 const SCRIPT = path.join(import.meta.dirname, 'worker.ts');
@@ -23,7 +23,11 @@ export class Buyers {
   static async open(assignment: Assignment): Promise<Buyers> {
     // 'advanced' carries typed arrays: some 100,000 latencies come home in one message.
     const buyers = new Buyers(
-      fork(SCRIPT, [], { serialization: 'advanced', execArgv: ['--enable-source-maps'], stdio: LOGS_TO_STDERR }),
+      fork(SCRIPT, [], {
+        serialization: 'advanced',
+        execArgv: ['--enable-source-maps', ...MONOLITH_FLAGS],
+        stdio: LOGS_TO_STDERR,
+      }),
     );
     await buyers.#ask({ say: 'open', assignment }, 'open');
     return buyers;
