@@ -72,7 +72,7 @@ test('a process with its loops on hears of it within a second, also when nobody 
     [untold],
   );
   const lookedMs = await until(() => knows(two, untold));
-  await keeper.onApplicationShutdown();
+  await keeper.beforeApplicationShutdown();
   expect(heardMs).toBeLessThan(500);
   expect(lookedMs).toBeLessThan(1600);
 });

@@ -299,7 +299,7 @@ describe('what the waiting room is told of a sale that runs', () => {
     const match = await onSale({ sectors: [seated('East A', 2, 5)] });
     const leader = await openMonolith(settings);
     const follower = await openMonolith(settings);
-    await Promise.all([monolith, other].map((replica) => replica.get(SaleWatch).onApplicationShutdown()));
+    await Promise.all([monolith, other].map((replica) => replica.get(SaleWatch).beforeApplicationShutdown()));
     const rounds = async () => [await leader.get(SaleWatch).runOnce(), await follower.get(SaleWatch).runOnce()];
     expect(await rounds()).toEqual([true, false]);
     expect([await leader.metric('sale_watch_leading'), await follower.metric('sale_watch_leading')]).toEqual([1, 0]);

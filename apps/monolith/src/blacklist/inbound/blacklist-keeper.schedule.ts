@@ -2,7 +2,7 @@ import { BLACKLIST_CHANNEL } from '#contracts/queue-keys';
 import type { Logger } from '#platform/logging/logger';
 import { RelayLoop } from '#platform/outbox/relay-loop';
 import { closeRedis, connectRedis, type RedisConnection } from '#platform/redis/redis-connection';
-import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import { Inject, Injectable, type OnApplicationBootstrap, type BeforeApplicationShutdown } from '@nestjs/common';
 import type { MonolithConfig } from '../../config.ts';
 import { CONFIG, LOGGER, LOOPS } from '../../tokens.ts';
 import { BlacklistNews } from '../application/ports.ts';
@@ -12,7 +12,7 @@ import { BlacklistNews } from '../application/ports.ts';
  * every second in case nobody could say so. The waiting room's copy is looked after in the same round.
  */
 @Injectable()
-export class BlacklistKeeper implements OnApplicationBootstrap, OnApplicationShutdown {
+export class BlacklistKeeper implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private readonly loop: RelayLoop;
   private subscriber: RedisConnection | undefined;
 
@@ -37,7 +37,7 @@ export class BlacklistKeeper implements OnApplicationBootstrap, OnApplicationShu
     this.loop.start();
   }
 
-  async onApplicationShutdown(): Promise<void> {
+  async beforeApplicationShutdown(): Promise<void> {
     await this.loop.stop();
     if (this.subscriber) await closeRedis(this.subscriber);
   }

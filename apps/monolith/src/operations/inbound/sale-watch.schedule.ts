@@ -2,7 +2,7 @@ import { Metrics } from '#platform/health/metrics';
 import type { Logger } from '#platform/logging/logger';
 import { RelayLoop } from '#platform/outbox/relay-loop';
 import { Leadership } from '#platform/postgres/leadership';
-import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import { Inject, Injectable, type OnApplicationBootstrap, type BeforeApplicationShutdown } from '@nestjs/common';
 import { Gauge } from 'prom-client';
 import { CatalogApi } from '../../catalog/catalog.api.ts';
 import { LOGGER, LOOPS } from '../../tokens.ts';
@@ -27,7 +27,7 @@ interface Watched {
  * One replica does it for all; when it is gone another goes on, within a second, or 15 when it is frozen.
  */
 @Injectable()
-export class SaleWatch implements OnApplicationBootstrap, OnApplicationShutdown {
+export class SaleWatch implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private readonly loop: RelayLoop;
   private watched = new Map<string, Watched>();
   private isLeading = false;
@@ -53,7 +53,7 @@ export class SaleWatch implements OnApplicationBootstrap, OnApplicationShutdown 
     if (this.loops) this.loop.start();
   }
 
-  async onApplicationShutdown(): Promise<void> {
+  async beforeApplicationShutdown(): Promise<void> {
     await this.loop.stop();
     await this.leadership.giveUp();
   }

@@ -30,7 +30,7 @@ export class QueueController {
   ) {}
 
   @Post('join')
-  @Endpoint({ access: 'fan', noKeyBecause: 'a fan has one place: joining again finds it' })
+  @Endpoint({ access: 'fan', noKeyBecause: 'a fan has one place: joining again finds it', direct: true })
   @ApiOperation({ summary: 'Join the line, or find the place one already has' })
   @ApiCreatedResponse({ standardSchema: placeAnswer })
   @ApiOkResponse({ standardSchema: placeAnswer, description: 'Already in line, or in a turn' })
@@ -38,17 +38,17 @@ export class QueueController {
     @Param('match_id', { schema: matchParameter }) matchId: string,
     @Body({ schema: joinRequest }) body: z.output<typeof joinRequest>,
     @Caller() caller: CallerIdentity,
-    @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<PlaceAnswer> {
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
     const { created, place } = await this.joinLine.execute({ matchId, userId: caller.userId }, body?.receipt);
     this.admission.soon(matchId);
-    void reply.status(created ? 201 : 200);
+    const answer = await this.answers.of(matchId, caller.userId, place);
     if (created) void reply.header('location', `/api/v1/queue/${matchId}/position`);
-    return this.answers.of(matchId, caller.userId, place);
+    void reply.status(created ? 201 : 200).send(answer);
   }
 
   @Get('position')
-  @Endpoint({ access: 'fan' })
+  @Endpoint({ access: 'fan', status: 200, direct: true })
   @ApiOperation({ summary: 'The own place, without joining' })
   @ApiOkResponse({ standardSchema: placeAnswer })
   async position(
