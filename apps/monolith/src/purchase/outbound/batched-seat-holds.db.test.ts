@@ -8,7 +8,8 @@ import { randomUUID } from 'node:crypto';
 import type { DataSource, QueryRunner } from 'typeorm';
 import type { HoldOutcome, Reservation, SectorForSale } from '../application/ports.ts';
 import { BatchedSeatHolds } from './batched-seat-holds.ts';
-import { HOLD_BATCH, HOLD_PLANNING, holdParameters, IS_FREE, type HoldRow } from './hold-statement.ts';
+import { holdParameters } from './hold-parameters.ts';
+import { HOLD_BATCH, HOLD_PLANNING, IS_FREE, type HoldRow } from './hold-statement.ts';
 import { LaneConnection } from './lane-connection.ts';
 import { NEWCOMER } from './postgres-fan-seats.ts';
 import { PostgresPurchaseWindows } from './postgres-purchase-windows.ts';
@@ -342,7 +343,7 @@ describe('the same statement without its guard', () => {
 function fenceOf(key: string): IdempotencyFence {
   return {
     key,
-    fingerprint: 'f',
+    fingerprint: 'f'.repeat(32),
     userId: randomUUID(),
     render: (result) => {
       const { id, expiresAt } = result as { id: string; expiresAt: Date };

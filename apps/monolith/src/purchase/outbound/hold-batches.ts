@@ -1,4 +1,5 @@
-import { HOLD_BATCH, holdParameters, type HoldRow, type HoldWon } from './hold-statement.ts';
+import { holdParameters } from './hold-parameters.ts';
+import { HOLD_BATCH, type HoldRow, type HoldWon } from './hold-statement.ts';
 import type { LaneConnection } from './lane-connection.ts';
 import { countFans, type FanAtMatch, type FanSeats } from './postgres-fan-seats.ts';
 import { whyNotHeld, type HoldFacts } from './why-not-held.ts';

@@ -16,7 +16,7 @@ export interface HoldRow {
   readonly together: boolean;
   readonly priceCents: number;
   readonly fan: FanSeats;
-  /** Hex and base64, so no quoting. */
+  /** 32 hexadecimal digits each. */
   readonly key: { readonly key: string; readonly fingerprint: string } | null;
 }
 
@@ -26,14 +26,13 @@ export interface HoldWon {
   readonly expiresAtMs: number;
 }
 
-/** Between texts, and in place of one that is not there. */
-const SEPARATOR = '\u001e';
-const NULL_TEXT = '\u001f';
-/** The place of no row. */
-const NOWHERE = '(0,0)';
+/** Texts, as hold-parameters.ts writes them. */
 export const TEXTS = (parameter: string): string => `string_to_array(${parameter}::text, chr(30), chr(31))`;
 /** Of the wish in hand; ids and numbers have one width, so finding one takes no longer than a join would for its row. */
 const OWN = (parameter: string): string => `(${parameter})[index]`;
+/** The same of 16 bytes each, one after the other: out of an array of texts each would be found by going through those before it. */
+const OWN_BYTES = (parameter: string): string => `substring(${parameter}::bytea from index * 16 - 15 for 16)`;
+const NO_KEY = `'\\x${'00'.repeat(16)}'`;
 export const IS_FREE = `(s.status = 'available' or (s.status = 'held' and s.expires_at <= now()))`;
 
 /**
@@ -98,7 +97,8 @@ with clock as materialized (
   select permitted.* from (select id from known union all select id from newcomers) as counted join permitted using (id)
 ), keyed as (
   insert into idempotency_keys (key, user_id, fingerprint, status, made)
-  select ${OWN('$19::text[]')}, ${OWN('$4::uuid[]')}, ${OWN('$20::text[]')}, 201, id from won where ${OWN('$19::text[]')} is not null
+  select encode(${OWN_BYTES('$19')}, 'hex'), ${OWN('$4::uuid[]')}, encode(${OWN_BYTES('$20')}, 'hex'), 201, id
+  from won where ${OWN_BYTES('$19')} <> ${NO_KEY}
 ), reserved as (
   insert into reservations (id, match_id, sector_id, user_id, session_token, status, seat_ids, quantity, sector, price_cents, together,
                             total_cents, currency, expires_at)
@@ -119,62 +119,3 @@ from won`;
 
 /** How the session plans it; see above. */
 export const HOLD_PLANNING = '-c enable_nestloop=off -c enable_mergejoin=off -c enable_seqscan=off -c jit=off';
-
-/** The rows as the statement's parameters: one array a column, written as PostgreSQL reads it. Wishes are counted from 1, as its arrays are. */
-export function holdParameters(rows: readonly HoldRow[], holdSeconds: number): unknown[] {
-  const seats = seatParameters(rows);
-  const known = rows
-    .map((row, at) => ({ ...row.fan, id: row.reservationId, index: at + 1 }))
-    .filter(({ revision }) => revision > 0);
-  const names = [...new Set(rows.map(({ sector }) => sector))];
-  return [
-    plain(rows.map((_, at) => at + 1)),
-    plain(rows.map((row) => row.reservationId)),
-    plain(rows.map((row) => row.matchId)),
-    plain(rows.map((row) => row.userId)),
-    plain(rows.map((row) => row.fan.taken + row.quantity)),
-    texts(rows.map((row) => row.sessionToken)),
-    seats.owners,
-    seats.ids,
-    seats.places,
-    plain(rows.map((row) => row.sectorId)),
-    plain(rows.map((row) => row.quantity)),
-    plain(rows.map((row) => row.fan.revision)),
-    plain(known.map(({ index }) => index)),
-    texts(known.map(({ living, id }) => plain([...living, id]))),
-    seats.firsts,
-    plain(rows.map((row) => row.priceCents)),
-    plain(rows.map((row) => row.together)),
-    holdSeconds,
-    plain(rows.map((row) => row.key?.key ?? 'null')),
-    plain(rows.map((row) => row.key?.fingerprint ?? 'null')),
-    names,
-    plain(rows.map(({ sector }) => names.indexOf(sector) + 1)),
-  ];
-}
-
-/** All seats of all wishes one after the other: whose, which, where their rows lay; and of each wish the first. */
-export function seatParameters(rows: readonly HoldRow[]): Record<'owners' | 'ids' | 'places' | 'firsts', string> {
-  const [owners, ids, places, firsts]: [number[], string[], string[], number[]] = [[], [], [], []];
-  for (const [at, row] of rows.entries()) {
-    firsts.push(ids.length + 1);
-    for (const [seat, seatId] of row.seatIds.entries()) {
-      owners.push(at + 1);
-      ids.push(seatId);
-      places.push(`"${row.places[seat] ?? NOWHERE}"`);
-    }
-  }
-  return { owners: plain(owners), ids: plain(ids), places: plain(places), firsts: plain(firsts) };
-}
-
-/** Numbers, booleans and ids need no quoting; the driver's own arrays quote every element, which took a tenth of the time. */
-export function plain(values: readonly (number | boolean | string)[]): string {
-  return `{${values.join(',')}}`;
-}
-
-/** Texts, joined by a character that is in none of them (schemas and JSON refuse control characters); see TEXTS. */
-export function texts(values: readonly (string | null)[]): string {
-  return values
-    .map((value) => (value === null ? NULL_TEXT : value.replaceAll(SEPARATOR, ' ').replaceAll(NULL_TEXT, ' ')))
-    .join(SEPARATOR);
-}

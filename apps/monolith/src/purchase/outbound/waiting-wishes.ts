@@ -4,6 +4,8 @@ import type { WaitingWish } from './waiting-wish.ts';
 const MOST_IN_A_BATCH = 256;
 /** Fewer are not worth a commit of their own while others are being committed: a batch of 16 costs half as much again a wish as one of 32. */
 const LEAST_BESIDE_OTHERS = 16;
+/** Nor are much fewer than those: who comes over HTTP comes little by little, and a lane that left at once would always leave with few. */
+const SHARE_OF_OTHERS = 0.75;
 
 /**
  * Wishes nobody is deciding yet, in the order in which they came. Several lanes take from it, and each takes its share of all
@@ -22,7 +24,8 @@ export class WaitingWishes {
 
   /** False when a lane would do better to wait for what the others leave. */
   get areWorthABatch(): boolean {
-    return this.waiting.length >= (this.beingDecided === 0 ? 1 : LEAST_BESIDE_OTHERS);
+    const least = this.beingDecided === 0 ? 1 : Math.max(LEAST_BESIDE_OTHERS, this.beingDecided * SHARE_OF_OTHERS);
+    return this.waiting.length >= least;
   }
 
   add(one: WaitingWish): void {

@@ -1,4 +1,5 @@
-import { IS_FREE, plain, seatParameters, TEXTS, texts, type HoldRow } from './hold-statement.ts';
+import { whyNotParameters } from './hold-parameters.ts';
+import { IS_FREE, TEXTS, type HoldRow } from './hold-statement.ts';
 
 /** What the rules need to say why a wish was not met. */
 export interface HoldFacts {
@@ -52,19 +53,5 @@ from asked a join (select * from matches where id = any($2)) m on m.id = a.match
 
 /** The statement for these rows; `index` counts them from 1. */
 export function whyNotHeld(rows: readonly HoldRow[]): { name: string; text: string; values: unknown[] } {
-  const seats = seatParameters(rows);
-  return {
-    name: 'why-not-held',
-    text: WHY_NOT_HELD,
-    values: [
-      plain(rows.map((_, at) => at + 1)),
-      plain(rows.map((row) => row.matchId)),
-      plain(rows.map((row) => row.userId)),
-      plain(rows.map((row) => row.fan.revision)),
-      texts(rows.map((row) => row.sessionToken)),
-      seats.owners,
-      seats.ids,
-      seats.places,
-    ],
-  };
+  return { name: 'why-not-held', text: WHY_NOT_HELD, values: whyNotParameters(rows) };
 }

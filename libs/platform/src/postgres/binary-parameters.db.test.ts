@@ -1,0 +1,55 @@
+import { createTestDatabase, type TestDatabase } from '#testing/test-database';
+import pg from 'pg';
+import { boolArray, hexBytes, int4Array, placeArray, uuidArray } from './binary-parameters.ts';
+
+let database: TestDatabase;
+let client: pg.Client;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  client = new pg.Client({ connectionString: database.url });
+  await client.connect();
+});
+
+afterAll(async () => {
+  await client.end();
+  await database.drop();
+});
+
+/** What PostgreSQL took it for, in its own words. */
+async function read(type: string, value: Buffer): Promise<string> {
+  const { rows } = await client.query<{ text: string }>(`select ($1::${type})::text as text`, [value]);
+  return rows[0]!.text;
+}
+
+test.each([
+  [
+    'int4[]',
+    int4Array([0, 1, -1, 255, 256, 65_536, 2_147_483_647, -2_147_483_648]),
+    '{0,1,-1,255,256,65536,2147483647,-2147483648}',
+  ],
+  ['bool[]', boolArray([true, false]), '{t,f}'],
+  [
+    'uuid[]',
+    uuidArray(['0190a000-0000-7000-8000-000000000001', 'fedcba98-7654-4321-8FED-CBA987654321']),
+    '{0190a000-0000-7000-8000-000000000001,fedcba98-7654-4321-8fed-cba987654321}',
+  ],
+  ['tid[]', placeArray(['(0,0)', '(4294967294,65535)', '(70000,300)']), '{"(0,0)","(4294967294,65535)","(70000,300)"}'],
+  ['bytea', hexBytes(['00ff', 'A10b'], 2), '\\x00ffa10b'],
+])('%s arrives as it was meant', async (type, value, text) => {
+  expect(await read(type, value)).toBe(text);
+});
+
+test.each([
+  ['int4[]', int4Array([])],
+  ['bool[]', boolArray([])],
+  ['uuid[]', uuidArray([])],
+  ['tid[]', placeArray([])],
+])('an empty %s, too', async (type, value) => {
+  expect(await read(type, value)).toBe('{}');
+});
+
+test('what has another length is told, not sent', () => {
+  expect(() => uuidArray(['0190a000'])).toThrow('no UUID');
+  expect(() => hexBytes(['00'], 2)).toThrow('2 bytes');
+});
