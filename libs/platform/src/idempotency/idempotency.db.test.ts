@@ -290,7 +290,7 @@ test('a copy that had looked before the first finished, and claims the key after
   const first = await send(key);
   const { fingerprint } = (await redis.hgetall(`idempotency:${key}`)) as { fingerprint: string };
   const late = await new IdempotencyCache(redis).claim(key, fingerprint);
-  expect(late.lock).toBeUndefined();
+  expect(late.owner).toBeUndefined();
   expect(late.known?.answer?.body).toBe(first.body);
   expect(await redis.exists(`idempotency:lock:${key}`)).toBe(0);
 });
@@ -386,9 +386,9 @@ test('a success without a transaction is answered the same again, also from Post
 test('a refusal that comes late does not replace the answer of the one who took over', async () => {
   const [key, fingerprint] = [newKey(), 'f'];
   const cache = new IdempotencyCache(redis, LOCK_MS);
-  await cache.complete(key, fingerprint, { status: 201, body: '{}' });
-  await cache.complete(key, fingerprint, { status: 409, body: '{"code":"INVALID_STATE"}' });
-  await cache.forget(key);
+  await cache.complete(key, 'one', { fingerprint, answer: { status: 201, body: '{}' } });
+  await cache.complete(key, 'another', { fingerprint, answer: { status: 409, body: '{"code":"INVALID_STATE"}' } });
+  await cache.forget(key, 'another');
   expect(await cache.read(key)).toEqual({ state: 'completed', fingerprint, answer: { status: 201, body: '{}' } });
 });
 

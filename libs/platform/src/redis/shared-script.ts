@@ -5,14 +5,14 @@ import { RedisScript } from './script.ts';
 const MOST_AT_ONCE = 100;
 
 interface Asked<Reply> {
-  readonly key: string;
-  readonly args: readonly (string | number)[];
+  /** Its keys, and then its arguments. */
+  readonly words: readonly (string | number)[];
   readonly resolve: (reply: Reply) => void;
   readonly reject: (error: unknown) => void;
 }
 
 /**
- * One atomic step on one key, given as a Lua function of the key and its arguments, which returns no nil. All who ask for it in one turn
+ * One atomic step on a key (or on several, which a cluster has on one node), given as a Lua function of the keys and its arguments, which returns no nil. All who ask for it in one turn
  * of the event loop share one call: that costs this process a fifth of a command each, and nobody waits for company. The
  * keys of a cluster live on many nodes: there everybody has a call of their own. What fails fails for all who shared it.
  */
@@ -23,16 +23,19 @@ export class SharedScript<Reply> {
   constructor(
     private readonly redis: RedisConnection,
     step: string,
+    private readonly width = 1,
   ) {
+    const keys = Array.from({ length: width }, (_, key) => `KEYS[at * ${width} - ${width - 1 - key}]`);
     this.script = new RedisScript(`local step = ${step}
-local width, replies = #ARGV / #KEYS, {}
-for at, key in ipairs(KEYS) do replies[at] = step(key, unpack(ARGV, (at - 1) * width + 1, at * width)) end
+local count, replies = #KEYS / ${width}, {}
+local args = #ARGV / count
+for at = 1, count do replies[at] = step(${keys.join(', ')}, unpack(ARGV, (at - 1) * args + 1, at * args)) end
 return replies`);
   }
 
-  run(key: string, ...args: readonly (string | number)[]): Promise<Reply> {
+  run(...words: readonly (string | number)[]): Promise<Reply> {
     return new Promise((resolve, reject) => {
-      const asked = { key, args, resolve, reject };
+      const asked = { words, resolve, reject };
       if (this.redis.isCluster) void this.send([asked]);
       else if (this.asked.push(asked) === 1) setImmediate(() => this.sendAll());
     });
@@ -46,13 +49,15 @@ return replies`);
 
   private async send(batch: readonly Asked<Reply>[]): Promise<void> {
     try {
-      const keys = batch.map(({ key }) => key);
-      const replies = await this.script.run<Reply[]>(
-        this.redis,
-        keys,
-        batch.flatMap(({ args }) => args),
-      );
-      batch.forEach(({ resolve }, at) => resolve(replies[at]!));
+      const [keys, args]: [string[], (string | number)[]] = [[], []];
+      for (const { words } of batch) {
+        for (let at = 0; at < words.length; at += 1) {
+          if (at < this.width) keys.push(words[at] as string);
+          else args.push(words[at]!);
+        }
+      }
+      const replies = await this.script.run<Reply[]>(this.redis, keys, args);
+      for (let at = 0; at < batch.length; at += 1) batch[at]!.resolve(replies[at]!);
     } catch (error) {
       for (const { reject } of batch) reject(error);
     }
