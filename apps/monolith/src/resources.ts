@@ -1,3 +1,4 @@
+import '#platform/short-lived-objects';
 import { createLogger, type Logger } from '#platform/logging/logger';
 import { Metrics } from '#platform/health/metrics';
 import { openDatabase } from '#platform/postgres/database';

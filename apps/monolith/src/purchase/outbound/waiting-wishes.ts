@@ -1,3 +1,4 @@
+import { Ring } from '#platform/ring';
 import type { WaitingWish } from './waiting-wish.ts';
 
 /** One commit for so many: beyond it the statement grows faster than it saves. */
@@ -6,13 +7,15 @@ const MOST_IN_A_BATCH = 256;
 const LEAST_BESIDE_OTHERS = 16;
 /** Nor are much fewer than those: who comes over HTTP comes little by little, and a lane that left at once would always leave with few. */
 const SHARE_OF_OTHERS = 0.75;
+/** More than come in most rushes. */
+const ROOM = 1024;
 
 /**
  * Wishes nobody is deciding yet, in the order in which they came. Several lanes take from it, and each takes its share of all
  * there are, decided or not: two half batches at once use both the database and the time it takes to choose.
  */
 export class WaitingWishes {
-  private readonly waiting: WaitingWish[] = [];
+  private readonly waiting = new Ring<WaitingWish>(ROOM);
   private readonly fans = new Set<string>();
   private beingDecided = 0;
 
@@ -52,7 +55,7 @@ export class WaitingWishes {
       (isHeldUp ? later : taken).push(one);
       if (!isHeldUp) this.fans.add(one.wish.userId);
     }
-    this.waiting.unshift(...later);
+    for (const one of later.reverse()) this.waiting.unshift(one);
     this.beingDecided += taken.length;
     return taken;
   }
