@@ -77,6 +77,8 @@ export class BatchedSeatHolds extends SeatHolds {
       await new Promise((resolve) => setImmediate(resolve));
       const wishes = this.waiting.take();
       if (wishes.length === 0) break;
+      // What is left may be worth a batch now that less is being decided, and nobody else may come who would say so.
+      this.start();
       const batch = await this.choose(wishes);
       if (batch.length > 0) await this.decide(lane, batch);
       this.waiting.done(wishes);
