@@ -1,5 +1,5 @@
+import type { NamedPicture, SeatHistory } from '#domain/purchase/seat-history';
 import type { SeatState } from './ports.ts';
-import type { NamedPicture, SeatHistory } from './seat-history.ts';
 
 export interface AvailabilityView {
   readonly sectors: readonly { readonly sectorId: string; readonly available: number }[];

@@ -1,7 +1,7 @@
+import { SeatHistory } from '#domain/purchase/seat-history';
 import { createHash } from 'node:crypto';
 import { SeatViews, type AvailabilityView, type SeatMapView } from '../application/availability-reader.ts';
 import type { SeatInventory, SeatState } from '../application/ports.ts';
-import { SeatHistory } from '../application/seat-history.ts';
 import type { PostgresSeatLooks } from './postgres-seat-looks.ts';
 import { SharedLook, type Sight } from './shared-look.ts';
 
