@@ -1,0 +1,107 @@
+import { openDatabase } from '#platform/postgres/database';
+import { PostgresTransactionManager } from '#platform/postgres/transaction-manager';
+import { inside } from '#platform/postgres/transaction';
+import { TcpProxy } from '#testing/tcp-proxy';
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import pg from 'pg';
+import { onFreePort } from '../../tools/local/free-port.ts';
+import type { LocalServer } from '../../tools/local/local-server.ts';
+import { startPostgres } from '../../tools/local/postgres.ts';
+import { startStandby } from '../../tools/local/standby.ts';
+
+// A server dies before it has written the log of a transaction whose COMMIT is on its way. What serves after it, itself or its
+// standby, gives the number of that transaction to the next one: who asks by the number hears of somebody else's commit.
+
+const folder = mkdtempSync(path.join(tmpdir(), 'tribina-dead-'));
+chmodSync(folder, 0o711);
+const servers: LocalServer[] = [];
+afterAll(async () => {
+  await Promise.all(servers.map((server) => server.stop()));
+  rmSync(folder, { recursive: true, force: true });
+});
+
+async function kept(starting: Promise<LocalServer>): Promise<LocalServer> {
+  const server = await starting;
+  servers.push(server);
+  return server;
+}
+
+async function query<T extends pg.QueryResultRow>(url: string, sql: string): Promise<T[]> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    return (await client.query<T>(sql)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+async function primaryIn(name: string): Promise<LocalServer> {
+  const primary = await kept(onFreePort(undefined, (port) => startPostgres({ folder: path.join(folder, name), port })));
+  await query(primary.url, 'create table effects (run int); create table others (n int)');
+  return primary;
+}
+
+/** Runs a block whose COMMIT does not arrive before its server is dead and `successor` serves at its address. */
+async function outcomeAfter(primary: LocalServer, successor: () => Promise<LocalServer>): Promise<unknown> {
+  const proxy = await TcpProxy.inFrontOf(primary.url);
+  const database = await openDatabase({ url: proxy.url, name: 'dead', poolSize: 2 });
+  const transactions = new PostgresTransactionManager(database, { deadlineMs: 20_000 });
+  try {
+    await database.query('select 1');
+    const sprung = proxy.setTrap({ whenSent: 'COMMIT\0', passOn: false, then: 'wait' });
+    let id = '';
+    const outcome = transactions
+      .run(async (tx) => {
+        id = inside(tx).id;
+        await inside(tx).rows('insert into effects values (1)');
+        return 'done';
+      })
+      .catch((error: unknown) => error);
+    await sprung;
+    process.kill(primary.identity.pid, 'SIGKILL');
+    await primary.ended;
+    const next = await successor();
+    await takeNumbersUpTo(BigInt(id), next.url);
+    proxy.leadTo(next.url);
+    const result = await outcome;
+    return { result, effects: await query(next.url, 'select * from effects') };
+  } finally {
+    await database.destroy();
+    await proxy.close();
+  }
+}
+
+/** Others go on. */
+async function takeNumbersUpTo(last: bigint, url: string): Promise<void> {
+  for (let id = 0n; id < last;) {
+    const [row] = await query<{ id: string }>(url, 'insert into others values (1) returning pg_current_xact_id()::text as id');
+    id = BigInt(row?.id ?? last);
+  }
+}
+
+const unknown = { result: expect.objectContaining({ code: 'OUTCOME_UNKNOWN' }), effects: [] };
+
+test('the server is started again: the outcome is unknown, and not what became of another', async () => {
+  const primary = await primaryIn('restarted');
+  const again = (): Promise<LocalServer> => kept(startPostgres({ folder: path.join(folder, 'restarted'), port: primary.port }));
+  expect(await outcomeAfter(primary, again)).toEqual(unknown);
+});
+
+test('its standby is promoted: the outcome is unknown, and not what became of another', async () => {
+  const primary = await primaryIn('followed');
+  const replication = await TcpProxy.inFrontOf(primary.url);
+  const options = { folder: path.join(folder, 'standby'), primaryFolder: path.join(folder, 'followed'), throwaway: false };
+  const standby = await kept(onFreePort(undefined, (port) => startStandby({ ...options, primaryUrl: replication.url, port })));
+  for (let lag = 1; lag > 0;)
+    lag = (await query(primary.url, 'select 1 from pg_stat_replication where replay_lsn = pg_current_wal_lsn()')).length ? 0 : 1;
+  replication.silence();
+  const promoted = async (): Promise<LocalServer> => {
+    await query(standby.url, 'select pg_promote()');
+    return standby;
+  };
+  expect(await outcomeAfter(primary, promoted)).toEqual(unknown);
+  await replication.close();
+});
