@@ -56,10 +56,10 @@ test('a text is heard as another of the same length, and only such a one', async
 });
 
 test('led to another server, it breaks what led to the first, and the next connection reaches the other', async () => {
-  const other = net.createServer((socket) => socket.end('the other')).listen(0, '127.0.0.1');
+  const other = net.createServer((socket) => socket.on('error', () => undefined).end('the other')).listen(0, '127.0.0.1');
   await once(other, 'listening');
   client.on('error', () => undefined);
-  const broken = once(client, 'close');
+  const broken = new Promise((resolve) => client.once('close', resolve));
   proxy.leadTo(`tcp://127.0.0.1:${(other.address() as net.AddressInfo).port}`);
   await broken;
   client = net.connect(Number(new URL(proxy.url).port), '127.0.0.1');
