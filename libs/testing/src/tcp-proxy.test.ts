@@ -56,7 +56,7 @@ test('a text is heard as another of the same length, and only such a one', async
 });
 
 test('led to another server, it breaks what led to the first, and the next connection reaches the other', async () => {
-  const other = net.createServer((socket) => socket.on('error', () => undefined).end('the other')).listen(0, '127.0.0.1');
+  const other = net.createServer((socket) => socket.on('error', () => undefined).write('the other')).listen(0, '127.0.0.1');
   await once(other, 'listening');
   client.on('error', () => undefined);
   const broken = new Promise((resolve) => client.once('close', resolve));
@@ -64,5 +64,6 @@ test('led to another server, it breaks what led to the first, and the next conne
   await broken;
   client = net.connect(Number(new URL(proxy.url).port), '127.0.0.1');
   expect(await heard()).toBe('the other');
+  client.destroy();
   await new Promise((resolve) => other.close(resolve));
 });

@@ -16,7 +16,7 @@ interface Sizes {
 /** So long the standby hears nothing before the primary dies: its lag, which asynchronous replication loses. */
 const CUT_OFF_MS = 1000;
 /** Who was promised what is lost asks in vain; nobody is to wait longer than this for it. */
-const PATIENCE = { answerMs: 20_000, totalMs: 40_000 };
+const PATIENCE = { answerMs: 15_000, totalMs: 20_000 };
 
 /** F10, second half: the network to the standby breaks under load, the primary is killed, and the standby takes over. */
 export function standbyPromoted({ buyers, synchronous }: Sizes): Scenario {
