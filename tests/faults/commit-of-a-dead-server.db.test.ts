@@ -1,3 +1,4 @@
+import { toProblem } from '#platform/http/problem';
 import { openDatabase } from '#platform/postgres/database';
 import { PostgresTransactionManager } from '#platform/postgres/transaction-manager';
 import { inside } from '#platform/postgres/transaction';
@@ -10,6 +11,7 @@ import { onFreePort } from '../../tools/local/free-port.ts';
 import type { LocalServer } from '../../tools/local/local-server.ts';
 import { startPostgres } from '../../tools/local/postgres.ts';
 import { startStandby } from '../../tools/local/standby.ts';
+import { LaneConnection } from '../../apps/monolith/src/purchase/outbound/lane-connection.ts';
 
 // A server dies before it has written the log of a transaction whose COMMIT is on its way. What serves after it, itself or its
 // standby, gives the number of that transaction to the next one: who asks by the number hears of somebody else's commit.
@@ -82,6 +84,24 @@ async function takeNumbersUpTo(last: bigint, url: string): Promise<void> {
   }
 }
 
+/** How a server that does not write is told of, for a transaction and for holds. */
+async function refusals(url: string): Promise<unknown[]> {
+  const database = await openDatabase({ url, name: 'standby', poolSize: 1 });
+  const lane = new LaneConnection({ url, name: 'holds', planning: '', onRetry: () => undefined });
+  const codeOf = (error: unknown): string => toProblem(error, 'request').code;
+  const transactions = new PostgresTransactionManager(database, { deadlineMs: 5000 });
+  const insert = { name: 'insert', text: 'insert into effects values (1)', values: [] };
+  try {
+    return [
+      await transactions.run((tx) => inside(tx).rows(insert.text)).catch(codeOf),
+      await lane.commit(insert, () => Promise.resolve(undefined)).catch(codeOf),
+    ];
+  } finally {
+    await lane.close();
+    await database.destroy();
+  }
+}
+
 const unknown = { result: expect.objectContaining({ code: 'OUTCOME_UNKNOWN' }), effects: [] };
 
 test('the server is started again: the outcome is unknown, and not what became of another', async () => {
@@ -99,6 +119,7 @@ test('its standby is promoted: the outcome is unknown, and not what became of an
     lag = (await query(primary.url, 'select 1 from pg_stat_replication where replay_lsn = pg_current_wal_lsn()')).length ? 0 : 1;
   replication.silence();
   const promoted = async (): Promise<LocalServer> => {
+    expect(await refusals(standby.url)).toEqual(['DEPENDENCY_UNAVAILABLE', 'DEPENDENCY_UNAVAILABLE']);
     await query(standby.url, 'select pg_promote()');
     return standby;
   };

@@ -15,6 +15,8 @@ interface Sizes {
 
 /** So long the standby hears nothing before the primary dies: its lag, which asynchronous replication loses. */
 const CUT_OFF_MS = 1000;
+/** So long everybody is at the standby before it is promoted. */
+const READ_ONLY_MS = 1000;
 /** Who was promised what is lost asks in vain; nobody is to wait longer than this for it. */
 const PATIENCE = { answerMs: 15_000, totalMs: 20_000 };
 
@@ -82,12 +84,14 @@ async function failOver(scene: Scene, { toPrimary, replication, standby }: Playe
   await sleep(CUT_OFF_MS);
   await scene.servers?.kill('postgres');
   const [killedAt, acknowledged] = [Date.now(), scene.history.acknowledged().length - before];
+  // The address often leads there before it is promoted: a server that reads and refuses to write.
+  toPrimary.leadTo(standby.url);
+  await sleep(READ_ONLY_MS);
   const client = new pg.Client({ connectionString: standby.url });
   await client.connect();
   await client.query('select pg_promote(true, 30)');
   await client.end();
   scene.failOver(standby.url);
-  toPrimary.leadTo(standby.url);
   return { cutOffAt, acknowledged, promotedAfterMs: Date.now() - killedAt };
 }
 
