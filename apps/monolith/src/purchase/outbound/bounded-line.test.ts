@@ -22,7 +22,7 @@ function freePlaces(): SectorPicture {
 }
 
 test('while the database is silent 5,000 wait; whoever comes then is told at once to come back, and nobody is forgotten', async () => {
-  let giveUp = (_: unknown): void => undefined;
+  let giveUp: (reason: unknown) => void = () => undefined;
   const silence = new Promise<never>((_resolve, reject) => (giveUp = reject));
   silence.catch(() => undefined);
   const lane = { commit: () => silence, look: () => Promise.resolve([]), close: () => Promise.resolve() };
