@@ -47,7 +47,11 @@ async function primaryIn(name: string): Promise<LocalServer> {
 }
 
 /** Runs a block whose COMMIT does not arrive before its server is dead and `successor` serves at its address. */
-async function outcomeAfter(primary: LocalServer, successor: () => Promise<LocalServer>): Promise<unknown> {
+async function outcomeAfter(
+  primary: LocalServer,
+  successor: () => Promise<LocalServer>,
+  killed: 'all' | 'one process' = 'all',
+): Promise<unknown> {
   const proxy = await TcpProxy.inFrontOf(primary.url);
   const database = await openDatabase({ url: proxy.url, name: 'dead', poolSize: 2 });
   const transactions = new PostgresTransactionManager(database, { deadlineMs: 20_000 });
@@ -63,8 +67,7 @@ async function outcomeAfter(primary: LocalServer, successor: () => Promise<Local
       })
       .catch((error: unknown) => error);
     await sprung;
-    process.kill(primary.identity.pid, 'SIGKILL');
-    await primary.ended;
+    await (killed === 'all' ? killServer(primary) : killOneProcess(primary));
     const next = await successor();
     await takeNumbersUpTo(BigInt(id), next.url);
     proxy.leadTo(next.url);
@@ -73,6 +76,26 @@ async function outcomeAfter(primary: LocalServer, successor: () => Promise<Local
   } finally {
     await database.destroy();
     await proxy.close();
+  }
+}
+
+async function killServer(server: LocalServer): Promise<void> {
+  process.kill(server.identity.pid, 'SIGKILL');
+  await server.ended;
+}
+
+/** Resolves when it takes connections again. */
+async function killOneProcess({ url }: LocalServer): Promise<void> {
+  const [row] = await query<{ pid: number; crashes: string }>(
+    url,
+    `select pid, (select stats_reset::text from pg_stat_bgwriter) as crashes from pg_stat_activity where application_name = 'tribina-dead'`,
+  );
+  process.kill(row?.pid ?? 0, 'SIGKILL');
+  for (let crashes = row?.crashes; crashes === row?.crashes;) {
+    const seen = await query<{ crashes: string }>(url, 'select stats_reset::text as crashes from pg_stat_bgwriter').catch(
+      () => [],
+    );
+    crashes = seen[0]?.crashes ?? crashes;
   }
 }
 
@@ -108,6 +131,11 @@ test('the server is started again: the outcome is unknown, and not what became o
   const primary = await primaryIn('restarted');
   const again = (): Promise<LocalServer> => kept(startPostgres({ folder: path.join(folder, 'restarted'), port: primary.port }));
   expect(await outcomeAfter(primary, again)).toEqual(unknown);
+});
+
+test('one of its processes is killed, at which it recovers without being started again: the outcome is unknown', async () => {
+  const primary = await primaryIn('recovered');
+  expect(await outcomeAfter(primary, () => Promise.resolve(primary), 'one process')).toEqual(unknown);
 });
 
 test('its standby is promoted: the outcome is unknown, and not what became of another', async () => {

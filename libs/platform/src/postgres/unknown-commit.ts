@@ -13,22 +13,22 @@ class CommitDidNotHappen extends Error {
 /** A transaction as its server knows it. */
 export interface BegunTransaction {
   readonly id: string;
-  /** Another since a standby was promoted. */
-  readonly timeline: string;
+  /** When that server was started: no other has the same. */
+  readonly server: string;
   /** On the server's clock. */
   readonly begunAt: string;
 }
 
 /** What begins a transaction selects, to find out later what became of it. */
-export const BEGUN = `pg_current_xact_id()::text as id, left(pg_walfile_name(pg_current_wal_insert_lsn()), 8) as timeline, now()::text as "begunAt"`;
+export const BEGUN = `pg_current_xact_id()::text as id, pg_postmaster_start_time()::text as server, now()::text as "begunAt"`;
 
 /**
- * A server that was restarted after a crash, and a promoted standby, give the number of a transaction whose log is lost to the next
- * one, so the number means our transaction only on the timeline it began on, and if the server has not crashed since: a crash
- * is when the server's statistics begin anew (the one trace of it that everybody may read; docs/adr/0004).
+ * A server that recovers from a crash, and a promoted standby, give the number of a transaction whose log is lost to the next
+ * one. So the number means our transaction only on the server it began on, if that has not crashed since. Its processes may
+ * crash without the server being started again; then its statistics begin anew (docs/adr/0004).
  */
 const OUTCOME = `
-  select case when left(pg_walfile_name(pg_current_wal_insert_lsn()), 8) = $2 and stats_reset <= $3::timestamptz then pg_xact_status($1::xid8)
+  select case when pg_postmaster_start_time() = $2::timestamptz and stats_reset <= $3::timestamptz then pg_xact_status($1::xid8)
               else 'forgotten' end as status
   from pg_stat_bgwriter`;
 
@@ -56,14 +56,14 @@ export async function resolveCommit(
 /** Undefined when the server cannot be asked, or not in time. */
 async function outcomeOf(
   dataSource: DataSource,
-  { id, timeline, begunAt }: BegunTransaction,
+  { id, server, begunAt }: BegunTransaction,
   giveUpAt: number,
 ): Promise<string | undefined> {
   let timer: NodeJS.Timeout | undefined;
   const tooLate = new Promise<undefined>((resolve) => {
     timer = setTimeout(() => resolve(undefined), giveUpAt - Date.now());
   });
-  const asked = dataSource.query(OUTCOME, [id, timeline, begunAt]).then(
+  const asked = dataSource.query(OUTCOME, [id, server, begunAt]).then(
     (rows: { status: string | null }[]) => rows[0]?.status ?? undefined,
     () => undefined,
   );
