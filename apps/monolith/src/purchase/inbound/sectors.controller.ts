@@ -16,6 +16,9 @@ interface Page {
   readonly tag: string;
 }
 
+/** Most come from the few pictures before; somebody who asks from each there ever was costs time, and no memory. */
+const MOST_TOLD = 64;
+
 /** What everybody looks at: seen once for all, and put into words once for all who see the same. */
 @ApiTags('matches')
 @Controller('api/v1/matches/:id/sectors')
@@ -71,7 +74,8 @@ export class SectorsController {
     let text = told.get(since);
     if (text === undefined) {
       const changed = since === String(view.version) || since === view.tag ? [] : view.history.changedSince(since);
-      if (changed) told.set(since, (text = changesText(since, sector, view, changed)));
+      if (changed) text = changesText(since, sector, view, changed);
+      if (text !== undefined && told.size < MOST_TOLD) told.set(since, text);
     }
     return text;
   }
