@@ -1,7 +1,8 @@
 import { SectorMap } from '#domain/purchase/sector-map';
 import { toProblem } from '#platform/http/problem';
 import { RequestRefused } from '#platform/http/request-refused';
-import type { HoldWish } from '../application/ports.ts';
+import { randomUUID } from 'node:crypto';
+import type { HoldWish, SectorForSale } from '../application/ports.ts';
 import { BatchedSeatHolds } from './batched-seat-holds.ts';
 import type { LaneConnection } from './lane-connection.ts';
 import type { PostgresPurchaseWindows } from './postgres-purchase-windows.ts';
@@ -12,10 +13,10 @@ const PLACES = 10_000;
 
 /** A sector of free standing places, as memory has it. */
 function freePlaces(): SectorPicture {
-  const ids = Array.from({ length: PLACES }, (_, rank) => `place-${rank}`);
+  const ids = Array.from({ length: PLACES }, () => randomUUID());
   const map = new SectorMap(ids.map((seatId, rank) => ({ seatId, rowIndex: 0, number: null, rank })));
   const nothing = ids.map(() => null);
-  const look = { letters: 'f'.repeat(PLACES), places: ids, nextExpiryMs: null };
+  const look = { letters: 'f'.repeat(PLACES), places: ids.map((_, rank) => `(${rank},1)`), nextExpiryMs: null };
   const picture = new SectorPicture(map, { ids, rows: nothing, numbers: nothing }, () => Promise.resolve(look));
   picture.see(look);
   return picture;
@@ -33,11 +34,15 @@ test('while the database is silent 5,000 wait; whoever comes then is told at onc
     { learn: () => Promise.resolve() } as unknown as PostgresPurchaseWindows,
     600,
   );
-  const wish = (fan: number) =>
-    ({ matchId: 'match', userId: `fan ${fan}`, sessionToken: undefined, sector: { id: 'terrace' }, quantity: 1 }) as HoldWish;
+  const matchId = randomUUID();
+  const sector: SectorForSale = {
+    ...{ id: randomUUID(), matchId, name: 'Terrace', kind: 'standing', gate: null },
+    ...{ priceCents: 900, currency: 'EUR', capacity: PLACES },
+  };
+  const wish = (): HoldWish => ({ matchId, sector, userId: randomUUID(), sessionToken: undefined, quantity: 1 });
   const answers: unknown[] = [];
-  const asked = Array.from({ length: 5600 }, (_, fan) =>
-    holds.take(wish(fan)).then(
+  const asked = Array.from({ length: 5600 }, () =>
+    holds.take(wish()).then(
       () => answers.push('held'),
       (error: unknown) => answers.push(error),
     ),
