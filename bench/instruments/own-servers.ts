@@ -5,6 +5,11 @@ import { ROOT } from '../../tools/local/build.ts';
 
 export type ServerName = 'postgres' | 'redis';
 
+export interface Standby {
+  readonly url: string;
+  kill(): Promise<void>;
+}
+
 export interface OwnServers {
   readonly databaseUrl: string;
   readonly redisUrl: string;
@@ -13,6 +18,8 @@ export interface OwnServers {
   kill(server: ServerName): Promise<void>;
   /** On the data and the port of the one that was killed. Resolves when it answers. */
   start(server: ServerName): Promise<void>;
+  /** A PostgreSQL that follows the first one, which it reaches at this address; to be promoted, or to be killed in the end. */
+  startStandby(primaryUrl: string): Promise<Standby>;
   stop(): Promise<void>;
 }
 
@@ -35,17 +42,21 @@ export async function startOwnServers(): Promise<OwnServers> {
     redis: string[];
     pids: { postgres: number; redis: number[] };
   };
-  const order = async (words: string): Promise<void> => {
-    const done = nextLine();
+  const order = (words: string): Promise<string> => {
+    const answer = nextLine();
     keeper.stdin.write(`${words}\n`);
-    await done;
+    return answer;
   };
   return {
     databaseUrl: database,
     redisUrl: redis[0]!,
     pids: { postgres: pids.postgres, redis: pids.redis[0]! },
-    kill: (server) => order(`kill ${server}`),
-    start: (server) => order(`start ${server}`),
+    kill: async (server) => void (await order(`kill ${server}`)),
+    start: async (server) => void (await order(`start ${server}`)),
+    startStandby: async (primaryUrl) => ({
+      url: await order(`start standby ${primaryUrl}`),
+      kill: async () => void (await order('kill standby')),
+    }),
     stop: async () => {
       keeper.stdin.end();
       await gone;

@@ -8,6 +8,7 @@ import { redisLost } from './scenarios/redis-lost.ts';
 import { replicaFrozen } from './scenarios/replica-frozen.ts';
 import { replicaKilled } from './scenarios/replica-killed.ts';
 import { sameKeyStuck } from './scenarios/same-key-stuck.ts';
+import { standbyPromoted } from './scenarios/standby-promoted.ts';
 import { turnsUnheard } from './scenarios/turns-unheard.ts';
 
 export const scenarios: readonly Scenario[] = [
@@ -16,7 +17,9 @@ export const scenarios: readonly Scenario[] = [
   commitUnanswered(200),
   turnsUnheard({ fans: 200, cuts: 3, downMs: 10_000 }),
   databaseKilled({ buyers: 12 }),
-  redisLost({ buyers: 12, flushes: 20, downMs: 20_000 }),
+  standbyPromoted({ buyers: 12, synchronous: true }),
+  standbyPromoted({ buyers: 12, synchronous: false }),
+  redisLost({ buyers: 12, flushes: 20, downMs: 60_000 }),
   hotRow({ buyers: 16, lockedMs: 45_000, delayMs: 50 }),
   contentionStorm({ rounds: 6 }),
   replicaKilled({ buyers: 12, kills: 3, runMs: 2000, forgets: false }),

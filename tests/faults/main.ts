@@ -92,3 +92,5 @@ try {
   process.stderr.write(`${explain(error)}\n`);
   process.exitCode = 1;
 }
+// Sockets to processes that were killed may never end by themselves: Node would wait for them, at full speed, for ever.
+process.exit();

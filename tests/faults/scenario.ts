@@ -8,6 +8,8 @@ export interface Scenario {
   readonly title: string;
   /** Kills PostgreSQL or Redis: only with servers of its own. */
   readonly needsServers?: boolean;
+  /** Plays without the guard against loss, so that the loss is counted and is no fault. */
+  readonly mayLose?: boolean;
   readonly limitMs: number;
   /** Says what must hold beyond what every scene is checked for. */
   play(scene: Scene, claim: Claim): Promise<Figures>;
@@ -40,7 +42,7 @@ export async function perform(scenario: Scenario, servers?: OwnServers): Promise
 }
 
 /** On a scene that may have seen others before: all of what they were promised is checked again. */
-export async function performIn(scene: Scene, { id, title, limitMs, play }: Scenario): Promise<Result> {
+export async function performIn(scene: Scene, { id, title, limitMs, mayLose = false, play }: Scenario): Promise<Result> {
   const begunAt = Date.now();
   const faults: string[] = [];
   let figures: Figures = {};
@@ -48,7 +50,7 @@ export async function performIn(scene: Scene, { id, title, limitMs, play }: Scen
   try {
     const claim: Claim = (isTrue, otherwise) => void (isTrue || faults.push(otherwise));
     const played = await within(limitMs, play(scene, claim));
-    const checked = await audit(scene);
+    const checked = await audit(scene, { mayLose });
     figures = { ...played, ...checked.figures };
     faults.push(...checked.faults);
   } catch (error) {

@@ -40,7 +40,7 @@ export class Scene {
   readonly replicas: Replica[] = [];
   /** Killed and started again by some scenarios; there are none where the servers are shared with others. */
   readonly servers: OwnServers | undefined;
-  readonly databaseUrl: string;
+  databaseUrl: string;
   readonly redisUrl: string;
   readonly redis: TestRedis;
   readonly #verify: typeof brokenIn;
@@ -89,6 +89,13 @@ export class Scene {
     const proxy = await TcpProxy.inFrontOf(url);
     this.#proxies.push(proxy);
     return proxy;
+  }
+
+  /** From now on the truth is in the same database of another server. */
+  failOver(serverUrl: string): void {
+    const url = new URL(serverUrl);
+    url.pathname = new URL(this.databaseUrl).pathname;
+    this.databaseUrl = url.href;
   }
 
   atTheEnd(work: () => Promise<void>): void {

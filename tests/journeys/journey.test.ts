@@ -202,6 +202,7 @@ test('on the page, in a real browser: queue, seats, checkout, ticket with QR; an
   }
   await buyOnThePage(launched.browser);
   await chooseOnThePage(launched.browser);
+  await lookAgainOnThePage(launched.browser);
   await steerOnThePage(launched.browser);
 });
 
@@ -247,6 +248,31 @@ async function chooseOnThePage(browser: Browser): Promise<void> {
   await page.decline(tab);
   await page.pay(tab);
   expect(await page.readTickets(tab, 2)).toHaveLength(2);
+  expect(complaints).toEqual([]);
+  await context.close();
+}
+
+/** Who looks at a sector again is sent what changed, and sees it. */
+async function lookAgainOnThePage(browser: Browser): Promise<void> {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, locale: 'en-GB' });
+  const tab = await context.newPage();
+  const complaints = page.collectComplaints(tab);
+  await page.openMatches(tab, system.publicUrl);
+  await page.openMatch(tab, matches.direct);
+  const first = await page.seatsAnswer(tab, 4);
+  const sectorId = await page.openSector(tab, 4);
+  const other = new Fan(system);
+  const seats = `/matches/${matches.direct}/sectors/${sectorId}/seats`;
+  const { body } = await other.call<{ items: { id: string; status: string }[] }>('GET', seats);
+  const seatId = body.items.find(({ status }) => status === 'available')?.id ?? '';
+  await page.seatOnMap(tab, seatId).and(tab.locator('[data-status=available]')).waitFor();
+  expect((await other.call('POST', `/matches/${matches.direct}/reservations`, { seat_ids: [seatId] })).status).toBe(201);
+  await page.openSector(tab, 5);
+  const again = await page.seatsAnswer(tab, 4);
+  expect([first.since, again.since]).toEqual([null, expect.stringMatching(/^[\w-]{27}$/)]);
+  expect(first.bytes).toBeGreaterThan(100_000);
+  expect(again.bytes).toBeLessThan(500);
+  await page.seatOnMap(tab, seatId).and(tab.locator('[data-status=held]')).waitFor();
   expect(complaints).toEqual([]);
   await context.close();
 }

@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 
 /** What a fan and an operator do on the page, by its data-testids; texts may change, and there are two languages of them. */
 
@@ -70,6 +70,19 @@ export async function holdBestSeats(page: Page, { sector = 0, quantity = 2 } = {
   await page.getByTestId('quantity').fill(String(quantity));
   await page.getByTestId('hold-best').click();
   return readHold(page);
+}
+
+/** A seat of the open sector as the map draws it. */
+export function seatOnMap(page: Page, seatId: string): Locator {
+  return page.getByTestId('seat-map').locator(`[data-seat="${seatId}"]`);
+}
+
+/** What the page asks of a sector's seats when it is opened, and how long the answer is. */
+export async function seatsAnswer(page: Page, nth: number): Promise<{ since: string | null; bytes: number }> {
+  const answered = page.waitForResponse((response) => new URL(response.url()).pathname.endsWith('/seats'));
+  await openSector(page, nth);
+  const response = await answered;
+  return { since: new URL(response.url()).searchParams.get('since'), bytes: (await response.body()).length };
 }
 
 /** By keyboard, as on a large screen without a mouse: that reaches every seat at every zoom. */

@@ -49,6 +49,22 @@ export async function startPostgres(options: PostgresOptions): Promise<LocalServ
   if (!existsSync(data)) createCluster(binaries, place, password, throwaway, say);
   refuseOtherVersion(binaries, data);
 
+  const server = await launch({ binaries, place, port, throwaway });
+  const url = (database: string) => `postgres://${USER}:${password}@127.0.0.1:${port}/${database}`;
+  await ensureDatabase(url('postgres'));
+  return { ...server, url: url(DATABASE) };
+}
+
+interface Launch {
+  readonly binaries: PostgresBinaries;
+  readonly place: string;
+  readonly port: number;
+  readonly throwaway: boolean;
+}
+
+/** A server on the data that lies in a place. */
+export async function launch({ binaries, place, port, throwaway }: Launch): Promise<Omit<LocalServer, 'url'>> {
+  const data = path.join(place, 'data');
   const settings = [...SETTINGS, ...(throwaway ? THROWAWAY_SETTINGS : []), `port=${port}`];
   const args = ['-D', data, ...settings.flatMap((setting) => ['-c', setting])];
   const server = await spawnServer(binaries.postgres, args, path.join(place, 'postgres.log'), {
@@ -57,10 +73,7 @@ export async function startPostgres(options: PostgresOptions): Promise<LocalServ
     env: postgresEnvironment,
   });
   await waitUntilReady(server, 'PostgreSQL', async () => saysReady(data, server.identity.pid));
-  const url = (database: string) => `postgres://${USER}:${password}@127.0.0.1:${port}/${database}`;
-  await ensureDatabase(url('postgres'));
   return {
-    url: url(DATABASE),
     port,
     identity: server.identity,
     ended: server.ended,
@@ -70,7 +83,7 @@ export async function startPostgres(options: PostgresOptions): Promise<LocalServ
 }
 
 /** The folder itself, or for root its stand-in where nobody can reach. */
-function makePlace(folder: string): string {
+export function makePlace(folder: string): string {
   if (!isReachable(folder)) return claimStandIn(folder);
   mkdirSync(folder, { recursive: true });
   return folder;

@@ -9,6 +9,7 @@ import { startPostgres } from './postgres.ts';
 import { publicStandIn } from './public-folder.ts';
 import { isRunning } from './processes.ts';
 import { startRedis } from './redis.ts';
+import { STANDBY, startStandby } from './standby.ts';
 
 // The servers of `npm start`, not those of the tests: they must keep what they are told through every kind of end.
 
@@ -75,6 +76,27 @@ test('PostgreSQL runs from a folder that only its owner may enter', async () => 
   expect(await query(server.url, "select current_setting('server_encoding'), current_setting('TimeZone')")).toEqual([
     ['UTF8', 'UTC'],
   ]);
+});
+
+test('a standby has what was there and what comes, takes no writes, and takes them when it is promoted', async () => {
+  const primary = await postgresIn('followed');
+  await query(primary.url, 'create table tickets (id int); insert into tickets values (1)');
+  const [primaryFolder, standbyFolder] = [path.join(folder, 'followed'), path.join(folder, 'standby')];
+  const options = { folder: standbyFolder, primaryFolder, primaryUrl: primary.url, throwaway: false };
+  const standby = await kept(onFreePort(undefined, (port) => startStandby({ ...options, port })));
+  await query(primary.url, `alter system set synchronous_standby_names = '${STANDBY}'`);
+  await query(primary.url, 'select pg_reload_conf()');
+  for (const giveUpAt = Date.now() + 10_000; Date.now() < giveUpAt;) {
+    const [row] = await query(primary.url, 'select sync_state from pg_stat_replication');
+    if (String(row) === 'sync') break;
+  }
+  await query(primary.url, 'insert into tickets values (2)');
+  process.kill(primary.identity.pid, 'SIGKILL');
+  await primary.ended;
+  await expect(query(standby.url, 'insert into tickets values (3)')).rejects.toThrow('read-only');
+  await query(standby.url, 'select pg_promote()');
+  await query(standby.url, 'insert into tickets values (3)');
+  expect(await query(standby.url, 'select id from tickets order by id')).toEqual([[1], [2], [3]]);
 });
 
 test('Redis keeps its data over a stop, and a left-over one is ended first', async () => {

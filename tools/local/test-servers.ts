@@ -2,7 +2,8 @@
 // addresses and pids as one line of JSON, and takes everything away again when its stdin closes. A pipe closes however its
 // other end dies, so a test run that crashes or is killed leaves nothing behind. With --durable they are those of `npm start`,
 // with fsync, on a disk: what a benchmark measures. Until then each line `kill postgres`, `start postgres`, `kill redis` or
-// `start redis` does so, with kill -9, and is answered by a line `done`: what happens to a server in tests/faults.
+// `start redis` does so, with kill -9, and is answered by a line `done`: what happens to a server in tests/faults. `start standby
+// <url>` starts a PostgreSQL that follows the first, which it reaches at this url, and is answered by its own; `kill standby` ends it.
 // Usage: node tools/local/test-servers.ts <number of Redis> [--durable]
 import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -15,6 +16,7 @@ import { startPostgres } from './postgres.ts';
 import { isReachable, publicStandIn } from './public-folder.ts';
 import { endProcess, identify, isRunning, type ProcessIdentity } from './processes.ts';
 import { startRedis } from './redis.ts';
+import { startStandby } from './standby.ts';
 import { explain } from './trouble.ts';
 
 const PREFIX = 'tribina-test-';
@@ -114,17 +116,25 @@ try {
   let postgres = await starting;
   const pids = { postgres: postgres.identity.pid, redis: redis.map(({ identity }) => identity.pid) };
   process.stdout.write(`${JSON.stringify({ database: postgres.url, redis: redis.map(({ url }) => url), pids })}\n`);
-  const orders: { readonly [line: string]: () => Promise<unknown> } = {
+  let standby: LocalServer | undefined;
+  const follow = (primaryUrl: string) => {
+    const options = { folder: folderOf('standby'), primaryFolder: folderOf('postgres'), primaryUrl, throwaway };
+    return keep(onFreePort(undefined, (port) => startStandby({ ...options, port })));
+  };
+  const orders: { readonly [line: string]: (word: string) => Promise<unknown> } = {
     'kill postgres': () => kill(postgres),
     'start postgres': async () =>
       (postgres = await startAgain(() => startPostgres({ folder: folderOf('postgres'), port: postgres.port, throwaway }))),
+    'start standby': async (primaryUrl) => (standby = await follow(primaryUrl)).url,
+    'kill standby': async () => standby && kill(standby),
     'kill redis': () => kill(redis[0]!),
     'start redis': async () =>
       (redis[0] = await startAgain(() => startRedis({ folder: folderOf('redis-1'), port: redis[0]!.port, throwaway, say }))),
   };
   for await (const line of createInterface({ input: process.stdin })) {
-    await orders[line]?.();
-    process.stdout.write('done\n');
+    const [verb, server, word = ''] = line.split(' ');
+    const answer = await orders[`${verb} ${server}`]?.(word);
+    process.stdout.write(`${typeof answer === 'string' ? answer : 'done'}\n`);
   }
   await stop(0);
 } catch (error) {

@@ -54,3 +54,16 @@ test('a text is heard as another of the same length, and only such a one', async
   await Promise.all([say('is it free?'), heard().then((text) => expect(text).toBe('is it true?'))]);
   expect(proxy.rewritten).toBe(1);
 });
+
+test('led to another server, it breaks what led to the first, and the next connection reaches the other', async () => {
+  const other = net.createServer((socket) => socket.on('error', () => undefined).write('the other')).listen(0, '127.0.0.1');
+  await once(other, 'listening');
+  client.on('error', () => undefined);
+  const broken = new Promise((resolve) => client.once('close', resolve));
+  proxy.leadTo(`tcp://127.0.0.1:${(other.address() as net.AddressInfo).port}`);
+  await broken;
+  client = net.connect(Number(new URL(proxy.url).port), '127.0.0.1');
+  expect(await heard()).toBe('the other');
+  client.destroy();
+  await new Promise((resolve) => other.close(resolve));
+});

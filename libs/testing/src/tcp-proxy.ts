@@ -31,7 +31,7 @@ interface Pair {
 export class TcpProxy {
   /** How much later each message arrives, in either direction. */
   delayMs = 0;
-  private readonly target: { host: string; port: number };
+  private target: { host: string; port: number };
   private readonly targetUrl: string;
   private readonly pairs = new Set<Pair>();
   private readonly listener = net.createServer((client) => this.accept(client));
@@ -42,8 +42,7 @@ export class TcpProxy {
   private state: 'open' | 'refusing' | 'silent' = 'open';
 
   private constructor(targetUrl: string) {
-    const { hostname, port } = new URL(targetUrl);
-    this.target = { host: hostname, port: Number(port) };
+    this.target = placeOf(targetUrl);
     this.targetUrl = targetUrl;
   }
 
@@ -62,6 +61,12 @@ export class TcpProxy {
 
   get connections(): number {
     return this.pairs.size;
+  }
+
+  /** Every connection breaks, and new ones lead to another server: the address of a primary after a failover. */
+  leadTo(url: string): void {
+    this.target = placeOf(url);
+    for (const pair of this.pairs) this.cut(pair);
   }
 
   /** Sets a trap; resolves when it has sprung. Traps set for the same text spring one after the other. */
@@ -174,4 +179,9 @@ export class TcpProxy {
     pair.server.end();
     pair.client.resetAndDestroy();
   }
+}
+
+function placeOf(url: string): { host: string; port: number } {
+  const { hostname, port } = new URL(url);
+  return { host: hostname, port: Number(port) };
 }

@@ -40,7 +40,6 @@ export function databaseKilled({ buyers }: { buyers: number }): Scenario {
         outage_of_its_own_restart_s: Math.round(restartMs / 100) / 10,
         resent,
         replayed,
-        promote_a_standby: 'not played',
       };
     },
   };

@@ -250,3 +250,100 @@ describe('the seats of a sector', () => {
     expect([new Set(answers.map(({ status }) => status)), (await looks()) - before]).toEqual([new Set([200]), 1]);
   });
 });
+
+describe('the seats of a sector since a picture', () => {
+  type Seats = { version: number; since?: number | string; items: { id: string; status: string }[] };
+  const seats = async (match: MatchOnSale, since?: number | string): Promise<Seats> =>
+    (await get(`${seatsPath(match)}${since === undefined ? '' : `?since=${since}`}`)).json;
+  /** What somebody with this picture has after the answer. */
+  const applied = (known: Seats, answer: Seats): string[] => {
+    const now = new Map(answer.items.map(({ id, status }) => [id, status]));
+    return known.items.map(({ id, status }) => `${id} ${now.get(id) ?? status}`);
+  };
+  const tagOf = async (match: MatchOnSale): Promise<string> =>
+    String((await get(seatsPath(match))).headers.etag).replaceAll('"', '');
+
+  test('are those that changed, and lead from any known picture to the same as the whole', async () => {
+    const match = await putOnSale(office.monolith, { sectors: [seated('East A', 4, 10)] });
+    const first = await seats(match);
+    const tag = await tagOf(match);
+    const held = await office.held(match, { quantity: 2 });
+    const second = await seats(match);
+    await office.monolith.call('DELETE', `/api/v1/reservations/${held.id}`, { as: held.userId });
+    await office.held(match, { quantity: 3 });
+    const whole = await seats(match);
+    const [sinceFirst, sinceTag, sinceSecond] = [
+      await seats(match, first.version),
+      await seats(match, tag),
+      await seats(match, second.version),
+    ];
+    expect([sinceFirst.since, sinceTag.since, sinceSecond.since]).toEqual([first.version, tag, second.version]);
+    expect([sinceFirst.version, sinceTag.items]).toEqual([whole.version, sinceFirst.items]);
+    expect(Object.keys(sinceFirst.items[0] ?? {})).toEqual(['id', 'status']);
+    expect(sinceFirst.items.length).toBeLessThan(first.items.length);
+    const now = applied(whole, whole);
+    for (const [known, answer] of [
+      [first, sinceFirst],
+      [first, sinceTag],
+      [second, sinceSecond],
+    ] as const)
+      expect(applied(known, answer)).toEqual(now);
+  });
+
+  test('are none when nothing changed, and an expired hold is a change', async () => {
+    const match = await twoSectors();
+    await shortHold(match, 300);
+    const before = await seats(match);
+    expect(await seats(match, before.version)).toEqual({ version: before.version, since: before.version, items: [] });
+    await pause(320);
+    const after = await seats(match, before.version);
+    expect([after.since, after.items.map(({ status }) => status)]).toEqual([before.version, ['available']]);
+  });
+
+  test('are all when the picture is of another replica, unknown or forgotten; by its tag a picture is known everywhere', async () => {
+    const match = await twoSectors();
+    const other = await openMonolith(opened.settings);
+    const there: Seats = (await other.call('GET', seatsPath(match))).json;
+    const here = await seats(match);
+    const tag = await tagOf(match);
+    await office.held(match);
+    for (const stranger of [there.version, 0, here.version + 1, '9999999999999999']) {
+      const answer = await seats(match, stranger);
+      expect([answer.since, answer.items.length]).toEqual([undefined, 10]);
+      expect(Object.keys(answer.items[0] ?? {})).toContain('row');
+    }
+    await pause(1050);
+    const known: Seats = (await other.call('GET', `${seatsPath(match)}?since=${tag}`)).json;
+    expect([known.since, known.items.map(({ status }) => status)]).toEqual([tag, ['held']]);
+    for (const quantity of [3, 3]) await office.held(match, { quantity });
+    expect((await seats(match, here.version)).since).toBeUndefined();
+    await other.close();
+  });
+
+  test('are tagged like the whole, and a standing sector has none', async () => {
+    const match = await twoSectors();
+    const whole = await get(seatsPath(match));
+    const sparse = await get(`${seatsPath(match)}?since=${whole.json.version}`);
+    expect(sparse.headers.etag).toBe(whole.headers.etag);
+    const same = await get(`${seatsPath(match)}?since=${whole.json.version}`, { 'if-none-match': whole.headers.etag });
+    expect([same.status, same.text]).toEqual([304, '']);
+    const standing = await putOnSale(office.monolith, {
+      sectors: [{ name: 'North', kind: 'standing', price_cents: 1000, capacity: 20 }],
+    });
+    const before = await seats(standing);
+    await office.held(standing);
+    expect(await seats(standing, before.version)).toEqual({
+      version: expect.any(Number),
+      since: before.version,
+      items: [],
+    });
+  });
+
+  test.each(['', 'abc', '-1', '1.5', '01', '1e3', '%201', '99999999999999999', 'x'.repeat(28), '1&since=2'])(
+    'asked from %p are refused: it names no picture',
+    async (since) => {
+      const answer = await get(`${seatsPath(await twoSectors())}?since=${since}`);
+      expect([answer.status, answer.json.code, answer.json.errors?.[0]?.path]).toEqual([400, 'VALIDATION_FAILED', 'since']);
+    },
+  );
+});

@@ -1,5 +1,6 @@
 import type { Caller, StartUp } from './caller.ts';
 import { Client } from './client.ts';
+import { afterAnswer, SeatMemory } from './known-seats.ts';
 import { Problem, readProblem } from './problem.ts';
 import type {
   BlacklistEntry,
@@ -17,6 +18,7 @@ import type {
   Report,
   Reservation,
   SaleAction,
+  SeatChanges,
   SeatList,
   Sector,
   Ticket,
@@ -28,6 +30,7 @@ const v1 = '/api/v1';
 export class Tribina {
   private readonly client: Client;
   private readonly queueUrl: string;
+  private readonly seatMemory = new SeatMemory();
 
   constructor(startUp: StartUp, caller: Caller) {
     this.client = new Client(caller);
@@ -39,8 +42,14 @@ export class Tribina {
   match = (id: string, signal?: AbortSignal) => this.client.get<Match>(`${v1}/matches/${id}`, { signal });
   sectors = (matchId: string, signal?: AbortSignal) =>
     this.client.get<{ items: Sector[] }>(`${v1}/matches/${matchId}/sectors`, { signal });
-  seats = (matchId: string, sectorId: string, signal?: AbortSignal) =>
-    this.client.get<SeatList>(`${v1}/matches/${matchId}/sectors/${sectorId}/seats`, { signal });
+  seats = async (matchId: string, sectorId: string, signal?: AbortSignal): Promise<SeatList> => {
+    const known = this.seatMemory.of(sectorId);
+    const query = known ? `?since=${known.tag}` : '';
+    const url = `${v1}/matches/${matchId}/sectors/${sectorId}/seats${query}`;
+    const { value, tag } = await this.client.getTagged<SeatList | SeatChanges>(url, signal);
+    const list = afterAnswer(known?.list, value);
+    return tag ? this.seatMemory.keep(sectorId, { tag, list }) : list;
+  };
   availabilityUrl = (matchId: string) => `${v1}/matches/${matchId}/availability`;
 
   // Waiting room

@@ -46,6 +46,13 @@ export interface SeatList {
   items: Seat[];
 }
 
+/** What changed since a picture the page has. */
+export interface SeatChanges {
+  version: number | string;
+  since: number | string;
+  items: { id: string; status: SeatStatus }[];
+}
+
 export interface AvailabilityMessage {
   type: 'snapshot' | 'diff';
   sectors: { id: string; available: number }[];

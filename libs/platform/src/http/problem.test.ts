@@ -32,6 +32,7 @@ test.each<[string, Error, number, string]>([
   ['PostgreSQL shutting down', query('57P01'), 503, 'DEPENDENCY_UNAVAILABLE'],
   ['PostgreSQL out of connections', query('53300'), 503, 'DEPENDENCY_UNAVAILABLE'],
   ['PostgreSQL turned standby', query('25006'), 503, 'DEPENDENCY_UNAVAILABLE'],
+  ['a standby that is asked for SERIALIZABLE', query('0A000'), 503, 'DEPENDENCY_UNAVAILABLE'],
   ['a pool with nothing free', coded({}, 'timeout exceeded when trying to connect'), 503, 'DEPENDENCY_UNAVAILABLE'],
   ['a connection that broke between two statements', new QueryRunnerAlreadyReleasedError(), 503, 'DEPENDENCY_UNAVAILABLE'],
   ['contention outside the transaction manager', query('40001'), 503, 'LOCK_TIMEOUT'],

@@ -37,10 +37,13 @@ const unreachableText =
 /** What a Redis that is up but cannot serve says first: failing over, starting, full, or without its replicas. */
 const redisRefusal = /^(READONLY|LOADING|CLUSTERDOWN|MASTERDOWN|TRYAGAIN|NOREPLICAS|MISCONF|OOM) /;
 
-/** The same for PostgreSQL outside of the transaction manager. Text it cannot hold (a NUL) came from the caller. */
+/**
+ * The same for PostgreSQL outside of the transaction manager. Text it cannot hold (a NUL) came from the caller. A standby that is
+ * not promoted yet says 25006 to a write, and 0A000 to whoever wants to be SERIALIZABLE, which we always do.
+ */
 function sqlstateCode(state: string): ErrorCode | undefined {
   if (RETRYABLE_SQLSTATES.has(state) || state === sqlstates.queryCanceled) return 'LOCK_TIMEOUT';
-  if (/^(53|58|25006)/.test(state)) return 'DEPENDENCY_UNAVAILABLE';
+  if (/^(53|58|25006|0A000)/.test(state)) return 'DEPENDENCY_UNAVAILABLE';
   return state === '22021' || state === '22P05' ? 'VALIDATION_FAILED' : undefined;
 }
 

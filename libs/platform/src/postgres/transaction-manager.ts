@@ -10,7 +10,7 @@ import { rollBack } from './roll-back.ts';
 import { Lane, SharedCommands, type Asked } from './shared-commands.ts';
 import { isConnectionLoss, RETRYABLE_SQLSTATES, sqlstateOf, sqlstates } from './sqlstates.ts';
 import { PostgresTransaction } from './transaction.ts';
-import { resolveCommit } from './unknown-commit.ts';
+import { BEGUN, resolveCommit, type BegunTransaction } from './unknown-commit.ts';
 
 export const MAX_ATTEMPTS = 6;
 /** An attempt that cannot finish is not begun. */
@@ -133,12 +133,12 @@ export class PostgresTransactionManager extends TransactionManager {
     try {
       const client = await driverClientOf(runner);
       try {
-        const id = await begin(client, deadlineAt).catch((cause: unknown) => {
+        const begun = await begin(client, deadlineAt).catch((cause: unknown) => {
           throw new NotBegun('no transaction', { cause });
         });
-        const tx = new PostgresTransaction(id, client, runner.manager);
+        const tx = new PostgresTransaction(begun.id, client, runner.manager);
         const result = await whileTransactionIsOpen(() => work(tx));
-        await this.commit(client, tx);
+        await this.commit(client, begun);
         if (tx.destinations.size > 0) this.options.afterCommit?.(tx.destinations);
         return result;
       } catch (error) {
@@ -154,7 +154,7 @@ export class PostgresTransactionManager extends TransactionManager {
    * A connection that breaks, or falls silent, while committing leaves the outcome unknown; it is looked up, not guessed
    * (W6). A COMMIT after a failed statement is answered ROLLBACK, without an error.
    */
-  private async commit(client: DriverClient, tx: PostgresTransaction): Promise<void> {
+  private async commit(client: DriverClient, begun: BegunTransaction): Promise<void> {
     const patienceMs = this.options.commitPatienceMs ?? COMMIT_PATIENCE_MS;
     const impatience = setTimeout(() => breakConnection(client), patienceMs);
     try {
@@ -163,7 +163,7 @@ export class PostgresTransactionManager extends TransactionManager {
         throw new Error('Nothing was committed: a statement failed and the block went on as if it had not.');
     } catch (error) {
       if (!isConnectionLoss(error)) throw error;
-      await resolveCommit(this.dataSource, tx.id, { patienceMs: patienceMs / 2, sleep: this.sleep });
+      await resolveCommit(this.dataSource, begun, { patienceMs: patienceMs / 2, sleep: this.sleep });
     } finally {
       clearTimeout(impatience);
     }
@@ -189,16 +189,18 @@ async function fenced<T>(tx: PostgresTransaction, fence: IdempotencyFence, work:
 }
 
 /**
- * Begins, sets what holds for this transaction only, and learns its id, by which its outcome can be asked for later: one
+ * Begins, sets what holds for this transaction only, and learns by what its outcome can be asked for later: one
  * round trip, past TypeORM, which takes three. Without sequential scans, as statements are prepared: a plan that was made
  * while a table was empty would go on reading all of it.
  */
-async function begin(client: DriverClient, deadlineAt: number): Promise<string> {
+async function begin(client: DriverClient, deadlineAt: number): Promise<BegunTransaction> {
   const budgetMs = Math.max(LEAST_TIME_FOR_AN_ATTEMPT_MS, deadlineAt - Date.now());
-  const results = await client.query<readonly { readonly rows: readonly { readonly id: string }[] }[]>(
+  const results = await client.query<readonly { readonly rows: readonly BegunTransaction[] }[]>(
     `begin isolation level serializable;
      select set_config('lock_timeout', '8s', true), set_config('statement_timeout', '${Math.ceil(budgetMs)}ms', true),
-            set_config('idle_in_transaction_session_timeout', '15s', true), set_config('enable_seqscan', 'off', true), pg_current_xact_id()::text as id`,
+            set_config('idle_in_transaction_session_timeout', '15s', true), set_config('enable_seqscan', 'off', true), ${BEGUN}`,
   );
-  return results[1]?.rows[0]?.id ?? '';
+  const begun = results[1]?.rows[0];
+  if (!begun) throw new Error('a transaction that begins has a number');
+  return begun;
 }

@@ -1,3 +1,4 @@
+import type { NamedPicture, SeatHistory } from '#domain/purchase/seat-history';
 import type { SeatState } from './ports.ts';
 
 export interface AvailabilityView {
@@ -11,11 +12,11 @@ export interface AvailabilityView {
   readonly asOfMs: number;
 }
 
-export interface SeatMapView {
-  readonly version: number;
+export interface SeatMapView extends NamedPicture {
   /** What has become of each seat: the first letter of its status. Two that are the same text are the same picture. */
   readonly letters: string;
   readonly seats: readonly SeatState[];
+  readonly history: SeatHistory;
 }
 
 /**

@@ -27,9 +27,40 @@ const seatAnswer = z
   })
   .meta({ id: 'Seat' });
 
-export const seatListAnswer = z
-  .object({ version: z.int(), items: z.array(seatAnswer).meta({ description: 'Empty for a standing sector' }) })
+const version = z.int().meta({ description: 'Grows whenever one of the seats changed; no two replicas give the same' });
+
+const seatList = z
+  .object({ version, items: z.array(seatAnswer).meta({ description: 'Every seat; empty for a standing sector' }) })
   .meta({ id: 'SeatList' });
+
+const seatChanges = z
+  .object({
+    version,
+    since: z.union([z.int(), z.string()]).meta({ description: 'As it was asked: these are the changes from there' }),
+    items: z
+      .array(z.object({ id: seatAnswer.shape.id, status: seatAnswer.shape.status }))
+      .meta({ description: 'Seats that changed since, as they are now' }),
+  })
+  .meta({ id: 'SeatChanges' });
+
+export const seatListAnswer = z.union([seatList, seatChanges]);
+
+const VERSION = /^(?:0|[1-9]\d{0,15})$/;
+const TAG = /^[\w-]{27}$/;
+
+export const isVersion = (since: string): boolean => VERSION.test(since);
+
+export const seatQuery = z.object({
+  since: z
+    .string()
+    .refine((since) => isVersion(since) || TAG.test(since), 'must be a version, or an ETag without its quotes')
+    .optional()
+    .meta({
+      description:
+        'The picture the caller has: its `version`, or the ETag it came with (without quotes), which is the same in every replica. ' +
+        'Answered with what changed since, if this replica still knows that picture, else with every seat and no `since`',
+    }),
+});
 
 export function sectorView(sector: SectorForSale, available: number): z.infer<typeof sectorAnswer> {
   return {
@@ -51,6 +82,10 @@ export function availabilityMessage(
   sectors: readonly { readonly sectorId: string; readonly available: number }[],
 ): string {
   return JSON.stringify({ type, version, sectors: sectors.map(({ sectorId, available }) => ({ id: sectorId, available })) });
+}
+
+export function seatChange({ seatId, status }: SeatState): z.infer<typeof seatChanges>['items'][number] {
+  return { id: seatId, status };
 }
 
 export function seatView({ seatId, row, number, x, y, status }: SeatState): z.infer<typeof seatAnswer> {

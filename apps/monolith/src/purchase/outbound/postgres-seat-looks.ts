@@ -57,6 +57,13 @@ export class PostgresSeatLooks {
     return row ?? { atMs: 0, nextExpiryMs: null, letters: '' };
   }
 
+  /** A number no other living process has. */
+  async processNumber(): Promise<number> {
+    const [row] = await this.dataSource.query<{ number: number }[]>(`select nextval('seat_view_processes')::int as number`);
+    if (!row) throw new Error('a sequence has a next number');
+    return row.number;
+  }
+
   /**
    * Is a seat free, or held? As it is in this transaction, which is SERIALIZABLE: read through an index it would mark every
    * seat of the match, 20,000 of them where the server has room for 13,000 marks, and buyers would be told that there is

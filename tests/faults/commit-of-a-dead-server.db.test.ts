@@ -1,0 +1,156 @@
+import { toProblem } from '#platform/http/problem';
+import { openDatabase } from '#platform/postgres/database';
+import { PostgresTransactionManager } from '#platform/postgres/transaction-manager';
+import { inside } from '#platform/postgres/transaction';
+import { TcpProxy } from '#testing/tcp-proxy';
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import pg from 'pg';
+import { onFreePort } from '../../tools/local/free-port.ts';
+import type { LocalServer } from '../../tools/local/local-server.ts';
+import { startPostgres } from '../../tools/local/postgres.ts';
+import { startStandby } from '../../tools/local/standby.ts';
+import { LaneConnection } from '../../apps/monolith/src/purchase/outbound/lane-connection.ts';
+
+// A server dies before it has written the log of a transaction whose COMMIT is on its way. What serves after it, itself or its
+// standby, gives the number of that transaction to the next one: who asks by the number hears of somebody else's commit.
+
+const folder = mkdtempSync(path.join(tmpdir(), 'tribina-dead-'));
+chmodSync(folder, 0o711);
+const servers: LocalServer[] = [];
+afterAll(async () => {
+  await Promise.all(servers.map((server) => server.stop()));
+  rmSync(folder, { recursive: true, force: true });
+});
+
+async function kept(starting: Promise<LocalServer>): Promise<LocalServer> {
+  const server = await starting;
+  servers.push(server);
+  return server;
+}
+
+async function query<T extends pg.QueryResultRow>(url: string, sql: string): Promise<T[]> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    return (await client.query<T>(sql)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+async function primaryIn(name: string): Promise<LocalServer> {
+  const primary = await kept(onFreePort(undefined, (port) => startPostgres({ folder: path.join(folder, name), port })));
+  await query(primary.url, 'create table effects (run int); create table others (n int)');
+  return primary;
+}
+
+/** Runs a block whose COMMIT does not arrive before its server is dead and `successor` serves at its address. */
+async function outcomeAfter(
+  primary: LocalServer,
+  successor: () => Promise<LocalServer>,
+  killed: 'all' | 'one process' = 'all',
+): Promise<unknown> {
+  const proxy = await TcpProxy.inFrontOf(primary.url);
+  const database = await openDatabase({ url: proxy.url, name: 'dead', poolSize: 2 });
+  const transactions = new PostgresTransactionManager(database, { deadlineMs: 20_000 });
+  try {
+    await database.query('select 1');
+    const sprung = proxy.setTrap({ whenSent: 'COMMIT\0', passOn: false, then: 'wait' });
+    let id = '';
+    const outcome = transactions
+      .run(async (tx) => {
+        id = inside(tx).id;
+        await inside(tx).rows('insert into effects values (1)');
+        return 'done';
+      })
+      .catch((error: unknown) => error);
+    await sprung;
+    await (killed === 'all' ? killServer(primary) : killOneProcess(primary));
+    const next = await successor();
+    await takeNumbersUpTo(BigInt(id), next.url);
+    proxy.leadTo(next.url);
+    const result = await outcome;
+    return { result, effects: await query(next.url, 'select * from effects') };
+  } finally {
+    await database.destroy();
+    await proxy.close();
+  }
+}
+
+async function killServer(server: LocalServer): Promise<void> {
+  process.kill(server.identity.pid, 'SIGKILL');
+  await server.ended;
+}
+
+/** Resolves when it takes connections again. */
+async function killOneProcess({ url }: LocalServer): Promise<void> {
+  const [row] = await query<{ pid: number; crashes: string }>(
+    url,
+    `select pid, (select stats_reset::text from pg_stat_bgwriter) as crashes from pg_stat_activity where application_name = 'tribina-dead'`,
+  );
+  process.kill(row?.pid ?? 0, 'SIGKILL');
+  for (let crashes = row?.crashes; crashes === row?.crashes;) {
+    const seen = await query<{ crashes: string }>(url, 'select stats_reset::text as crashes from pg_stat_bgwriter').catch(
+      () => [],
+    );
+    crashes = seen[0]?.crashes ?? crashes;
+  }
+}
+
+/** Others go on. */
+async function takeNumbersUpTo(last: bigint, url: string): Promise<void> {
+  for (let id = 0n; id < last;) {
+    const [row] = await query<{ id: string }>(url, 'insert into others values (1) returning pg_current_xact_id()::text as id');
+    id = BigInt(row?.id ?? last);
+  }
+}
+
+/** How a server that does not write is told of, for a transaction and for holds. */
+async function refusals(url: string): Promise<unknown[]> {
+  const database = await openDatabase({ url, name: 'standby', poolSize: 1 });
+  const lane = new LaneConnection({ url, name: 'holds', planning: '', onRetry: () => undefined });
+  const codeOf = (error: unknown): string => toProblem(error, 'request').code;
+  const transactions = new PostgresTransactionManager(database, { deadlineMs: 5000 });
+  const insert = { name: 'insert', text: 'insert into effects values (1)', values: [] };
+  try {
+    return [
+      await transactions.run((tx) => inside(tx).rows(insert.text)).catch(codeOf),
+      await lane.commit(insert, () => Promise.resolve(undefined)).catch(codeOf),
+    ];
+  } finally {
+    await lane.close();
+    await database.destroy();
+  }
+}
+
+const unknown = { result: expect.objectContaining({ code: 'OUTCOME_UNKNOWN' }), effects: [] };
+
+test('the server is started again: the outcome is unknown, and not what became of another', async () => {
+  const primary = await primaryIn('restarted');
+  const again = (): Promise<LocalServer> => kept(startPostgres({ folder: path.join(folder, 'restarted'), port: primary.port }));
+  expect(await outcomeAfter(primary, again)).toEqual(unknown);
+});
+
+test('one of its processes is killed, at which it recovers without being started again: the outcome is unknown', async () => {
+  const primary = await primaryIn('recovered');
+  expect(await outcomeAfter(primary, () => Promise.resolve(primary), 'one process')).toEqual(unknown);
+});
+
+test('its standby is promoted: the outcome is unknown, and not what became of another', async () => {
+  const primary = await primaryIn('followed');
+  const replication = await TcpProxy.inFrontOf(primary.url);
+  const options = { folder: path.join(folder, 'standby'), primaryFolder: path.join(folder, 'followed'), throwaway: false };
+  const standby = await kept(onFreePort(undefined, (port) => startStandby({ ...options, primaryUrl: replication.url, port })));
+  for (let lag = 1; lag > 0;)
+    lag = (await query(primary.url, 'select 1 from pg_stat_replication where replay_lsn = pg_current_wal_lsn()')).length ? 0 : 1;
+  replication.silence();
+  const promoted = async (): Promise<LocalServer> => {
+    expect(await refusals(standby.url)).toEqual(['DEPENDENCY_UNAVAILABLE', 'DEPENDENCY_UNAVAILABLE']);
+    await query(standby.url, 'select pg_promote()');
+    return standby;
+  };
+  expect(await outcomeAfter(primary, promoted)).toEqual(unknown);
+  await replication.close();
+});
