@@ -50,19 +50,23 @@ export class BatchedSeatHolds extends SeatHolds {
     this.waiting = new WaitingWishes(this.lanes.length);
   }
 
-  async take(wish: HoldWish): Promise<HoldOutcome> {
-    const picture = await this.maps.of(wish.sector.id);
-    if (this.waiting.count >= MOST_WAITING) throw busyServer();
-    return new Promise((resolve, reject) => {
-      this.waiting.add(waitingWish(wish, picture, { resolve, reject }));
-      this.start();
-    });
+  take(wish: HoldWish): Promise<HoldOutcome> {
+    const known = this.maps.loadedOf(wish.sector.id);
+    return known ? this.join(wish, known) : this.maps.of(wish.sector.id).then((picture) => this.join(wish, picture));
   }
 
   /** Who waits is still answered, then the connections go. */
   async close(): Promise<void> {
     while (this.idle.length < this.lanes.length || this.away > 0) await new Promise((resolve) => setTimeout(resolve, 10));
     await Promise.all(this.lanes.map((lane) => lane.close()));
+  }
+
+  private join(wish: HoldWish, picture: SectorPicture): Promise<HoldOutcome> {
+    return new Promise((resolve, reject) => {
+      if (this.waiting.count >= MOST_WAITING) throw busyServer();
+      this.waiting.add(waitingWish(wish, picture, { resolve, reject }));
+      this.start();
+    });
   }
 
   private start(): void {

@@ -30,7 +30,7 @@ test('while the database is silent 5,000 wait; whoever comes then is told at onc
   const picture = freePlaces();
   const holds = new BatchedSeatHolds(
     [lane, lane] as unknown as LaneConnection[],
-    { of: () => Promise.resolve(picture) } as unknown as SeatMaps,
+    { of: () => Promise.resolve(picture), loadedOf: () => picture } as unknown as SeatMaps,
     { learn: () => Promise.resolve() } as unknown as PostgresPurchaseWindows,
     600,
   );

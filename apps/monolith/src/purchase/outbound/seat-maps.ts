@@ -45,6 +45,14 @@ export class SeatMaps implements SeatNewsListener {
     return made;
   }
 
+  /** The same, where nobody has to wait for it. */
+  loadedOf(sectorId: string): SectorPicture | undefined {
+    this.forgetUnused(Date.now());
+    const picture = this.loaded.get(sectorId);
+    picture?.use();
+    return picture;
+  }
+
   taken(sectorId: string, seatIds: readonly string[], until: number): void {
     this.loaded.get(sectorId)?.takenElsewhere(seatIds, until);
   }
