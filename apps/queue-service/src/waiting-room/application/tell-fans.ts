@@ -152,7 +152,7 @@ export class TellFans {
     const message = this.messageOf(found.place, fan.matchId);
     if (message) device.tell(message, 'needed');
     if (fan.devices.length === 1)
-      this.lineOf(fan.matchId).note(fan, found.place, { nowMs, dueAtMs: this.nextDueMs(scoreOf(found.place), nowMs) });
+      this.lineOf(fan.matchId).note(fan, found.place, { nowMs, dueAtMs: this.nextDueMs(Number(found.place.score), nowMs) });
   }
 
   /** Thousands may have come while Redis was away. */
@@ -223,7 +223,7 @@ export class TellFans {
     if (place.state.kind === 'over') return this.sayLastWord([...fan.devices], place, fan.matchId);
     if (place.state.kind === 'granted' && fan.told === 'granted') return;
     this.say(fan, this.messageOf(place, fan.matchId), place.state.kind === 'granted' ? 'needed' : 'update');
-    this.lineOf(fan.matchId).note(fan, place, { nowMs, dueAtMs: this.nextDueMs(scoreOf(place), nowMs) });
+    this.lineOf(fan.matchId).note(fan, place, { nowMs, dueAtMs: this.nextDueMs(Number(place.score), nowMs) });
   }
 
   /** Not due now means waiting for the next round. */
@@ -291,10 +291,6 @@ export class TellFans {
     const message = messageFor(place.state, surroundings);
     return message && JSON.stringify(message);
   }
-}
-
-function scoreOf({ score }: Place): number {
-  return Number(score ?? 0);
 }
 
 /** 0…1, the same for a fan each time: the last microseconds of the joining are anybody's. */

@@ -42,7 +42,7 @@ export class QueueController {
   ): Promise<void> {
     const { created, place } = await this.joinLine.execute({ matchId, userId: caller.userId }, body?.receipt);
     this.admission.soon(matchId);
-    const answer = await this.answers.of(matchId, caller.userId, place);
+    const answer = this.answers.of(matchId, caller.userId, place);
     if (created) void reply.header('location', `/api/v1/queue/${matchId}/position`);
     void reply.status(created ? 201 : 200).send(answer);
   }
