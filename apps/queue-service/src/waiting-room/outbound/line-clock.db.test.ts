@@ -86,6 +86,21 @@ test('who joins and is never heard of again goes after half an hour, however man
   expect(await pods[0]!.dropAbsent(matchId, 200)).toBe(0);
 });
 
+test('two hours without any pod count as nobody’s absence, also for who had only joined; half an hour later they do', async () => {
+  const matchId = await open(600, 1);
+  const users = fans(4);
+  await join(matchId, users);
+  await live(matchId, 1000, () => [], 1000);
+  await clock.turn(120 * MINUTE_MS);
+  // The window of the first is over; the next is granted the turn.
+  await live(matchId, 20_000, () => [], 10_000);
+  expect([await grantedIn(matchId), await lineOf(matchId)]).toEqual([users.slice(0, 2), users.slice(2)]);
+  await live(matchId, 29 * MINUTE_MS, () => [users[3]!], MINUTE_MS);
+  expect(await lineOf(matchId)).toEqual([users[2]]);
+  await live(matchId, MINUTE_MS, () => [], MINUTE_MS);
+  expect(await lineOf(matchId)).toEqual([]);
+});
+
 test('a window is open for twenty minutes to the second, and its end lets the next fan in', async () => {
   const matchId = await open(600, 1);
   const [first, second] = fans(2) as [string, string];
