@@ -92,7 +92,7 @@ export const waitingRoomKeys: Readonly<Record<string, RedisKey>> = {
     type: 'zset',
     life: 'while anybody waits',
     owner: queue,
-    holds: 'user_id → last sign of life in ms',
+    holds: 'user_id → last sign of life in ms; who has only joined is not in it',
   },
   gone: {
     key: `queue_gone:${match}`,

@@ -118,11 +118,11 @@ export class LineView<Fan> {
 
   /**
    * Who is to be told now, in the order of the line, down to `last`; a few at a time by `most` and `after`, the score of the one
-   * before. Takes them for told, and due again at `nextDueMs(fan)`.
+   * before. Takes them for told, and due again at `nextDueMs(score)`.
    */
   takeDue(
     nowMs: number,
-    nextDueMs: (fan: Fan) => number,
+    nextDueMs: (score: number) => number,
     { last = Infinity, after = -Infinity, most = Infinity }: Part = {},
   ): { fan: Fan; position: number }[] {
     this.settle();
@@ -135,7 +135,7 @@ export class LineView<Fan> {
       const fan = this.fans[at];
       if (fan === undefined) continue;
       this.toldSteps[at] = step;
-      this.dueAtMs[at] = nextDueMs(fan);
+      this.dueAtMs[at] = nextDueMs(this.scores[at]!);
       due.push({ fan, position });
     }
     return due;

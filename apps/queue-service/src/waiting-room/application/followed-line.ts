@@ -101,7 +101,7 @@ export class FollowedLine {
     throw new Error(`The line of ${this.matchId} moves faster than it can be read.`);
   }
 
-  takeDue(nowMs: number, nextDueMs: (fan: LiveFan) => number, part: Part): { fan: LiveFan; position: number }[] {
+  takeDue(nowMs: number, nextDueMs: (score: number) => number, part: Part): { fan: LiveFan; position: number }[] {
     return this.view?.takeDue(nowMs, nextDueMs, part) ?? [];
   }
 

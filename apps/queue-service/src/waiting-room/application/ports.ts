@@ -57,7 +57,7 @@ export interface Admitted {
 /** What moves a line forward; any pod may call it at any time. */
 export abstract class LineMovement {
   abstract matches(): Promise<string[]>;
-  /** Each does at most `limit` of it and tells how many. */
+  /** Each looks at no more than `limit` fans and tells at how many: fewer than that means that nothing is left to do. */
   abstract drainClosed(matchId: string, limit: number): Promise<number>;
   abstract endWindows(matchId: string, limit: number): Promise<number>;
   abstract dropAbsent(matchId: string, limit: number): Promise<number>;

@@ -20,7 +20,7 @@ const DELAYED = JSON.stringify({ type: 'delayed' });
 const NEAR_FRONT = 50;
 /** Sending 200 messages keeps the event loop busy for about two milliseconds; then everybody else has a turn. */
 const CHUNK = 200;
-/** The regular message comes up to a twentieth early, by chance of the token, so that 5,000 fans do not get it in one instant. */
+/** The regular message comes up to a twentieth early, by chance of the score, so that 5,000 fans do not get it in one instant. */
 const EARLY_SHARE = 0.05;
 
 /**
@@ -151,7 +151,8 @@ export class TellFans {
     this.endReplaced(fan.devices.slice(0, -DEVICES_PER_FAN));
     const message = this.messageOf(found.place, fan.matchId);
     if (message) device.tell(message, 'needed');
-    if (fan.devices.length === 1) this.lineOf(fan.matchId).note(fan, found.place, { nowMs, dueAtMs: this.nextDueMs(fan, nowMs) });
+    if (fan.devices.length === 1)
+      this.lineOf(fan.matchId).note(fan, found.place, { nowMs, dueAtMs: this.nextDueMs(Number(found.place.score), nowMs) });
   }
 
   /** Thousands may have come while Redis was away. */
@@ -180,7 +181,7 @@ export class TellFans {
     const textAt = positionTexts({ queue, purchaseWindowMs: this.settings.purchaseWindowMs });
     let after: number | undefined;
     for (;;) {
-      const due = line.takeDue(nowMs, (fan) => this.nextDueMs(fan, nowMs), { last, after, most: CHUNK });
+      const due = line.takeDue(nowMs, (score) => this.nextDueMs(score, nowMs), { last, after, most: CHUNK });
       // Remembered now: whoever leaves meanwhile has none any more.
       after = due.at(-1)?.fan.score;
       for (const { fan, position } of due) {
@@ -222,13 +223,13 @@ export class TellFans {
     if (place.state.kind === 'over') return this.sayLastWord([...fan.devices], place, fan.matchId);
     if (place.state.kind === 'granted' && fan.told === 'granted') return;
     this.say(fan, this.messageOf(place, fan.matchId), place.state.kind === 'granted' ? 'needed' : 'update');
-    this.lineOf(fan.matchId).note(fan, place, { nowMs, dueAtMs: this.nextDueMs(fan, nowMs) });
+    this.lineOf(fan.matchId).note(fan, place, { nowMs, dueAtMs: this.nextDueMs(Number(place.score), nowMs) });
   }
 
   /** Not due now means waiting for the next round. */
-  private nextDueMs(fan: LiveFan, nowMs: number): number {
+  private nextDueMs(score: number, nowMs: number): number {
     const { updateMs, roundMs } = this.settings;
-    return nowMs + (updateMs - roundMs) * (1 - EARLY_SHARE * shareOf(fan.token));
+    return nowMs + (updateMs - roundMs) * (1 - EARLY_SHARE * shareOf(score));
   }
 
   private async keepAlive(fans: readonly LiveFan[], nowMs: number): Promise<void> {
@@ -292,7 +293,7 @@ export class TellFans {
   }
 }
 
-/** 0…1, the same for a token each time. */
-function shareOf(token: string): number {
-  return (token.charCodeAt(token.length - 1) % 32) / 32;
+/** 0…1, the same for a fan each time: the last microseconds of the joining are anybody's. */
+function shareOf(score: number): number {
+  return (score % 32) / 32;
 }

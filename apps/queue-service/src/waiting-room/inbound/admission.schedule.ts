@@ -9,8 +9,11 @@ import { WaitingRoomMetrics } from './waiting-room.metrics.ts';
 
 /** A token or a window that becomes free is used within this, and a scheduled sale opens within it. */
 const TICK_MS = 250;
-/** Nothing can become due where nobody is, but for a sale that opens by itself; past matches stay listed for ever. */
-const QUIET_MS = 2000;
+/**
+ * Nothing can become due where nobody is, but for who joins at a pod that dies in that moment, and has a turn within a second all
+ * the same; past matches stay listed for ever.
+ */
+const QUIET_MS = 600;
 /** How often we look for fans without a socket who have come forward; they are told of at most once a minute. */
 const CALL_MS = 5000;
 /** After a change at once, but a thousand joins in a second are answered by fifty rounds, not a thousand. */

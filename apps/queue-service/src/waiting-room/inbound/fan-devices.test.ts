@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import http from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { jest } from '@jest/globals';
 import { WebSocket, WebSocketServer } from 'ws';
 import type { TellFans } from '../application/tell-fans.ts';
@@ -48,6 +48,30 @@ describe('a reader that has stopped reading', () => {
     await once(socket, 'close');
   });
 
+  test('gets what it was told whole and in order once it reads again, whoever wrote it', async () => {
+    const [socket, client] = await socketPair();
+    const heard: string[] = [];
+    client.on('message', (data) => heard.push((data as Buffer).toString()));
+    client.pause();
+    const device = new SocketDevice('d', socket, 0);
+    const told: string[] = [];
+    const tell = (say: (text: string) => void) => {
+      const text = `${told.length} ${'x'.repeat(8 * KB)}`;
+      told.push(text);
+      say(text);
+    };
+    while (socket.bufferedAmount === 0 && told.length < 4000) tell((text) => device.tell(text, 'needed'));
+    expect(socket.bufferedAmount).toBeGreaterThan(0);
+    tell((text) => socket.send(text));
+    tell((text) => device.tell(text, 'needed'));
+    client.resume();
+    while (heard.length < told.length) await new Promise(setImmediate);
+    for (let message = 0; message < 10; message += 1) tell((text) => device.tell(text, 'needed'));
+    while (heard.length < told.length) await new Promise(setImmediate);
+    expect(heard.map((text) => Number.parseInt(text, 10))).toEqual([...told.keys()]);
+    expect(heard).toEqual(told);
+  });
+
   test('the same for a stream', async () => {
     const server = http.createServer();
     server.listen(0, '127.0.0.1');
@@ -68,6 +92,17 @@ describe('a reader that has stopped reading', () => {
     for (let message = 0; message < 20; message += 1) device.tell(text, 'needed');
     expect(device.isOpen).toBe(false);
   });
+});
+
+test('telling a connection that is gone harms nobody and ends the socket', async () => {
+  const [socket] = await socketPair();
+  const device = new SocketDevice('d', socket, 0);
+  (socket as unknown as { _socket: Socket })._socket.destroy();
+  expect(device.isOpen).toBe(true);
+  device.tell('{}', 'needed');
+  expect(device.isOpen).toBe(false);
+  device.tell('{}', 'needed');
+  await once(socket, 'close');
 });
 
 test('a peer that gives no sign of life is let go after 120 seconds, one that answers pings is not', async () => {

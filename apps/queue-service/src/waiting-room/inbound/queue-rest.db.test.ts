@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
+import { queueKeys } from '#contracts/queue-keys';
 import { queueStatusAnswer } from '#contracts/waiting-room-control';
 import { serviceFixture, type ServiceFixture } from '../testing/service-fixture.ts';
 import { pause } from '../testing/line-fixture.ts';
+import { RedisWaitingLines } from '../outbound/redis-waiting-lines.ts';
 import { placeAnswer } from './queue.schemas.ts';
 
 let service: ServiceFixture;
@@ -53,6 +55,21 @@ describe('joining', () => {
     });
     expect(body.session_token).toMatch(/^st_/);
     expect(Date.parse(String(body.purchase_window_expires_at)) - Date.now()).toBeGreaterThan(1_190_000);
+  });
+
+  test('whose pod died right after the join has a turn within a second by another, also where nobody was before', async () => {
+    const settings = { purchaseWindowMs: 60_000, persistenceSeconds: 60, presenceMs: 60_000 };
+    const other = new RedisWaitingLines(service.redis, settings);
+    const matchId = await service.match({});
+    // Whenever in the rest between two looks at a line where nobody is.
+    for (const restMs of [900, 700, 800]) {
+      await pause(restMs);
+      const user = randomUUID();
+      await other.join(matchId, user);
+      const granted = () => service.redis.hexists(queueKeys.windows(matchId), user);
+      expect(await until(granted, (has) => has === 1, 1000)).toBe(1);
+      await other.leave(matchId, user);
+    }
   });
 
   test.each([

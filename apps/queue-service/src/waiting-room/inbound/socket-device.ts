@@ -1,9 +1,10 @@
 import type { Socket } from 'node:net';
-import type { WebSocket } from 'ws';
+import { WebSocket } from 'ws';
 import { closeCodes } from '#contracts/socket-messages';
 import { MessageAllowance } from '#domain/waiting-room/message-allowance';
 import { Device, type Ending } from '../application/device.ts';
 import { textFrame } from './text-frame.ts';
+import { writePast } from './write-past.ts';
 
 /** Behind this much unsent data a reader is slow and misses updates, behind that much it is cut off (SEC-14). */
 const SLOW_BYTES = 64 * 1024;
@@ -21,6 +22,8 @@ const codes = {
 export class SocketDevice extends Device {
   private messages: MessageAllowance | undefined;
   private pings: MessageAllowance | undefined;
+  /** Was once too slow for the kernel's buffer: everything to it is counted. */
+  private isCounted = false;
 
   constructor(
     override readonly id: string,
@@ -42,16 +45,24 @@ export class SocketDevice extends Device {
   }
 
   override tell(text: string, weight: 'update' | 'needed'): void {
-    if (!this.isOpen) return;
-    const unsent = this.socket.bufferedAmount;
+    const { socket } = this;
+    if (socket.readyState !== WebSocket.OPEN) return;
+    const connection = (socket as unknown as { _socket?: Socket })._socket;
+    // Without compression ws itself keeps nothing back: what is unsent is in the stream.
+    const unsent = connection?.writableLength ?? 0;
     // Not close(): that waits for everything unsent to be read first.
-    if (unsent > LOST_BYTES) return this.socket.terminate();
+    if (unsent > LOST_BYTES) return socket.terminate();
     if (weight === 'update' && unsent > SLOW_BYTES) return;
     const frame = textFrame(text);
-    const connection = (this.socket as unknown as { _socket?: Socket })._socket;
-    // Safe beside ws' own writes: without compression it never keeps a frame waiting either.
-    if (frame !== undefined && connection) connection.write(frame, 'latin1');
-    else this.socket.send(text, ignore);
+    if (frame === undefined || !connection) socket.send(text, ignore);
+    else if (unsent > 0 || this.isCounted) connection.write(frame, 'latin1');
+    else this.writePast(connection, frame);
+  }
+
+  private writePast(connection: Socket, frame: string): void {
+    const written = writePast(connection, frame);
+    if (written === 'in_part') this.isCounted = true;
+    if (written === 'failed') this.socket.terminate();
   }
 
   override end(ending: Ending): void {

@@ -62,6 +62,45 @@ test('F23: away for 1 to 29 minutes keeps the place, away for 31 loses it', asyn
   expect((await eventsOf(matchId)).filter(({ event }) => event === 'queue.turn_granted')).toEqual([]);
 });
 
+test('who joins and is never heard of again goes after half an hour, however many, each looked at once', async () => {
+  const matchId = await open(600, 0);
+  const [early, late] = [fans(450), fans(30)];
+  await Promise.all(early.map((user) => pods[0]!.join(matchId, user)));
+  // Every tenth connects at once and is then away; of those who wait behind them each third stays.
+  await pods[0]!.touch(
+    matchId,
+    early.filter((_, at) => at % 10 === 0),
+  );
+  await clock.turn(MINUTE_MS);
+  await join(matchId, late);
+  const here = late.filter((_, at) => at % 3 === 0);
+  await live(matchId, 28 * MINUTE_MS, () => here, MINUTE_MS);
+  expect(await lineOf(matchId)).toEqual([...early, ...late]);
+  await clock.turn(MINUTE_MS);
+  const looks = [await pods[0]!.dropAbsent(matchId, 200), await pods[1]!.dropAbsent(matchId, 200)];
+  expect(looks).toEqual([200, 200]);
+  await new MoveLine(pods[0]!).runOnce(matchId);
+  expect(await lineOf(matchId)).toEqual(late);
+  await live(matchId, MINUTE_MS, () => here, MINUTE_MS);
+  expect(await lineOf(matchId)).toEqual(here);
+  expect(await pods[0]!.dropAbsent(matchId, 200)).toBe(0);
+});
+
+test('two hours without any pod count as nobody’s absence, also for who had only joined; half an hour later they do', async () => {
+  const matchId = await open(600, 1);
+  const users = fans(4);
+  await join(matchId, users);
+  await live(matchId, 1000, () => [], 1000);
+  await clock.turn(120 * MINUTE_MS);
+  // The window of the first is over; the next is granted the turn.
+  await live(matchId, 20_000, () => [], 10_000);
+  expect([await grantedIn(matchId), await lineOf(matchId)]).toEqual([users.slice(0, 2), users.slice(2)]);
+  await live(matchId, 29 * MINUTE_MS, () => [users[3]!], MINUTE_MS);
+  expect(await lineOf(matchId)).toEqual([users[2]]);
+  await live(matchId, MINUTE_MS, () => [], MINUTE_MS);
+  expect(await lineOf(matchId)).toEqual([]);
+});
+
 test('a window is open for twenty minutes to the second, and its end lets the next fan in', async () => {
   const matchId = await open(600, 1);
   const [first, second] = fans(2) as [string, string];

@@ -89,7 +89,6 @@ describe('a place', () => {
       position: 1,
       queue_token: joined.place.queueToken,
       websocket_id: null,
-      polled_at: expect.any(Number),
     });
     expect(await fixture.redis.ttl(queueKeys.session(me, matchId))).toBe(60);
     expect(ownerOfToken(joined.place.queueToken!)).toEqual({ matchId, userId: me });

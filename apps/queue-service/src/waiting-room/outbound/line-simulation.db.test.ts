@@ -37,6 +37,8 @@ class Life {
   maxOpen = 0;
   readonly scores = new Map<string, string>();
   readonly away = new Set<string>();
+  /** Has given a sign of life since the join, or came back with a receipt. */
+  readonly seen = new Set<string>();
   private view = new LineView<string>(0);
 
   constructor(
@@ -57,6 +59,7 @@ class Life {
     const outcome = await this.pod.join(this.matchId, user, receiptScore);
     if (!('place' in outcome)) throw new Error(`joining was ${outcome.kind}`);
     this.away.delete(user);
+    if (outcome.kind !== 'created') this.seen.add(user);
     if (outcome.kind === 'kept' || outcome.place.state.kind !== 'waiting') return;
     const { state, score, queue } = outcome.place;
     this.scores.set(user, score!);
@@ -73,11 +76,13 @@ class Life {
   async sleep(user: string): Promise<void> {
     await fixture.redis.zadd(queueKeys.seen(this.matchId), Date.now() - AWAY_MS, user);
     this.away.add(user);
+    this.seen.add(user);
   }
 
   async wake(user: string): Promise<void> {
     await this.pod.touch(this.matchId, [user]);
     this.away.delete(user);
+    this.seen.add(user);
   }
 
   async drop(user: string): Promise<void> {
@@ -109,6 +114,7 @@ class Life {
     await fixture.redis.del(...(await fixture.redis.keys(`*{${this.matchId}}`)));
     await fixture.lines.change(this.matchId, { status: 'active', processingRate: 600_000, maxOpenWindows: 0 });
     const order = this.line;
+    this.seen.clear();
     [this.line, this.windows, this.granted, this.view] = [[], [], [], new LineView<string>(0)];
     const coming = order.map((user) => ({ user, at: this.chance() })).sort((a, b) => a.at - b.at);
     for (const { user } of coming) await this.join(user, this.scores.get(user));
@@ -124,7 +130,9 @@ class Life {
     };
     must('line', await redis.zrange(queueKeys.line(this.matchId), '0', '-1'), this.line);
     must('windows', (await redis.hkeys(queueKeys.windows(this.matchId))).sort(), this.windows.toSorted());
-    must('seen', (await redis.zrange(queueKeys.seen(this.matchId), '0', '-1')).sort(), this.line.toSorted());
+    // Who was seen since the join, and nobody else.
+    const seen = await redis.zrange(queueKeys.seen(this.matchId), '0', '-1');
+    must('seen', seen.toSorted(), this.line.filter((user) => this.seen.has(user)).toSorted());
     const entries = await redis.xrange(queueKeys.events(this.matchId), '-', '+');
     const events = entries.map(([, fields]) => queueEvent.parse(JSON.parse(fields[1]!)));
     must(

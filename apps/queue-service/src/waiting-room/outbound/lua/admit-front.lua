@@ -67,8 +67,9 @@ local function take_some(list)
   local seen_at, gone_at = redis.call('ZMSCORE', seen, unpack(users)), redis.call('ZMSCORE', gone, unpack(users))
   for i, user in ipairs(users) do
     if #granted == count or passed >= MOST_PASSED then return false end
-    if is_present(seen_at[i], gone_at[i], blind_until) then grant(user) else pass(user, list[2 * i]) end
-    settings[4] = digits(math.max(tonumber(settings[4] or 0), tonumber(list[2 * i])))
+    local score = list[2 * i]
+    if is_present(score, seen_at[i], gone_at[i], blind_until) then grant(user) else pass(user, score) end
+    settings[4] = digits(math.max(tonumber(settings[4] or 0), tonumber(score)))
   end
   return #granted < count and passed < MOST_PASSED
 end

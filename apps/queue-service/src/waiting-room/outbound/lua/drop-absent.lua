@@ -5,7 +5,7 @@
 --
 -- KEYS  the 18 keys of the match, in the order of parts/match-keys.lua
 -- ARGV  1 match_id  2 persistence_s  3 presence_ms  4 limit
--- Returns how many it dropped; `limit` means: call again.
+-- Returns how many it looked at; `limit` means: call again.
 if not status_now() then return 0 end
 -- Pods call this many times a second: a longer silence means that none was there to see anybody.
 local LONGEST_BLINK_MS = math.max(10000, presence_ms)
@@ -15,7 +15,24 @@ if now_ms - swept_at > 1000 or swept_at >= now_ms then redis.call('HSET', meta, 
 
 local life_ms = math.max(persistence_s * 1000, presence_ms)
 if blind_until_ms() + life_ms > now_ms then return 0 end
-local due = redis.call('ZRANGEBYSCORE', seen, '-inf', digits(now_ms - life_ms), 'LIMIT', 0, tonumber(ARGV[4]))
+local limit, long_ago = tonumber(ARGV[4]), now_ms - life_ms
+local due = redis.call('ZRANGEBYSCORE', seen, '-inf', digits(long_ago), 'LIMIT', 0, limit)
+local looked_at = #due
+
+-- Who joined so long ago and was never seen since. Each is asked about once: whoever is in `seen` stays there, and who is put
+-- back into the middle of the line is put there too.
+local joined = looked_at < limit and redis.call('ZRANGEBYSCORE', line, '(' .. (redis.call('HGET', meta, 'swept_score') or '0'),
+  '(' .. digits((long_ago + 1) * 1000), 'WITHSCORES', 'LIMIT', 0, limit - looked_at) or {}
+if #joined > 0 then
+  local users = {}
+  for i = 1, #joined, 2 do users[#users + 1] = joined[i] end
+  for i, seen_at in ipairs(redis.call('ZMSCORE', seen, unpack(users))) do
+    if not seen_at then due[#due + 1] = users[i] end
+  end
+  redis.call('HSET', meta, 'swept_score', digits(tonumber(joined[#joined])))
+  looked_at = looked_at + #users
+end
+
 local dropped = {}
 for _, user in ipairs(due) do
   local score = take_out(user)
@@ -32,4 +49,4 @@ if #dropped > 0 then
   count_line()
   tell_moves('gone', dropped)
 end
-return #due
+return looked_at

@@ -96,8 +96,7 @@ if #fresh > 0 then
     first = math.ceil(first / 100) * 100
   end
   local first_text = digits(math.floor(first / 100))
-  local in_line, signs = {}, {}
-  local session_tail = '","websocket_id":null,"polled_at":' .. now_ms_text .. '}'
+  local in_line, session_tail = {}, '","websocket_id":null}'
   local key_tail, ends_at = ':{' .. match_id .. '}', digits(session_end(persistence_s))
   for k, i in ipairs(fresh) do
     local user, position = users[i], base + k
@@ -109,13 +108,11 @@ if #fresh > 0 then
     end
     fresh_scores[k], outcomes[i] = score, score
     in_line[2 * k - 1], in_line[2 * k] = score, user
-    signs[2 * k - 1], signs[2 * k] = now_ms_text, user
     redis.call('SET', 'queue_session:' .. user .. key_tail,
       '{"position":' .. position .. ',"queue_token":"' .. ARGV[2 + 3 * i] .. session_tail, 'PXAT', ends_at)
   end
   last_score = first + #fresh - 1
   redis.call('ZADD', line, unpack(in_line))
-  redis.call('ZADD', seen, unpack(signs))
   redis.call('HINCRBY', meta, 'joins', #fresh)
   -- Who begins in front of a mark of announce-positions.lua has not passed it.
   for _, mark in ipairs({ 10, 100, 1000 }) do

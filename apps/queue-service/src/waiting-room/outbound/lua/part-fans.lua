@@ -21,9 +21,11 @@ for i = 5, #ARGV, 2 do
   end
   -- What is left may be of pods that are no more.
   local others = session and of_living_pods(session.devices or {})
-  if session and #others == 0 and redis.call('ZSCORE', line, user) then
-    redis.call('ZADD', seen, 'XX', digits(now_ms), user)
-    redis.call('ZADD', gone, digits(math.max(now_ms + grace_ms, (session.polled_at or 0) + presence_ms)), user)
+  local score = session and #others == 0 and redis.call('ZSCORE', line, user)
+  if score then
+    local polled_at = session.polled_at or joined_at_ms(score)
+    redis.call('ZADD', seen, now_ms_text, user)
+    redis.call('ZADD', gone, digits(math.max(now_ms + grace_ms, polled_at + presence_ms)), user)
     parted[#parted + 1] = user
   end
 end

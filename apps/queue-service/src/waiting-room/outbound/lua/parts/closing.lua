@@ -13,7 +13,7 @@ local function close_queue(reason)
   if windows_to_end and redis.call('EXISTS', closing_window_ends) == 1 then return 'draining' end
   if line_to_end then redis.call('RENAME', line, closing_line) end
   redis.call('UNLINK', seen, gone, away, back, called, used)
-  redis.call('HDEL', meta, 'passed_score')
+  redis.call('HDEL', meta, 'passed_score', 'swept_score')
   if windows_to_end then
     redis.call('RENAME', windows, closing_windows)
     redis.call('RENAME', window_ends, closing_window_ends)

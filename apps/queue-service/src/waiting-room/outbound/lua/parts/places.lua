@@ -30,8 +30,8 @@ local function keep_session(user, session, life_s)
   redis.call('SET', session_key(user), session, 'PXAT', digits(session_end(life_s)))
 end
 
--- polled_at is the last join or poll: a fan whose connections are closed is here for presence_ms after it. join-line.lua writes
--- the same for many fans at once.
+-- polled_at is the last join or poll: a fan whose connections are closed is here for presence_ms after it. Not there, it is the
+-- time of the score: join-line.lua writes sessions without it, for many fans at once.
 local function new_session(user, position, token, life_s)
   local session = '{"position":' .. position .. ',"queue_token":"' .. token .. '","websocket_id":null,"polled_at":' .. now_ms_text .. '}'
   keep_session(user, session, life_s)

@@ -1,5 +1,5 @@
--- Who is here. `seen` has the last sign of life of everybody in line: a join, a poll, or a connection, which a pod renews for
--- all its fans. `gone` says since when a fan is away whose last connection was closed. Who is away when the turn comes keeps
+-- Who is here. `seen` has the last sign of life of everybody in line: a poll, or a connection, which a pod renews for all its
+-- fans. Who has only joined is not in it: the score says when that was, and a join costs a quarter less. `gone` says since when a fan is away whose last connection was closed. Who is away when the turn comes keeps
 -- the place and stands in `away`; who came back from there stands in `back` until granted. All with a score below
 -- `passed_score` in meta, so admission goes on behind them without reading them again.
 
@@ -19,8 +19,11 @@ end
 -- Of some hundreds of fans at once, for each who is in line. Returns how many came back to a front that had passed them.
 local function note_signs_of_life(users)
   local signs = {}
-  for i, user in ipairs(users) do signs[2 * i - 1], signs[2 * i] = now_ms_text, user end
-  redis.call('ZADD', seen, 'XX', unpack(signs))
+  for i, score in ipairs(redis.call('ZMSCORE', line, unpack(users))) do
+    if score then signs[#signs + 1], signs[#signs + 2] = now_ms_text, users[i] end
+  end
+  if #signs == 0 then return 0 end
+  redis.call('ZADD', seen, unpack(signs))
   if redis.call('EXISTS', gone) == 1 then redis.call('ZREM', gone, unpack(users)) end
   if redis.call('EXISTS', away) == 0 then return 0 end
   local returned = 0
@@ -34,8 +37,10 @@ local function note_signs_of_life(users)
   return returned
 end
 
-local function is_present(seen_at, gone_at, blind_until)
-  local last = math.max(tonumber(seen_at or 0), blind_until)
+local function joined_at_ms(score) return math.floor(tonumber(score) / 1000) end
+
+local function is_present(score, seen_at, gone_at, blind_until)
+  local last = math.max(tonumber(seen_at or joined_at_ms(score)), blind_until)
   return last + presence_ms > now_ms and (not gone_at or tonumber(gone_at) > now_ms)
 end
 
