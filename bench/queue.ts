@@ -13,7 +13,7 @@ import { type OwnServers, startOwnServers } from './instruments/own-servers.ts';
 import { median } from './instruments/quantiles.ts';
 import { startQueueService } from './instruments/service.ts';
 import { measureFront, p99 } from './queue/front.ts';
-import { joinsOverHttp, joinsThroughCore, openCore, zaddsPerSecond, type Core } from './queue/joins.ts';
+import { inEmptyRedis, joinsOverHttp, joinsThroughCore, openCore, zaddsPerSecond, type Core } from './queue/joins.ts';
 import {
   line,
   measureBarePush,
@@ -92,9 +92,13 @@ async function rounds<T>(count: number, once: () => Promise<T>): Promise<T[]> {
 
 async function joins({ core, redisUrl, joins: count, rounds: times }: Ground): Promise<Figure[]> {
   const runs = await rounds(times, async () => {
-    const before = await zaddsPerSecond(redisUrl, count);
-    const ours = await joinsThroughCore(core, count);
-    return { ours, zadds: (before + (await zaddsPerSecond(redisUrl, count))) / 2 };
+    // Each begins with an empty Redis: the sessions of an earlier round live for half an hour.
+    const [before, ours, after] = [
+      await inEmptyRedis(redisUrl, () => zaddsPerSecond(redisUrl, count)),
+      await inEmptyRedis(redisUrl, () => joinsThroughCore(core, count)),
+      await inEmptyRedis(redisUrl, () => zaddsPerSecond(redisUrl, count)),
+    ];
+    return { ours, zadds: (before + after) / 2 };
   });
   const detail = `${whole(median(runs.map(({ ours }) => ours)))} joins/s; redis-benchmark ${whole(median(runs.map(({ zadds }) => zadds)))}/s`;
   const values = runs.map(({ ours, zadds }) => ours / zadds);

@@ -32,6 +32,13 @@ export async function openCore(redisUrl: string, settings: { presenceMs?: number
   return { lines: new RedisWaitingLines(redis, { ...SETTINGS, ...settings }), close: () => closeRedis(redis) };
 }
 
+export async function inEmptyRedis<T>(redisUrl: string, measure: () => Promise<T>): Promise<T> {
+  const redis = new Redis(redisUrl);
+  await redis.flushall();
+  await redis.quit();
+  return measure();
+}
+
 /** So many fans join one line through the core, a thousand of them waiting for their answers at any time. */
 export async function joinsThroughCore({ lines }: Core, joins: number): Promise<number> {
   const matchId = randomUUID();
@@ -45,14 +52,8 @@ export async function joinsThroughCore({ lines }: Core, joins: number): Promise<
   return joins / ((performance.now() - from) / 1000);
 }
 
-/**
- * redis-benchmark, pipelines of 100 on 8 connections: ZADD of a new member each time, all but the whole of what Redis can do.
- * Into an empty set, as ours: what earlier rounds left would make it slower.
- */
+/** redis-benchmark, pipelines of 100 on 8 connections: ZADD of a new member each time, all but the whole of what Redis can do. */
 export async function zaddsPerSecond(redisUrl: string, count: number): Promise<number> {
-  const redis = new Redis(redisUrl);
-  await redis.del(YARDSTICK);
-  await redis.quit();
   const binaries = redisBinaries();
   const binary = path.join(path.dirname(binaries.server), 'redis-benchmark');
   const order = ['-p', new URL(redisUrl).port, '-n', String(count), '-P', '100', '-c', '8', '-r', '100000000', '--csv'];

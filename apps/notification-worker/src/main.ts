@@ -1,3 +1,4 @@
+import '#platform/short-lived-objects';
 import 'reflect-metadata';
 import { loadConfigOrExit } from '#platform/config/load-config';
 import { runService } from '#platform/http/run-service';
