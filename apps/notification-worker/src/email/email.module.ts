@@ -3,7 +3,7 @@ import { JOBS_PREFIX } from '#contracts/queue-jobs';
 import { publicUrls } from '#platform/config/settings';
 import { OldestUnsent } from '#platform/jobs/oldest-unsent';
 import { QueueSizes } from '#platform/jobs/queue-sizes';
-import { SendClaims } from '#platform/postgres/delivery-ledger';
+import { SendClaims } from '#platform/postgres/send-claims';
 import { SystemClock } from '#platform/system-clock';
 import { Module, type DynamicModule, type OnApplicationShutdown } from '@nestjs/common';
 import { Mailbox } from '../mailbox/mailbox.api.ts';
@@ -62,9 +62,9 @@ export class EmailModule implements OnApplicationShutdown {
         },
         {
           provide: EmailProcessor,
-          inject: [SendMail, EmailMetrics, QueuedJobs],
-          useFactory: (sendMail: SendMail, counts: EmailMetrics, jobs: QueuedJobs) =>
-            new EmailProcessor(sendMail, counts, { ...consumer, jobs }),
+          inject: [SendMail, EmailMetrics, QueuedJobs, Mails],
+          useFactory: (sendMail: SendMail, counts: EmailMetrics, jobs: QueuedJobs, mails: Mails) =>
+            new EmailProcessor(sendMail, counts, { ...consumer, jobs, mails }),
         },
       ],
       exports: [EmailProcessor],
@@ -93,8 +93,9 @@ function providerOf({ config }: WorkerParts): MailProvider {
 }
 
 function mailsOf(parts: WorkerParts, provider: MailProvider, mailbox: Mailbox, gates: Gates): Mails {
-  const { config, inbox, statements, marks, possibleDuplicates } = parts;
+  const { config, inbox, statements, marks, possibleDuplicates, logger } = parts;
   if (config.EMAIL_PROVIDER === 'mailbox') return new MailboxMails(inbox, mailbox);
-  const claims = new SendClaims(statements, { lockMs: CLAIM_LOCK_MS, marks, possibleDuplicates });
+  const ledger = { consumer: 'email', lockMs: CLAIM_LOCK_MS, marks, possibleDuplicates, logger };
+  const claims = new SendClaims(statements, ledger);
   return new ProvidedMails(provider, claims, gates.email);
 }

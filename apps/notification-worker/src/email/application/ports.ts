@@ -14,6 +14,10 @@ export type Delivered = 'sent' | 'duplicate';
 /** Where mails go, once: the same message a second time is `duplicate` and leaves nothing behind. */
 export abstract class Mails {
   abstract send(mail: OutgoingMail): Promise<Delivered>;
+  /** When nothing that left is still being written down. */
+  settled(): Promise<void> {
+    return Promise.resolve();
+  }
 }
 
 /** Who carries mails into the world. It does not know what it was given before: once is the ledger's business. */
