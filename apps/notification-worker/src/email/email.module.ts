@@ -15,6 +15,7 @@ import { MailProvider, Mails } from './application/ports.ts';
 import { SendMail } from './application/send-mail.ts';
 import { EmailMetrics } from './inbound/email-metrics.ts';
 import { EmailProcessor } from './inbound/email.processor.ts';
+import { DrawnTickets } from './outbound/drawn-tickets.ts';
 import { MailboxMails } from './outbound/mailbox-mails.ts';
 import { Mailgun } from './outbound/mailgun.ts';
 import { ProvidedMails } from './outbound/provided-mails.ts';
@@ -58,7 +59,7 @@ export class EmailModule implements OnApplicationShutdown {
         {
           provide: SendMail,
           inject: [Mails, Clock],
-          useFactory: (mails: Mails, clock: Clock) => new SendMail(mails, links, clock),
+          useFactory: (mails: Mails, clock: Clock) => new SendMail(mails, links, clock, new DrawnTickets()),
         },
         {
           provide: EmailProcessor,

@@ -15,6 +15,7 @@ import type { MailProvider } from '../email/application/ports.ts';
 import { SendMail } from '../email/application/send-mail.ts';
 import { EmailMetrics } from '../email/inbound/email-metrics.ts';
 import { EmailProcessor } from '../email/inbound/email.processor.ts';
+import { DrawnTickets } from '../email/outbound/drawn-tickets.ts';
 import { ProvidedMails } from '../email/outbound/provided-mails.ts';
 import type { PushProvider } from '../push/application/ports.ts';
 import { SendPush } from '../push/application/send-push.ts';
@@ -103,7 +104,7 @@ export async function bareWorker(options: BareOptions): Promise<BareWorker> {
       new Claims(statements, { consumer: 'email', lockMs, marks, possibleDuplicates }),
       gate,
     );
-    const sendMail = new SendMail(mails, { ticketsUrl: 'http://127.0.0.1/tickets' }, clock);
+    const sendMail = new SendMail(mails, { ticketsUrl: 'http://127.0.0.1/tickets' }, clock, new DrawnTickets());
     const metrics = new EmailMetrics(registry, sizes, oldest);
     processors.push(new EmailProcessor(sendMail, metrics, { ...common, mails, concurrency: options.mailsAtOnce ?? 10 }));
   }
