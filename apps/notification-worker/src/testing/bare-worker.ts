@@ -109,7 +109,7 @@ export async function bareWorker(options: BareOptions): Promise<BareWorker> {
     processors.push(new EmailProcessor(sendMail, metrics, { ...common, mails, concurrency: options.mailsAtOnce ?? 10 }));
   }
   if (options.pushes) {
-    const ledger = new PushLedger(transactions, new PostgresOutbox(), { lockMs, marks, possibleDuplicates });
+    const ledger = new PushLedger(statements, transactions, new PostgresOutbox(), { lockMs, marks, possibleDuplicates });
     const sendPush = new SendPush(new ProvidedPushes(options.pushes, ledger, gate, options.callsAtOnce), clock);
     const metrics = new PushMetrics(registry, pushSizes, oldest);
     const devices = new PostgresBroadcasts(database);

@@ -4,7 +4,7 @@ import type { ProcessedMarks } from '../redis/processed-marks.ts';
 import { Together } from '../together.ts';
 import type { SingleStatements } from './single-statements.ts';
 
-/** While one waits for the disk, the next ones are written: one for each connection of `SingleStatements`. */
+/** While one waits for the disk, the next ones are written. */
 const ROUNDS = 2;
 /** How often a send with an unknown outcome may be tried: the first time and once more. */
 const MAX_UNKNOWN_SENDS = 2;
