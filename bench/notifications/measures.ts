@@ -95,11 +95,9 @@ export async function rangesOfPushes(ground: Ground, devices: number): Promise<n
 
 /** Of each before it is measured: a worker lives for days, and its code is compiled once. Both need it, ours longer. */
 const WARM_UP = 10_000;
-/** As many as a round of the ledger takes. BullMQ alone does the same with 100, 300 and 500 (26,000 to 28,000 a second). */
-const HANDS = 500;
 
 /** Mails a second through template, ledger and provider port; and BullMQ alone with as many hands. */
-export async function mails(ground: Ground, count: number, hands = HANDS): Promise<{ ours: number; bare: number }> {
+export async function mails(ground: Ground, count: number, hands = 300): Promise<{ ours: number; bare: number }> {
   await sendMails(ground, WARM_UP, hands);
   return sendMails(ground, count, hands);
 }

@@ -24,8 +24,8 @@ export class SendMail {
 
   async execute({ messageId, to, userId, content, usefulUntil }: SendMailCommand): Promise<Delivered | 'expired'> {
     if (usefulUntil && this.clock.now() >= usefulUntil) return 'expired';
-    const mail = { messageId, template: content.template, to, userId, ...writeMail(content, this.links) };
-    if (content.template !== 'ticket_delivery') return this.mails.send(mail);
-    return this.mails.send({ ...mail, attachments: () => this.prints.of(content.payload) });
+    const { subject, text, html } = writeMail(content, this.links);
+    const attachments = content.template === 'ticket_delivery' ? () => this.prints.of(content.payload) : undefined;
+    return this.mails.send({ messageId, template: content.template, to, userId, subject, text, html, attachments });
   }
 }
