@@ -9,6 +9,8 @@ create table mailbox_messages (
   subject text not null,
   text text not null,
   html text,
+  -- names of the files that came with it
+  attachments text[] not null default '{}',
   sent_at timestamptz not null default clock_timestamp(),
   constraint mailbox_messages_pkey primary key (id),
   constraint mailbox_messages_channel_check check (channel in ('email', 'push'))

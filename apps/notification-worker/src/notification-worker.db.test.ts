@@ -63,6 +63,10 @@ describe('a mail', () => {
         template: 'ticket_delivery',
         subject: 'Vaše ulaznice: Dinamo - Hajduk',
         text: expect.stringContaining('http://127.0.0.1:3000/tickets') as string,
+        attachments: [
+          expect.stringMatching(/^ticket-[0-9A-F]{8}\.pdf$/) as string,
+          expect.stringMatching(/^ticket-[0-9A-F]{8}\.svg$/) as string,
+        ],
         sent_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/) as string,
       },
     ]);

@@ -1,3 +1,4 @@
+import { ticketQr } from '#platform/documents/ticket-qr';
 import { writeFile, mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
@@ -63,6 +64,13 @@ test('in production a mail leaves through Mailgun with text and HTML, and a push
   expect(mail).toMatchObject({ to: 'ana@example.com', subject: 'Vaše ulaznice: Dinamo - Hajduk' });
   expect(mail?.text).toContain('https://api.hns.hr/tickets');
   expect(mail?.html).toContain('href="https://api.hns.hr/tickets"');
+  const [pdf, qr] = mail?.attachments ?? [];
+  expect([pdf?.contentType, pdf?.content.subarray(0, 5).toString(), pdf?.name]).toEqual([
+    'application/pdf',
+    '%PDF-',
+    expect.stringMatching(/^ticket-[0-9A-F]{8}\.pdf$/) as string,
+  ]);
+  expect(qr?.content.toString()).toBe(ticketQr('TRB1.full-code'));
   expect(fcm.arrived.map(({ token }) => token)).toEqual(['phone']);
   expect(await metric('notification_email_sent_total{template="ticket_delivery"}')).toBe(1);
   expect(await metric('notification_push_sent_total{template="queue_your_turn"}')).toBe(1);

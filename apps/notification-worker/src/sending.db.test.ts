@@ -6,6 +6,8 @@ import { OutboxRelay } from '#platform/outbox/outbox-relay';
 import { createTestDatabase, createTestRedis, type TestDatabase, type TestRedis } from '#testing/test-database';
 import { Queue, type Job } from 'bullmq';
 import { Redis } from 'ioredis';
+import pg from 'pg';
+import { MailProvider } from './email/application/ports.ts';
 import { Mailgun } from './email/outbound/mailgun.ts';
 import type { DeviceResult, OutgoingPush } from './push/application/ports.ts';
 import { PushProvider } from './push/application/ports.ts';
@@ -123,6 +125,24 @@ describe('a mail through a provider', () => {
     const job = await publish('email', ticketMail());
     await inState(job, 'failed');
     expect([mailgun.requests, worker.deadLetters.length, worker.possibleDuplicates()]).toEqual([1, 1, 0]);
+  });
+
+  test('is completed without waiting for its end to be written, and its worker does not leave before it is', async () => {
+    const holder = new pg.Client({ connectionString: testDatabase.url });
+    await holder.connect();
+    const mails = new SendingUnderLock(holder);
+    const worker = await work({ mails });
+    const job = await publish('email', ticketMail());
+    await inState(job, 'completed');
+    let hasLeft = false;
+    const leaving = worker.stop().then(() => (hasLeft = true));
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    expect(hasLeft).toBe(false);
+    await holder.query('rollback');
+    await leaving;
+    const { rows } = await holder.query('select finished_at is not null as finished from inbox where message_id = $1', [job.id]);
+    expect(rows).toEqual([{ finished: true }]);
+    await holder.end();
   });
 
   test('whose use is over is dropped as expired', async () => {
@@ -320,6 +340,17 @@ describe('a push through a provider', () => {
     await Promise.all(slow.map((job) => inState(job, 'completed', 15_000)));
   }, 30_000);
 });
+
+/** From the moment the mail has left nobody can write to the ledger. */
+class SendingUnderLock extends MailProvider {
+  constructor(private readonly holder: pg.Client) {
+    super();
+  }
+  async send(): Promise<void> {
+    await this.holder.query('begin');
+    await this.holder.query('lock table inbox in exclusive mode');
+  }
+}
 
 /** Answers some groups, then takes one and never says what became of it. */
 class DyingProvider extends PushProvider {

@@ -3,7 +3,7 @@ import { JOBS_PREFIX } from '#contracts/queue-jobs';
 import { publicUrls } from '#platform/config/settings';
 import { OldestUnsent } from '#platform/jobs/oldest-unsent';
 import { QueueSizes } from '#platform/jobs/queue-sizes';
-import { SendClaims } from '#platform/postgres/delivery-ledger';
+import { SendClaims } from '#platform/postgres/send-claims';
 import { SystemClock } from '#platform/system-clock';
 import { Module, type DynamicModule, type OnApplicationShutdown } from '@nestjs/common';
 import { Mailbox } from '../mailbox/mailbox.api.ts';
@@ -15,6 +15,7 @@ import { MailProvider, Mails } from './application/ports.ts';
 import { SendMail } from './application/send-mail.ts';
 import { EmailMetrics } from './inbound/email-metrics.ts';
 import { EmailProcessor } from './inbound/email.processor.ts';
+import { DrawnTickets } from './outbound/drawn-tickets.ts';
 import { MailboxMails } from './outbound/mailbox-mails.ts';
 import { Mailgun } from './outbound/mailgun.ts';
 import { ProvidedMails } from './outbound/provided-mails.ts';
@@ -58,13 +59,13 @@ export class EmailModule implements OnApplicationShutdown {
         {
           provide: SendMail,
           inject: [Mails, Clock],
-          useFactory: (mails: Mails, clock: Clock) => new SendMail(mails, links, clock),
+          useFactory: (mails: Mails, clock: Clock) => new SendMail(mails, links, clock, new DrawnTickets()),
         },
         {
           provide: EmailProcessor,
-          inject: [SendMail, EmailMetrics, QueuedJobs],
-          useFactory: (sendMail: SendMail, counts: EmailMetrics, jobs: QueuedJobs) =>
-            new EmailProcessor(sendMail, counts, { ...consumer, jobs }),
+          inject: [SendMail, EmailMetrics, QueuedJobs, Mails],
+          useFactory: (sendMail: SendMail, counts: EmailMetrics, jobs: QueuedJobs, mails: Mails) =>
+            new EmailProcessor(sendMail, counts, { ...consumer, jobs, mails }),
         },
       ],
       exports: [EmailProcessor],
@@ -93,8 +94,9 @@ function providerOf({ config }: WorkerParts): MailProvider {
 }
 
 function mailsOf(parts: WorkerParts, provider: MailProvider, mailbox: Mailbox, gates: Gates): Mails {
-  const { config, inbox, statements, marks, possibleDuplicates } = parts;
+  const { config, inbox, statements, marks, possibleDuplicates, logger } = parts;
   if (config.EMAIL_PROVIDER === 'mailbox') return new MailboxMails(inbox, mailbox);
-  const claims = new SendClaims(statements, { lockMs: CLAIM_LOCK_MS, marks, possibleDuplicates });
+  const ledger = { consumer: 'email', lockMs: CLAIM_LOCK_MS, marks, possibleDuplicates, logger };
+  const claims = new SendClaims(statements, ledger);
   return new ProvidedMails(provider, claims, gates.email);
 }

@@ -11,13 +11,14 @@ const item: MailboxEntry = {
   template: attack,
   subject: attack,
   text: attack,
+  attachments: [attack],
   sent_at: '2026-11-18T12:00:00.000Z',
 };
 
 test('nothing from a message or from the filter becomes markup', () => {
   const page = mailboxPage([item], { to: attack, template: attack });
   expect(page).not.toContain('<script');
-  expect(page.split('&quot;&gt;&lt;script&gt;alert(&#39;x&#39;)&lt;/script&gt;&amp;')).toHaveLength(7);
+  expect(page.split('&quot;&gt;&lt;script&gt;alert(&#39;x&#39;)&lt;/script&gt;&amp;')).toHaveLength(8);
 });
 
 test('the page loads nothing and runs nothing; a mail is one click away', () => {

@@ -58,7 +58,7 @@ function messageText(item: MailboxEntry): string {
 <h2>${escapeHtml(item.subject)}</h2>
 <p>${escapeHtml(item.channel)} · ${escapeHtml(item.template)} · <time datetime="${escapeHtml(item.sent_at)}">${escapeHtml(item.sent_at)}</time></p>
 <p>${escapeHtml(item.to)}</p>${item.hasHtml ? `\n<p><a href="html/${encodeURIComponent(item.id)}">as mail programs show it</a></p>` : ''}
-</header>
+${item.attachments.length > 0 ? `<p>attached: ${item.attachments.map(escapeHtml).join(', ')}</p>\n` : ''}</header>
 <pre>${escapeHtml(item.text)}</pre>
 </article>`;
 }

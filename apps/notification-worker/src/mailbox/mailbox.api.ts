@@ -11,6 +11,8 @@ export interface MailboxMessage {
   readonly text: string;
   /** Mails only. */
   readonly html?: string;
+  /** Names of the files that came with it. */
+  readonly attachments?: readonly string[];
 }
 
 export interface MailboxItem {
@@ -20,6 +22,7 @@ export interface MailboxItem {
   readonly template: string;
   readonly subject: string;
   readonly text: string;
+  readonly attachments: readonly string[];
   readonly sent_at: string;
 }
 

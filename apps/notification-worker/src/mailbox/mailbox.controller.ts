@@ -26,6 +26,7 @@ const mailboxAnswer = z.object({
       template: z.string(),
       subject: z.string(),
       text: z.string(),
+      attachments: z.array(z.string()),
       sent_at: z.iso.datetime(),
     }),
   ),

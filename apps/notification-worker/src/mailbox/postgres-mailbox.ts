@@ -14,17 +14,17 @@ export class PostgresMailbox extends Mailbox {
 
   async keep(tx: Transaction, messages: readonly MailboxMessage[]): Promise<void> {
     await inside(tx).rows(
-      `insert into mailbox_messages (channel, recipient, user_id, template, subject, text, html)
-       select channel, recipient, "userId", template, subject, text, html
+      `insert into mailbox_messages (channel, recipient, user_id, template, subject, text, html, attachments)
+       select channel, recipient, "userId", template, subject, text, html, coalesce(attachments, '{}')
        from jsonb_to_recordset($1::jsonb)
-         as message (channel text, recipient text, "userId" uuid, template text, subject text, text text, html text)`,
+         as message (channel text, recipient text, "userId" uuid, template text, subject text, text text, html text, attachments text[])`,
       [JSON.stringify(messages)],
     );
   }
 
   async find(filter: { to?: string; template?: string }): Promise<MailboxEntry[]> {
     const rows = await this.database.query<(Omit<MailboxEntry, 'sent_at'> & { sent_at: Date })[]>(
-      `select id::text, html is not null as "hasHtml", channel, recipient as "to", user_id, template, subject, text, sent_at
+      `select id::text, html is not null as "hasHtml", channel, recipient as "to", user_id, template, subject, text, attachments, sent_at
        from mailbox_messages
        where ($1::text is null or recipient = $1 or user_id = $2::uuid) and ($3::text is null or template = $3)
        order by mailbox_messages.id desc limit ${NEWEST}`,

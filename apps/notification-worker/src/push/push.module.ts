@@ -75,8 +75,12 @@ export class PushModule {
 }
 
 function pushesOf(parts: WorkerParts, mailbox: Mailbox, gates: Gates): Pushes {
-  const { config, inbox, transactions, marks, possibleDuplicates, serviceAccount: account } = parts;
+  const { config, inbox, statements, transactions, marks, possibleDuplicates, serviceAccount: account } = parts;
   if (config.PUSH_PROVIDER === 'mailbox' || !account) return new MailboxPushes(inbox, mailbox);
-  const ledger = new PushLedger(transactions, new PostgresOutbox(), { lockMs: CLAIM_LOCK_MS, marks, possibleDuplicates });
+  const ledger = new PushLedger(statements, transactions, new PostgresOutbox(), {
+    lockMs: CLAIM_LOCK_MS,
+    marks,
+    possibleDuplicates,
+  });
   return new ProvidedPushes(new Fcm({ base: config.FCM_API_BASE, account }), ledger, gates.push);
 }

@@ -2,7 +2,7 @@ import { JOBS_PREFIX } from '#contracts/queue-jobs';
 import { createLogger } from '#platform/logging/logger';
 import { PostgresOutbox } from '#platform/outbox/postgres-outbox';
 import { openDatabase } from '#platform/postgres/database';
-import { SendClaims } from '#platform/postgres/delivery-ledger';
+import { SendClaims } from '#platform/postgres/send-claims';
 import { SingleStatements } from '#platform/postgres/single-statements';
 import { PostgresTransactionManager } from '#platform/postgres/transaction-manager';
 import { ProcessedMarks } from '#platform/redis/processed-marks';
@@ -15,6 +15,7 @@ import type { MailProvider } from '../email/application/ports.ts';
 import { SendMail } from '../email/application/send-mail.ts';
 import { EmailMetrics } from '../email/inbound/email-metrics.ts';
 import { EmailProcessor } from '../email/inbound/email.processor.ts';
+import { DrawnTickets } from '../email/outbound/drawn-tickets.ts';
 import { ProvidedMails } from '../email/outbound/provided-mails.ts';
 import type { PushProvider } from '../push/application/ports.ts';
 import { SendPush } from '../push/application/send-push.ts';
@@ -47,9 +48,7 @@ class NoClaims extends SendClaims {
   override claim(): Promise<{ kind: 'claimed'; token: string; possibleDuplicate: boolean }> {
     return Promise.resolve({ kind: 'claimed', token: '', possibleDuplicate: false });
   }
-  override finish(): Promise<void> {
-    return Promise.resolve();
-  }
+  override finish(): void {}
   override release(): Promise<void> {
     return Promise.resolve();
   }
@@ -100,13 +99,17 @@ export async function bareWorker(options: BareOptions): Promise<BareWorker> {
   const processors: (EmailProcessor | PushProcessor)[] = [];
   if (options.mails) {
     const Claims = options.ledger === false ? NoClaims : SendClaims;
-    const mails = new ProvidedMails(options.mails, new Claims(statements, { lockMs, marks, possibleDuplicates }), gate);
-    const sendMail = new SendMail(mails, { ticketsUrl: 'http://127.0.0.1/tickets' }, clock);
+    const mails = new ProvidedMails(
+      options.mails,
+      new Claims(statements, { consumer: 'email', lockMs, marks, possibleDuplicates }),
+      gate,
+    );
+    const sendMail = new SendMail(mails, { ticketsUrl: 'http://127.0.0.1/tickets' }, clock, new DrawnTickets());
     const metrics = new EmailMetrics(registry, sizes, oldest);
-    processors.push(new EmailProcessor(sendMail, metrics, { ...common, concurrency: options.mailsAtOnce ?? 10 }));
+    processors.push(new EmailProcessor(sendMail, metrics, { ...common, mails, concurrency: options.mailsAtOnce ?? 10 }));
   }
   if (options.pushes) {
-    const ledger = new PushLedger(transactions, new PostgresOutbox(), { lockMs, marks, possibleDuplicates });
+    const ledger = new PushLedger(statements, transactions, new PostgresOutbox(), { lockMs, marks, possibleDuplicates });
     const sendPush = new SendPush(new ProvidedPushes(options.pushes, ledger, gate, options.callsAtOnce), clock);
     const metrics = new PushMetrics(registry, pushSizes, oldest);
     const devices = new PostgresBroadcasts(database);

@@ -6,6 +6,8 @@ export interface PeerRequest {
   readonly path: string;
   readonly headers: http.IncomingHttpHeaders;
   readonly body: string;
+  /** The body as it came: files are not text. */
+  readonly bytes: Buffer;
 }
 
 /** What a provider does with one request; `swallow` takes it and never answers, `hang up` takes it and cuts the line. */
@@ -24,8 +26,14 @@ export class HttpPeer {
       const chunks: Buffer[] = [];
       incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
       incoming.on('end', () => {
-        const body = Buffer.concat(chunks).toString('utf8');
-        const request = { at: performance.now(), path: incoming.url ?? '', headers: incoming.headers, body };
+        const bytes = Buffer.concat(chunks);
+        const request = {
+          at: performance.now(),
+          path: incoming.url ?? '',
+          headers: incoming.headers,
+          body: bytes.toString('utf8'),
+          bytes,
+        };
         this.requests.push(request);
         void Promise.resolve(answer(request)).then((answered) => {
           if (answered === 'swallow') return;

@@ -8,6 +8,13 @@ export interface ArrivedMail {
   readonly text: string;
   readonly html: string;
   readonly messageId: string;
+  readonly attachments: readonly ArrivedFile[];
+}
+
+export interface ArrivedFile {
+  readonly name: string;
+  readonly contentType: string;
+  readonly content: Buffer;
 }
 
 /** Mailgun's messages endpoint, as its documentation describes it. What it accepted it keeps. */
@@ -25,19 +32,23 @@ export class MailgunPeer {
 
   static async start(): Promise<MailgunPeer> {
     const holder: { peer?: MailgunPeer } = {};
-    const http = await HttpPeer.start(({ path, headers, body, at }) => {
+    const http = await HttpPeer.start(async ({ path, headers, bytes, at }) => {
       const self = holder.peer as MailgunPeer;
       const planned = self.next.shift() ?? self.always;
       if (planned && planned !== 'accept, then swallow') return planned;
       if (headers.authorization !== `Basic ${Buffer.from('api:key-peer').toString('base64')}`) return { status: 401 };
       if (path !== '/v3/mail.example.org/messages') return { status: 404 };
-      const form = new URLSearchParams(body);
+      const form = await formIn(bytes, headers['content-type'] ?? '');
       const missing = ['from', 'to', 'subject', 'text'].filter((field) => !form.get(field));
       if (missing.length > 0) return { status: 400, body: { message: `${missing[0]} parameter is missing` } };
-      if (!/^[^@\s]+@[^@\s]+\.[a-z]+$/.test(form.get('to') ?? '')) {
-        return { status: 400, body: { message: `'to' parameter is not a valid address: ${form.get('to')}` } };
+      const field = (name: string): string => {
+        const value = form.get(name);
+        // In a form of parts a line break is CRLF, whatever it was.
+        return typeof value === 'string' ? value.replaceAll('\r\n', '\n') : '';
+      };
+      if (!/^[^@\s]+@[^@\s]+\.[a-z]+$/.test(field('to'))) {
+        return { status: 400, body: { message: `'to' parameter is not a valid address: ${field('to')}` } };
       }
-      const field = (name: string): string => form.get(name) ?? '';
       self.arrived.push({
         at,
         to: field('to'),
@@ -46,6 +57,7 @@ export class MailgunPeer {
         text: field('text'),
         html: field('html'),
         messageId: field('h:Message-Id'),
+        attachments: await filesIn(form),
       });
       if (planned) return 'swallow';
       return { status: 200, body: { id: field('h:Message-Id'), message: 'Queued. Thank you.' } };
@@ -65,4 +77,20 @@ export class MailgunPeer {
   close(): Promise<void> {
     return this.peer.close();
   }
+}
+
+/** Either of the two ways a browser sends a form, as the one who got it reads it. */
+function formIn(bytes: Buffer, contentType: string): Promise<FormData> {
+  return new Response(new Uint8Array(bytes), { headers: { 'content-type': contentType } }).formData();
+}
+
+function filesIn(form: FormData): Promise<ArrivedFile[]> {
+  const files = form.getAll('attachment').filter((value) => typeof value !== 'string');
+  return Promise.all(
+    files.map(async (file) => ({
+      name: file.name,
+      contentType: file.type,
+      content: Buffer.from(await file.arrayBuffer()),
+    })),
+  );
 }

@@ -1,5 +1,5 @@
 import net from 'node:net';
-import type { ArrivedMail } from './mailgun-peer.ts';
+import type { ArrivedFile, ArrivedMail } from './mailgun-peer.ts';
 
 /** Where a session goes wrong, once. `accept, then swallow`: the message is taken and the 250 never comes. */
 export type SmtpFault =
@@ -87,14 +87,16 @@ export class SmtpPeer {
       return say(fault.reply);
     }
     const header = (name: string): string => new RegExp(`^${name}: (.*(?:\\r\\n[ \\t].*)*)`, 'im').exec(source)?.[1] ?? '';
+    const parts = partsOf(source);
     this.arrived.push({
       at: performance.now(),
       to: envelope.to,
       from: header('From'),
       subject: decodeWords(header('Subject')),
-      text: partOf(source, 'text/plain'),
-      html: partOf(source, 'text/html'),
+      text: textOf(parts, 'text/plain'),
+      html: textOf(parts, 'text/html'),
       messageId: header('Message-ID'),
+      attachments: filesOf(parts),
     });
     if (fault === 'accept, then swallow') return void this.next.shift();
     say('250 queued');
@@ -117,12 +119,35 @@ function quotedPrintable(text: string): string {
   return Buffer.from(bytes, 'latin1').toString('utf8');
 }
 
-function partOf(source: string, type: string): string {
-  const boundary = /boundary="([^"]+)"/.exec(source)?.[1] ?? '\0';
-  const part = source.split(`--${boundary}`).find((piece) => piece.includes(`Content-Type: ${type}`)) ?? '';
-  const at = part.indexOf('\r\n\r\n');
-  const body = part.slice(at + 4).replace(/\r\n$/, '');
-  const encoding = /Content-Transfer-Encoding: (\S+)/i.exec(part)?.[1] ?? '7bit';
-  if (encoding === 'base64') return Buffer.from(body, 'base64').toString('utf8').replaceAll('\r\n', '\n');
-  return (encoding === 'quoted-printable' ? quotedPrintable(body) : body).replaceAll('\r\n', '\n');
+interface MailPart {
+  readonly headers: string;
+  readonly body: Buffer;
+}
+
+/** The leaves of a mail of parts within parts. */
+function partsOf(source: string): MailPart[] {
+  const at = source.indexOf('\r\n\r\n');
+  const headers = source.slice(0, at);
+  const boundary = /^Content-Type: multipart\/[^]*?boundary="([^"]+)"/im.exec(headers)?.[1];
+  if (boundary !== undefined) {
+    const pieces = source.slice(at).split(`\r\n--${boundary}`);
+    return pieces.slice(1, -1).flatMap((piece) => partsOf(piece.replace(/^\r\n/, '')));
+  }
+  const body = source.slice(at + 4);
+  const encoding = /^Content-Transfer-Encoding: (\S+)/im.exec(headers)?.[1]?.toLowerCase();
+  if (encoding === 'base64') return [{ headers, body: Buffer.from(body, 'base64') }];
+  return [{ headers, body: Buffer.from(encoding === 'quoted-printable' ? quotedPrintable(body) : body) }];
+}
+
+function textOf(parts: readonly MailPart[], type: string): string {
+  const found = parts.find(({ headers }) => headers.includes(`Content-Type: ${type}`));
+  return found?.body.toString('utf8').replaceAll('\r\n', '\n') ?? '';
+}
+
+function filesOf(parts: readonly MailPart[]): ArrivedFile[] {
+  return parts.flatMap(({ headers, body }) => {
+    const name = /^Content-Disposition: attachment;\s+filename="?([^"\r\n]+)"?/im.exec(headers)?.[1];
+    const contentType = /^Content-Type: ([^;\s]+)/im.exec(headers)?.[1] ?? '';
+    return name === undefined ? [] : [{ name, contentType, content: body }];
+  });
 }

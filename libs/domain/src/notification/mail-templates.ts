@@ -139,7 +139,7 @@ function ticketDelivery(order: TicketDelivery, links: MailLinks): MailDocument {
       ticketsLink(
         links,
         locale,
-        hr ? 'Ulaznice s QR kodom su ovdje' : 'The tickets with their QR codes are here',
+        hr ? 'Ulaznice s QR kodom su u privitku i ovdje' : 'The tickets with their QR codes are attached, and here',
         hr
           ? [
               'Prijavite se istim računom i na ulazu pokažite kod s mobitela ili ispisan.',

@@ -15,11 +15,12 @@ type Variable = string | number | undefined | null;
  * variable become spaces, so that a match's name cannot write headers or lines of its own.
  */
 export function say(parts: TemplateStringsArray, ...variables: readonly Variable[]): string {
-  return parts.reduce((text, part, index) => {
-    const variable = variables[index - 1];
-    if (variable === undefined || variable === null) throw new Error(`A variable is missing after "${parts[index - 1]}"`);
-    return text + oneLine(String(variable)) + part;
-  });
+  let text = parts[0] ?? '';
+  for (const [index, variable] of variables.entries()) {
+    if (variable === undefined || variable === null) throw new Error(`A variable is missing after "${parts[index]}"`);
+    text += oneLine(String(variable)) + parts[index + 1];
+  }
+  return text;
 }
 
 // eslint-disable-next-line no-control-regex

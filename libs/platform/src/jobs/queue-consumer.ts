@@ -203,7 +203,16 @@ class InHand {
     return new Promise((resolve, reject) => {
       if (this.isOver) resolve(GIVEN_BACK);
       this.letGo.add(resolve);
-      work.then(resolve, reject).finally(() => this.letGo.delete(resolve));
+      work.then(
+        (outcome) => {
+          this.letGo.delete(resolve);
+          resolve(outcome);
+        },
+        (error: unknown) => {
+          this.letGo.delete(resolve);
+          reject(error as Error);
+        },
+      );
     });
   }
 

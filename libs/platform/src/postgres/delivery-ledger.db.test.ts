@@ -4,8 +4,7 @@ import type { DataSource } from 'typeorm';
 import { ProcessedMarks } from '../redis/processed-marks.ts';
 import { closeRedis, connectRedis, whenReady, type RedisConnection } from '../redis/redis-connection.ts';
 import { openDatabase } from './database.ts';
-import { Inbox, isLedgerOutage, SendClaims } from './delivery-ledger.ts';
-import { SingleStatements } from './single-statements.ts';
+import { Inbox, isLedgerOutage } from './delivery-ledger.ts';
 import { PostgresTransactionManager } from './transaction-manager.ts';
 import { inside } from './transaction.ts';
 
@@ -15,14 +14,12 @@ let database: DataSource;
 let redis: RedisConnection;
 let transactions: PostgresTransactionManager;
 let marks: ProcessedMarks;
-let statements: SingleStatements;
 
 beforeAll(async () => {
   [testDatabase, testRedis] = await Promise.all([createTestDatabase(), createTestRedis()]);
   database = await openDatabase({ url: testDatabase.url, name: 'ledger-test' });
   await database.query('create table effects (message_id text)');
   transactions = new PostgresTransactionManager(database, { deadlineMs: 10_000 });
-  statements = new SingleStatements(testDatabase.url, 'ledger-test');
   redis = connectRedis(testRedis.url, { name: 'ledger-test' });
   await whenReady(redis);
   marks = new ProcessedMarks(redis);
@@ -35,7 +32,6 @@ beforeEach(async () => {
 
 afterAll(async () => {
   await closeRedis(redis);
-  await statements.close();
   await database.destroy();
   await Promise.all([testDatabase.drop(), testRedis.close()]);
 });
@@ -46,19 +42,9 @@ const effect =
     await inside(tx).rows('insert into effects values ($1)', [messageId]);
   };
 
-/** The mark is set when nobody waits any more. */
-async function eventuallyMarked(messageId: string): Promise<void> {
-  while ((await redis.exists(`outbox:processed:${messageId}`)) === 0) await new Promise((resolve) => setTimeout(resolve, 5));
-}
-
 async function effects(): Promise<number> {
   const [row] = await database.query<{ count: number }[]>('select count(*)::int as count from effects');
   return row?.count ?? -1;
-}
-
-/** Nobody is willing to wait 20 s in a test: the claim is made that much older. */
-async function outliveLock(): Promise<void> {
-  await database.query("update inbox set claimed_at = claimed_at - interval '21 s'");
 }
 
 describe('an effect in PostgreSQL', () => {
@@ -108,120 +94,6 @@ describe('an effect in PostgreSQL', () => {
     expect(await inbox.once('mail', 'm1', effect('m1'))).toBe('duplicate');
     expect(await effects()).toBe(1);
     unreachable.disconnect();
-  });
-});
-
-describe('a send to the outside', () => {
-  let possible: string[];
-  let claims: SendClaims;
-
-  beforeEach(() => {
-    possible = [];
-    const possibleDuplicates = { inc: ({ consumer }: { consumer?: string | number }) => void possible.push(String(consumer)) };
-    claims = new SendClaims(statements, { lockMs: 20_000, marks, possibleDuplicates: possibleDuplicates as never });
-  });
-
-  test('two at once: one claims it, the other is told that it is held', async () => {
-    const both = await Promise.all([claims.claim('smtp', 'm1'), claims.claim('smtp', 'm1')]);
-    expect(both.map(({ kind }) => kind).sort()).toEqual(['claimed', 'held']);
-  });
-
-  test('once finished it is never claimed again, with and without the mark in Redis', async () => {
-    await claims.claim('smtp', 'm1');
-    await claims.finish('smtp', 'm1');
-    expect(await claims.claim('smtp', 'm1')).toEqual({ kind: 'finished' });
-    await testRedis.flush();
-    await outliveLock();
-    expect(await claims.claim('smtp', 'm1')).toEqual({ kind: 'finished' });
-    expect(possible).toEqual([]);
-  });
-
-  test('a known failure frees it: the next claim is no duplicate', async () => {
-    for (let send = 0; send < 3; send += 1) {
-      const claim = await claims.claim('smtp', 'm1');
-      expect(claim).toMatchObject({ kind: 'claimed', possibleDuplicate: false });
-      if (claim.kind === 'claimed') await claims.release('smtp', 'm1', claim.token);
-    }
-    expect(possible).toEqual([]);
-  });
-
-  test('a claim nobody finished is claimed again once, counted, and then left to people', async () => {
-    await claims.claim('smtp', 'm1');
-    expect(await claims.claim('smtp', 'm1')).toEqual({ kind: 'held' });
-    await outliveLock();
-    expect(await claims.claim('smtp', 'm1')).toMatchObject({ kind: 'claimed', possibleDuplicate: true });
-    expect(await claims.claim('smtp', 'm1')).toEqual({ kind: 'held' });
-    await outliveLock();
-    expect(await claims.claim('smtp', 'm1')).toEqual({ kind: 'uncertain' });
-    expect(possible).toEqual(['smtp']);
-  });
-
-  test('set back to a backup of before it left, it is known by its mark and not claimed again', async () => {
-    await claims.claim('smtp', 'm1');
-    await claims.finish('smtp', 'm1');
-    await eventuallyMarked('m1');
-    await database.query('truncate inbox');
-    expect(await claims.claim('smtp', 'm1')).toEqual({ kind: 'finished' });
-    await testRedis.flush();
-    expect(await claims.claim('smtp', 'm1')).toEqual({ kind: 'finished' });
-  });
-
-  test('planned while the ledger was empty, a batch still reads and locks its own rows only', async () => {
-    const batches = new SendClaims(statements, { lockMs: 20_000 });
-    const round = async (name: string): Promise<string[]> => {
-      const ids = Array.from({ length: 20 }, (_, n) => `${name}-${n}`);
-      const claimed = await Promise.all(ids.map((id) => batches.claim('smtp', id)));
-      await Promise.all(ids.map((id) => batches.finish('smtp', id)));
-      return [...claimed, ...(await Promise.all(ids.map((id) => batches.claim('smtp', id))))].map(({ kind }) => kind);
-    };
-    await database.query('analyze inbox');
-    // By its sixth time a prepared statement has a plan for good.
-    for (let warm = 0; warm < 6; warm += 1) await round(`warm-${warm}`);
-    await database.query(
-      `insert into inbox (consumer, message_id, claimed_at, attempts) select 'smtp', gen_random_uuid()::text, now(), 1 from generate_series(1, 5000)`,
-    );
-    // What a transaction has watched is remembered as long as one that began before its end goes on.
-    const watcher = database.createQueryRunner();
-    await watcher.startTransaction('SERIALIZABLE');
-    await watcher.query('select count(*) from effects');
-    expect(new Set(await round('m'))).toEqual(new Set(['claimed', 'finished']));
-    const [watched] = await database.query<{ count: number }[]>(
-      `select count(*)::int as count from pg_locks where mode = 'SIReadLock' and relation in ('inbox'::regclass, 'inbox_pkey'::regclass, 'inbox_finished_at_idx'::regclass)`,
-    );
-    await watcher.rollbackTransaction();
-    await watcher.release();
-    expect(watched?.count).toBeGreaterThan(0);
-    expect(watched?.count).toBeLessThan(200);
-  }, 30_000);
-
-  test('an id of two lines is refused alone, and those beside it are claimed', async () => {
-    const asked = ['m1', 'two\nlines', 'a\ttab', 'm2'].map((id) => claims.claim('mail', id));
-    const outcomes = await Promise.allSettled(asked);
-    expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'rejected', 'fulfilled']);
-    const rows = await database.query<{ message_id: string }[]>('select message_id from inbox order by 1');
-    expect(rows.map(({ message_id }) => message_id)).toEqual(['m1', 'm2']);
-  });
-
-  test('of very many at once, new, held, finished and in doubt, each is told what it is', async () => {
-    const ids = Array.from({ length: 40 }, (_, n) => `mail-${n}`);
-    const state = (n: number): string => ['new', 'held', 'finished', 'left behind'][n % 4] ?? '';
-    await Promise.all(ids.filter((_, n) => state(n) === 'left behind').map((id) => claims.claim('mail', id)));
-    await outliveLock();
-    await Promise.all(ids.filter((_, n) => state(n) === 'held').map((id) => claims.claim('mail', id)));
-    await Promise.all(ids.filter((_, n) => state(n) === 'finished').map((id) => claims.finish('mail', id)));
-    await testRedis.flush();
-    const answers = await Promise.all(ids.map((id) => claims.claim('mail', id)));
-    const told = answers.map((claim) => (claim.kind === 'claimed' && claim.possibleDuplicate ? 'again' : claim.kind));
-    const expected: Record<string, string> = { new: 'claimed', held: 'held', finished: 'finished', 'left behind': 'again' };
-    expect(told).toEqual(ids.map((_, n) => expected[state(n)]));
-  });
-
-  test('a frozen sender that wakes up cannot free the claim of the one that took over', async () => {
-    const frozen = await claims.claim('smtp', 'm1');
-    await outliveLock();
-    await claims.claim('smtp', 'm1');
-    if (frozen.kind === 'claimed') await claims.release('smtp', 'm1', frozen.token);
-    expect(await claims.claim('smtp', 'm1')).toEqual({ kind: 'held' });
   });
 });
 

@@ -4,8 +4,8 @@ import { prepared } from './database.ts';
 import { isConnectionLoss, RETRYABLE_SQLSTATES, sqlstateOf } from './sqlstates.ts';
 import { backoffMs, MAX_ATTEMPTS } from './transaction-manager.ts';
 
-/** Two at a time: what is asked meanwhile comes along with the next. */
-const CONNECTIONS = 2;
+/** Two for the rounds of mails, where what is asked meanwhile comes along with the next; the others for pushes, one at a time. */
+const CONNECTIONS = 4;
 /** The server says no after nine seconds; one that says nothing is given up. */
 const SILENCE_MS = 12_000;
 const SETTINGS = ['default_transaction_isolation=serializable', 'lock_timeout=8s', 'statement_timeout=9s', 'enable_seqscan=off'];

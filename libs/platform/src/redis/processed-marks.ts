@@ -2,26 +2,21 @@ import type { RedisConnection } from './redis-connection.ts';
 import { RedisScript } from './script.ts';
 
 const MARK_KEPT_SECONDS = 8 * 24 * 3600;
-/** KEYS the messages' marks · ARGV[1] life in seconds, ARGV[1 + n] who is done with message n. */
+/** KEYS the messages' marks · ARGV[1] who is done with them  ARGV[2] life in seconds. */
 const mark = new RedisScript(`
-for n, key in ipairs(KEYS) do
-  redis.call('SADD', key, ARGV[1 + n])
-  redis.call('EXPIRE', key, ARGV[1])
+for _, key in ipairs(KEYS) do
+  redis.call('SADD', key, ARGV[1])
+  redis.call('EXPIRE', key, ARGV[2])
 end
 `);
-/** KEYS the messages' marks · ARGV[n] who asks about message n → 1 or 0 for each. */
+/** KEYS the messages' marks · ARGV[1] who asks → 1 or 0 for each. */
 const known = new RedisScript(`
 local answers = {}
-for n, key in ipairs(KEYS) do answers[n] = redis.call('SISMEMBER', key, ARGV[n]) end
+for n, key in ipairs(KEYS) do answers[n] = redis.call('SISMEMBER', key, ARGV[1]) end
 return answers
 `);
 /** Asking Redis must never cost more than the row it saves. */
 const PATIENCE_MS = 250;
-
-export interface Marked {
-  readonly consumer: string;
-  readonly messageId: string;
-}
 
 /**
  * The fast way to know that a message is done: `outbox:processed:<message id>`, a set of consumers' names, so that one of
@@ -37,37 +32,36 @@ export class ProcessedMarks {
   }
 
   async add(consumer: string, messageId: string): Promise<void> {
-    await this.addAll([{ consumer, messageId }]);
+    await this.addAll(consumer, [messageId]);
   }
 
-  async hasAll(messages: readonly Marked[]): Promise<readonly boolean[]> {
-    const answers = await Promise.all(
-      this.groups(messages).map(async (group) => {
-        // Of those that are about to be sent hardly one has a mark, and one command says so for all of them.
-        if ((await withinPatience(this.redis.exists(...keysOf(group)))) === 0) return group.map(() => false);
-        const found = await withinPatience(known.run<number[]>(this.redis, keysOf(group), consumersOf(group)));
-        return group.map((_, index) => found?.[index] === 1);
-      }),
-    );
-    return answers.flat();
+  /** Those of the messages the consumer is done with. */
+  async allOf(consumer: string, messageIds: readonly string[]): Promise<ReadonlySet<string>> {
+    const found = new Set<string>();
+    const looks = this.groups(messageIds).map(async (group) => {
+      const keys = group.map(keyOf);
+      // Of those that are about to be sent hardly one has a mark, and one command says so for all of them.
+      if ((await withinPatience(this.redis.exists(...keys))) === 0) return;
+      const answers = await withinPatience(known.run<number[]>(this.redis, keys, [consumer]));
+      group.forEach((messageId, index) => answers?.[index] === 1 && found.add(messageId));
+    });
+    await Promise.all(looks);
+    return found;
   }
 
-  async addAll(messages: readonly Marked[]): Promise<void> {
+  async addAll(consumer: string, messageIds: readonly string[]): Promise<void> {
     await Promise.all(
-      this.groups(messages).map((group) =>
-        withinPatience(mark.run(this.redis, keysOf(group), [MARK_KEPT_SECONDS, ...consumersOf(group)])),
+      this.groups(messageIds).map((group) =>
+        withinPatience(mark.run(this.redis, group.map(keyOf), [consumer, MARK_KEPT_SECONDS])),
       ),
     );
   }
 
   /** One call for all of them; in a cluster one for each, as every message has a slot of its own. */
-  private groups(messages: readonly Marked[]): readonly (readonly Marked[])[] {
-    return this.redis.isCluster ? messages.map((message) => [message]) : [messages];
+  private groups(messageIds: readonly string[]): readonly (readonly string[])[] {
+    return this.redis.isCluster ? messageIds.map((messageId) => [messageId]) : [messageIds];
   }
 }
-
-const keysOf = (group: readonly Marked[]): string[] => group.map(({ messageId }) => keyOf(messageId));
-const consumersOf = (group: readonly Marked[]): string[] => group.map(({ consumer }) => consumer);
 
 function keyOf(messageId: string): string {
   return `outbox:processed:${messageId}`;

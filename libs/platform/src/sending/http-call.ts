@@ -26,7 +26,8 @@ export interface HttpAnswer {
 export interface HttpRequest {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
+  /** A form brings its own content type. */
+  readonly body: string | URLSearchParams | FormData;
   readonly timeoutMs: number;
 }
 

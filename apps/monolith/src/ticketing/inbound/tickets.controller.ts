@@ -2,6 +2,7 @@ import { Caller, type CallerIdentity } from '#platform/http/caller';
 import { Endpoint } from '#platform/http/endpoint';
 import { decodeCursor, page, pageQuery, type Page, type PageQuery } from '#platform/http/paging';
 import { ticketPdf } from '#platform/documents/ticket-pdf';
+import { ticketQr } from '#platform/documents/ticket-qr';
 import { RequestRefused } from '#platform/http/request-refused';
 import { givenId } from '#platform/http/text-fields';
 import { Controller, Get, Header, Param, Query, Res } from '@nestjs/common';
@@ -10,7 +11,6 @@ import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
 import { Matches, Tickets, type Ticket } from '../application/ports.ts';
 import { TicketCodes } from '../application/ticket-codes.ts';
-import { ticketQr } from './ticket-qr.ts';
 import { ticketAnswer, ticketListAnswer, ticketView } from './tickets.schemas.ts';
 
 const SVG = 'image/svg+xml';

@@ -1,12 +1,14 @@
 import type { Clock } from '#application/clock';
 import { writeMail, type MailContent, type MailLinks } from '#domain/notification/mail-templates';
-import type { Delivered, Mails } from './ports.ts';
+import type { Delivered, Mails, PrintableTickets, TicketPrints } from './ports.ts';
+
+type OtherContent = Exclude<MailContent, { template: 'ticket_delivery' }>;
 
 export interface SendMailCommand {
   readonly messageId: string;
   readonly to: string;
   readonly userId?: string;
-  readonly content: MailContent;
+  readonly content: OtherContent | { readonly template: 'ticket_delivery'; readonly payload: PrintableTickets };
   /** After this the message is worthless: no reminder after the match. */
   readonly usefulUntil?: Date;
 }
@@ -17,10 +19,13 @@ export class SendMail {
     private readonly mails: Mails,
     private readonly links: MailLinks,
     private readonly clock: Clock,
+    private readonly prints: TicketPrints,
   ) {}
 
   async execute({ messageId, to, userId, content, usefulUntil }: SendMailCommand): Promise<Delivered | 'expired'> {
     if (usefulUntil && this.clock.now() >= usefulUntil) return 'expired';
-    return this.mails.send({ messageId, template: content.template, to, userId, ...writeMail(content, this.links) });
+    const { subject, text, html } = writeMail(content, this.links);
+    const attachments = content.template === 'ticket_delivery' ? () => this.prints.of(content.payload) : undefined;
+    return this.mails.send({ messageId, template: content.template, to, userId, subject, text, html, attachments });
   }
 }

@@ -6,6 +6,7 @@ import type { RedisConnection } from '#platform/redis/redis-connection';
 import type { BeforeApplicationShutdown, OnModuleDestroy } from '@nestjs/common';
 import type { Alerts } from '#platform/sending/alerts';
 import type { QueuedJobs } from '#platform/jobs/queued-jobs';
+import type { Mails } from '../application/ports.ts';
 import type { SendMail } from '../application/send-mail.ts';
 import type { EmailMetrics } from './email-metrics.ts';
 
@@ -19,14 +20,17 @@ export interface ProcessorOptions {
   readonly concurrency: number;
   readonly alerts: Pick<Alerts, 'raise'>;
   readonly jobs: Pick<QueuedJobs, 'forget'>;
+  readonly mails: Pick<Mails, 'settled'>;
 }
 
 /** Serves the queue `email`. */
 export class EmailProcessor implements OnModuleDestroy, BeforeApplicationShutdown {
   readonly consumers: readonly QueueConsumer<EmailJob>[];
+  private readonly mails: ProcessorOptions['mails'];
   private stopped?: Promise<unknown>;
 
-  constructor(sendMail: SendMail, metrics: EmailMetrics, { alerts, jobs, ...options }: ProcessorOptions) {
+  constructor(sendMail: SendMail, metrics: EmailMetrics, { alerts, jobs, mails, ...options }: ProcessorOptions) {
+    this.mails = mails;
     const handle = async (job: EmailJob): Promise<string> => {
       const outcome = await sendMail.execute({
         messageId: job.job_id,
@@ -70,5 +74,6 @@ export class EmailProcessor implements OnModuleDestroy, BeforeApplicationShutdow
 
   async beforeApplicationShutdown(): Promise<void> {
     await this.stopped;
+    await this.mails.settled();
   }
 }

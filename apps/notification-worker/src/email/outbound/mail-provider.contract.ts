@@ -42,6 +42,25 @@ export function mailProviderContract(name: string, make: () => Promise<ProviderU
       });
     });
 
+    test('what is attached arrives byte for byte, and the mail with it as it would alone', async () => {
+      const files = [
+        {
+          name: 'ticket-8BC3DB54.pdf',
+          contentType: 'application/pdf',
+          content: Buffer.from(Uint8Array.from({ length: 3000 }, (_, n) => n % 256)),
+        },
+        { name: 'ticket-8BC3DB54.svg', contentType: 'image/svg+xml', content: Buffer.from('<svg>č</svg>\n') },
+      ];
+      await it.provider.send({ ...mail, attachments: () => files });
+      const [arrived] = it.arrived;
+      expect(arrived?.attachments).toEqual(files);
+      expect([arrived?.subject, arrived?.text.trimEnd(), arrived?.html.trimEnd()]).toEqual([
+        mail.subject,
+        mail.text.trimEnd(),
+        mail.html.trimEnd(),
+      ]);
+    });
+
     test('line breaks in subject and address make no headers and no recipients', async () => {
       const sneaky = { ...mail, subject: 'x\r\nBcc: eve@example.com', to: 'ana@example.com\r\nBcc: eve@example.com' };
       await it.provider.send(sneaky).catch(() => undefined);

@@ -7,6 +7,7 @@ import type { DataSource } from 'typeorm';
 import { PostgresMailbox } from '../../mailbox/postgres-mailbox.ts';
 import { ticketMail } from '../../testing/jobs.ts';
 import { SendMail } from '../application/send-mail.ts';
+import { DrawnTickets } from './drawn-tickets.ts';
 import { MailboxMails } from './mailbox-mails.ts';
 
 /** The house without its guarantee: every message is new. */
@@ -36,6 +37,7 @@ async function mailsOf(inbox: Inbox): Promise<number> {
     new MailboxMails(inbox, mailbox),
     { ticketsUrl: 'http://127.0.0.1:3000/tickets' },
     new SystemClock(),
+    new DrawnTickets(),
   );
   const job = ticketMail();
   const command = { messageId: job.job_id, to: `${job.job_id}@example.com`, content: job };

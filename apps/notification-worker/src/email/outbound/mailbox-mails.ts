@@ -14,8 +14,9 @@ export class MailboxMails extends Mails {
     super();
   }
 
-  async send({ messageId, to, userId, template, subject, text, html }: OutgoingMail): Promise<Delivered> {
-    const message = { channel: 'email', recipient: to, userId, template, subject, text, html } as const;
+  async send({ messageId, to, userId, template, subject, text, html, attachments }: OutgoingMail): Promise<Delivered> {
+    const names = attachments?.().map(({ name }) => name);
+    const message = { channel: 'email', recipient: to, userId, template, subject, text, html, attachments: names } as const;
     const outcome = await this.inbox.once(CONSUMER, messageId, (tx) => this.mailbox.keep(tx, [message]));
     return outcome === 'done' ? 'sent' : 'duplicate';
   }

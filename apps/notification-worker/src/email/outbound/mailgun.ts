@@ -1,7 +1,7 @@
 import { CALL_TIMEOUT_MS } from '#platform/sending/call-timeout';
 import { post, type HttpAnswer } from '#platform/sending/http-call';
 import { NotSent, ProviderDown, Refused, TooFast } from '#platform/sending/send-errors';
-import { MailProvider, type OutgoingMail } from '../application/ports.ts';
+import { MailProvider, type Attachment, type OutgoingMail } from '../application/ports.ts';
 
 /** When a 429 does not say how long. */
 const PAUSE_MS = 1000;
@@ -22,7 +22,7 @@ export class Mailgun extends MailProvider {
 
   async send(mail: OutgoingMail): Promise<void> {
     const { base, domain, apiKey, from, timeoutMs } = this.options;
-    const form = new URLSearchParams({
+    const fields = {
       from,
       to: mail.to,
       subject: mail.subject,
@@ -33,18 +33,25 @@ export class Mailgun extends MailProvider {
       // Links are our own; rewriting them to count clicks would send fans somewhere else first.
       'o:tracking': 'no',
       'o:tag': mail.template,
-    });
+    };
+    const attachments = mail.attachments?.() ?? [];
     const answer = await post({
       url: `${base}/v3/${encodeURIComponent(domain)}/messages`,
-      headers: {
-        authorization: `Basic ${Buffer.from(`api:${apiKey}`).toString('base64')}`,
-        'content-type': 'application/x-www-form-urlencoded',
-      },
-      body: form.toString(),
+      headers: { authorization: `Basic ${Buffer.from(`api:${apiKey}`).toString('base64')}` },
+      body: attachments.length > 0 ? formOf(fields, attachments) : new URLSearchParams(fields),
       timeoutMs: timeoutMs ?? CALL_TIMEOUT_MS,
     });
     judge(answer);
   }
+}
+
+/** Files travel in a form of parts, whose type fetch writes with its boundary. */
+function formOf(fields: Readonly<Record<string, string>>, attachments: readonly Attachment[]): FormData {
+  const form = new FormData();
+  for (const [name, value] of Object.entries(fields)) form.set(name, value);
+  for (const { name, contentType, content } of attachments)
+    form.append('attachment', new Blob([new Uint8Array(content)], { type: contentType }), name);
+  return form;
 }
 
 /** Statuses only: Mailgun's sentences may quote the address. */

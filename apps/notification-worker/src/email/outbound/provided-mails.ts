@@ -1,11 +1,9 @@
 import { HeldBack, Hopeless } from '#platform/jobs/job-outcomes';
-import type { SendClaims } from '#platform/postgres/delivery-ledger';
+import type { SendClaims } from '#platform/postgres/send-claims';
 import type { Gate, Pass } from '#platform/sending/provider-gate';
 import { isTrouble, NoAnswer, Refused, TooFast } from '#platform/sending/send-errors';
 import { Mails, type Delivered, type MailProvider, type OutgoingMail } from '../application/ports.ts';
 
-/** The name under which the ledger knows mails, whatever their provider. */
-const CONSUMER = 'email';
 /** Another worker has it in hand: by then it has finished, or its claim is old enough to be taken over. */
 const LOOK_AGAIN_MS = 10_000;
 
@@ -28,7 +26,7 @@ export class ProvidedMails extends Mails {
   async send(mail: OutgoingMail): Promise<Delivered> {
     // Mails have one lane: nothing is kept back for others.
     const pass = await this.gate.enter(1, 'urgent');
-    const claim = await this.claims.claim(CONSUMER, mail.messageId).catch(async (error: unknown) => {
+    const claim = await this.claims.claim(mail.messageId).catch(async (error: unknown) => {
       await pass.leave({});
       throw error;
     });
@@ -43,8 +41,12 @@ export class ProvidedMails extends Mails {
       throw await this.afterFailure(error, mail, claim.token, pass);
     }
     await pass.leave({ answered: 1 });
-    await this.claims.finish(CONSUMER, mail.messageId);
+    this.claims.finish(mail.messageId);
     return 'sent';
+  }
+
+  override settled(): Promise<void> {
+    return this.claims.settled();
   }
 
   private async afterFailure(error: unknown, { messageId }: OutgoingMail, token: string, pass: Pass): Promise<unknown> {
@@ -55,7 +57,7 @@ export class ProvidedMails extends Mails {
           ? { failed: 1 }
           : { answered: 1 },
     );
-    if (!(error instanceof NoAnswer)) await this.claims.release(CONSUMER, messageId, token);
+    if (!(error instanceof NoAnswer)) await this.claims.release(messageId, token);
     if (error instanceof Refused) return new Hopeless(error.message);
     if (error instanceof TooFast) return new HeldBack('queue', error.forMs, error.message);
     // With the breaker open a failure is nobody's attempt; the queue looks again when the next try is due.

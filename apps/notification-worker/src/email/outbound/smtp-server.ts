@@ -47,6 +47,11 @@ export class SmtpServer extends MailProvider {
 
   async send(mail: OutgoingMail): Promise<void> {
     if (!ADDRESS.test(mail.to)) throw new Refused('smtp: not one address');
+    const attachments = (mail.attachments?.() ?? []).map(({ name, contentType, content }) => ({
+      filename: name,
+      contentType,
+      content,
+    }));
     try {
       await this.transport.sendMail({
         from: this.options.from,
@@ -54,6 +59,7 @@ export class SmtpServer extends MailProvider {
         subject: mail.subject,
         text: mail.text,
         html: mail.html,
+        attachments,
         messageId: `<${mail.messageId}@${this.host}>`,
         headers: { 'X-Template': mail.template, 'Auto-Submitted': 'auto-generated' },
       });

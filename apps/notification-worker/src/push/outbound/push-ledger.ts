@@ -2,6 +2,7 @@ import { DEAD_TOKENS_EVENT, DEVICES_DESTINATION, type DeadTokens } from '#contra
 import type { Outbox } from '#application/outbox';
 import type { TransactionManager } from '#application/transaction-manager';
 import { newId } from '#platform/ids';
+import type { SingleStatements } from '#platform/postgres/single-statements';
 import { inside } from '#platform/postgres/transaction';
 import type { ProcessedMarks } from '#platform/redis/processed-marks';
 import type { Counter } from 'prom-client';
@@ -27,6 +28,27 @@ export interface Progress {
   readonly refused: number;
 }
 
+/** One statement, and one round trip with its transaction. */
+const CLAIM = `
+  insert into push_progress (message_id, broadcast_id, devices, holder, claimed_at)
+  values ($1, $2, $3, $4, clock_timestamp())
+  on conflict (message_id) do update set holder = excluded.holder, claimed_at = clock_timestamp()
+  where push_progress.finished_at is null
+    and (push_progress.holder is null or push_progress.claimed_at < clock_timestamp() - make_interval(secs => $5))
+  returning done, coalesce(old.holder is not null, false) as left_behind`;
+
+const LOOK = 'select finished_at is not null as finished from push_progress where message_id = $1';
+
+const NOTE = `
+  update push_progress set
+    done = case when done = '{}' then $3::smallint[]
+                else done || array(select unnest($3::smallint[]) except select unnest(done)) end,
+    dead = dead + $4, refused = refused + $5,
+    finished_at = case when $6 = 'finish' then clock_timestamp() else finished_at end,
+    claimed_at = case when holder = $2 then clock_timestamp() else claimed_at end,
+    holder = case when $6 = 'go on' or holder <> $2 then holder end
+  where message_id = $1 returning old.holder = $2 as ours`;
+
 /**
  * The ledger of pushes: one row a job, the devices in it by their index. Claimed before the first request; noted while it goes
  * on; then finished, or released when some are left for another try.
@@ -37,6 +59,8 @@ export interface Progress {
  */
 export class PushLedger {
   constructor(
+    private readonly statements: SingleStatements,
+    /** For what died, which is told in the same commit. */
     private readonly transactions: TransactionManager,
     private readonly outbox: Outbox,
     private readonly options: {
@@ -49,26 +73,17 @@ export class PushLedger {
   async claim({ messageId, broadcastId, devices }: PushToClaim): Promise<PushClaim> {
     if (await this.options.marks?.has(CONSUMER, messageId)) return { kind: 'finished' };
     const holder = newId();
-    const claim = await this.transactions.run(async (tx) => {
-      const [row] = await inside(tx).rows<{ done: number[]; left_behind: boolean }>(
-        `insert into push_progress (message_id, broadcast_id, devices, holder, claimed_at)
-         values ($1, $2, $3, $4, clock_timestamp())
-         on conflict (message_id) do update set holder = excluded.holder, claimed_at = clock_timestamp()
-         where push_progress.finished_at is null
-           and (push_progress.holder is null
-                or push_progress.claimed_at < clock_timestamp() - make_interval(secs => $5))
-         returning done, coalesce(old.holder is not null, false) as left_behind`,
-        [messageId, broadcastId ?? null, devices, holder, this.options.lockMs / 1000],
-      );
-      if (row) return row;
-      const [other] = await inside(tx).rows<{ finished: boolean }>(
-        'select finished_at is not null as finished from push_progress where message_id = $1',
-        [messageId],
-      );
-      return other?.finished ? 'finished' : 'held';
-    });
-    if (claim === 'finished') return { kind: 'finished' };
-    if (claim === 'held') return { kind: 'held' };
+    const [claim] = await this.statements.rows<{ done: number[]; left_behind: boolean }>(CLAIM, [
+      messageId,
+      broadcastId ?? null,
+      devices,
+      holder,
+      this.options.lockMs / 1000,
+    ]);
+    if (!claim) {
+      const [other] = await this.statements.rows<{ finished: boolean }>(LOOK, [messageId]);
+      return { kind: other?.finished ? 'finished' : 'held' };
+    }
     if (claim.left_behind) this.inDoubt(devices - claim.done.length);
     return { kind: 'claimed', holder, done: new Set(claim.done) };
   }
@@ -83,25 +98,21 @@ export class PushLedger {
    * the fans' context in the same commit.
    */
   async note(messageId: string, holder: string, progress: Progress, then: 'go on' | 'finish' | 'release'): Promise<boolean> {
-    const isOurs = await this.transactions
-      .run(async (tx) => {
-        if (progress.deadTokens.length > 0) await this.outbox.append(tx, [deadTokensMessage(progress.deadTokens)]);
-        const [row] = await inside(tx).rows<{ ours: boolean }>(
-          `update push_progress set
-           done = done || array(select unnest($3::smallint[]) except select unnest(done)),
-           dead = dead + $4, refused = refused + $5,
-           finished_at = case when $6 = 'finish' then clock_timestamp() else finished_at end,
-           claimed_at = case when holder = $2 then clock_timestamp() else claimed_at end,
-           holder = case when $6 = 'go on' or holder <> $2 then holder end
-         where message_id = $1 returning old.holder = $2 as ours`,
-          [messageId, holder, progress.done, progress.deadTokens.length, progress.refused, then],
-        );
-        return row?.ours === true;
-      })
-      .finally(() => {
-        if (then === 'finish') void this.options.marks?.add(CONSUMER, messageId);
-      });
-    return isOurs;
+    const { done, deadTokens, refused } = progress;
+    // As the driver would write it, which looks at each number for quotes.
+    const noted = [messageId, holder, `{${done.join(',')}}`, deadTokens.length, refused, then];
+    try {
+      const [row] =
+        deadTokens.length === 0
+          ? await this.statements.rows<{ ours: boolean }>(NOTE, noted)
+          : await this.transactions.run(async (tx) => {
+              await this.outbox.append(tx, [deadTokensMessage(deadTokens)]);
+              return inside(tx).rows<{ ours: boolean }>(NOTE, noted);
+            });
+      return row?.ours === true;
+    } finally {
+      if (then === 'finish') void this.options.marks?.add(CONSUMER, messageId);
+    }
   }
 }
 

@@ -1,6 +1,7 @@
 import { PostgresOutbox } from '#platform/outbox/postgres-outbox';
 import { openDatabase } from '#platform/postgres/database';
 import { Inbox } from '#platform/postgres/delivery-ledger';
+import { SingleStatements } from '#platform/postgres/single-statements';
 import { PostgresTransactionManager } from '#platform/postgres/transaction-manager';
 import { OpenGate } from '#platform/sending/provider-gate';
 import { createTestDatabase, type TestDatabase } from '#testing/test-database';
@@ -16,15 +17,17 @@ import { pushesContract, type PushAtDevice } from './pushes.contract.ts';
 let testDatabase: TestDatabase;
 let database: DataSource;
 let transactions: PostgresTransactionManager;
+let statements: SingleStatements;
 
 beforeAll(async () => {
   testDatabase = await createTestDatabase();
   database = await openDatabase({ url: testDatabase.url, name: 'pushes-test' });
   transactions = new PostgresTransactionManager(database, { deadlineMs: 10_000 });
+  statements = new SingleStatements(testDatabase.url, 'pushes-test-ledger');
 });
 
 afterAll(async () => {
-  await database.destroy();
+  await Promise.all([statements.close(), database.destroy()]);
   await testDatabase.drop();
 });
 
@@ -41,7 +44,7 @@ pushesContract('the mailbox', () =>
 
 pushesContract('Firebase Cloud Messaging', async () => {
   const peer = await FcmPeer.start();
-  const ledger = new PushLedger(transactions, new PostgresOutbox(), { lockMs: 20_000 });
+  const ledger = new PushLedger(statements, transactions, new PostgresOutbox(), { lockMs: 20_000 });
   return {
     pushes: new ProvidedPushes(new Fcm({ base: peer.url, account: peer.account }), ledger, new OpenGate()),
     arrived: () =>

@@ -1,0 +1,28 @@
+import { ticketPdf } from '#platform/documents/ticket-pdf';
+import { ticketQr } from '#platform/documents/ticket-qr';
+import { shortTicketId } from '#domain/notification/mail-templates';
+import { TicketPrints, type Attachment, type PrintableTickets } from '../application/ports.ts';
+
+/** Each ticket as a page to print and as a code to show, under the short id that stands in the mail. */
+export class DrawnTickets extends TicketPrints {
+  of({ match_name, kickoff_at, venue, tickets }: PrintableTickets): readonly Attachment[] {
+    return tickets.flatMap(({ ticket_id, holder_name, sector, row, seat, code }) => {
+      const name = `ticket-${shortTicketId(ticket_id)}`;
+      const pdf = ticketPdf({
+        id: ticket_id,
+        matchName: match_name,
+        kickoffAt: kickoff_at,
+        venue,
+        sector,
+        row,
+        seat,
+        holderName: holder_name,
+        code,
+      });
+      return [
+        { name: `${name}.pdf`, contentType: 'application/pdf', content: pdf },
+        { name: `${name}.svg`, contentType: 'image/svg+xml', content: Buffer.from(ticketQr(code)) },
+      ];
+    });
+  }
+}

@@ -1,0 +1,75 @@
+import { openDatabase } from '#platform/postgres/database';
+import { Inbox } from '#platform/postgres/delivery-ledger';
+import { SendClaims } from '#platform/postgres/send-claims';
+import { SingleStatements } from '#platform/postgres/single-statements';
+import { PostgresTransactionManager } from '#platform/postgres/transaction-manager';
+import { OpenGate } from '#platform/sending/provider-gate';
+import { createTestDatabase, type TestDatabase } from '#testing/test-database';
+import type { DataSource } from 'typeorm';
+import { PostgresMailbox } from '../../mailbox/postgres-mailbox.ts';
+import { MailgunPeer } from '../../testing/mailgun-peer.ts';
+import { SmtpPeer } from '../../testing/smtp-peer.ts';
+import type { MailProvider } from '../application/ports.ts';
+import { MailboxMails } from './mailbox-mails.ts';
+import { Mailgun } from './mailgun.ts';
+import { mailsContract, type MailInBox } from './mails.contract.ts';
+import { ProvidedMails } from './provided-mails.ts';
+import { SmtpServer } from './smtp-server.ts';
+
+let testDatabase: TestDatabase;
+let database: DataSource;
+let statements: SingleStatements;
+
+beforeAll(async () => {
+  testDatabase = await createTestDatabase();
+  database = await openDatabase({ url: testDatabase.url, name: 'mails-test' });
+  statements = new SingleStatements(testDatabase.url, 'mails-test-ledger');
+});
+
+afterAll(async () => {
+  await Promise.all([statements.close(), database.destroy()]);
+  await testDatabase.drop();
+});
+
+const provided = (provider: MailProvider): ProvidedMails =>
+  new ProvidedMails(provider, new SendClaims(statements, { consumer: 'email', lockMs: 20_000 }), new OpenGate());
+
+mailsContract('the mailbox', () =>
+  Promise.resolve({
+    mails: new MailboxMails(
+      new Inbox(new PostgresTransactionManager(database, { deadlineMs: 10_000 })),
+      new PostgresMailbox(database),
+    ),
+    arrived: () =>
+      database.query<MailInBox[]>(`select recipient as "to", subject, text, html from mailbox_messages where channel = 'email'`),
+    close: () => Promise.resolve(),
+  }),
+);
+
+mailsContract('Mailgun', async () => {
+  const peer = await MailgunPeer.start();
+  const mails = provided(new Mailgun(peer.settings));
+  return {
+    mails,
+    arrived: () => Promise.resolve(peer.arrived),
+    close: async () => {
+      await mails.settled();
+      await peer.close();
+    },
+  };
+});
+
+mailsContract('SMTP', async () => {
+  const peer = await SmtpPeer.start();
+  const server = new SmtpServer({ url: peer.url, from: 'HNS tickets <tickets@hns.hr>' });
+  const mails = provided(server);
+  return {
+    mails,
+    arrived: () => Promise.resolve(peer.arrived),
+    close: async () => {
+      await mails.settled();
+      server.close();
+      await peer.close();
+    },
+  };
+});
