@@ -19,7 +19,7 @@ const DRAIN_MS = 20_000;
 export const LOGS_TO_STDERR: StdioOptions = ['ignore', 2, 2, 'ipc'];
 
 /** As it is deployed (k8s/base/monolith.yaml). */
-export const MONOLITH_FLAGS = [...(process.env.FLAGS_X ? process.env.FLAGS_X.split(' ') : ['--max-semi-space-size=32']), ...(process.env.PROF ? ['--cpu-prof', '--cpu-prof-dir=/tmp/prof', '--cpu-prof-interval=200'] : [])];
+export const MONOLITH_FLAGS = ['--max-semi-space-size=32'];
 
 /** The monolith as it is deployed, from dist, on a free port. */
 export function startMonolith(environment: Record<string, string>): Promise<RunningService> {
@@ -57,7 +57,7 @@ interface ServiceToStart {
 
 async function startOn(port: number, { name, portVariable, environment, execArgv = [] }: ServiceToStart): Promise<ProbedService> {
   const child = fork(path.join(ROOT, `dist/apps/${name}/src/main.js`), [], {
-    env: { PATH: process.env.PATH, HEAPMODE: process.env.HEAPMODE ?? '', HEAPMS: process.env.HEAPMS ?? '600', ...environment, [portVariable]: String(port) },
+    env: { PATH: process.env.PATH, ...environment, [portVariable]: String(port) },
     execArgv: ['--enable-source-maps', '--import', LEAVE_WITH_PARENT, ...execArgv],
     stdio: LOGS_TO_STDERR,
   });

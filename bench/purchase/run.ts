@@ -87,8 +87,6 @@ async function sell(teams: readonly Buyers[], matches: readonly MatchToSell[], s
     sold = 0;
     for (const team of teams) team.goOnWith(current);
   };
-  if (process.env.HEAPMODE) process.kill(meter.service[0]!, 'SIGUSR2');
-  if (process.env.PERF) (await import('node:child_process')).spawn('perf', ['record', '-F', process.env.PERF === 'g' ? '500' : '2500', ...(process.env.PERF === 'g' ? ['--call-graph', 'dwarf,8192'] : []), '-a', '-o', '/tmp/perf.data', 'sleep', String(seconds - 0.7)], { stdio: 'ignore' });
   const before = readCpu(meter);
   const bought = await Promise.all(teams.map((team) => team.buy(seconds, onProgress)));
   const cpu = between(before, readCpu(meter));

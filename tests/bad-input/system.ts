@@ -141,7 +141,7 @@ const SETTINGS = ['status', 'processing_rate', 'max_open_windows', 'useful_windo
 
 /** The waiting room's keys. What counts signs of life and tokens of the bucket may move, lines and settings may not. */
 async function lines(redis: Redis): Promise<string> {
-  const keys = (await redis.keys('*queue*')).filter((key) => !key.startsWith('{notification}')).sort();
+  const keys = (await redis.keys('*queue*')).filter((key) => !/^({notification}|queue_seen:)/.test(key)).sort();
   const said = await Promise.all(
     (await redis.smembers(queueKeys.matches))
       .sort()

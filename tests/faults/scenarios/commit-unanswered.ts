@@ -33,8 +33,9 @@ export function commitUnanswered(requests: number): Scenario {
         for (let number = 0; number < requests / 2 / REPLICAS; number += 1) {
           const fan = scene.fan(() => replica);
           const holding = fan.holding(match, { sector: number % 2 });
-          // The look whether the key is known comes first and carries it too.
-          const isHold = (bytes: Buffer) => bytes.includes(holding.key) && !bytes.includes('from idempotency_keys');
+          const key = Buffer.from(holding.key, 'hex');
+          // A batch carries keys as bytes; who looks whether one is known, as text.
+          const isHold = (bytes: Buffer) => bytes.includes(key);
           const held = heldIn(await unanswered(fan, holding, index, isHold));
           await unanswered(fan, fan.checkingOut(held), index, (bytes) => bytes.includes(COMMIT));
         }

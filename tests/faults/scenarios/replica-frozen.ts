@@ -89,7 +89,7 @@ async function dance({ scene, sizes, guarded }: Dance): Promise<Woken> {
     // So that it has a map of the sector.
     await scene.fan(() => frozen).hold(match);
     const requests = Array.from({ length: sizes.asleep }, () => scene.fan(() => frozen).holding(match));
-    const isHold = (bytes: Buffer) => requests.some(({ key }) => bytes.includes(key)) && !bytes.includes('from idempotency_keys');
+    const isHold = (bytes: Buffer) => requests.some(({ key }) => bytes.includes(Buffer.from(key, 'hex')));
     const isOnItsWay = proxy.setTrap({ whenSent: isHold, passOn: false, then: 'wait' });
     const waiting = requests.map((request) => scene.fan(() => frozen).ask(request));
     await isOnItsWay;
