@@ -119,8 +119,12 @@ test('who has a device is called to the front and told the place; who has none i
   const items = [inLine, without].map((user_id) => ({ user_id, position: 100, estimated_wait_minutes: 3 }));
   await write({ event: 'queue.position_update', match_id: match.id, items });
   await follow();
-  expect(await pushes(atFront)).toEqual([{ destination: 'push-priority', template: 'queue_front', until: null }]);
-  expect(await pushes(inLine)).toEqual([{ destination: 'push', template: 'queue_position', until: null }]);
+  const [calls, places] = [await pushes(atFront), await pushes(inLine)];
+  expect(calls).toEqual([{ destination: 'push-priority', template: 'queue_front', until: expect.any(String) }]);
+  expect(places).toEqual([{ destination: 'push', template: 'queue_position', until: expect.any(String) }]);
+  // A call is of use while the place is kept, a place until it is another.
+  const minutesLeft = (until: unknown): number => Math.round((Date.parse(String(until)) - Date.now()) / 60_000);
+  expect([minutesLeft(calls[0]?.until), minutesLeft(places[0]?.until)]).toEqual([30, 10]);
   expect(await pushes(without)).toEqual([]);
 });
 

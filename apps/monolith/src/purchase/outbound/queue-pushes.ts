@@ -4,13 +4,18 @@ import { writePush } from '#domain/notification/push-templates';
 import type { FanContact } from '../../fans/fans.api.ts';
 import type { WaitingRoomEvent } from '../application/ports.ts';
 
+/** An absent fan keeps the place at the front for 30 minutes (CONTRACT §6); after that the call is for a place that is gone. */
+const FRONT_USEFUL_MS = 30 * 60_000;
+/** By then whoever is told of has moved on, and the next mark has its own message. */
+const POSITION_USEFUL_MS = 10 * 60_000;
+
 interface Notice {
   readonly template: PushJob['template'];
   readonly title: string;
   readonly body: string;
   readonly action: string;
   readonly priority: PushJob['priority'];
-  readonly usefulUntil?: string;
+  readonly usefulUntil: string;
 }
 
 /** Whom an event concerns, and where each of them stands. */
@@ -19,7 +24,8 @@ export function fansOf(event: WaitingRoomEvent): readonly string[] {
   return event.kind === 'turn over' ? [] : [event.userId];
 }
 
-function noticeOf(event: WaitingRoomEvent, { userId, locale }: FanContact): Notice | undefined {
+function noticeOf(event: WaitingRoomEvent, { userId, locale }: FanContact, madeAt: Date): Notice | undefined {
+  const after = (ms: number): string => new Date(madeAt.getTime() + ms).toISOString();
   if (event.kind === 'turn granted') {
     const template = 'queue_your_turn';
     const text = writePush({ template }, locale);
@@ -27,13 +33,14 @@ function noticeOf(event: WaitingRoomEvent, { userId, locale }: FanContact): Noti
   }
   if (event.kind === 'front reached') {
     const template = 'queue_front';
-    return { template, ...writePush({ template }, locale), action: 'open_queue', priority: 'high' };
+    const text = writePush({ template }, locale);
+    return { template, ...text, action: 'open_queue', priority: 'high', usefulUntil: after(FRONT_USEFUL_MS) };
   }
   const item = event.kind === 'positions' ? event.items.find((place) => place.userId === userId) : undefined;
   if (!item) return undefined;
   const template = 'queue_position';
   const text = writePush({ template, position: item.position }, locale);
-  return { template, ...text, action: 'open_queue', priority: 'normal' };
+  return { template, ...text, action: 'open_queue', priority: 'normal', usefulUntil: after(POSITION_USEFUL_MS) };
 }
 
 const eventNames: Record<WaitingRoomEvent['kind'], string> = {
@@ -49,7 +56,7 @@ export function queuePush(
   contact: FanContact,
   made: { id: string; at: Date },
 ): OutboxMessage | undefined {
-  const notice = contact.fcmTokens.length > 0 ? noticeOf(event, contact) : undefined;
+  const notice = contact.fcmTokens.length > 0 ? noticeOf(event, contact, made.at) : undefined;
   if (!notice) return undefined;
   const body: PushJob = {
     job_id: made.id,
@@ -62,7 +69,7 @@ export function queuePush(
     fcm_tokens: [...contact.fcmTokens],
     payload: { title: notice.title, body: notice.body, data: { match_id: event.matchId, action: notice.action } },
     priority: notice.priority,
-    ...(notice.usefulUntil ? { useful_until: notice.usefulUntil } : {}),
+    useful_until: notice.usefulUntil,
   };
   return { id: made.id, destination: notice.priority === 'high' ? 'push-priority' : 'push', event: eventNames[event.kind], body };
 }
