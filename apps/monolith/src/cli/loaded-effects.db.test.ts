@@ -139,7 +139,7 @@ describe('gate scans', () => {
       scan(twice.code, { gate: 'south 1' }),
       scan(given.code),
       scan(elsewhere.code, { match_id: randomUUID() }),
-      scan(`${elsewhere.code.slice(0, -2)}AA`),
+      scan(forged(elsewhere.code)),
     );
     expect(await codesOf('gate', ids)).toEqual(['TICKET_USED', 'TICKET_DEAD', 'TICKET_OF_ANOTHER_MATCH', 'CODE_FORGED']);
     expect([await statusOf(twice), await statusOf(given), await statusOf(elsewhere)]).toEqual(['used', 'transferred', 'valid']);
@@ -271,3 +271,9 @@ describe('partner sales', () => {
     expect(best.map(({ id }) => id)).not.toContain(held.seatIds[0]);
   }, 30_000);
 });
+
+/** One letter of the signature is another; at its very end two letters may mean the same bytes. */
+function forged(code: string): string {
+  const at = code.length - 10;
+  return code.slice(0, at) + (code[at] === 'A' ? 'B' : 'A') + code.slice(at + 1);
+}
