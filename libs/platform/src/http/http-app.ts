@@ -133,8 +133,12 @@ function answerTheOverdue(fastify: FastifyInstance, timeoutMs: number): void {
   });
   const timer = setInterval(() => {
     const now = Date.now();
-    for (const reply of writes)
-      if (reply && !reply.sent && reply.request.overdue!.at <= now) void reply.send(new RequestRefused('OUTCOME_UNKNOWN'));
+    for (const [slot, reply] of writes.entries()) {
+      if (!reply || reply.request.overdue!.at > now) continue;
+      // Once, however long this answer takes on its way.
+      writes[slot] = undefined;
+      if (!reply.sent) void reply.send(new RequestRefused('OUTCOME_UNKNOWN'));
+    }
   }, LOOK_FOR_OVERDUE_MS);
   timer.unref();
   fastify.addHook('onClose', (_instance, done) => {

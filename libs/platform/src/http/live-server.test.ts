@@ -1,6 +1,7 @@
 import { createTestHttpApp } from '#testing/test-http-app';
 import { Body, Controller, Get, Param, Post } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import type { FastifyInstance } from 'fastify';
 import net from 'node:net';
 import { Endpoint } from './endpoint.ts';
 
@@ -165,6 +166,25 @@ test('a write that hangs beyond its deadline is answered: nobody knows how it en
   expect(answer).toContain('OUTCOME_UNKNOWN');
   finish();
   expect(statusOf(await ask('/ops/wing'))).toBe(401);
+});
+
+test('it is answered once, however long its answer is on the way', async () => {
+  await app.close();
+  let answers = 0;
+  const afterAccess = (fastify: FastifyInstance): void => {
+    // As Redis does, which hears of every answer before the caller, and may be slow.
+    fastify.addHook('onSend', async (_request, _reply, payload) => {
+      answers += 1;
+      await new Promise((resolve) => setTimeout(resolve, 900));
+      return payload;
+    });
+  };
+  app = await createTestHttpApp({ controllers: [WingsController] }, { requestDeadlineMs: DEADLINE_MS, afterAccess });
+  await app.listen({ host: '127.0.0.1', port: 0 });
+  port = (app.getHttpServer().address() as net.AddressInfo).port;
+  const answer = await say('POST /stuck HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 0\r\n\r\n');
+  expect([statusOf(answer), answers]).toEqual([503, 1]);
+  finish();
 });
 
 test('a read may take its time', async () => {
