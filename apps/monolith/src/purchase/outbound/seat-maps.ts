@@ -26,22 +26,19 @@ const LOOK = `
 
 /** Every sector this process sells from. A sector of 2,000 seats is about half a megabyte. */
 export class SeatMaps implements SeatNewsListener {
-  private readonly pictures = new Map<string, Promise<SectorPicture>>();
+  private readonly underWay = new Map<string, Promise<SectorPicture>>();
   private readonly loaded = new Map<string, SectorPicture>();
   private tidyAt = 0;
 
   constructor(private readonly dataSource: DataSource) {}
 
   of(sectorId: string): Promise<SectorPicture> {
-    this.forgetUnused(Date.now());
-    const known = this.pictures.get(sectorId);
-    if (known) {
-      this.loaded.get(sectorId)?.use();
-      return known;
-    }
-    const made = this.load(sectorId);
-    this.pictures.set(sectorId, made);
-    made.catch(() => this.pictures.delete(sectorId));
+    const known = this.loadedOf(sectorId);
+    if (known) return Promise.resolve(known);
+    const underWay = this.underWay.get(sectorId);
+    if (underWay) return underWay;
+    const made = this.load(sectorId).finally(() => this.underWay.delete(sectorId));
+    this.underWay.set(sectorId, made);
     return made;
   }
 
@@ -70,9 +67,7 @@ export class SeatMaps implements SeatNewsListener {
     if (now < this.tidyAt) return;
     this.tidyAt = now + FORGET_AFTER_MS / 10;
     for (const [sectorId, picture] of this.loaded) {
-      if (!picture.isUnused(now - FORGET_AFTER_MS)) continue;
-      this.loaded.delete(sectorId);
-      this.pictures.delete(sectorId);
+      if (picture.isUnused(now - FORGET_AFTER_MS)) this.loaded.delete(sectorId);
     }
   }
 
