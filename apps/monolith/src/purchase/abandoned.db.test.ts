@@ -42,6 +42,16 @@ async function buyable(
   }
 }
 
+/** As every client may be told SEATS_BUSY with Retry-After: two replicas sell a quarter of the sector at once, and may propose the same. */
+async function heldInTheRush(office: BoxOffice, match: MatchOnSale, quantity: number) {
+  const from = Date.now();
+  for (;;) {
+    const answer = await office.hold(match, { quantity });
+    if (answer.json.code !== 'SEATS_BUSY' || Date.now() - from > 3000) return answer;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
 const FANS = 500;
 const EACH = 20;
 
@@ -51,7 +61,7 @@ test('10,000 places that 500 fans let go are buyable again within a second of th
   const match = await putOnSale(one.monolith, { max_tickets_per_fan: EACH, sectors: [terrace] });
   const officeOf = (fan: number) => offices[fan % 2 === 0 ? 0 : 1];
   const holdAll = (fans: number) =>
-    Promise.all(Array.from({ length: fans }, (_, fan) => officeOf(fan).hold(match, { quantity: EACH })));
+    Promise.all(Array.from({ length: fans }, (_, fan) => heldInTheRush(officeOf(fan), match, EACH)));
   const answers = await holdAll(FANS);
   expect(answers.filter(({ status }) => status !== 201)).toEqual([]);
   const ends = answers.map(({ json }) => new Date(json.expires_at).getTime());
