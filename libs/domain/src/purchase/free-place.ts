@@ -1,8 +1,6 @@
+import type { PlaceInSector } from './sector-map.ts';
+
 /** A free place, as far as memory knows. */
-export interface FreePlace {
+export interface FreePlace extends PlaceInSector {
   readonly seatId: string;
-  readonly rowIndex: number;
-  /** Null for standing. */
-  readonly number: number | null;
-  readonly rank: number;
 }

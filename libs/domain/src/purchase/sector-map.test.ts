@@ -1,11 +1,16 @@
-import type { FreePlace } from './free-place.ts';
-import { SectorMap } from './sector-map.ts';
+import { SectorMap, type Proposal } from './sector-map.ts';
+
+interface Drawing {
+  readonly map: SectorMap;
+  readonly free: readonly number[];
+  /** Places as row and number. */
+  readonly names: (proposal: Proposal | undefined) => string[] | undefined;
+}
 
 /** A drawing of rows: `.` is free, `x` is taken. Rank grows with the distance from the middle of the first row. */
-function drawn(...rows: string[]): { map: SectorMap; free: FreePlace[] } {
+function drawn(...rows: string[]): Drawing {
   const places = rows.flatMap((row, rowIndex) =>
     [...row].map((mark, index) => ({
-      seatId: `${rowIndex}-${index + 1}`,
       rowIndex,
       number: index + 1,
       rank: rowIndex * 100 + Math.abs(index - (row.length - 1) / 2) * 2,
@@ -13,9 +18,9 @@ function drawn(...rows: string[]): { map: SectorMap; free: FreePlace[] } {
     })),
   );
   const map = new SectorMap(places);
-  const free = places.filter(({ mark }) => mark === '.');
-  map.markFree(free.map(({ seatId }) => seatId));
-  return { map, free };
+  const free = places.flatMap(({ mark }, place) => (mark === '.' ? place : []));
+  map.markFree(free);
+  return { map, free, names: (proposal) => proposal?.places.map((at) => `${places[at]!.rowIndex}-${places[at]!.number}`) };
 }
 
 const first = () => 0;
@@ -34,9 +39,10 @@ test.each<[string, string[], number, string[] | undefined, boolean | undefined]>
   ['one seat that leaves nobody alone', ['...x.'], 1, ['0-3'], true],
   ['not the middle of three', ['xx...'], 1, ['0-3'], true],
   ['fewer free than wanted: nothing', ['.x.'], 3, undefined, undefined],
-])('%s', (_name, rows, quantity, seatIds, together) => {
-  const proposal = drawn(...rows).map.propose(quantity, first);
-  expect(proposal && [...proposal.seatIds].sort()).toEqual(seatIds);
+])('%s', (_name, rows, quantity, seats, together) => {
+  const { map, names } = drawn(...rows);
+  const proposal = map.propose(quantity, first);
+  expect(names(proposal)?.sort()).toEqual(seats);
   expect(proposal?.together).toBe(together);
 });
 
@@ -44,16 +50,16 @@ test('what was proposed is not proposed again until it is put back', () => {
   const { map } = drawn('....');
   const one = map.propose(2, first);
   const other = map.propose(2, first);
-  expect(new Set([...(one?.seatIds ?? []), ...(other?.seatIds ?? [])]).size).toBe(4);
+  expect(new Set([...(one?.places ?? []), ...(other?.places ?? [])]).size).toBe(4);
   expect(map.propose(1, first)).toBeUndefined();
-  map.markFree(one?.seatIds ?? []);
-  expect(map.propose(2, first)?.seatIds).toEqual(one?.seatIds);
+  map.markFree(one?.places ?? []);
+  expect(map.propose(2, first)).toEqual(one);
 });
 
 test('marking a seat twice, or one it does not know, changes nothing', () => {
   const { map } = drawn('..');
-  map.markFree(['0-1', '0-1', 'elsewhere']);
-  map.markTaken(['0-2', '0-2']);
+  map.markFree([0, 0, 7]);
+  map.markTaken([1, 1, -1]);
   expect(map.freeCount).toBe(1);
 });
 
@@ -61,18 +67,18 @@ test('a sector sells out seat by seat, every seat once, whatever comes back in b
   for (let seed = 1; seed <= 200; seed += 1) {
     const random = seeded(seed);
     const { map, free } = drawn('..........', '..........', '..........');
-    const held = new Set<string>();
+    const held = new Set<number>();
     for (let step = 0; step < 200 && held.size < free.length; step += 1) {
       if (random() < 0.2 && held.size > 0) {
         const back = [...held].slice(0, 1 + Math.floor(random() * 3));
-        for (const seatId of back) held.delete(seatId);
+        for (const place of back) held.delete(place);
         map.markFree(back);
         continue;
       }
       const proposal = map.propose(1 + Math.floor(random() * 4), random);
-      for (const seatId of proposal?.seatIds ?? []) {
-        expect(held.has(seatId)).toBe(false);
-        held.add(seatId);
+      for (const place of proposal?.places ?? []) {
+        expect(held.has(place)).toBe(false);
+        held.add(place);
       }
     }
     expect(map.freeCount).toBe(free.length - held.size);
@@ -92,19 +98,18 @@ test('together whenever any row has enough together', () => {
 });
 
 test('standing places are as many as are wanted, and never alone', () => {
-  const places = Array.from({ length: 9 }, (_, rank) => ({ seatId: `s${rank}`, rowIndex: 0, number: null, rank }));
-  const map = new SectorMap(places);
-  map.markFree(places.map(({ seatId }) => seatId));
-  expect(map.propose(4, first)).toEqual({ seatIds: ['s0', 's1', 's2', 's3'], together: true });
-  expect(map.propose(4, first)?.seatIds).toEqual(['s4', 's5', 's6', 's7']);
-  map.markFree(['s1', 's3', 's5']);
-  expect(map.propose(4, first)).toEqual({ seatIds: ['s1', 's3', 's5', 's8'], together: true });
+  const map = new SectorMap(Array.from({ length: 9 }, (_, rank) => ({ rowIndex: 0, number: null, rank })));
+  map.markFree(Array.from({ length: 9 }, (_, place) => place));
+  expect(map.propose(4, first)).toEqual({ places: [0, 1, 2, 3], together: true });
+  expect(map.propose(4, first)?.places).toEqual([4, 5, 6, 7]);
+  map.markFree([1, 3, 5]);
+  expect(map.propose(4, first)).toEqual({ places: [1, 3, 5, 8], together: true });
 });
 
 test('who shares a sector looks at rows of its own first, and at the others before leaving anybody alone', () => {
-  const { map } = drawn('....', '....', '...');
+  const { map, names } = drawn('....', '....', '...');
   const second = { index: 1, of: 2 };
-  expect(map.propose(4, first, 1, second)?.seatIds).toEqual(['1-1', '1-2', '1-3', '1-4']);
-  expect(map.propose(4, first, 1, second)?.seatIds).toEqual(['0-1', '0-2', '0-3', '0-4']);
-  expect(map.propose(2, first, 1, second)?.seatIds).toEqual(['2-1', '2-2']);
+  expect(names(map.propose(4, first, 1, second))).toEqual(['1-1', '1-2', '1-3', '1-4']);
+  expect(names(map.propose(4, first, 1, second))).toEqual(['0-1', '0-2', '0-3', '0-4']);
+  expect(names(map.propose(2, first, 1, second))).toEqual(['2-1', '2-2']);
 });

@@ -1,5 +1,3 @@
-import type { FreePlace } from './free-place.ts';
-
 /*
  * One process's picture of a sector: which places it believes to be free. It proposes, the database decides; so it may be
  * wrong in both directions and is corrected by what the database answers.
@@ -9,14 +7,23 @@ import type { FreePlace } from './free-place.ts';
  *    └────put back──────┘
  *
  * Proposing costs microseconds: for each quantity the blocks of neighbouring places are ranked once, and the search goes
- * from the best one on, over places that are bytes in an array.
+ * from the best one on, over places that are bytes in an array. A place is known by its number: row by row, and in a row from
+ * one end to the other, as they were given.
  */
+
+/** Where a place lies in its sector. */
+export interface PlaceInSector {
+  readonly rowIndex: number;
+  /** Null for standing. */
+  readonly number: number | null;
+  readonly rank: number;
+}
 
 /** Of so many of the best blocks one is drawn, so that processes which do not know of each other rarely propose the same. */
 export const FEWEST_TO_DRAW_FROM = 12;
 
 export interface Proposal {
-  readonly seatIds: readonly string[];
+  readonly places: readonly number[];
   readonly together: boolean;
 }
 
@@ -38,8 +45,6 @@ interface RankedBlocks {
 const STANDING_ZONE = 16;
 
 export class SectorMap {
-  private readonly places: readonly FreePlace[];
-  private readonly indexOf = new Map<string, number>();
   private readonly free: Uint8Array;
   /** 1 when the place has a neighbour to its right: same row, next number. */
   private readonly joined: Uint8Array;
@@ -47,28 +52,24 @@ export class SectorMap {
   private count = 0;
 
   /** All places of the sector, none of them free yet. */
-  constructor(places: readonly FreePlace[]) {
-    this.places = [...places].sort((a, b) => a.rowIndex - b.rowIndex || (a.number ?? a.rank) - (b.number ?? b.rank));
-    this.free = new Uint8Array(this.places.length);
-    this.joined = new Uint8Array(this.places.length);
-    for (const [index, place] of this.places.entries()) {
-      this.indexOf.set(place.seatId, index);
-      this.joined[index] = Number(areNeighbours(place, this.places[index + 1]));
-    }
+  constructor(private readonly places: readonly PlaceInSector[]) {
+    this.free = new Uint8Array(places.length);
+    this.joined = new Uint8Array(places.length);
+    for (const [index, place] of places.entries()) this.joined[index] = Number(areNeighbours(place, places[index + 1]));
   }
 
   get freeCount(): number {
     return this.count;
   }
 
-  markFree(seatIds: Iterable<string>): void {
+  markFree(places: Iterable<number>): void {
     let isAny = false;
-    for (const seatId of seatIds) isAny = this.set(seatId, 1) || isAny;
+    for (const place of places) isAny = this.set(place, 1) || isAny;
     if (isAny) for (const ranked of this.blocks.values()) restore(ranked);
   }
 
-  markTaken(seatIds: Iterable<string>): void {
-    for (const seatId of seatIds) this.set(seatId, 0);
+  markTaken(places: Iterable<number>): void {
+    for (const place of places) this.set(place, 0);
   }
 
   /** The best places for so many, one of `drawFrom` good blocks, taken out of the picture; undefined when it has too few. */
@@ -76,25 +77,23 @@ export class SectorMap {
     if (this.count < quantity) return undefined;
     const toPass = Math.floor(random() * drawFrom);
     const start = (share && this.bestBlock(quantity, toPass, share)) ?? this.bestBlock(quantity, toPass);
-    const indices =
-      start === undefined ? this.nearest(quantity) : Array.from({ length: quantity }, (_, offset) => start + offset);
-    const seatIds = indices.map((index) => this.places[index]?.seatId ?? '');
-    this.markTaken(seatIds);
+    const places: number[] = start === undefined ? this.nearest(quantity) : [];
+    if (start !== undefined) for (let place = start; place < start + quantity; place += 1) places.push(place);
+    this.markTaken(places);
     // Whoever stands may stand anywhere: holes in the list of free places part nobody.
-    return { seatIds, together: start !== undefined || this.areTogether(seatIds) };
+    return { places, together: start !== undefined || this.areTogether(places) };
   }
 
   /** One next to the other in one row; whoever stands stands together. */
-  areTogether(seatIds: readonly string[]): boolean {
+  areTogether(places: readonly number[]): boolean {
     if (this.places[0]?.number === null) return true;
-    const indices = seatIds.map((seatId) => this.indexOf.get(seatId) ?? -2).sort((a, b) => a - b);
-    return indices.every((index, at) => at === 0 || (indices[at - 1] === index - 1 && this.linked(index - 1)));
+    const inOrder = [...places].sort((a, b) => a - b);
+    return inOrder.every((place, at) => at === 0 || (inOrder[at - 1] === place - 1 && this.linked(place - 1)));
   }
 
-  private set(seatId: string, value: 0 | 1): boolean {
-    const index = this.indexOf.get(seatId);
-    if (index === undefined || this.free[index] === value) return false;
-    this.free[index] = value;
+  private set(place: number, value: 0 | 1): boolean {
+    if (this.free[place] !== 1 - value) return false;
+    this.free[place] = value;
     this.count += value === 1 ? 1 : -1;
     return true;
   }
@@ -170,7 +169,7 @@ export class SectorMap {
   private nearest(quantity: number): number[] {
     const free = this.places.flatMap((place, index) => (this.free[index] === 1 ? [{ place, index }] : []));
     const best = free.reduce((a, b) => (b.place.rank < a.place.rank ? b : a)).place;
-    const distance = (place: FreePlace): number =>
+    const distance = (place: PlaceInSector): number =>
       Math.abs(place.rowIndex - best.rowIndex) * 3 + Math.abs((place.number ?? 0) - (best.number ?? 0));
     free.sort((a, b) => distance(a.place) - distance(b.place) || a.place.rank - b.place.rank);
     return free.slice(0, quantity).map(({ index }) => index);
@@ -192,7 +191,7 @@ function restore(ranked: RankedBlocks): void {
 }
 
 /** Side by side; standing places stand anywhere, so any of them do. */
-function areNeighbours(place: FreePlace, next: FreePlace | undefined): boolean {
+function areNeighbours(place: PlaceInSector, next: PlaceInSector | undefined): boolean {
   if (!next || next.rowIndex !== place.rowIndex) return false;
   return place.number === null || next.number === place.number + 1;
 }

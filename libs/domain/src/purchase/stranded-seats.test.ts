@@ -10,15 +10,18 @@ function seeded(seed: number): () => number {
   return () => (state = (state * 48_271) % 2_147_483_647) / 2_147_483_647;
 }
 
-const nameOf = (row: number, seat: number): string => `${row}-${seat}`;
+const seatAt = (place: number): { row: number; seat: number } => ({
+  row: Math.floor(place / SEATS_PER_ROW),
+  seat: place % SEATS_PER_ROW,
+});
 
 function freeSector(): { map: SectorMap; free: boolean[][] } {
   const places = Array.from({ length: ROWS * SEATS_PER_ROW }, (_, index) => {
-    const [row, seat] = [Math.floor(index / SEATS_PER_ROW), index % SEATS_PER_ROW];
-    return { seatId: nameOf(row, seat), rowIndex: row, number: seat + 1, rank: row * 100 + Math.abs(seat - 6) };
+    const { row, seat } = seatAt(index);
+    return { rowIndex: row, number: seat + 1, rank: row * 100 + Math.abs(seat - 6) };
   });
   const map = new SectorMap(places);
-  map.markFree(places.map(({ seatId }) => seatId));
+  map.markFree(places.keys());
   return { map, free: Array.from({ length: ROWS }, () => Array.from({ length: SEATS_PER_ROW }, () => true)) };
 }
 
@@ -51,30 +54,29 @@ function sellOut(seed: number, share: Share | undefined): Sold[] {
   const random = seeded(seed);
   const { map, free } = freeSector();
   const sold: Sold[] = [];
-  const given: (readonly string[])[] = [];
+  const given: (readonly number[])[] = [];
   for (let step = 0; step < 60; step += 1) {
     if (random() < 0.15 && given.length > 0) {
       const [back = []] = given.splice(Math.floor(random() * given.length), 1);
       map.markFree(back);
-      for (const seatId of back) mark(free, seatId, true);
+      for (const place of back) mark(free, place, true);
     }
     const quantity = 1 + Math.floor(random() * 4);
     const unavoidable = fewestAlone(free, quantity);
     const proposal = map.propose(quantity, random, 1 + Math.floor(random() * 24), share);
     if (!proposal) continue;
     if (proposal.together && unavoidable !== undefined) {
-      const seats = proposal.seatIds.map((seatId) => seatId.split('-').map(Number)).sort(([, a], [, b]) => a! - b!);
-      const [row = 0, start = 0] = seats[0] ?? [];
+      const { row, seat: start } = seatAt(Math.min(...proposal.places));
       sold.push({ quantity, left: leftAlone(free[row] ?? [], start, quantity), unavoidable });
     }
-    given.push(proposal.seatIds);
-    for (const seatId of proposal.seatIds) mark(free, seatId, false);
+    given.push(proposal.places);
+    for (const place of proposal.places) mark(free, place, false);
   }
   return sold;
 }
 
-function mark(free: boolean[][], seatId: string, isFree: boolean): void {
-  const [row = 0, seat = 0] = seatId.split('-').map(Number);
+function mark(free: boolean[][], place: number, isFree: boolean): void {
+  const { row, seat } = seatAt(place);
   free[row]![seat] = isFree;
 }
 

@@ -294,16 +294,13 @@ describe('the same statement without its guard', () => {
   function row(seats: readonly { seatId: string; place: string }[]): HoldRow {
     return {
       reservationId: newId(),
-      matchId,
-      sectorId: sector.id,
-      sector: sector.name,
+      sector,
       userId: randomUUID(),
       sessionToken: null,
-      seatIds: seats.map(({ seatId }) => seatId),
-      places: seats.map(({ place }) => place),
+      seats: [...seats.keys()],
+      seatRows: { idOf: (seat) => seats[seat]!.seatId, rowPlaceOf: (seat) => seats[seat]!.place },
       quantity: seats.length,
       together: true,
-      priceCents: 1000,
       fan: NEWCOMER,
       key: null,
     };

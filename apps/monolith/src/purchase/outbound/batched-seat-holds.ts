@@ -3,7 +3,7 @@ import { RequestRefused } from '#platform/http/request-refused';
 import { requestContext } from '#platform/logging/request-context';
 import { KeyAlreadyUsed } from '#platform/postgres/idempotency-fence';
 import { sqlstateOf, sqlstates } from '#platform/postgres/sqlstates';
-import { SeatHolds, type HoldOutcome, type HoldWish } from '../application/ports.ts';
+import { SeatHolds, wantedSeats, type HoldOutcome, type HoldWish } from '../application/ports.ts';
 import { HoldBatches, type HoldResult } from './hold-batches.ts';
 import { assertRules, nothingKnown } from './hold-refusal.ts';
 import type { LaneConnection } from './lane-connection.ts';
@@ -94,12 +94,13 @@ export class BatchedSeatHolds extends SeatHolds {
   private async choose(wishes: readonly WaitingWish[]): Promise<readonly WaitingWish[]> {
     await this.lookAgain(wishes);
     const now = Date.now();
+    const share = this.news?.share(now);
     return wishes.filter((one) => {
       if (now > one.deadlineAt) {
         one.reject(busyServer());
         return false;
       }
-      this.propose(one);
+      this.propose(one, share);
       return true;
     });
   }
@@ -109,7 +110,7 @@ export class BatchedSeatHolds extends SeatHolds {
     const now = Date.now();
     const pictures = new Set<SectorPicture>();
     for (const one of candidates) {
-      const tooFew = 'quantity' in one.wish && one.picture.map.freeCount < one.wish.quantity && !one.looked;
+      const tooFew = !one.named && one.picture.map.freeCount < wantedSeats(one.wish) && !one.looked;
       if (!tooFew && !one.mustLook && !one.picture.isStale(now)) continue;
       one.looked = true;
       one.mustLook = false;
@@ -118,17 +119,17 @@ export class BatchedSeatHolds extends SeatHolds {
     await Promise.all([...pictures].map((picture) => picture.look().catch(() => undefined)));
   }
 
-  private propose(one: WaitingWish): void {
+  private propose(one: WaitingWish, share = this.news?.share()): void {
     one.proposals += 1;
-    if ('seatIds' in one.wish) {
-      one.rivals = one.picture.proposedAmong(one.wish.seatIds);
-      one.seatIds = one.rivals.length > 0 ? [] : one.wish.seatIds;
-      one.picture.claim(one.seatIds);
-      one.together = one.picture.map.areTogether(one.seatIds);
+    if (one.named) {
+      one.rivals = one.picture.proposedAmong(one.named);
+      one.seats = one.rivals.length > 0 ? [] : one.named;
+      one.picture.claim(one.seats);
+      one.together = one.picture.map.areTogether(one.seats);
       return;
     }
-    const proposal = one.picture.propose(one.wish.quantity, this.random, this.news?.share());
-    one.seatIds = proposal?.seatIds ?? [];
+    const proposal = one.picture.propose(wantedSeats(one.wish), this.random, share);
+    one.seats = proposal?.places ?? [];
     one.together = proposal?.together ?? true;
   }
 
@@ -138,24 +139,23 @@ export class BatchedSeatHolds extends SeatHolds {
       await this.ask(lane, batch.filter(isKnownByNow));
       results = await lane.take(batch.map(holdRow));
     } catch (error) {
-      for (const one of batch) one.picture.lost(one.seatIds, []);
+      for (const one of batch) one.picture.lost(one.seats, []);
       return this.afterError(lane, batch, error);
     }
-    const gone = new Set<string>();
-    const taken: Record<string, string[]> = {};
+    const winners: WaitingWish[] = [];
     let until = 0;
-    for (const [at, one] of batch.entries()) {
-      const result = results[at];
-      if (!result || !('expiresAt' in result)) continue;
-      this.won(one, result.expiresAt);
-      for (const seatId of one.seatIds) gone.add(seatId);
-      (taken[one.wish.sector.id] ??= []).push(...one.seatIds);
+    for (let at = 0; at < batch.length; at += 1) {
+      const result = results[at]!;
+      if (!('expiresAt' in result)) continue;
+      winners.push(batch[at]!);
+      this.won(batch[at]!, result.expiresAt);
       until = result.expiresAt.getTime();
     }
-    if (gone.size > 0) this.news?.tell(taken, until);
-    for (const [at, one] of batch.entries()) {
-      const result = results[at];
-      if (result && 'facts' in result) this.lost(one, result.facts ?? nothingKnown, gone);
+    if (winners.length > 0) this.news?.tell(() => seatsOf(winners), until);
+    if (winners.length === batch.length) return;
+    for (let at = 0; at < batch.length; at += 1) {
+      const result = results[at]!;
+      if ('facts' in result) this.lost(batch[at]!, result.facts ?? nothingKnown, winners);
     }
   }
 
@@ -199,20 +199,20 @@ export class BatchedSeatHolds extends SeatHolds {
     }
   }
 
-  private lost(one: WaitingWish, facts: HoldFacts, wonByOthers: ReadonlySet<string>): void {
+  private lost(one: WaitingWish, facts: HoldFacts, winners: readonly WaitingWish[]): void {
     one.mustLook = facts.moved.length > 0;
-    const gone = [...facts.gone, ...one.rivals.filter((seatId) => wonByOthers.has(seatId))];
+    const gone = [...facts.gone, ...rivalsOf(one, winners)];
     const isLost = gone.length + facts.busy.length > 0;
-    one.picture.lost(one.seatIds, facts.gone, facts.gone.length + facts.busy.length > 0);
+    one.picture.lost(one.seats, facts.gone, facts.gone.length + facts.busy.length > 0);
     if (!isKnownByNow(one)) return this.waiting.addAgain(one);
     try {
       assertRules(one.wish, facts, one.fan.taken);
     } catch (refusal) {
       return one.reject(refusal);
     }
-    if (one.seatIds.length === 0 && 'quantity' in one.wish) return one.resolve({ kind: 'none' });
+    if (one.seats.length === 0 && !one.named) return one.resolve({ kind: 'none' });
     if (!isLost && facts.fanBusy && this.comesBack(one)) return;
-    if (one.proposals >= PROPOSALS || (isLost && !one.mustLook && 'seatIds' in one.wish))
+    if (one.proposals >= PROPOSALS || (isLost && !one.mustLook && one.named))
       return one.resolve({ kind: 'lost', taken: gone, busy: [...facts.busy, ...facts.moved] });
     // Lost to somebody faster, or counted while the fan got other seats: once more, from a corrected picture, before those who
     // came later.
@@ -237,7 +237,7 @@ export class BatchedSeatHolds extends SeatHolds {
   }
 
   private won(one: WaitingWish, expiresAt: Date): void {
-    one.picture.won(one.seatIds, expiresAt);
+    one.picture.won(one.seats, expiresAt.getTime());
     const reservation = wonReservation(one, expiresAt);
     if (one.fence) one.fence.stored = one.fence.render?.(reservation);
     one.resolve({ kind: 'taken', reservation });
@@ -246,6 +246,20 @@ export class BatchedSeatHolds extends SeatHolds {
 
 function busyServer(): DomainError {
   return new DomainError('LOCK_TIMEOUT', 'More buyers than can be served this moment. Nothing was changed; try again.');
+}
+
+/** Of the seats it named those that one of these has won. */
+function rivalsOf({ rivals, picture }: WaitingWish, winners: readonly WaitingWish[]): string[] {
+  const isWon = (seat: number): boolean => winners.some((winner) => winner.picture === picture && winner.seats.includes(seat));
+  return rivals.filter(isWon).map((seat) => picture.idOf(seat));
+}
+
+/** Ids by sector. */
+function seatsOf(winners: readonly WaitingWish[]): Record<string, string[]> {
+  const taken: Record<string, string[]> = {};
+  for (const { wish, picture, seats } of winners)
+    for (const seat of seats) (taken[wish.sector.id] ??= []).push(picture.idOf(seat));
+  return taken;
 }
 
 function usedKeys(lane: HoldBatches, batch: readonly WaitingWish[]): Promise<ReadonlySet<string>> {

@@ -14,9 +14,9 @@ const PLACES = 10_000;
 /** A sector of free standing places, as memory has it. */
 function freePlaces(): SectorPicture {
   const ids = Array.from({ length: PLACES }, () => randomUUID());
-  const map = new SectorMap(ids.map((seatId, rank) => ({ seatId, rowIndex: 0, number: null, rank })));
+  const map = new SectorMap(ids.map((_, rank) => ({ rowIndex: 0, number: null, rank })));
   const nothing = ids.map(() => null);
-  const look = { letters: 'f'.repeat(PLACES), places: ids.map((_, rank) => `(${rank},1)`), nextExpiryMs: null };
+  const look = { letters: 'f'.repeat(PLACES), rowPlaces: ids.map((_, rank) => `(${rank},1)`), nextExpiryMs: null };
   const picture = new SectorPicture(map, { ids, rows: nothing, numbers: nothing }, () => Promise.resolve(look));
   picture.see(look);
   return picture;

@@ -1,5 +1,5 @@
 import { holdParameters } from './hold-parameters.ts';
-import { HOLD_BATCH, type HoldRow, type HoldWon } from './hold-statement.ts';
+import { HOLD_BATCH, type HoldRow, type HoldsWon } from './hold-statement.ts';
 import type { LaneConnection } from './lane-connection.ts';
 import { countFans, type FanAtMatch, type FanSeats } from './postgres-fan-seats.ts';
 import { whyNotHeld, type HoldFacts } from './why-not-held.ts';
@@ -17,9 +17,11 @@ export class HoldBatches {
   /** In the order of the rows. */
   async take(rows: readonly HoldRow[]): Promise<readonly HoldResult[]> {
     const results: (HoldResult | undefined)[] = rows.map(() => undefined);
-    const withSeats = rows.flatMap((row, at) => (row.seatIds.length > 0 ? at : []));
-    for (const { index, expiresAtMs } of await this.commit(withSeats.map((at) => rows[at]!)))
-      results[withSeats[index - 1]!] = { expiresAt: new Date(expiresAtMs) };
+    const withSeats = rows.flatMap((row, at) => (row.seats.length > 0 ? at : []));
+    for (const { indices, expiresAtMs } of await this.commit(withSeats.map((at) => rows[at]!))) {
+      const won = { expiresAt: new Date(expiresAtMs) };
+      for (const index of indices.split(',')) results[withSeats[Number(index) - 1]!] = won;
+    }
     const lost = rows.flatMap((_, at) => (results[at] ? [] : at));
     const facts = lost.length > 0 ? await this.whyNot(lost.map((at) => rows[at]!)) : [];
     for (const [position, at] of lost.entries()) results[at] = { facts: facts[position] };
@@ -41,13 +43,13 @@ export class HoldBatches {
     return this.connection.close();
   }
 
-  private async commit(rows: readonly HoldRow[]): Promise<readonly HoldWon[]> {
+  private async commit(rows: readonly HoldRow[]): Promise<readonly HoldsWon[]> {
     if (rows.length === 0) return [];
     const statement = { name: 'hold-batch', text: HOLD_BATCH, values: holdParameters(rows, this.holdSeconds) };
-    return this.connection.commit<HoldWon>(statement, async (client) => {
-      const found = await client.query<HoldWon>(
-        `select array_position($1::uuid[], id) as index, date_part('epoch', expires_at) * 1000 as "expiresAtMs"
-         from reservations where id = any($1::uuid[])`,
+    return this.connection.commit<HoldsWon>(statement, async (client) => {
+      const found = await client.query<HoldsWon>(
+        `select string_agg(array_position($1::uuid[], id)::text, ',') as indices, date_part('epoch', expires_at) * 1000 as "expiresAtMs"
+         from reservations where id = any($1::uuid[]) group by expires_at`,
         [rows.map(({ reservationId }) => reservationId)],
       );
       // It was committed if any is there; the others lost and simply ask again.

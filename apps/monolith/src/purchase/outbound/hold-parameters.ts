@@ -17,31 +17,31 @@ interface Seats {
   readonly firsts: number[];
 }
 
-/** The rows as HOLD_BATCH takes them: one array a column. Wishes are counted from 1, as PostgreSQL's arrays are. */
+/** The rows as HOLD_BATCH takes them: one array a column. Wishes and sectors are counted from 1, as PostgreSQL's arrays are. */
 export function holdParameters(rows: readonly HoldRow[], holdSeconds: number): unknown[] {
   const seats = seatsOf(rows);
   const known = rows
     .map((row, at) => ({ ...row.fan, id: row.reservationId, index: at + 1 }))
     .filter(({ revision }) => revision > 0);
-  const names = [...new Set(rows.map(({ sector }) => sector))];
+  const numbers = new Map<string, number>();
+  const sectors: HoldRow['sector'][] = [];
+  for (const { sector } of rows) if (!numbers.has(sector.id)) numbers.set(sector.id, sectors.push(sector));
   const keys = rows.map(({ key }) => key ?? NO_KEY);
   return [
     int4Array(rows.map((_, at) => at + 1)),
     uuidArray(rows.map((row) => row.reservationId)),
-    uuidArray(rows.map((row) => row.matchId)),
     uuidArray(rows.map((row) => row.userId)),
+    int4Array(rows.map(({ sector }) => numbers.get(sector.id)!)),
     int4Array(rows.map((row) => row.fan.taken + row.quantity)),
     texts(rows.map((row) => row.sessionToken)),
     int4Array(seats.owners),
     uuidArray(seats.ids),
     placeArray(seats.places),
-    uuidArray(rows.map((row) => row.sectorId)),
     int4Array(rows.map((row) => row.quantity)),
     int4Array(rows.map((row) => row.fan.revision)),
     int4Array(known.map(({ index }) => index)),
     texts(known.map(({ living, id }) => `{${[...living, id].join(',')}}`)),
     int4Array(seats.firsts),
-    int4Array(rows.map((row) => row.priceCents)),
     boolArray(rows.map((row) => row.together)),
     holdSeconds,
     hexBytes(
@@ -52,8 +52,10 @@ export function holdParameters(rows: readonly HoldRow[], holdSeconds: number): u
       keys.map(({ fingerprint }) => fingerprint),
       KEY_BYTES,
     ),
-    names,
-    int4Array(rows.map(({ sector }) => names.indexOf(sector) + 1)),
+    uuidArray(sectors.map(({ id }) => id)),
+    uuidArray(sectors.map(({ matchId }) => matchId)),
+    int4Array(sectors.map(({ priceCents }) => priceCents)),
+    sectors.map(({ name }) => name),
   ];
 }
 
@@ -62,7 +64,7 @@ export function whyNotParameters(rows: readonly HoldRow[]): unknown[] {
   const seats = seatsOf(rows);
   return [
     int4Array(rows.map((_, at) => at + 1)),
-    uuidArray(rows.map((row) => row.matchId)),
+    uuidArray(rows.map(({ sector }) => sector.matchId)),
     uuidArray(rows.map((row) => row.userId)),
     int4Array(rows.map((row) => row.fan.revision)),
     texts(rows.map((row) => row.sessionToken)),
@@ -76,10 +78,10 @@ function seatsOf(rows: readonly HoldRow[]): Seats {
   const seats: Seats = { owners: [], ids: [], places: [], firsts: [] };
   for (const [at, row] of rows.entries()) {
     seats.firsts.push(seats.ids.length + 1);
-    for (const [seat, seatId] of row.seatIds.entries()) {
+    for (const seat of row.seats) {
       seats.owners.push(at + 1);
-      seats.ids.push(seatId);
-      seats.places.push(row.places[seat] ?? NOWHERE);
+      seats.ids.push(row.seatRows.idOf(seat));
+      seats.places.push(row.seatRows.rowPlaceOf(seat) ?? NOWHERE);
     }
   }
   return seats;

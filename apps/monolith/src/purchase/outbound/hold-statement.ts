@@ -1,28 +1,32 @@
+import type { SectorForSale } from '../application/ports.ts';
 import type { FanSeats } from './postgres-fan-seats.ts';
 
 /** One wish in a batch, as the statement takes it. */
 export interface HoldRow {
   readonly reservationId: string;
-  readonly matchId: string;
-  readonly sectorId: string;
-  readonly sector: string;
+  readonly sector: Pick<SectorForSale, 'id' | 'matchId' | 'name' | 'priceCents'>;
   readonly userId: string;
   readonly sessionToken: string | null;
-  readonly seatIds: readonly string[];
-  /** Where their rows lay when memory last looked; null for a seat it does not know. */
-  readonly places: readonly (string | null)[];
-  /** Wanted; more than `seatIds` when none could be proposed: then it is only asked why not. */
+  readonly seats: readonly number[];
+  readonly seatRows: SeatRows;
+  /** Wanted; more than `seats` when none could be proposed: then it is only asked why not. */
   readonly quantity: number;
   readonly together: boolean;
-  readonly priceCents: number;
   readonly fan: FanSeats;
   /** 32 hexadecimal digits each. */
   readonly key: { readonly key: string; readonly fingerprint: string } | null;
 }
 
-/** Won until then; who is not among the results was not. */
-export interface HoldWon {
-  readonly index: number;
+/** The seats of a sector as they stand in the database. */
+export interface SeatRows {
+  idOf(seat: number): string;
+  /** Where its row lay when memory last looked; null for a seat it does not know. */
+  rowPlaceOf(seat: number): string | null;
+}
+
+/** These were won until then, their numbers with a comma between them; who is not among them was not. */
+export interface HoldsWon {
+  readonly indices: string;
   readonly expiresAtMs: number;
 }
 
@@ -30,6 +34,8 @@ export interface HoldWon {
 export const TEXTS = (parameter: string): string => `string_to_array(${parameter}::text, chr(30), chr(31))`;
 /** Of the wish in hand; ids and numbers have one width, so finding one takes no longer than a join would for its row. */
 const OWN = (parameter: string): string => `(${parameter})[index]`;
+/** Of its sector, as the sectors of a batch are few. */
+const OF_SECTOR = (parameter: string): string => `(${parameter})[($4::int[])[index]]`;
 /** The same of 16 bytes each, one after the other: out of an array of texts each would be found by going through those before it. */
 const OWN_BYTES = (parameter: string): string => `substring(${parameter}::bytea from index * 16 - 15 for 16)`;
 const NO_KEY = `'\\x${'00'.repeat(16)}'`;
@@ -57,55 +63,55 @@ export const IS_FREE = `(s.status = 'available' or (s.status = 'held' and s.expi
  */
 export const HOLD_BATCH = `
 with clock as materialized (
-  select date_trunc('milliseconds', now() + make_interval(secs => $18)) as hold_end
+  select date_trunc('milliseconds', now() + make_interval(secs => $16)) as hold_end
 ), permitted as (
   select a.index, a.id, least((select hold_end from clock), date_trunc('milliseconds', w.expires_at)) as expires_at, m.currency,
          case when m.queue_required then a.session_token end as session_token
-  from unnest($1::int[], $2::uuid[], $3::uuid[], $4::uuid[], $5::int[], ${TEXTS('$6')})
-         as a(index, id, match_id, user_id, seats_with_these, session_token)
-       join (select * from matches where id = any($3)) m on m.id = a.match_id
+  from unnest($1::int[], $2::uuid[], $3::uuid[], $5::int[], ${TEXTS('$6')}) as a(index, id, user_id, seats_with_these, session_token)
+       join (select * from matches where id = any($20::uuid[])) m on m.id = ${OF_SECTOR('$20::uuid[]')}
        left join (select * from purchase_windows where session_token = any(${TEXTS('$6')})) w
          on m.queue_required and w.session_token = a.session_token
   where (m.sale_status in ('open', case when m.queue_required then 'paused' end)
          or (m.sale_status = 'scheduled' and m.opens_at <= now()))
     and (not m.queue_required
-         or (w.user_id = a.user_id and w.match_id = a.match_id and w.end_reason is null and w.expires_at > now()))
+         or (w.user_id = a.user_id and w.match_id = m.id and w.end_reason is null and w.expires_at > now()))
     and a.seats_with_these <= m.max_tickets_per_fan
 ), locked as (
   select s.id, s.ctid as place, s.sector_id from seats s where s.ctid = any($9::tid[]) and ${IS_FREE}
   for no key update skip locked
 ), proposed as materialized (
-  select index, place from unnest($7::int[], $8::uuid[]) as p(index, seat_id) join locked on id = seat_id and sector_id = ${OWN('$10::uuid[]')}
+  select index, place from unnest($7::int[], $8::uuid[]) as p(index, seat_id)
+         join locked on id = seat_id and sector_id = ${OF_SECTOR('$19::uuid[]')}
 ), complete as materialized (
-  select index, id from (select index from proposed group by index having count(*) = ${OWN('$11::int[]')}) as c join permitted using (index)
+  select index, id from (select index from proposed group by index having count(*) = ${OWN('$10::int[]')}) as c join permitted using (index)
 ), unlocked as (
   select f.match_id, f.user_id from fan_seats f
-  where f.user_id = any(array(select ${OWN('$4::uuid[]')} from complete where ${OWN('$12::int[]')} > 0)) and f.match_id = any($3)
+  where f.user_id = any(array(select ${OWN('$3::uuid[]')} from complete where ${OWN('$11::int[]')} > 0)) and f.match_id = any($20)
   for no key update skip locked
 ), known as (
   update fan_seats f set revision = f.revision + 1, reservation_ids = d.living::uuid[]
-  from unnest($13::int[], ${TEXTS('$14')}) as d(index, living) join complete c using (index)
-       join unlocked u on u.match_id = ($3::uuid[])[d.index] and u.user_id = ($4::uuid[])[d.index]
+  from unnest($12::int[], ${TEXTS('$13')}) as d(index, living) join complete c using (index)
+       join unlocked u on u.match_id = ${OF_SECTOR('$20::uuid[]')} and u.user_id = ${OWN('$3::uuid[]')}
   where f.user_id = any(array(select user_id from unlocked)) and f.match_id = u.match_id and f.user_id = u.user_id
-    and f.revision = ($12::int[])[d.index]
+    and f.revision = ${OWN('$11::int[]')}
   returning c.id
 ), newcomers as (
   insert into fan_seats (match_id, user_id, revision, reservation_ids)
-  select ${OWN('$3::uuid[]')}, ${OWN('$4::uuid[]')}, 1, array[id] from complete where ${OWN('$12::int[]')} = 0
+  select ${OF_SECTOR('$20::uuid[]')}, ${OWN('$3::uuid[]')}, 1, array[id] from complete where ${OWN('$11::int[]')} = 0
   on conflict (user_id, match_id) do nothing returning reservation_ids[1] as id
 ), won as materialized (
   select permitted.* from (select id from known union all select id from newcomers) as counted join permitted using (id)
 ), keyed as (
   insert into idempotency_keys (key, user_id, fingerprint, status, made)
-  select encode(${OWN_BYTES('$19')}, 'hex'), ${OWN('$4::uuid[]')}, encode(${OWN_BYTES('$20')}, 'hex'), 201, id
-  from won where ${OWN_BYTES('$19')} <> ${NO_KEY}
+  select encode(${OWN_BYTES('$17')}, 'hex'), ${OWN('$3::uuid[]')}, encode(${OWN_BYTES('$18')}, 'hex'), 201, id
+  from won where ${OWN_BYTES('$17')} <> ${NO_KEY}
 ), reserved as (
   insert into reservations (id, match_id, sector_id, user_id, session_token, status, seat_ids, quantity, sector, price_cents, together,
                             total_cents, currency, expires_at)
-  select id, ${OWN('$3::uuid[]')}, ${OWN('$10::uuid[]')}, ${OWN('$4::uuid[]')}, session_token, 'held',
-         ($8::uuid[])[${OWN('$15::int[]')} : ${OWN('$15::int[]')} + ${OWN('$11::int[]')} - 1], ${OWN('$11::int[]')},
-         ($21::text[])[${OWN('$22::int[]')}], ${OWN('$16::int[]')}, ${OWN('$17::bool[]')}, ${OWN('$16::int[]')} * ${OWN('$11::int[]')},
-         currency, expires_at
+  select id, ${OF_SECTOR('$20::uuid[]')}, ${OF_SECTOR('$19::uuid[]')}, ${OWN('$3::uuid[]')}, session_token, 'held',
+         ($8::uuid[])[${OWN('$14::int[]')} : ${OWN('$14::int[]')} + ${OWN('$10::int[]')} - 1], ${OWN('$10::int[]')},
+         ${OF_SECTOR('$22::text[]')}, ${OF_SECTOR('$21::int[]')}, ${OWN('$15::bool[]')},
+         ${OF_SECTOR('$21::int[]')} * ${OWN('$10::int[]')}, currency, expires_at
   from won
 ), given as materialized (
   select place, id, expires_at from proposed join won using (index)
@@ -113,9 +119,9 @@ with clock as materialized (
   update seats s set status = 'held', reservation_id = given.id, expires_at = given.expires_at
   from given where s.ctid = given.place and s.ctid = any(array(select place from given)) returning 1
 )
-select index, date_part('epoch', expires_at) * 1000 as "expiresAtMs",
+select string_agg(index::text, ',') as indices, date_part('epoch', expires_at) * 1000 as "expiresAtMs",
        1 / (case when (select count(*) from held) = (select count(*) from given) then 1 else 0 end) as "eachSeatOnce"
-from won`;
+from won group by expires_at`;
 
 /** How the session plans it; see above. */
 export const HOLD_PLANNING = '-c enable_nestloop=off -c enable_mergejoin=off -c enable_seqscan=off -c jit=off';

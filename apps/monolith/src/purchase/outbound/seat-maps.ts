@@ -12,16 +12,18 @@ interface LaidOutSeats extends SectorSeats {
 
 const NO_SEATS: LaidOutSeats = { ids: [], rows: [], numbers: [], rowIndices: [], ranks: [] };
 
-/** All seats in one row of the answer: as a row each, 2,000 of them keep the event loop for 10 ms, so for 1. */
-const IN_ORDER = (what: string): string => `coalesce(json_agg(${what} order by rank), '[]')`;
+/** Row by row and seat by seat, as the map numbers its places: in one row of the answer, for 2,000 rows keep the event loop for 10 ms. */
+const IN_ORDER = (what: string): string => `coalesce(json_agg(${what} order by row_index, coalesce(number, rank), rank), '[]')`;
 const SEATS = `
   select ${IN_ORDER('id')} as ids, ${IN_ORDER('row_label')} as rows, ${IN_ORDER('number')} as numbers,
          ${IN_ORDER('row_index')} as "rowIndices", ${IN_ORDER('rank')} as ranks
   from seats where sector_id = $1`;
 const LOOK = `
-  select coalesce(string_agg(case when free then '${FREE}' else '-' end, '' order by rank), '') as letters, ${IN_ORDER('place')} as places,
+  select coalesce(string_agg(case when free then '${FREE}' else '-' end, '' order by row_index, coalesce(number, rank), rank), '') as letters,
+         ${IN_ORDER('place')} as "rowPlaces",
          (extract(epoch from min(expires_at) filter (where not free)) * 1000)::float8 as "nextExpiryMs"
-  from (select rank, ctid::text as place, expires_at, (status = 'available' or (status = 'held' and expires_at <= now())) as free
+  from (select row_index, number, rank, ctid::text as place, expires_at,
+               (status = 'available' or (status = 'held' and expires_at <= now())) as free
         from seats where sector_id = $1) s`;
 
 /** Every sector this process sells from. A sector of 2,000 seats is about half a megabyte. */
@@ -80,12 +82,7 @@ export class SeatMaps implements SeatNewsListener {
     // The looks of a sector that is not there are as empty as its seats.
     const [[seats], look] = await Promise.all([this.dataSource.query<LaidOutSeats[]>(SEATS, [sectorId]), read()]);
     const { ids, rows, numbers, rowIndices, ranks } = seats ?? NO_SEATS;
-    const places = ids.map((seatId, index) => ({
-      seatId,
-      rowIndex: rowIndices[index] ?? 0,
-      number: numbers[index] ?? null,
-      rank: ranks[index] ?? 0,
-    }));
+    const places = rowIndices.map((rowIndex, place) => ({ rowIndex, number: numbers[place] ?? null, rank: ranks[place] ?? 0 }));
     const picture = new SectorPicture(new SectorMap(places), { ids, rows, numbers }, read);
     picture.see(look);
     this.loaded.set(sectorId, picture);

@@ -74,13 +74,13 @@ export class SeatNews implements SeatsFreed {
     this.subscriber.subscribe(CHANNEL).catch(() => undefined);
   }
 
-  tell(taken: Readonly<Record<string, readonly string[]>>, until: number): void {
+  tell(taken: () => Readonly<Record<string, readonly string[]>>, until: number): void {
     this.number += 1;
     const now = Date.now();
     const isAlone = !this.share(now);
     if (isAlone && now - this.toldAt < ALONE_TELL_MS) return;
     this.toldAt = now;
-    this.publish(isAlone ? { until } : { until, taken });
+    this.publish(isAlone ? { until } : { until, taken: taken() });
   }
 
   /** To whoever sells here, and in every other process. */

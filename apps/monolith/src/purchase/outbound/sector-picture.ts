@@ -1,11 +1,12 @@
 import { FEWEST_TO_DRAW_FROM, type Proposal, type SectorMap, type Share } from '#domain/purchase/sector-map';
 
 export interface SeatFacts {
+  readonly seatId: string;
   readonly row: string | null;
   readonly number: number | null;
 }
 
-/** What never changes of a sector's seats, in the order of their ranks. */
+/** What never changes of a sector's seats, in the order of the map's places. */
 export interface SectorSeats {
   readonly ids: readonly string[];
   readonly rows: readonly (string | null)[];
@@ -16,7 +17,8 @@ export interface SectorSeats {
 export interface SeatLook {
   /** `FREE` or something else for each. */
   readonly letters: string;
-  readonly places: readonly string[];
+  /** Where their rows lay. */
+  readonly rowPlaces: readonly string[];
   /** When the first of those that are held will be free again. */
   readonly nextExpiryMs: number | null;
 }
@@ -29,19 +31,24 @@ const LOOK_FOR_OTHERS_MS = 10_000;
 /** Every loss to another process doubles the number of blocks that are drawn from, every win takes a five-hundredth off. */
 const MOST_TO_DRAW_FROM = 384;
 
-/** One sector in this process's memory. */
+/** Nobody is deciding about it. */
+const SETTLED = 0;
+/** Proposed and not yet decided: whatever a look says of it is already old. */
+const IN_FLIGHT = 1;
+/** The same, and another process has said since to have taken it. */
+const GONE_MEANWHILE = 2;
+
+/** One sector in this process's memory. A seat is known by the number of its place in the map; ids are for the world outside. */
 export class SectorPicture {
-  /** Proposed and not yet decided: whatever a look says of them is already old. */
-  private readonly inFlight = new Set<string>();
-  /** Of those: what another process said to have taken since. */
-  private readonly goneMeanwhile = new Set<string>();
+  private readonly states: Uint8Array;
+  private inFlight = 0;
   private looking: Promise<void> | undefined;
   private lookedAt = 0;
   private usedAt = Date.now();
   private nextExpiryAt = Number.POSITIVE_INFINITY;
   private drawFrom = FEWEST_TO_DRAW_FROM;
 
-  private readonly indexOf: ReadonlyMap<string, number>;
+  private readonly numberOf: ReadonlyMap<string, number>;
   private last: SeatLook | undefined;
 
   constructor(
@@ -49,17 +56,31 @@ export class SectorPicture {
     private readonly seats: SectorSeats,
     private readonly read: () => Promise<SeatLook>,
   ) {
-    this.indexOf = new Map(seats.ids.map((seatId, index) => [seatId, index]));
+    this.states = new Uint8Array(seats.ids.length);
+    this.numberOf = new Map(seats.ids.map((seatId, place) => [seatId, place]));
   }
 
-  factsOf(seatId: string): SeatFacts {
-    const index = this.indexOf.get(seatId) ?? -1;
-    return { row: this.seats.rows[index] ?? null, number: this.seats.numbers[index] ?? null };
+  idOf(place: number): string {
+    return this.seats.ids[place]!;
+  }
+
+  factsOf(place: number): SeatFacts {
+    const { ids, rows, numbers } = this.seats;
+    return { seatId: ids[place]!, row: rows[place] ?? null, number: numbers[place] ?? null };
   }
 
   /** Where its row lay at the last look, as PostgreSQL writes it; every change moves it. */
-  placeOf(seatId: string): string | null {
-    return this.last?.places[this.indexOf.get(seatId) ?? -1] ?? null;
+  rowPlaceOf(place: number): string | null {
+    return this.last?.rowPlaces[place] ?? null;
+  }
+
+  /** Of seats that are in this sector, which the caller knows: a sector is laid out once. */
+  placesOf(seatIds: readonly string[]): readonly number[] {
+    return seatIds.map((seatId) => {
+      const place = this.numberOf.get(seatId);
+      if (place === undefined) throw new Error(`seat ${seatId} is not in the sector it was said to be in`);
+      return place;
+    });
   }
 
   /** True when some hold has lapsed since the last look: what it held is free, and only a look tells which seats. */
@@ -76,41 +97,42 @@ export class SectorPicture {
 
   propose(quantity: number, random: () => number, share?: Share): Proposal | undefined {
     const proposal = this.map.propose(quantity, random, Math.floor(this.drawFrom), share);
-    for (const seatId of proposal?.seatIds ?? []) this.inFlight.add(seatId);
+    if (proposal) this.launch(proposal.places);
     return proposal;
   }
 
   /** Those that are somebody's in the batch under way. */
-  proposedAmong(seatIds: readonly string[]): readonly string[] {
-    return seatIds.filter((seatId) => this.inFlight.has(seatId));
+  proposedAmong(places: readonly number[]): readonly number[] {
+    return places.filter((place) => this.states[place] !== SETTLED);
   }
 
   /** Seats a caller named itself. */
-  claim(seatIds: readonly string[]): void {
-    this.map.markTaken(seatIds);
-    for (const seatId of seatIds) this.inFlight.add(seatId);
+  claim(places: readonly number[]): void {
+    this.map.markTaken(places);
+    this.launch(places);
   }
 
-  won(seatIds: readonly string[], expiresAt: Date): void {
-    this.settle(seatIds);
+  won(places: readonly number[], expiresAtMs: number): void {
+    this.settle(places);
     this.drawFrom = Math.max(FEWEST_TO_DRAW_FROM, this.drawFrom * 0.998);
-    this.nextExpiryAt = Math.min(this.nextExpiryAt, expiresAt.getTime());
+    this.nextExpiryAt = Math.min(this.nextExpiryAt, expiresAtMs);
   }
 
   /** Nobody took them: they are as free as they were. Those that turned out to have somebody stay out of the picture. */
-  lost(seatIds: readonly string[], gone: readonly string[], isContended = gone.length > 0): void {
-    const taken = new Set([...gone, ...seatIds.filter((seatId) => this.goneMeanwhile.has(seatId))]);
-    this.settle(seatIds);
+  lost(places: readonly number[], gone: readonly string[], isContended = gone.length > 0): void {
+    const free = places.filter((place) => this.states[place] !== GONE_MEANWHILE && !gone.includes(this.idOf(place)));
+    this.settle(places);
     if (isContended) this.drawFrom = Math.min(MOST_TO_DRAW_FROM, this.drawFrom * 2);
-    this.map.markFree(seatIds.filter((seatId) => !taken.has(seatId)));
+    this.map.markFree(free);
     // How long another process holds them is not known here; they are looked for now and then, and at once when seats run short.
     if (gone.length > 0) this.nextExpiryAt = Math.min(this.nextExpiryAt, this.lookedAt + LOOK_FOR_OTHERS_MS);
   }
 
   /** Another process says so; what is proposed here at this moment the database decides. */
   takenElsewhere(seatIds: readonly string[], until: number): void {
-    this.map.markTaken(seatIds);
-    for (const seatId of seatIds) if (this.inFlight.has(seatId)) this.goneMeanwhile.add(seatId);
+    const places = seatIds.flatMap((seatId) => this.numberOf.get(seatId) ?? []);
+    this.map.markTaken(places);
+    for (const place of places) if (this.states[place] === IN_FLIGHT) this.pass(place, GONE_MEANWHILE);
     this.nextExpiryAt = Math.min(this.nextExpiryAt, until);
   }
 
@@ -119,18 +141,24 @@ export class SectorPicture {
   }
 
   isUnused(since: number): boolean {
-    return this.usedAt < since && this.inFlight.size === 0;
+    return this.usedAt < since && this.inFlight === 0;
   }
 
   suspect(): void {
     this.nextExpiryAt = 0;
   }
 
-  private settle(seatIds: readonly string[]): void {
-    for (const seatId of seatIds) {
-      this.inFlight.delete(seatId);
-      this.goneMeanwhile.delete(seatId);
-    }
+  private launch(places: readonly number[]): void {
+    for (const place of places) this.pass(place, IN_FLIGHT);
+  }
+
+  private settle(places: readonly number[]): void {
+    for (const place of places) this.pass(place, SETTLED);
+  }
+
+  private pass(place: number, to: number): void {
+    this.inFlight += Number(to !== SETTLED) - Number(this.states[place] !== SETTLED);
+    this.states[place] = to;
   }
 
   private async correct(): Promise<void> {
@@ -141,10 +169,9 @@ export class SectorPicture {
   see(look: SeatLook): void {
     this.lookedAt = Date.now();
     this.last = look;
-    const [free, taken]: [string[], string[]] = [[], []];
-    for (const [index, seatId] of this.seats.ids.entries()) {
-      if (!this.inFlight.has(seatId)) (look.letters[index] === FREE ? free : taken).push(seatId);
-    }
+    const [free, taken]: [number[], number[]] = [[], []];
+    for (const [place, state] of this.states.entries())
+      if (state === SETTLED) (look.letters[place] === FREE ? free : taken).push(place);
     this.map.markTaken(taken);
     this.map.markFree(free);
     this.nextExpiryAt = look.nextExpiryMs ?? Number.POSITIVE_INFINITY;

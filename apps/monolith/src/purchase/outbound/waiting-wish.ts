@@ -14,10 +14,12 @@ export interface WaitingWish {
   readonly reservationId: string;
   readonly resolve: (outcome: HoldOutcome) => void;
   readonly reject: (error: unknown) => void;
+  /** The seats it named. */
+  readonly named: readonly number[] | undefined;
   /** Seats proposed for it in the batch under way. */
-  seatIds: readonly string[];
+  seats: readonly number[];
   /** Of the seats it named: those that somebody else in the same batch was first to name. */
-  rivals: readonly string[];
+  rivals: readonly number[];
   together: boolean;
   proposals: number;
   /** When its fan was first found to be busy. */
@@ -28,6 +30,8 @@ export interface WaitingWish {
   /** Taken for a newcomer until it matters. */
   fan: FanSeats;
 }
+
+const NONE: readonly number[] = [];
 
 export function waitingWish(
   wish: HoldWish,
@@ -42,8 +46,9 @@ export function waitingWish(
     deadlineAt: context?.deadlineAt ?? Number.POSITIVE_INFINITY,
     reservationId: newId(),
     ...settle,
-    seatIds: [],
-    rivals: [],
+    named: 'seatIds' in wish ? picture.placesOf(wish.seatIds) : undefined,
+    seats: NONE,
+    rivals: NONE,
     together: true,
     proposals: 0,
     busySince: undefined,
@@ -54,27 +59,24 @@ export function waitingWish(
 }
 
 /** Fan and turn were asked for: not at the first attempt, unless no seat is proposed and only the answer is left to find. */
-export function isKnownByNow({ proposals, seatIds }: WaitingWish): boolean {
-  return proposals > 1 || seatIds.length === 0;
+export function isKnownByNow({ proposals, seats }: WaitingWish): boolean {
+  return proposals > 1 || seats.length === 0;
 }
 
 /** As the statement takes it. */
 export function holdRow(one: WaitingWish): HoldRow {
-  const { wish, fence } = one;
+  const { wish, picture, fence } = one;
   return {
     reservationId: one.reservationId,
-    matchId: wish.matchId,
-    sectorId: wish.sector.id,
-    sector: wish.sector.name,
+    sector: wish.sector,
     userId: wish.userId,
     sessionToken: wish.sessionToken ?? null,
-    seatIds: one.seatIds,
-    places: one.seatIds.map((seatId) => one.picture.placeOf(seatId)),
+    seats: one.seats,
+    seatRows: picture,
     quantity: wantedSeats(wish),
     together: one.together,
-    priceCents: wish.sector.priceCents,
     fan: one.fan,
-    key: fence?.render ? { key: fence.key, fingerprint: fence.fingerprint } : null,
+    key: fence?.render ? fence : null,
   };
 }
 
@@ -82,8 +84,8 @@ export function holdRow(one: WaitingWish): HoldRow {
 export function wonReservation(one: WaitingWish, expiresAt: Date): Reservation {
   const { wish, picture } = one;
   const { sector } = wish;
-  const seats = one.seatIds.map((seatId) => {
-    const { row, number } = picture.factsOf(seatId);
+  const seats = one.seats.map((place) => {
+    const { seatId, row, number } = picture.factsOf(place);
     return { seatId, sector: sector.name, row, number, priceCents: sector.priceCents };
   });
   return {

@@ -2,13 +2,13 @@ import type { WaitingWish } from './waiting-wish.ts';
 import { WaitingWishes } from './waiting-wishes.ts';
 
 /** Seats somebody is being decided about, as the picture of their sector has it. */
-let proposed: string[];
+let proposed: number[];
 beforeEach(() => (proposed = []));
 
-const picture = { proposedAmong: (seatIds: readonly string[]) => seatIds.filter((seatId) => proposed.includes(seatId)) };
+const picture = { proposedAmong: (seats: readonly number[]) => seats.filter((seat) => proposed.includes(seat)) };
 
-function wish(userId: string, seatIds?: readonly string[]): WaitingWish {
-  return { wish: { userId, ...(seatIds ? { seatIds } : { quantity: 2 }) }, picture } as unknown as WaitingWish;
+function wish(userId: string, named?: readonly number[]): WaitingWish {
+  return { wish: { userId }, named, picture } as unknown as WaitingWish;
 }
 
 function waiting(count: number, lanes = 2): WaitingWishes {
@@ -58,8 +58,8 @@ test('two wishes of one fan are never decided at once, not by two lanes either',
 
 test('who names seats that are being decided about waits, and the others pass', () => {
   const wishes = waiting(0);
-  proposed = ['seat 1'];
-  wishes.add(wish('a', ['seat 1', 'seat 2']));
+  proposed = [1];
+  wishes.add(wish('a', [1, 2]));
   wishes.add(wish('b'));
   expect(fansOf(wishes.take())).toEqual(['b']);
   proposed = [];

@@ -50,8 +50,7 @@ export class WaitingWishes {
     while (taken.length < most) {
       const one = this.waiting.shift();
       if (!one) break;
-      const isHeldUp =
-        this.fans.has(one.wish.userId) || ('seatIds' in one.wish && one.picture.proposedAmong(one.wish.seatIds).length > 0);
+      const isHeldUp = this.fans.has(one.wish.userId) || (one.named && one.picture.proposedAmong(one.named).length > 0);
       (isHeldUp ? later : taken).push(one);
       if (!isHeldUp) this.fans.add(one.wish.userId);
     }

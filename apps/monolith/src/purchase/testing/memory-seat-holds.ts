@@ -6,7 +6,16 @@ import { SqlError, type SimulatedDatabase, type SimulatedTransaction } from '#te
 import { idempotencyKeys, KeyTaken, withRetries, type SimulatedTransactions } from '#testing/simulation/simulated-transactions';
 import { SeatHolds, wantedSeats, type HoldOutcome, type HoldWish, type Reservation } from '../application/ports.ts';
 import { asReservation } from './memory-reservations.ts';
-import { countFan, fanAtMatch, isFree, tables, type MatchRow, type ReservationRow, type WindowRow } from './memory-tables.ts';
+import {
+  countFan,
+  fanAtMatch,
+  isFree,
+  tables,
+  type MatchRow,
+  type ReservationRow,
+  type SeatRow,
+  type WindowRow,
+} from './memory-tables.ts';
 import type { MemoryWaitingRoom } from './memory-waiting-room.ts';
 
 /** What a negative control switches off. */
@@ -36,6 +45,14 @@ interface Facts {
   readonly busy: readonly string[];
 }
 
+/** `seatIds` in the order of the map's places. */
+interface Picture {
+  readonly map: SectorMap;
+  readonly seatIds: readonly string[];
+  readonly inFlight: Set<string>;
+  nextExpiryMs: number;
+}
+
 const PROPOSALS = 5;
 const NEWCOMER = { taken: 0, revision: 0, living: [] };
 
@@ -45,7 +62,7 @@ const NEWCOMER = { taken: 0, revision: 0, living: [] };
  * what two wishes of one batch do to each other is tested on the real statement.)
  */
 export class MemorySeatHolds extends SeatHolds {
-  private readonly pictures = new Map<string, { map: SectorMap; inFlight: Set<string>; nextExpiryMs: number }>();
+  private readonly pictures = new Map<string, Picture>();
 
   constructor(
     private readonly db: SimulatedDatabase,
@@ -91,7 +108,7 @@ export class MemorySeatHolds extends SeatHolds {
   }
 
   /** A process that comes up, or has lost its memory, looks; another looks when a hold it knows of has lapsed. */
-  private async picture(sectorId: string): Promise<{ map: SectorMap; inFlight: Set<string>; nextExpiryMs: number }> {
+  private async picture(sectorId: string): Promise<Picture> {
     const known = this.pictures.get(sectorId);
     if (known && known.nextExpiryMs > this.db.scheduler.nowMs) return known;
     await this.look(sectorId);
@@ -105,24 +122,29 @@ export class MemorySeatHolds extends SeatHolds {
     const seats = this.db.rows(tables.seats, (seat) => seat.sectorId === sectorId);
     // What was seen is old by the time the answer is here.
     await this.db.scheduler.step(`looks at the seats of ${sectorId}`);
-    const map = this.pictures.get(sectorId)?.map ?? new SectorMap(seats.map((seat) => ({ ...seat, seatId: seat.id })));
-    const inFlight = this.pictures.get(sectorId)?.inFlight ?? new Set();
-    const known = seats.filter(({ id }) => !inFlight.has(id));
-    map.markTaken(known.filter((seat) => !isFree(seat, now)).map(({ id }) => id));
-    map.markFree(known.filter((seat) => isFree(seat, now)).map(({ id }) => id));
+    const picture = this.pictures.get(sectorId) ?? emptyPicture(seats);
+    const known = seats.filter(({ id }) => !picture.inFlight.has(id));
+    const [free, taken]: [string[], string[]] = [[], []];
+    for (const seat of known) (isFree(seat, now) ? free : taken).push(seat.id);
+    picture.map.markTaken(placesOf(picture, taken));
+    picture.map.markFree(placesOf(picture, free));
     const held = known.filter((seat) => seat.status === 'held' && !isFree(seat, now));
-    const nextExpiryMs = Math.min(...held.map(({ expiresAtMs }) => expiresAtMs ?? 0));
-    this.pictures.set(sectorId, { map, inFlight, nextExpiryMs });
+    picture.nextExpiryMs = Math.min(...held.map(({ expiresAtMs }) => expiresAtMs ?? 0));
+    this.pictures.set(sectorId, picture);
   }
 
   private async propose(wish: HoldWish): Promise<{ seatIds: readonly string[]; together: boolean }> {
-    const { map } = await this.picture(wish.sector.id);
+    const picture = await this.picture(wish.sector.id);
+    const { map } = picture;
     if ('seatIds' in wish) {
-      map.markTaken(wish.seatIds);
+      map.markTaken(placesOf(picture, wish.seatIds));
       return { seatIds: wish.seatIds, together: true };
     }
     // Few places to draw from, so that processes do meet.
-    const draw = (): ReturnType<SectorMap['propose']> => map.propose(wish.quantity, () => this.db.scheduler.random.next(), 2);
+    const draw = (): { seatIds: readonly string[]; together: boolean } | undefined => {
+      const proposal = map.propose(wish.quantity, () => this.db.scheduler.random.next(), 2);
+      return proposal && { seatIds: proposal.places.map((place) => picture.seatIds[place] ?? ''), together: proposal.together };
+    };
     const proposal = draw();
     if (proposal) return proposal;
     await this.look(wish.sector.id);
@@ -131,8 +153,14 @@ export class MemorySeatHolds extends SeatHolds {
 
   private lost(sectorId: string, seatIds: readonly string[], gone: readonly string[]): void {
     const picture = this.pictures.get(sectorId);
-    for (const seatId of seatIds) picture?.inFlight.delete(seatId);
-    picture?.map.markFree(seatIds.filter((seatId) => !gone.includes(seatId)));
+    if (!picture) return;
+    for (const seatId of seatIds) picture.inFlight.delete(seatId);
+    picture.map.markFree(
+      placesOf(
+        picture,
+        seatIds.filter((seatId) => !gone.includes(seatId)),
+      ),
+    );
   }
 
   private async count(wish: HoldWish): Promise<ReturnType<typeof countFan>> {
@@ -235,6 +263,16 @@ export class MemorySeatHolds extends SeatHolds {
     this.db.scheduler.expectMoment(expiresAtMs);
     return made;
   }
+}
+
+function emptyPicture(seats: readonly SeatRow[]): Picture {
+  const inOrder = [...seats].sort((a, b) => a.rowIndex - b.rowIndex || (a.number ?? a.rank) - (b.number ?? b.rank));
+  const seatIds = inOrder.map(({ id }) => id);
+  return { map: new SectorMap(inOrder), seatIds, inFlight: new Set(), nextExpiryMs: Number.POSITIVE_INFINITY };
+}
+
+function placesOf(picture: Picture, seatIds: readonly string[]): readonly number[] {
+  return seatIds.map((seatId) => picture.seatIds.indexOf(seatId));
 }
 
 /** Sale, window, limit, in this order, in the words of the domain. */
