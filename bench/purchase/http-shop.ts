@@ -42,23 +42,23 @@ export async function openHttpShop(address: ShopAddress, { whole }: { whole: boo
 
 interface HeldBy {
   readonly userId: string;
-  readonly text: string;
+  readonly answer: HttpAnswer;
 }
 
 async function hold(connection: HttpConnection, { matchId, sectorId }: Wish): Promise<HeldBy> {
   const userId = randomUUID();
   const body = `{"sector_id":"${sectorId}","quantity":${QUANTITY}}`;
   const answer = await connection.post(`/api/v1/matches/${matchId}/reservations`, headersOf(userId), body);
-  return { userId, text: mustBe(201, answer).body };
+  return { userId, answer: mustBe(201, answer) };
 }
 
 /** From the hold to the payment's success, which the sandbox then tells by webhook. Returns the order. */
-async function pay(connection: HttpConnection, { userId, text }: HeldBy): Promise<string> {
-  const { id, seats } = JSON.parse(text) as Held;
+async function pay(connection: HttpConnection, { userId, answer: held }: HeldBy): Promise<string> {
+  const { id, seats } = JSON.parse(held.body()) as Held;
   const holders = seats.map(({ seat_id }) => ({ seat_id, name: 'Ana Horvat' }));
   const body = JSON.stringify({ holders, email: 'ana@example.com' });
   const answer = await connection.post(`/api/v1/reservations/${id}/checkout`, headersOf(userId), body);
-  const { order_id, payment } = JSON.parse(mustBe(201, answer).body) as CheckedOut;
+  const { order_id, payment } = JSON.parse(mustBe(201, answer).body()) as CheckedOut;
   mustBe(202, await connection.post(new URL(payment.confirm_url).pathname, '', '{"outcome":"succeeded"}'));
   return order_id;
 }
@@ -69,8 +69,9 @@ function headersOf(userId: string): string {
 
 function mustBe(status: number, answer: HttpAnswer): HttpAnswer {
   if (answer.status === status) return answer;
-  const [, code] = /"code":"(\w+)"/.exec(answer.body) ?? [];
-  throw new Refused(`${answer.status} ${code ?? answer.body.slice(0, 120)}`);
+  const body = answer.body();
+  const [, code] = /"code":"(\w+)"/.exec(body) ?? [];
+  throw new Refused(`${answer.status} ${code ?? body.slice(0, 120)}`);
 }
 
 /** Prometheus' text: `transaction_retries_total{sqlstate="40001"} 3`. */

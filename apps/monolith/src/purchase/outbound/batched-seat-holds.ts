@@ -32,7 +32,7 @@ const PROPOSALS = 5;
 export class BatchedSeatHolds extends SeatHolds {
   private readonly lanes: readonly HoldBatches[];
   private readonly idle: HoldBatches[];
-  private readonly waiting: WaitingWishes;
+  private readonly waiting = new WaitingWishes();
   /** Wishes that will come back by themselves. */
   private away = 0;
 
@@ -47,7 +47,6 @@ export class BatchedSeatHolds extends SeatHolds {
     super();
     this.lanes = connections.map((connection) => new HoldBatches(connection, holdSeconds));
     this.idle = [...this.lanes];
-    this.waiting = new WaitingWishes(this.lanes.length);
   }
 
   take(wish: HoldWish): Promise<HoldOutcome> {

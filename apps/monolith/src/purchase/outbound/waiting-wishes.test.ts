@@ -1,3 +1,4 @@
+import { jest } from '@jest/globals';
 import type { WaitingWish } from './waiting-wish.ts';
 import { WaitingWishes } from './waiting-wishes.ts';
 
@@ -11,36 +12,54 @@ function wish(userId: string, named?: readonly number[]): WaitingWish {
   return { wish: { userId }, named, picture } as unknown as WaitingWish;
 }
 
-function waiting(count: number, lanes = 2): WaitingWishes {
-  const wishes = new WaitingWishes(lanes);
+function waiting(count: number): WaitingWishes {
+  const wishes = new WaitingWishes();
   for (let fan = 0; fan < count; fan += 1) wishes.add(wish(`fan ${fan}`));
   return wishes;
 }
 
 const fansOf = (taken: readonly WaitingWish[]): string[] => taken.map((one) => one.wish.userId);
 
-test('a lane takes its share, in the order in which they came; the other lane takes the rest', () => {
+test('a lane takes all who wait, in the order in which they came', () => {
   const wishes = waiting(64);
-  const [first, second] = [wishes.take(), wishes.take()];
-  expect([first.length, second.length, wishes.count]).toEqual([32, 32, 0]);
-  expect(fansOf(first)).toEqual(Array.from({ length: 32 }, (_, fan) => `fan ${fan}`));
+  expect(fansOf(wishes.take())).toEqual(Array.from({ length: 64 }, (_, fan) => `fan ${fan}`));
+  expect(wishes.count).toBe(0);
 });
 
-test('a few are one batch: alone nobody waits for company', () => {
+test('alone nobody waits for company', () => {
   const wishes = waiting(1);
   expect([wishes.areWorthABatch, wishes.take().length]).toEqual([true, 1]);
-  expect(waiting(16).take()).toHaveLength(16);
 });
 
-test('while others are decided a few wait for them to be done', () => {
+test('while others are decided less than a hundred wait for them to be done', () => {
   const wishes = waiting(40);
   const first = wishes.take();
+  for (let fan = 0; fan < 127; fan += 1) wishes.add(wish(`latecomer ${fan}`));
+  expect([wishes.areWorthABatch, wishes.take()]).toEqual([false, []]);
+  wishes.add(wish('one more'));
+  expect([wishes.areWorthABatch, wishes.take().length]).toEqual([true, 128]);
+  wishes.add(wish('somebody'));
+  expect(wishes.take()).toEqual([]);
+  wishes.done(first);
+  expect(wishes.take()).toEqual([]);
+});
+
+test('and are decided as soon as they are', () => {
+  const wishes = waiting(2);
+  const first = wishes.take();
+  wishes.add(wish('latecomer'));
+  wishes.done(first);
+  expect(fansOf(wishes.take())).toEqual(['latecomer']);
+});
+
+test('nobody waits for a batch that hangs', () => {
+  const wishes = waiting(2);
   wishes.take();
   wishes.add(wish('latecomer'));
-  expect([wishes.areWorthABatch, wishes.take()]).toEqual([false, []]);
-  wishes.done(first);
-  for (let fan = 0; fan < 15; fan += 1) wishes.add(wish(`another ${fan}`));
-  expect(wishes.take()).toHaveLength(16);
+  expect(wishes.areWorthABatch).toBe(false);
+  const now = jest.spyOn(Date, 'now').mockReturnValue(Date.now() + 60);
+  expect(fansOf(wishes.take())).toEqual(['latecomer']);
+  now.mockRestore();
 });
 
 test('no batch is larger than 256', () => {
@@ -48,7 +67,7 @@ test('no batch is larger than 256', () => {
 });
 
 test('two wishes of one fan are never decided at once, not by two lanes either', () => {
-  const wishes = new WaitingWishes(2);
+  const wishes = new WaitingWishes();
   for (const fan of ['a', 'a', 'b']) wishes.add(wish(fan));
   const first = wishes.take();
   expect(fansOf(first)).toEqual(['a', 'b']);
@@ -68,11 +87,11 @@ test('who names seats that are being decided about waits, and the others pass', 
 });
 
 test('who comes again is first', () => {
-  const wishes = waiting(20);
+  const wishes = waiting(300);
   const [one] = wishes.take();
-  wishes.done([one!]);
   wishes.addAgain(one!);
-  expect(wishes.count).toBe(5);
-  wishes.done(Array.from({ length: 15 }, (_, fan) => wish(`fan ${fan + 1}`)));
+  expect(wishes.count).toBe(45);
+  wishes.done([one!]);
+  for (let fan = 1; fan < 256; fan += 1) wishes.done([wish(`fan ${fan}`)]);
   expect(fansOf(wishes.take())[0]).toBe('fan 0');
 });

@@ -3,23 +3,22 @@ import type { WaitingWish } from './waiting-wish.ts';
 
 /** One commit for so many: beyond it the statement grows faster than it saves. */
 const MOST_IN_A_BATCH = 256;
-/** Fewer are not worth a commit of their own while others are being committed: a batch of 16 costs half as much again a wish as one of 32. */
-const LEAST_BESIDE_OTHERS = 16;
-/** Nor are much fewer than those: who comes over HTTP comes little by little, and a lane that left at once would always leave with few. */
-const SHARE_OF_OTHERS = 0.75;
+/**
+ * Fewer are not worth a commit of their own while others are being committed: they cost the database and us less together
+ * with those who come meanwhile, and are not even answered later.
+ */
+const LEAST_BESIDE_OTHERS = 128;
+/** A commit takes milliseconds: who has waited for another one for so long waits for something that hangs. */
+const PATIENCE_MS = 50;
 /** More than come in most rushes. */
 const ROOM = 1024;
 
-/**
- * Wishes nobody is deciding yet, in the order in which they came. Several lanes take from it, and each takes its share of all
- * there are, decided or not: two half batches at once use both the database and the time it takes to choose.
- */
+/** Wishes nobody is deciding yet, in the order in which they came. Several lanes take from it; all but one only by the hundred. */
 export class WaitingWishes {
   private readonly waiting = new Ring<WaitingWish>(ROOM);
   private readonly fans = new Set<string>();
   private beingDecided = 0;
-
-  constructor(private readonly lanes: number) {}
+  private takenAt = 0;
 
   get count(): number {
     return this.waiting.length;
@@ -27,8 +26,8 @@ export class WaitingWishes {
 
   /** False when a lane would do better to wait for what the others leave. */
   get areWorthABatch(): boolean {
-    const least = this.beingDecided === 0 ? 1 : Math.max(LEAST_BESIDE_OTHERS, this.beingDecided * SHARE_OF_OTHERS);
-    return this.waiting.length >= least;
+    const isUrgent = this.beingDecided === 0 || Date.now() - this.takenAt > PATIENCE_MS;
+    return this.waiting.length >= (isUrgent ? 1 : LEAST_BESIDE_OTHERS);
   }
 
   add(one: WaitingWish): void {
@@ -43,11 +42,9 @@ export class WaitingWishes {
   /** The next ones; one a fan, so that each is counted on its own, and nobody whose named seats another lane is deciding about. */
   take(): readonly WaitingWish[] {
     if (!this.areWorthABatch) return [];
-    const share = Math.ceil((this.waiting.length + this.beingDecided) / this.lanes);
-    const most = Math.min(MOST_IN_A_BATCH, Math.max(share, LEAST_BESIDE_OTHERS));
     const taken: WaitingWish[] = [];
     const later: WaitingWish[] = [];
-    while (taken.length < most) {
+    while (taken.length < MOST_IN_A_BATCH) {
       const one = this.waiting.shift();
       if (!one) break;
       const isHeldUp = this.fans.has(one.wish.userId) || (one.named && one.picture.proposedAmong(one.named).length > 0);
@@ -56,6 +53,7 @@ export class WaitingWishes {
     }
     for (const one of later.reverse()) this.waiting.unshift(one);
     this.beingDecided += taken.length;
+    if (taken.length > 0) this.takenAt = Date.now();
     return taken;
   }
 
