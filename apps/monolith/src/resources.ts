@@ -27,7 +27,7 @@ export async function openResources(config: MonolithConfig, service: string, poo
     logger,
     poolSize,
   });
-  const redis = connectRedis(config.REDIS_URL, { name: service, sharedWrites: true });
+  const redis = connectRedis(config.REDIS_URL, { name: service, sharedWrites: 'all but scripts' });
   // Redis is worth a moment's wait, not a refusal to start: everything but the waiting room works without it.
   if (!(await whenReady(redis))) logger.warn('starting without Redis');
   return {

@@ -41,7 +41,7 @@ async function openParts(config: WorkerConfig, logger: Logger): Promise<WorkerPa
   // First, because it needs nothing else: a file that is missing or no service account ends the start.
   const serviceAccount = config.PUSH_PROVIDER === 'fcm' ? await readServiceAccount(config.FCM_SERVICE_ACCOUNT ?? '') : undefined;
   const database = await openDatabase({ url: config.DATABASE_URL, name: SERVICE, logger });
-  const redis = connectRedis(config.REDIS_URL, { name: SERVICE, sharedWrites: true });
+  const redis = connectRedis(config.REDIS_URL, { name: SERVICE, sharedWrites: 'all' });
   const jobsRedis = connectRedis(config.REDIS_URL, { name: `${SERVICE}-jobs`, forJobs: true });
   await whenReady(redis);
   const metrics = new Metrics();

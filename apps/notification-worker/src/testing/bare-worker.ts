@@ -71,7 +71,7 @@ export interface BareWorker {
 export async function bareWorker(options: BareOptions): Promise<BareWorker> {
   const { databaseUrl, redisUrl, lockMs = 20_000, retrySeconds = [30, 300] } = options;
   const database = await openDatabase({ url: databaseUrl, name: 'bare-worker' });
-  const redis = connectRedis(redisUrl, { name: 'bare-worker', sharedWrites: true });
+  const redis = connectRedis(redisUrl, { name: 'bare-worker', sharedWrites: 'all' });
   const connection = connectRedis(redisUrl, { name: 'bare-worker-jobs', forJobs: true });
   await whenReady(redis);
   let doubts = 0;

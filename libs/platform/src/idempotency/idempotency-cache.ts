@@ -1,12 +1,19 @@
 import { randomUUID } from 'node:crypto';
 import type { StoredAnswer } from '../logging/request-context.ts';
 import type { RedisConnection } from '../redis/redis-connection.ts';
-import { cacheKey, keySteps, type Claimed, type KeySteps, type KnownFields } from './key-steps.ts';
+import { cacheKey, keySteps, type Claimed, type Failed, type KeySteps, type KnownFields } from './key-steps.ts';
 
 /** The contract's: shorter than the longest legal request, so it is renewed. */
 const LOCK_TTL_MS = 30_000;
 /** Two renewals may fail before the lock is lost. */
 const RENEWALS_IN_A_LIFE = 3;
+
+const BODY = ',"body":';
+
+export interface Finished {
+  readonly fingerprint: string;
+  readonly answer: StoredAnswer;
+}
 
 export interface CachedAnswer {
   readonly state: 'processing' | 'completed';
@@ -14,10 +21,14 @@ export interface CachedAnswer {
   readonly answer?: StoredAnswer;
 }
 
-/** `owner` of the lock when the key is ours to work on; `known` when it is another request's, or finished; neither: somebody is at work. */
+/**
+ * `owner` of the lock when the key is ours to work on; `known` when it is another request's, or finished; `isUnknown` when
+ * Redis could not be asked; none of them: somebody is at work.
+ */
 export interface KeyClaim {
   readonly owner?: string;
   readonly known?: CachedAnswer;
+  readonly isUnknown?: boolean;
 }
 
 /**
@@ -58,16 +69,17 @@ export class IdempotencyCache {
     });
   }
 
-  complete(key: string, owner: string, { fingerprint, answer }: { fingerprint: string; answer: StoredAnswer }): Promise<unknown> {
+  /** Resolves when the answer is on its way to Redis: whoever hears of it from us and asks again asks after that. */
+  complete(key: string, owner: string, { fingerprint, answer }: Finished, failed: Failed): Promise<unknown> {
     this.held.delete(owner);
     const isRefusal = answer.status >= 400;
-    return this.steps.complete(key, owner, { fingerprint, response: JSON.stringify(answer), isRefusal });
+    return this.steps.complete(key, owner, { fingerprint, response: toText(answer), isRefusal }, failed);
   }
 
   /** The request had no effect and no lasting answer: the key may be used again. */
-  forget(key: string, owner: string): Promise<unknown> {
+  forget(key: string, owner: string, failed: Failed): Promise<unknown> {
     this.held.delete(owner);
-    return this.steps.forget(key, owner);
+    return this.steps.forget(key, owner, failed);
   }
 
   /** One look at all locks, which are short-lived and many, instead of a timer each. */
@@ -79,7 +91,20 @@ export class IdempotencyCache {
   }
 }
 
+/** The body is the last member, as it stands, so that it need not be read and written again, and comes back to the letter. */
+function toText({ status, location, body }: StoredAnswer): string {
+  const head = location === undefined ? `{"status":${status}` : `{"status":${status},"location":${JSON.stringify(location)}`;
+  return body === '' ? `${head}}` : `${head},"body":${body}}`;
+}
+
+function fromText(text: string): StoredAnswer {
+  // In the location its quotes would be escaped.
+  const at = text.indexOf(BODY);
+  const head = JSON.parse(at < 0 ? text : `${text.slice(0, at)}}`) as Omit<StoredAnswer, 'body'>;
+  return { ...head, body: at < 0 ? '' : text.slice(at + BODY.length, -1) };
+}
+
 function cached([status, fingerprint, response]: KnownFields): CachedAnswer | undefined {
   if (!fingerprint || (status !== 'processing' && status !== 'completed')) return undefined;
-  return { state: status, fingerprint, ...(response ? { answer: JSON.parse(response) as StoredAnswer } : {}) };
+  return { state: status, fingerprint, ...(response ? { answer: fromText(response) } : {}) };
 }

@@ -77,15 +77,14 @@ export function guardIdempotency(fastify: FastifyInstance, parts: Parts): void {
       fence.stored = first;
       replay(reply, first);
     };
+    const withoutRedis = (error: unknown): KeyClaim => {
+      parts.logger.warn({ err: error }, 'idempotency goes on without Redis: the row decides');
+      return { isUnknown: true };
+    };
     parts.cache
       .claim(key, fingerprint)
-      .then(
-        (claim) => answerInRedis(request, fence, claim),
-        (error: unknown) => {
-          parts.logger.warn({ err: error }, 'idempotency goes on without Redis: the row decides');
-        },
-      )
-      .then((known) => known ?? (rulesOf(request).keyWithEffect ? undefined : answerInRow(fence, parts)))
+      .catch(withoutRedis)
+      .then((claim) => firstAnswer(request, fence, claim, parts))
       .then(goOn, done);
   });
 
@@ -93,10 +92,7 @@ export function guardIdempotency(fastify: FastifyInstance, parts: Parts): void {
     const { keyInHand } = request;
     if (!keyInHand) return done(null, payload);
     request.keyInHand = undefined;
-    const told = settle({ request, reply }, payload, keyInHand, parts);
-    return told
-      .catch((error: unknown) => parts.logger.warn({ err: error }, 'an answer could not be told to Redis'))
-      .then(() => payload);
+    return settle({ request, reply }, payload, keyInHand, parts).then(() => payload);
   });
 }
 
@@ -110,26 +106,42 @@ function keyOf(request: FastifyRequest): string {
   });
 }
 
-/** The answer Redis knows; without one the key is ours to use. Without Redis, too: then the row alone decides. */
-function answerInRedis(request: FastifyRequest, fence: IdempotencyFence, { owner, known }: KeyClaim): StoredAnswer | undefined {
+/** The answer to an earlier use of the key; without one the key is ours to use. */
+function firstAnswer(
+  request: FastifyRequest,
+  fence: IdempotencyFence,
+  { owner, known, isUnknown }: KeyClaim,
+  { rows }: Parts,
+): StoredAnswer | undefined | Promise<StoredAnswer | undefined> {
   if (known) mustBeSameRequest(known, fence);
   if (known?.answer) return known.answer;
-  if (!owner) throw new RequestRefused('IDEMPOTENCY_KEY_IN_USE');
-  request.keyInHand = { fence, owner };
-  return undefined;
+  const { keyWithEffect } = rulesOf(request);
+  if (owner) request.keyInHand = { fence, owner };
+  // The row that is written with the effect will tell.
+  if (keyWithEffect && (owner ?? isUnknown)) return undefined;
+  return answerInRow(fence, rows, { isTaken: !owner && !isUnknown, keyWithEffect });
 }
 
-async function answerInRow(fence: IdempotencyFence, { rows }: Parts): Promise<StoredAnswer | undefined> {
+/** Whoever has the lock may have ended between its effect and its word to Redis: then there is a row, which is told. */
+async function answerInRow(
+  fence: IdempotencyFence,
+  rows: IdempotencyRows,
+  { isTaken, keyWithEffect }: { isTaken: boolean; keyWithEffect: boolean | undefined },
+): Promise<StoredAnswer | undefined> {
   const row = await rows.read(fence.key);
+  if (!row && isTaken) throw new RequestRefused('IDEMPOTENCY_KEY_IN_USE');
   if (row) mustBeSameRequest(row, fence);
-  return row?.answer;
+  return row?.made && keyWithEffect ? undefined : row?.answer;
 }
 
 function mustBeSameRequest(first: { readonly fingerprint: string }, fence: IdempotencyFence): void {
   if (first.fingerprint !== fence.fingerprint) throw new RequestRefused('IDEMPOTENCY_KEY_REUSED');
 }
 
-/** The answer decides what becomes of the key. Redis hears it from the holder of the lock alone; the row needs no lock. */
+/**
+ * The answer decides what becomes of the key. Redis hears it from the holder of the lock alone; the row needs no lock. What
+ * Redis says to it is not waited for: should it not hear, the row still tells what happened.
+ */
 function settle(
   { request, reply }: Exchange,
   payload: unknown,
@@ -140,11 +152,12 @@ function settle(
   const answer = fence.stored ?? answerOf(reply, payload);
   const success = status >= 200 && status < 300;
   const lasting = LASTING_STATUS.has(status) && request.problemCode && !PASSING_CODES.has(request.problemCode);
+  const failed = (error: unknown): void => logger.warn({ err: error }, 'an answer could not be told to Redis');
   const tell = (): Promise<unknown> => {
     if (!owner) return Promise.resolve();
     return success || lasting
-      ? cache.complete(fence.key, owner, { fingerprint: fence.fingerprint, answer })
-      : cache.forget(fence.key, owner);
+      ? cache.complete(fence.key, owner, { fingerprint: fence.fingerprint, answer }, failed)
+      : cache.forget(fence.key, owner, failed);
   };
   if (!success || fence.stored) return tell();
   return rows

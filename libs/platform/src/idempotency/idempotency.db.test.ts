@@ -285,6 +285,30 @@ test('a process that dies with the key in hand frees it after the life of the lo
   expect(await send(key)).toMatchObject({ status: 201, replayed: false });
 });
 
+test('a process that dies between its effect and its word to Redis: the row tells what it did, while its lock still stands', async () => {
+  const key = newKey();
+  const first = await send(key);
+  await redis.hset(`idempotency:${key}`, { status: 'processing' });
+  await redis.hdel(`idempotency:${key}`, 'response');
+  await redis.set(`idempotency:lock:${key}`, 'the dead', 'PX', LOCK_MS);
+  expect(await send(key)).toMatchObject({ status: 201, body: first.body, replayed: true });
+  await redis.del(`idempotency:${key}`);
+  expect(await send(key, { body: { name: 'b' } })).toMatchObject({ status: 422, code: 'IDEMPOTENCY_KEY_REUSED' });
+  expect([runs, await effects()]).toEqual([1, 1]);
+});
+
+test('whoever was answered and asks again at once, of whatever process, is answered the same', async () => {
+  const other = connectRedis(testRedis.url, { name: 'another process' });
+  await whenReady(other);
+  for (let round = 0; round < 50; round += 1) {
+    const key = newKey();
+    await send(key);
+    const { known } = await new IdempotencyCache(other, LOCK_MS).claim(key, 'not asked for');
+    expect([round, known?.state]).toEqual([round, 'completed']);
+  }
+  await closeRedis(other);
+});
+
 test('a copy that had looked before the first finished, and claims the key after, is answered the same', async () => {
   const key = newKey();
   const first = await send(key);
@@ -386,10 +410,14 @@ test('a success without a transaction is answered the same again, also from Post
 test('a refusal that comes late does not replace the answer of the one who took over', async () => {
   const [key, fingerprint] = [newKey(), 'f'];
   const cache = new IdempotencyCache(redis, LOCK_MS);
-  await cache.complete(key, 'one', { fingerprint, answer: { status: 201, body: '{}' } });
-  await cache.complete(key, 'another', { fingerprint, answer: { status: 409, body: '{"code":"INVALID_STATE"}' } });
-  await cache.forget(key, 'another');
-  expect(await cache.read(key)).toEqual({ state: 'completed', fingerprint, answer: { status: 201, body: '{}' } });
+  const fail = (error: unknown): void => {
+    throw error;
+  };
+  const answer = { status: 201, body: '{"name":"b, \\"body\\":{}"}', location: '/effects/,"body":1' };
+  await cache.complete(key, 'one', { fingerprint, answer }, fail);
+  await cache.complete(key, 'another', { fingerprint, answer: { status: 409, body: '{"code":"INVALID_STATE"}' } }, fail);
+  await cache.forget(key, 'another', fail);
+  expect(await cache.read(key)).toEqual({ state: 'completed', fingerprint, answer });
 });
 
 test('keys older than 72 hours are purged, a thousand at a time', async () => {

@@ -18,6 +18,9 @@ afterAll(async () => {
 });
 
 const LOCK_MS = 5000;
+const fail = (error: unknown): void => {
+  throw error;
+};
 const answer = { fingerprint: 'f', response: '{"status":201}', isRefusal: false };
 
 /** A connection that says of itself to be one to a cluster is treated as one, whatever stands behind it. */
@@ -47,7 +50,7 @@ describe.each(kinds)('%s', (_name, made) => {
 
   test('a finished key is told to whoever asks, and its lock is gone', async () => {
     await steps.claim(key, 'one', 'f');
-    await steps.complete(key, 'one', answer);
+    await steps.complete(key, 'one', answer, fail);
     expect(await steps.claim(key, 'two', 'f')).toEqual(['completed', 'f', answer.response]);
     expect(await lock()).toBeNull();
   });
@@ -61,7 +64,7 @@ describe.each(kinds)('%s', (_name, made) => {
   test('a hash that was lost on the way is made anew, and ends', async () => {
     await steps.claim(key, 'one', 'f');
     await testRedis.flush();
-    await steps.complete(key, 'one', answer);
+    await steps.complete(key, 'one', answer, fail);
     expect(await fields()).toEqual({ status: 'completed', fingerprint: 'f', response: answer.response });
     expect(await redis.ttl(`idempotency:${key}`)).toBeGreaterThan(ANSWER_TTL_SECONDS - 10);
   });
@@ -70,17 +73,17 @@ describe.each(kinds)('%s', (_name, made) => {
     await steps.claim(key, 'late', 'f');
     await steps.release(key, 'late');
     await steps.claim(key, 'next', 'f');
-    await steps.forget(key, 'late');
+    await steps.forget(key, 'late', fail);
     expect(await lock()).toBe('next');
-    await steps.complete(key, 'next', answer);
-    await steps.complete(key, 'late', { ...answer, response: '{"status":409}', isRefusal: true });
-    await steps.forget(key, 'late');
+    await steps.complete(key, 'next', answer, fail);
+    await steps.complete(key, 'late', { ...answer, response: '{"status":409}', isRefusal: true }, fail);
+    await steps.forget(key, 'late', fail);
     expect((await fields()).response).toBe(answer.response);
   });
 
   test('a forgotten key is as if it had never been used', async () => {
     await steps.claim(key, 'one', 'f');
-    await steps.forget(key, 'one');
+    await steps.forget(key, 'one', fail);
     expect([await lock(), await fields()]).toEqual([null, {}]);
     expect(await steps.claim(key, 'two', 'g')).toBe(1);
   });

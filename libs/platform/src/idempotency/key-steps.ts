@@ -15,14 +15,16 @@ export interface Completion {
   readonly isRefusal: boolean;
 }
 
+export type Failed = (error: unknown) => void;
+
 /** What Redis does with a key (`idempotency:…`, a hash) and its lock (`idempotency:lock:…`, whose value is its owner). */
 export interface KeySteps {
   /** Takes lock and key, unless the key is finished or another request's, or somebody has the lock. */
   claim(key: string, owner: string, fingerprint: string): Promise<Claimed>;
-  /** Stores the answer, and gives the lock back if it is still ours. */
-  complete(key: string, owner: string, completion: Completion): Promise<unknown>;
-  /** Forgets a key that is not finished, and gives the lock back. */
-  forget(key: string, owner: string): Promise<unknown>;
+  /** Stores the answer, and gives the lock back if it is still ours. Resolves when that is on its way. */
+  complete(key: string, owner: string, completion: Completion, failed: Failed): Promise<unknown>;
+  /** Forgets a key that is not finished, and gives the lock back. Resolves when that is on its way. */
+  forget(key: string, owner: string, failed: Failed): Promise<unknown>;
   renew(key: string, owner: string): Promise<unknown>;
   release(key: string, owner: string): Promise<unknown>;
 }
@@ -50,7 +52,7 @@ const release = `if redis.call('GET', lock) == owner then redis.call('DEL', lock
 
 class LockSteps {
   private readonly renewLock: SharedScript<number>;
-  private readonly releaseLock: SharedScript<number>;
+  protected readonly releaseLock: SharedScript<number>;
 
   constructor(redis: RedisConnection, lockMs: number) {
     this.renewLock = new SharedScript(
@@ -111,12 +113,12 @@ end`,
     return this.claimBoth.run(cacheKey(key), lockKey(key), owner, fingerprint);
   }
 
-  complete(key: string, owner: string, { fingerprint, response, isRefusal }: Completion): Promise<unknown> {
-    return this.completeBoth.run(cacheKey(key), lockKey(key), owner, fingerprint, response, isRefusal ? 1 : 0);
+  complete(key: string, owner: string, { fingerprint, response, isRefusal }: Completion, failed: Failed): Promise<unknown> {
+    return this.completeBoth.tell([cacheKey(key), lockKey(key), owner, fingerprint, response, isRefusal ? 1 : 0], failed);
   }
 
-  forget(key: string, owner: string): Promise<unknown> {
-    return this.forgetBoth.run(cacheKey(key), lockKey(key), owner);
+  forget(key: string, owner: string, failed: Failed): Promise<unknown> {
+    return this.forgetBoth.tell([cacheKey(key), lockKey(key), owner], failed);
   }
 }
 
@@ -158,12 +160,12 @@ end`,
     return begun;
   }
 
-  complete(key: string, owner: string, { fingerprint, response, isRefusal }: Completion): Promise<unknown> {
-    const told = this.completeKey.run(cacheKey(key), fingerprint, response, isRefusal ? 1 : 0);
-    return Promise.all([told, this.release(key, owner)]);
+  complete(key: string, owner: string, { fingerprint, response, isRefusal }: Completion, failed: Failed): Promise<unknown> {
+    const told = this.completeKey.tell([cacheKey(key), fingerprint, response, isRefusal ? 1 : 0], failed);
+    return Promise.all([told, this.releaseLock.tell([lockKey(key), owner], failed)]);
   }
 
-  forget(key: string, owner: string): Promise<unknown> {
-    return Promise.all([this.forgetKey.run(cacheKey(key)), this.release(key, owner)]);
+  forget(key: string, owner: string, failed: Failed): Promise<unknown> {
+    return Promise.all([this.forgetKey.tell([cacheKey(key)], failed), this.releaseLock.tell([lockKey(key), owner], failed)]);
   }
 }

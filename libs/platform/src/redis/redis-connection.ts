@@ -10,13 +10,19 @@ const GOODBYE_MS = 1000;
 const SILENCE_MS = { others: 4000, jobs: 15_000 };
 
 /**
+ * Who goes out together. Scripts apart is for where they have come together already (shared-script.ts): the client has one
+ * shared write out at a time, for which they need not wait. In a cluster they come one by one.
+ */
+export type SharedWrites = 'all' | 'all but scripts';
+
+/**
  * One URL is a server, several are the nodes of a cluster. Commands in flight when a connection breaks are not sent
  * again by the client (it would count twice what it cannot know failed), and nothing waits for Redis longer than the
  * caller can: unreachable is an answer within a second or two.
  */
 export function connectRedis(
   urls: string,
-  options: { name: string; forJobs?: boolean; commandTimeoutMs?: number; sharedWrites?: boolean },
+  options: { name: string; forJobs?: boolean; commandTimeoutMs?: number; sharedWrites?: SharedWrites },
 ): RedisConnection {
   const common: RedisOptions = {
     connectionName: `tribina-${options.name}`,
@@ -27,7 +33,8 @@ export function connectRedis(
     maxRetriesPerRequest: options.forJobs ? null : 1,
     connectTimeout: 2000,
     // What many requests ask in one turn of the event loop goes out as one write; for a request alone it changes nothing.
-    enableAutoPipelining: options.sharedWrites ?? false,
+    enableAutoPipelining: options.sharedWrites !== undefined,
+    autoPipeliningIgnoredCommands: options.sharedWrites === 'all but scripts' && !urls.includes(',') ? ['eval', 'evalsha'] : [],
     socketTimeout: options.forJobs ? SILENCE_MS.jobs : SILENCE_MS.others,
     ...(options.forJobs ? {} : { commandTimeout: options.commandTimeoutMs ?? 2000 }),
     retryStrategy: (attempt) => Math.min(50 * 2 ** Math.min(attempt, 6), 2000) * (0.5 + Math.random()),

@@ -7,12 +7,13 @@ const redirected = /^(MOVED|ASK) /;
 const MOST_REDIRECTIONS = 2;
 
 /**
- * A Lua script: one atomic change. Sent by its digest; a server that does not know it (restarted, failed over) is sent
- * the text once.
+ * A Lua script: one atomic change. Sent in full at first, then by its digest; a server that does not know it (restarted, failed
+ * over, another node) is sent the text again.
  */
 export class RedisScript {
   private readonly source: string;
   private readonly digest: string;
+  private wasSent = false;
 
   constructor(source: string) {
     this.source = source;
@@ -24,6 +25,10 @@ export class RedisScript {
   }
 
   async run<T = unknown>(redis: RedisConnection, keys: readonly string[], args: readonly (string | number)[]): Promise<T> {
+    if (!this.wasSent) {
+      this.wasSent = true;
+      return (await redis.eval(this.source, keys.length, ...keys, ...args)) as T;
+    }
     try {
       return (await redis.evalsha(this.digest, keys.length, ...keys, ...args)) as T;
     } catch (error) {

@@ -9,6 +9,8 @@ interface Asked<Reply> {
   readonly words: readonly (string | number)[];
   readonly resolve: (reply: Reply) => void;
   readonly reject: (error: unknown) => void;
+  /** Heard when it is on its way. */
+  readonly sent?: () => void;
 }
 
 /**
@@ -34,11 +36,17 @@ return replies`);
   }
 
   run(...words: readonly (string | number)[]): Promise<Reply> {
-    return new Promise((resolve, reject) => {
-      const asked = { words, resolve, reject };
-      if (this.redis.isCluster) void this.send([asked]);
-      else if (this.asked.push(asked) === 1) setImmediate(() => this.sendAll());
-    });
+    return new Promise((resolve, reject) => this.ask({ words, resolve, reject }));
+  }
+
+  /** For who does not wait for the reply: resolves when the step is on its way; `failed` hears it when that was in vain. */
+  tell(words: readonly (string | number)[], failed: (error: unknown) => void): Promise<void> {
+    return new Promise((sent) => this.ask({ words, resolve: () => undefined, reject: failed, sent }));
+  }
+
+  private ask(asked: Asked<Reply>): void {
+    if (this.redis.isCluster) void this.send([asked]);
+    else if (this.asked.push(asked) === 1) setImmediate(() => this.sendAll());
   }
 
   private sendAll(): void {
@@ -56,7 +64,9 @@ return replies`);
           else args.push(words[at]!);
         }
       }
-      const replies = await this.script.run<Reply[]>(this.redis, keys, args);
+      const answered = this.script.run<Reply[]>(this.redis, keys, args);
+      for (const { sent } of batch) sent?.();
+      const replies = await answered;
       for (let at = 0; at < batch.length; at += 1) batch[at]!.resolve(replies[at]!);
     } catch (error) {
       for (const { reject } of batch) reject(error);
