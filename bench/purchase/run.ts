@@ -68,7 +68,7 @@ export async function runOnce(ground: Ground, scenario: Scenario, stadium: Stadi
 
 function openTeam(scenario: Scenario, place: Place, matches: readonly MatchToSell[], service?: RunningService): Promise<Buyers> {
   const address = { ...place, serviceUrl: service?.url, callers: scenario.callers };
-  return Buyers.open({ kind: scenario.kind, address, matches });
+  return Buyers.open({ kind: scenario.kind, address, matches, processes: scenario.processes });
 }
 
 /** Buyers over HTTP are a load, those in the process are the service. */

@@ -12,6 +12,8 @@ export interface Assignment {
   readonly address: ShopAddress;
   /** The first is for warming up. */
   readonly matches: readonly MatchToSell[];
+  /** Of buyers, in all. */
+  readonly processes: number;
 }
 
 export type ToWorker =
@@ -73,8 +75,8 @@ class Worker {
       }
     };
     await Promise.all(Array.from({ length: address.callers }, (_, caller) => visit(caller)));
-    // Half of its quota: a second process may warm up on the same match, and asking for what is gone warms nothing.
-    let left = matches[0]!.quota / 2;
+    // Not all of it, and a second process may warm up on the same match: asking for what is gone warms nothing.
+    let left = (0.9 * matches[0]!.quota) / this.#assignment.processes;
     const loop = new ClosedLoop(
       (caller) => this.#shop.buy(wishFor(matches[0]!), caller),
       () => (left -= 1) < 0 && loop.stop(),
