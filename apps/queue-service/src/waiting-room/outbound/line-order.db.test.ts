@@ -76,6 +76,35 @@ describe('a place', () => {
     expect(again.place.queue.total).toBe(2);
   });
 
+  test.each([
+    ['before anybody has a turn', 0],
+    ['while others have turns', 1],
+  ])('%s, those of a batch who were there before keep theirs, and the others follow without a gap', async (_when, turns) => {
+    const matchId = await fixture.match();
+    const users = fans(90);
+    const early = users.filter((_user, at) => at % 3 === 0);
+    if (turns > 0) await fixture.redis.hset(queueKeys.windows(matchId), 'somebody else', '{}');
+    // One to open the way, so that all the others come in one batch.
+    const before = await Promise.all(early.map((user) => fixture.lines.join(matchId, user)));
+    const pod = fixture.pod();
+    const [, ...outcomes] = await Promise.all(['opener', ...users].map((user) => pod.join(matchId, user)));
+    const scores = outcomes.map((outcome) => ('place' in outcome ? outcome.place.score : undefined));
+    expect(outcomes.map(({ kind }) => kind)).toEqual(users.map((_user, at) => (at % 3 === 0 ? 'kept' : 'created')));
+    expect(early.map((user) => scores[users.indexOf(user)])).toEqual(
+      before.map((outcome) => ('place' in outcome ? outcome.place.score : undefined)),
+    );
+    const positions = outcomes.flatMap((outcome) =>
+      outcome.kind === 'created' && outcome.place.state.kind === 'waiting' ? outcome.place.state.position : [],
+    );
+    expect(positions).toEqual(Array.from({ length: 60 }, (_, at) => 32 + at));
+    const line = await fixture.redis.zrange(queueKeys.line(matchId), '0', '-1', 'WITHSCORES');
+    const places = new Map(Array.from({ length: 91 }, (_, at) => [line[2 * at]!, [at + 1, line[2 * at + 1]] as const]));
+    for (const [at, user] of users.entries())
+      if (at % 3 > 0) expect(places.get(user)).toEqual([positions[at - Math.floor(at / 3) - 1], scores[at]]);
+    expect(await fixture.redis.hget(queueKeys.meta(matchId), 'joins')).toBe('91');
+    for (const user of users) expect(await fixture.redis.exists(queueKeys.session(user, matchId))).toBe(1);
+  });
+
   test('it is kept as the contract says: line, meta and session under their keys', async () => {
     const matchId = await fixture.match();
     const [me] = fans(1) as [string];

@@ -47,7 +47,7 @@ interface Settings {
 type Unknown = ['unknown'];
 /** A text is the score of a new place. */
 type JoinedReply = string | [outcome: 'restored' | 'kept', PlaceReply] | ['refused'];
-type JoinReply = Unknown | ['found', QueueReply, firstPosition: number, JoinedReply[]];
+type JoinReply = Unknown | ['found', QueueReply, firstPosition: number, string | JoinedReply[]];
 type FoundPlace = Unknown | ['found', QueueReply, PlaceReply];
 
 /** At most one event about positions a minute and match. */
@@ -240,19 +240,23 @@ export class RedisWaitingLines implements WaitingLines, LineMovement, ConnectedP
 
   private async joinTogether(matchId: string, joins: readonly WaitingJoin<JoinOutcome>[]): Promise<JoinOutcome[]> {
     const tokens = joins.map(({ userId }) => newQueueToken(matchId, userId));
-    const args = joins.flatMap(({ userId, receiptScore }, at) => [userId, tokens[at]!, receiptScore]);
+    const args: (string | number)[] = [joins.length];
+    for (const [at, { userId }] of joins.entries()) args.push(userId, tokens[at]!);
+    for (const [at, { receiptScore }] of joins.entries()) if (receiptScore !== '') args.push(at + 1, receiptScore);
     const reply = await this.runConfirmed<JoinReply>(this.scripts.joinLine, matchId, this.callOf(matchId, args));
     if (reply[0] === 'unknown') return joins.map(() => ({ kind: 'unknown' }));
     const queue = toQueue(reply[1]);
-    let position = reply[2] - 1;
-    const toOutcome = (joined: JoinedReply, at: number): JoinOutcome => {
-      if (typeof joined === 'string') {
-        const state = { kind: 'waiting', position: (position += 1) } as const;
-        return { kind: 'created', place: { state, queue, queueToken: tokens[at]!, score: joined } };
-      }
-      return joined[0] === 'refused' ? refusalOf(queue) : { kind: joined[0], place: toPlace(joined[1], queue) };
+    const [, , firstPosition, outcomes] = reply;
+    const created = (position: number, at: number, score: string): JoinOutcome => {
+      const state = { kind: 'waiting', position } as const;
+      return { kind: 'created', place: { state, queue, queueToken: tokens[at]!, score } };
     };
-    return reply[3].map(toOutcome);
+    if (typeof outcomes === 'string') return joins.map((_, at) => created(firstPosition + at, at, String(Number(outcomes) + at)));
+    let position = firstPosition - 1;
+    return outcomes.map((joined, at): JoinOutcome => {
+      if (typeof joined === 'string') return created((position += 1), at, joined);
+      return joined[0] === 'refused' ? refusalOf(queue) : { kind: joined[0], place: toPlace(joined[1], queue) };
+    });
   }
 
   private callOf(matchId: string, args: readonly (string | number)[]) {

@@ -6,21 +6,32 @@
 -- used up (left, granted, dropped) or belongs to a line that was closed. Safe to repeat. O(fans · log line).
 --
 -- KEYS  the 18 keys of the match, in the order of parts/match-keys.lua
--- ARGV  1 match_id  2 persistence_s  3 presence_ms  then three for each fan, none twice: user_id, token to use for a new
---       place, score of a genuine receipt or ''
+-- ARGV  1 match_id  2 persistence_s  3 presence_ms  4 how many fans  then two for each, none twice: user_id, token to use for a
+--       new place  then two for each genuine receipt: whose (the how manyth), score
 -- Returns { 'unknown' } or { 'found', queue, first_position, outcomes }, each outcome the score of a new place (their positions
 -- follow each other from first_position), or { 'kept', place }, { 'restored', place } or { 'refused' }: the queue is
--- scheduled or closed. Short, because a hundred of them are on their way to a pod at the busiest time.
+-- scheduled or closed. Where all are new only the first score: theirs follow each other, too. Short, because a hundred of
+-- them are on their way to a pod at the busiest time.
 local status = status_now()
 if not status then return { 'unknown' } end
 
-local DIGITS = { '0', '1', '2', '3', '4', '5', '6', '7', '8', '9' }
+local TWO_DIGITS = {
+  '00', '01', '02', '03', '04', '05', '06', '07', '08', '09',
+  '10', '11', '12', '13', '14', '15', '16', '17', '18', '19',
+  '20', '21', '22', '23', '24', '25', '26', '27', '28', '29',
+  '30', '31', '32', '33', '34', '35', '36', '37', '38', '39',
+  '40', '41', '42', '43', '44', '45', '46', '47', '48', '49',
+  '50', '51', '52', '53', '54', '55', '56', '57', '58', '59',
+  '60', '61', '62', '63', '64', '65', '66', '67', '68', '69',
+  '70', '71', '72', '73', '74', '75', '76', '77', '78', '79',
+  '80', '81', '82', '83', '84', '85', '86', '87', '88', '89',
+  '90', '91', '92', '93', '94', '95', '96', '97', '98', '99',
+}
 local RECEIPT_LIFE_US = 24 * 3600 * 1000000
-local count = (#ARGV - 3) / 3
-local users = {}
-for i = 1, count do users[i] = ARGV[1 + 3 * i] end
-local scores = redis.call('ZMSCORE', line, unpack(users))
-local open = redis.call('HMGET', windows, unpack(users))
+local count = tonumber(ARGV[4])
+local users, tokens, receipts = {}, {}, {}
+for i = 1, count do users[i], tokens[i] = ARGV[3 + 2 * i], ARGV[4 + 2 * i] end
+for at = 5 + 2 * count, #ARGV, 2 do receipts[tonumber(ARGV[at])] = ARGV[at + 1] end
 local draining = is_draining()
 local is_open = status ~= 'scheduled' and status ~= 'closed'
 
@@ -28,7 +39,7 @@ local last_score = tonumber(redis.call('HGET', meta, 'last_score')) or 0
 local outcomes, fresh, fresh_scores, restored, moved = {}, {}, {}, {}, {}
 
 local function is_honoured(user, receipt)
-  if receipt == '' or tonumber(receipt) + RECEIPT_LIFE_US < now_us then return false end
+  if not receipt or tonumber(receipt) + RECEIPT_LIFE_US < now_us then return false end
   if tonumber(receipt) <= (tonumber(redis.call('HGET', used, user)) or 0) then return false end
   return tonumber(receipt) > (tonumber(redis.call('HGET', meta, 'line_from')) or 0)
 end
@@ -47,25 +58,31 @@ local function restore(user, receipt)
   redis.call('ZADD', seen, digits(now_ms), user)
 end
 
-for i = 1, count do
-  local user, new_token, receipt = users[i], ARGV[2 + 3 * i], ARGV[3 + 3 * i]
+local function keep(i, kind, detail)
+  local session = renew_session(users[i], kind, detail, tokens[i])
+  outcomes[i] = { 'kept', describe_place(users[i], kind, detail, session) }
+end
+
+-- A fan who has a place, a turn, or a claim to one; all others are fresh.
+local function look_up(i, score, has_window)
+  local user, new_token, receipt = users[i], tokens[i], receipts[i]
   local kind, detail = 'none', false
-  if scores[i] then
-    kind, detail = 'waiting', scores[i]
-  elseif open[i] or draining then
+  if score then
+    kind, detail = 'waiting', score
+  elseif has_window or draining then
     kind, detail = find_place(user)
   end
   if kind == 'waiting' then
-    local moves_up = tonumber(receipt) and tonumber(receipt) < tonumber(detail) and is_honoured(user, receipt)
-    if moves_up then
+    if receipt and tonumber(receipt) < tonumber(detail) and is_honoured(user, receipt) then
       moved[#moved + 1] = digits(tonumber(detail))
       restore(user, receipt)
-      detail = receipt
+      local session = renew_session(user, kind, receipt, new_token)
+      outcomes[i] = { 'restored', describe_place(user, kind, receipt, session) }
+    else
+      keep(i, kind, detail)
     end
-    local session = renew_session(user, kind, detail, new_token)
-    outcomes[i] = { moves_up and 'restored' or 'kept', describe_place(user, kind, detail, session) }
   elseif kind == 'granted' then
-    outcomes[i] = { 'kept', describe_place(user, kind, detail, renew_session(user, kind, detail, new_token)) }
+    keep(i, kind, detail)
   elseif not is_open then
     outcomes[i] = { 'refused' }
   else
@@ -82,37 +99,59 @@ for i = 1, count do
   end
 end
 
+-- Before anybody has a turn whoever joins is nearly always new: that is found out by the set itself, below.
+local is_rush = is_open and not draining and next(receipts) == nil and redis.call('EXISTS', windows) == 0
+if is_rush then
+  for i = 1, count do fresh[i] = i end
+else
+  local scores = redis.call('ZMSCORE', line, unpack(users))
+  local open = redis.call('HMGET', windows, unpack(users))
+  for i = 1, count do look_up(i, scores[i], open[i]) end
+end
+
 local base = 0
 if #fresh > 0 then
   -- Nobody has a higher score, so these are the last places, in this order. Numbers become text in Lua at 0.5 µs each, which
   -- is as much as writing them into a set: in a large batch scores and positions are made of hundreds and two digits.
   base = redis.call('ZCARD', line)
-  local is_large, two, hundreds, hundreds_text = #fresh > 10, {}, -1, ''
+  local is_large, hundreds, hundreds_text = #fresh > 10, -1, ''
   local first = math.max(now_us, last_score + 1)
-  if is_large then
-    for tens = 0, 9 do
-      for ones = 0, 9 do two[#two + 1] = DIGITS[tens + 1] .. DIGITS[ones + 1] end
-    end
-    first = math.ceil(first / 100) * 100
-  end
+  if is_large then first = math.ceil(first / 100) * 100 end
   local first_text = digits(math.floor(first / 100))
-  local in_line, session_tail = {}, '","websocket_id":null}'
-  local key_tail, ends_at = ':{' .. match_id .. '}', digits(session_end(persistence_s))
+  local in_line = {}
   for k, i in ipairs(fresh) do
-    local user, position = users[i], base + k
-    local score = is_large and first_text .. two[k] or digits(first + k - 1)
+    in_line[2 * k - 1], in_line[2 * k] = is_large and first_text .. TWO_DIGITS[k] or digits(first + k - 1), users[i]
+  end
+  last_score = first + #fresh - 1
+  if redis.call('ZADD', line, 'NX', unpack(in_line)) < #fresh then
+    -- Some were there before.
+    local scores = redis.call('ZMSCORE', line, unpack(users))
+    local new, new_in_line = {}, {}
+    for k, i in ipairs(fresh) do
+      if tonumber(scores[i]) < first then
+        keep(i, 'waiting', scores[i])
+      else
+        new[#new + 1] = i
+        new_in_line[2 * #new - 1] = in_line[2 * k - 1]
+      end
+    end
+    fresh, in_line = new, new_in_line
+  end
+  local session_tail, key_tail, ends_at = '","websocket_id":null}', ':{' .. match_id .. '}', digits(session_end(persistence_s))
+  local call = redis.call
+  for k, i in ipairs(fresh) do
+    local position = base + k
     if is_large and position >= 100 then
       local ahead = math.floor(position / 100)
       if ahead ~= hundreds then hundreds, hundreds_text = ahead, digits(ahead) end
-      position = hundreds_text .. two[position % 100 + 1]
+      position = hundreds_text .. TWO_DIGITS[position % 100 + 1]
     end
-    fresh_scores[k], outcomes[i] = score, score
-    in_line[2 * k - 1], in_line[2 * k] = score, user
-    redis.call('SET', 'queue_session:' .. user .. key_tail,
-      '{"position":' .. position .. ',"queue_token":"' .. ARGV[2 + 3 * i] .. session_tail, 'PXAT', ends_at)
+    fresh_scores[k], outcomes[i] = in_line[2 * k - 1], in_line[2 * k - 1]
+    call('SET', 'queue_session:' .. users[i] .. key_tail,
+      '{"position":' .. position .. ',"queue_token":"' .. tokens[i] .. session_tail, 'PXAT', ends_at)
   end
-  last_score = first + #fresh - 1
-  redis.call('ZADD', line, unpack(in_line))
+end
+if #fresh > 0 then
   redis.call('HINCRBY', meta, 'joins', #fresh)
   -- Who begins in front of a mark of announce-positions.lua has not passed it.
   for _, mark in ipairs({ 10, 100, 1000 }) do
@@ -127,4 +166,4 @@ if #fresh + #restored > 0 then
   tell_moves('back', restored)
   count_line()
 end
-return { 'found', describe_queue(), base + 1, outcomes }
+return { 'found', describe_queue(), base + 1, #fresh == count and fresh_scores[1] or outcomes }
