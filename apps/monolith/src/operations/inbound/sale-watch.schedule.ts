@@ -12,6 +12,9 @@ import type { Told } from '../application/tell-what-is-left.ts';
 const MATCHES = 1000;
 /** A sale whose numbers do not move, with nobody waiting and no end in sight, is looked at so rarely. */
 const QUIET_MS = 3000;
+/** Faster than fans pay by any measurement of ours. A sale without a line of fans has no news for anybody before it can be over. */
+const MOST_SOLD_PER_SECOND = 5000;
+const LONGEST_MS = 10_000;
 /** The bound is said again though it did not change: the waiting room may have lost it, or heard another in between. */
 const SAY_AGAIN_MS = 10_000;
 
@@ -100,8 +103,10 @@ function watchedFrom(
   const isAlmostOver = status === 'open' && left.free === 0;
   const someoneWaits = told.usefulWindows !== undefined && status !== 'scheduled';
   const isQuiet = numbers === last?.numbers && !isAlmostOver && !someoneWaits;
+  const isFarFromOver = !someoneWaits && left.free + left.held >= MOST_SOLD_PER_SECOND;
+  const restMs = isFarFromOver ? Math.min(((left.free + left.held) / MOST_SOLD_PER_SECOND) * 1000, LONGEST_MS) : 0;
   return {
-    lookAt: isQuiet ? at.now + QUIET_MS : at.now,
+    lookAt: at.now + Math.max(restMs, isQuiet ? QUIET_MS : 0),
     sayAgainAt: !last || at.saysAgain ? at.now + SAY_AGAIN_MS : last.sayAgainAt,
     numbers,
     told,
