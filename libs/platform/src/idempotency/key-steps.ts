@@ -37,8 +37,10 @@ export function keySteps(redis: RedisConnection, lockMs: number): KeySteps {
 }
 
 /** Lines of Lua the functions below are made of; each may use key, lock, owner, fingerprint as its function names them. */
-const known = `local known = redis.call('HMGET', key, 'status', 'fingerprint', 'response')
-  if known[1] == 'completed' or (known[2] and known[2] ~= fingerprint) then return known end`;
+const known = `if redis.call('EXISTS', key) == 1 then
+    local known = redis.call('HMGET', key, 'status', 'fingerprint', 'response')
+    if known[1] == 'completed' or (known[2] and known[2] ~= fingerprint) then return known end
+  end`;
 const begin = `redis.call('HSET', key, 'status', 'processing', 'fingerprint', fingerprint)
   redis.call('EXPIRE', key, ${ANSWER_TTL_SECONDS})`;
 /** A hash that was lost meanwhile is made anew, and needs a time to live. */
