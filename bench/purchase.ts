@@ -36,7 +36,7 @@ interface Wish {
   readonly seconds: number;
   readonly rounds: number;
   readonly chosen: readonly Scenario[];
-  /** To sell, and one to warm up. */
+  /** To sell, and to warm up. */
   readonly matches: number;
   readonly limitMs: number;
   readonly gate: boolean;

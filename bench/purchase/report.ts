@@ -140,7 +140,7 @@ function howTo(): string {
   return [
     `Requests: the best two seats together in a random sector, each from a fan nobody has seen before; matches of 40,000 seats in 20`,
     `sectors; at 80 % sold the buyers go on to the next match. Closed loops. Before the clock runs, every sector of every match is bought`,
-    `from once and the processes warm up for half the length of a run, at least a second. Buyers, services, PostgreSQL and Redis share the`,
+    `from once and the processes warm up for the length of a run or nearly a match (three over HTTP). Buyers, services, PostgreSQL and Redis share the`,
     `machine; "load" is what the HTTP buyers cost. PostgreSQL is ours with stock durability (fsync on), only max_pred_locks_* raised.`,
     `pgbench: scale 20, \`-N -c 64 -j 2 -M prepared\`, at both ends of each round, the mean of both being the yardstick. The tables are`,
     `checked after every run.`,

@@ -11,6 +11,8 @@ export interface Scenario {
   readonly callers: number;
   /** So many matches are enough, where buying is slow; all there are otherwise. */
   readonly matches?: number;
+  /** So many matches are sold before the clock runs, if there is time: one, unless said otherwise. */
+  readonly warmUpMatches?: number;
 }
 
 const inProcess = { kind: 'use case', stadium: 'fresh', processes: 1 } as const;
@@ -30,6 +32,7 @@ export const scenarios: readonly Scenario[] = [
     does: 'POST …/reservations with identity, validation and idempotency key on 256 connections to one process',
     kind: 'holds over HTTP',
     callers: 256,
+    warmUpMatches: 3,
   },
   {
     ...inProcess,

@@ -10,8 +10,9 @@ import { openUseCaseShop } from './use-case-shop.ts';
 export interface Assignment {
   readonly kind: ShopKind;
   readonly address: ShopAddress;
-  /** The first is for warming up. */
   readonly matches: readonly MatchToSell[];
+  /** So many of the first are for warming up. */
+  readonly warmUpMatches: number;
   /** Of buyers, in all. */
   readonly processes: number;
 }
@@ -75,19 +76,28 @@ class Worker {
       }
     };
     await Promise.all(Array.from({ length: address.callers }, (_, caller) => visit(caller)));
-    // Not all of it, and a second process may warm up on the same match: asking for what is gone warms nothing.
-    let left = (0.9 * matches[0]!.quota) / this.#assignment.processes;
-    const loop = new ClosedLoop(
-      (caller) => this.#shop.buy(wishFor(matches[0]!), caller),
-      () => (left -= 1) < 0 && loop.stop(),
-    );
+    let [match, left] = [0, this.#warmUpOf(0)];
+    const onDone = (): void => {
+      left -= 1;
+      if (left > 0) return;
+      if (match + 1 === this.#assignment.warmUpMatches) return loop.stop();
+      match += 1;
+      left = this.#warmUpOf(match);
+    };
+    const loop = new ClosedLoop((caller) => this.#shop.buy(wishFor(matches[match]!), caller), onDone);
     const { done } = await loop.run(address.callers, seconds);
     tell({ say: 'warm', bought: bought + done });
   }
 
+  /** Not all of a match, and a second process may warm up on the same one: asking for what is gone warms nothing. */
+  #warmUpOf(match: number): number {
+    const { matches, processes } = this.#assignment;
+    return (0.9 * matches[match]!.quota) / processes;
+  }
+
   async buy(seconds: number): Promise<void> {
-    const { matches, address } = this.#assignment;
-    this.goOnWith(1);
+    const { matches, address, warmUpMatches } = this.#assignment;
+    this.goOnWith(warmUpMatches);
     let unreported = 0;
     const report = (): void => {
       unreported += 1;
