@@ -25,7 +25,7 @@ export class Buyers {
     const buyers = new Buyers(
       fork(SCRIPT, [], {
         serialization: 'advanced',
-        execArgv: ['--enable-source-maps', ...MONOLITH_FLAGS, ...(process.env.X_ARGV ?? '').split('+').filter(Boolean)],
+        execArgv: ['--enable-source-maps', ...MONOLITH_FLAGS],
         stdio: LOGS_TO_STDERR,
       }),
     );
