@@ -113,3 +113,18 @@ test('who shares a sector looks at rows of its own first, and at the others befo
   expect(names(map.propose(4, first, 1, second))).toEqual(['0-1', '0-2', '0-3', '0-4']);
   expect(names(map.propose(2, first, 1, second))).toEqual(['2-1', '2-2']);
 });
+
+test.each([4, 16, 20])(
+  'processes that share a terrace do not propose each other the same places, by %s at a time',
+  (quantity) => {
+    const places = Array.from({ length: 960 }, (_, rank) => ({ rowIndex: 0, number: null, rank }));
+    const proposed = [0, 1].flatMap((index) => {
+      const map = new SectorMap(places);
+      map.markFree(places.keys());
+      const random = seeded(index + 1);
+      const blocks = Array.from({ length: 240 / quantity }, () => map.propose(quantity, random, 12, { index, of: 2 }));
+      return blocks.flatMap((block) => block?.places ?? []);
+    });
+    expect([proposed.length, new Set(proposed).size]).toEqual([480, 480]);
+  },
+);

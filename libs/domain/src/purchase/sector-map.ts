@@ -41,7 +41,7 @@ interface RankedBlocks {
   gone: number;
 }
 
-/** Standing places have no rows, so they are shared by the dozen or so. */
+/** Standing places have no rows, so they are shared by the dozen or so; by the block, where that is more. */
 const STANDING_ZONE = 16;
 
 export class SectorMap {
@@ -113,7 +113,7 @@ export class SectorMap {
       at += 1;
       if (!this.isFree(start, quantity)) continue;
       alive.push(start);
-      if (share && this.zoneOf(start) % share.of !== share.index) continue;
+      if (share && !this.liesIn(share, start, quantity)) continue;
       const stranded = this.strandedBeside(start, quantity);
       if (stranded === 0) good = start;
       else if (!second || stranded < second.stranded) second = { start, stranded };
@@ -124,9 +124,15 @@ export class SectorMap {
     return good ?? (share ? undefined : second?.start);
   }
 
-  private zoneOf(index: number): number {
+  /** All of it, or half of it would be proposed by the neighbour at the same time. */
+  private liesIn({ index, of }: Share, start: number, quantity: number): boolean {
+    const zone = this.zoneOf(start, quantity);
+    return zone % of === index && this.zoneOf(start + quantity - 1, quantity) === zone;
+  }
+
+  private zoneOf(index: number, quantity: number): number {
     const place = this.places[index];
-    return place?.number === null ? Math.floor(index / STANDING_ZONE) : (place?.rowIndex ?? 0);
+    return place?.number === null ? Math.floor(index / Math.max(STANDING_ZONE, quantity)) : (place?.rowIndex ?? 0);
   }
 
   private isFree(start: number, quantity: number): boolean {
