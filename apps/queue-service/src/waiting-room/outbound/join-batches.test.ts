@@ -18,18 +18,31 @@ const settled = () => new Promise(setImmediate);
 
 test('a lone join leaves at once; those who come meanwhile go together, at most 100, in the order of arrival', async () => {
   const { batches, sent } = stage();
-  const answers = users(0, 350).map((user) => batches.add(user, ''));
-  // The first alone, and two full ones behind it.
+  const answers = users(0, 250).map((user) => batches.add(user, ''));
+  // The first alone, and a full one behind it; the rest might still become one.
   expect(sent.map((batch) => batch.users)).toEqual([users(0, 1), users(1, 101), users(101, 201)]);
   sent[0]!.answer();
   await settled();
-  expect(sent[3]!.users).toEqual(users(201, 301));
+  expect(sent).toHaveLength(3);
   for (const batch of sent.slice(1)) batch.answer();
   await settled();
-  expect(sent[4]!.users).toEqual(users(301, 350));
-  sent[4]!.answer();
-  expect(await Promise.all(answers)).toEqual(users(0, 350).map((user) => `place of ${user}`));
+  expect(sent[3]!.users).toEqual(users(201, 250));
+  sent[3]!.answer();
+  expect(await Promise.all(answers)).toEqual(users(0, 250).map((user) => `place of ${user}`));
   expect(batches.isIdle).toBe(true);
+});
+
+test('no more than ten batches are on their way', async () => {
+  const { batches, sent } = stage();
+  const answers = users(0, 1201).map((user) => batches.add(user, ''));
+  expect(sent).toHaveLength(10);
+  for (let at = 0; at < 13; at += 1) {
+    sent[at]!.answer();
+    await settled();
+    expect(sent.length).toBe(Math.min(11 + at, 13));
+  }
+  expect(sent.flatMap((batch) => batch.users)).toEqual(users(0, 1201));
+  await Promise.all(answers);
 });
 
 test('a fan who asks twice at once is in two batches', async () => {

@@ -29,14 +29,14 @@ local TWO_DIGITS = {
 }
 local RECEIPT_LIFE_US = 24 * 3600 * 1000000
 local count = tonumber(ARGV[4])
-local users, tokens, receipts = {}, {}, {}
-for i = 1, count do users[i], tokens[i] = ARGV[3 + 2 * i], ARGV[4 + 2 * i] end
+local users, receipts = {}, {}
+for i = 1, count do users[i] = ARGV[3 + 2 * i] end
 for at = 5 + 2 * count, #ARGV, 2 do receipts[tonumber(ARGV[at])] = ARGV[at + 1] end
 local draining = is_draining()
 local is_open = status ~= 'scheduled' and status ~= 'closed'
 
 local last_score = tonumber(redis.call('HGET', meta, 'last_score')) or 0
-local outcomes, fresh, fresh_scores, restored, moved = {}, {}, {}, {}, {}
+local outcomes, fresh, in_line, restored, moved = {}, {}, {}, {}, {}
 
 local function is_honoured(user, receipt)
   if not receipt or tonumber(receipt) + RECEIPT_LIFE_US < now_us then return false end
@@ -59,13 +59,13 @@ local function restore(user, receipt)
 end
 
 local function keep(i, kind, detail)
-  local session = renew_session(users[i], kind, detail, tokens[i])
+  local session = renew_session(users[i], kind, detail, ARGV[4 + 2 * i])
   outcomes[i] = { 'kept', describe_place(users[i], kind, detail, session) }
 end
 
 -- A fan who has a place, a turn, or a claim to one; all others are fresh.
 local function look_up(i, score, has_window)
-  local user, new_token, receipt = users[i], tokens[i], receipts[i]
+  local user, new_token, receipt = users[i], ARGV[4 + 2 * i], receipts[i]
   local kind, detail = 'none', false
   if score then
     kind, detail = 'waiting', score
@@ -118,9 +118,8 @@ if #fresh > 0 then
   local first = math.max(now_us, last_score + 1)
   if is_large then first = math.ceil(first / 100) * 100 end
   local first_text = digits(math.floor(first / 100))
-  local in_line = {}
-  for k, i in ipairs(fresh) do
-    in_line[2 * k - 1], in_line[2 * k] = is_large and first_text .. TWO_DIGITS[k] or digits(first + k - 1), users[i]
+  for k = 1, #fresh do
+    in_line[2 * k - 1], in_line[2 * k] = is_large and first_text .. TWO_DIGITS[k] or digits(first + k - 1), users[fresh[k]]
   end
   last_score = first + #fresh - 1
   if redis.call('ZADD', line, 'NX', unpack(in_line)) < #fresh then
@@ -138,17 +137,18 @@ if #fresh > 0 then
     fresh, in_line = new, new_in_line
   end
   local session_tail, key_tail, ends_at = '","websocket_id":null}', ':{' .. match_id .. '}', digits(session_end(persistence_s))
-  local call = redis.call
-  for k, i in ipairs(fresh) do
-    local position = base + k
+  local call, are_all_new = redis.call, #fresh == count
+  for k = 1, #fresh do
+    local i, position = fresh[k], base + k
     if is_large and position >= 100 then
-      local ahead = math.floor(position / 100)
+      local last_two = position % 100
+      local ahead = (position - last_two) / 100
       if ahead ~= hundreds then hundreds, hundreds_text = ahead, digits(ahead) end
-      position = hundreds_text .. TWO_DIGITS[position % 100 + 1]
+      position = hundreds_text .. TWO_DIGITS[last_two + 1]
     end
-    fresh_scores[k], outcomes[i] = in_line[2 * k - 1], in_line[2 * k - 1]
+    if not are_all_new then outcomes[i] = in_line[2 * k - 1] end
     call('SET', 'queue_session:' .. users[i] .. key_tail,
-      '{"position":' .. position .. ',"queue_token":"' .. tokens[i] .. session_tail, 'PXAT', ends_at)
+      '{"position":' .. position .. ',"queue_token":"' .. ARGV[4 + 2 * i] .. session_tail, 'PXAT', ends_at)
   end
 end
 if #fresh > 0 then
@@ -156,7 +156,7 @@ if #fresh > 0 then
   -- Who begins in front of a mark of announce-positions.lua has not passed it.
   for _, mark in ipairs({ 10, 100, 1000 }) do
     if base < mark then
-      redis.call('HSET', meta, 'mark_' .. mark, fresh_scores[math.min(mark - base, #fresh)])
+      redis.call('HSET', meta, 'mark_' .. mark, in_line[2 * math.min(mark - base, #fresh) - 1])
     end
   end
 end
@@ -166,4 +166,4 @@ if #fresh + #restored > 0 then
   tell_moves('back', restored)
   count_line()
 end
-return { 'found', describe_queue(), base + 1, #fresh == count and fresh_scores[1] or outcomes }
+return { 'found', describe_queue(), base + 1, #fresh == count and in_line[1] or outcomes }
