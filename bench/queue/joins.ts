@@ -39,10 +39,13 @@ export async function inEmptyRedis<T>(redisUrl: string, measure: () => Promise<T
   return measure();
 }
 
-/** So many fans join one line through the core, a thousand of them waiting for their answers at any time. */
+/** A sale is on: a hundred fans have their turns. So many more join the line through the core, a thousand of them waiting for their answers at any time. */
 export async function joinsThroughCore({ lines }: Core, joins: number): Promise<number> {
   const matchId = randomUUID();
-  await lines.change(matchId, { status: 'active', maxOpenWindows: 0 });
+  await lines.change(matchId, { status: 'active', processingRate: 6000, maxOpenWindows: 100 });
+  await Promise.all(Array.from({ length: 100 }, () => lines.join(matchId, randomUUID())));
+  const { granted } = await lines.admit(matchId, 100);
+  if (granted !== 100) throw new Error(`${granted} of 100 turns were granted`);
   const users = Array.from({ length: joins }, () => randomUUID());
   const from = performance.now();
   const caller = async () => {

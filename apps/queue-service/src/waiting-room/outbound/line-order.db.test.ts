@@ -105,6 +105,35 @@ describe('a place', () => {
     for (const user of users) expect(await fixture.redis.exists(queueKeys.session(user, matchId))).toBe(1);
   });
 
+  test('in one batch everybody is found where they are: in a turn, after a turn, in line, or new', async () => {
+    const short = fixture.pod({ purchaseWindowMs: 400 });
+    const matchId = await fixture.match({ processingRate: 6000, maxOpenWindows: 100 });
+    const ended = fans(5);
+    for (const user of ended) await short.join(matchId, user);
+    await short.admit(matchId, 5);
+    const open = fans(5);
+    for (const user of open) await fixture.lines.join(matchId, user);
+    await fixture.lines.admit(matchId, 5);
+    const early = fans(5);
+    for (const user of early) await fixture.lines.join(matchId, user);
+    await pause(450);
+    const late = fans(10);
+    const users = [...late.slice(0, 5), ...ended, ...open, ...early, ...late.slice(5)];
+    // One to open the way, so that all the others come in one batch.
+    const [, ...outcomes] = await Promise.all(['opener', ...users].map((user) => short.join(matchId, user)));
+    const told = new Map(
+      outcomes.map((outcome, at) => [users[at]!, 'place' in outcome ? [outcome.kind, outcome.place.state] : []]),
+    );
+    for (const user of open) expect(told.get(user)).toMatchObject(['kept', { kind: 'granted' }]);
+    for (const [at, user] of early.entries()) expect(told.get(user)).toEqual(['kept', { kind: 'waiting', position: at + 1 }]);
+    // Behind the five and the opener, in the order they came, whether they are new or their turn was over.
+    const newcomers = users.filter((user) => !open.includes(user) && !early.includes(user));
+    expect(newcomers.map((user) => told.get(user))).toEqual(
+      newcomers.map((_user, at) => ['created', { kind: 'waiting', position: 7 + at }]),
+    );
+    expect(await fixture.redis.zrange(queueKeys.line(matchId), '0', '-1')).toEqual([...early, 'opener', ...newcomers]);
+  });
+
   test('it is kept as the contract says: line, meta and session under their keys', async () => {
     const matchId = await fixture.match();
     const [me] = fans(1) as [string];

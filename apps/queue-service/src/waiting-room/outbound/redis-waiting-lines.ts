@@ -240,8 +240,7 @@ export class RedisWaitingLines implements WaitingLines, LineMovement, ConnectedP
 
   private async joinTogether(matchId: string, joins: readonly WaitingJoin<JoinOutcome>[]): Promise<JoinOutcome[]> {
     const tokens = joins.map(({ userId }) => newQueueToken(matchId, userId));
-    const args: (string | number)[] = [joins.length];
-    for (const [at, { userId }] of joins.entries()) args.push(userId, tokens[at]!);
+    const args: (string | number)[] = [joins.length, inOneText(joins.map(({ userId }) => userId)), inOneText(tokens)];
     for (const [at, { receiptScore }] of joins.entries()) if (receiptScore !== '') args.push(at + 1, receiptScore);
     const reply = await this.runConfirmed<JoinReply>(this.scripts.joinLine, matchId, this.callOf(matchId, args));
     if (reply[0] === 'unknown') return joins.map(() => ({ kind: 'unknown' }));
@@ -275,6 +274,11 @@ export class RedisWaitingLines implements WaitingLines, LineMovement, ConnectedP
       ? this.confirmation.run<T>(this.redis, script, { ...call, matchId })
       : script.run<T>(this.redis, call.keys, call.args);
   }
+}
+
+/** As a script takes it apart again. */
+function inOneText(texts: readonly string[]): string {
+  return `${texts.join('\0')}\0`;
 }
 
 function refusalOf({ status, closedReason, opensAt }: QueueState): JoinOutcome {
