@@ -92,7 +92,7 @@ async function rounds<T>(count: number, once: () => Promise<T>): Promise<T[]> {
 
 async function joins({ core, redisUrl, joins: count, rounds: times }: Ground): Promise<Figure[]> {
   // redis-benchmark is compiled; ours becomes so over its first joins.
-  await inEmptyRedis(redisUrl, () => joinsThroughCore(core, count / 2));
+  await inEmptyRedis(redisUrl, () => joinsThroughCore(core, count));
   const runs = await rounds(times, async () => {
     // Each begins with an empty Redis: the sessions of an earlier round live for half an hour.
     const [before, ours, after] = [
