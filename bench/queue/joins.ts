@@ -46,10 +46,13 @@ export async function joinsThroughCore({ lines }: Core, joins: number): Promise<
   await Promise.all(Array.from({ length: 100 }, () => lines.join(matchId, randomUUID())));
   const { granted } = await lines.admit(matchId, 100);
   if (granted !== 100) throw new Error(`${granted} of 100 turns were granted`);
-  const users = Array.from({ length: joins }, () => randomUUID());
+  let left = joins;
   const from = performance.now();
   const caller = async () => {
-    for (let user = users.pop(); user !== undefined; user = users.pop()) await lines.join(matchId, user);
+    while (left > 0) {
+      left -= 1;
+      await lines.join(matchId, randomUUID());
+    }
   };
   await Promise.all(Array.from({ length: 1000 }, caller));
   return joins / ((performance.now() - from) / 1000);
