@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { ClosedLoop } from '../instruments/closed-loop.ts';
 import { compiled } from '../instruments/compiled.ts';
@@ -19,8 +20,9 @@ export interface Core {
 const YARDSTICK = 'bench:zadd';
 const SETTINGS = { purchaseWindowMs: 1_200_000, persistenceSeconds: 1800, presenceMs: 3_600_000 };
 
-/** What stands behind the HTTP routes: the same objects as in the service. */
+/** What stands behind the HTTP routes: the same objects as in the service, which also begins with the first line. */
 export async function openCore(redisUrl: string, settings: { presenceMs?: number } = {}): Promise<Core> {
+  await compiled<typeof import('../../libs/platform/src/short-lived-objects.ts')>('libs/platform/src/short-lived-objects');
   const { RedisWaitingLines } = await compiled<
     typeof import('../../apps/queue-service/src/waiting-room/outbound/redis-waiting-lines.ts')
   >('apps/queue-service/src/waiting-room/outbound/redis-waiting-lines');
@@ -32,11 +34,20 @@ export async function openCore(redisUrl: string, settings: { presenceMs?: number
   return { lines: new RedisWaitingLines(redis, { ...SETTINGS, ...settings }), close: () => closeRedis(redis) };
 }
 
+/** Its log is empty, too: Redis would rewrite it in the midst of every other measurement, which then is a tenth slower. */
 export async function inEmptyRedis<T>(redisUrl: string, measure: () => Promise<T>): Promise<T> {
   const redis = new Redis(redisUrl);
   await redis.flushall();
+  await whenLogIsAtRest(redis);
+  await redis.bgrewriteaof();
+  await whenLogIsAtRest(redis);
   await redis.quit();
   return measure();
+}
+
+async function whenLogIsAtRest(redis: Redis): Promise<void> {
+  const atRest = /aof_rewrite_in_progress:0\r\naof_rewrite_scheduled:0/;
+  while (!atRest.test(await redis.info('persistence'))) await sleep(10);
 }
 
 /** A sale is on: a hundred fans have their turns. So many more join the line through the core, a thousand of them waiting for their answers at any time. */
