@@ -23,7 +23,9 @@ const ticketDelivery = z.object({
   match_name: z.string(),
   kickoff_at: z.iso.datetime(),
   venue: z.string(),
-  tickets: z.array(seat.extend({ ticket_id: z.guid(), holder_name: z.string(), code: z.string() })),
+  tickets: z.array(
+    seat.extend({ ticket_id: z.guid(), holder_name: z.string(), code: z.string(), gate: z.string().nullable().optional() }),
+  ),
   locale,
 });
 

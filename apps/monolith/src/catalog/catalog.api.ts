@@ -34,7 +34,7 @@ export interface CatalogSector {
 /** What other contexts may ask the catalogue, and what operations may change in it. Reads without `tx` see the latest commit. */
 export abstract class CatalogApi {
   abstract match(matchId: string, tx?: Transaction): Promise<CatalogMatch | undefined>;
-  abstract sectors(matchId: string): Promise<readonly CatalogSector[]>;
+  abstract sectors(matchId: string, tx?: Transaction): Promise<readonly CatalogSector[]>;
   abstract sector(sectorId: string): Promise<CatalogSector | undefined>;
   abstract list(filter: { status?: SaleStatus; after?: string; limit: number }): Promise<readonly CatalogMatch[]>;
   /** Those whose sale is not closed, the last to be played first. */

@@ -72,6 +72,16 @@ describe('a payment that succeeds', () => {
     ]);
   });
 
+  test('tells each fan the gate of their sector, where one is named', async () => {
+    const sectors = [{ ...seated('North'), gate: 'N' }, seated('South'), { ...seated('West'), gate: 'W' }];
+    const stadium = await putOnSale(office.monolith, { sectors });
+    const orders = [0, 1, 2].map(async (sector) => office.ordered(await office.held(stadium, { sector, quantity: 1 })));
+    const ordered = await Promise.all(orders);
+    await Promise.all(ordered.map((one) => office.settle(office.news(one))));
+    const gates = ordered.map(async ({ orderId }) => (await office.outbox(orderId))[1]?.body.payload.tickets[0].gate);
+    expect(await Promise.all(gates)).toEqual(['N', null, 'W']);
+  });
+
   test('five times by one event, and by five events at once, completes it once', async () => {
     const [byOne, byFive] = [await order(), await order()];
     const eventId = `evt_${randomUUID()}`;

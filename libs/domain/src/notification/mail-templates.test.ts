@@ -115,6 +115,15 @@ test('the ticket mail names seat, holder and short id, says where the tickets ar
   expect(text).not.toContain('secret');
 });
 
+test.each([
+  ['en', 'G4', '- gate G4, Zapad A, row 12, seat 15: Ana Horvat'],
+  ['hr', 'G4', '- ulaz G4, Zapad A, red 12, mjesto 15: Ana Horvat'],
+  ['en', null, '- Zapad A, row 12'],
+] as const)('in %s, the ticket mail says which gate leads to the seat: %s', (locale, gate, place) => {
+  const data = { ...match, locale, tickets: [{ ...seat, ...ticket, gate }] };
+  expect(writeMail({ template: 'ticket_delivery', payload: data }, links).text).toContain(place);
+});
+
 test('a short id is the random end of the ticket id, not its time', () => {
   expect(shortTicketId('0190f3a2-7c11-7d32-9f00-5b2e9c4d7e81')).toBe('9C4D7E81');
 });

@@ -18,7 +18,12 @@ export interface OrderConfirmation extends MatchFacts {
 
 export interface TicketDelivery extends MatchFacts {
   readonly order_id: string;
-  readonly tickets: readonly (MailSeat & { readonly ticket_id: string; readonly holder_name: string })[];
+  readonly tickets: readonly (MailSeat & {
+    readonly ticket_id: string;
+    readonly holder_name: string;
+    /** Absent in jobs of earlier versions, null where it is not told. */
+    readonly gate?: string | null | undefined;
+  })[];
 }
 
 export interface QuotaInvitation extends MatchFacts {
@@ -259,7 +264,8 @@ function ticketsLink({ ticketsUrl }: MailLinks, locale: MailLocale, before: stri
 }
 
 function ticketLine(ticket: TicketDelivery['tickets'][number], locale: MailLocale): string {
-  const place = seatText(ticket, locale);
+  const seat = seatText(ticket, locale);
+  const place = !ticket.gate ? seat : locale === 'hr' ? say`ulaz ${ticket.gate}, ${seat}` : say`gate ${ticket.gate}, ${seat}`;
   const id = shortTicketId(ticket.ticket_id);
   return locale === 'hr'
     ? say`${place}: ${ticket.holder_name} (ulaznica ${id})`

@@ -23,8 +23,8 @@ export class PostgresCatalog extends CatalogApi {
     return row && asMatch(row);
   }
 
-  async sectors(matchId: string): Promise<readonly CatalogSector[]> {
-    return this.dataSource.manager.find(sectorTable, { where: { matchId }, order: { position: 'ASC' } });
+  async sectors(matchId: string, tx?: Transaction): Promise<readonly CatalogSector[]> {
+    return this.manager(tx).find(sectorTable, { where: { matchId }, order: { position: 'ASC' } });
   }
 
   async sector(sectorId: string): Promise<CatalogSector | undefined> {

@@ -33,6 +33,8 @@ export abstract class MatchesForSale {
   abstract match(matchId: string, tx?: Transaction): Promise<MatchForSale | undefined>;
   abstract sector(sectorId: string): Promise<SectorForSale | undefined>;
   abstract sectors(matchId: string): Promise<readonly SectorForSale[]>;
+  /** By the sectors' names; the gate of some is not told. */
+  abstract gates(matchId: string, tx: Transaction): Promise<ReadonlyMap<string, string | null>>;
 }
 
 export interface ReservedSeat {

@@ -6,6 +6,7 @@ import { MatchesForSale, type MatchForSale, type SectorForSale } from '../applic
 export class CatalogMatches extends MatchesForSale {
   private readonly known = new Map<string, Promise<SectorForSale | undefined>>();
   private readonly knownOfMatch = new Map<string, Promise<readonly SectorForSale[]>>();
+  private readonly knownGates = new Map<string, ReadonlyMap<string, string | null>>();
 
   constructor(private readonly catalog: CatalogApi) {
     super();
@@ -39,6 +40,16 @@ export class CatalogMatches extends MatchesForSale {
       },
       (found) => found.length > 0,
     );
+  }
+
+  /** A transaction waits for nobody who asks the same: that one may wait for its connection. */
+  async gates(matchId: string, tx: Transaction): Promise<ReadonlyMap<string, string | null>> {
+    const known = this.knownGates.get(matchId);
+    if (known) return known;
+    const sectors = await this.catalog.sectors(matchId, tx);
+    const gates = new Map(sectors.map(({ name, gate }) => [name, gate]));
+    if (gates.size > 0) this.knownGates.set(matchId, gates);
+    return gates;
   }
 }
 

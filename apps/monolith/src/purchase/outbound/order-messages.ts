@@ -54,8 +54,12 @@ export function orderConfirmation(told: ToldOrder, reservation: Reservation): Ou
   });
 }
 
-/** One mail with all tickets, and one push to the fan's devices that they are there. */
-export function ticketDelivery(told: ToldOrder, tickets: readonly IssuedTicket[]): OutboxMessage[] {
+/** One mail with all tickets, and one push to the fan's devices that they are there. Gates by the sectors' names. */
+export function ticketDelivery(
+  told: ToldOrder,
+  tickets: readonly IssuedTicket[],
+  gates: ReadonlyMap<string, string | null>,
+): OutboxMessage[] {
   const { order, match, contact } = told;
   const mail = email(told, 'ticket.generated', {
     template: 'ticket_delivery',
@@ -71,6 +75,7 @@ export function ticketDelivery(told: ToldOrder, tickets: readonly IssuedTicket[]
         sector: ticket.sector,
         row: ticket.row,
         seat: ticket.number === null ? null : String(ticket.number),
+        gate: gates.get(ticket.sector) ?? null,
       })),
       locale: contact.locale,
     },

@@ -29,11 +29,15 @@ export class OrderMessenger {
       tx,
       completed.map(({ order }) => order),
     );
+    const gates = new Map<string, ReadonlyMap<string, string | null>>();
+    for (const matchId of new Set(completed.map(({ order }) => order.matchId)))
+      gates.set(matchId, await this.matches.gates(matchId, tx));
     const messages = completed.flatMap(({ order, reservation }, index) => {
       const one = told[index];
       if (!one) return [];
+      const delivery = ticketDelivery(one, tickets.get(order.id) ?? [], gates.get(order.matchId) ?? new Map());
       const turnIsUsed = reservation.sessionToken ? [this.turnIsUsed(order, reservation.sessionToken)] : [];
-      return [orderConfirmation(one, reservation), ...ticketDelivery(one, tickets.get(order.id) ?? []), ...turnIsUsed];
+      return [orderConfirmation(one, reservation), ...delivery, ...turnIsUsed];
     });
     await this.outbox.append(tx, messages);
   }

@@ -35,6 +35,10 @@ export class MemoryMatches extends MatchesForSale {
   sectors(matchId: string): Promise<readonly SectorForSale[]> {
     return Promise.resolve(this.all.filter((sector) => sector.matchId === matchId));
   }
+
+  async gates(matchId: string): Promise<ReadonlyMap<string, string | null>> {
+    return new Map((await this.sectors(matchId)).map(({ name, gate }) => [name, gate]));
+  }
 }
 
 function asMatch({ id, saleStatus, queueRequired, maxTicketsPerFan }: MatchRow): MatchForSale {

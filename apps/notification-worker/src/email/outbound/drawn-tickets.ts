@@ -6,13 +6,14 @@ import { TicketPrints, type Attachment, type PrintableTickets } from '../applica
 /** Each ticket as a page to print and as a code to show, under the short id that stands in the mail. */
 export class DrawnTickets extends TicketPrints {
   of({ match_name, kickoff_at, venue, tickets }: PrintableTickets): readonly Attachment[] {
-    return tickets.flatMap(({ ticket_id, holder_name, sector, row, seat, code }) => {
+    return tickets.flatMap(({ ticket_id, holder_name, sector, row, seat, gate, code }) => {
       const name = `ticket-${shortTicketId(ticket_id)}`;
       const pdf = ticketPdf({
         id: ticket_id,
         matchName: match_name,
         kickoffAt: kickoff_at,
         venue,
+        gate: gate ?? null,
         sector,
         row,
         seat,
