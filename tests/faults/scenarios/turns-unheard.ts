@@ -24,7 +24,10 @@ const PUSH_OF: Readonly<Record<string, string>> = {
   'queue.front_reached': 'queue_front',
 };
 
-/** F06: while turns are granted, replicas do not hear of them, and then none of them lives. No turn and no push is lost or doubled. */
+/**
+ * F06: while turns are granted, replicas do not hear of them, and then none of them lives. No turn and no push is lost or doubled.
+ * The control hears what is published where they do, and nothing else.
+ */
 export function turnsUnheard({ fans: count, cuts, downMs }: Sizes): Scenario {
   return {
     id: 'F06',
@@ -39,6 +42,9 @@ export function turnsUnheard({ fans: count, cuts, downMs }: Sizes): Scenario {
       const settings = { QUEUE_INTERNAL_URL: queue.url };
       const start = () => scene.start(settings, { redisUrl: network.url });
       const replicas = [await start(), await start()];
+      const control = new Hearsay(network.url);
+      scene.atTheEnd(async () => control.end());
+      await control.begin();
       const match = await scene.onSale(50, 1, { queue_required: true, processing_rate: 600, max_open_windows: count });
       const fans = Array.from({ length: count }, () => randomUUID());
       for (const fan of fans) await bringPhone(scene, fan);
@@ -66,15 +72,45 @@ export function turnsUnheard({ fans: count, cuts, downMs }: Sizes): Scenario {
       }
       claim(refused === 0, `${refused} holds with a turn nobody had heard of were refused`);
       for (const replica of replicas) await replica.kill();
+      control.end();
       await sleep(downMs);
       const startedAt = Date.now();
+      await control.begin();
       await Promise.all([start(), start()]);
       const overAt = await untilAllIsKnown({ scene, redis, match, events, claim }, awake.length);
       isOver = true;
       await polling;
-      return { fans: count, awake: awake.length, over_after_ms: overAt - startedAt };
+      const granted = (await events()).filter(({ event }) => event === 'queue.turn_granted');
+      const lost = granted.filter(({ session_token = '' }) => !control.heard.has(session_token)).length;
+      claim(lost > 0, 'who only listens has heard of every turn, too: this proves nothing');
+      return { fans: count, awake: awake.length, over_after_ms: overAt - startedAt, turns_the_control_never_heard_of: lost };
     },
   };
+}
+
+/** Somebody who knows of turns what is published while they listen. */
+class Hearsay {
+  readonly heard = new Set<string>();
+  private readonly url: string;
+  private connection: Redis | undefined;
+
+  constructor(url: string) {
+    this.url = url;
+  }
+
+  async begin(): Promise<void> {
+    this.connection = new Redis(this.url, { maxRetriesPerRequest: null });
+    this.connection.on('error', () => undefined);
+    this.connection.on('message', (_channel: string, text: string) => {
+      const { session_token } = JSON.parse(text) as Told;
+      if (session_token) this.heard.add(session_token);
+    });
+    await this.connection.subscribe('queue_events');
+  }
+
+  end(): void {
+    this.connection?.disconnect();
+  }
 }
 
 interface Sale {
