@@ -1,7 +1,8 @@
 -- Who is here. `seen` has the last sign of life of everybody in line: a poll, or a connection, which a pod renews for all its
--- fans. Who has only joined is not in it: the score says when that was, and a join costs a quarter less. `gone` says since when a fan is away whose last connection was closed. Who is away when the turn comes keeps
--- the place and stands in `away`; who came back from there stands in `back` until granted. All with a score below
--- `passed_score` in meta, so admission goes on behind them without reading them again.
+-- fans. Who has only joined is not in it: the score says when that was, and a join costs a quarter less. `gone` says since when
+-- a fan is away whose last connection was closed. Who is away when the turn comes keeps the place and stands in `away`; who came
+-- back from there stands in `back` until granted. All with a score below `passed_score` in meta, so admission goes on behind
+-- them without reading them again.
 
 -- A time without any pod must not count as everybody's absence: its end (drop-absent.lua) is everybody's sign of life.
 local function blind_until_ms() return tonumber(redis.call('HGET', meta, 'blind_until') or 0) end
