@@ -32,14 +32,18 @@ interface Mail {
 let system: StartedSystem;
 let launched: LaunchedBrowser;
 const matches: { withQueue: string; direct: string } = { withQueue: '', direct: '' };
+let firstJoin: Answer;
 
 beforeAll(async () => {
   // One address plays every fan here.
   system = await startSystem({ RATE_LIMIT_IP_PER_MINUTE: '0' });
-  launched = await launchBrowser();
-  const { body } = await new Fan(system).call<{ items: Match[] }>('GET', '/matches');
+  const fan = new Fan(system);
+  const { body } = await fan.call<{ items: Match[] }>('GET', '/matches');
   matches.withQueue = body.items.find(({ queue_required }) => queue_required)?.id ?? '';
   matches.direct = body.items.find(({ queue_required }) => !queue_required)?.id ?? '';
+  firstJoin = await fan.queue('POST', matches.withQueue, '/join');
+  await fan.queue('DELETE', matches.withQueue);
+  launched = await launchBrowser();
 });
 
 afterAll(async () => {
@@ -77,6 +81,10 @@ test('what npm start says: one ready line with the addresses, and every service 
   expect(system.output()).toContain(system.publicUrl);
   for (const url of [system.publicUrl, system.queueUrl, system.workerUrl])
     expect((await fetch(`${url}/health/ready`)).status).toBe(200);
+});
+
+test('whoever waits for that line may join at once', () => {
+  expect(firstJoin).toMatchObject({ status: 201, body: { position: 1 } });
 });
 
 test('a fan waits, gets a turn, holds two seats together, pays, and has two tickets, mails and an ended turn', async () => {

@@ -5,7 +5,7 @@ import { emptyHome, endLeftovers, type Home, removeRuntime, type Runtime, writeR
 import { thisProcess } from './home-lock.ts';
 import { Keeper, type KeeperEvents } from './keeper.ts';
 import { checkMachine, claimHome } from './preflight.ts';
-import { waitUntilAllReady } from './readiness.ts';
+import { waitUntilAllReady, waitUntilLinesAreKnown } from './readiness.ts';
 import { runCommand } from './run-command.ts';
 import { startService } from './service.ts';
 import { readSettings, type Settings } from './settings.ts';
@@ -96,6 +96,7 @@ class System {
     for (const { name } of services) this.#services.push(this.#serviceKeeper(name));
     await Promise.all(this.#services.map((keeper) => keeper.start()));
     await waitUntilAllReady(services, this.#options.say, this.#end);
+    await waitUntilLinesAreKnown(services, this.#end);
   }
 
   #serviceKeeper(name: string): Keeper {
