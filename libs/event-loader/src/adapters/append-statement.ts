@@ -6,6 +6,8 @@
  * Of the known ones the same content is a refused duplicate, another content a violation of immutability. They are looked up
  * only if something was refused: a turn without repetitions pays nothing for it.
  *
+ * What was last wrong with the source is forgotten, unless all it sent is bad and known: another loader may have just said so.
+ *
  * Ids and payloads come as one text each, parted by what JSON never has in it: an array of texts takes a backslash for every quote,
  * a sixth of the loader's time and of the bytes.
  *
@@ -61,7 +63,9 @@ with mine as (
     missing = coalesce(excluded.missing, b.missing)
 )
 update loader_sources s set
-  cursor = $3, fence = $4::bigint, last_error = null, gaps = s.gaps + $10::bigint,
+  cursor = $3, fence = $4::bigint, gaps = s.gaps + $10::bigint,
+  last_error = case when jsonb_array_length($8::jsonb) > 0 and $14::int + c.quarantined = 0 and cursor is not distinct from $3
+                    then s.last_error end,
   stored = s.stored + c.stored, refused_duplicates = s.refused_duplicates + c.refused, quarantined = s.quarantined + c.quarantined,
   missing = coalesce(c.missing, s.missing), caught_up_at = case when $15::boolean then now() else s.caught_up_at end
 from counted c

@@ -61,6 +61,21 @@ describe('PostgreSQL store', () => {
     expect(await store.lastKnownId(source)).toBe('3');
   });
 
+  test('junk that is known does not wipe away what another loader has said of it; anything else does', async () => {
+    const source = sourceNamed('junk');
+    await store.lastKnownId(source);
+    const bad = [{ id: undefined, code: 'EVENT_INVALID' as const, detail: 'no id', content: '1' }];
+    const errorAfter = async (more: object): Promise<string | undefined> => {
+      await pool.query(`update loader_sources set last_error = 'SOURCE_BAD_FORMAT' where source = $1`, [source.name]);
+      await store.append(batch(source, [], more));
+      return (await column('select last_error as value from loader_sources where source = $1', source))[0];
+    };
+    expect(await errorAfter({ bad })).toBeNull();
+    expect(await errorAfter({ bad })).toBe('SOURCE_BAD_FORMAT');
+    expect(await errorAfter({ bad, to: '1' })).toBeNull();
+    expect(await errorAfter({ bad, from: '1', to: '1', unasked: [new Event('1', {})] })).toBeNull();
+  });
+
   test('order of the fields is not content', async () => {
     const source = sourceNamed('reordered');
     await store.lastKnownId(source);
