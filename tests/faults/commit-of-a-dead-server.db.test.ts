@@ -61,7 +61,8 @@ async function outcomeAfter(
     let id = '';
     const outcome = transactions
       .run(async (tx) => {
-        id = inside(tx).id;
+        const [row] = await inside(tx).rows<{ id: string }>('select pg_current_xact_id()::text as id');
+        id = row?.id ?? '';
         await inside(tx).rows('insert into effects values (1)');
         return 'done';
       })

@@ -21,7 +21,10 @@ class NakedTransactions extends TransactionManager {
     const runner = this.dataSource.createQueryRunner();
     await runner.startTransaction('READ COMMITTED');
     try {
-      const result = await work(new PostgresTransaction(newId(), await driverClientOf(runner), runner.manager));
+      const tx = new PostgresTransaction(await driverClientOf(runner), runner.manager, Promise.resolve());
+      const result = await work(tx);
+      const failure = await tx.reasonFor(undefined);
+      if (failure) throw failure;
       await runner.commitTransaction();
       return result;
     } catch (error) {

@@ -112,6 +112,8 @@ describe('a mail through a provider', () => {
     const job = await publish('email', mail);
     await inState(job, 'failed');
     expect((await queue('email').getJob(mail.job_id))?.failedReason).toMatch(/without an answer/);
+    // It is told after it has failed.
+    await eventually(() => Promise.resolve(worker.deadLetters.length > 0));
     expect([mailsTo(mail.recipient), worker.possibleDuplicates(), worker.deadLetters]).toEqual([
       2,
       1,
@@ -124,6 +126,7 @@ describe('a mail through a provider', () => {
     mailgun.next.push({ status: 400, body: { message: 'no such address' } });
     const job = await publish('email', ticketMail());
     await inState(job, 'failed');
+    await eventually(() => Promise.resolve(worker.deadLetters.length > 0));
     expect([mailgun.requests, worker.deadLetters.length, worker.possibleDuplicates()]).toEqual([1, 1, 0]);
   });
 

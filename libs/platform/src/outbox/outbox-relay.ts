@@ -67,22 +67,23 @@ export class OutboxRelay {
 
   private async round(client: DriverClient, most: number, { force, isBundling = true }: RoundOptions): Promise<number> {
     const { name, keepsCopy, refusesStale } = this.destination;
-    await client.query(BEGIN);
+    const isPlain = !(force && refusesStale) && !(isBundling && this.destination.bundlesFrom !== undefined);
+    const begun = client.query(BEGIN);
+    // Only a claim may be on its way before that: where nothing has begun its locks are free again at once, and nothing leaves.
+    if (!isPlain) await begun;
     if (force && refusesStale) await bringBackStale(client, name);
     const bundled = isBundling ? await this.bundles(client, most) : 0;
     if (bundled === undefined) {
       await client.query('ROLLBACK');
       return this.round(client, most, { force, isBundling: false });
     }
-    const { rows } =
-      bundled === most ? { rows: [] } : await client.query<{ rows: Claimed[] }>(prepared(CLAIM, [name, most - bundled]));
+    const [rows] = await Promise.all([bundled === most ? [] : claim(client, name, most - bundled), begun]);
     const stale = refusesStale ? rows.filter((row) => row.stale) : [];
     const settled = stale.length > 0 ? await this.settleStale(client, stale, force) : [];
     const known = new Set(settled.map(({ id }) => id));
     const messages = known.size > 0 ? rows.filter(({ id }) => !known.has(id)) : rows;
     const deliveries = messages.length > 0 ? await this.deliver(messages) : [];
-    await settle(client, deliveries, keepsCopy ? MOVE : DELETE);
-    await client.query('COMMIT');
+    await Promise.all([settle(client, deliveries, keepsCopy ? MOVE : DELETE), client.query('COMMIT')]);
     for (const delivery of [...settled, ...deliveries]) if (delivery.outcome !== 'delivered') this.report(delivery);
     return bundled + rows.length;
   }
@@ -140,13 +141,19 @@ const MOVE = `
   with gone as (${DELETE} returning id, destination, body)
   insert into queued_jobs (message_id, queue, body) select id, destination, body from gone on conflict do nothing`;
 
-async function settle(client: DriverClient, deliveries: readonly Delivery[], takeAway: string): Promise<void> {
+async function claim(client: DriverClient, destination: string, most: number): Promise<Claimed[]> {
+  return (await client.query<{ rows: Claimed[] }>(prepared(CLAIM, [destination, most]))).rows;
+}
+
+/** All of it is sent before this returns, so that a COMMIT may follow. */
+function settle(client: DriverClient, deliveries: readonly Delivery[], takeAway: string): Promise<unknown> {
   const delivered = deliveries.filter(({ outcome }) => outcome === 'delivered').map(({ id }) => id);
-  if (delivered.length > 0) await client.query(prepared(takeAway, [delivered]));
-  for (const delivery of deliveries) {
-    if (delivery.outcome === 'delivered') continue;
+  const taking = delivered.length > 0 ? [client.query(prepared(takeAway, [delivered]))] : [];
+  const settingBack = deliveries.flatMap((delivery) => {
+    if (delivery.outcome === 'delivered') return [];
     // PostgreSQL's text cannot hold a NUL, and an error may quote anything.
     const reason = delivery.error.replaceAll('\0', '').slice(0, 1000);
-    await client.query(prepared(SET_BACK, [delivery.id, reason, delivery.outcome, PARKED_AFTER]));
-  }
+    return [client.query(prepared(SET_BACK, [delivery.id, reason, delivery.outcome, PARKED_AFTER]))];
+  });
+  return Promise.all([...taking, ...settingBack]);
 }

@@ -16,7 +16,7 @@ export class PostgresOutbox extends Outbox {
       body: message.body,
       after_seconds: message.afterSeconds,
     }));
-    await postgres.rows(
+    await postgres.write(
       `insert into outbox (id, destination, event, aggregate_id, series, body, available_at)
        select id, destination, event, aggregate_id, series, body, now() + make_interval(secs => coalesce(after_seconds, 0))
        from jsonb_to_recordset($1::jsonb)

@@ -39,15 +39,14 @@ interface Answered {
 
 /**
  * The same for many requests that share a transaction: keys and answers in its last statement. A key that was used meanwhile
- * undoes all of it, and each request is decided again by itself. Returns what is to be done once it is committed.
+ * fails it and so undoes all of it, and each request is decided again by itself. Returns what is to be done once it is committed.
  */
-export async function storeAnswers(tx: PostgresTransaction, answered: readonly Answered[]): Promise<() => void> {
+export function storeAnswers(tx: PostgresTransaction, answered: readonly Answered[]): () => void {
   const rows = answered.map(({ fence, value }) => ({ fence, answer: rendered(fence, value) }));
   if (rows.length > 0) {
-    const stored = await tx.rows<{ key: string }>(
+    void tx.write(
       `insert into idempotency_keys (key, user_id, fingerprint, status, body, location)
-       select * from unnest($1::text[], $2::uuid[], $3::text[], $4::int[], $5::text[], $6::text[])
-       on conflict (key) do nothing returning key`,
+       select * from unnest($1::text[], $2::uuid[], $3::text[], $4::int[], $5::text[], $6::text[])`,
       [
         rows.map(({ fence }) => fence.key),
         rows.map(({ fence }) => fence.userId),
@@ -57,10 +56,6 @@ export async function storeAnswers(tx: PostgresTransaction, answered: readonly A
         rows.map(({ answer }) => answer.location ?? null),
       ],
     );
-    if (stored.length < rows.length) {
-      const ours = new Set(stored.map(({ key }) => key));
-      throw new KeyAlreadyUsed(rows.find(({ fence }) => !ours.has(fence.key))?.fence.key ?? '');
-    }
   }
   return () => {
     for (const { fence, answer } of rows) fence.stored = answer;

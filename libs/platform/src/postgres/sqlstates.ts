@@ -8,6 +8,7 @@ export const sqlstates = {
   deadlockDetected: '40P01',
   lockNotAvailable: '55P03',
   queryCanceled: '57014',
+  inFailedTransaction: '25P02',
   undefinedTable: '42P01',
 } as const;
 

@@ -3,11 +3,11 @@ import { DomainError } from '#domain/shared/domain-error';
 import { createTestDatabase, type TestDatabase } from '#testing/test-database';
 import type { DataSource } from 'typeorm';
 import { requestContext } from '../logging/request-context.ts';
-import { openDatabase } from './database.ts';
+import { driverClientOf, openDatabase } from './database.ts';
 import { mustBeOutsideTransaction } from './open-transaction.ts';
 import { sqlstateOf } from './sqlstates.ts';
 import { PostgresTransactionManager } from './transaction-manager.ts';
-import { inside } from './transaction.ts';
+import { inside, PostgresTransaction } from './transaction.ts';
 
 let testDatabase: TestDatabase;
 let database: DataSource;
@@ -136,6 +136,91 @@ test('a failed statement that the block keeps quiet about is not taken for a com
     await take(tx, 2, 500).catch(() => undefined);
   });
   await expect(quiet).rejects.toThrow('Nothing was committed');
+  expect(await balances()).toEqual([100, 100]);
+});
+
+describe('statements that nobody waits for', () => {
+  const takeBehind = (tx: Transaction, id: number, amount = 1): void =>
+    void inside(tx).write('update accounts set balance = balance - $2 where id = $1', [id, amount]);
+  const failing = (tx: Transaction, code: string): void =>
+    void inside(tx).write(`do $$ begin raise exception 'no' using errcode = '${code}'; end $$`, []);
+
+  test('are committed with the others, in the order they were asked for', async () => {
+    const seen = await transactions.run(async (tx) => {
+      takeBehind(tx, 1);
+      takeBehind(tx, 1, 2);
+      return inside(tx).rows<{ balance: number }>('select balance from accounts where id = 1');
+    });
+    expect([seen, await balances()]).toEqual([[{ balance: 97 }], [97, 100]]);
+  });
+
+  test('fail the commit, and say why: what was sent behind them only hears that it is over', async () => {
+    const error: unknown = await transactions
+      .run(async (tx) => {
+        takeBehind(tx, 1);
+        takeBehind(tx, 2, 500);
+        await take(tx, 1);
+      })
+      .catch((caught: unknown) => caught);
+    expect([sqlstateOf(error), retried, await balances()]).toEqual(['23514', [], [100, 100]]);
+  });
+
+  test('are reason enough to run the block again', async () => {
+    let runs = 0;
+    await transactions.run((tx) => {
+      runs += 1;
+      takeBehind(tx, 1);
+      if (runs === 1) failing(tx, '40001');
+      return Promise.resolve();
+    });
+    expect([runs, retried, await balances()]).toEqual([2, ['40001'], [99, 100]]);
+  });
+
+  test('do not hide what failed before them', async () => {
+    let runs = 0;
+    await transactions.run(async (tx) => {
+      runs += 1;
+      const first = runs === 1 ? inside(tx).rows(`do $$ begin raise exception 'no' using errcode = '40P01'; end $$`) : undefined;
+      takeBehind(tx, 1);
+      await first;
+    });
+    expect([runs, retried, await balances()]).toEqual([2, ['40P01'], [99, 100]]);
+  });
+
+  test.each([
+    ['before it has begun', 0],
+    ['after that', 1],
+  ])('are taken back when the block gives up %s', async (_when, statements) => {
+    const refusal = new DomainError('SOLD_OUT', 'Gone.');
+    const refused = transactions.run(async (tx) => {
+      for (let count = 0; count < statements; count += 1) await inside(tx).rows('select 1');
+      takeBehind(tx, 1);
+      throw refusal;
+    });
+    await expect(refused).rejects.toBe(refusal);
+    expect(await balances()).toEqual([100, 100]);
+  });
+
+  test.each(['commit', 'rollback'])('are refused behind the %s: they would be transactions of their own', async (end) => {
+    let late: () => Promise<unknown> = () => Promise.resolve();
+    const ended = transactions.run(async (tx) => {
+      late = () => take(tx, 1);
+      await take(tx, 2);
+      if (end === 'rollback') throw new Error('no');
+    });
+    await Promise.allSettled([ended]);
+    await expect(late()).rejects.toThrow('after the end');
+    expect((await balances())[0]).toBe(100);
+  });
+});
+
+test('a write does not run where nothing has begun', async () => {
+  const runner = database.createQueryRunner();
+  const client = await driverClientOf(runner);
+  const tx = new PostgresTransaction(client, runner.manager, client.query('begin isolation level nonsense'));
+  await expect(take(tx, 1)).rejects.toThrow('nonsense');
+  await expect(inside(tx).rows('select 1')).rejects.toThrow('nonsense');
+  await runner.release();
   expect(await balances()).toEqual([100, 100]);
 });
 

@@ -97,7 +97,7 @@ export class PostgresTransactionManager extends TransactionManager {
         const value = decided[index];
         return fence && value !== undefined ? [{ fence, value }] : [];
       });
-      return { values: decided, store: await storeAnswers(tx, answers) };
+      return { values: decided, store: storeAnswers(tx, answers) };
     }, deadlineAt);
     store();
     return values;
@@ -132,18 +132,22 @@ export class PostgresTransactionManager extends TransactionManager {
     const runner = this.dataSource.createQueryRunner();
     try {
       const client = await driverClientOf(runner);
+      const begun = begin(client, deadlineAt).catch((cause: unknown) => {
+        throw new NotBegun('no transaction', { cause });
+      });
+      const tx = new PostgresTransaction(client, runner.manager, begun);
       try {
-        const begun = await begin(client, deadlineAt).catch((cause: unknown) => {
-          throw new NotBegun('no transaction', { cause });
-        });
-        const tx = new PostgresTransaction(begun.id, client, runner.manager);
         const result = await whileTransactionIsOpen(() => work(tx));
-        await this.commit(client, begun);
+        // Never before: without its number nobody could find out what became of it.
+        const known = await begun;
+        tx.end();
+        await this.commit(client, known);
         if (tx.destinations.size > 0) this.options.afterCommit?.(tx.destinations);
         return result;
       } catch (error) {
+        tx.end();
         await rollBack(client);
-        throw error;
+        throw await tx.reasonFor(error);
       }
     } finally {
       await runner.release();

@@ -46,8 +46,8 @@ export class PostgresSandboxIntents extends SandboxIntents {
     return new Map(rows.map((row) => [row.id, row]));
   }
 
-  async setStatus(tx: Transaction, intentIds: readonly string[], status: SandboxIntentStatus): Promise<void> {
-    await inside(tx).rows(`update sandbox_intents set status = $2 where id = any($1)`, [intentIds, status]);
+  setStatus(tx: Transaction, intentIds: readonly string[], status: SandboxIntentStatus): Promise<void> {
+    return inside(tx).write(`update sandbox_intents set status = $2 where id = any($1)`, [intentIds, status]);
   }
 
   async refunds(tx: Transaction, intentId: string): Promise<readonly { key: string; amountCents: number }[]> {

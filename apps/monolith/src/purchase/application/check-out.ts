@@ -98,14 +98,18 @@ export class CheckOut {
 
   /** Plain is a living hold that has no order yet, checked out by its fan with its seats, in a window without an order. */
   private async placeMany(tx: Transaction, commands: readonly CheckOutCommand[]): Promise<readonly (CheckedOut | undefined)[]> {
-    const free = await this.reservations.lockFree(
-      tx,
-      commands.map(({ reservationId }) => reservationId),
-    );
-    const barred = await this.orders.barred(
-      tx,
-      commands.map(({ userId }) => userId),
-    );
+    const [free, barred, numbers] = await Promise.all([
+      this.reservations.lockFree(
+        tx,
+        commands.map(({ reservationId }) => reservationId),
+      ),
+      this.orders.barred(
+        tx,
+        commands.map(({ userId }) => userId),
+      ),
+      // A number more or less: those of orders that do not come to be are missing anyway.
+      this.orders.nextNumbers(tx, commands.length),
+    ]);
     const plain = firstOfEach(commands, ({ reservationId }) => reservationId).flatMap((command) => {
       const reservation = free.get(command.reservationId);
       const isPlain =
@@ -116,7 +120,6 @@ export class CheckOut {
       return isPlain ? [{ command, reservation }] : [];
     });
     if (plain.length === 0) return commands.map(() => undefined);
-    const numbers = await this.orders.nextNumbers(tx, plain.length);
     const orders = plain.map(({ command, reservation }, index) => this.newOrder(reservation, command, numbers[index] ?? ''));
     const placed = await this.orders.place(tx, orders);
     const byCommand = new Map(plain.map(({ command }, index) => [command, orders[index]]));

@@ -70,14 +70,17 @@ export class SettlePayment {
       tx,
       succeeded.map(({ intentId = '' }) => intentId),
     );
-    const holds = await this.reservations.lockFree(
-      tx,
-      [...orders.values()].map(({ reservationId }) => reservationId),
-    );
-    const barred = await this.orders.barred(
-      tx,
-      [...orders.values()].map(({ userId }) => userId),
-    );
+    const awaiting = [...orders.values()];
+    const [holds, barred] = await Promise.all([
+      this.reservations.lockFree(
+        tx,
+        awaiting.map(({ reservationId }) => reservationId),
+      ),
+      this.orders.barred(
+        tx,
+        awaiting.map(({ userId }) => userId),
+      ),
+    ]);
     const payable = succeeded.flatMap((one) => {
       const order = orders.get(one.intentId ?? '');
       const reservation = holds.get(order?.reservationId ?? '');

@@ -16,10 +16,11 @@ export class RecordedOrderConsequences extends OrderConsequences {
   }
 
   async completed(tx: Transaction, completed: readonly CompletedOrder[]): Promise<void> {
-    const tickets = await this.ticketing.issue(tx, completed.map(ticketsToIssue));
     const used = completed.flatMap(({ reservation }) => reservation.sessionToken ?? []);
-    await this.windows.end(tx, used, 'completed');
-    await this.messenger.completed(tx, completed, tickets);
+    await Promise.all([
+      this.windows.end(tx, used, 'completed'),
+      this.messenger.completed(tx, completed, () => this.ticketing.issue(tx, completed.map(ticketsToIssue))),
+    ]);
   }
 
   refunded(tx: Transaction, order: Order, paid: Money): Promise<void> {

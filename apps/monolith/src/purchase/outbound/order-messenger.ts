@@ -7,7 +7,7 @@ import type { FansApi } from '../../fans/fans.api.ts';
 import { PAYMENTS_DESTINATION, type PaymentCommand } from '../../payment/payment.api.ts';
 import type { IssuedTicket } from '../../ticketing/ticketing.api.ts';
 import { WAITING_ROOM_DESTINATION, type WaitingRoomMessage } from '../../waiting-room/waiting-room.api.ts';
-import type { CompletedOrder, MatchesForSale, MatchForSale, Order } from '../application/ports.ts';
+import type { CompletedOrder, MatchesForSale, Order } from '../application/ports.ts';
 import { goneNotice, orderConfirmation, refundNotice, ticketDelivery, type ToldOrder } from './order-messages.ts';
 
 /** Who has to hear of an order: the fan by mail and push, the waiting room, the payment provider. All through the outbox. */
@@ -20,18 +20,18 @@ export class OrderMessenger {
     private readonly clock: Clock,
   ) {}
 
+  /** `issue` signs its tickets while the database looks up who they are for. */
   async completed(
     tx: Transaction,
     completed: readonly CompletedOrder[],
-    tickets: ReadonlyMap<string, readonly IssuedTicket[]>,
+    issue: () => Promise<ReadonlyMap<string, readonly IssuedTicket[]>>,
   ): Promise<void> {
-    const told = await this.told(
-      tx,
-      completed.map(({ order }) => order),
-    );
-    const gates = new Map<string, ReadonlyMap<string, string | null>>();
-    for (const matchId of new Set(completed.map(({ order }) => order.matchId)))
-      gates.set(matchId, await this.matches.gates(matchId, tx));
+    const orders = completed.map(({ order }) => order);
+    const [told, gates, tickets] = await Promise.all([
+      this.told(tx, orders),
+      forEachMatch(orders, (matchId) => this.matches.gates(matchId, tx)),
+      issue(),
+    ]);
     const messages = completed.flatMap(({ order, reservation }, index) => {
       const one = told[index];
       if (!one) return [];
@@ -88,15 +88,13 @@ export class OrderMessenger {
 
   /** In their order. */
   private async told(tx: Transaction, orders: readonly Order[]): Promise<readonly ToldOrder[]> {
-    const contacts = await this.fans.contacts(
-      tx,
-      orders.map(({ userId }) => userId),
-    );
-    const matches = new Map<string, MatchForSale>();
-    for (const matchId of new Set(orders.map((order) => order.matchId))) {
-      const match = await this.matches.match(matchId, tx);
-      if (match) matches.set(matchId, match);
-    }
+    const [contacts, matches] = await Promise.all([
+      this.fans.contacts(
+        tx,
+        orders.map(({ userId }) => userId),
+      ),
+      forEachMatch(orders, (matchId) => this.matches.match(matchId, tx)),
+    ]);
     return orders.map((order) => {
       const match = matches.get(order.matchId);
       if (!match) throw new Error(`order ${order.id} is for a match that does not exist`);
@@ -104,4 +102,10 @@ export class OrderMessenger {
       return { order, match, contact, now: this.clock.now(), nextId: () => this.ids.next() };
     });
   }
+}
+
+async function forEachMatch<V>(orders: readonly Order[], find: (matchId: string) => Promise<V>): Promise<Map<string, V>> {
+  const matchIds = [...new Set(orders.map(({ matchId }) => matchId))];
+  const found = await Promise.all(matchIds.map(find));
+  return new Map(matchIds.map((matchId, index) => [matchId, found[index] as V]));
 }

@@ -137,7 +137,7 @@ export class PostgresOrders extends Orders {
   }
 
   async setStatus(tx: Transaction, orderIds: readonly string[], status: OrderStatus, events: readonly string[]): Promise<void> {
-    await inside(tx).rows(
+    await inside(tx).write(
       `with changed as (
          update orders set status = $2, completed_at = case when $2 = 'completed' then now() else completed_at end where id = any($1::uuid[])
        ) insert into order_timeline (order_id, event)

@@ -13,8 +13,8 @@ export class PostgresPaymentInbox extends PaymentInbox {
     return rows.length > 0;
   }
 
-  async rememberNew(tx: Transaction, events: readonly ProviderEvent[]): Promise<void> {
-    await inside(tx).rows(
+  rememberNew(tx: Transaction, events: readonly ProviderEvent[]): Promise<void> {
+    return inside(tx).write(
       `insert into payment_inbox (event_id, type, intent_id, outcome, amount_cents, currency)
        select "eventId", type, "intentId", outcome, "amountCents", currency
        from jsonb_to_recordset($1::jsonb) as e("eventId" text, type text, "intentId" text, outcome text, "amountCents" bigint, currency text)`,

@@ -37,7 +37,7 @@ export class PostgresPurchaseWindows {
 
   async end(tx: Transaction, sessionTokens: readonly string[], reason: string): Promise<void> {
     if (sessionTokens.length === 0) return;
-    await inside(tx).rows(
+    await inside(tx).write(
       `update purchase_windows set ended_at = now(), end_reason = $2 where session_token = any($1) and ended_at is null`,
       [sessionTokens, reason],
     );

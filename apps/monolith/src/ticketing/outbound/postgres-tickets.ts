@@ -14,7 +14,7 @@ export class PostgresTickets extends Tickets {
 
   async add(tx: Transaction, tickets: readonly Ticket[]): Promise<void> {
     if (tickets.length === 0) return;
-    await inside(tx).rows(
+    await inside(tx).write(
       `insert into tickets (id, order_id, match_id, user_id, seat_id, sector, row_label, number, holder_name, status, serial)
        select id, "orderId", "matchId", "userId", "seatId", sector, "row", number, "holderName", status, serial
        from jsonb_to_recordset($1::jsonb) as t(id uuid, "orderId" uuid, "matchId" uuid, "userId" uuid, "seatId" uuid,
