@@ -66,13 +66,11 @@ export class OutboxRelay {
   }
 
   private async round(client: DriverClient, most: number, { force, isBundling = true }: RoundOptions): Promise<number> {
-    const { name, keepsCopy, refusesStale } = this.destination;
-    const isPlain = !(force && refusesStale) && !(isBundling && this.destination.bundlesFrom !== undefined);
+    const { name, keepsCopy, refusesStale, bundlesFrom } = this.destination;
+    // Only the claim may be on its way before it is answered: where nothing has begun its locks are free at once, and nothing leaves.
     const begun = client.query(BEGIN);
-    // Only a claim may be on its way before that: where nothing has begun its locks are free again at once, and nothing leaves.
-    if (!isPlain) await begun;
-    if (force && refusesStale) await bringBackStale(client, name);
-    const bundled = isBundling ? await this.bundles(client, most) : 0;
+    if (force && refusesStale) await begun.then(() => bringBackStale(client, name));
+    const bundled = isBundling && bundlesFrom !== undefined ? await begun.then(() => this.bundles(client, most, bundlesFrom)) : 0;
     if (bundled === undefined) {
       await client.query('ROLLBACK');
       return this.round(client, most, { force, isBundling: false });
@@ -89,10 +87,8 @@ export class OutboxRelay {
   }
 
   /** How many rows left in bundles. Undefined when one is refused: row by row the guilty one is found and set aside. */
-  private async bundles(client: DriverClient, limit: number): Promise<number | undefined> {
-    const { name, bundlesFrom: from } = this.destination;
-    if (from === undefined) return 0;
-    const bundles = await takeBundles(client, name, { limit, from });
+  private async bundles(client: DriverClient, limit: number, from: number): Promise<number | undefined> {
+    const bundles = await takeBundles(client, this.destination.name, { limit, from });
     if (bundles.length === 0) return 0;
     const deliveries = await this.deliver(bundles);
     if (deliveries.some(({ outcome }) => outcome !== 'delivered')) return undefined;

@@ -1,13 +1,14 @@
 import type { Transaction } from '#application/transaction-manager';
 import { statusAt, type SaleStatus } from '#domain/catalog/sale';
 import { inside } from '#platform/postgres/transaction';
-import { Brackets, Not, type DataSource, type EntitySchema } from 'typeorm';
+import { Brackets, Not, type DataSource, type EntityManager } from 'typeorm';
 import { CatalogApi, type CatalogMatch, type CatalogSector } from '../catalog.api.ts';
 import { matchTable, sectorTable, type MatchRow } from './catalog.tables.ts';
 
-/** Prepared and past the ORM: every settlement of payments asks for its match, and for the gates of its sectors. */
-const MATCH_BY_ID = `select ${columnsOf(matchTable)} from matches where id = $1`;
-const SECTORS_OF_MATCH = `select ${columnsOf(sectorTable)} from sectors where match_id = $1 order by position`;
+/** Prepared and past the ORM: every settlement of payments asks for its match. */
+const MATCH_BY_ID = `select ${Object.entries(matchTable.options.columns)
+  .map(([property, column]) => `${column?.name ?? property} as "${property}"`)
+  .join(', ')} from matches where id = $1`;
 
 /** Matches and sectors in PostgreSQL. */
 export class PostgresCatalog extends CatalogApi {
@@ -23,9 +24,7 @@ export class PostgresCatalog extends CatalogApi {
   }
 
   async sectors(matchId: string, tx?: Transaction): Promise<readonly CatalogSector[]> {
-    return tx
-      ? inside(tx).rows<CatalogSector>(SECTORS_OF_MATCH, [matchId])
-      : this.dataSource.manager.find(sectorTable, { where: { matchId }, order: { position: 'ASC' } });
+    return (await this.manager(tx)).find(sectorTable, { where: { matchId }, order: { position: 'ASC' } });
   }
 
   async sector(sectorId: string): Promise<CatalogSector | undefined> {
@@ -59,7 +58,7 @@ export class PostgresCatalog extends CatalogApi {
   }
 
   async add(tx: Transaction, match: CatalogMatch, sectors: readonly CatalogSector[]): Promise<void> {
-    const manager = await inside(tx).manager();
+    const manager = await this.manager(tx);
     await manager.insert(matchTable, match);
     await manager.insert(
       sectorTable,
@@ -74,14 +73,12 @@ export class PostgresCatalog extends CatalogApi {
         `update matches set limit_lowered_at = clock_timestamp() where id = $1 and max_tickets_per_fan > $2`,
         [matchId, change.maxTicketsPerFan],
       );
-    await (await inside(tx).manager()).update(matchTable, { id: matchId }, change);
+    await (await this.manager(tx)).update(matchTable, { id: matchId }, change);
   }
-}
 
-function columnsOf(table: EntitySchema): string {
-  return Object.entries(table.options.columns)
-    .map(([property, column]) => `${column?.name ?? property} as "${property}"`)
-    .join(', ');
+  private async manager(tx?: Transaction): Promise<EntityManager> {
+    return tx ? inside(tx).manager() : this.dataSource.manager;
+  }
 }
 
 function asMatch({ createdAt: _createdAt, ...row }: MatchRow): CatalogMatch {
