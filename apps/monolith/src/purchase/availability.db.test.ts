@@ -101,7 +101,8 @@ describe('the stream', () => {
 
   test('is one query a second for a thousand who watch and everybody who asks meanwhile', async () => {
     const match = await twoSectors();
-    await Promise.all(Array.from({ length: 1000 }, () => watch(match)));
+    // Not all in one instant: this socket listens as Node's do, with room for 511 that have not been accepted; others may be reset.
+    for (let hundreds = 0; hundreds < 10; hundreds += 1) await Promise.all(Array.from({ length: 100 }, () => watch(match)));
     await pause(300);
     const before = await looks();
     const from = performance.now();

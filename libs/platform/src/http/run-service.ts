@@ -3,6 +3,11 @@ import type { Logger } from '../logging/logger.ts';
 
 /** A request may take its whole deadline; after that the process goes, whatever hangs. */
 const DRAIN_LIMIT_MS = 60_000;
+/**
+ * Connections a kernel keeps until we get to them: a sale opens for thousands in the same instant, and with Node's 511 the others
+ * wait a second for another try, or are reset. Linux takes no more than `net.core.somaxconn`, which is 4096 by default.
+ */
+const MOST_UNACCEPTED = 4096;
 
 /**
  * Listens and, on the first SIGTERM or SIGINT, drains: no new work, what runs is finished, connections are closed.
@@ -36,7 +41,7 @@ export async function runService(
   });
 
   try {
-    await app.listen({ host, port });
+    await app.listen({ host, port, backlog: MOST_UNACCEPTED });
   } catch (error) {
     const reason =
       (error as { code?: string }).code === 'EADDRINUSE' ? `port ${port} on ${host} is taken by another program` : String(error);
