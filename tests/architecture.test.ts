@@ -241,6 +241,7 @@ describe('routes', () => {
     'POST /api/v1/sandbox/payments/:intent_id/confirm': 'it plays the payment provider, whose events carry their own id',
     'POST /api/v1/queue/:match_id/join': 'a fan has one place: joining again finds it',
     'PUT /api/v1/queue/:match_id/control': 'internal: repeating it changes nothing',
+    'PUT /api/v1/queue/:match_id/restore': 'internal: repeating it changes nothing',
     'POST /api/v1/queue/:match_id/sold-out': 'internal: repeating it changes nothing',
     'POST /api/v1/queue/:match_id/windows/:user_id/complete': 'internal: repeating it changes nothing',
   };

@@ -10,6 +10,7 @@ import { quantile } from '../instruments/quantiles.ts';
 import { startMonolith, startWorker } from '../instruments/service.ts';
 import { openCore } from './joins.ts';
 import { whileUp } from './sockets.ts';
+import { restoreEmpty } from './new-line.ts';
 
 const UNLIMITED = { RATE_LIMIT_USER_PER_MINUTE: '0', RATE_LIMIT_IP_PER_MINUTE: '0', LOG_LEVEL: 'warn' };
 /** Ten a second: a front with fans who sleep, not a burst. */
@@ -32,6 +33,7 @@ export async function measureFront({ databaseUrl, redisUrl }: OwnServers, fans: 
     return await whileUp(monolith, () =>
       whileUp(worker, async () => {
         const matchId = randomUUID();
+        await restoreEmpty(core.lines, matchId);
         await core.lines.change(matchId, { status: 'active', processingRate: 60_000, maxOpenWindows: 1 });
         const users = await withDevices(monolith.url, fans);
         for (const user of users) {

@@ -7,6 +7,7 @@ import { ClosedLoop } from '../instruments/closed-loop.ts';
 import { compiled } from '../instruments/compiled.ts';
 import { HttpConnection } from '../instruments/http-connection.ts';
 import { redisBinaries, redisEnvironment } from '../../tools/local/redis-binaries.ts';
+import { restoreEmpty } from './new-line.ts';
 
 type Lines = InstanceType<
   typeof import('../../apps/queue-service/src/waiting-room/outbound/redis-waiting-lines.ts').RedisWaitingLines
@@ -53,6 +54,7 @@ async function whenLogIsAtRest(redis: Redis): Promise<void> {
 /** A sale is on: a hundred fans have their turns. So many more join the line through the core, a thousand of them waiting for their answers at any time. */
 export async function joinsThroughCore({ lines }: Core, joins: number): Promise<number> {
   const matchId = randomUUID();
+  await restoreEmpty(lines, matchId);
   await lines.change(matchId, { status: 'active', processingRate: 6000, maxOpenWindows: 100 });
   await Promise.all(Array.from({ length: 100 }, () => lines.join(matchId, randomUUID())));
   const { granted } = await lines.admit(matchId, 100);

@@ -8,6 +8,7 @@ import { median, quantile } from '../instruments/quantiles.ts';
 import { LOGS_TO_STDERR, startQueueService, type ProbedService } from '../instruments/service.ts';
 import { Crowd } from './crowd.ts';
 import type { Core } from './joins.ts';
+import { restoreEmpty } from './new-line.ts';
 
 const INTERNAL = 'development-internal-auth-secret-000';
 const wallMs = (): number => performance.timeOrigin + performance.now();
@@ -33,6 +34,7 @@ export async function control({ url }: { url: string }, matchId: string, body: o
 /** Tokens of so many fans who wait in one line that admits nobody. */
 export async function line({ lines }: Core, fans: number): Promise<{ matchId: string; tokens: string[] }> {
   const matchId = randomUUID();
+  await restoreEmpty(lines, matchId);
   await lines.change(matchId, { status: 'active', processingRate: 30_000, maxOpenWindows: 0 });
   const outcomes = await Promise.all(Array.from({ length: fans }, () => lines.join(matchId, randomUUID())));
   return { matchId, tokens: outcomes.map((outcome) => ('place' in outcome ? outcome.place.queueToken! : '')) };

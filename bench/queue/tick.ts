@@ -3,6 +3,7 @@ import { Redis } from 'ioredis';
 import { compiled } from '../instruments/compiled.ts';
 import { median } from '../instruments/quantiles.ts';
 import type { Core } from './joins.ts';
+import { restoreEmpty } from './new-line.ts';
 
 const DEPARTURES = 700;
 
@@ -15,6 +16,7 @@ export async function measureTick({ lines }: Core, redisUrl: string, waiting: nu
     'libs/domain/src/waiting-room/line-view',
   );
   const matchId = randomUUID();
+  await restoreEmpty(lines, matchId);
   await lines.change(matchId, { status: 'active', processingRate: 1_000_000, maxOpenWindows: 0 });
   const users = Array.from({ length: waiting }, () => randomUUID());
   const view = new LineView<string>(0);
@@ -31,6 +33,7 @@ export async function measureTick({ lines }: Core, redisUrl: string, waiting: nu
   let open = 0;
   for (let round = 0; round < rounds; round += 1) {
     open += DEPARTURES;
+    await restoreEmpty(lines, matchId);
     await lines.change(matchId, { maxOpenWindows: open });
     while ((await lines.admit(matchId, 200)).granted > 0);
     let from = performance.now();

@@ -160,10 +160,21 @@ export const queueSamples: Readonly<Record<string, Sample>> = {
     ],
     absent: 'not asked',
   },
+  'PUT /api/v1/queue/:match_id/restore': {
+    path: byQueue,
+    bodies: [
+      object({
+        generation: optional(whole(0, Number.MAX_SAFE_INTEGER, 3)),
+        part: optional(whole(0, Number.MAX_SAFE_INTEGER, 0)),
+      }),
+    ],
+    absent: 'not asked',
+  },
   'POST /api/v1/queue/:match_id/sold-out': {
     path: byQueue,
     bodies: [
       object({
+        as_of: optional(whole(0, Number.MAX_SAFE_INTEGER, 3)),
         remaining_sectors: list(
           object({
             sector_id: uuid((at) => at.sectorId),

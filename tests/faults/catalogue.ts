@@ -9,6 +9,7 @@ import { replicaFrozen } from './scenarios/replica-frozen.ts';
 import { replicaKilled } from './scenarios/replica-killed.ts';
 import { sameKeyStuck } from './scenarios/same-key-stuck.ts';
 import { standbyPromoted } from './scenarios/standby-promoted.ts';
+import { turnsKept } from './scenarios/turns-kept.ts';
 import { turnsUnheard } from './scenarios/turns-unheard.ts';
 
 export const scenarios: readonly Scenario[] = [
@@ -24,6 +25,8 @@ export const scenarios: readonly Scenario[] = [
   contentionStorm({ rounds: 6 }),
   replicaKilled({ buyers: 12, kills: 3, runMs: 2000, forgets: false }),
   replicaFrozen({ rounds: 2, asleep: 12 }),
+  turnsKept({ fans: 120, wipes: 20, windows: 30 }),
+  turnsKept({ fans: 120, wipes: 20, windows: 30, cluster: true }),
 ];
 
 /** The same, small: together at most 25 s, for `npm test`. They share their servers, so none of these is killed. */
@@ -32,4 +35,5 @@ export const smallScenarios: readonly Scenario[] = [
   sameKeyStuck({ lockedMs: 3500, forgets: true }),
   redisLost({ buyers: 6, flushes: 5, downMs: 0 }),
   replicaKilled({ buyers: 6, kills: 1, runMs: 300, forgets: true }),
+  turnsKept({ fans: 24, wipes: 3, windows: 8 }),
 ];

@@ -46,6 +46,8 @@ export function newKey(): string {
 export class Fan {
   readonly userId = randomUUID();
   patience: Patience = ORDINARY;
+  /** The proof of the fan's turn, where the match has a waiting room. */
+  turn: string | undefined;
   readonly #history: History;
   /** Where the next request goes. */
   readonly #replica: () => Replica | undefined;
@@ -145,6 +147,7 @@ export class Fan {
     const headers = {
       'x-mock-user-id': sent.userId,
       ...(sent.key ? { 'idempotency-key': sent.key } : {}),
+      ...(this.turn ? { 'x-purchase-session': this.turn } : {}),
       ...(sent.body === undefined ? {} : { 'content-type': 'application/json' }),
     };
     try {

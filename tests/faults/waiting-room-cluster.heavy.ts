@@ -7,6 +7,7 @@ import { RedisWaitingLines } from '../../apps/queue-service/src/waiting-room/out
 import { ReplicaConfirmation } from '../../apps/queue-service/src/waiting-room/outbound/replica-confirmation.ts';
 import { serviceFixture } from '../../apps/queue-service/src/waiting-room/testing/service-fixture.ts';
 import { startRedisCluster } from './redis-servers.ts';
+import { restoreEmpty } from '../../apps/queue-service/src/waiting-room/testing/line-fixture.ts';
 
 const SETTINGS = { purchaseWindowMs: 60_000, persistenceSeconds: 600, presenceMs: 600_000 };
 
@@ -59,6 +60,7 @@ test('the whole service on the cluster: place, turn and completion on the socket
 test('the master of a match is killed during joins and grants: back in 5 seconds, order and acknowledged places kept', async () => {
   const pods = [await pod(), await pod()];
   const matchId = randomUUID();
+  await restoreEmpty(pods[0]!, matchId);
   await pods[0]!.change(matchId, { status: 'active', processingRate: 600, maxOpenWindows: 200 });
   const owner = Math.min(2, Math.floor(clusterSlot(queueKeys.line(matchId)) / 5461));
   const acknowledged = new Map<string, string>();

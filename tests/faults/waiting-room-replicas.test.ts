@@ -5,6 +5,7 @@ import { connectRedis, closeRedis, whenReady, type RedisConnection } from '#plat
 import { RedisWaitingLines } from '../../apps/queue-service/src/waiting-room/outbound/redis-waiting-lines.ts';
 import { ReplicaConfirmation } from '../../apps/queue-service/src/waiting-room/outbound/replica-confirmation.ts';
 import { startRedisServer, until, type RedisServer } from './redis-servers.ts';
+import { restoreEmpty } from '../../apps/queue-service/src/waiting-room/testing/line-fixture.ts';
 
 const SETTINGS = { purchaseWindowMs: 60_000, persistenceSeconds: 60, presenceMs: 60_000 };
 
@@ -54,6 +55,7 @@ test('with WAIT what was acknowledged is still there after the master has died, 
   const unconfirmed: number[] = [];
   const lines = new RedisWaitingLines(redis, SETTINGS, new ReplicaConfirmation(1, () => unconfirmed.push(1)));
   const matchId = randomUUID();
+  await restoreEmpty(lines, matchId);
   await lines.change(matchId, { status: 'active', maxOpenWindows: 0 });
   const before = await joinMany(lines, matchId, 120);
   // On a busy machine a replica may take longer than a join waits; what was refused may be there or not.
@@ -70,6 +72,7 @@ test('with WAIT what was acknowledged is still there after the master has died, 
 test('control: without WAIT acknowledged places are lost', async () => {
   const lines = new RedisWaitingLines(redis, SETTINGS);
   const matchId = randomUUID();
+  await restoreEmpty(lines, matchId);
   await lines.change(matchId, { status: 'active', maxOpenWindows: 0 });
   await joinMany(lines, matchId, 10);
   await until(async () => (await replica!.client.zcard(queueKeys.line(matchId))) === 10);
@@ -82,6 +85,7 @@ test('control: without WAIT acknowledged places are lost', async () => {
 test('a promoted server without a replica is taken at its word; a first one that loses its replica is not', async () => {
   const matchId = randomUUID();
   const lines = new RedisWaitingLines(redis, SETTINGS, new ReplicaConfirmation(1));
+  await restoreEmpty(lines, matchId);
   await lines.change(matchId, { status: 'active', maxOpenWindows: 0 });
   link.refuse();
   await until(async () => (await master!.client.info('replication')).includes('connected_slaves:0'));

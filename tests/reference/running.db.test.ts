@@ -137,11 +137,13 @@ async function leaveTraces(): Promise<void> {
   };
   for (const max_open_windows of [0, 5]) {
     const line = `/queue/${randomUUID()}`;
+    await send('queue', 'PUT', `${line}/restore`, { complete: true });
     await send('queue', 'PUT', `${line}/control`, { status: 'active', max_open_windows });
     await send('queue', 'POST', `${line}/join`);
     if (max_open_windows === 0) await send('queue', 'DELETE', line);
   }
   const line = `/queue/${randomUUID()}`;
+  await send('queue', 'PUT', `${line}/restore`, { complete: true });
   await send('queue', 'PUT', `${line}/control`, { status: 'active', max_open_windows: 0 });
   await send('queue', 'POST', `${line}/join`);
   await send('monolith', 'PUT', '/me', { email: null, name: 'Ana', locale: 'hr' });

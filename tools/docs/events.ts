@@ -43,6 +43,10 @@ export const events: Readonly<Record<string, readonly [what: string, becomes: st
   'queue.turn_granted': ['a fan has the turn', '`push-priority`: `queue_your_turn`'],
   'queue.front_reached': ['a fan who is away came to the front', '`push-priority`: `queue_front`'],
   'queue.position_update': ['fans without a socket passed 1,000, 100 or 10', '`push`: `queue_position`'],
+  'queue.state_needed': [
+    'Redis knows nothing of a match; published once a second until it is answered, in no stream',
+    'the monolith sends the state (`PUT …/restore`), or that there is no queue',
+  ],
   'device.tokens_dead': [
     'the push provider no longer knows some tokens',
     '`devices`: they are removed, unless registered again since',

@@ -42,7 +42,7 @@ export const waitingRoomKeys: Readonly<Record<string, RedisKey>> = {
     type: 'hash',
     life: 'while a window is open',
     owner: `${queue}; the monolith reads it`,
-    holds: 'user_id → `{expires_at, session_token}`',
+    holds: 'user_id → `{expires_at, session_token}`, and `generation`, `place_score`',
   },
   windowEnds: {
     key: `queue_window_ends:${match}`,
@@ -157,6 +157,14 @@ export const waitingRoomKeys: Readonly<Record<string, RedisKey>> = {
     owner: queue,
     holds:
       '`<user_id> <websocket_id>` of connections that newer ones have replaced and whose pod has not yet said that they are closed',
+  },
+  restored: {
+    key: `queue_restored:${match}`,
+    type: 'string',
+    life: 'for ever',
+    owner: `${queue}; only a call of the monolith makes it a number`,
+    holds:
+      'what Redis knows of the match: a number (known: the generation of the state that was sent), `restoring G N` (10 s), `asked` (1 s), `no_queue` (60 s); without a number nothing is answered',
   },
   matches: { key: 'queue_matches', type: 'set', life: 'for ever', owner: queue, holds: 'ids of all matches that have a queue' },
   blacklist: {

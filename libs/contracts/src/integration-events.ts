@@ -12,6 +12,10 @@ const turnGranted = z.object({
   match_id: z.guid(),
   session_token: z.string().startsWith('st_'),
   expires_at: z.iso.datetime(),
+  /** Of the state in Redis that granted it; a turn of an older generation is void. */
+  generation: z.int().optional(),
+  /** Join time (µs) of the place that had this turn. */
+  place_score: z.int().optional(),
 });
 
 const windowExpired = z.object({
@@ -30,6 +34,9 @@ const positionUpdate = z.object({
   match_id: z.guid(),
   items: z.array(z.object({ user_id: z.guid(), position: z.int(), estimated_wait_minutes: z.int().nullable() })).max(500),
 });
+
+/** Published only: Redis knows nothing of this match, and the waiting room needs its state (`PUT …/restore`). Repeated every second. */
+export const queueStateNeeded = z.object({ event: z.literal('queue.state_needed'), match_id: z.guid() });
 
 export const queueEvent = z.discriminatedUnion('event', [turnGranted, windowExpired, frontReached, positionUpdate]);
 export type QueueEvent = z.infer<typeof queueEvent>;

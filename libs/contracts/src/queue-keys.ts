@@ -42,6 +42,11 @@ export const queueKeys = {
   podBeats: (matchId: string) => `queue_pod_beats:{${matchId}}`,
   /** set of "user_id websocket_id": connections a newer one has replaced and whose pod has not said yet that they are closed. */
   replaced: (matchId: string) => `queue_replaced:{${matchId}}`,
+  /**
+   * string: what Redis knows of the match. A number (known; the generation of the state the monolith sent last), `restoring G N`,
+   * `asked`, or `no_queue`. Without a number nothing is answered from this slot.
+   */
+  restored: (matchId: string) => `queue_restored:{${matchId}}`,
   /** set of match ids that have a queue (one key for the system, not part of any script). */
   matches: 'queue_matches',
   /** hash user_id → end of the entry in ms, '' for none; `revision` names the state of the list. One key for the system. */

@@ -50,16 +50,22 @@ export class QueueScene {
 
   async control(pod: RunningService, matchId: string, body: object, call = 'control'): Promise<void> {
     const response = await fetch(`${pod.url}/api/v1/queue/${matchId}/${call}`, {
-      method: call === 'control' ? 'PUT' : 'POST',
+      method: call === 'sold-out' ? 'POST' : 'PUT',
       headers: { 'content-type': 'application/json', 'x-internal-auth': INTERNAL },
       body: JSON.stringify(body),
     });
     if (response.status !== 204) throw new Error(`${call} was answered ${response.status}`);
   }
 
+  /** Makes the state of a new match known: nobody has had a turn yet. Without it the waiting room answers nobody. */
+  async restoreEmpty(pod: RunningService, matchId: string): Promise<void> {
+    await this.control(pod, matchId, { generation: 1, complete: true }, 'restore');
+  }
+
   /** A match that lets nobody in unless told to. */
   async match(pod: RunningService, change: object = { max_open_windows: 0 }): Promise<string> {
     const matchId = randomUUID();
+    await this.restoreEmpty(pod, matchId);
     await this.control(pod, matchId, { status: 'active', ...change });
     return matchId;
   }

@@ -265,8 +265,10 @@ describe('what the waiting room is told of a sale that runs', () => {
   test('useful windows: free seats and open windows that hold some; before it opens, and when it changes', async () => {
     const match = await onSale({ sectors: [seated('East A', 2, 5), seated('West B', 1, 5)], opens_at: HOURS(1) });
     await second();
-    expect([usefulOf(match), queue.lastControl(match.id)?.status]).toEqual([[15], 'scheduled']);
+    // Told by the watch, and with the new match itself.
+    expect([usefulOf(match), queue.lastControl(match.id)?.status]).toEqual([[15, 15], 'scheduled']);
     await steer(match, 'open');
+    expect(queue.lastControl(match.id)).toMatchObject({ status: 'active', useful_windows: 15 });
     const [ana, ben] = ['0190a000-0000-7000-8000-0000000000c1', '0190a000-0000-7000-8000-0000000000c2'];
     const turn = await grantTurn(monolith, match.id, ana);
     await office.held(match, { as: ana, turn, quantity: 3 });
@@ -274,12 +276,53 @@ describe('what the waiting room is told of a sale that runs', () => {
     await grantTurn(monolith, match.id, ben);
     await second();
     // 11 free seats, and one window holds; the other has nothing and is one of those who may look for the 11.
-    expect(usefulOf(match)).toEqual([15, 12]);
+    expect(usefulOf(match)).toEqual([15, 15, 15, 12]);
     await second();
-    expect(usefulOf(match)).toEqual([15, 12]);
+    expect(usefulOf(match)).toEqual([15, 15, 15, 12]);
     await office.rows(`update purchase_windows set ended_at = now() where session_token = $1`, [turn]);
     await second();
-    expect(usefulOf(match)).toEqual([15, 12, 11]);
+    expect(usefulOf(match)).toEqual([15, 15, 15, 12, 11]);
+  });
+
+  test('useful windows: an idle window keeps no seat from the fans behind it, however it got its idle time', async () => {
+    const match = await onSale({ sectors: [seated('East A', 1, 6)] });
+    const fan = (index: number) => `0190a000-0000-7000-8000-0000000000d${index}`;
+    const turns = await Promise.all([0, 1, 2, 3, 4].map((index) => grantTurn(monolith, match.id, fan(index))));
+    const [idle, fresh, holding, onAndOff, busy] = turns as [string, string, string, string, string];
+    const minutesOld = (token: string, minutes: number) =>
+      office.rows(`update purchase_windows set created_at = now() - make_interval(mins => $2) where session_token = $1`, [
+        token,
+        minutes,
+      ]);
+    await minutesOld(idle, 4);
+    await minutesOld(fresh, 2);
+    await office.held(match, { as: fan(2), turn: holding, quantity: 1 });
+    await minutesOld(holding, 10);
+    const ended = async (index: number, token: string, spans: readonly (readonly [from: number, to: number])[]) => {
+      for (const [from, to] of spans) {
+        const { id } = await office.held(match, { as: fan(index), turn: token, quantity: 1 });
+        await monolith.call('DELETE', `/api/v1/reservations/${id}`, { as: fan(index) });
+        await office.rows(
+          `update reservations set created_at = now() - make_interval(mins => $2), ended_at = now() - make_interval(mins => $3),
+                  expires_at = now() + interval '1 hour' where id = $1`,
+          [id, from, to],
+        );
+      }
+    };
+    // 8 minutes old: held from minute 7 to 5 and from 6 to 4 ago, that is 3 minutes; idle for 5.
+    await ended(3, onAndOff, [
+      [7, 5],
+      [6, 4],
+    ]);
+    await minutesOld(onAndOff, 8);
+    // 8 minutes old, held for 6 of them: idle for 2.
+    await ended(4, busy, [[8, 2]]);
+    await minutesOld(busy, 8);
+    const { free, usefulWindows } = await monolith.get(PurchaseApi).leftNow(match.id);
+    // One window holds, two are idle; the fresh and the busy one are among those who may look for the free seats.
+    expect([free, usefulWindows]).toEqual([5, 5 + 1 + 2]);
+    await second();
+    expect(queue.lastControl(match.id)?.useful_windows).toBe(8);
   });
 
   test('remaining sectors: those with seats, only when they changed', async () => {
@@ -321,13 +364,15 @@ describe('what the waiting room is told of a sale that runs', () => {
     const queued = await onSale();
     const plain = await onSale({ queue_required: false });
     await sold(plain);
+    const before = usefulOf(queued).length;
     queue.mood = 'down';
     await second();
-    expect([await stateOf(plain), await stateOf(queued), usefulOf(queued)]).toEqual(['sold_out', 'open', []]);
+    expect([await stateOf(plain), await stateOf(queued), usefulOf(queued).length]).toEqual(['sold_out', 'open', before]);
     queue.mood = 'well';
     await pause(2100);
     await second();
-    expect(usefulOf(queued)).toEqual([2]);
+    // By the watch, and by the message about the new match that had to wait.
+    expect(usefulOf(queued).slice(before)).toEqual([2, 2]);
   });
 });
 

@@ -18,8 +18,13 @@ export interface SeatsLeft {
   readonly sectors: readonly { readonly sectorId: string; readonly available: number }[];
   readonly free: number;
   readonly held: number;
-  /** How many open windows could find a seat: free seats, and open windows that already hold some. */
+  /**
+   * How many windows may be open: one for each free seat, and those that hold seats already. Idle windows come on top, so that they
+   * keep no seat from the fans behind them.
+   */
   readonly usefulWindows: number;
+  /** When it was counted, in milliseconds on the database's clock. */
+  readonly countedAtMs: number;
 }
 
 /** What operations ask of the purchase. */

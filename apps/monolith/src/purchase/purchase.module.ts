@@ -71,6 +71,7 @@ import { PostgresOrders } from './outbound/postgres-orders.ts';
 import { PostgresPaymentInbox } from './outbound/postgres-payment-inbox.ts';
 import { PostgresPurchaseReader } from './outbound/postgres-purchase-reader.ts';
 import { PostgresPurchaseWindows } from './outbound/postgres-purchase-windows.ts';
+import { PostgresStoredTurns } from './outbound/postgres-stored-turns.ts';
 import { PostgresStreamCursors } from './outbound/postgres-stream-cursors.ts';
 import { PostgresRefunds } from './outbound/postgres-refunds.ts';
 import { PostgresReservations } from './outbound/postgres-reservations.ts';
@@ -90,6 +91,7 @@ import { RedisWaitingRoomEvents } from './outbound/redis-waiting-room-events.ts'
 import { PartnerSalesDesk } from './partner-sales.api.ts';
 import { PaymentNewsDesk } from './payment-news.api.ts';
 import { PurchaseApi } from './purchase.api.ts';
+import { StoredTurns } from './stored-turns.api.ts';
 
 /** One commits while the other chooses; more only make each other's batches smaller (bench/results). */
 const HOLD_LANES = 2;
@@ -119,8 +121,9 @@ export abstract class PurchaseJobKinds {
     },
     {
       provide: PostgresSeatLooks,
-      useFactory: (dataSource: DataSource) => new PostgresSeatLooks(dataSource),
-      inject: [DataSource],
+      useFactory: (dataSource: DataSource, config: MonolithConfig) =>
+        new PostgresSeatLooks(dataSource, config.QUEUE_IDLE_TURN_SECONDS),
+      inject: [DataSource, CONFIG],
     },
     {
       provide: SeatViews,
@@ -250,9 +253,10 @@ export abstract class PurchaseJobKinds {
       useFactory: (blockSoldElsewhere: BlockSoldElsewhere) => new LoadedPartnerSales(blockSoldElsewhere),
       inject: [BlockSoldElsewhere],
     },
+    { provide: StoredTurns, useFactory: (dataSource: DataSource) => new PostgresStoredTurns(dataSource), inject: [DataSource] },
     QueueEventsListener,
     ReservationExpirySchedule,
   ],
-  exports: [PurchaseApi, PaymentNewsDesk, PartnerSalesDesk, PurchaseJobKinds],
+  exports: [PurchaseApi, StoredTurns, PaymentNewsDesk, PartnerSalesDesk, PurchaseJobKinds],
 })
 export class PurchaseModule {}

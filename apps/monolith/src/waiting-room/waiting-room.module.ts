@@ -1,4 +1,5 @@
 import { publicUrls } from '#platform/config/settings';
+import { useCase } from '#platform/use-case';
 import type { Destination } from '#platform/outbox/destination';
 import { Module } from '@nestjs/common';
 import { DataSource } from 'typeorm';
@@ -6,10 +7,15 @@ import { CatalogApi } from '../catalog/catalog.api.ts';
 import { CatalogModule } from '../catalog/catalog.module.ts';
 import type { MonolithConfig } from '../config.ts';
 import { PurchaseApi } from '../purchase/purchase.api.ts';
+import { StoredTurns } from '../purchase/stored-turns.api.ts';
 import { PurchaseModule } from '../purchase/purchase.module.ts';
 import { CONFIG } from '../tokens.ts';
+import { RestoreQueue } from './application/restore-queue.ts';
 import { QueueKeeper } from './inbound/queue-keeper.schedule.ts';
+import { StateNeededListener } from './inbound/state-needed.listener.ts';
 import { HttpWaitingRoom } from './outbound/http-waiting-room.ts';
+import { QueueRestorer } from './outbound/queue-restorer.ts';
+import { QueueServiceCalls } from './outbound/queue-service-calls.ts';
 import { WaitingRoomDestination } from './outbound/waiting-room-destination.ts';
 import { WaitingRoomApi } from './waiting-room.api.ts';
 
@@ -24,9 +30,11 @@ export class WaitingRoomDestinations {
   providers: [
     {
       provide: WaitingRoomApi,
-      useFactory: (config: MonolithConfig, dataSource: DataSource) =>
-        new HttpWaitingRoom(publicUrls(config).queueInternalUrl, config.INTERNAL_AUTH_SECRET, dataSource),
-      inject: [CONFIG, DataSource],
+      useFactory: (config: MonolithConfig, turns: StoredTurns, purchase: PurchaseApi, dataSource: DataSource) => {
+        const calls = new QueueServiceCalls(publicUrls(config).queueInternalUrl, config.INTERNAL_AUTH_SECRET);
+        return new HttpWaitingRoom(calls, new QueueRestorer(calls, turns), purchase, dataSource);
+      },
+      inject: [CONFIG, StoredTurns, PurchaseApi, DataSource],
     },
     {
       provide: WaitingRoomDestinations,
@@ -34,6 +42,8 @@ export class WaitingRoomDestinations {
         new WaitingRoomDestinations([new WaitingRoomDestination(waitingRoom, catalog, purchase)]),
       inject: [WaitingRoomApi, CatalogApi, PurchaseApi],
     },
+    useCase(RestoreQueue, CatalogApi, WaitingRoomApi),
+    StateNeededListener,
     QueueKeeper,
   ],
   exports: [WaitingRoomApi, WaitingRoomDestinations],

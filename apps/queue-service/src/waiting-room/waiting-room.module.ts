@@ -6,6 +6,7 @@ import type { RedisConnection } from '#platform/redis/redis-connection';
 import { useCase } from '#platform/use-case';
 import type { QueueServiceConfig } from '../config.ts';
 import { REDIS } from '../tokens.ts';
+import { AwaitState } from './inbound/await-state.ts';
 import { CallPassed } from './application/call-passed.ts';
 import { ChangeQueue } from './application/change-queue.ts';
 import { ClearListed } from './application/clear-listed.ts';
@@ -29,6 +30,7 @@ import { PodsListener } from './inbound/pods.listener.ts';
 import { QueueConfig } from './inbound/queue-config.ts';
 import { QueueInternalController } from './inbound/queue-internal.controller.ts';
 import { QueueController } from './inbound/queue.controller.ts';
+import { QueueStatusController } from './inbound/queue-status.controller.ts';
 import { OpenStreams } from './inbound/stream-device.ts';
 import { TellingSchedule } from './inbound/telling.schedule.ts';
 import { WaitingRoomMetrics } from './inbound/waiting-room.metrics.ts';
@@ -46,7 +48,7 @@ export class WaitingRoomModule {
     assertOneSlotPerMatch();
     return {
       module: WaitingRoomModule,
-      controllers: [QueueController, QueueInternalController, FanStreamController],
+      controllers: [QueueController, QueueStatusController, QueueInternalController, FanStreamController],
       providers: [
         ...configured(config, budget),
         ...ports,
@@ -61,6 +63,7 @@ export class WaitingRoomModule {
             new CallPassed(lines, lines, purchaseWindowMs),
           inject: [RedisWaitingLines, QueueConfig],
         },
+        AwaitState,
         FanGateway,
         OpenStreams,
         PlaceAnswers,
@@ -119,7 +122,7 @@ function configured(settings: QueueServiceConfig, budget: ConnectionBudget): Pro
     },
     {
       provide: SignsOfLife,
-      useFactory: (places: ConnectedPlaces, live: LiveFans) => new SignsOfLife(places, live, config.presenceMs),
+      useFactory: (places: ConnectedPlaces, live: LiveFans) => new SignsOfLife(places, live, config),
       inject: [ConnectedPlaces, LiveFans],
     },
     {

@@ -2,6 +2,7 @@
 export type DomainErrorCode =
   | 'ALL_SEATS_HELD'
   | 'BLACKLISTED'
+  | 'DEPENDENCY_UNAVAILABLE'
   | 'INVALID_STATE'
   | 'LOCK_TIMEOUT'
   | 'NOT_FOUND'

@@ -131,6 +131,9 @@ export const purchaseSettings = z.object({
   RESERVATION_EXPIRY_SECONDS: wholeNumber(1, 3600)
     .default(30)
     .describe('How often expired holds are tidied up; their seats are free at once'),
+  QUEUE_IDLE_TURN_SECONDS: wholeNumber(1, 86_400)
+    .default(180)
+    .describe('A turn that held nothing for so long in total is idle: it goes on, but keeps no seat from those behind it'),
 });
 
 export const paymentSettings = z.object({

@@ -2,7 +2,6 @@ import type { DomainErrorCode } from '#domain/shared/domain-error';
 
 /** What can be wrong with a request before any rule of the business is asked. */
 export type TransportErrorCode =
-  | 'DEPENDENCY_UNAVAILABLE'
   | 'FORBIDDEN'
   | 'HEADERS_TOO_LARGE'
   | 'IDEMPOTENCY_KEY_INVALID'

@@ -74,8 +74,16 @@ const unexpected = 'Something went wrong on our side. It has been logged under t
 function asRefusal(error: unknown): RequestRefused {
   if (error instanceof RequestRefused) return error;
   if (error instanceof DomainError) {
-    const { errors, ...extra } = error.data as { errors?: readonly FieldError[] };
-    return new RequestRefused(error.code, { detail: error.message, extra, errors });
+    const {
+      errors,
+      retry_after_seconds: after,
+      ...extra
+    } = error.data as {
+      errors?: readonly FieldError[];
+      retry_after_seconds?: number;
+    };
+    const headers: Record<string, string> = after === undefined ? {} : { 'retry-after': String(after) };
+    return new RequestRefused(error.code, { detail: error.message, extra, errors, headers });
   }
   const code = codeOf(error);
   if (!code) return new RequestRefused('INTERNAL_ERROR', { detail: unexpected, cause: error });

@@ -43,8 +43,10 @@ export interface SeatsLeft {
   readonly sectors: readonly { readonly sectorId: string; readonly available: number }[];
   readonly free: number;
   readonly held: number;
-  /** How many open windows could find a seat: free seats, and open windows that already hold some. */
+  /** How many windows may be open: those that could find a seat or hold some, and idle ones on top. */
   readonly usefulWindows: number;
+  /** When it was counted, in milliseconds on the database's clock. */
+  readonly countedAtMs: number;
 }
 
 export abstract class Seats {
@@ -60,11 +62,12 @@ export abstract class Seats {
 
 /** The queue of a match, told before the monolith commits: if it does not take it, nothing was changed. */
 export abstract class Queues {
-  /** Without `usefulWindows` their number stays. */
+  /** `usefulWindows` is counted if it is not given. */
   abstract tell(match: Match, usefulWindows?: number): Promise<void>;
   abstract tellRemaining(
     matchId: string,
     sectors: readonly { sectorId: string; name: string; available: number }[],
+    asOf: number,
   ): Promise<void>;
   abstract exclusively<T>(matchId: string, work: () => Promise<T>): Promise<T>;
 }

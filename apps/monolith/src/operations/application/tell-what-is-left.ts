@@ -22,7 +22,7 @@ export class TellWhatIsLeft {
 
   async execute(matchId: string, left: SeatsLeft, told: Told): Promise<Told> {
     const free = left.sectors.filter(({ available }) => available > 0);
-    const { usefulWindows } = left;
+    const { usefulWindows, countedAtMs } = left;
     const remaining = free.map(({ sectorId, available }) => `${sectorId} ${available}`).join();
     const news = { windows: usefulWindows !== told.usefulWindows, sectors: remaining !== told.remaining && free.length > 0 };
     if (!news.windows && !news.sectors) return { usefulWindows, remaining };
@@ -35,6 +35,7 @@ export class TellWhatIsLeft {
         await this.queues.tellRemaining(
           matchId,
           free.map((sector) => ({ ...sector, name: names.get(sector.sectorId) ?? '' })),
+          countedAtMs,
         );
       }
       return { usefulWindows, remaining };

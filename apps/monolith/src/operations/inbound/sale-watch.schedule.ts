@@ -10,6 +10,8 @@ import { FollowSale, type Followed } from '../application/follow-sale.ts';
 import type { Told } from '../application/tell-what-is-left.ts';
 
 const MATCHES = 1000;
+/** With a count that is a second old the waiting room hears within two seconds that a sector is gone or back (CONTRACT §6). */
+const POLL_MS = 500;
 /** A sale whose numbers do not move, with nobody waiting and no end in sight, is looked at so rarely. */
 const QUIET_MS = 3000;
 /** Faster than fans pay by any measurement of ours. A sale without a line of fans has no news for anybody before it can be over. */
@@ -26,7 +28,7 @@ interface Watched {
 }
 
 /**
- * The eye on every sale: once a second it looks at what is left, tells the waiting room, and has the sale ended or opened again.
+ * The eye on every sale: twice a second it looks at what is left, tells the waiting room, and has the sale ended or opened again.
  * One replica does it for all; when it is gone another goes on, within a second, or 15 when it is frozen.
  */
 @Injectable()
@@ -43,7 +45,7 @@ export class SaleWatch implements OnApplicationBootstrap, BeforeApplicationShutd
     @Inject(LOGGER) private readonly logger: Logger,
     @Inject(LOOPS) private readonly loops: boolean,
   ) {
-    this.loop = new RelayLoop('sale watch', () => this.runOnce().then(() => 0), logger);
+    this.loop = new RelayLoop('sale watch', () => this.runOnce().then(() => 0), logger, POLL_MS);
     const leading: Gauge = new Gauge({
       name: 'sale_watch_leading',
       help: 'Whether this process watches the sales: one of all replicas does.',

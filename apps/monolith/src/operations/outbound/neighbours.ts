@@ -56,10 +56,15 @@ export class SteeredQueues extends Queues {
   tell(match: Match, usefulWindows?: number): Promise<void> {
     return this.waitingRoom.tell(match, usefulWindows);
   }
-  tellRemaining(matchId: string, sectors: readonly { sectorId: string; name: string; available: number }[]): Promise<void> {
+  tellRemaining(
+    matchId: string,
+    sectors: readonly { sectorId: string; name: string; available: number }[],
+    asOf: number,
+  ): Promise<void> {
     return this.waitingRoom.tellRemaining(
       matchId,
       sectors.map(({ sectorId, name, available }) => ({ sector_id: sectorId, name, available })),
+      asOf,
     );
   }
   exclusively<T>(matchId: string, work: () => Promise<T>): Promise<T> {

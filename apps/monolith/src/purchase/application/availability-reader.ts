@@ -6,6 +6,10 @@ export interface AvailabilityView {
   readonly held: number;
   /** Open windows of the waiting room that already hold seats. */
   readonly windowsHolding: number;
+  /** Open windows that have held nothing for so long in total that they keep no seat from the fans behind them. */
+  readonly windowsIdle: number;
+  /** When it was counted, in milliseconds on the database's clock. */
+  readonly countedAtMs: number;
   /** Grows whenever `sectors` changed. */
   readonly version: number;
   /** When it was looked up, on the clock of this process. */

@@ -253,6 +253,10 @@ export type WaitingRoomEvent =
       readonly userId: string;
       readonly sessionToken: string;
       readonly expiresAt: string;
+      /** Of the state in Redis that granted it; undefined where the waiting room names none. */
+      readonly generation: number | undefined;
+      /** Join time (µs) of the place that had this turn. */
+      readonly placeScore: number | undefined;
     }
   | {
       readonly kind: 'turn over';

@@ -1,7 +1,7 @@
 import type { Transaction } from '#application/transaction-manager';
 import { inside } from '#platform/postgres/transaction';
 import type { DataSource } from 'typeorm';
-import type { GrantedTurns } from './redis-granted-turns.ts';
+import type { GrantedTurn, GrantedTurns } from './redis-granted-turns.ts';
 
 interface Asked {
   readonly matchId: string;
@@ -9,9 +9,19 @@ interface Asked {
   readonly sessionToken: string | undefined;
 }
 
+/** Locked until the turn is stored: who restores the waiting room takes the next generation, and then reads every turn there is. */
+const GENERATION = `select generation from queue_generations where match_id = $1 for share`;
+
+/** A turn of an older generation is void and is not stored. */
 const INSERT = `
-  insert into purchase_windows (session_token, match_id, user_id, expires_at) values ($1, $2, $3, $4)
+  with current as materialized (select generation from queue_generations where match_id = $2 for share)
+  insert into purchase_windows (session_token, match_id, user_id, expires_at, place_score)
+  select $1, $2, $3, $4, $5 where $6::int is null or $6 >= coalesce((select generation from current), 0)
   on conflict (session_token) do nothing`;
+
+function parametersOf(matchId: string, userId: string, turn: GrantedTurn): unknown[] {
+  return [turn.sessionToken, matchId, userId, turn.expiresAt, turn.placeScore ?? null, turn.generation ?? null];
+}
 
 /**
  * Turns as PostgreSQL knows them: a known one outlives a wipe of Redis, and ends by its completed order, by the waiting
@@ -32,7 +42,7 @@ export class PostgresPurchaseWindows {
     if (known.length > 0) return;
     const granted = await this.grantedTurns.of(matchId, userId);
     if (granted?.sessionToken !== sessionToken) return;
-    await this.dataSource.query(INSERT, [sessionToken, matchId, userId, granted.expiresAt]);
+    await this.dataSource.query(INSERT, parametersOf(matchId, userId, granted));
   }
 
   async end(tx: Transaction, sessionTokens: readonly string[], reason: string): Promise<void> {
@@ -43,11 +53,14 @@ export class PostgresPurchaseWindows {
     );
   }
 
-  async granted(
-    tx: Transaction,
-    turn: { matchId: string; userId: string; sessionToken: string; expiresAt: string },
-  ): Promise<void> {
-    await inside(tx).rows(INSERT, [turn.sessionToken, turn.matchId, turn.userId, turn.expiresAt]);
+  /** Of the state in Redis whose turns are good; none can follow it before this transaction ends. 0 before the first. */
+  async currentGeneration(tx: Transaction, matchId: string): Promise<number> {
+    const [row] = await inside(tx).rows<{ generation: number }>(GENERATION, [matchId]);
+    return row?.generation ?? 0;
+  }
+
+  async granted(tx: Transaction, turn: GrantedTurn & { matchId: string; userId: string }): Promise<void> {
+    await inside(tx).rows(INSERT, parametersOf(turn.matchId, turn.userId, turn));
   }
 
   async expired(

@@ -9,11 +9,17 @@ interface Moment {
   readonly nextExpiryMs: number | null;
 }
 
-export type CountedSeats = Moment & Pick<AvailabilityView, 'sectors' | 'held' | 'windowsHolding'>;
+export type CountedSeats = Moment & Pick<AvailabilityView, 'sectors' | 'held' | 'windowsHolding' | 'windowsIdle'>;
 
 export type SeatLetters = Moment & { readonly letters: string };
 
 const IN_MS = (moment: string): string => `(extract(epoch from ${moment}) * 1000)::float8`;
+
+/** How long window `w` has held seats, in seconds; holds that overlap count once. */
+const HOLDING_SECONDS = `
+  select coalesce(sum(extract(epoch from upper(span) - lower(span))), 0)
+  from unnest((select range_agg(tstzrange(r.created_at, greatest(r.created_at, least(r.ended_at, r.expires_at, now()))))
+               from reservations r where r.session_token = w.session_token)) as span`;
 
 /**
  * One pass over the match's seats: 12 ms for 40,000, 27 ms for 120,000, and
@@ -30,9 +36,16 @@ const LEFT = `
     select count(distinct w.session_token)::int as windows
     from (select distinct unnest(holders) as id from counted) h join reservations r on r.id = h.id
          join purchase_windows w on w.session_token = r.session_token and w.ended_at is null and w.expires_at > now()
+  ), idle as (
+    select count(*)::int as windows from purchase_windows w
+    where w.match_id = $1 and w.expires_at > now() and w.ended_at is null
+      and w.created_at <= now() - make_interval(secs => $2)
+      and not exists (select from reservations r
+                      where r.session_token = w.session_token and r.status in ('held', 'ordered') and r.expires_at > now())
+      and extract(epoch from now() - w.created_at) - (${HOLDING_SECONDS}) >= $2
   )
   select ${IN_MS('now()')} as "atMs", ${IN_MS('min(next_expiry)')} as "nextExpiryMs", coalesce(sum(held), 0)::int as held,
-         (select windows from holding) as "windowsHolding",
+         (select windows from holding) as "windowsHolding", (select windows from idle) as "windowsIdle",
          coalesce(jsonb_agg(jsonb_build_object('sectorId', sector_id, 'available', available) order by sector_id), '[]') as sectors
   from counted`;
 
@@ -43,12 +56,16 @@ const SEAT_LETTERS = `
 
 /** The looks that many share (`SharedSeatViews`), and the one that decides. An expired hold is free, on the database's clock. */
 export class PostgresSeatLooks {
-  constructor(private readonly dataSource: DataSource) {}
+  constructor(
+    private readonly dataSource: DataSource,
+    /** A window that held nothing for so long in total is idle. */
+    private readonly idleTurnSeconds: number,
+  ) {}
 
   /** The one query that runs every second while a match is watched. */
   async left(matchId: string): Promise<CountedSeats> {
-    const [row] = await this.dataSource.query<CountedSeats[]>(LEFT, [matchId]);
-    return row ?? { atMs: 0, nextExpiryMs: null, sectors: [], held: 0, windowsHolding: 0 };
+    const [row] = await this.dataSource.query<CountedSeats[]>(LEFT, [matchId, this.idleTurnSeconds]);
+    return row ?? { atMs: 0, nextExpiryMs: null, sectors: [], held: 0, windowsHolding: 0, windowsIdle: 0 };
   }
 
   /** What has become of each seat of a sector, in the order of its rows: the first letter of its status. */

@@ -23,9 +23,9 @@ export class PurchaseDesk extends PurchaseApi {
   }
 
   async left(matchId: string): Promise<SeatsLeft> {
-    const { sectors, held, windowsHolding } = await this.views.sectors(matchId);
+    const { sectors, held, windowsHolding, windowsIdle, countedAtMs } = await this.views.sectors(matchId);
     const free = sectors.reduce((sum, { available }) => sum + available, 0);
-    return { sectors, free, held, usefulWindows: free + windowsHolding };
+    return { sectors, free, held, usefulWindows: free + windowsHolding + windowsIdle, countedAtMs };
   }
 
   leftNow(matchId: string): Promise<SeatsLeft> {

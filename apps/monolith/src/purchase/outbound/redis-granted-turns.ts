@@ -2,7 +2,19 @@ import { queueKeys } from '#contracts/queue-keys';
 import type { RedisConnection } from '#platform/redis/redis-connection';
 import { z } from 'zod';
 
-const window = z.object({ expires_at: z.iso.datetime(), session_token: z.string() });
+const window = z.object({
+  expires_at: z.iso.datetime(),
+  session_token: z.string(),
+  generation: z.int().optional(),
+  place_score: z.int().optional(),
+});
+
+export interface GrantedTurn {
+  readonly sessionToken: string;
+  readonly expiresAt: string;
+  readonly generation: number | undefined;
+  readonly placeScore: number | undefined;
+}
 
 function asJson(text: string): unknown {
   try {
@@ -17,9 +29,11 @@ export class GrantedTurns {
   constructor(private readonly redis: RedisConnection) {}
 
   /** Undefined when there is none. Rejects when Redis does not answer: a turn nobody can look up is not one that was refused. */
-  async of(matchId: string, userId: string): Promise<{ sessionToken: string; expiresAt: string } | undefined> {
+  async of(matchId: string, userId: string): Promise<GrantedTurn | undefined> {
     const text = await this.redis.hget(queueKeys.windows(matchId), userId);
     const parsed = text ? window.safeParse(asJson(text)) : undefined;
-    return parsed?.success ? { sessionToken: parsed.data.session_token, expiresAt: parsed.data.expires_at } : undefined;
+    if (!parsed?.success) return undefined;
+    const { session_token: sessionToken, expires_at: expiresAt, generation, place_score: placeScore } = parsed.data;
+    return { sessionToken, expiresAt, generation, placeScore };
   }
 }

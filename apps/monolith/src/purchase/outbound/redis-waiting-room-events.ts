@@ -47,6 +47,8 @@ function inOurWords(event: QueueEvent): WaitingRoomEvent {
         userId: event.user_id,
         sessionToken: event.session_token,
         expiresAt: event.expires_at,
+        generation: event.generation,
+        placeScore: event.place_score,
       };
     case 'queue.expired':
       return { kind: 'turn over', matchId, userId: event.user_id, sessionToken: event.session_token, reason: event.reason };

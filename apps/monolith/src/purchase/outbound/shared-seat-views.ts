@@ -55,7 +55,10 @@ export class SharedSeatViews extends SeatViews {
     const isSame = before !== undefined && JSON.stringify(before.sectors) === JSON.stringify(facts.sectors);
     const version = isSame ? before.version : nextVersion(atMs, before);
     const sectors = isSame ? before.sectors : facts.sectors;
-    return { value: { ...facts, sectors, version, asOfMs }, goodForMs: goodFor(atMs, nextExpiryMs) };
+    return {
+      value: { ...facts, sectors, version, asOfMs, countedAtMs: Math.floor(atMs) },
+      goodForMs: goodFor(atMs, nextExpiryMs),
+    };
   }
 
   /** Places never change, so after the first look only what has become of them is asked, a letter a seat. */

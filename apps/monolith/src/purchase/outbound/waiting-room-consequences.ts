@@ -19,7 +19,8 @@ export class RecordedWaitingRoomConsequences extends WaitingRoomConsequences {
     super();
   }
 
-  async apply(tx: Transaction, events: readonly WaitingRoomEvent[]): Promise<void> {
+  async apply(tx: Transaction, allEvents: readonly WaitingRoomEvent[]): Promise<void> {
+    const events = await this.withoutVoidTurns(tx, allEvents);
     for (const event of events) {
       if (event.kind === 'turn granted') await this.windows.granted(tx, event);
       if (event.kind === 'turn over') await this.windows.expired(tx, event);
@@ -33,5 +34,16 @@ export class RecordedWaitingRoomConsequences extends WaitingRoomConsequences {
       }),
     );
     await this.outbox.append(tx, pushes);
+  }
+
+  /** A turn that Redis lost before we stored it is void for ever: its fan has been put back to the front, and gets another one. */
+  private async withoutVoidTurns(tx: Transaction, events: readonly WaitingRoomEvent[]): Promise<readonly WaitingRoomEvent[]> {
+    const matches = new Set(events.flatMap((event) => (event.kind === 'turn granted' ? [event.matchId] : [])));
+    const current = new Map<string, number>();
+    for (const matchId of matches) current.set(matchId, await this.windows.currentGeneration(tx, matchId));
+    return events.filter(
+      (event) =>
+        event.kind !== 'turn granted' || event.generation === undefined || event.generation >= (current.get(event.matchId) ?? 0),
+    );
   }
 }

@@ -18,7 +18,13 @@ export class MemoryWaitingRoom extends WaitingRoomEvents {
   grant(turn: { matchId: string; userId: string; sessionToken: string; expiresAtMs: number }): void {
     const { expiresAtMs, ...rest } = turn;
     this.turns.set(turn.userId, { sessionToken: turn.sessionToken, expiresAtMs });
-    this.log.push({ kind: 'turn granted', ...rest, expiresAt: new Date(expiresAtMs).toISOString() });
+    this.log.push({
+      kind: 'turn granted',
+      ...rest,
+      expiresAt: new Date(expiresAtMs).toISOString(),
+      generation: undefined,
+      placeScore: undefined,
+    });
     this.db.scheduler.expectMoment(expiresAtMs);
   }
 

@@ -1,13 +1,14 @@
-import { queueStatusAnswer, type QueueStatusAnswer } from '#contracts/waiting-room-control';
+import { queueStatusAnswer, STATE_NEEDED_HEADER, type QueueStatusAnswer } from '#contracts/waiting-room-control';
 import { RequestRefused } from '#platform/http/request-refused';
 import { Lanes } from '#platform/limits/lanes';
 import { driverClientOf, prepared } from '#platform/postgres/database';
-import { mustBeOutsideTransaction } from '#platform/postgres/open-transaction';
 import { rollBack } from '#platform/postgres/roll-back';
 import type { DataSource } from 'typeorm';
+import type { PurchaseApi } from '../../purchase/purchase.api.ts';
 import { controlOf, WaitingRoomApi, type QueuedMatch, type RemainingSector } from '../waiting-room.api.ts';
+import type { QueueRestorer } from './queue-restorer.ts';
+import type { QueueServiceCalls } from './queue-service-calls.ts';
 
-const TIMEOUT_MS = 3000;
 /** Class of the advisory locks that serialise changes of one match's queue. */
 const LOCK_CLASS = 7_426_002;
 const BEGIN = `
@@ -20,34 +21,50 @@ export class HttpWaitingRoom extends WaitingRoomApi {
   private readonly locks = new Lanes(2, 200);
 
   constructor(
-    private readonly baseUrl: string,
-    private readonly internalSecret: string,
+    private readonly calls: QueueServiceCalls,
+    private readonly restorer: QueueRestorer,
+    private readonly purchase: PurchaseApi,
     private readonly dataSource: DataSource,
   ) {
     super();
   }
 
   async tell(match: QueuedMatch, usefulWindows?: number): Promise<void> {
-    await this.call('PUT', `${match.id}/control`, controlOf(match, usefulWindows));
+    const useful = usefulWindows ?? (await this.usefulWindowsOf(match));
+    const answer = await this.calls.call('PUT', `${match.id}/control`, controlOf(match, useful));
+    if (answer.headers.get(STATE_NEEDED_HEADER) !== null) return this.restorer.restore(match, useful);
     if (match.saleStatus === 'sold_out') await this.tellRemaining(match.id, []);
   }
 
-  async tellRemaining(matchId: string, sectors: readonly RemainingSector[]): Promise<void> {
-    await this.call('POST', `${matchId}/sold-out`, { remaining_sectors: sectors });
+  async restore(match: QueuedMatch): Promise<boolean> {
+    if ((await this.look(match.id)) !== 'unknown') return false;
+    await this.restorer.restore(match, await this.usefulWindowsOf(match));
+    return true;
+  }
+
+  async disown(matchId: string): Promise<void> {
+    await this.calls.call('PUT', `${matchId}/restore`, { exists: false });
+  }
+
+  async tellRemaining(matchId: string, sectors: readonly RemainingSector[], asOf?: number): Promise<void> {
+    await this.calls.call('POST', `${matchId}/sold-out`, { as_of: asOf, remaining_sectors: sectors });
   }
 
   async complete(matchId: string, userId: string, sessionToken: string): Promise<void> {
-    await this.call('POST', `${matchId}/windows/${userId}/complete`, { session_token: sessionToken });
+    const answer = await this.calls.call('POST', `${matchId}/windows/${userId}/complete`, { session_token: sessionToken });
+    if (answer.headers.get(STATE_NEEDED_HEADER) === null) return;
+    throw new RequestRefused('DEPENDENCY_UNAVAILABLE', { detail: 'The waiting room does not know the state of this match yet.' });
   }
 
   async status(matchId: string): Promise<QueueStatusAnswer | undefined> {
-    const response = await this.call('GET', `${matchId}/status`).catch(() => undefined);
+    const response = await this.calls.call('GET', `${matchId}/status`).catch(() => undefined);
     return response && statusIn(response);
   }
 
   async look(matchId: string): Promise<'unknown' | QueueStatusAnswer['status'] | undefined> {
-    const response = await this.send('GET', `${matchId}/status`).catch(() => undefined);
+    const response = await this.calls.send('GET', `${matchId}/status`).catch(() => undefined);
     if (response?.status === 404) return 'unknown';
+    if (response?.status === 503) return (await isStateNeeded(response)) ? 'unknown' : undefined;
     return response && (await statusIn(response))?.status;
   }
 
@@ -74,30 +91,19 @@ export class HttpWaitingRoom extends WaitingRoomApi {
     });
   }
 
-  private async call(method: string, path: string, body?: unknown): Promise<Response> {
-    const response = await this.send(method, path, body).catch((error: unknown) => {
-      throw new RequestRefused('DEPENDENCY_UNAVAILABLE', {
-        detail: 'The waiting room does not answer; nothing was changed.',
-        cause: error,
-      });
-    });
-    if (response.ok) return response;
-    const detail = `The waiting room answered ${response.status}; nothing was changed.`;
-    throw new RequestRefused('DEPENDENCY_UNAVAILABLE', { detail });
-  }
-
-  private send(method: string, path: string, body?: unknown): Promise<Response> {
-    mustBeOutsideTransaction('a call to the waiting room');
-    return fetch(`${this.baseUrl}/api/v1/queue/${path}`, {
-      method,
-      redirect: 'error',
-      signal: AbortSignal.timeout(TIMEOUT_MS),
-      headers: { 'x-internal-auth': this.internalSecret, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    });
+  /** Told with every state of a match, so that a sale never opens without it; undefined where no turn is granted. */
+  private async usefulWindowsOf({ id, saleStatus }: QueuedMatch): Promise<number | undefined> {
+    if (saleStatus === 'sold_out' || saleStatus === 'closed') return undefined;
+    return (await this.purchase.leftNow(id)).usefulWindows;
   }
 }
 
 async function statusIn(response: Response): Promise<QueueStatusAnswer | undefined> {
   return queueStatusAnswer.safeParse(await response.json().catch(() => undefined)).data;
+}
+
+/** 503 says either that Redis is away or that it does not know the match. */
+async function isStateNeeded(response: Response): Promise<boolean> {
+  const problem = (await response.json().catch(() => undefined)) as { state_needed?: boolean } | undefined;
+  return problem?.state_needed === true;
 }

@@ -1,4 +1,4 @@
-import type { Blacklist, ConnectedPlaces, LineMovement, WaitingLines } from './ports.ts';
+import { StateNeeded, type Blacklist, type ConnectedPlaces, type LineMovement, type WaitingLines } from './ports.ts';
 
 /** Redis looks so many up in a third of a millisecond. */
 const CHUNK = 200;
@@ -34,17 +34,31 @@ export class ClearListed {
 
   private async clear(listed: readonly string[]): Promise<number> {
     let ended = 0;
+    let withoutState: StateNeeded | undefined;
     for (const matchId of listed.length > 0 ? await this.movement.matches() : []) {
-      for (let from = 0; from < listed.length; from += CHUNK) {
-        const asked = listed.slice(from, from + CHUNK);
-        const { positions, queue } = await this.places.readPositions(matchId, asked);
-        for (const userId of asked.filter((_, at) => positions[at]! >= 0)) {
-          await this.lines.leave(matchId, userId);
-          ended += 1;
-        }
-        // Matches stay listed for ever; nobody is in the line of most of them.
-        if (!queue || queue.status === 'closed') break;
+      try {
+        ended += await this.clearMatch(matchId, listed);
+      } catch (error) {
+        if (!(error instanceof StateNeeded)) throw error;
+        // Its windows may come back with its state; the other matches need not wait for that.
+        withoutState = error;
       }
+    }
+    if (withoutState) throw withoutState;
+    return ended;
+  }
+
+  private async clearMatch(matchId: string, listed: readonly string[]): Promise<number> {
+    let ended = 0;
+    for (let from = 0; from < listed.length; from += CHUNK) {
+      const asked = listed.slice(from, from + CHUNK);
+      const { positions, queue } = await this.places.readPositions(matchId, asked);
+      for (const userId of asked.filter((_, at) => positions[at]! >= 0)) {
+        await this.lines.leave(matchId, userId);
+        ended += 1;
+      }
+      // Matches stay listed for ever; nobody is in the line of most of them.
+      if (!queue || queue.status === 'closed') break;
     }
     return ended;
   }

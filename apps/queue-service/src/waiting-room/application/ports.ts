@@ -1,3 +1,4 @@
+import { DomainError } from '#domain/shared/domain-error';
 import type { LinePace } from '#domain/waiting-room/wait-estimate';
 import type { LineMove } from '#domain/waiting-room/line-view';
 import type { ClosedReason, FanState, QueueState, QueueStatus, RemainingSector } from '#domain/waiting-room/fan-state';
@@ -32,7 +33,42 @@ export interface QueueChange {
 /** 'draining': an earlier line is not drained yet and nothing was changed. */
 export type ChangeOutcome = 'done' | 'draining';
 
-/** The lines of all matches. Each call is one atomic step and safe to repeat; time is the store's own. */
+/** One part of the state of a match, as the monolith sends it. */
+export interface RestoredPart {
+  /** false: the match has no waiting room. */
+  readonly exists: boolean;
+  readonly generation: number;
+  readonly part: number;
+  readonly isLast: boolean;
+  readonly sale?: QueueChange & { readonly closedReason?: ClosedReason };
+  readonly counts?: { readonly granted: number; readonly completed: number; readonly expired: number };
+  readonly windows: readonly {
+    readonly userId: string;
+    readonly sessionToken: string;
+    readonly expiresAt: string;
+    readonly placeScore: number | null;
+  }[];
+  /** Fans whose turn is used or given up, and the join time (µs) of that place. */
+  readonly used: readonly (readonly [userId: string, score: number])[];
+}
+
+/**
+ * Redis knows nothing of this match, or not yet everything: nothing may be answered from it. The monolith has been asked for the
+ * state and sends it within a second or two.
+ */
+export class StateNeeded extends DomainError {
+  constructor(readonly matchId: string) {
+    super('DEPENDENCY_UNAVAILABLE', 'The state of this waiting room is being restored. Ask again.', {
+      state_needed: true,
+      retry_after_seconds: 1,
+    });
+  }
+}
+
+/**
+ * The lines of all matches. Each call is one atomic step and safe to repeat; time is the store's own. What answers about a match
+ * or ends something of it throws `StateNeeded` while the state of that match is not known.
+ */
 export abstract class WaitingLines {
   /** `receiptScore` is what a genuine receipt says; it restores the place if that is not over. */
   abstract join(matchId: string, userId: string, receiptScore?: string): Promise<JoinOutcome>;
@@ -40,9 +76,12 @@ export abstract class WaitingLines {
   abstract visit(matchId: string, userId: string): Promise<Place | undefined>;
   abstract leave(matchId: string, userId: string): Promise<void>;
   abstract completeWindow(matchId: string, userId: string, sessionToken?: string): Promise<void>;
-  abstract change(matchId: string, change: QueueChange): Promise<ChangeOutcome>;
-  /** Nothing remaining closes the line. */
-  abstract reportRemaining(matchId: string, sectors: readonly RemainingSector[]): Promise<ChangeOutcome>;
+  /** Taken also while the state is not known; `isKnown` says whether it is. */
+  abstract change(matchId: string, change: QueueChange): Promise<{ outcome: ChangeOutcome; isKnown: boolean }>;
+  /** 'out_of_step': a part before this one is missing (Redis lost it). Begin again. */
+  abstract restore(matchId: string, part: RestoredPart): Promise<ChangeOutcome | 'out_of_step'>;
+  /** Nothing remaining closes the line. A report that is older (`asOf` is smaller) than the last one changes nothing. */
+  abstract reportRemaining(matchId: string, sectors: readonly RemainingSector[], asOf?: number): Promise<ChangeOutcome>;
   abstract readQueue(matchId: string): Promise<QueueState | undefined>;
 }
 
@@ -57,6 +96,8 @@ export interface Admitted {
 /** What moves a line forward; any pod may call it at any time. */
 export abstract class LineMovement {
   abstract matches(): Promise<string[]>;
+  /** Matches somebody asked this pod about within the last minute and whose state is still needed. */
+  abstract matchesWithoutState(): readonly string[];
   /** Each looks at no more than `limit` fans and tells at how many: fewer than that means that nothing is left to do. */
   abstract drainClosed(matchId: string, limit: number): Promise<number>;
   abstract endWindows(matchId: string, limit: number): Promise<number>;

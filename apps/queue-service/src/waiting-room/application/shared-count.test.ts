@@ -33,7 +33,7 @@ function pod() {
     },
   } as unknown as ConnectedPlaces;
   const live = new LiveFans();
-  const signs = new SignsOfLife(places, live, 1000);
+  const signs = new SignsOfLife(places, live, { presenceMs: 1000, persistenceMs: 60_000 });
   const count = new SharedCount(places, live, signs, 'pod-');
   const ended: string[] = [];
   const beat = () =>

@@ -1,8 +1,9 @@
-import type { LiveFans } from './live-fans.ts';
+import type { LiveFan, LiveFans } from './live-fans.ts';
 import type { ConnectedPlaces, FanDevice } from './ports.ts';
 
 const PARTED_AT_ONCE = 200;
 const TOUCHED_AT_ONCE = 500;
+const KEPT_AT_ONCE = 200;
 
 /** Tells the line who is connected to this pod, and who is no more. Time is monotonic milliseconds, given by the caller. */
 export class SignsOfLife {
@@ -13,7 +14,7 @@ export class SignsOfLife {
   constructor(
     private readonly places: ConnectedPlaces,
     private readonly live: LiveFans,
-    private readonly presenceMs: number,
+    private readonly settings: { readonly presenceMs: number; readonly persistenceMs: number },
   ) {}
 
   noteParted({ matchId, userId }: { matchId: string; userId: string }, websocketId: string): void {
@@ -51,9 +52,25 @@ export class SignsOfLife {
     );
   }
 
+  /** Keeps session and token of these fans alive, three times within the time they last. Returns those whose token is not theirs any more. */
+  async keepAlive(fans: readonly LiveFan[], nowMs: number): Promise<LiveFan[]> {
+    const due = fans.filter((fan) => fan.devices.length > 0 && nowMs - fan.keptAtMs >= this.settings.persistenceMs / 3);
+    const over: LiveFan[] = [];
+    for (let from = 0; from < due.length; from += KEPT_AT_ONCE) {
+      await Promise.all(
+        due.slice(from, from + KEPT_AT_ONCE).map(async (fan) => {
+          fan.keptAtMs = nowMs;
+          const ids = fan.devices.map(({ id }) => id);
+          if (!(await this.places.keep(fan, ids))) over.push(fan);
+        }),
+      );
+    }
+    return over;
+  }
+
   /** Presence for everybody connected, three times within the time it lasts. */
   async touch(matchId: string, nowMs: number): Promise<void> {
-    if (nowMs - (this.touchedAtMs.get(matchId) ?? -Infinity) < this.presenceMs / 3) return;
+    if (nowMs - (this.touchedAtMs.get(matchId) ?? -Infinity) < this.settings.presenceMs / 3) return;
     this.touchedAtMs.set(matchId, nowMs);
     const users = this.live.ofMatch(matchId).map(({ userId }) => userId);
     for (let from = 0; from < users.length; from += TOUCHED_AT_ONCE) {

@@ -3,7 +3,7 @@ import type { QueueState } from '#domain/waiting-room/fan-state';
 import type { Device, Ending, NewStream } from './device.ts';
 import { FollowedLine } from './followed-line.ts';
 import { DEVICES_PER_FAN, type LiveFan, type LiveFans } from './live-fans.ts';
-import type { ConnectedPlaces, Links, Place, TokenRead } from './ports.ts';
+import { StateNeeded, type ConnectedPlaces, type Links, type Place, type TokenRead } from './ports.ts';
 import type { SharedCount } from './shared-count.ts';
 import type { SignsOfLife } from './signs-of-life.ts';
 
@@ -11,7 +11,6 @@ interface TellFansSettings {
   readonly updateMs: number;
   /** How often `runRound` is called. */
   readonly roundMs: number;
-  readonly persistenceMs: number;
   readonly purchaseWindowMs: number;
 }
 
@@ -33,7 +32,8 @@ export class TellFans {
   private readonly unresolved = new Map<Device, string>();
   private readonly lines = new Map<string, FollowedLine>();
   private readonly running = new Map<string, { again: 'all' | 'near' | 'no'; done: Promise<void> }>();
-  private isDelayed = false;
+  /** Matches whose fans have been told that nothing can be said at the moment. */
+  private readonly delayed = new Set<string>();
   /** Once we drain: when the next device is to come back. */
   private retryAfterMs: (() => number) | undefined;
 
@@ -81,7 +81,9 @@ export class TellFans {
     if (!this.retryAfterMs) this.signs.noteParted(fan, device.id);
     if (fan.devices.length > 0) return;
     this.lines.get(fan.matchId)?.forget(fan);
-    if (!this.live.hasMatch(fan.matchId)) this.lines.delete(fan.matchId);
+    if (this.live.hasMatch(fan.matchId)) return;
+    this.lines.delete(fan.matchId);
+    this.delayed.delete(fan.matchId);
   }
 
   /** Newer ones, on whatever pod, have taken their places. */
@@ -97,15 +99,23 @@ export class TellFans {
   /** One look at everybody connected; what is due or has changed is told. Rejects, and says so to all, when Redis is away. */
   async runRound(nowMs: number): Promise<void> {
     try {
-      for (const matchId of this.live.matches()) {
-        await this.runMatch(matchId, nowMs);
-        await this.signs.touch(matchId, nowMs);
-      }
+      for (const matchId of this.live.matches()) await this.runMatchOrDelay(matchId, nowMs);
       await this.resolve(nowMs);
-      this.isDelayed = false;
     } catch (error) {
-      this.sayDelayed();
+      for (const matchId of this.live.matches()) this.sayDelayed(matchId);
       throw error;
+    }
+  }
+
+  /** A match whose state is lost keeps the others from nothing. */
+  private async runMatchOrDelay(matchId: string, nowMs: number): Promise<void> {
+    try {
+      await this.runMatch(matchId, nowMs);
+      await this.signs.touch(matchId, nowMs);
+      this.delayed.delete(matchId);
+    } catch (error) {
+      if (!(error instanceof StateNeeded)) throw error;
+      this.sayDelayed(matchId);
     }
   }
 
@@ -174,7 +184,7 @@ export class TellFans {
     await this.tellDue(line, queue, { nowMs, last });
     const others = fans.filter((fan) => fan.score === undefined && fan.devices.length > 0);
     await this.refreshAll(await this.unsettled(matchId, [...new Set([...unclear, ...others])]), nowMs);
-    await this.keepAlive(fans, nowMs);
+    await this.refreshAll(await this.signs.keepAlive(fans, nowMs), nowMs);
   }
 
   private async tellDue(line: FollowedLine, queue: QueueState, { nowMs, last }: { nowMs: number; last: number }): Promise<void> {
@@ -232,19 +242,6 @@ export class TellFans {
     return nowMs + (updateMs - roundMs) * (1 - EARLY_SHARE * shareOf(score));
   }
 
-  private async keepAlive(fans: readonly LiveFan[], nowMs: number): Promise<void> {
-    const due = fans.filter((fan) => fan.devices.length > 0 && nowMs - fan.keptAtMs >= this.settings.persistenceMs / 3);
-    for (let from = 0; from < due.length; from += CHUNK) {
-      await Promise.all(
-        due.slice(from, from + CHUNK).map(async (fan) => {
-          fan.keptAtMs = nowMs;
-          const ids = fan.devices.map(({ id }) => id);
-          if (!(await this.places.keep(fan, ids))) await this.refresh(fan, nowMs);
-        }),
-      );
-    }
-  }
-
   private sayLastWord(devices: readonly Device[], place: Place, matchId: string): void {
     const message = this.messageOf(place, matchId);
     const left = place.state.kind === 'over' && place.state.status === 'left';
@@ -254,14 +251,14 @@ export class TellFans {
     }
   }
 
-  private sayDelayed(): void {
-    if (this.isDelayed) return;
-    this.isDelayed = true;
-    for (const fan of this.live.all()) {
+  private sayDelayed(matchId: string): void {
+    if (this.delayed.has(matchId)) return;
+    this.delayed.add(matchId);
+    for (const fan of this.live.ofMatch(matchId)) {
       this.say(fan, DELAYED, 'needed');
       fan.told = undefined;
     }
-    for (const line of this.lines.values()) line.makeAllDue();
+    this.lines.get(matchId)?.makeAllDue();
   }
 
   private say(fan: LiveFan, message: string | undefined, weight: 'update' | 'needed'): void {

@@ -84,6 +84,8 @@ export class AdmissionSchedule implements OnApplicationBootstrap, OnModuleDestro
       for (const matchId of await this.movement.matches()) {
         if ((this.quietUntilMs.get(matchId) ?? 0) <= now) this.soon(matchId);
       }
+      // The monolith is asked again, once a second, until it has sent their state.
+      for (const matchId of this.movement.matchesWithoutState()) this.soon(matchId);
     } catch (error) {
       this.noteRedis(error);
     }

@@ -5,6 +5,7 @@ import { QUEUE_PODS_CHANNEL } from '#contracts/queue-keys';
 import type { Logger } from '#platform/logging/logger';
 import type { RedisConnection } from '#platform/redis/redis-connection';
 import { LOGGER, SUBSCRIBER } from '../../tokens.ts';
+import { AwaitState } from './await-state.ts';
 import { SharedCount } from '../application/shared-count.ts';
 import { SignsOfLife } from '../application/signs-of-life.ts';
 import { TellFans } from '../application/tell-fans.ts';
@@ -12,6 +13,7 @@ import { nowMs } from './pod.ts';
 
 /** Of whatever is published only this is of interest: which match, and which fan if it is about one. */
 const hint = z.object({
+  event: z.string().optional(),
   match_id: z.string(),
   user_id: z.string().optional(),
   /** Fans another pod has lost. */
@@ -39,6 +41,7 @@ export class PodsListener implements OnApplicationBootstrap, OnModuleDestroy {
     private readonly tellFans: TellFans,
     private readonly signs: SignsOfLife,
     private readonly count: SharedCount,
+    private readonly awaitState: AwaitState,
     @Inject(SUBSCRIBER) private readonly subscriber: RedisConnection,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
@@ -59,7 +62,10 @@ export class PodsListener implements OnApplicationBootstrap, OnModuleDestroy {
 
   private async hear(text: string): Promise<void> {
     try {
-      const { match_id, user_id, user_ids, device_ids, kind } = hint.parse(JSON.parse(text));
+      const { event, match_id, user_id, user_ids, device_ids, kind } = hint.parse(JSON.parse(text));
+      // For the monolith.
+      if (event === 'queue.state_needed') return;
+      if (kind === 'queue') this.awaitState.changed(match_id);
       if (user_id && device_ids) {
         const devices = device_ids.map((websocketId) => ({ userId: user_id, websocketId }));
         if (kind === 'replaced') return this.tellFans.endReplaced(this.count.here(match_id, devices));

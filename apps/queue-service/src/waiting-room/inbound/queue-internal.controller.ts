@@ -1,10 +1,19 @@
-import { Body, Controller, Param, Post, Put } from '@nestjs/common';
+import { Body, Controller, Param, Post, Put, Res } from '@nestjs/common';
 import { ApiNoContentResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { z } from 'zod';
-import { controlRequest, soldOutRequest, type ControlRequest, type SoldOutRequest } from '#contracts/waiting-room-control';
+import type { FastifyReply } from 'fastify';
+import {
+  controlRequest,
+  restoreRequest,
+  soldOutRequest,
+  STATE_NEEDED_HEADER,
+  type ControlRequest,
+  type RestoreRequest,
+  type SoldOutRequest,
+} from '#contracts/waiting-room-control';
 import { Endpoint } from '#platform/http/endpoint';
 import { ChangeQueue } from '../application/change-queue.ts';
-import { WaitingLines } from '../application/ports.ts';
+import { StateNeeded, WaitingLines, type QueueChange, type RestoredPart } from '../application/ports.ts';
 import { AdmissionSchedule } from './admission.schedule.ts';
 import { completeRequest, matchParameter, userParameter } from './queue.schemas.ts';
 
@@ -22,20 +31,34 @@ export class QueueInternalController {
 
   @Put('control')
   @Endpoint({ access: 'internal', status: 204, noKeyBecause: REPEATABLE })
-  @ApiOperation({ summary: 'Create or change a queue; what is left out stays' })
+  @ApiOperation({
+    summary: 'Create or change a queue; omitted fields keep their value',
+    description: `The header \`${STATE_NEEDED_HEADER}: true\` of the answer says that fans are answered 503 until the state of the match is restored.`,
+  })
   @ApiNoContentResponse()
   async control(
     @Param('match_id', { schema: matchParameter }) matchId: string,
     @Body({ schema: controlRequest }) body: ControlRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<void> {
-    await this.changeQueue.control(matchId, {
-      status: body.status,
-      opensAt: body.opens_at,
-      processingRate: body.processing_rate,
-      maxOpenWindows: body.max_open_windows,
-      usefulWindows: body.useful_windows,
-      reason: body.reason,
-    });
+    const { isKnown } = await this.changeQueue.control(matchId, settingsIn(body));
+    if (!isKnown) void reply.header(STATE_NEEDED_HEADER, 'true');
+    this.admission.soon(matchId);
+  }
+
+  @Put('restore')
+  @Endpoint({ access: 'internal', status: 204, noKeyBecause: REPEATABLE })
+  @ApiOperation({
+    summary: 'Send the state of a match that Redis does not know: after a loss, and before the first control of a new match',
+    description:
+      'In parts of at most 256 KB that share a generation; the one with `complete` is the last, and fans are answered from then on. 409 `INVALID_STATE`: a part is missing, begin again with part 0. `exists: false`: the match has no waiting room, kept for 60 s.',
+  })
+  @ApiNoContentResponse()
+  async restore(
+    @Param('match_id', { schema: matchParameter }) matchId: string,
+    @Body({ schema: restoreRequest }) body: RestoreRequest,
+  ): Promise<void> {
+    await this.changeQueue.restore(matchId, partIn(body));
     this.admission.soon(matchId);
   }
 
@@ -48,20 +71,58 @@ export class QueueInternalController {
     @Body({ schema: soldOutRequest }) body: SoldOutRequest,
   ): Promise<void> {
     const sectors = body.remaining_sectors.map(({ sector_id, name, available }) => ({ sectorId: sector_id, name, available }));
-    await this.changeQueue.reportRemaining(matchId, sectors);
+    await this.changeQueue.reportRemaining(matchId, sectors, body.as_of);
     this.admission.soon(matchId);
   }
 
   @Post('windows/:user_id/complete')
   @Endpoint({ access: 'internal', status: 204, noKeyBecause: REPEATABLE })
-  @ApiOperation({ summary: 'The purchase is done; the window ends and the next fan moves up' })
+  @ApiOperation({
+    summary: 'The purchase is done; the window ends and the next fan moves up',
+    description: `With the header \`${STATE_NEEDED_HEADER}: true\` of the answer nothing was done: the window may be restored yet. Call again.`,
+  })
   @ApiNoContentResponse()
   async complete(
     @Param('match_id', { schema: matchParameter }) matchId: string,
     @Param('user_id', { schema: userParameter }) userId: string,
     @Body({ schema: completeRequest }) body: z.output<typeof completeRequest>,
+    @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<void> {
-    await this.lines.completeWindow(matchId, userId, body?.session_token);
+    try {
+      await this.lines.completeWindow(matchId, userId, body?.session_token);
+    } catch (error) {
+      if (!(error instanceof StateNeeded)) throw error;
+      void reply.header(STATE_NEEDED_HEADER, 'true');
+    }
     this.admission.soon(matchId);
   }
+}
+
+function settingsIn(body: ControlRequest): QueueChange {
+  return {
+    status: body.status,
+    opensAt: body.opens_at,
+    processingRate: body.processing_rate,
+    maxOpenWindows: body.max_open_windows,
+    usefulWindows: body.useful_windows,
+    reason: body.reason,
+  };
+}
+
+function partIn({ exists, generation, part, complete, sale, counts, windows = [], used = [] }: RestoreRequest): RestoredPart {
+  return {
+    exists: exists ?? true,
+    generation: generation ?? 0,
+    part: part ?? 0,
+    isLast: complete ?? false,
+    ...(sale ? { sale: { ...settingsIn(sale), closedReason: sale.closed_reason } } : {}),
+    counts,
+    windows: windows.map((window) => ({
+      userId: window.user_id,
+      sessionToken: window.session_token,
+      expiresAt: window.expires_at,
+      placeScore: window.place_score ?? null,
+    })),
+    used,
+  };
 }

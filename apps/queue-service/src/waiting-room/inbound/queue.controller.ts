@@ -1,19 +1,15 @@
-import { Body, Controller, Delete, Get, Param, Post, Req, Res } from '@nestjs/common';
+import { Body, Controller, Delete, Get, Param, Post, Res } from '@nestjs/common';
 import { ApiCreatedResponse, ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply } from 'fastify';
 import type { z } from 'zod';
-import { queueStatusAnswer, type QueueStatusAnswer } from '#contracts/waiting-room-control';
-import { estimateWait } from '#domain/waiting-room/wait-estimate';
-import { hasInternalAuth } from '#platform/http/access-hook';
 import { Caller, type CallerIdentity } from '#platform/http/caller';
 import { Endpoint } from '#platform/http/endpoint';
-import { RequestRefused } from '#platform/http/request-refused';
+import { AwaitState } from './await-state.ts';
 import { JoinLine } from '../application/join-line.ts';
 import { LookUpPlace } from '../application/look-up-place.ts';
 import { WaitingLines } from '../application/ports.ts';
 import { AdmissionSchedule } from './admission.schedule.ts';
 import { PlaceAnswers } from './place-answers.ts';
-import { QueueConfig } from './queue-config.ts';
 import { joinRequest, matchParameter, placeAnswer, type PlaceAnswer } from './queue.schemas.ts';
 
 /** What a fan does in the waiting room. */
@@ -26,7 +22,7 @@ export class QueueController {
     private readonly lines: WaitingLines,
     private readonly answers: PlaceAnswers,
     private readonly admission: AdmissionSchedule,
-    private readonly config: QueueConfig,
+    private readonly awaitState: AwaitState,
   ) {}
 
   @Post('join')
@@ -40,7 +36,8 @@ export class QueueController {
     @Caller() caller: CallerIdentity,
     @Res() reply: FastifyReply,
   ): Promise<void> {
-    const { created, place } = await this.joinLine.execute({ matchId, userId: caller.userId }, body?.receipt);
+    const fan = { matchId, userId: caller.userId };
+    const { created, place } = await this.awaitState.run(matchId, () => this.joinLine.execute(fan, body?.receipt));
     this.admission.soon(matchId);
     const answer = this.answers.of(matchId, caller.userId, place);
     if (created) void reply.header('location', `/api/v1/queue/${matchId}/position`);
@@ -55,7 +52,8 @@ export class QueueController {
     @Param('match_id', { schema: matchParameter }) matchId: string,
     @Caller() caller: CallerIdentity,
   ): Promise<PlaceAnswer> {
-    return this.answers.of(matchId, caller.userId, await this.lookUpPlace.execute(matchId, caller.userId));
+    const place = await this.awaitState.run(matchId, () => this.lookUpPlace.execute(matchId, caller.userId));
+    return this.answers.of(matchId, caller.userId, place);
   }
 
   @Delete()
@@ -63,28 +61,7 @@ export class QueueController {
   @ApiOperation({ summary: 'Leave the line, or give up an open window' })
   @ApiNoContentResponse()
   async leave(@Param('match_id', { schema: matchParameter }) matchId: string, @Caller() caller: CallerIdentity): Promise<void> {
-    await this.lines.leave(matchId, caller.userId);
+    await this.awaitState.run(matchId, () => this.lines.leave(matchId, caller.userId));
     this.admission.soon(matchId);
-  }
-
-  @Get('status')
-  @Endpoint({ access: 'public' })
-  @ApiOperation({ summary: 'The line as a whole' })
-  @ApiOkResponse({ standardSchema: queueStatusAnswer })
-  async status(
-    @Param('match_id', { schema: matchParameter }) matchId: string,
-    @Req() request: FastifyRequest,
-  ): Promise<QueueStatusAnswer> {
-    const queue = await this.lines.readQueue(matchId);
-    if (!queue) throw new RequestRefused('NOT_FOUND', { detail: 'This match has no waiting room.' });
-    const { status, total, processingRate, openWindows, granted, completed, expired } = queue;
-    return {
-      status,
-      total,
-      processing_rate: processingRate,
-      // For somebody who joined now.
-      estimated_wait_minutes: estimateWait(queue, total + 1, this.config.purchaseWindowMs)?.minutes ?? null,
-      ...(hasInternalAuth(request, this.config.internalSecret) ? { open_windows: openWindows, granted, completed, expired } : {}),
-    };
   }
 }

@@ -23,7 +23,7 @@ const stateOf = async (matchId: string, user: string) => (await fixture.lines.vi
 
 describe('a sale that is scheduled', () => {
   test('nobody joins before; at its time it opens by itself with a full bucket', async () => {
-    const matchId = randomUUID();
+    const matchId = await fixture.known();
     const opensAt = new Date(Date.now() + 400).toISOString();
     await fixture.lines.change(matchId, { status: 'scheduled', opensAt });
     const [me] = fans(1) as [string];
@@ -35,16 +35,17 @@ describe('a sale that is scheduled', () => {
   });
 
   test('it opens in the regular round too, with nobody asking', async () => {
-    const matchId = randomUUID();
+    const matchId = await fixture.known();
     await fixture.lines.change(matchId, { status: 'scheduled', opensAt: new Date(Date.now() + 100).toISOString() });
     await pause(150);
     await new MoveLine(fixture.lines).runOnce(matchId);
     expect(await fixture.redis.hget(queueKeys.meta(matchId), 'status')).toBe('active');
   });
 
-  test('a match nobody has announced has no line', async () => {
-    expect(await fixture.lines.join(randomUUID(), randomUUID())).toEqual({ kind: 'unknown' });
-    expect(await fixture.lines.readQueue(randomUUID())).toBeUndefined();
+  test('a match of which the monolith says that it has no waiting room has no line', async () => {
+    const matchId = await fixture.withoutQueue();
+    expect(await fixture.lines.join(matchId, randomUUID())).toEqual({ kind: 'unknown' });
+    expect(await fixture.lines.readQueue(matchId)).toBeUndefined();
   });
 });
 
@@ -77,7 +78,7 @@ describe('closing', () => {
   test('everybody is out at once, windows included, before a single last word is written', async () => {
     const matchId = await fixture.match({ maxOpenWindows: 1 });
     const users = await threeFans(matchId);
-    expect(await fixture.lines.change(matchId, { status: 'closed' })).toBe('done');
+    expect(await fixture.lines.change(matchId, { status: 'closed' })).toEqual({ outcome: 'done', isKnown: true });
     for (const user of users) expect(await stateOf(matchId, user)).toEqual(closed);
     expect(await fixture.lines.readQueue(matchId)).toMatchObject({
       status: 'closed',
@@ -155,7 +156,7 @@ describe('closing', () => {
     await changes.control(matchId, { status: 'closed' });
     await changes.control(matchId, { status: 'active' });
     const [holder, waiting] = await threeFans(matchId);
-    expect(await fixture.lines.change(matchId, { status: 'closed' })).toBe('draining');
+    expect(await fixture.lines.change(matchId, { status: 'closed' })).toMatchObject({ outcome: 'draining' });
     expect((await fixture.lines.readQueue(matchId))!.status).toBe('active');
     await changes.control(matchId, { status: 'closed' });
     expect(await stateOf(matchId, holder)).toEqual(closed);

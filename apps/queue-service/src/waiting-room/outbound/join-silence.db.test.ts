@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { closeRedis, connectRedis, whenReady } from '#platform/redis/redis-connection';
 import { TcpProxy } from '#testing/tcp-proxy';
 import { createTestRedis } from '#testing/test-database';
-import { pause } from '../testing/line-fixture.ts';
+import { pause, restoreEmpty } from '../testing/line-fixture.ts';
 import { RedisWaitingLines } from './redis-waiting-lines.ts';
 
 const TIMEOUT_MS = 600;
@@ -15,6 +15,7 @@ test('a Redis that falls silent among joins: each hears of it in the time of one
     await whenReady(redis);
     const lines = new RedisWaitingLines(redis, { purchaseWindowMs: 60_000, persistenceSeconds: 60, presenceMs: 60_000 });
     const matchId = randomUUID();
+    await restoreEmpty(lines, matchId);
     await lines.change(matchId, { status: 'active' });
     expect((await lines.join(matchId, randomUUID())).kind).toBe('created');
     proxy.silence();

@@ -3,7 +3,7 @@ import { queueKeys } from '#contracts/queue-keys';
 import { SeededRandom } from '#testing/simulation/seeded-random';
 import { MoveLine } from '../application/move-line.ts';
 import { ClockedLines } from '../testing/clocked-lines.ts';
-import { fans, lineFixture, type LineFixture } from '../testing/line-fixture.ts';
+import { fans, lineFixture, restoreEmpty, type LineFixture } from '../testing/line-fixture.ts';
 import type { RedisWaitingLines } from './redis-waiting-lines.ts';
 
 // Whole sales on a clock that is turned by hand: 20-minute windows, 30-minute absences, a clock that jumps (F23, F25).
@@ -24,6 +24,7 @@ afterAll(() => fixture.close());
 
 async function open(processingRate: number, maxOpenWindows: number): Promise<string> {
   const matchId = crypto.randomUUID();
+  await restoreEmpty(pods[0]!, matchId);
   await pods[0]!.change(matchId, { status: 'active', processingRate, maxOpenWindows });
   return matchId;
 }

@@ -4,7 +4,19 @@ import { RedisScript } from '#platform/redis/script';
 
 const FOLDER = ['apps', 'queue-service', 'src', 'waiting-room', 'outbound', 'lua'];
 /** In this order: each uses what stands before it. */
-const PARTS = ['match-keys', 'rfc3339', 'announce', 'queue-state', 'presence', 'endings', 'closing', 'places', 'devices'];
+const PARTS = [
+  'match-keys',
+  'match-state',
+  'rfc3339',
+  'announce',
+  'queue-state',
+  'presence',
+  'endings',
+  'closing',
+  'settings',
+  'places',
+  'devices',
+];
 
 function read(...segments: string[]): string {
   return fs.readFileSync(projectFile(...FOLDER, ...segments), 'utf8');
@@ -24,6 +36,7 @@ export function loadLineScripts() {
     endWindows: script('end-windows'),
     completeWindow: script('complete-window'),
     controlQueue: script('control-queue'),
+    restoreQueue: script('restore-queue'),
     reportSoldOut: script('report-sold-out'),
     drainClosed: script('drain-closed'),
     readPlaces: script('read-places'),

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { queueEvent } from '#contracts/integration-events';
+import { queueEvent, type QueueEvent } from '#contracts/integration-events';
 import { queueKeys } from '#contracts/queue-keys';
 import { LineView } from '#domain/waiting-room/line-view';
 import { lineFixture, type LineFixture } from '../testing/line-fixture.ts';
@@ -36,6 +36,8 @@ class Life {
   granted: string[] = [];
   maxOpen = 0;
   readonly scores = new Map<string, string>();
+  private readonly grants = new Map<string, Extract<QueueEvent, { event: 'queue.turn_granted' }>>();
+  private generation = 1;
   readonly away = new Set<string>();
   /** Has given a sign of life since the join, or came back with a receipt. */
   readonly seen = new Set<string>();
@@ -109,16 +111,65 @@ class Life {
     this.windows = this.windows.filter((other) => other !== user);
   }
 
-  /** Redis loses the match; everybody in line comes back with their receipts, in any order. */
+  /**
+   * Redis loses the match. The monolith restores every turn it has stored, in parts; the last turn granted may be one it has not
+   * stored. Then all come back with their receipts, in any order: fans in line keep the order, the fan of a turn that was not stored
+   * stands in front of them, and the receipt of a turn that is used or given up is worth nothing.
+   */
   async lose(): Promise<void> {
+    await this.readGrants();
+    const before = this.line;
+    const stored = this.windows.filter((user, at) => at < this.windows.length - 1 || this.chance() < 0.5);
+    const voided = this.windows.filter((user) => !stored.includes(user));
+    const ended = [...this.grants.keys()].filter((user) => !this.windows.includes(user) && !before.includes(user));
+    for (const user of voided) this.grants.delete(user);
     await fixture.redis.del(...(await fixture.redis.keys(`*{${this.matchId}}`)));
-    await fixture.lines.change(this.matchId, { status: 'active', processingRate: 600_000, maxOpenWindows: 0 });
-    const order = this.line;
+    await this.restore(stored);
+    await fixture.lines.change(this.matchId, { maxOpenWindows: 0 });
     this.seen.clear();
-    [this.line, this.windows, this.granted, this.view] = [[], [], [], new LineView<string>(0)];
-    const coming = order.map((user) => ({ user, at: this.chance() })).sort((a, b) => a.at - b.at);
-    for (const { user } of coming) await this.join(user, this.scores.get(user));
-    if (this.line.join() !== order.join()) throw new Error('the order is lost');
+    [this.line, this.windows, this.granted, this.view] = [[], stored, [], new LineView<string>(0)];
+    const coming = [...voided, ...before, ...stored].map((user) => ({ user, at: this.chance() })).sort((a, b) => a.at - b.at);
+    for (const { user } of coming) {
+      if (stored.includes(user)) await this.findSameTurn(user);
+      else await this.join(user, this.scores.get(user));
+    }
+    if (this.line.join() !== [...voided, ...before].sort(this.byScore).join()) throw new Error('the order is lost');
+    const [again] = ended;
+    if (!again) return;
+    await this.join(again, this.scores.get(again));
+    if (this.line.at(-1) !== again) throw new Error('a receipt from before a used turn was honoured');
+    // In line again with a new place, whose turn is yet to come.
+    this.grants.delete(again);
+  }
+
+  private readonly byScore = (a: string, b: string) => Number(this.scores.get(a)) - Number(this.scores.get(b));
+
+  /** What the monolith has stored of every turn: the latest of each fan. */
+  private async readGrants(): Promise<void> {
+    for (const [, fields] of await fixture.redis.xrange(queueKeys.events(this.matchId), '-', '+')) {
+      const event = queueEvent.parse(JSON.parse(fields[1]!));
+      if (event.event === 'queue.turn_granted') this.grants.set(event.user_id, event);
+    }
+  }
+
+  private async restore(stored: readonly string[]): Promise<void> {
+    const part = { exists: true, generation: (this.generation += 1), windows: [], used: [] };
+    const sale = { status: 'active', processingRate: 600_000, maxOpenWindows: 0 } as const;
+    await this.pod.restore(this.matchId, { ...part, part: 0, isLast: false, sale });
+    const windows = stored.map((user) => {
+      const { session_token: sessionToken, expires_at: expiresAt, place_score: placeScore = null } = this.grants.get(user)!;
+      return { userId: user, sessionToken, expiresAt, placeScore };
+    });
+    await this.pod.restore(this.matchId, { ...part, part: 1, isLast: false, windows });
+    const used = [...this.grants].map(([user, { place_score: score = 0 }]) => [user, score] as const);
+    await this.pod.restore(this.matchId, { ...part, part: 2, isLast: true, used });
+  }
+
+  private async findSameTurn(user: string): Promise<void> {
+    const outcome = await this.pod.join(this.matchId, user, this.scores.get(user));
+    const state = 'place' in outcome ? outcome.place.state : undefined;
+    const token = state?.kind === 'granted' ? state.sessionToken : undefined;
+    if (token !== this.grants.get(user)?.session_token) throw new Error('the turn that was stored is not the same any more');
   }
 
   async check(): Promise<string[]> {

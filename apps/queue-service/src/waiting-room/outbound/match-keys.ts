@@ -21,6 +21,7 @@ export function matchKeys(matchId: string): string[] {
     queueKeys.audit(matchId),
     queueKeys.podBeats(matchId),
     queueKeys.replaced(matchId),
+    queueKeys.restored(matchId),
   ];
 }
 

@@ -81,7 +81,7 @@ test('an event is published after the window stands in the hash: whoever hears i
   await reader.quit();
 });
 
-test('pods hear of what is no event: a completed purchase, a fan who left the line, a change of the queue', async () => {
+test('pods hear of what is no event: a restored state, a completed purchase, a fan who left the line, a change of the queue', async () => {
   const matchId = await fixture.match();
   const [buyer, leaver] = fans(2) as [string, string];
   await fixture.lines.join(matchId, buyer);
@@ -93,6 +93,7 @@ test('pods hear of what is no event: a completed purchase, a fan who left the li
   await fixture.lines.change(matchId, { processingRate: 60 });
   await pause(50);
   expect(published(QUEUE_PODS_CHANNEL, matchId).map((text) => JSON.parse(text) as unknown)).toEqual([
+    { match_id: matchId, kind: 'queue' },
     { match_id: matchId, kind: 'queue' },
     { match_id: matchId, kind: 'fan', user_id: buyer },
     { match_id: matchId, kind: 'fan', user_id: leaver },

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { queueKeys } from '#contracts/queue-keys';
 import { JoinLine } from '../application/join-line.ts';
-import { fans, lineFixture, type LineFixture } from '../testing/line-fixture.ts';
+import { fans, lineFixture, restoreEmpty, type LineFixture } from '../testing/line-fixture.ts';
 import { SignedReceipts } from './signed-receipts.ts';
 
 let fixture: LineFixture;
@@ -17,10 +17,11 @@ async function join(matchId: string, userId: string, receipt?: string) {
   return { created, position, receipt: place.score === null ? '' : receipts.sign(matchId, userId, place.score) };
 }
 
-/** Redis has lost this match; the monolith has told the waiting room of it again. */
+/** Redis has lost this match; the monolith has sent its state again: nobody has had a turn. */
 async function loseMatch(matchId: string): Promise<void> {
   const keys = await fixture.redis.keys(`*{${matchId}}`);
   await fixture.redis.del(...keys);
+  await restoreEmpty(fixture.lines, matchId, 2);
   await fixture.lines.change(matchId, { status: 'active', maxOpenWindows: 0 });
 }
 

@@ -36,7 +36,7 @@ export type PlaceReply = [kind: string, position: number, detail: Text, session:
 /** A stream entry of read-moves.lua. */
 export type MoveReply = [id: string, [field: string, scores: string]];
 
-const windowText = z.object({ expires_at: z.string(), session_token: z.string() });
+const windowText = z.object({ expires_at: z.string(), session_token: z.string(), place_score: z.number().optional() });
 const sessionText = z.object({ queue_token: z.string(), score: z.string().optional() });
 const overText = z.union([
   z.object({ status: z.enum(['expired', 'completed', 'left']) }),
@@ -77,8 +77,14 @@ export function toPlace(reply: PlaceReply, queue: QueueState, token: string | nu
   const known = session === null ? null : sessionText.parse(JSON.parse(session));
   const state = toState(kind, position, detail);
   const isOn = state.kind === 'waiting' || state.kind === 'granted';
-  const score = state.kind === 'waiting' ? detail : (known?.score ?? '');
+  const score = state.kind === 'waiting' ? detail : (known?.score ?? scoreOfTurn(kind, detail));
   return { state, queue, queueToken: isOn ? (known?.queue_token ?? token) : null, score: isOn && score ? score : null };
+}
+
+/** A restored turn has no session yet that would tell the place it came from. */
+function scoreOfTurn(kind: string, detail: Text): string {
+  const score = kind === 'granted' ? windowText.parse(JSON.parse(detail ?? '')).place_score : undefined;
+  return score === undefined ? '' : String(score);
 }
 
 export function toMove([id, [field, scores]]: MoveReply): LineMove {

@@ -1,48 +1,20 @@
 import { queueKeys } from '#contracts/queue-keys';
 import type { QueueState, RemainingSector } from '#domain/waiting-room/fan-state';
-import type { LineMove } from '#domain/waiting-room/line-view';
 import type { LinePace } from '#domain/waiting-room/wait-estimate';
-import type { RedisConnection } from '#platform/redis/redis-connection';
-import { Together } from '#platform/together';
-import type { RedisScript } from '#platform/redis/script';
 import type {
   Admitted,
   ChangeOutcome,
-  ConnectedPlaces,
-  FanDevice,
   JoinOutcome,
   LineMovement,
   Place,
-  PositionsRead,
   QueueChange,
-  TokenRead,
+  RestoredPart,
   WaitingLines,
 } from '../application/ports.ts';
 import { JoinBatches, type WaitingJoin } from './join-batches.ts';
-import { loadLineScripts, type LineScripts } from './line-scripts.ts';
-import { matchKeys } from './match-keys.ts';
-import { newQueueToken, newSessionToken, ownerOfToken } from './queue-token.ts';
-import { toMove, toPlace, toQueue, type MoveReply, type PlaceReply, type QueueReply } from './redis-replies.ts';
-import type { ReplicaConfirmation } from './replica-confirmation.ts';
-
-/** Redis works on a hundred for a millisecond or two. */
-const MOST_READS = 100;
-
-interface TokenToRead {
-  readonly userId: string;
-  readonly token: string;
-  /** Of the connection that has just come, or ''. */
-  readonly websocketId: string;
-  readonly isStream: boolean;
-}
-
-const keyOf = ({ token, websocketId }: TokenToRead): string => `${token} ${websocketId}`;
-
-interface Settings {
-  readonly purchaseWindowMs: number;
-  readonly persistenceSeconds: number;
-  readonly presenceMs: number;
-}
+import { newQueueToken, newSessionToken } from './queue-token.ts';
+import { RedisConnectedPlaces } from './redis-connected-places.ts';
+import { toPlace, toQueue, type PlaceReply, type QueueReply } from './redis-replies.ts';
 
 type Unknown = ['unknown'];
 /** A text is the score of a new place. */
@@ -52,22 +24,11 @@ type FoundPlace = Unknown | ['found', QueueReply, PlaceReply];
 
 /** At most one event about positions a minute and match. */
 const POSITIONS_EVERY_MS = 60_000;
-const MOVES_AT_ONCE = 1000;
-/** A phone that changes from one network to the other is back within this. */
-const PART_GRACE_MS = 5000;
 
 /** All lines in Redis, and nowhere else: each method is one script (lua/), so any number of pods may share them. */
-export class RedisWaitingLines implements WaitingLines, LineMovement, ConnectedPlaces {
-  private readonly scripts: LineScripts = loadLineScripts();
+export class RedisWaitingLines extends RedisConnectedPlaces implements WaitingLines, LineMovement {
   private readonly joins = new Map<string, JoinBatches<JoinOutcome>>();
-  private readonly tokenReads = new Map<string, Together<TokenToRead, Place | 'full' | undefined>>();
-
-  constructor(
-    private readonly redis: RedisConnection,
-    private readonly settings: Settings,
-    /** Absent where there are no replicas to wait for. */
-    private readonly confirmation?: ReplicaConfirmation,
-  ) {}
+  private readonly listed = new Set<string>();
 
   async join(matchId: string, userId: string, receiptScore = ''): Promise<JoinOutcome> {
     let batches = this.joins.get(matchId);
@@ -95,15 +56,23 @@ export class RedisWaitingLines implements WaitingLines, LineMovement, ConnectedP
     await this.run(this.scripts.completeWindow, matchId, userId, sessionToken);
   }
 
-  async change(matchId: string, change: QueueChange): Promise<ChangeOutcome> {
-    // Before the script and in another slot: a listed match without a queue costs a look, an unlisted queue would stand still.
-    await this.redis.sadd(queueKeys.matches, matchId);
-    return this.run<ChangeOutcome>(this.scripts.controlQueue, matchId, changeText(change));
+  async change(matchId: string, change: QueueChange): Promise<{ outcome: ChangeOutcome; isKnown: boolean }> {
+    await this.list(matchId);
+    const text = JSON.stringify(settingsOf(change));
+    const [outcome, isKnown] = await this.run<[ChangeOutcome, number]>(this.scripts.controlQueue, matchId, text);
+    return { outcome, isKnown: isKnown === 1 };
   }
 
-  async reportRemaining(matchId: string, sectors: readonly RemainingSector[]): Promise<ChangeOutcome> {
+  async restore(matchId: string, part: RestoredPart): Promise<ChangeOutcome | 'out_of_step'> {
+    if (part.exists) await this.list(matchId);
+    const args = [part.generation, part.part, part.isLast ? '1' : '', JSON.stringify(contentOf(part))];
+    return this.run<ChangeOutcome | 'out_of_step'>(this.scripts.restoreQueue, matchId, ...args);
+  }
+
+  async reportRemaining(matchId: string, sectors: readonly RemainingSector[], asOf?: number): Promise<ChangeOutcome> {
     const told = sectors.map(({ sectorId, name, available }) => ({ sector_id: sectorId, name, available }));
-    return this.run<ChangeOutcome>(this.scripts.reportSoldOut, matchId, told.length === 0 ? '' : JSON.stringify(told));
+    const text = told.length === 0 ? '' : JSON.stringify(told);
+    return this.run<ChangeOutcome>(this.scripts.reportSoldOut, matchId, text, asOf ?? '');
   }
 
   async readQueue(matchId: string): Promise<QueueState | undefined> {
@@ -111,8 +80,13 @@ export class RedisWaitingLines implements WaitingLines, LineMovement, ConnectedP
     return reply[0] === 'found' ? toQueue(reply[1]) : undefined;
   }
 
+  /** The list is one key in a slot of its own: what only this key has lost is written again. A match is never taken off it. */
   async matches(): Promise<string[]> {
-    return this.redis.smembers(queueKeys.matches);
+    const listed = new Set(await this.redis.smembers(queueKeys.matches));
+    const lost = [...this.listed].filter((matchId) => !listed.has(matchId));
+    if (lost.length > 0) await this.redis.sadd(queueKeys.matches, ...lost);
+    for (const matchId of listed) this.listed.add(matchId);
+    return [...this.listed];
   }
 
   async drainClosed(matchId: string, limit: number): Promise<number> {
@@ -130,7 +104,9 @@ export class RedisWaitingLines implements WaitingLines, LineMovement, ConnectedP
   async admit(matchId: string, limit: number): Promise<Admitted> {
     const tokens = Array.from({ length: limit }, newSessionToken);
     const call = this.callOf(matchId, [this.settings.purchaseWindowMs, ...tokens]);
-    const [granted, more, quiet] = await this.runConfirmed<[number, number, number]>(this.scripts.admitFront, matchId, call);
+    type Reply = [granted: number, more: number, quiet: number, stateNeeded: number];
+    const [granted, more, quiet, stateNeeded] = await this.runConfirmed<Reply>(this.scripts.admitFront, matchId, call);
+    if (stateNeeded === 0) this.stateIsKnown(matchId);
     return { granted, more: more === 1, quiet: quiet === 1 };
   }
 
@@ -142,100 +118,6 @@ export class RedisWaitingLines implements WaitingLines, LineMovement, ConnectedP
     };
     const args = [POSITIONS_EVERY_MS, fansPerMinute, freeWindows, minutesPerCompletion];
     return this.run<number>(this.scripts.announcePositions, matchId, ...args);
-  }
-
-  async readToken(token: string, websocketId = ''): Promise<TokenRead | undefined> {
-    const read = await this.lookUp(token, { websocketId, isStream: false });
-    return read === 'full' ? undefined : read;
-  }
-
-  readTokenOfStream(token: string, websocketId: string): Promise<TokenRead | 'full' | undefined> {
-    return this.lookUp(token, { websocketId, isStream: true });
-  }
-
-  async readPositions(matchId: string, userIds: readonly string[]): Promise<PositionsRead> {
-    if (userIds.length === 0) return { positions: [], scores: [] };
-    type Reply = [positions: number[], scores: (string | null)[], QueueReply | null];
-    const [positions, scores, queue] = await this.run<Reply>(this.scripts.readPositions, matchId, ...userIds);
-    const read = { positions, scores: scores.map((score) => (score === null ? null : Number(score))) };
-    return queue === null ? read : { ...read, queue: toQueue(queue) };
-  }
-
-  async readMoves(matchId: string, after: number): Promise<{ queue: QueueState; moves: LineMove[] } | undefined> {
-    const reply = await this.run<Unknown | ['found', QueueReply, MoveReply[]]>(
-      this.scripts.readMoves,
-      matchId,
-      after,
-      MOVES_AT_ONCE,
-    );
-    return reply[0] === 'found' ? { queue: toQueue(reply[1]), moves: reply[2].map(toMove) } : undefined;
-  }
-
-  async keep(fan: { matchId: string; userId: string; token: string }, websocketIds: readonly string[]): Promise<boolean> {
-    return (await this.run<number>(this.scripts.keepPlace, fan.matchId, fan.userId, fan.token, ...websocketIds)) === 1;
-  }
-
-  async touch(matchId: string, userIds: readonly string[]): Promise<void> {
-    if (userIds.length > 0) await this.run(this.scripts.touchFans, matchId, ...userIds);
-  }
-
-  async part(matchId: string, devices: readonly FanDevice[]): Promise<void> {
-    const args = devices.flatMap(({ userId, websocketId }) => [userId, websocketId]);
-    if (devices.length > 0) await this.run(this.scripts.partFans, matchId, PART_GRACE_MS, ...args);
-  }
-
-  async beat(matchId: string, pod: string, closed: readonly FanDevice[]): Promise<FanDevice[]> {
-    const entries = closed.map(({ userId, websocketId }) => `${userId} ${websocketId}`);
-    const replaced = await this.run<string[]>(this.scripts.beatPod, matchId, pod, '1', ...entries);
-    return replaced.map((entry) => {
-      const [userId = '', websocketId = ''] = entry.split(' ');
-      return { userId, websocketId };
-    });
-  }
-
-  async sayGoodbye(matchId: string, pod: string): Promise<void> {
-    await this.run(this.scripts.beatPod, matchId, pod, '');
-  }
-
-  /**
-   * When a pod dies, thousands come to the others within seconds: alone each costs two calls, 130 µs of Redis and as much of
-   * the pod. One batch at a time keeps the pod's commands short of their time-out, whatever comes.
-   */
-  private async lookUp(
-    token: string,
-    connection: Pick<TokenToRead, 'websocketId' | 'isStream'>,
-  ): Promise<TokenRead | 'full' | undefined> {
-    const owner = ownerOfToken(token);
-    if (!owner) return undefined;
-    const { matchId, userId } = owner;
-    let reads = this.tokenReads.get(matchId);
-    if (!reads) {
-      reads = new Together(keyOf, (tokens) => this.readTogether(matchId, tokens), { most: MOST_READS });
-      this.tokenReads.set(matchId, reads);
-    }
-    try {
-      const place = await reads.add({ userId, token, ...connection });
-      return typeof place === 'object' ? { ...owner, place } : place;
-    } finally {
-      if (reads.isIdle) this.tokenReads.delete(matchId);
-    }
-  }
-
-  private async readTogether(matchId: string, tokens: readonly TokenToRead[]): Promise<(Place | 'full' | undefined)[]> {
-    const args = tokens.flatMap(({ userId, token, websocketId, isStream }) => [
-      userId,
-      token,
-      websocketId,
-      isStream ? 'stream' : '',
-    ]);
-    const reply = await this.run<Unknown | ['found', QueueReply, (PlaceReply | 'full' | null)[]]>(
-      this.scripts.readPlaces,
-      matchId,
-      ...args,
-    );
-    if (reply[0] === 'unknown') return tokens.map(() => undefined);
-    const queue = toQueue(reply[1]);
-    return reply[2].map((place, at) => (Array.isArray(place) ? toPlace(place, queue, tokens[at]!.token) : (place ?? undefined)));
   }
 
   private async joinTogether(matchId: string, joins: readonly WaitingJoin<JoinOutcome>[]): Promise<JoinOutcome[]> {
@@ -258,21 +140,10 @@ export class RedisWaitingLines implements WaitingLines, LineMovement, ConnectedP
     });
   }
 
-  private callOf(matchId: string, args: readonly (string | number)[]) {
-    const { persistenceSeconds, presenceMs } = this.settings;
-    return { keys: matchKeys(matchId), args: [matchId, persistenceSeconds, presenceMs, ...args] };
-  }
-
-  private run<T>(script: RedisScript, matchId: string, ...args: (string | number)[]): Promise<T> {
-    const call = this.callOf(matchId, args);
-    return script.run<T>(this.redis, call.keys, call.args);
-  }
-
-  /** What fans are promised: with replicas, only what at least one of them has. */
-  private runConfirmed<T>(script: RedisScript, matchId: string, call: ReturnType<typeof this.callOf>): Promise<T> {
-    return this.confirmation
-      ? this.confirmation.run<T>(this.redis, script, { ...call, matchId })
-      : script.run<T>(this.redis, call.keys, call.args);
+  /** Before anything is written to the match, and in another slot: a listed match without a queue costs a read, a queue that is not listed would stand still. */
+  private async list(matchId: string): Promise<void> {
+    await this.redis.sadd(queueKeys.matches, matchId);
+    this.listed.add(matchId);
   }
 }
 
@@ -285,13 +156,31 @@ function refusalOf({ status, closedReason, opensAt }: QueueState): JoinOutcome {
   return status === 'closed' ? { kind: 'closed', reason: closedReason ?? 'closed' } : { kind: 'scheduled', opensAt };
 }
 
-function changeText(change: QueueChange): string {
-  return JSON.stringify({
+/** In the words of parts/settings.lua. */
+function settingsOf(change: NonNullable<RestoredPart['sale']>) {
+  return {
     status: change.status,
+    closed_reason: change.closedReason,
     opens_at_ms: change.opensAt ? Date.parse(change.opensAt) : change.opensAt,
     processing_rate: change.processingRate,
     max_open_windows: change.maxOpenWindows,
     useful_windows: change.usefulWindows,
     reason: change.reason,
-  });
+  };
+}
+
+/** In the words of restore-queue.lua. */
+function contentOf({ exists, sale, counts, windows, used }: RestoredPart) {
+  return {
+    exists,
+    sale: sale && settingsOf(sale),
+    counts,
+    windows: windows.map(({ userId, sessionToken, expiresAt, placeScore }) => [
+      userId,
+      sessionToken,
+      Date.parse(expiresAt),
+      placeScore,
+    ]),
+    used,
+  };
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Redis } from 'ioredis';
 import { createTestRedis } from '#testing/test-database';
-import type { QueueChange } from '../application/ports.ts';
+import type { QueueChange, WaitingLines } from '../application/ports.ts';
 import { RedisWaitingLines } from '../outbound/redis-waiting-lines.ts';
 
 export interface LineFixture {
@@ -11,6 +11,10 @@ export interface LineFixture {
   pod(settings?: { purchaseWindowMs?: number; persistenceSeconds?: number; presenceMs?: number }): RedisWaitingLines;
   /** A new match with an open queue. */
   match(change?: QueueChange): Promise<string>;
+  /** A new match the monolith has sent the state of, and no settings yet. */
+  known(): Promise<string>;
+  /** A match of which the monolith says that it has no waiting room. */
+  withoutQueue(): Promise<string>;
   close(): Promise<void>;
 }
 
@@ -27,13 +31,24 @@ export async function lineFixture(): Promise<LineFixture> {
     new RedisWaitingLines(connect(), { purchaseWindowMs, persistenceSeconds, presenceMs });
   const redis = connect();
   const lines = pod();
+  const known = async () => {
+    const matchId = randomUUID();
+    await restoreEmpty(lines, matchId);
+    return matchId;
+  };
   return {
     redis,
     lines,
     pod,
     async match(change = {}) {
-      const matchId = randomUUID();
+      const matchId = await known();
       await lines.change(matchId, { status: 'active', ...change });
+      return matchId;
+    },
+    known,
+    async withoutQueue() {
+      const matchId = randomUUID();
+      await lines.restore(matchId, { exists: false, generation: 0, part: 0, isLast: true, windows: [], used: [] });
       return matchId;
     },
     async close() {
@@ -41,6 +56,11 @@ export async function lineFixture(): Promise<LineFixture> {
       await server.close();
     },
   };
+}
+
+/** What the monolith sends before the first call for a new match: nobody has had a turn. */
+export async function restoreEmpty(lines: WaitingLines, matchId: string, generation = 1): Promise<void> {
+  await lines.restore(matchId, { exists: true, generation, part: 0, isLast: true, windows: [], used: [] });
 }
 
 export const fans = (count: number): string[] => Array.from({ length: count }, () => randomUUID());

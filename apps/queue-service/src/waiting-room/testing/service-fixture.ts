@@ -2,6 +2,7 @@ import type { AddressInfo } from 'node:net';
 import type { Server } from 'node:http';
 import { randomUUID } from 'node:crypto';
 import { Redis } from 'ioredis';
+import { QUEUE_EVENTS_CHANNEL } from '#contracts/integration-events';
 import { loadConfig } from '#platform/config/load-config';
 import { developmentSecrets } from '#platform/config/settings';
 import { createLogger } from '#platform/logging/logger';
@@ -27,6 +28,10 @@ export interface ServiceFixture {
     options?: { user?: string; body?: unknown; headers?: Record<string, string> },
   ): Promise<Answer>;
   internal(method: string, path: string, body?: unknown): Promise<Answer>;
+  /** What the monolith sends of a match nobody has had a turn in yet. */
+  restoreEmpty(matchId: string): Promise<void>;
+  /** While true (from the start) a monolith answers `queue.state_needed`: its matches are the ones `match` made. */
+  monolith: { answers: boolean };
   /** A new match; admits nobody unless told to, so that fans stay in line. */
   match(control?: Json): Promise<string>;
   join(matchId: string, user?: string): Promise<{ user: string; token: string; place: Json }>;
@@ -74,6 +79,22 @@ export async function serviceFixture(env: Record<string, string> = {}): Promise<
   };
   const internal: ServiceFixture['internal'] = (method, path, body) =>
     call(method, path, { body, headers: { 'x-internal-auth': developmentSecrets.INTERNAL_AUTH_SECRET } });
+  const restoreEmpty: ServiceFixture['restoreEmpty'] = async (matchId) => {
+    const { status } = await internal('PUT', `/api/v1/queue/${matchId}/restore`, { generation: 1, complete: true });
+    if (status !== 204) throw new Error(`restore answered ${status}`);
+  };
+  const monolith = { answers: true };
+  const matches = new Map<string, Json>();
+  const listener = redis.duplicate();
+  listener.on('error', () => undefined);
+  listener.on('message', (_channel: string, text: string) => {
+    const { event, match_id: matchId } = JSON.parse(text) as { event?: string; match_id: string };
+    if (event !== 'queue.state_needed' || !monolith.answers) return;
+    const sale = matches.get(matchId);
+    const body = sale ? { generation: Date.now(), sale, complete: true } : { exists: false };
+    void internal('PUT', `/api/v1/queue/${matchId}/restore`, body).catch(() => undefined);
+  });
+  void listener.subscribe(QUEUE_EVENTS_CHANNEL).catch(() => undefined);
   const stop = () => (stopped ??= app.close());
 
   return {
@@ -81,8 +102,12 @@ export async function serviceFixture(env: Record<string, string> = {}): Promise<
     redis,
     call,
     internal,
+    restoreEmpty,
+    monolith,
     async match(control = { max_open_windows: 0 }) {
       const matchId = randomUUID();
+      await restoreEmpty(matchId);
+      matches.set(matchId, { status: 'active', ...control });
       const { status } = await internal('PUT', `/api/v1/queue/${matchId}/control`, { status: 'active', ...control });
       if (status !== 204) throw new Error(`control answered ${status}`);
       return matchId;
@@ -102,6 +127,7 @@ export async function serviceFixture(env: Record<string, string> = {}): Promise<
       for (const socket of sockets) socket.terminate();
       await stop();
       redis.disconnect();
+      listener.disconnect();
       await server?.close();
     },
   };

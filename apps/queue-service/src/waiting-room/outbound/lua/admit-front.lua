@@ -5,16 +5,17 @@
 -- the fan, writing the window, spending the token and announcing the event are one step. Who is away keeps the place, is
 -- called once (front_reached), and comes first on return. Safe to repeat. O((granted + passed) · log line), passed ≤ 400.
 --
--- KEYS  the 18 keys of the match, in the order of parts/match-keys.lua
+-- KEYS  the keys of the match, in the order of parts/match-keys.lua
 -- ARGV  1 match_id  2 persistence_s  3 presence_ms  4 window_ms  5… session tokens, one for each turn this call may grant
--- Returns { granted, more, quiet }: how many; 1 if this call was too short for what is due; 1 if nobody is in line or in a
--- turn, so that nothing will be due before somebody joins.
+-- Returns { granted, more, quiet, state_needed }: how many; 1 if this call was too short for what is due; 1 if nobody is in line or
+-- in a turn, so that nothing will be due before somebody joins; 1 if the state of the match is not known.
 local window_ms, batch, MOST_PASSED = tonumber(ARGV[4]), #ARGV - 4, 400
 
+if not generation then return { 0, 0, 0, why_unknown() == 'state_needed' and 1 or 0 } end
 local status = status_now()
 local open = redis.call('ZCARD', window_ends)
-if redis.call('EXISTS', line) == 0 then return { 0, 0, open == 0 and 1 or 0 } end
-if status ~= 'active' then return { 0, 0, 0 } end
+if redis.call('EXISTS', line) == 0 then return { 0, 0, open == 0 and 1 or 0, 0 } end
+if status ~= 'active' then return { 0, 0, 0, 0 } end
 local settings = redis.call('HMGET', meta, 'processing_rate', 'max_open_windows', 'useful_windows', 'passed_score')
 local rate = tonumber(settings[1])
 local room = tonumber(settings[2])
@@ -25,7 +26,7 @@ local tokens = tokens_now(rate)
 -- 0.3 + 0.7 of a token is one token, whatever binary fractions say.
 local due = math.min(math.floor(tokens + 0.000001), room)
 local count = math.min(due, batch)
-if count <= 0 then return { 0, 0, 0 } end
+if count <= 0 then return { 0, 0, 0, 0 } end
 
 local ends_at = now_ms + window_ms
 local expires_at = rfc3339(ends_at)
@@ -35,11 +36,13 @@ local granted, passed, blind_until = {}, 0, blind_until_ms()
 local function grant(user)
   local session_token = ARGV[5 + #granted]
   granted[#granted + 1] = take_out(user)
+  -- For the monolith: a window of an older generation is void, and the place is used up even if Redis forgets it.
+  local origin = ',"generation":' .. generation .. ',"place_score":' .. granted[#granted]
   redis.call('HSET', windows, user, '{"expires_at":"' .. expires_at .. '","session_token":"' .. session_token
-    .. '","granted_at_ms":' .. digits(now_ms) .. '}')
+    .. '","granted_at_ms":' .. digits(now_ms) .. origin .. '}')
   redis.call('ZADD', window_ends, digits(ends_at), user)
   announce('{"event":"queue.turn_granted","user_id":"' .. user .. '","match_id":"' .. match_id .. '","session_token":"'
-    .. session_token .. '","expires_at":"' .. expires_at .. '"}')
+    .. session_token .. '","expires_at":"' .. expires_at .. '"' .. origin .. '}')
   local text = redis.call('GET', session_key(user))
   if not text then return end
   local session = cjson.decode(text)
@@ -87,4 +90,4 @@ if #granted > 0 then
   count_line()
   tell_moves('gone', granted)
 end
-return { #granted, (passed >= MOST_PASSED or (due > batch and #granted == batch)) and 1 or 0, 0 }
+return { #granted, (passed >= MOST_PASSED or (due > batch and #granted == batch)) and 1 or 0, 0, 0 }

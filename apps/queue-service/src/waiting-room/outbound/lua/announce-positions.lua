@@ -3,7 +3,7 @@
 -- Guarantee: at most one event in interval_ms and 500 fans in it, those nearest to the front first; each passing at most
 -- once, whichever pods ask. Safe to repeat. O(passed), at most 2,000 looked at.
 --
--- KEYS  the 18 keys of the match, in the order of parts/match-keys.lua
+-- KEYS  the keys of the match, in the order of parts/match-keys.lua
 -- ARGV  1 match_id  2 persistence_s  3 presence_ms  4 interval_ms  5 fans a minute, 0 when unknown  6 free windows
 --       7 minutes for each fan behind those
 -- Returns how many fans the event names.

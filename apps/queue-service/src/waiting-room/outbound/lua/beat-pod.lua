@@ -3,7 +3,7 @@
 -- Guarantee: what a newer connection has replaced is told to its pod with every beat until the pod says that it is closed, so
 -- no fan keeps a sixth one because a hint was lost. A pod that says goodbye is not counted with from then on. Safe to repeat.
 --
--- KEYS  the 18 keys of the match, in the order of parts/match-keys.lua
+-- KEYS  the keys of the match, in the order of parts/match-keys.lua
 -- ARGV  1 match_id  2 persistence_s  3 presence_ms  4 pod: what its websocket ids begin with  5 '1', or '' to say goodbye
 --       6… "user_id websocket_id" of replaced connections that are closed
 -- Returns those of this pod that are still to be closed.

@@ -1,59 +1,21 @@
--- control-queue: creates a match's queue or changes it. What is left out stays.
+-- control-queue: creates a match's queue or changes its settings. Omitted fields keep their value.
 --
--- Guarantee: the change is in force for the next script, on whichever pod; pods are told to read again. A sale that opens
--- starts with a full bucket; a new rate keeps the tokens earned at the old one, up to the new capacity; closing ends every
--- place and window at once (see parts/closing.lua). The same again changes nothing. O(1).
+-- Guarantee: the change is in force for the next script, on whichever pod; pods are told to read again. Closing ends every place
+-- and window at once (parts/closing.lua). The same again changes nothing. Settings are taken even while the state of the match
+-- is not known (parts/match-state.lua), but nothing is answered from them before restore-queue has set the mark. O(1).
 --
--- KEYS  the 18 keys of the match, in the order of parts/match-keys.lua
--- ARGV  1 match_id  2 persistence_s  3 presence_ms  4 JSON of status?, opens_at_ms?, processing_rate?, max_open_windows?,
---       useful_windows?, reason?; null takes opens_at_ms, useful_windows and reason away
--- Returns 'done', or 'draining': nothing was changed, drain-closed first, then call again.
-local wanted = cjson.decode(ARGV[4])
-
-if redis.call('EXISTS', meta) == 0 then
-  redis.call('HSET', meta, 'status', 'scheduled', 'processing_rate', 600, 'max_open_windows', 1000, 'total_size', 0,
-    'created_at', rfc3339(now_ms), 'revision', 0, 'granted', 0, 'completed', 0, 'expired', 0, 'epoch', digits(now_us), 'moves', 0,
-    'joins', 0)
-  redis.call('UNLINK', moves)
-end
+-- KEYS  the keys of the match, in the order of parts/match-keys.lua
+-- ARGV  1 match_id  2 persistence_s  3 presence_ms  4 JSON of the settings, see parts/settings.lua
+-- Returns { outcome, is_known }: outcome 'done', or 'draining': nothing was changed, drain-closed first, then call again; is_known 1
+-- if the state of the match is known, 0 if the monolith has to send it.
 local function settings_now()
-  return table.concat({ status_now(), redis.call('HGET', meta, 'closed_reason') or '', redis.call('HGET', meta, 'reason') or '',
+  if redis.call('EXISTS', meta) == 0 then return '' end
+  return table.concat({ stored_status(), redis.call('HGET', meta, 'closed_reason') or '', redis.call('HGET', meta, 'reason') or '',
     redis.call('HGET', meta, 'opens_at') or '', redis.call('HGET', meta, 'processing_rate'),
     redis.call('HGET', meta, 'max_open_windows') }, '|')
 end
-local status, settings_before = status_now(), settings_now()
 
-if wanted.status == 'closed' and close_queue('closed') == 'draining' then return 'draining' end
-
-if wanted.processing_rate and wanted.processing_rate ~= tonumber(redis.call('HGET', meta, 'processing_rate')) then
-  local tokens = tokens_now(tonumber(redis.call('HGET', meta, 'processing_rate')))
-  redis.call('HSET', meta, 'processing_rate', digits(wanted.processing_rate))
-  keep_tokens(math.min(tokens, capacity_of(wanted.processing_rate)))
-end
-if wanted.max_open_windows then redis.call('HSET', meta, 'max_open_windows', digits(wanted.max_open_windows)) end
-
-local function set_or_clear(field, value)
-  if value == nil then return end
-  if value == cjson.null then
-    redis.call('HDEL', meta, field)
-  else
-    redis.call('HSET', meta, field, type(value) == 'number' and digits(value) or value)
-  end
-end
-local reason_before = redis.call('HGET', meta, 'reason')
-set_or_clear('opens_at', wanted.opens_at_ms)
-set_or_clear('useful_windows', wanted.useful_windows)
-set_or_clear('reason', wanted.reason)
-
-if wanted.status and wanted.status ~= 'closed' and wanted.status ~= status then
-  if (status == 'scheduled' or status == 'closed') and wanted.status ~= 'scheduled' then
-    keep_tokens(capacity_of(tonumber(redis.call('HGET', meta, 'processing_rate'))))
-  end
-  redis.call('HSET', meta, 'status', wanted.status)
-  redis.call('HDEL', meta, 'closed_reason')
-  if status == 'closed' then redis.call('HDEL', meta, 'remaining_sectors') end
-end
--- Rates and bounds change often and say nothing to a fan; status and reason are told at once.
-if status_now() ~= status or redis.call('HGET', meta, 'reason') ~= reason_before then tell_queue_changed() end
-note_action(ARGV[4], settings_before ~= settings_now())
-return 'done'
+local settings_before = settings_now()
+local outcome = change_settings(cjson.decode(ARGV[4]))
+if outcome == 'done' then note_action(ARGV[4], settings_before ~= settings_now()) end
+return { outcome, generation and 1 or 0 }

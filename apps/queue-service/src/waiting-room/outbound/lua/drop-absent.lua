@@ -3,7 +3,7 @@
 -- Guarantee: nobody who was seen within that time, or could not be seen because no pod was running; everybody behind moves
 -- up; the fan hears `expired`. Bounded by `limit`. Safe to repeat.
 --
--- KEYS  the 18 keys of the match, in the order of parts/match-keys.lua
+-- KEYS  the keys of the match, in the order of parts/match-keys.lua
 -- ARGV  1 match_id  2 persistence_s  3 presence_ms  4 limit
 -- Returns how many it looked at; `limit` means: call again.
 if not status_now() then return 0 end

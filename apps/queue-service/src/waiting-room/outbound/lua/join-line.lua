@@ -5,16 +5,16 @@
 -- again, from any device, changes nothing about the place. A receipt restores the place it vouches for, unless that place was
 -- used up (left, granted, dropped) or belongs to a line that was closed. Safe to repeat. O(fans · log line).
 --
--- KEYS  the 18 keys of the match, in the order of parts/match-keys.lua
+-- KEYS  the keys of the match, in the order of parts/match-keys.lua
 -- ARGV  1 match_id  2 persistence_s  3 presence_ms  4 how many fans  5 their user_ids, none twice, each ended by a zero byte
 --       6 likewise the token each gets for a new place  then two for each genuine receipt: whose (the how manyth), score
 --       One text for a hundred ids costs Redis half of what a hundred texts cost it.
--- Returns { 'unknown' } or { 'found', queue, first_position, outcomes }, each outcome the score of a new place (their positions
+-- Returns { 'unknown' }, { 'state_needed' } or { 'found', queue, first_position, outcomes }, each outcome the score of a new place (their positions
 -- follow each other from first_position), or { 'kept', place }, { 'restored', place } or { 'refused' }: the queue is
 -- scheduled or closed. Where all are new only the first score: theirs follow each other, too. Short, because a hundred of
 -- them are on their way to a pod at the busiest time.
 local status = status_now()
-if not status then return { 'unknown' } end
+if not status then return { why_unknown() } end
 
 local TWO_DIGITS = {
   '00', '01', '02', '03', '04', '05', '06', '07', '08', '09',

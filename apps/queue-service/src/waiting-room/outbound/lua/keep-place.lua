@@ -3,9 +3,10 @@
 -- Guarantee: never creates or moves a place. A connection the session did not know counts from now on, as the oldest, or is
 -- replaced if the fan has five others. Safe to repeat.
 --
--- KEYS  the 18 keys of the match, in the order of parts/match-keys.lua
+-- KEYS  the keys of the match, in the order of parts/match-keys.lua
 -- ARGV  1 match_id  2 persistence_s  3 presence_ms  4 user_id  5 queue token  6… websocket ids, oldest first
--- Returns 1 if the token is still the fan's, else 0.
+-- Returns 1 if the token is still the fan's, 0 or 'unknown' if not, 'state_needed' if nobody can say yet.
+if not generation then return why_unknown() end
 local user, token = ARGV[4], ARGV[5]
 
 local kind = find_place(user)

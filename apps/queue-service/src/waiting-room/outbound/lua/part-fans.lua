@@ -4,7 +4,7 @@
 -- short grace (a phone that changes networks is back by then), or presence_ms after the last join or poll if that is later.
 -- Pods that still hold a connection of one of them are told and say so (keep-place). Nobody loses a place by this. Safe to repeat.
 --
--- KEYS  the 18 keys of the match, in the order of parts/match-keys.lua
+-- KEYS  the keys of the match, in the order of parts/match-keys.lua
 -- ARGV  1 match_id  2 persistence_s  3 presence_ms  4 grace_ms  then two for each: user_id, websocket_id
 -- Returns how many count as away.
 local grace_ms = tonumber(ARGV[4])

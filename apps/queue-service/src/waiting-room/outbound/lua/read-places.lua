@@ -4,12 +4,12 @@
 -- oldest makes room, but not for a stream), and it is a sign of life, as by keep-place.lua. Otherwise reads only (but opens a
 -- scheduled queue whose time has come). Never creates or moves a place. Safe to repeat. O(tokens · log line).
 --
--- KEYS  the 18 keys of the match, in the order of parts/match-keys.lua
+-- KEYS  the keys of the match, in the order of parts/match-keys.lua
 -- ARGV  1 match_id  2 persistence_s  3 presence_ms  then four for each: user_id and queue token, both as the token says,
 --       websocket_id or '' (all of one pod), 'stream' if it is one
--- Returns { 'unknown' } or { 'found', queue, places }; a place is false for a token nobody knows, 'full' for a stream beyond the
+-- Returns { 'unknown' }, { 'state_needed' } or { 'found', queue, places }; a place is false for a token nobody knows, 'full' for a stream beyond the
 -- five. A token that is over answers with its own end, whatever place the fan may have taken since.
-if not status_now() then return { 'unknown' } end
+if not status_now() then return { why_unknown() } end
 
 local count = (#ARGV - 3) / 4
 local users, session_keys, sessions, places, connected, pod = {}, {}, {}, {}, {}, nil

@@ -2,10 +2,11 @@
 --
 -- Guarantee: reads only. O(asked · log line); ask for a few hundred at a time.
 --
--- KEYS  the 18 keys of the match, in the order of parts/match-keys.lua
+-- KEYS  the keys of the match, in the order of parts/match-keys.lua
 -- ARGV  1 match_id  2 persistence_s  3 presence_ms  4… user_ids
--- Returns { positions, scores, queue }: 1 is the front, 0 has a window that is open, -1 is neither: read the place. The queue
+-- Returns 'state_needed' or { positions, scores, queue }: 1 is the front, 0 has a window that is open, -1 is neither: read the place. The queue
 -- is false when the match has none (any more), and says which moves the positions include.
+if not generation and mark ~= 'no_queue' then return why_unknown() end
 local positions, scores, users = {}, {}, {}
 for i = 4, #ARGV do users[#users + 1] = ARGV[i] end
 for i, score in ipairs(redis.call('ZMSCORE', line, unpack(users))) do

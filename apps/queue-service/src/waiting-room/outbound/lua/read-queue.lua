@@ -2,8 +2,8 @@
 --
 -- Guarantee: reads only (but opens a scheduled queue whose time has come).
 --
--- KEYS  the 18 keys of the match, in the order of parts/match-keys.lua
+-- KEYS  the keys of the match, in the order of parts/match-keys.lua
 -- ARGV  1 match_id  2 persistence_s  3 presence_ms
--- Returns { 'unknown' } or { 'found', queue }.
-if not status_now() then return { 'unknown' } end
+-- Returns { 'unknown' }, { 'state_needed' } or { 'found', queue }.
+if not status_now() then return { why_unknown() } end
 return { 'found', describe_queue() }

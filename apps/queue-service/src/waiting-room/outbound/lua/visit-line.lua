@@ -2,12 +2,12 @@
 --
 -- Guarantee: never creates, moves or ends a place; token and session of a living one live on. Safe to repeat.
 --
--- KEYS  the 18 keys of the match, in the order of parts/match-keys.lua
+-- KEYS  the keys of the match, in the order of parts/match-keys.lua
 -- ARGV  1 match_id  2 persistence_s  3 presence_ms  4 user_id  5 token to use should the old one be forgotten
--- Returns { 'unknown' } or { 'found', queue, place }.
+-- Returns { 'unknown' }, { 'state_needed' } or { 'found', queue, place }.
 local user, new_token = ARGV[4], ARGV[5]
 
-if not status_now() then return { 'unknown' } end
+if not status_now() then return { why_unknown() } end
 local kind, detail = find_place(user)
 local session = false
 if kind == 'waiting' or kind == 'granted' then session = renew_session(user, kind, detail, new_token) end

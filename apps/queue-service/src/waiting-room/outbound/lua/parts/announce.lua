@@ -12,10 +12,14 @@ local function tell_pods_of_fan(user)
   redis.call('PUBLISH', 'queue_pods', '{"match_id":"' .. match_id .. '","kind":"fan","user_id":"' .. user .. '"}')
 end
 
+local function publish_queue_changed()
+  redis.call('PUBLISH', 'queue_pods', '{"match_id":"' .. match_id .. '","kind":"queue"}')
+end
+
 -- The revision lets a pod see that a fan has not heard of the present state yet.
 local function tell_queue_changed()
   redis.call('HINCRBY', meta, 'revision', 1)
-  redis.call('PUBLISH', 'queue_pods', '{"match_id":"' .. match_id .. '","kind":"queue"}')
+  publish_queue_changed()
 end
 
 -- One entry for everybody who left the line in this call (`gone`), or was put back into its middle (`back`): scores. From it

@@ -45,5 +45,5 @@ end
 -- regular word on useful windows change nothing an operator decides, and are left out.
 local function note_action(request, has_changed)
   if not has_changed then return end
-  redis.call('XADD', audit, 'MAXLEN', '~', 10000, '*', 'at', rfc3339(now_ms), 'request', request, 'status', status_now())
+  redis.call('XADD', audit, 'MAXLEN', '~', 10000, '*', 'at', rfc3339(now_ms), 'request', request, 'status', stored_status())
 end

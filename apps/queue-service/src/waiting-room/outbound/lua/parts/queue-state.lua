@@ -16,8 +16,8 @@ local function keep_tokens(tokens)
 end
 
 -- A scheduled queue becomes active by itself when its time has come, whichever script looks first.
--- Returns the status; false when the match has no queue.
-local function status_now()
+-- Returns the status that is stored, also while the state of the match is not complete; false when nothing is stored.
+local function stored_status()
   local stored = redis.call('HMGET', meta, 'status', 'opens_at', 'processing_rate')
   if stored[1] == 'scheduled' and stored[2] and tonumber(stored[2]) <= now_ms then
     keep_tokens(capacity_of(tonumber(stored[3])))
@@ -27,6 +27,9 @@ local function status_now()
   end
   return stored[1]
 end
+
+-- The status to answer from and to act upon: false when the match has no queue, or its state is not known (why_unknown).
+local function status_now() return generation and stored_status() end
 
 local function count_line()
   local total = redis.call('ZCARD', line)

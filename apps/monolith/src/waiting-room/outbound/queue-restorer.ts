@@ -1,0 +1,44 @@
+import { MOST_RESTORED, type RestoreRequest } from '#contracts/waiting-room-control';
+import type { StoredTurns } from '../../purchase/stored-turns.api.ts';
+import { restoredSaleOf, type QueuedMatch } from '../waiting-room.api.ts';
+import type { QueueServiceCalls } from './queue-service-calls.ts';
+
+/**
+ * Sends the waiting room the state of a match that Redis does not know: the sale, every open turn, and who has had a turn, in parts
+ * of at most 256 KB. 1,000 open turns and 100,000 used ones take about a second.
+ */
+export class QueueRestorer {
+  constructor(
+    private readonly calls: QueueServiceCalls,
+    private readonly turns: StoredTurns,
+  ) {}
+
+  /** Only while no other change of this queue is under way (`exclusively`), so that nothing older can overtake it. */
+  async restore(match: QueuedMatch, usefulWindows: number | undefined): Promise<void> {
+    // First of all: no turn that is not stored by now is stored later.
+    const generation = await this.turns.nextGeneration(match.id);
+    if (match.saleStatus === 'closed') await this.turns.endAll(match.id);
+    let part = 0;
+    const send = (content: RestoreRequest) =>
+      this.calls.call('PUT', `${match.id}/restore`, { generation, part: part++, ...content });
+
+    await send({ sale: restoredSaleOf(match, usefulWindows), counts: await this.turns.counts(match.id) });
+    const open = await this.turns.open(match.id);
+    for (let from = 0; from < open.length; from += MOST_RESTORED.windows) {
+      const windows = open.slice(from, from + MOST_RESTORED.windows).map((turn) => ({
+        user_id: turn.userId,
+        session_token: turn.sessionToken,
+        expires_at: turn.expiresAt.toISOString(),
+        place_score: turn.placeScore,
+      }));
+      await send({ windows });
+    }
+    for (let after: string | null = null; ;) {
+      const used: readonly (readonly [string, number])[] = await this.turns.used(match.id, after, MOST_RESTORED.used);
+      if (used.length > 0) await send({ used: used.map(([userId, score]) => [userId, score]) });
+      if (used.length < MOST_RESTORED.used) break;
+      after = used.at(-1)![0];
+    }
+    await send({ complete: true });
+  }
+}

@@ -1,0 +1,278 @@
+import { QUEUE_EVENTS_CHANNEL } from '#contracts/integration-events';
+import { queueKeys } from '#contracts/queue-keys';
+import { developmentSecrets } from '#platform/config/settings';
+import { createTestDatabase, createTestRedis, type TestDatabase, type TestRedis } from '#testing/test-database';
+import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import { FollowWaitingRoom } from '../purchase/application/follow-waiting-room.ts';
+import { StoredTurns } from '../purchase/stored-turns.api.ts';
+import { grantTurn, openMonolith, ops, putOnSale, type MatchOnSale, type WholeMonolith } from '../testing/whole-monolith.ts';
+import { newKey } from '../testing/test-app.ts';
+import { RestoreQueue } from './application/restore-queue.ts';
+import { StateNeededListener } from './inbound/state-needed.listener.ts';
+import { QueueStandIn } from './testing/queue-stand-in.ts';
+import { WaitingRoomDestinations } from './waiting-room.module.ts';
+
+let database: TestDatabase;
+let redis: TestRedis;
+let queue: QueueStandIn;
+let replicas: WholeMonolith[];
+let match: MatchOnSale;
+
+beforeAll(async () => {
+  queue = new QueueStandIn(developmentSecrets.INTERNAL_AUTH_SECRET);
+  [database, redis] = await Promise.all([createTestDatabase(), createTestRedis()]);
+  const settings = { DATABASE_URL: database.url, REDIS_URL: redis.url, QUEUE_INTERNAL_URL: await queue.open() };
+  replicas = [await openMonolith(settings), await openMonolith(settings)];
+});
+afterAll(async () => {
+  await Promise.all(replicas.map((replica) => replica.close()));
+  await Promise.all([queue.close(), database.drop(), redis.close()]);
+});
+beforeEach(async () => {
+  queue.mood = 'well';
+  queue.loseState();
+  match = await putOnSale(monolith(), { queue_required: true });
+});
+
+const monolith = (): WholeMonolith => replicas[0]!;
+const restore = (matchId = match.id, replica = monolith()) => replica.get(RestoreQueue).execute(matchId);
+const partsOf = (matchId = match.id) => queue.restored.get(matchId) ?? [];
+const rows = <T = unknown>(sql: string, parameters: unknown[] = []) => monolith().dataSource.query<T[]>(sql, parameters);
+const end = (token: string, reason: string) =>
+  rows(`update purchase_windows set ended_at = now(), end_reason = $2 where session_token = $1`, [token, reason]);
+
+describe('the state of a match', () => {
+  test('is the sale, its bound, every open turn as it was, and who has had a turn', async () => {
+    const [open, bought, left, late] = [randomUUID(), randomUUID(), randomUUID(), randomUUID()] as const;
+    const token = await grantTurn(monolith(), match.id, open);
+    await rows(`update purchase_windows set place_score = 1700000000000001 where session_token = $1`, [token]);
+    await end(await grantTurn(monolith(), match.id, bought), 'completed');
+    await end(await grantTurn(monolith(), match.id, left), 'left');
+    // Its time is over, and nobody has told us so.
+    await grantTurn(monolith(), match.id, late, -5);
+    await grantTurn(monolith(), randomUUID(), randomUUID());
+    expect(await restore()).toBe(true);
+    const parts = partsOf();
+    expect(parts.map(({ generation, part, complete }) => [generation, part, complete ?? false])).toEqual([
+      [1, 0, false],
+      [1, 1, false],
+      [1, 2, false],
+      [1, 3, true],
+    ]);
+    expect(parts[0]).toMatchObject({
+      sale: { status: 'active', processing_rate: 600, max_open_windows: 1000, useful_windows: 50 },
+      counts: { granted: 4, completed: 1, expired: 1 },
+    });
+    const [row] = await rows<{ at: Date }>(`select expires_at as at from purchase_windows where session_token = $1`, [token]);
+    expect(parts[1]?.windows).toEqual([
+      { user_id: open, session_token: token, expires_at: row?.at.toISOString(), place_score: 1_700_000_000_000_001 },
+    ]);
+    const used = new Map(parts[2]?.used);
+    expect([...used.keys()].sort()).toEqual([open, bought, left, late].sort());
+    // A turn stored without its score counts from the moment it was stored.
+    expect(Math.abs(used.get(bought)! / 1000 - Date.now())).toBeLessThan(60_000);
+  });
+
+  test('is sent once, whichever replicas were asked, and again only when it is lost again', async () => {
+    const answers = await Promise.all(replicas.flatMap((replica) => [restore(match.id, replica), restore(match.id, replica)]));
+    expect(answers.filter((wasNeeded) => wasNeeded)).toHaveLength(1);
+    expect(partsOf().filter(({ complete }) => complete)).toHaveLength(1);
+    queue.loseState();
+    expect(await restore()).toBe(true);
+    expect(partsOf().at(-1)).toMatchObject({ generation: 2, complete: true });
+  });
+
+  test('goes out in parts that fit: 1,200 open turns and 4,500 used ones', async () => {
+    await rows(
+      `insert into purchase_windows (session_token, match_id, user_id, expires_at, ended_at, end_reason)
+       select 'st_' || gen_random_uuid(), $1, gen_random_uuid(), now() + interval '20 minutes',
+              case when n > 1200 then now() end, case when n > 1200 then 'left' end from generate_series(1, 4500) as n`,
+      [match.id],
+    );
+    await restore();
+    expect(partsOf().map(({ windows, used }) => [windows?.length ?? 0, used?.length ?? 0])).toEqual([
+      [0, 0],
+      [1000, 0],
+      [200, 0],
+      [0, 4000],
+      [0, 500],
+      [0, 0],
+    ]);
+    const sizes = partsOf().map((part) => Buffer.byteLength(JSON.stringify(part)));
+    expect(Math.max(...sizes)).toBeLessThan(256 * 1024);
+  });
+
+  test('of a sale that is sold out or closed: nobody is let in, and a closed one has no turns left', async () => {
+    await grantTurn(monolith(), match.id, randomUUID());
+    await rows(`update matches set sale_status = 'sold_out' where id = $1`, [match.id]);
+    await restore();
+    expect(partsOf()[0]?.sale).toMatchObject({ status: 'closed', closed_reason: 'sold_out', useful_windows: 0 });
+    expect(partsOf().flatMap(({ windows = [] }) => windows)).toHaveLength(1);
+    queue.loseState();
+    await rows(`update matches set sale_status = 'closed' where id = $1`, [match.id]);
+    await restore();
+    expect(partsOf()[0]?.sale).toMatchObject({ status: 'closed' });
+    expect(partsOf()[0]?.sale).not.toHaveProperty('closed_reason');
+    expect(partsOf().flatMap(({ windows = [] }) => windows)).toHaveLength(0);
+    const open = await rows(`select 1 from purchase_windows where match_id = $1 and ended_at is null`, [match.id]);
+    expect(open).toHaveLength(0);
+  });
+
+  test('a match nobody knows, and one without a waiting room, have none', async () => {
+    const plain = await putOnSale(monolith());
+    const nobody = randomUUID();
+    expect([await restore(nobody), await restore(plain.id)]).toEqual([false, false]);
+    expect([partsOf(nobody), partsOf(plain.id)]).toEqual([[{ exists: false }], [{ exists: false }]]);
+  });
+});
+
+describe('a waiting room that does not know a match', () => {
+  test('is sent its state with the first call for a new match, so that the answer to the operator is true', async () => {
+    const later = await putOnSale(monolith(), { queue_required: true, opens_at: null });
+    const opened = await monolith().call('POST', `/api/v1/ops/matches/${later.id}/sale`, {
+      ...ops,
+      body: { action: 'open' },
+      key: newKey(),
+    });
+    expect([opened.status, queue.knows(later.id)]).toEqual([200, true]);
+    expect(partsOf(later.id)[0]?.sale).toMatchObject({ status: 'active', useful_windows: 50 });
+    expect(queue.controls.get(later.id)?.every(({ useful_windows: useful }) => useful === 50)).toBe(true);
+  });
+
+  test('does not hear that a turn was used: the message waits until the state is there', async () => {
+    const [id, user] = [randomUUID(), randomUUID()];
+    const body = { kind: 'complete', match_id: match.id, user_id: user, session_token: 'st_used' };
+    const deliver = () =>
+      monolith()
+        .get(WaitingRoomDestinations)
+        .all[0]!.deliver([{ id, event: 'order.completed', body }]);
+    // Enough free seats, so that nothing else is told of the match before.
+    await rows(
+      `insert into seats (id, match_id, sector_id, row_index, rank)
+                select gen_random_uuid(), $1, gen_random_uuid(), 0, n from generate_series(1, 1200) as n`,
+      [match.id],
+    );
+    expect(await deliver()).toEqual([{ id, outcome: 'later', error: expect.any(String) }]);
+    expect(queue.completed).not.toContain(`${match.id} st_used`);
+    await restore();
+    expect(await deliver()).toEqual([{ id, outcome: 'delivered' }]);
+    expect(queue.completed).toContain(`${match.id} st_used`);
+  });
+
+  test('is answered when it asks, also for many at once, and asks again when an answer was lost', async () => {
+    const listener = monolith().get(StateNeededListener);
+    const loops = { loops: true };
+    Object.assign(listener, loops);
+    listener.onApplicationBootstrap();
+    await pause(100);
+    const ask = (matchId: string) =>
+      replicas[1]!.resources.redis.publish(
+        QUEUE_EVENTS_CHANNEL,
+        JSON.stringify({ event: 'queue.state_needed', match_id: matchId }),
+      );
+    queue.mood = 'down';
+    await ask(match.id);
+    await pause(200);
+    queue.mood = 'well';
+    const strangers = Array.from({ length: 40 }, () => randomUUID());
+    const isDone = () => queue.knows(match.id) && strangers.every((stranger) => queue.knows(stranger));
+    await replicas[1]!.resources.redis.publish(QUEUE_EVENTS_CHANNEL, 'not JSON, but queue.state_needed');
+    for (let asked = 0; asked < 20 && !isDone(); asked += 1) {
+      for (const matchId of [...strangers, match.id]) if (!queue.knows(matchId)) await ask(matchId);
+      await pause(200);
+    }
+    expect(isDone()).toBe(true);
+  });
+});
+
+describe('a turn that Redis lost before it was stored', () => {
+  const user = randomUUID();
+  const redisOf = () => monolith().resources.redis;
+  const turn = (facts: object = {}) => ({
+    expires_at: new Date(Date.now() + 1_200_000).toISOString(),
+    session_token: `st_${randomUUID()}`,
+    generation: 1,
+    place_score: 1_700_000_000_000_002,
+    ...facts,
+  });
+  const granted = (of: ReturnType<typeof turn>) =>
+    redisOf().xadd(
+      queueKeys.events(match.id),
+      '*',
+      'event',
+      JSON.stringify({ event: 'queue.turn_granted', user_id: user, match_id: match.id, ...of }),
+    );
+  const follow = () => monolith().get(FollowWaitingRoom).execute(match.id);
+  const storedTokens = async () =>
+    (await rows<{ token: string }>(`select session_token as token from purchase_windows where match_id = $1`, [match.id])).map(
+      ({ token }) => token,
+    );
+  const holdWith = (token: string) =>
+    monolith().call('POST', `/api/v1/matches/${match.id}/reservations`, {
+      as: user,
+      headers: { 'x-purchase-session': token },
+      body: { sector_id: match.sectors[0]?.id, quantity: 1 },
+      key: newKey(),
+    });
+
+  test('is void: its event, read after the state was restored, stores nothing and pushes nothing', async () => {
+    await monolith().call('PUT', '/api/v1/me/devices/phone', { as: user, body: { fcm_token: `token-${user}` } });
+    const [lost, kept] = [turn(), turn({ generation: 2 })];
+    await restore();
+    queue.loseState();
+    await restore();
+    await granted(lost);
+    await granted(kept);
+    await follow();
+    expect(await storedTokens()).toEqual([kept.session_token]);
+    const pushes = await rows(`select 1 from outbox where body ->> 'user_id' = $1 and body ->> 'template' = 'queue_your_turn'`, [
+      user,
+    ]);
+    expect(pushes).toHaveLength(1);
+    const [row] = await rows(`select place_score from purchase_windows where match_id = $1`, [match.id]);
+    expect(row).toEqual({ place_score: '1700000000000002' });
+  });
+
+  test('is void: a hold that still finds it in a memory that is out of date is refused', async () => {
+    const [lost, kept] = [turn(), turn({ generation: 2 })];
+    await restore();
+    queue.loseState();
+    await restore();
+    await redisOf().hset(queueKeys.windows(match.id), user, JSON.stringify(lost));
+    const refused = await holdWith(lost.session_token);
+    expect([refused.status, refused.json.code]).toEqual([403, 'PURCHASE_WINDOW_REQUIRED']);
+    await redisOf().hset(queueKeys.windows(match.id), user, JSON.stringify(kept));
+    expect((await holdWith(kept.session_token)).status).toBe(201);
+  });
+
+  test('control: one that names no generation is stored, as before', async () => {
+    const plain = turn({ generation: undefined });
+    await restore();
+    await granted(plain);
+    await follow();
+    expect(await storedTokens()).toEqual([plain.session_token]);
+  });
+
+  test('restoring waits for a turn that is being stored, and then sends it', async () => {
+    await restore();
+    const runner = monolith().dataSource.createQueryRunner();
+    await runner.startTransaction();
+    await runner.query(`select generation from queue_generations where match_id = $1 for share`, [match.id]);
+    let generation: number | undefined;
+    const taking = monolith()
+      .get(StoredTurns)
+      .nextGeneration(match.id)
+      .then((next) => (generation = next));
+    await pause(300);
+    expect(generation).toBeUndefined();
+    await runner.query(
+      `insert into purchase_windows (session_token, match_id, user_id, expires_at) values ('st_late', $1, $2, now() + interval '1 minute')`,
+      [match.id, user],
+    );
+    await runner.commitTransaction();
+    await runner.release();
+    expect(await taking).toBe(2);
+    expect((await monolith().get(StoredTurns).open(match.id)).map(({ sessionToken }) => sessionToken)).toEqual(['st_late']);
+  });
+});

@@ -1,0 +1,142 @@
+import { randomUUID } from 'node:crypto';
+import { serviceFixture, type ServiceFixture } from '../testing/service-fixture.ts';
+import { pause } from '../testing/line-fixture.ts';
+
+let service: ServiceFixture;
+beforeAll(async () => (service = await serviceFixture()));
+afterAll(() => service.close());
+beforeEach(() => {
+  service.monolith.answers = true;
+});
+
+const base = (matchId: string) => `/api/v1/queue/${matchId}`;
+
+describe('while the monolith has not sent the state of a match', () => {
+  test.each([
+    ['POST', '/join'],
+    ['GET', '/position'],
+    ['GET', '/status'],
+    ['DELETE', ''],
+  ])('%s %s is 503 with Retry-After: 1, and says why', async (method, path) => {
+    service.monolith.answers = false;
+    const answer = await service.call(method, base(randomUUID()) + path, { user: randomUUID() });
+    expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '1']);
+    expect(answer.body).toMatchObject({ code: 'DEPENDENCY_UNAVAILABLE', state_needed: true });
+    expect(answer.body).not.toHaveProperty('retry_after_seconds');
+  });
+
+  test('internal calls are 204 and say in a header that the state is needed', async () => {
+    service.monolith.answers = false;
+    const matchId = randomUUID();
+    const needs = async (method: string, path: string, body?: unknown) => {
+      const { status, headers } = await service.internal(method, base(matchId) + path, body);
+      return [status, headers.get('queue-state-needed')];
+    };
+    const complete = `/windows/${randomUUID()}/complete`;
+    expect(await needs('PUT', '/control', { status: 'active' })).toEqual([204, 'true']);
+    expect(await needs('POST', complete)).toEqual([204, 'true']);
+    expect(await needs('POST', '/sold-out', { remaining_sectors: [] })).toEqual([204, null]);
+    await service.restoreEmpty(matchId);
+    expect(await needs('PUT', '/control', { status: 'active' })).toEqual([204, null]);
+    expect(await needs('POST', complete)).toEqual([204, null]);
+  });
+
+  test('a part that is out of step is 409: the monolith begins again', async () => {
+    const answer = await service.internal('PUT', `${base(randomUUID())}/restore`, { generation: 5, part: 1, complete: true });
+    expect([answer.status, answer.body.code]).toEqual([409, 'INVALID_STATE']);
+  });
+});
+
+test('a request waits a moment for the state: the first one about a match without a waiting room is 404, not 503', async () => {
+  const [fan, matchId] = [randomUUID(), randomUUID()];
+  const answers = await Promise.all([
+    service.call('POST', `${base(matchId)}/join`, { user: fan }),
+    service.call('GET', `${base(matchId)}/position`, { user: fan }),
+    service.call('GET', `${base(matchId)}/status`),
+    service.call('DELETE', base(matchId), { user: fan }),
+  ]);
+  expect(answers.map(({ status }) => status)).toEqual([404, 404, 404, 204]);
+});
+
+test('connected fans are told that it is delayed, and sent to join again when the state is back', async () => {
+  const matchId = await service.match();
+  const other = await service.match();
+  const [here, elsewhere] = [await service.join(matchId), await service.join(other)];
+  const [socket, unconcerned] = [service.socket(here.token), service.socket(elsewhere.token)];
+  await Promise.all([socket.next('position_update'), unconcerned.next('position_update')]);
+  service.monolith.answers = false;
+  const keys = await service.redis.keys(`*{${matchId}}`);
+  await service.redis.del(...keys);
+  await socket.next('delayed');
+  const late = service.socket(here.token);
+  await late.next('delayed');
+  await pause(1500);
+  expect(socket.heard.filter(({ type }) => type === 'delayed')).toHaveLength(1);
+  expect(unconcerned.heard.filter(({ type }) => type === 'delayed')).toHaveLength(0);
+  service.monolith.answers = true;
+  const ends = await Promise.all([socket.ended, late.ended]);
+  expect(ends.map(({ code }) => code)).toEqual([4501, 4501]);
+  const place = await service.call('POST', `${base(matchId)}/join`, {
+    user: here.user,
+    body: { receipt: here.place.receipt },
+  });
+  expect([place.status, place.body.position]).toEqual([201, 1]);
+});
+
+describe('sold-out with sectors left', () => {
+  const sectors = (...names: string[]) => names.map((name, at) => ({ sector_id: randomSector(name), name, available: 5 + at }));
+  const ids = new Map<string, string>();
+  const randomSector = (name: string) => {
+    if (!ids.has(name)) ids.set(name, randomUUID());
+    return ids.get(name)!;
+  };
+  const report = (matchId: string, names: string[], asOf?: number) =>
+    service.internal('POST', `${base(matchId)}/sold-out`, { remaining_sectors: sectors(...names), as_of: asOf });
+  type Heard = { remaining_sectors?: { name: string }[] };
+  const namesIn = (message: unknown) => (message as Heard).remaining_sectors?.map(({ name }) => name);
+
+  test('reaches every connected fan within a second when the set of sectors changed, on any pod and at any position', async () => {
+    const second = await serviceFixture({ REDIS_URL: redisUrl() });
+    try {
+      const matchId = await service.match();
+      const fans = await Promise.all(Array.from({ length: 120 }, () => service.join(matchId)));
+      const sockets = fans.map(({ token }, at) => (at % 2 ? service : second).socket(token));
+      await Promise.all(sockets.map((socket) => socket.next('position_update')));
+      for (const [asOf, names] of [
+        [1, ['A', 'B', 'C']],
+        [2, ['A', 'B']],
+        [3, ['A', 'B', 'C']],
+        [4, ['C']],
+      ] as const) {
+        const before = sockets.map((socket) => socket.heard.length);
+        const startedAt = performance.now();
+        await report(matchId, [...names], asOf);
+        const told = (at: number) =>
+          sockets[at]!.heard.slice(before[at]).some((message) => namesIn(message)?.join() === names.join());
+        while (!sockets.every((_, at) => told(at)) && performance.now() - startedAt < 5000) await pause(5);
+        expect(sockets.filter((_, at) => !told(at))).toHaveLength(0);
+        expect(performance.now() - startedAt).toBeLessThan(1000);
+      }
+    } finally {
+      await second.close();
+    }
+  });
+
+  test('an older report is ignored, also when it would close the line; one without as_of counts', async () => {
+    const matchId = await service.match();
+    const { token } = await service.join(matchId);
+    await report(matchId, ['A', 'B'], 100);
+    expect((await report(matchId, ['A', 'B', 'C'], 99)).status).toBe(204);
+    expect((await service.internal('POST', `${base(matchId)}/sold-out`, { remaining_sectors: [], as_of: 99 })).status).toBe(204);
+    expect(namesIn(await service.socket(token).next('position_update'))).toEqual(['A', 'B']);
+    await report(matchId, ['A'], 100);
+    expect(namesIn(await service.socket(token).next('position_update'))).toEqual(['A']);
+    await report(matchId, ['B']);
+    expect(namesIn(await service.socket(token).next('position_update'))).toEqual(['B']);
+  });
+
+  const redisUrl = () => {
+    const { host, port, db } = service.redis.options;
+    return `redis://${host}:${port}/${db}`;
+  };
+});

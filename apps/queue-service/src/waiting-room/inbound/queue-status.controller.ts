@@ -1,0 +1,44 @@
+import { Controller, Get, Param, Req } from '@nestjs/common';
+import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import type { FastifyRequest } from 'fastify';
+import { queueStatusAnswer, type QueueStatusAnswer } from '#contracts/waiting-room-control';
+import { estimateWait } from '#domain/waiting-room/wait-estimate';
+import { hasInternalAuth } from '#platform/http/access-hook';
+import { Endpoint } from '#platform/http/endpoint';
+import { RequestRefused } from '#platform/http/request-refused';
+import { AwaitState } from './await-state.ts';
+import { WaitingLines } from '../application/ports.ts';
+import { QueueConfig } from './queue-config.ts';
+import { matchParameter } from './queue.schemas.ts';
+
+/** The line as anybody may see it. */
+@ApiTags('waiting room')
+@Controller('api/v1/queue/:match_id')
+export class QueueStatusController {
+  constructor(
+    private readonly lines: WaitingLines,
+    private readonly awaitState: AwaitState,
+    private readonly config: QueueConfig,
+  ) {}
+
+  @Get('status')
+  @Endpoint({ access: 'public' })
+  @ApiOperation({ summary: 'The line as a whole' })
+  @ApiOkResponse({ standardSchema: queueStatusAnswer })
+  async status(
+    @Param('match_id', { schema: matchParameter }) matchId: string,
+    @Req() request: FastifyRequest,
+  ): Promise<QueueStatusAnswer> {
+    const queue = await this.awaitState.run(matchId, () => this.lines.readQueue(matchId));
+    if (!queue) throw new RequestRefused('NOT_FOUND', { detail: 'This match has no waiting room.' });
+    const { status, total, processingRate, openWindows, granted, completed, expired } = queue;
+    return {
+      status,
+      total,
+      processing_rate: processingRate,
+      // For somebody who joined now.
+      estimated_wait_minutes: estimateWait(queue, total + 1, this.config.purchaseWindowMs)?.minutes ?? null,
+      ...(hasInternalAuth(request, this.config.internalSecret) ? { open_windows: openWindows, granted, completed, expired } : {}),
+    };
+  }
+}
