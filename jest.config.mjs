@@ -13,7 +13,7 @@ export default {
   globalTeardown: '<rootDir>/tests/setup/stop-servers.mjs',
   roots: suite ? [`<rootDir>/tests/${suite}`] : ['<rootDir>/apps', '<rootDir>/libs', '<rootDir>/tests', '<rootDir>/tools'],
   testRegex: suite ? '\\.heavy\\.ts$' : '\\.test\\.ts$',
-  testPathIgnorePatterns: ['/node_modules/', '/dist/', '/tests/canaries/', '/apps/web/'],
+  testPathIgnorePatterns: ['/node_modules/', '/dist/', '/tests/canaries/'],
   modulePathIgnorePatterns: ['<rootDir>/dist/', '<rootDir>/.tribina/'],
   extensionsToTreatAsEsm: ['.ts'],
   transform: {
