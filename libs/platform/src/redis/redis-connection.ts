@@ -73,5 +73,6 @@ export async function closeRedis(connection: RedisConnection): Promise<void> {
     });
     await Promise.race([connection.quit().catch(() => undefined), tooLate]).finally(() => clearTimeout(timer));
   }
-  connection.disconnect();
+  // On a connection that has ended, `disconnect` would start a timer that nothing clears, and the process would stay for 2 s.
+  if (connection.status !== 'end') connection.disconnect();
 }
