@@ -11,5 +11,5 @@ afterAll(() => server.close());
 test('a connection that nobody closes', async () => {
   const client = net.connect(server.address().port, '127.0.0.1');
   await once(client, 'connect');
-  setTimeout(() => client.destroy(), 5_000).unref();
+  setTimeout(() => client.destroy(), 4_000).unref();
 });

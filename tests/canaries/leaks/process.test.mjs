@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
 
 test('a process that nobody ends', () => {
-  spawn('sleep', ['5'], { stdio: 'ignore' });
+  spawn('sleep', ['4'], { stdio: 'ignore' });
 });

@@ -4,5 +4,5 @@ import net from 'node:net';
 test('a server that nobody closes', async () => {
   const server = net.createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
-  setTimeout(() => server.close(), 5_000).unref();
+  setTimeout(() => server.close(), 4_000).unref();
 });

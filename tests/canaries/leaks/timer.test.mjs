@@ -1,3 +1,3 @@
 test('a timer that nobody clears', () => {
-  setTimeout(() => undefined, 5_000);
+  setTimeout(() => undefined, 4_000);
 });
