@@ -89,7 +89,7 @@ export interface PlacedOrder {
   order_id: string;
   number: string;
   status: OrderStatus;
-  /** Null when nothing is to be paid: the order is completed already. */
+  /** null: the seats cost nothing, and the order is completed. */
   payment: { provider: string; intent_id: string; client_secret: string; confirm_url?: string } | null;
 }
 
