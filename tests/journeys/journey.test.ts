@@ -1,8 +1,14 @@
 import { jest } from '@jest/globals';
-import type { Browser } from 'playwright-core';
 import { launchBrowser, type LaunchedBrowser } from './browser.ts';
+import {
+  buyOnThePage,
+  chooseOnThePage,
+  lookAgainOnThePage,
+  loseTheNetworkOnThePage,
+  steerOnThePage,
+  type Visit,
+} from './browser-journeys.ts';
 import { Fan, newKey, until, type Answer } from './fan.ts';
-import * as page from './page-objects.ts';
 import { startSystem, type StartedSystem } from './started-system.ts';
 
 // The whole system as `npm start` brings it up, with PostgreSQL and Redis of its own, used as a fan uses it: by API and socket
@@ -30,7 +36,6 @@ interface Mail {
 }
 
 let system: StartedSystem;
-let launched: LaunchedBrowser;
 const matches: { withQueue: string; direct: string } = { withQueue: '', direct: '' };
 let firstJoin: Answer;
 
@@ -43,11 +48,9 @@ beforeAll(async () => {
   matches.direct = body.items.find(({ queue_required }) => !queue_required)?.id ?? '';
   firstJoin = await fan.queue('POST', matches.withQueue, '/join');
   await fan.queue('DELETE', matches.withQueue);
-  launched = await launchBrowser();
 });
 
 afterAll(async () => {
-  await launched?.close();
   await system?.stop();
 });
 
@@ -201,116 +204,21 @@ test('the command line speaks to the running system, and knows wrong usage', asy
   expect(crowd.stdout).toContain('30 joined');
 });
 
-test('on the page, in a real browser: queue, seats, checkout, ticket with QR; and the operator', async () => {
-  if (!launched.browser) {
-    // Without a browser this is reported as not run; in CI it is a failure.
-    if (process.env.CI === 'true') throw new Error(launched.reason);
-    process.stderr.write(`browser journey not run: ${launched.reason}\n`);
-    return;
-  }
-  await buyOnThePage(launched.browser);
-  await chooseOnThePage(launched.browser);
-  await lookAgainOnThePage(launched.browser);
-  await steerOnThePage(launched.browser);
+describe('on the page, in a real browser', () => {
+  let launched: LaunchedBrowser | undefined;
+  let visit: Visit;
+  beforeAll(async () => {
+    launched = await launchBrowser();
+    visit = { browser: launched.browser, system, matches };
+  });
+  afterAll(() => launched?.close());
+
+  test('on a phone: queue, seats, checkout, tickets with QR, at the prices of the API', () => buyOnThePage(visit));
+  test('on a large screen: seats from the map, a payment that fails once', () => chooseOnThePage(visit));
+  test('a lost answer and a lost request: one hold, one order', () => loseTheNetworkOnThePage(visit));
+  test('a sector that is opened again is sent what changed, and shows it', () => lookAgainOnThePage(visit));
+  test('an operator pauses, lists a fan, refunds and cancels', () => steerOnThePage(visit));
 });
-
-async function buyOnThePage(browser: Browser): Promise<void> {
-  const context = await browser.newContext({ viewport: { width: 390, height: 844 }, locale: 'hr-HR' });
-  const tab = await context.newPage();
-  const complaints = page.collectComplaints(tab);
-  expect((await page.openMatches(tab, system.publicUrl)).join(' ')).toContain('Italija');
-  await page.takeScreenshot(tab, 'journey-1-matches');
-  await page.openMatch(tab, matches.withQueue);
-  await page.takeScreenshot(tab, 'journey-2-match');
-  await page.joinQueue(tab);
-  await page.waitForTurn(tab);
-  await page.takeScreenshot(tab, 'journey-3-turn');
-  const held = await page.holdBestSeats(tab, { sector: 1, quantity: 2 });
-  expect(held.seats).toHaveLength(2);
-  await page.takeScreenshot(tab, 'journey-4-held');
-  await page.checkOut(tab, { names: ['Ana Horvat', 'Ivo Horvat'], email: 'page@example.com' });
-  await page.takeScreenshot(tab, 'journey-5-payment');
-  await page.pay(tab);
-  const tickets = await page.readTickets(tab, 2);
-  expect(tickets.map(({ holder, status }) => [holder, status])).toEqual([
-    ['Ana Horvat', 'valid'],
-    ['Ivo Horvat', 'valid'],
-  ]);
-  for (const { qrWidth } of tickets) expect(qrWidth).toBeGreaterThan(20);
-  await page.takeScreenshot(tab, 'journey-6-tickets');
-  expect(complaints).toEqual([]);
-  await context.close();
-}
-
-/** A large screen, English, no queue: two seats from the map, and a payment that fails once. */
-async function chooseOnThePage(browser: Browser): Promise<void> {
-  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, locale: 'en-GB' });
-  const tab = await context.newPage();
-  const complaints = page.collectComplaints(tab);
-  await page.openMatches(tab, system.publicUrl);
-  await page.openMatch(tab, matches.direct);
-  const held = await page.holdChosenSeats(tab, { sector: 3, quantity: 2 });
-  expect(held.seats).toHaveLength(2);
-  await page.takeScreenshot(tab, 'journey-8-chosen');
-  await page.checkOut(tab, { names: ['Ana Horvat', 'Ivo Horvat'], email: 'map@example.com' });
-  await page.decline(tab);
-  await page.pay(tab);
-  expect(await page.readTickets(tab, 2)).toHaveLength(2);
-  expect(complaints).toEqual([]);
-  await context.close();
-}
-
-/** Who looks at a sector again is sent what changed, and sees it. */
-async function lookAgainOnThePage(browser: Browser): Promise<void> {
-  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, locale: 'en-GB' });
-  const tab = await context.newPage();
-  const complaints = page.collectComplaints(tab);
-  await page.openMatches(tab, system.publicUrl);
-  await page.openMatch(tab, matches.direct);
-  const first = await page.seatsAnswer(tab, 4);
-  const sectorId = await page.openSector(tab, 4);
-  const other = new Fan(system);
-  const seats = `/matches/${matches.direct}/sectors/${sectorId}/seats`;
-  const { body } = await other.call<{ items: { id: string; status: string }[] }>('GET', seats);
-  const seatId = body.items.find(({ status }) => status === 'available')?.id ?? '';
-  await page.seatOnMap(tab, seatId).and(tab.locator('[data-status=available]')).waitFor();
-  expect((await other.call('POST', `/matches/${matches.direct}/reservations`, { seat_ids: [seatId] })).status).toBe(201);
-  // Until its seats are there: they would be taken for the next answer.
-  await page.seatsAnswer(tab, 5);
-  const again = await page.seatsAnswer(tab, 4);
-  expect([first.since, again.since]).toEqual([null, expect.stringMatching(/^[\w-]{27}$/)]);
-  expect(first.bytes).toBeGreaterThan(100_000);
-  expect(again.bytes).toBeLessThan(500);
-  await page.seatOnMap(tab, seatId).and(tab.locator('[data-status=held]')).waitFor();
-  expect(complaints).toEqual([]);
-  await context.close();
-}
-
-async function steerOnThePage(browser: Browser): Promise<void> {
-  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, locale: 'en-GB' });
-  const tab = await context.newPage();
-  const complaints = page.collectComplaints(tab);
-  await page.openOps(tab, system.publicUrl, matches.withQueue);
-  await page.pauseSale(tab, 'a short break');
-  await page.resumeSale(tab);
-  await page.setRate(tab, 240);
-  await page.takeScreenshot(tab, 'journey-7-operator');
-  const listed = new Fan(system);
-  const joins = async () => (await listed.queue<{ code?: string }>('POST', matches.withQueue, '/join')).body.code;
-  await page.listFan(tab, listed.id, 'Resold tickets');
-  expect(await until(joins, (code) => code === 'BLACKLISTED')).toBe('BLACKLISTED');
-  await page.takeScreenshot(tab, 'journey-9-blacklist');
-  await page.liftFan(tab, listed.id);
-  expect(await until(joins, (code) => code === undefined)).toBeUndefined();
-  await page.openOps(tab, system.publicUrl, matches.direct);
-  await page.refundOneTicket(tab, 'map@example.com');
-  await page.takeScreenshot(tab, 'journey-10-refund');
-  await page.openOps(tab, system.publicUrl, matches.withQueue);
-  expect(await page.cancelMatch(tab, 'The pitch is under water')).toContain('The pitch is under water');
-  await page.takeScreenshot(tab, 'journey-11-cancelled');
-  expect(complaints).toEqual([]);
-  await context.close();
-}
 
 test('stopped and started again, everything is still there', async () => {
   const fan = new Fan(system);

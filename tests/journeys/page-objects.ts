@@ -53,23 +53,36 @@ export async function waitForTurn(page: Page, timeoutMs = 30_000): Promise<void>
 }
 
 export interface HeldSeats {
+  sectorId: string;
+  /** As the list of sectors shows it, in cents. */
+  sectorPrice: number;
   reservationId: string;
   seats: string[];
-  total: string;
+  /** In cents: of each seat, and of all. */
+  prices: number[];
 }
 
-export async function openSector(page: Page, nth = 0): Promise<string> {
+/** "1.234,50 €" and "€1,234.50" are 123450 cents: the page shows two decimals in every language. */
+const centsIn = (money: string): number => Number(money.replaceAll(/\D/g, ''));
+
+/** Who the page says its fan is. */
+export async function fanId(page: Page): Promise<string> {
+  return (await page.getByTestId('fan-id').getAttribute('data-fan-id')) ?? '';
+}
+
+export async function openSector(page: Page, nth = 0): Promise<{ sectorId: string; sectorPrice: number }> {
   const row = page.getByTestId('sector-row').nth(nth);
+  const sectorPrice = centsIn(await row.getByTestId('sector-price').innerText());
   await row.click();
   await page.getByTestId('hold-best').waitFor();
-  return (await row.getAttribute('data-sector-id')) ?? '';
+  return { sectorId: (await row.getAttribute('data-sector-id')) ?? '', sectorPrice };
 }
 
 export async function holdBestSeats(page: Page, { sector = 0, quantity = 2 } = {}): Promise<HeldSeats> {
-  await openSector(page, sector);
+  const opened = await openSector(page, sector);
   await page.getByTestId('quantity').fill(String(quantity));
   await page.getByTestId('hold-best').click();
-  return readHold(page);
+  return { ...opened, ...(await readHold(page)) };
 }
 
 /** A seat of the open sector as the map draws it. */
@@ -87,7 +100,7 @@ export async function seatsAnswer(page: Page, nth: number): Promise<{ since: str
 
 /** By keyboard, as on a large screen without a mouse: that reaches every seat at every zoom. */
 export async function holdChosenSeats(page: Page, { sector = 0, quantity = 2 } = {}): Promise<HeldSeats> {
-  await openSector(page, sector);
+  const opened = await openSector(page, sector);
   const free = page.getByTestId('seat-map').locator('[data-seat][data-status=available]');
   await free.first().waitFor();
   for (let chosen = 0; chosen < quantity; chosen += 1) {
@@ -96,16 +109,18 @@ export async function holdChosenSeats(page: Page, { sector = 0, quantity = 2 } =
     await page.keyboard.press('Space');
   }
   await page.getByTestId('hold-chosen').click();
-  return readHold(page);
+  return { ...opened, ...(await readHold(page)) };
 }
 
-async function readHold(page: Page): Promise<HeldSeats> {
+async function readHold(page: Page): Promise<Omit<HeldSeats, 'sectorId' | 'sectorPrice'>> {
   const summary = page.getByTestId('hold-summary');
   await summary.waitFor();
   return {
     reservationId: (await summary.getAttribute('data-reservation-id')) ?? '',
     seats: await summary.getByTestId('held-seat').allInnerTexts(),
-    total: await summary.getByTestId('total').innerText(),
+    prices: [...(await summary.getByTestId('seat-price').allInnerTexts()), await summary.getByTestId('total').innerText()].map(
+      centsIn,
+    ),
   };
 }
 
@@ -118,6 +133,11 @@ export async function checkOut(page: Page, { names, email }: { names: string[]; 
   const payment = page.getByTestId('payment');
   await payment.waitFor();
   return (await payment.getAttribute('data-order-id')) ?? '';
+}
+
+/** What the page asks to be paid, in cents. */
+export async function readAmount(page: Page): Promise<number> {
+  return centsIn(await page.getByTestId('payment-amount').innerText());
 }
 
 /** Ends on the page of the order, when that is completed. */

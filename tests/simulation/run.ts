@@ -40,11 +40,17 @@ async function many(from: number, seeds: number, minutes: number): Promise<void>
     toldAt = Date.now();
     say(figures());
   }
+  if (done === 0) {
+    say('✗ no seed was run: --seeds and --minutes are numbers above 0');
+    process.exitCode = 2;
+    return;
+  }
   say(
     Object.entries(saw)
       .map(([what, times]) => `${what} ${times}`)
       .join(', '),
   );
+  if (done < seeds) say(`NOT RUN ${seeds - done} of ${seeds} seeds: ${minutes} minutes were over`);
   say(`✓ ${figures()}: nothing is wrong`);
 }
 

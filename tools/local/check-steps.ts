@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { bin, build, ROOT } from './build.ts';
 import { type Lockfile, lockfileFaults } from './lockfile.ts';
@@ -8,6 +8,8 @@ import { explain } from './trouble.ts';
 export interface StepResult {
   passed: number;
   failed: number;
+  /** Names of the tests that did not run. */
+  notRun?: string[];
   /** A few words behind the name. */
   note?: string;
   /** Shown when something failed. */
@@ -19,23 +21,28 @@ export interface Step {
   run(signal: AbortSignal): Promise<StepResult>;
 }
 
+/** What a run ends with: each test that did not run by name, then how many there were. */
+export function closingLines(results: readonly StepResult[]): string[] {
+  const sum = (count: 'passed' | 'failed') => results.reduce((total, result) => total + result[count], 0);
+  const notRun = results.flatMap((result) => result.notRun ?? []);
+  const skipped = notRun.length > 0 ? `, ${notRun.length} skipped` : '';
+  return [...notRun.map((name) => `NOT RUN ${name}`), `${sum('passed')} passed, ${sum('failed')} failed${skipped}`];
+}
+
 /** Folders, and no nested configs: a Nest package ships one of its own, and oxlint would stop at it. */
 export const LINT_ARGUMENTS = ['--disable-nested-config', 'apps', 'libs', 'tools', 'tests', 'bench', 'jest.config.mjs'];
 
 /** Checks that only read, so that two may run side by side. */
 export function staticSteps(): Step[] {
-  const steps = [
+  return [
     inProcess('lockfile', async () => checkLockfile()),
     command('types', 'tsc', ['-p', 'tsconfig.json', '--noEmit']),
     command('lint', 'oxlint', LINT_ARGUMENTS),
+    command('types of the web app', 'tsc', ['-p', 'apps/web/tsconfig.json', '--noEmit']),
     command('format', 'prettier', ['--check', '--log-level=warn', '.']),
     command('types of the pure core', 'tsc', ['-p', 'tsconfig.pure.json', '--noEmit']),
     command('dead code', 'knip', ['--no-progress']),
   ];
-  if (existsSync(path.join(ROOT, 'apps/web/tsconfig.json'))) {
-    steps.splice(3, 0, command('types of the web app', 'tsc', ['-p', 'apps/web/tsconfig.json', '--noEmit']));
-  }
-  return steps;
 }
 
 export function buildStep(): Step {

@@ -2,16 +2,9 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { ROOT } from './build.ts';
-import type { Step, StepResult } from './check-steps.ts';
+import type { Step } from './check-steps.ts';
+import { type JestReport, summarize } from './jest-report.ts';
 import { runCommand } from './run-command.ts';
-
-interface JestReport {
-  numPassedTests: number;
-  numFailedTests: number;
-  numPendingTests: number;
-  /** Files that broke before a single test of them ran. */
-  numRuntimeErrorTestSuites: number;
-}
 
 /** What Node is started with to run Jest on our sources. */
 export const JEST = [
@@ -36,24 +29,13 @@ export function jestStep(say: (line: string) => void): Step {
         const args = [...JEST, '--ci', '--json', `--outputFile=${report}`];
         const onLine = (line: string) => void (files += /^(PASS|FAIL) /.test(line) ? 1 : 0);
         const { code, output } = await runCommand(process.execPath, args, { cwd: ROOT, signal, onLine });
-        return summarize(code, output, report);
+        return summarize(code, output, readReport(report));
       } finally {
         clearInterval(life);
         rmSync(folder, { recursive: true, force: true });
       }
     },
   };
-}
-
-function summarize(code: number, allOutput: string, reportFile: string): StepResult {
-  const report = readReport(reportFile);
-  const output = allOutput.replaceAll(/^PASS .*\n/gm, '');
-  if (!report) return { passed: 0, failed: 1, output };
-  const { numPassedTests: passed, numPendingTests: skipped } = report;
-  const failed = report.numFailedTests + report.numRuntimeErrorTestSuites;
-  const note = `${passed} passed${failed > 0 ? `, ${failed} failed` : ''}${skipped > 0 ? `, ${skipped} not run` : ''}`;
-  // Jest may also end badly with every test green: a teardown that failed, a server that would not stop.
-  return { passed, failed: code === 0 ? failed : Math.max(failed, 1), note, output };
 }
 
 function readReport(file: string): JestReport | undefined {

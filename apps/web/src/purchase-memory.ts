@@ -1,4 +1,4 @@
-import type { CheckoutWish } from './api/types.ts';
+import type { CheckoutWish, PlacedOrder, Reservation } from './api/types.ts';
 import { storage } from './storage.ts';
 
 /** What one fan has going on for one match, so that a reload, or a phone that dropped the tab, changes nothing. */
@@ -14,6 +14,20 @@ export interface PurchaseMemory {
 export interface KnownTurn {
   sessionToken: string;
   expiresAt: string;
+}
+
+/** What to remember of a placed order. One of 0 cents has no payment. */
+export function placedInMemory({ order_id, payment }: Pick<PlacedOrder, 'order_id' | 'payment'>): PurchaseMemory {
+  return { orderId: order_id, payment: payment ? { provider: payment.provider, confirmUrl: payment.confirm_url } : undefined };
+}
+
+/** A hold ends with its time. In checkout the order decides: a payment may be on its way. */
+export const endsWithItsTime = ({ status }: Pick<Reservation, 'status'>): boolean => status === 'held';
+
+/** Still the fan's, for example after a reload: ordered, or on hold and in time. */
+export function isStillTheFans(reservation: Pick<Reservation, 'status' | 'expires_at'>, now: number): boolean {
+  if (reservation.status === 'ordered') return true;
+  return endsWithItsTime(reservation) && Date.parse(reservation.expires_at) > now;
 }
 
 /** Ids last on the device; the turn's proof and people's names only as long as the tab. */

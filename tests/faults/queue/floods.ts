@@ -62,14 +62,17 @@ export function floods({ each, calm: others, untilHalfOnesAreCut }: Sizes): Queu
         socket.resume();
         const gone = new Promise((resolve) => socket.once('close', resolve));
         await attacks[name]!(socket);
-        if (await Promise.race([gone.then(() => false), sleep(10_000, true)])) survivors.push(name);
+        if (await Promise.race([gone.then(() => false), sleep(10_000, true, { ref: false })])) survivors.push(name);
       };
       const half = Promise.all(Array.from({ length: each * 5 }, () => halfHandshake()));
       async function halfHandshake(): Promise<boolean> {
         const socket = await scene.raw(pod);
         socket.write('GET /ws/x HTTP/1.1\r\nHost: x\r\nUpgr');
         socket.resume();
-        return Promise.race([new Promise<boolean>((resolve) => socket.once('close', () => resolve(true))), sleep(25_000, false)]);
+        return Promise.race([
+          new Promise<boolean>((resolve) => socket.once('close', () => resolve(true))),
+          sleep(25_000, false, { ref: false }),
+        ]);
       }
       const guessing = Promise.all(
         Array.from({ length: each * 5 }, async () => {

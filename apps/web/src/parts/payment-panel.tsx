@@ -69,7 +69,9 @@ function SandboxPayment({ order, confirmUrl, onChange }: { order: Order; confirm
       <p className="fine-print">
         {texts.checkout.orderNumber} {order.number}
       </p>
-      <p className="payment-amount">{format.money(order.total_cents, order.currency)}</p>
+      <p className="payment-amount" data-testid="payment-amount">
+        {format.money(order.total_cents, order.currency)}
+      </p>
       <Notice tone="info">
         <p>
           <strong>{texts.payment.sandbox}</strong> {texts.payment.sandboxText}

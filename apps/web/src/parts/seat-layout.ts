@@ -105,7 +105,19 @@ function median(values: number[]): number {
   return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
 }
 
-export type Step = 'left' | 'right' | 'up' | 'down' | 'rowStart' | 'rowEnd';
+type Step = 'left' | 'right' | 'up' | 'down' | 'rowStart' | 'rowEnd';
+
+const steps = new Map<string, Step>([
+  ['ArrowLeft', 'left'],
+  ['ArrowRight', 'right'],
+  ['ArrowUp', 'up'],
+  ['ArrowDown', 'down'],
+  ['Home', 'rowStart'],
+  ['End', 'rowEnd'],
+]);
+
+/** What a key of the keyboard asks for; most ask for nothing. */
+export const stepOfKey = (key: string): Step | undefined => steps.get(key);
 
 /** Where an arrow key leads from this seat; in the next row to the seat straight ahead. */
 export function seatBeside(layout: SeatLayout, seatId: string, step: Step): PlacedSeat | undefined {

@@ -2,7 +2,7 @@ import { type KeyboardEvent, memo, type MouseEvent, useMemo, useRef, useState } 
 import type { Seat } from '../api/types.ts';
 import { useLanguage } from '../text/language.tsx';
 import { SeatGlyph, type SeatLook } from './seat-glyph.tsx';
-import { placeSeats, type PlacedSeat, seatBeside, type SeatLayout, type SeatRow, type Step } from './seat-layout.ts';
+import { placeSeats, type PlacedSeat, seatBeside, type SeatLayout, type SeatRow, stepOfKey } from './seat-layout.ts';
 import { SeatLegend } from './seat-legend.tsx';
 import { useZoom } from './use-zoom.ts';
 
@@ -12,15 +12,6 @@ interface SeatMapProps {
   chosen: readonly string[];
   onToggle: (seat: Seat) => void;
 }
-
-const steps: Record<string, Step | undefined> = {
-  ArrowLeft: 'left',
-  ArrowRight: 'right',
-  ArrowUp: 'up',
-  ArrowDown: 'down',
-  Home: 'rowStart',
-  End: 'rowEnd',
-};
 
 /** The seats of one sector. One tab stop; arrows walk, space chooses; on a phone a tap comes closer before it chooses. */
 export function SeatMap({ sectorName, seats, chosen, onToggle }: SeatMapProps) {
@@ -47,7 +38,7 @@ export function SeatMap({ sectorName, seats, chosen, onToggle }: SeatMapProps) {
       if (seat) onToggle(seat);
       return;
     }
-    const step = steps[event.key];
+    const step = stepOfKey(event.key);
     const next = step && seatBeside(layout, seatId, step);
     if (!next) return;
     event.preventDefault();

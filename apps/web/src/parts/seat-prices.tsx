@@ -12,7 +12,7 @@ export function SeatPrices({ reservation }: { reservation: Reservation }) {
               <span className="seat-sector">{seat.sector}</span>
               <span>{texts.seats.place(seat.row, seat.number)}</span>
             </th>
-            <td>{format.money(seat.price_cents, reservation.currency)}</td>
+            <td data-testid="seat-price">{format.money(seat.price_cents, reservation.currency)}</td>
           </tr>
         ))}
       </tbody>

@@ -33,7 +33,9 @@ export function SectorList({ sectors, chosenId, onChoose }: SectorListProps) {
               {sector.kind === 'standing' ? texts.seats.standing : texts.seats.seated}
               {sector.gate && ` · ${texts.seats.gate(sector.gate)}`}
             </span>
-            <span className="sector-price">{format.money(sector.price_cents, sector.currency)}</span>
+            <span className="sector-price" data-testid="sector-price">
+              {format.money(sector.price_cents, sector.currency)}
+            </span>
             <span className={`sector-level level-${levelOf(sector)}`}>
               <LevelBars level={levelOf(sector)} />
               {sector.available === 0 ? texts.seats.none : texts.seats.free(sector.available)}

@@ -2,6 +2,7 @@ import { useEffect, useRef, useState } from 'react';
 import { useTribina } from '../api/tribina-context.ts';
 import type { Match, Seat, Sector } from '../api/types.ts';
 import { useLanguage } from '../text/language.tsx';
+import { afterToggle } from './chosen-seats.ts';
 import { Loading } from './loading.tsx';
 import { Notice, ProblemNotice } from './notice.tsx';
 import { QuantityPicker } from './quantity-picker.tsx';
@@ -93,13 +94,9 @@ function ChooseOnMap({ match, sector, hold, most }: Omit<SectorPanelProps, 'onBa
   const lost = wanted.length - chosen.length;
 
   const toggle = (seat: Seat) => {
-    if (chosen.includes(seat.id)) {
-      setAtLimit(false);
-      return setWanted(chosen.filter((id) => id !== seat.id));
-    }
-    if (seat.status !== 'available') return;
-    setAtLimit(chosen.length >= most);
-    if (chosen.length < most) setWanted([...chosen, seat.id]);
+    const next = afterToggle({ chosen, atLimit }, seat, most);
+    setAtLimit(next.atLimit);
+    if (next.chosen !== chosen) setWanted(next.chosen);
   };
 
   const names = seats.items.filter((seat) => chosen.includes(seat.id)).map((seat) => texts.seats.seat(seat.row, seat.number));

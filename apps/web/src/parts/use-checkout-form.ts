@@ -2,36 +2,9 @@ import { type FormEvent, useEffect, useState } from 'react';
 import { asProblem, type Problem } from '../api/problem.ts';
 import { useTribina } from '../api/tribina-context.ts';
 import type { CheckoutWish, Reservation } from '../api/types.ts';
-import type { Texts } from '../text/en.ts';
+import { placedInMemory } from '../purchase-memory.ts';
 import { useLanguage } from '../text/language.tsx';
-
-/** Only what is certainly not an address is stopped here; the server judges the rest. */
-const plausibleEmail = /^[^\s@]+@[^\s@]+\.[^\s@]{2,}$/;
-
-type Faults = Record<string, string>;
-
-function faultsOf(wish: CheckoutWish, texts: Texts): Faults {
-  const faults: Faults = {};
-  wish.holders.forEach(({ name }, index) => {
-    if (!name.trim()) faults[`holder-${index}`] = texts.checkout.nameNeeded;
-  });
-  if (!plausibleEmail.test(wish.email.trim())) faults.email = texts.checkout.emailNeeded;
-  return faults;
-}
-
-/**
- * The server names fields as `holders.0.name` or `/holders/0/name`; ours are `holder-0` and `email`. Its messages are
- * English and meant for programmers, so the fan reads ours.
- */
-function serverFaults(problem: Problem, texts: Texts): Faults {
-  const faults: Faults = {};
-  for (const { path } of problem.facts.errors ?? []) {
-    const holder = /holders\D+(\d+)/.exec(path);
-    if (holder) faults[`holder-${holder[1]}`] = texts.checkout.nameNeeded;
-    else if (path.includes('email')) faults.email = texts.checkout.emailNeeded;
-  }
-  return faults;
-}
+import { type Faults, faultsOf, serverFaults } from './checkout-faults.ts';
 
 interface CheckoutForm {
   wish: CheckoutWish;
@@ -66,8 +39,7 @@ export function useCheckoutForm(reservation: Reservation, onPlaced: () => void):
     try {
       const holders = wish.holders.map((holder) => ({ ...holder, name: holder.name.trim() }));
       const placed = await tribina.checkout(reservation.id, { holders, email: wish.email.trim() });
-      const { provider, confirm_url: confirmUrl } = placed.payment;
-      memory.change(matchId, { orderId: placed.order_id, payment: { provider, confirmUrl } });
+      memory.change(matchId, placedInMemory(placed));
       onPlaced();
     } catch (caught) {
       const met = asProblem(caught);

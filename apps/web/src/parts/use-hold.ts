@@ -3,6 +3,7 @@ import { asProblem, type Problem } from '../api/problem.ts';
 import { serverNow } from '../api/server-clock.ts';
 import { useTribina } from '../api/tribina-context.ts';
 import type { HoldWish, Reservation } from '../api/types.ts';
+import { endsWithItsTime, isStillTheFans } from '../purchase-memory.ts';
 
 export interface Hold {
   loading: boolean;
@@ -19,12 +20,6 @@ export interface Hold {
 interface Turn {
   sessionToken: string | undefined;
   onTurnRefused: () => void;
-}
-
-/** Still the fan's: on hold and in time, or already in checkout. */
-function isAlive(reservation: Reservation): boolean {
-  if (reservation.status === 'ordered') return true;
-  return reservation.status === 'held' && Date.parse(reservation.expires_at) > serverNow();
 }
 
 /** The fan's seats on hold for this match; found again after a reload. */
@@ -44,7 +39,7 @@ export function useHold(matchId: string, { sessionToken, onTurnRefused }: Turn):
       .reservation(reservationId, stop.signal)
       .then((found) => {
         if (stop.signal.aborted) return;
-        if (isAlive(found)) setReservation(found);
+        if (isStillTheFans(found, serverNow())) setReservation(found);
         else memory.forgetPurchase(matchId);
         setLoading(false);
       })
@@ -94,8 +89,7 @@ export function useHold(matchId: string, { sessionToken, onTurnRefused }: Turn):
     });
 
   const runOut = () => {
-    // In checkout the order decides, not the clock: a payment may be on its way.
-    if (reservation?.status !== 'held') return;
+    if (!reservation || !endsWithItsTime(reservation)) return;
     memory.forgetPurchase(matchId);
     setReservation(undefined);
     setExpired(true);

@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'react';
 import { useTribina } from '../api/tribina-context.ts';
-import type { AvailabilityMessage, Sector } from '../api/types.ts';
+import type { Sector } from '../api/types.ts';
+import { afterMessage, type Availability, readAvailability } from './availability.ts';
 import { type Loaded, useLoaded } from './use-loaded.ts';
 
 /** Without the live stream we ask this often. */
@@ -10,7 +11,7 @@ const pollMs = 10_000;
 export function useSectors(matchId: string): Loaded<Sector[]> {
   const { tribina } = useTribina();
   const [hasStream, setHasStream] = useState(false);
-  const [live, setLive] = useState<ReadonlyMap<string, number>>(new Map());
+  const [live, setLive] = useState<Availability>(new Map());
   const loaded = useLoaded((signal) => tribina.sectors(matchId, signal), matchId, hasStream ? undefined : pollMs);
 
   useEffect(() => {
@@ -19,11 +20,7 @@ export function useSectors(matchId: string): Loaded<Sector[]> {
       const message = readAvailability(String(event.data));
       if (!message) return;
       setHasStream(true);
-      setLive((before) => {
-        const next = new Map(message.type === 'snapshot' ? [] : before);
-        for (const sector of message.sectors) next.set(sector.id, sector.available);
-        return next;
-      });
+      setLive((before) => afterMessage(before, message));
     };
     stream.onerror = () => {
       // The browser comes back by itself unless the server refused; meanwhile old numbers must not hide fresh ones.
@@ -35,14 +32,4 @@ export function useSectors(matchId: string): Loaded<Sector[]> {
 
   const value = loaded.value?.items.map((sector) => ({ ...sector, available: live.get(sector.id) ?? sector.available }));
   return { ...loaded, value };
-}
-
-function readAvailability(text: string): AvailabilityMessage | undefined {
-  try {
-    const message = JSON.parse(text) as Partial<AvailabilityMessage>;
-    const known = message.type === 'snapshot' || message.type === 'diff';
-    return known && Array.isArray(message.sectors) ? (message as AvailabilityMessage) : undefined;
-  } catch {
-    return undefined;
-  }
 }

@@ -2,7 +2,7 @@ import { createPostgresBackend, Queue, runMigrations, Worker, type Job, type Job
 import { Pool } from 'pg';
 import { closeRedis, connectRedis, type RedisConnection } from '../redis/redis-connection.ts';
 import { keptJobs } from './job-policy.ts';
-import type { OpenWorker } from './queue-consumer.ts';
+import { RedisWorker, type OpenWorker } from './queue-consumer.ts';
 
 export type TransportName = 'redis' | 'postgres';
 export type JobState = 'waiting' | 'delayed' | 'active' | 'completed' | 'failed';
@@ -122,7 +122,7 @@ export function redisTransport(redisUrl: string): JobTransport {
   // Without a listener an error event ends the process; each call's own error tells enough.
   queue.on('error', () => undefined);
   const openWorker: OpenWorker = (process, options) =>
-    new Worker<unknown, string>(GENERAL_QUEUE, process, { ...options, connection: connect('jobs-worker', true), prefix: PREFIX });
+    new RedisWorker(GENERAL_QUEUE, process, { ...options, connection: connect('jobs-worker', true), prefix: PREFIX });
   return new BullmqTransport('redis', queue, openWorker, async () => {
     // Nothing is in flight on a worker's any more, and without Redis a polite QUIT would wait for ever.
     for (const connection of opened.slice(1)) connection.disconnect();

@@ -41,6 +41,7 @@ export type OpenWorker = (process: Processor<unknown, string>, options: Omit<Wor
 export type JobWorker = Pick<Worker<unknown, string>, 'run' | 'isRunning' | 'close' | 'pause' | 'resume'> & {
   on(event: 'error', listener: (error: Error) => void): unknown;
   on(event: 'failed', listener: (job: Job<unknown, string> | undefined, error: Error) => void): unknown;
+  abandon?(): Promise<void>;
 };
 
 export type ConsumerOptions<Message> = ConsumerWork<Message> & (InRedis | { readonly openWorker: OpenWorker });
@@ -104,12 +105,13 @@ export class QueueConsumer<Message> {
     clearTimeout(this.resting);
     const giveBack = setTimeout(() => this.inHand.giveBack(), graceMs);
     let leave: NodeJS.Timeout | undefined;
-    const noRedis = new Promise<void>((resolve) => {
-      leave = setTimeout(resolve, graceMs + GIVING_BACK_MS);
+    const noRedis = new Promise<'no Redis'>((resolve) => {
+      leave = setTimeout(resolve, graceMs + GIVING_BACK_MS, 'no Redis');
     });
-    await Promise.race([this.worker.close(), noRedis]);
+    const outcome = await Promise.race([this.worker.close(), noRedis]);
     clearTimeout(giveBack);
     clearTimeout(leave);
+    if (outcome === 'no Redis') await this.worker.abandon?.();
   }
 
   get queue(): string {
@@ -185,8 +187,18 @@ export class QueueConsumer<Message> {
   }
 }
 
+/** BullMQ's worker. Its `close` waits for Redis without end. */
+export class RedisWorker extends Worker<unknown, string> {
+  /** Ends what `close` leaves without Redis: the timer that renews locks, the one that looks for stalled jobs, the reconnecting. */
+  async abandon(): Promise<void> {
+    await this.lockManager.close();
+    this['stalledCheckStopper']?.();
+    await this.backend.close(true);
+  }
+}
+
 function openInRedis(queue: string, { connection, prefix }: InRedis): OpenWorker {
-  return (process, options) => new Worker<unknown, string>(queue, process, { ...options, connection, prefix });
+  return (process, options) => new RedisWorker(queue, process, { ...options, connection, prefix });
 }
 
 const GIVEN_BACK = Symbol('given back');

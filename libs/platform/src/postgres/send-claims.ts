@@ -158,7 +158,8 @@ export class SendClaims {
         if (this.unsaid.size === 0) this.whenSaid();
       },
       () => {
-        if (!this.isOver) setTimeout(() => this.sayEnd(messageId), SAY_AGAIN_MS);
+        // A process that stops waits in `settled`, not for this timer.
+        if (!this.isOver) setTimeout(() => this.sayEnd(messageId), SAY_AGAIN_MS).unref();
       },
     );
   }

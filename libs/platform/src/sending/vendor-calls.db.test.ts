@@ -1,5 +1,5 @@
 import { HeldBack } from '../jobs/job-outcomes.ts';
-import { connectRedis, whenReady, type RedisConnection } from '../redis/redis-connection.ts';
+import { closeRedis, connectRedis, whenReady, type RedisConnection } from '../redis/redis-connection.ts';
 import { mostInOneSecond } from '#testing/sliding-second';
 import { createTestRedis, type TestRedis } from '#testing/test-database';
 import http from 'node:http';
@@ -88,5 +88,5 @@ test('without Redis operators are told all the same', async () => {
   const nobody = connectRedis('redis://127.0.0.1:1', { name: 'nobody' });
   await call(new VendorCalls(new SharedGate(nobody, { provider: 'chat', callsPerSecond: 1, onBreaker: () => undefined })));
   expect(arrivals).toHaveLength(1);
-  nobody.disconnect();
+  await closeRedis(nobody);
 });

@@ -57,18 +57,22 @@ const neither: Surroundings = {
 test.each([
   ['over the socket', {}],
   ['over the stream, where sockets do not get through', noSockets],
-  ['by polling, where neither does', neither],
-])('%s: place, turn and completion', async (way, surroundings) => {
+])('%s: place, turn and completion', async (_way, surroundings) => {
   const { matchId, user, heard, ends, until } = await client(surroundings);
   await until(() => heard.some(({ type }) => type === 'position_update'));
   expect(heard.at(-1)).toMatchObject({ type: 'position_update', position: 1, total: 1 });
-  if (way.startsWith('by polling')) return;
   await service.internal('PUT', `/api/v1/queue/${matchId}/control`, { max_open_windows: 1 });
   await until(() => heard.at(-1)?.type === 'turn_granted');
   await service.internal('POST', `/api/v1/queue/${matchId}/windows/${user}/complete`);
   await until(() => ends.length > 0);
   expect(heard.at(-1)).toEqual({ type: 'turn_completed' });
   expect(ends).toEqual(['ended']);
+});
+
+test('by polling, where neither gets through: the place', async () => {
+  const { heard, until } = await client(neither);
+  await until(() => heard.some(({ type }) => type === 'position_update'));
+  expect(heard.at(-1)).toMatchObject({ type: 'position_update', position: 1, total: 1 });
 });
 
 test('it comes back by itself after its connection is broken, and hears the present state', async () => {

@@ -1,5 +1,5 @@
-import { afterAnswer, SeatMemory } from '../../apps/web/src/api/known-seats.ts';
-import type { Seat, SeatList } from '../../apps/web/src/api/types.ts';
+import { afterAnswer, SeatMemory } from './known-seats.ts';
+import type { Seat, SeatList } from './types.ts';
 
 // The page's picture of a sector, and the answers it is corrected by.
 

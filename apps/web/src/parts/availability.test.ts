@@ -1,0 +1,24 @@
+import { afterMessage, readAvailability } from './availability.ts';
+
+const known = new Map([
+  ['east', 5],
+  ['west', 9],
+]);
+const numbers = (availability: ReadonlyMap<string, number>) => Object.fromEntries(availability);
+
+test('a diff changes the sectors it names; a snapshot replaces all', () => {
+  const sectors = [{ id: 'east', available: 0 }];
+  expect(numbers(afterMessage(known, { type: 'diff', sectors }))).toEqual({ east: 0, west: 9 });
+  expect(numbers(afterMessage(known, { type: 'snapshot', sectors }))).toEqual({ east: 0 });
+  expect(numbers(known)).toEqual({ east: 5, west: 9 });
+});
+
+test('a message is read; unknown types and broken texts are none', () => {
+  const message = { type: 'diff', sectors: [{ id: 'east', available: 0 }] };
+  expect(readAvailability(JSON.stringify(message))).toEqual(message);
+  expect(['{', '{"type":"weather","sectors":[]}', '{"type":"diff"}'].map(readAvailability)).toEqual([
+    undefined,
+    undefined,
+    undefined,
+  ]);
+});

@@ -1,0 +1,41 @@
+import { formatFor } from './format.ts';
+
+// Intl puts no-break spaces between number and currency; here they are plain ones.
+const plain = (text: string) => text.replaceAll(/\s/g, ' ');
+
+test.each([
+  ['hr-HR', 2_500, 'EUR', '25,00 €'],
+  ['hr-HR', 5, 'EUR', '0,05 €'],
+  ['hr-HR', 1_234_567, 'EUR', '12.345,67 €'],
+  ['en-GB', 2_500, 'EUR', '€25.00'],
+  ['en-GB', 199, 'GBP', '£1.99'],
+  ['en-GB', 0, 'EUR', '€0.00'],
+])('money in %s: %i cents of %s are shown as %s', (locale, cents, currency, shown) => {
+  expect(plain(formatFor(locale).money(cents, currency))).toBe(shown);
+});
+
+test.each([
+  [0, '0:00'],
+  [-5_000, '0:00'],
+  [1, '0:01'],
+  [5_000, '0:05'],
+  [59_001, '1:00'],
+  [245_000, '4:05'],
+  [250_000, '4:10'],
+  [20 * 60_000, '20:00'],
+])('countdown: %i ms left are shown as %s, full seconds rounded up', (ms, shown) => {
+  expect(formatFor('en-GB').countdown(ms)).toBe(shown);
+});
+
+test('numbers are grouped as the language does it', () => {
+  expect([formatFor('hr-HR').number(12_345), formatFor('en-GB').number(12_345)]).toEqual(['12.345', '12,345']);
+});
+
+test('times use 24 hours, midnight included', () => {
+  const midnight = new Date(2026, 10, 20, 0, 5, 9).toISOString();
+  const evening = new Date(2026, 10, 20, 20, 0, 12).toISOString();
+  const format = formatFor('en-GB');
+  expect([format.time(midnight), format.clock(midnight)]).toEqual(['00:05', '00:05:09']);
+  expect([format.time(evening), format.clock(evening)]).toEqual(['20:00', '20:00:12']);
+  expect(format.dateTime(evening)).toMatch(/^Fri.* 20 November.* 20:00$/);
+});

@@ -1,0 +1,8 @@
+import { once } from 'node:events';
+import net from 'node:net';
+
+test('a server that nobody closes', async () => {
+  const server = net.createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  setTimeout(() => server.close(), 4_000).unref();
+});

@@ -1,0 +1,3 @@
+test('a timer that nobody clears', () => {
+  setTimeout(() => undefined, 4_000);
+});

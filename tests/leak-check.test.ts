@@ -1,0 +1,53 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+
+// Jest itself, run on files that leak: each must fail, and say what it left open.
+
+const root = path.resolve(import.meta.dirname, '..');
+const folder = mkdtempSync(path.join(tmpdir(), 'tribina-leak-check-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+interface Report {
+  testResults: { name: string; status: string; message: string }[];
+}
+
+async function runOnCanaries(): Promise<Map<string, { status: string; message: string }>> {
+  const report = path.join(folder, 'report.json');
+  const config = {
+    rootDir: path.join(root, 'tests/canaries/leaks'),
+    testEnvironment: path.join(root, 'tests/setup/leak-checked-environment.mjs'),
+    testRegex: '\\.test\\.mjs$',
+    transform: {},
+    moduleFileExtensions: ['mjs', 'js'],
+    // Known durations would make Jest run quick files in its own process, which the leaks would keep alive.
+    cacheDirectory: path.join(folder, 'cache'),
+  };
+  const args = ['--experimental-vm-modules', 'node_modules/jest/bin/jest.js', '--ci', '--maxWorkers=2'];
+  await new Promise((resolve) =>
+    execFile(
+      process.execPath,
+      [...args, '--json', `--outputFile=${report}`, `--config=${JSON.stringify(config)}`],
+      { cwd: root },
+      resolve,
+    ),
+  );
+  const { testResults } = JSON.parse(readFileSync(report, 'utf8')) as Report;
+  return new Map(testResults.map(({ name, status, message }) => [path.basename(name, '.test.mjs'), { status, message }]));
+}
+
+test('a file fails that leaves a server, a connection, a process or a timer open; a clean one passes', async () => {
+  const results = await runOnCanaries();
+  expect(results.get('clean')).toMatchObject({ status: 'passed', message: '' });
+  for (const [file, left] of [
+    ['server', '1 TCPServerWrap'],
+    ['connection', 'TCPSocketWrap'],
+    ['process', '1 ProcessWrap'],
+    ['timer', '1 Timeout'],
+  ] as const) {
+    expect([file, results.get(file)?.status]).toEqual([file, 'failed']);
+    expect(results.get(file)?.message).toMatch(new RegExp(`This file leaves open: .*${left}`));
+  }
+  expect(results.size).toBe(5);
+});

@@ -1,0 +1,21 @@
+import { closingLines } from './check-steps.ts';
+
+test('a run ends with how many tests passed and failed', () => {
+  const results = [
+    { passed: 1, failed: 0, output: '' },
+    { passed: 2, failed: 3, output: '', notRun: [] },
+  ];
+  expect(closingLines(results)).toEqual(['3 passed, 3 failed']);
+});
+
+test('a test that did not run is named and counted apart', () => {
+  const results = [
+    { passed: 1, failed: 0, output: '' },
+    { passed: 2, failed: 0, output: '', notRun: ['seats are sold once', 'a key has one answer'] },
+  ];
+  expect(closingLines(results)).toEqual([
+    'NOT RUN seats are sold once',
+    'NOT RUN a key has one answer',
+    '3 passed, 0 failed, 2 skipped',
+  ]);
+});
