@@ -29,7 +29,10 @@ export class QueueStatusController {
     @Param('match_id', { schema: matchParameter }) matchId: string,
     @Req() request: FastifyRequest,
   ): Promise<QueueStatusAnswer> {
-    const queue = await this.awaitState.run(matchId, () => this.lines.readQueue(matchId));
+    const isInternal = hasInternalAuth(request, this.config.internalSecret);
+    const read = () => this.lines.readQueue(matchId);
+    // The monolith asks because it is about to send the state.
+    const queue = await (isInternal ? read() : this.awaitState.run(matchId, read));
     if (!queue) throw new RequestRefused('NOT_FOUND', { detail: 'This match has no waiting room.' });
     const { status, total, processingRate, openWindows, granted, completed, expired } = queue;
     return {
@@ -38,7 +41,7 @@ export class QueueStatusController {
       processing_rate: processingRate,
       // For somebody who joined now.
       estimated_wait_minutes: estimateWait(queue, total + 1, this.config.purchaseWindowMs)?.minutes ?? null,
-      ...(hasInternalAuth(request, this.config.internalSecret) ? { open_windows: openWindows, granted, completed, expired } : {}),
+      ...(isInternal ? { open_windows: openWindows, granted, completed, expired } : {}),
     };
   }
 }
