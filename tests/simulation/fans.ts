@@ -1,6 +1,6 @@
 import { DomainError } from '#domain/shared/domain-error';
 import type { Task } from '#testing/simulation/scheduler';
-import type { CheckedOut } from '../../apps/monolith/src/purchase/application/check-out.ts';
+import type { CheckedOut } from '../../apps/monolith/src/purchase/application/place-orders.ts';
 import type { Reservation } from '../../apps/monolith/src/purchase/application/ports.ts';
 import { tables } from '../../apps/monolith/src/purchase/testing/memory-tables.ts';
 import type { CashDesk } from './cash-desk.ts';

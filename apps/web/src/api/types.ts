@@ -89,7 +89,8 @@ export interface PlacedOrder {
   order_id: string;
   number: string;
   status: OrderStatus;
-  payment: { provider: string; intent_id: string; client_secret: string; confirm_url?: string };
+  /** null: the seats cost nothing, and the order is completed. */
+  payment: { provider: string; intent_id: string; client_secret: string; confirm_url?: string } | null;
 }
 
 export type OrderStatus = 'awaiting_payment' | 'completed' | 'cancelled' | 'refunded' | 'expired';

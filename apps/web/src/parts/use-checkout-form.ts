@@ -66,8 +66,8 @@ export function useCheckoutForm(reservation: Reservation, onPlaced: () => void):
     try {
       const holders = wish.holders.map((holder) => ({ ...holder, name: holder.name.trim() }));
       const placed = await tribina.checkout(reservation.id, { holders, email: wish.email.trim() });
-      const { provider, confirm_url: confirmUrl } = placed.payment;
-      memory.change(matchId, { orderId: placed.order_id, payment: { provider, confirmUrl } });
+      const payment = placed.payment && { provider: placed.payment.provider, confirmUrl: placed.payment.confirm_url };
+      memory.change(matchId, { orderId: placed.order_id, payment: payment ?? undefined });
       onPlaced();
     } catch (caught) {
       const met = asProblem(caught);
