@@ -159,7 +159,7 @@ export class CheckOut {
     });
     if (order.status === 'expired')
       throw new DomainError('RESERVATION_EXPIRED', 'This reservation has expired; its seats are for sale again.');
-    throw new DomainError('INVALID_STATE', 'This reservation was given back meanwhile.', { status: 'released' });
+    throw new DomainError('INVALID_STATE', 'This reservation was given back meanwhile.', { reservation_status: 'released' });
   }
 
   /** Nobody was told of this intent, so nobody can pay it. */

@@ -30,7 +30,12 @@ export class QueueController {
   ) {}
 
   @Post('join')
-  @Endpoint({ access: 'fan', noKeyBecause: 'a fan has one place: joining again finds it', direct: true })
+  @Endpoint({
+    access: 'fan',
+    noKeyBecause: 'a fan has one place: joining again finds it',
+    direct: true,
+    refusals: ['NOT_FOUND', 'BLACKLISTED', 'SALE_NOT_OPEN', 'QUEUE_CLOSED'],
+  })
   @ApiOperation({ summary: 'Join the line, or find the place one already has' })
   @ApiCreatedResponse({ standardSchema: placeAnswer })
   @ApiOkResponse({ standardSchema: placeAnswer, description: 'Already in line, or in a turn' })
@@ -48,7 +53,7 @@ export class QueueController {
   }
 
   @Get('position')
-  @Endpoint({ access: 'fan', status: 200, direct: true })
+  @Endpoint({ access: 'fan', status: 200, direct: true, refusals: ['NOT_FOUND'] })
   @ApiOperation({ summary: 'The own place, without joining' })
   @ApiOkResponse({ standardSchema: placeAnswer })
   async position(
@@ -68,7 +73,7 @@ export class QueueController {
   }
 
   @Get('status')
-  @Endpoint({ access: 'public' })
+  @Endpoint({ access: 'public', refusals: ['NOT_FOUND'] })
   @ApiOperation({ summary: 'The line as a whole' })
   @ApiOkResponse({ standardSchema: queueStatusAnswer })
   async status(
