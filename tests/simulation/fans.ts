@@ -1,6 +1,6 @@
 import { DomainError } from '#domain/shared/domain-error';
 import type { Task } from '#testing/simulation/scheduler';
-import type { CheckedOut } from '../../apps/monolith/src/purchase/application/check-out.ts';
+import type { CheckedOut } from '../../apps/monolith/src/purchase/application/place-orders.ts';
 import type { Reservation } from '../../apps/monolith/src/purchase/application/ports.ts';
 import { tables } from '../../apps/monolith/src/purchase/testing/memory-tables.ts';
 import type { CashDesk } from './cash-desk.ts';
@@ -21,7 +21,7 @@ interface Ordered {
 type Answer<T> = { readonly value: T } | { readonly refusal: string };
 
 /** Refusals that stay what they are for this key; everything else may be sent again. */
-const PASSING = new Set(['LOCK_TIMEOUT', 'SEATS_BUSY']);
+const PASSING = new Set(['LOCK_TIMEOUT', 'SEATS_BUSY', 'PAYMENT_REFUSED']);
 const MOST_RESENDS = 6;
 
 /** One fan and what they do: hold, hold more, go away, check out, pay early, late, twice or never, change their mind. */
@@ -85,13 +85,17 @@ export class Fan {
   private async order(hold: Held, turn: string | undefined): Promise<void> {
     const { random } = this.shop.scheduler;
     // The provider has the intent before we have said so: whoever is quick may have paid by then.
-    const quick = random.chance(0.15) ? this.inBackground('pays at once', () => this.desk.payWhenPossible(hold.id)) : undefined;
+    // Where it refuses, nobody is that quick: an intent of an order that was removed is told to nobody.
+    const quick =
+      random.chance(0.15) && !this.shop.style.refuses
+        ? this.inBackground('pays at once', () => this.desk.payWhenPossible(hold.id))
+        : undefined;
     const ordered = await this.checkOut(hold);
     const more = random.chance(this.shop.style.greed)
       ? this.inBackground('wants more', () => this.wantMore(hold, turn))
       : undefined;
     if (quick) this.mustBeDone(await this.shop.scheduler.finished(quick));
-    if ('value' in ordered) {
+    if ('value' in ordered && ordered.value.intentId !== 'none') {
       this.shop.toldIntents.add(ordered.value.intentId);
       await this.dawdle(hold);
       if (random.chance(this.shop.style.pays)) await this.desk.pay(ordered.value.intentId);

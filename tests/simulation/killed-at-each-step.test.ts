@@ -1,5 +1,5 @@
 import { Scheduler } from '#testing/simulation/scheduler';
-import type { CheckedOut } from '../../apps/monolith/src/purchase/application/check-out.ts';
+import type { CheckedOut } from '../../apps/monolith/src/purchase/application/place-orders.ts';
 import type { Reservation } from '../../apps/monolith/src/purchase/application/ports.ts';
 import type { PaymentNews } from '../../apps/monolith/src/purchase/application/settle-payment.ts';
 import { tables } from '../../apps/monolith/src/purchase/testing/memory-tables.ts';

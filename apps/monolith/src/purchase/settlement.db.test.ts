@@ -288,13 +288,3 @@ describe('news of a payment nobody knows', () => {
     expect(await office.settle(office.news(ordered, { intentId: 'pi_second', orderId: ordered.orderId }))).toBe('unknown intent');
   });
 });
-
-test('seats that cost nothing are paid with nothing, and nothing goes back', async () => {
-  const free = await putOnSale(office.monolith, { sectors: [{ ...seated('East A'), price_cents: 0 }] });
-  const [paid, late] = [await order(1, free), await order(1, free)];
-  expect(await office.settle(office.news(paid))).toBe('completed');
-  await office.lapse(late.held);
-  await office.held(free, { seatIds: late.held.seatIds });
-  expect(await office.settle(office.news(late))).toBe('refunded');
-  expect(await messages(late)).toEqual(['email: refund']);
-});

@@ -30,7 +30,7 @@ export class JobsController {
   }
 
   @Post(':job_id/retry')
-  @Endpoint({ access: 'ops', body: 'none' })
+  @Endpoint({ access: 'ops', body: 'none', refusals: ['NOT_FOUND', 'INVALID_STATE'] })
   @ApiOperation({ summary: 'Have a job that failed for good tried again, from the beginning' })
   @ApiOkResponse({ standardSchema: jobAnswer })
   retry(

@@ -162,6 +162,11 @@ export abstract class Reservations {
    */
   abstract staysCounted(tx: Transaction, reservation: Reservation): Promise<boolean>;
   /**
+   * Locks the seats and the fans of living holds. Waits for nobody: returns the ids of those that nobody else has a lock on, and
+   * that `complete` will take all of.
+   */
+  abstract lockWhole(tx: Transaction, reservations: readonly Reservation[]): Promise<ReadonlySet<string>>;
+  /**
    * Sells the seats of living holds and ends these as completed. Waits for nobody: a hold one of whose seats is locked this
    * moment is left as it was. Returns the ids of the others.
    */
@@ -204,9 +209,12 @@ export abstract class Orders {
   ): Promise<ReadonlySet<string>>;
   abstract setStatus(tx: Transaction, orderIds: readonly string[], status: OrderStatus, events: readonly string[]): Promise<void>;
   abstract note(tx: Transaction, orderId: string, event: string): Promise<void>;
+  /** Removes an order that was never paid and never shown to its fan, with its timeline. */
+  abstract remove(tx: Transaction, orderId: string): Promise<void>;
 }
 
 export abstract class Payments {
+  /** Rejects with `PAYMENT_REFUSED` when the provider takes no payment for this order; anything else may be tried again. */
   abstract createIntent(order: { orderId: string; amountCents: number; currency: string }): Promise<{
     provider: string;
     intentId: string;

@@ -150,4 +150,12 @@ export class PostgresOrders extends Orders {
   async note(tx: Transaction, orderId: string, event: string): Promise<void> {
     await inside(tx).rows(`insert into order_timeline (order_id, event) values ($1, $2)`, [orderId, event]);
   }
+
+  async remove(tx: Transaction, orderId: string): Promise<void> {
+    await inside(tx).rows(
+      `with removed as (delete from orders where id = $1 and intent_id is null and status <> 'completed' returning id)
+       delete from order_timeline where order_id = (select id from removed)`,
+      [orderId],
+    );
+  }
 }

@@ -54,11 +54,11 @@ const EXPIRE_DUE = `
   ) select (select count(*) from due)::int as looked, (select count(*) from ended)::int as ended`;
 
 /**
- * The seats of a hold all or none, of fans among whose seats they still count (`keepCounted`). Locks before it changes, as an
+ * Which holds can be completed: the seats of a hold all or none, of fans among whose seats they still count (`keepCounted`). Locks before it changes, as an
  * update would wait for whoever has a row. What is updated is named by arrays, not joined: the planner takes a batch for one row
  * and would look at each for each.
  */
-const COMPLETE = `
+const WHOLE = `
   with wanted as (
     select * from unnest($1::uuid[], $2::int[], $3::uuid[], $4::uuid[]) as w(id, quantity, match_id, user_id)
   ), free as (
@@ -69,7 +69,11 @@ const COMPLETE = `
   ), whole as (
     select wanted.id, buyers.place from wanted join free on free.reservation_id = wanted.id join buyers using (match_id, user_id)
     where wanted.id = any(buyers.reservation_ids) group by wanted.id, quantity, buyers.place having count(*) = quantity
-  ), counted as (
+  )`;
+
+const LOCK_WHOLE = `${WHOLE} select id from whole`;
+
+const COMPLETE = `${WHOLE}, counted as (
     update fan_seats set revision = revision + 1 where ctid = any(array(select place from whole))
   ), sold as (
     update seats set status = 'sold', expires_at = null
@@ -139,14 +143,14 @@ export class PostgresReservations extends Reservations {
     return countReservation(tx, { ...reservation, quantity: reservation.seats.length }, limit);
   }
 
+  async lockWhole(tx: Transaction, reservations: readonly Reservation[]): Promise<ReadonlySet<string>> {
+    if (reservations.length === 0) return new Set();
+    const rows = await inside(tx).rows<{ id: string }>(LOCK_WHOLE, wholeParameters(reservations));
+    return new Set(rows.map(({ id }) => id));
+  }
+
   async complete(tx: Transaction, reservations: readonly Reservation[]): Promise<ReadonlySet<string>> {
-    const rows = await inside(tx).rows<{ id: string }>(COMPLETE, [
-      reservations.map(({ id }) => id),
-      reservations.map(({ seats }) => seats.length),
-      reservations.map(({ matchId }) => matchId),
-      reservations.map(({ userId }) => userId),
-      reservations.flatMap(({ seats }) => seats.map(({ seatId }) => seatId)),
-    ]);
+    const rows = await inside(tx).rows<{ id: string }>(COMPLETE, wholeParameters(reservations));
     return new Set(rows.map(({ id }) => id));
   }
 
@@ -162,4 +166,14 @@ export class PostgresReservations extends Reservations {
     const rows = await this.dataSource.query<{ looked: number; ended: number }[]>(EXPIRE_DUE, [limit]);
     return rows[0] ?? { looked: 0, ended: 0 };
   }
+}
+
+function wholeParameters(reservations: readonly Reservation[]): readonly unknown[] {
+  return [
+    reservations.map(({ id }) => id),
+    reservations.map(({ seats }) => seats.length),
+    reservations.map(({ matchId }) => matchId),
+    reservations.map(({ userId }) => userId),
+    reservations.flatMap(({ seats }) => seats.map(({ seatId }) => seatId)),
+  ];
 }

@@ -3,7 +3,7 @@ import { reservationStatusAt, type ReservationStatus } from '#domain/purchase/re
 import type { SimulatedDatabase, SimulatedTransaction } from '#testing/simulation/simulated-database';
 import { inside } from '#testing/simulation/simulated-transactions';
 import { Reservations, type Reservation } from '../application/ports.ts';
-import { countFan, fanAtMatch, isFree, tables, type ReservationRow } from './memory-tables.ts';
+import { countFan, fanAtMatch, isFree, tables, type FanRow, type ReservationRow, type SeatRow } from './memory-tables.ts';
 
 /** What a negative control switches off. */
 export interface ReservationGuards {
@@ -19,6 +19,12 @@ export interface ReservationGuards {
   readonly sweeperLocks: boolean;
   /** It leaves alone what has changed since its snapshot, for it cannot see the order that was made of it. */
   readonly sweeperLeavesChanged: boolean;
+}
+
+interface WholeHolds {
+  readonly whole: readonly Reservation[];
+  readonly free: ReadonlyMap<string, SeatRow>;
+  readonly fans: ReadonlyMap<string, FanRow> | undefined;
 }
 
 /** Statement for statement what postgres-reservations.ts asks of the database. */
@@ -116,10 +122,31 @@ export class MemoryReservations extends Reservations {
     return true;
   }
 
-  /** Seats first, then fans; what is not free is not waited for. */
+  async lockWhole(tx: Transaction, reservations: readonly Reservation[]): Promise<ReadonlySet<string>> {
+    if (reservations.length === 0) return new Set();
+    await inside(tx).statement(`locks the seats of ${reservations.map(({ id }) => id).join(' ')}`);
+    const { whole } = await this.wholeOf(tx, reservations);
+    return new Set(whole.map(({ id }) => id));
+  }
+
   async complete(tx: Transaction, reservations: readonly Reservation[]): Promise<ReadonlySet<string>> {
     const open = inside(tx);
     await open.statement(`completes ${reservations.map(({ id }) => id).join(' ')}`);
+    const { whole, free, fans } = await this.wholeOf(tx, reservations);
+    const ids = new Set(whole.map(({ id }) => id));
+    for (const fan of new Set(whole.map(fanAtMatch))) {
+      const row = fans?.get(fan);
+      if (row) await open.put(tables.fanSeats, fan, { ...row, revision: row.revision + 1 });
+    }
+    for (const seat of free.values())
+      if (ids.has(seat.reservationId ?? '')) await open.change(tables.seats, seat.id, { status: 'sold', expiresAtMs: null });
+    for (const id of ids) await open.change(tables.reservations, id, { status: 'completed' });
+    return ids;
+  }
+
+  /** Seats first, then fans; what is not free is not waited for. */
+  private async wholeOf(tx: Transaction, reservations: readonly Reservation[]): Promise<WholeHolds> {
+    const open = inside(tx);
     const seatIds = reservations.flatMap(({ seats }) => seats.map(({ seatId }) => seatId));
     const free = await open.lockFree(tables.seats, seatIds, ({ status }) => status === 'held');
     const fans = this.guards.sharedPaidCounts ? await open.lockFree(tables.fanSeats, reservations.map(fanAtMatch)) : undefined;
@@ -131,15 +158,7 @@ export class MemoryReservations extends Reservations {
       const times = reservations.filter(({ id }) => id === one.id).length;
       return isCounted && own.length * times === one.seats.length;
     });
-    const ids = new Set(whole.map(({ id }) => id));
-    for (const fan of new Set(whole.map(fanAtMatch))) {
-      const row = fans?.get(fan);
-      if (row) await open.put(tables.fanSeats, fan, { ...row, revision: row.revision + 1 });
-    }
-    for (const seat of free.values())
-      if (ids.has(seat.reservationId ?? '')) await open.change(tables.seats, seat.id, { status: 'sold', expiresAtMs: null });
-    for (const id of ids) await open.change(tables.reservations, id, { status: 'completed' });
-    return ids;
+    return { whole, free, fans };
   }
 
   async unpaidInWindows(tx: Transaction, sessionTokens: readonly string[]): Promise<readonly string[]> {
