@@ -141,6 +141,13 @@ export interface Order {
   };
 }
 
+export interface ExpiredBatch {
+  readonly looked: number;
+  readonly ended: number;
+  /** Where the next batch starts: after the last one looked at, whose time is as exact as in the database. None when that was all. */
+  readonly next?: { readonly id: string; readonly expiresAt: string } | undefined;
+}
+
 /**
  * Reservations and their seats, locked while a transaction decides about them. Whether one has expired is read off the
  * database's clock, wherever the scheduler has got to.
@@ -171,10 +178,11 @@ export abstract class Reservations {
   /** The living holds of these windows that nobody is paying for. */
   abstract unpaidInWindows(tx: Transaction, sessionTokens: readonly string[]): Promise<readonly string[]>;
   /**
-   * Looks at up to `limit` reservations whose time has come and ends those that nobody has ended. Moves rows, decides
-   * nothing. Fewer than `limit` looked at: there are no more.
+   * Looks at up to `limit` reservations whose time has come, oldest first, and ends those that nobody has ended. Moves rows,
+   * decides nothing, waits for nobody: what somebody else has locked is left as it was. `after` is the `next` of the
+   * batch before, so that what is left delays nobody.
    */
-  abstract expireDue(limit: number): Promise<{ looked: number; ended: number }>;
+  abstract expireDue(limit: number, after?: ExpiredBatch['next']): Promise<ExpiredBatch>;
 }
 
 export abstract class Orders {
