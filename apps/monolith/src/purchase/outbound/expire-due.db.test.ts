@@ -46,9 +46,8 @@ async function until(condition: string, parameters: readonly unknown[] = []): Pr
   }
 }
 
-const waitingFor = (locktype: string): string =>
-  `exists (select from pg_locks where locktype = '${locktype}' and not granted
-             and (database is null or database = (select oid from pg_database where datname = current_database())))`;
+const waitsFor = (lock: string): string =>
+  `exists (select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and wait_event = '${lock}')`;
 
 test('a checkout that commits after the snapshot of the sweep and before its lock: its order ends with the hold', async () => {
   const match = await putOnSale(office.monolith);
@@ -61,10 +60,10 @@ test('a checkout that commits after the snapshot of the sweep and before its loc
   await gate.query('select pg_advisory_lock($1)', [GATE]);
 
   const checkout = office.checkOut(held);
-  await until(waitingFor('transactionid'));
+  await until(waitsFor('transactionid'));
   await until('exists (select from reservations where id = $1 and expires_at <= now())', [held.id]);
   const sweep = expireDue(gated, 200, undefined);
-  await until(waitingFor('advisory'));
+  await until(waitsFor('advisory'));
   await holder.rollbackTransaction();
   const { status, json } = await checkout;
   expect([status, json.status]).toEqual([201, 'awaiting_payment']);
