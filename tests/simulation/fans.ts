@@ -15,6 +15,7 @@ interface Held {
 interface Ordered {
   readonly orderId: string;
   readonly intentId: string;
+  readonly isNew: boolean;
 }
 
 /** What a fan gets: an answer, or the code of a refusal. */
@@ -134,11 +135,19 @@ export class Fan {
     return this.call('holds', (replica) => replica.holdSeats.execute(command), render);
   }
 
-  private checkOut({ id, seatIds }: Held): Promise<Answer<Ordered>> {
+  /** Each hold is checked out under one key, so its answer is always the first one: 201, never 200. */
+  private async checkOut({ id, seatIds }: Held): Promise<Answer<Ordered>> {
     const holders = seatIds.map((seatId) => ({ seatId, name: 'Ana' }));
     const command = { reservationId: id, userId: this.userId, holders, email: 'ana@example.hr' };
-    const render = ({ order }: CheckedOut): Ordered => ({ orderId: order.id, intentId: order.payment.intentId ?? 'none' });
-    return this.call('checks out', (replica) => replica.checkOut.execute(command), render);
+    const render = ({ order, isNew }: CheckedOut): Ordered => ({
+      orderId: order.id,
+      intentId: order.payment.intentId ?? 'none',
+      isNew,
+    });
+    const answer = await this.call('checks out', (replica, key) => replica.checkOut.execute({ ...command, key }), render);
+    if ('value' in answer && !answer.value.isNew)
+      this.report(`I5: the key that made order ${answer.value.orderId} was answered as if another key had made it`);
+    return answer;
   }
 
   /** No key: giving back twice is giving back. */
@@ -157,7 +166,11 @@ export class Fan {
    * A request under a key of its own. Its process dies, or the fan is impatient: the same again, to any process, also while the
    * first is still under way. Every answer to it must be the same.
    */
-  private async call<T, R>(what: string, work: (replica: Replica) => Promise<R>, render: (result: R) => T): Promise<Answer<T>> {
+  private async call<T, R>(
+    what: string,
+    work: (replica: Replica, key: string) => Promise<R>,
+    render: (result: R) => T,
+  ): Promise<Answer<T>> {
     const { scheduler } = this.shop;
     this.sent += 1;
     const key = `${this.userId}-k${this.sent}`;
@@ -165,7 +178,7 @@ export class Fan {
     const send = (): Task => {
       const replica = this.shop.any();
       const once = { key, userId: this.userId, render: render as (result: never) => unknown };
-      return scheduler.spawn(`${this.userId} ${what} (${key})`, replica, () => this.shop.answer(once, () => work(replica)));
+      return scheduler.spawn(`${this.userId} ${what} (${key})`, replica, () => this.shop.answer(once, () => work(replica, key)));
     };
     let last: Answer<T> = { refusal: 'no answer' };
     for (let attempt = 1; attempt <= MOST_RESENDS; attempt += 1) {

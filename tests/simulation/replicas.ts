@@ -44,7 +44,7 @@ export interface Protections {
   readonly oneOrderAWindow: boolean;
   readonly paymentInbox: boolean;
   readonly sweeperLocks: boolean;
-  readonly sweeperLeavesChanged: boolean;
+  readonly sweeperLooksAgain: boolean;
   readonly cursorCompares: boolean;
 }
 
@@ -64,7 +64,7 @@ export const ALL_PROTECTIONS: Protections = {
   oneOrderAWindow: true,
   paymentInbox: true,
   sweeperLocks: true,
-  sweeperLeavesChanged: true,
+  sweeperLooksAgain: true,
   cursorCompares: true,
 };
 

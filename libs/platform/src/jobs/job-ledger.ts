@@ -3,6 +3,7 @@ import type { Ids } from '#application/ids';
 import type { Outbox } from '#application/outbox';
 import type { Transaction } from '#application/transaction-manager';
 import type { DataSource } from 'typeorm';
+import { movingRows } from '../postgres/moving-rows.ts';
 import { inside } from '../postgres/transaction.ts';
 import type { FailedAttempt } from './failed-attempts.ts';
 import { GENERAL_QUEUE, type TransportName } from './job-transport.ts';
@@ -151,13 +152,11 @@ export class JobLedger {
 
   /** READ COMMITTED on purpose: it moves rows nobody decides by any more. */
   async purgeOnce(): Promise<number> {
-    const [, count] = await this.dataSource.query<[unknown[], number]>(
-      `delete from jobs where id in (
-         select id from jobs where done_at < now() - $1::interval or failed_at < now() - $2::interval limit 1000 for update skip locked
-       ) returning 1`,
-      [KEPT_DONE, KEPT_FAILED],
-    );
-    return count;
+    const sql = `
+      delete from jobs where id in (
+        select id from jobs where done_at < now() - $1::interval or failed_at < now() - $2::interval limit 1000 for update skip locked)`;
+    const { rowCount } = await movingRows(this.dataSource, (tx) => tx.query(sql, [KEPT_DONE, KEPT_FAILED]));
+    return rowCount;
   }
 }
 

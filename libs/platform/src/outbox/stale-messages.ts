@@ -14,9 +14,9 @@ export const IS_STALE = `${OF_ANOTHER_TIME} as stale`;
 
 const BRING_BACK = `
   update outbox set parked_at = null, available_at = now(), attempts = 0
-  where destination = $1 and parked_at is not null and last_error = $2`;
+  where id in (select id from outbox where destination = $1 and parked_at is not null and last_error = $2 for update skip locked)`;
 
-/** What was refused for its age only is due again. */
+/** What was refused for its age only is due again; a row that somebody else is dealing with is not waited for. */
 export async function bringBackStale(client: DriverClient, destination: string): Promise<void> {
   await client.query(prepared(BRING_BACK, [destination, STALE]));
 }

@@ -64,7 +64,8 @@ export class CheckOut {
     try {
       payment = await this.askForPayment(order);
     } catch (error) {
-      return this.answer(await this.withdrawIfRefused(order, error), false);
+      const served = await this.withdrawIfRefused(order, error);
+      return this.answer(served, served.placedWithKey === command.key);
     }
     try {
       return await this.record({ order, isNew, payment });

@@ -29,7 +29,7 @@ export class FreeCheckOut {
   private async checkOut(tx: Transaction, command: CheckOutCommand): Promise<CheckedOut> {
     const reservation = await this.placing.lock(tx, command);
     const existing = reservation.status === 'completed' && (await this.orders.lockOfReservation(tx, reservation.id));
-    if (existing) return { order: existing, isNew: false };
+    if (existing) return { order: existing, isNew: existing.placedWithKey === command.key };
     const { order, isNew } = await this.placing.place(tx, command, reservation);
     const hasSeats =
       (await this.reservations.staysCounted(tx, reservation)) && (await this.reservations.sellSeats(tx, reservation));

@@ -12,11 +12,13 @@ export interface CheckOutCommand {
   readonly userId: string;
   readonly holders: readonly { seatId: string; name: string }[];
   readonly email: string;
+  /** Of the request. Sent again after it broke off, it finds the order it made, and is still what made it. */
+  readonly key?: string | undefined;
 }
 
 export interface CheckedOut {
   readonly order: Order;
-  /** False when this reservation had its order already: it is the same one. */
+  /** False when a checkout with another key made the order of this reservation. */
   readonly isNew: boolean;
 }
 
@@ -52,7 +54,7 @@ export class PlaceOrders {
     if ((await this.orders.barred(tx, [reservation.userId])).size > 0) throw blacklisted();
     assertCheckoutAllowed(reservation.status);
     const existing = reservation.status === 'ordered' ? await this.orders.lockOfReservation(tx, reservation.id) : undefined;
-    if (existing) return { order: existing, isNew: false };
+    if (existing) return { order: existing, isNew: existing.placedWithKey === command.key };
     assertHoldersMatch(seatsOf(reservation), seatsOf({ seats: command.holders }));
     const [number = ''] = await this.orders.nextNumbers(tx, 1);
     const order = this.newOrder(reservation, command, number);
@@ -132,6 +134,7 @@ export class PlaceOrders {
       email: command.email,
       holders: command.holders,
       payment: { provider: 'none', intentId: null, clientSecret: null, confirmUrl: null },
+      placedWithKey: command.key ?? null,
     };
   }
 }

@@ -111,9 +111,10 @@ export class ReservationsController {
     @Res() reply: FastifyReply,
   ): Promise<void> {
     const holders = body.holders.map(({ seat_id, name }) => ({ seatId: seat_id, name }));
+    const key = reply.request.keyInHand?.fence.key;
     return this.answers.give(
       reply,
-      () => this.checkOut.execute({ reservationId, userId: caller.userId, holders, email: body.email }),
+      () => this.checkOut.execute({ reservationId, userId: caller.userId, holders, email: body.email, key }),
       ({ order, isNew }) => ({
         status: isNew ? 201 : 200,
         ...(isNew ? { location: `/api/v1/orders/${order.id}` } : {}),

@@ -2,7 +2,8 @@ import type { Transaction } from '#application/transaction-manager';
 import { reservationStatusAt, type ReservationStatus } from '#domain/purchase/reservation';
 import { inside } from '#platform/postgres/transaction';
 import type { DataSource } from 'typeorm';
-import { Reservations, type Reservation } from '../application/ports.ts';
+import { Reservations, type ExpiredBatch, type Reservation } from '../application/ports.ts';
+import { expireDue } from './expire-due.ts';
 import { countReservation, keepCounted } from './postgres-fan-seats.ts';
 
 type Row = Reservation & { readonly asOf: Date };
@@ -18,40 +19,6 @@ const COLUMNS = `
 function asReservation({ asOf, ...row }: Row): Reservation {
   return { ...row, status: reservationStatusAt(row.status, row.expiresAt, asOf) };
 }
-
-/**
- * The sweeper's claim. READ COMMITTED on purpose (one statement, no transaction of ours): it moves rows whose time has
- * come and decides nothing; at SERIALIZABLE its scan would collide with every new hold. Seats that somebody else already
- * took over keep their new holder; the event is written with the change of state, so it exists once per reservation. A
- * checkout that commits between the snapshot and the lock leaves a row that is read anew and an order that is not seen: it
- * would await its payment for ever, so what is no longer as it was seen is left to the next round (found by the simulation).
- */
-const EXPIRE_DUE = `
-  with due as (
-    select id, match_id, sector_id, user_id, status, seat_ids from reservations
-    where not swept and expires_at <= now() order by expires_at limit $1 for update skip locked
-  ), unchanged as (
-    select due.* from due join reservations as_seen on as_seen.id = due.id and as_seen.status = due.status
-  ), swept as (
-    update reservations r set swept = true, status = case when unchanged.status in ('held', 'ordered') then 'expired' else unchanged.status end,
-                              ended_at = coalesce(r.ended_at, now())
-    from unchanged where r.id = unchanged.id
-  ), ended as (
-    select * from unchanged where status in ('held', 'ordered')
-  ), freed as (
-    update seats s set status = 'available', reservation_id = null, expires_at = null
-    from ended where s.id = any(array(select unnest(seat_ids) from ended)) and s.reservation_id = ended.id and s.status = 'held'
-  ), orders_ended as (
-    update orders o set status = 'expired', claims_window = false
-    from ended where o.reservation_id = ended.id and o.status = 'awaiting_payment' returning o.id
-  ), noted as (
-    insert into order_timeline (order_id, event) select id, 'expired' from orders_ended
-  ), told as (
-    insert into outbox (id, destination, event, aggregate_id, body)
-    select gen_random_uuid(), 'events', 'reservation.expired', id::text,
-           jsonb_build_object('event', 'reservation.expired', 'reservation_id', id, 'match_id', match_id, 'sector_id', sector_id, 'user_id', user_id)
-    from ended
-  ) select (select count(*) from due)::int as looked, (select count(*) from ended)::int as ended`;
 
 /**
  * Which holds can be completed: the seats of a hold all or none, of fans among whose seats they still count (`keepCounted`). Locks before it changes, as an
@@ -162,9 +129,8 @@ export class PostgresReservations extends Reservations {
     return rows.map(({ id }) => id);
   }
 
-  async expireDue(limit: number): Promise<{ looked: number; ended: number }> {
-    const rows = await this.dataSource.query<{ looked: number; ended: number }[]>(EXPIRE_DUE, [limit]);
-    return rows[0] ?? { looked: 0, ended: 0 };
+  expireDue(limit: number, after?: ExpiredBatch['next']): Promise<ExpiredBatch> {
+    return expireDue(this.dataSource, limit, after);
   }
 }
 
