@@ -129,7 +129,7 @@ test('a source that fails is skipped with its lock released, and the others are 
 });
 
 test('a dead source costs nothing: it rests, longer and longer, until it answers', async () => {
-  const { loader, fetcher, time } = setUp(['dead']);
+  const { loader, fetcher, time, log } = setUp(['dead']);
   fetcher.failing.set('dead', new EventFetchError('SOURCE_UNREACHABLE', 'ECONNREFUSED'));
   for (let round = 0; round < 60 * 5; round += 1) {
     await loader.runOnce();
@@ -137,6 +137,8 @@ test('a dead source costs nothing: it rests, longer and longer, until it answers
   }
   // In a minute: five in a row, then after 1, 2, 4, 8, 16 seconds.
   expect(fetcher.asked.length).toBeLessThan(12);
+  // People are told when it opens, not with each try that fails.
+  expect(log.opened).toEqual(['dead']);
   fetcher.failing.clear();
   fetcher.offered.set('dead', eventsFrom(1, 1));
   time.pass(30_000);
@@ -168,13 +170,14 @@ test('junk that is met once more, and then no more, is no failure: another loade
 });
 
 test('a source that says we may not is not asked again for a minute', async () => {
-  const { loader, fetcher, time } = setUp(['private']);
+  const { loader, fetcher, time, log } = setUp(['private']);
   fetcher.failing.set('private', new EventFetchError('SOURCE_FORBIDDEN', 'it answered 401'));
   for (let round = 0; round < 50; round += 1) {
     await loader.runOnce();
     time.pass(1000);
   }
   expect(fetcher.asked).toHaveLength(1);
+  expect(log.opened).toEqual([]);
 });
 
 test('after an idle round it sleeps 100 ms, after a busy one not at all', async () => {

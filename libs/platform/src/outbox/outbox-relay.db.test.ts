@@ -185,6 +185,10 @@ test('a message that fails waits longer each time, holds back its aggregate alon
   await relay.runOnce();
   expect(recorder.got.at(-1)).toBe('behind it');
   expect(await rows()).toMatchObject([{ body: 'failing', parked: true, attempts: 10 }]);
+  const [row] = await database.query<{ failures: { at: string; error: string }[] }[]>('select failures from outbox');
+  expect(row?.failures.map(({ error }) => error)).toEqual(Array.from({ length: 10 }, () => 'no'));
+  const times = row?.failures.map(({ at }) => Date.parse(at)) ?? [];
+  expect(times).toEqual(times.toSorted((a, b) => a - b));
 });
 
 describe('a message older than a week', () => {
