@@ -61,6 +61,24 @@ export class PostgresJobs extends Jobs {
       })),
     );
   }
+
+  /** Failed jobs are on their way again, from the beginning; how many. Those that do not stand as failed any more are left alone. */
+  async retry(tx: Transaction, ids: readonly string[]): Promise<number> {
+    const rows = await inside(tx).rows<{ id: string; class: string }>(
+      'update jobs set failed_at = null where id = any($1) and failed_at is not null returning id, class',
+      [ids],
+    );
+    await this.outbox.append(
+      tx,
+      rows.map((row) => ({
+        id: this.ids.next(),
+        destination: JOBS_DESTINATION,
+        event: 'job.retry',
+        body: { job_id: row.id, class: row.class, again: true } satisfies JobsMessage,
+      })),
+    );
+    return rows.length;
+  }
 }
 
 /** What is known of the jobs: the truth, whatever became of the transport. */

@@ -11,6 +11,8 @@ export const STALE = `older than ${STALE_AFTER_DAYS} days: outbox:consume --forc
 /** A condition, and a column, of a query over `outbox`. */
 export const OF_ANOTHER_TIME = `created_at < now() - interval '${STALE_AFTER_DAYS} days'`;
 export const IS_STALE = `${OF_ANOTHER_TIME} as stale`;
+/** An operator has looked at this very row and wants it sent. */
+export const IS_WANTED = 'retried_at is not null as wanted';
 
 const BRING_BACK = `
   update outbox set parked_at = null, available_at = now(), attempts = 0

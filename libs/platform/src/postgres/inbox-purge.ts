@@ -24,12 +24,16 @@ async function purge(dataSource: DataSource, sql: string, parameters: readonly u
 /** As long as a failed job is kept in Redis, less a day, so that nothing is put back that was forgotten there on purpose. */
 const QUEUED_KEEP_DAYS = 29;
 
+/** Longer than anything looks back for failures that nobody has reported. */
+const ALERT_NOTES_KEEP_DAYS = 14;
+
 /** The same for pushes, for the devices of broadcasts, and for jobs that nobody retried. */
 export async function purgeNotificationsOnce(dataSource: DataSource): Promise<number> {
   const deletions = [
     ['push_progress', 'message_id', 'claimed_at', KEEP_DAYS],
     ['broadcasts', 'id', 'created_at', KEEP_DAYS],
     ['queued_jobs', 'message_id', 'queued_at', QUEUED_KEEP_DAYS],
+    ['alert_notes', 'id', 'noted_at', ALERT_NOTES_KEEP_DAYS],
   ] as const;
   let purged = 0;
   for (const [table, key, time, days] of deletions) {
