@@ -11,7 +11,9 @@ export default {
   testEnvironment: 'node',
   globalSetup: '<rootDir>/tests/setup/start-servers.mjs',
   globalTeardown: '<rootDir>/tests/setup/stop-servers.mjs',
-  roots: suite ? [`<rootDir>/tests/${suite}`] : ['<rootDir>/apps', '<rootDir>/libs', '<rootDir>/tests', '<rootDir>/tools'],
+  roots: suite
+    ? [`<rootDir>/tests/${suite}`]
+    : ['<rootDir>/apps', '<rootDir>/libs', '<rootDir>/tests', '<rootDir>/tools', '<rootDir>/bench'],
   testRegex: suite ? '\\.heavy\\.ts$' : '\\.test\\.ts$',
   testPathIgnorePatterns: ['/node_modules/', '/dist/', '/tests/canaries/', '/apps/web/'],
   modulePathIgnorePatterns: ['<rootDir>/dist/', '<rootDir>/.tribina/'],
