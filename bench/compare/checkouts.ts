@@ -60,7 +60,7 @@ export async function makeCheckouts(project: Project, revisions: { old: string; 
 async function makeCheckout({ root, signal, say }: Project, folder: string, commit: string): Promise<Checkout> {
   const side = path.basename(folder);
   const subject = git(root, ['log', '-1', '--format=%h %s', commit]);
-  git(root, ['worktree', 'add', '--quiet', '--force', '--detach', folder, commit]);
+  git(root, ['worktree', 'add', '--quiet', '--detach', folder, commit]);
   // PostgreSQL's and Redis' programs that were unpacked there once serve all checkouts.
   symlinkSync(path.join(root, '.cache'), path.join(folder, '.cache'));
   const modules = path.join(root, 'node_modules');
@@ -74,9 +74,8 @@ async function makeCheckout({ root, signal, say }: Project, folder: string, comm
   return { folder, title: subject };
 }
 
-/** The worktree's links go first: what they lead to is the checkout's. */
+/** Its links to node_modules and .cache are removed, not what they lead to. */
 function removeWorktree(root: string, folder: string): void {
-  for (const link of ['node_modules', '.cache']) rmSync(path.join(folder, link), { recursive: true, force: true });
   // Fails when git knows no such worktree, which is the usual case before the first run.
   spawnSync('git', ['worktree', 'remove', '--force', '--force', folder], { cwd: root });
   rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
