@@ -83,9 +83,16 @@ test('processor time is left out where the machine cannot tell it', () => {
   expect(names.filter((name) => name.startsWith('CPU'))).toEqual([]);
 });
 
+test('purchase: a run that its time limit cut short is refused', () => {
+  const text = sample('purchase').replace('"cutShort": false', '"cutShort": true');
+  expect(() => benchmarks.purchase.read(text)).toThrow('before all scenarios were run');
+});
+
 test.each(benchmarkNames)('%s: a result without figures is refused', (name) => {
   const empty =
-    benchmarks[name].extension === 'json' ? '{"figures": [], "rounds": []}' : '| Loaders | Events/s | CPU µs an event |';
+    benchmarks[name].extension === 'json'
+      ? '{"figures": [], "rounds": [], "cutShort": false}'
+      : '| Loaders | Events/s | CPU µs an event |';
   expect(() => benchmarks[name].read(empty)).toThrow('holds no figures');
   expect(() => benchmarks[name].read('')).toThrow();
 });
