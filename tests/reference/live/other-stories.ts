@@ -36,7 +36,7 @@ async function cached(fans: Fans, path: string): Promise<void> {
   if (http !== 304) throw new Error(`${path} was answered ${http}`);
 }
 
-/** One that waits, which nobody can retry, and one that failed for good. */
+/** One that waits, which nobody can retry; two that failed for good, of which one is dropped; one that is done, which nobody can drop. */
 async function failedJob(fans: Fans): Promise<void> {
   for (let round = 0; ; round += 1) {
     const { items } = await fans.ask('GET', '/ops/jobs', ops);
@@ -55,6 +55,13 @@ async function failedJob(fans: Fans): Promise<void> {
   );
   await fans.ask('GET', '/ops/jobs?state=failed', ops);
   await fans.ask('POST', `/ops/jobs/${id}/retry`, ops);
+  const [failed, done] = [randomUUID(), randomUUID()];
+  await fans.rows(
+    `insert into jobs (id, class, message, attempts, transport, failed_at, done_at)
+     values ($1, 'refund_match', '{}', $3, 'redis', now(), null), ($2, 'refund_match', '{}', '[]', 'redis', null, now())`,
+    [failed, done, attempts],
+  );
+  for (const job of [failed, done]) await fans.ask('DELETE', `/ops/jobs/${job}`, ops);
 }
 
 /** The waiting room, from before it opens to its end. */

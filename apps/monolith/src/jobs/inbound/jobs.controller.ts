@@ -46,7 +46,7 @@ export class JobsController {
   }
 
   @Delete(':job_id')
-  @Endpoint({ access: 'ops', status: 204, body: 'none' })
+  @Endpoint({ access: 'ops', status: 204, body: 'none', refusals: ['NOT_FOUND', 'INVALID_STATE'] })
   @ApiOperation({ summary: 'Give up a job that waits or failed, or a parked message' })
   @ApiNoContentResponse()
   async drop(@Caller() { userId }: CallerIdentity, @Param('job_id', { schema: jobId }) id: string): Promise<void> {
