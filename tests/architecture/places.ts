@@ -9,7 +9,7 @@ export type Area =
   | 'app'
   | 'package'
   | 'elsewhere';
-export type Layer = 'application' | 'inbound' | 'outbound' | 'api' | 'module' | 'tests' | 'other';
+export type Layer = 'domain' | 'application' | 'inbound' | 'outbound' | 'api' | 'module' | 'tests' | 'other';
 
 /** Which room of the house a file stands in. */
 export interface Place {
@@ -18,12 +18,14 @@ export interface Place {
   readonly app?: string;
   /** Folder below `src`: a context, or a room of an app's own such as `cli`. Absent at the root. */
   readonly context?: string;
+  /** Folder below the context that has rooms of its own, such as `hold` in `purchase`. */
+  readonly feature?: string;
   readonly layer: Layer;
 }
 
 function layerOf(rest: string): Layer {
   if (/(^|\/)testing\/|\.(test|contract)\.tsx?$/.test(rest)) return 'tests';
-  const folder = /(^|\/)(application|inbound|outbound)\//.exec(rest)?.[2];
+  const folder = /(^|\/)(domain|application|inbound|outbound)\//.exec(rest)?.[2];
   if (folder) return folder as Layer;
   return (/\.(api|module)\.ts$/.exec(rest)?.[1] as Layer | undefined) ?? 'other';
 }
@@ -40,5 +42,6 @@ export function placeOf(path: string): Place {
   const [, app, rest = ''] = /^apps\/([^/]+)\/src\/(.+)$/.exec(path) ?? [];
   if (!app) return { path, area: 'elsewhere', layer: 'other' };
   const [, context] = /^([^/]+)\//.exec(rest) ?? [];
-  return { path, area: 'app', app, ...(context ? { context } : {}), layer: layerOf(rest) };
+  const [, feature] = /^[^/]+\/(?!(?:domain|application|inbound|outbound|testing)\/)([^/]+)\//.exec(rest) ?? [];
+  return { path, area: 'app', app, ...(context ? { context } : {}), ...(feature ? { feature } : {}), layer: layerOf(rest) };
 }
