@@ -12,7 +12,9 @@ export default {
   testEnvironment: '<rootDir>/tests/setup/leak-checked-environment.mjs',
   globalSetup: '<rootDir>/tests/setup/start-servers.mjs',
   globalTeardown: '<rootDir>/tests/setup/stop-servers.mjs',
-  roots: suite ? [`<rootDir>/tests/${suite}`] : ['<rootDir>/apps', '<rootDir>/libs', '<rootDir>/tests', '<rootDir>/tools'],
+  roots: suite
+    ? [`<rootDir>/tests/${suite}`]
+    : ['<rootDir>/apps', '<rootDir>/libs', '<rootDir>/tests', '<rootDir>/tools', '<rootDir>/bench'],
   testRegex: suite ? '\\.heavy\\.ts$' : '\\.test\\.ts$',
   testPathIgnorePatterns: ['/node_modules/', '/dist/', '/tests/canaries/'],
   modulePathIgnorePatterns: ['<rootDir>/dist/', '<rootDir>/.tribina/'],

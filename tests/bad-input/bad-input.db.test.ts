@@ -25,7 +25,7 @@ import {
   uninvitedBodies,
 } from './faults.ts';
 import { monolithSamples, queueSamples, withoutSample, type Sample } from './samples.ts';
-import { apiOf, bodySchema, fieldsOf } from './documented.ts';
+import { apiOf, bodySchema, documentedAnswers, fieldsOf, type Api } from './documented.ts';
 import { pathsOf, spoil, write } from './shapes.ts';
 import { newKey, openSystem, type Service, type System } from './system.ts';
 
@@ -34,7 +34,11 @@ import { newKey, openSystem, type Service, type System } from './system.ts';
 
 let system: System;
 let before: string;
-beforeAll(async () => void (system = await openSystem()));
+let apis: Record<(typeof services)[number], Api>;
+beforeAll(async () => {
+  system = await openSystem();
+  apis = { monolith: await apiOf(system.monolith), queue: await apiOf(system.queue) };
+});
 beforeEach(async () => void (before = await system.snapshot()));
 afterAll(async () => {
   hangUp();
@@ -49,6 +53,8 @@ interface Target {
   readonly name: string;
   /** The longest body it takes. */
   readonly limitBytes: number;
+  /** What it may be answered. */
+  readonly documented: ReadonlySet<string>;
   readonly good: () => Call;
 }
 
@@ -78,6 +84,7 @@ function targets(name: (typeof services)[number]): Target[] {
         route,
         sample,
         limitBytes,
+        documented: documentedAnswers(apis[name], route),
         name: `${route.method} ${route.url}`,
         good: () => goodCall(route, sample, system.at),
       },
@@ -86,6 +93,12 @@ function targets(name: (typeof services)[number]): Target[] {
 }
 
 const fits = (said: string, says: string | RegExp): boolean => (typeof says === 'string' ? said === says : says.test(said));
+
+/** A path that was bent may lead to another route, or to none. */
+function isOfTarget({ route }: Target, { method, url }: Call): boolean {
+  const pattern = new RegExp(`^${route.url.replaceAll('.', '\\.').replaceAll(/:\w+/g, '[^/]+')}$`);
+  return method === route.method && method !== 'HEAD' && pattern.test(url.split('?')[0] ?? '');
+}
 
 /** Nobody learns from a refusal how we are made. */
 const TELLTALE = /evil\.example|\bat .+\.ts|node_modules|select |insert |ReplyError|SyntaxError|"stack"/;
@@ -103,6 +116,8 @@ async function tryAll(tries: readonly Try[], atLeast: number): Promise<void> {
     if (!fits(answer.said, says) || told || !isProblem) {
       wrong.push(`${target.name}: ${what} → ${answer.said} instead of ${String(says)}${told ? `, telling ${told}` : ''}`);
     }
+    if (isOfTarget(target, call) && !target.documented.has(answer.said))
+      wrong.push(`${target.name}: ${what} → ${answer.said}, which is not documented`);
   });
   tried += tries.length;
   expect(wrong).toEqual([]);

@@ -8,9 +8,11 @@ interface Schema {
   readonly oneOf?: readonly Schema[];
   readonly items?: Schema;
   readonly properties?: Readonly<Record<string, Schema>>;
+  readonly const?: unknown;
 }
 
 interface Operation {
+  readonly responses: Readonly<Record<string, { readonly content?: Readonly<Record<string, { readonly schema: Schema }>> }>>;
   readonly requestBody?: { readonly content: Readonly<Record<string, { readonly schema: Schema }>> };
 }
 
@@ -41,4 +43,18 @@ export function fieldsOf(schema: Schema | undefined, api: Api, path = ''): Set<s
     return [here, ...fieldsOf(member, api, here)];
   });
   return new Set([...variants, ...items, ...members]);
+}
+
+/** What a call may be answered, as the walk writes it: `200`, `400 VALIDATION_FAILED`. */
+export function documentedAnswers(api: Api, { method, url }: DeclaredRoute): ReadonlySet<string> {
+  const { responses = {} } = api.paths[url.replaceAll(/:(\w+)/g, '{$1}')]?.[method.toLowerCase()] ?? {};
+  const answers = Object.entries(responses).flatMap(([status, { content }]) => {
+    const refusal = content?.['application/problem+json']?.schema;
+    if (!refusal) return [status];
+    return (refusal.oneOf ?? [refusal]).map((problem) => {
+      const named = api.components.schemas[problem.$ref?.split('/').at(-1) ?? ''];
+      return `${status} ${String(named?.properties?.code?.const)}`;
+    });
+  });
+  return new Set(answers);
 }

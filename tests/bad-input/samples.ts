@@ -136,6 +136,7 @@ export const monolithSamples: Readonly<Record<string, Sample>> = {
   'GET /api/v1/ops/jobs': { query: 'page' },
   // Nothing has failed in the walk's system: what a good call meets is a job that never was.
   'POST /api/v1/ops/jobs/:job_id/retry': {},
+  'DELETE /api/v1/ops/jobs/:job_id': {},
 };
 
 export const queueSamples: Readonly<Record<string, Sample>> = {

@@ -69,7 +69,7 @@ async function listen(app: NestFastifyApplication): Promise<Service> {
   return { app, port: (app.getHttpServer().address() as AddressInfo).port, routes: routesOf(app) };
 }
 
-export async function openServices(): Promise<Services> {
+export async function openServices(settings: Readonly<Record<string, string>> = {}): Promise<Services> {
   const [database, redis] = await Promise.all([createTestDatabase(), createTestRedis()]);
   const env = {
     DATABASE_URL: database.url,
@@ -77,6 +77,7 @@ export async function openServices(): Promise<Services> {
     RATE_LIMIT_USER_PER_MINUTE: '0',
     RATE_LIMIT_IP_PER_MINUTE: '0',
     LOG_LEVEL: process.env.TEST_LOG_LEVEL ?? 'silent',
+    ...settings,
   };
   const queue = await listen(await createQueueService(loadConfig(queueServiceConfig, env), logger));
   const config = loadConfig(monolithConfig, { ...env, QUEUE_INTERNAL_URL: `http://127.0.0.1:${queue.port}` });

@@ -1,6 +1,6 @@
 import { DomainError } from '#domain/shared/domain-error';
 import type { Task } from '#testing/simulation/scheduler';
-import type { CheckedOut } from '../../apps/monolith/src/purchase/application/check-out.ts';
+import type { CheckedOut } from '../../apps/monolith/src/purchase/application/place-orders.ts';
 import type { Reservation } from '../../apps/monolith/src/purchase/application/ports.ts';
 import { tables } from '../../apps/monolith/src/purchase/testing/memory-tables.ts';
 import type { CashDesk } from './cash-desk.ts';
@@ -15,13 +15,14 @@ interface Held {
 interface Ordered {
   readonly orderId: string;
   readonly intentId: string;
+  readonly isNew: boolean;
 }
 
 /** What a fan gets: an answer, or the code of a refusal. */
 type Answer<T> = { readonly value: T } | { readonly refusal: string };
 
 /** Refusals that stay what they are for this key; everything else may be sent again. */
-const PASSING = new Set(['LOCK_TIMEOUT', 'SEATS_BUSY']);
+const PASSING = new Set(['LOCK_TIMEOUT', 'SEATS_BUSY', 'PAYMENT_REFUSED']);
 const MOST_RESENDS = 6;
 
 /** One fan and what they do: hold, hold more, go away, check out, pay early, late, twice or never, change their mind. */
@@ -85,13 +86,17 @@ export class Fan {
   private async order(hold: Held, turn: string | undefined): Promise<void> {
     const { random } = this.shop.scheduler;
     // The provider has the intent before we have said so: whoever is quick may have paid by then.
-    const quick = random.chance(0.15) ? this.inBackground('pays at once', () => this.desk.payWhenPossible(hold.id)) : undefined;
+    // Where it refuses, nobody is that quick: an intent of an order that was removed is told to nobody.
+    const quick =
+      random.chance(0.15) && !this.shop.style.refuses
+        ? this.inBackground('pays at once', () => this.desk.payWhenPossible(hold.id))
+        : undefined;
     const ordered = await this.checkOut(hold);
     const more = random.chance(this.shop.style.greed)
       ? this.inBackground('wants more', () => this.wantMore(hold, turn))
       : undefined;
     if (quick) this.mustBeDone(await this.shop.scheduler.finished(quick));
-    if ('value' in ordered) {
+    if ('value' in ordered && ordered.value.intentId !== 'none') {
       this.shop.toldIntents.add(ordered.value.intentId);
       await this.dawdle(hold);
       if (random.chance(this.shop.style.pays)) await this.desk.pay(ordered.value.intentId);
@@ -130,11 +135,19 @@ export class Fan {
     return this.call('holds', (replica) => replica.holdSeats.execute(command), render);
   }
 
-  private checkOut({ id, seatIds }: Held): Promise<Answer<Ordered>> {
+  /** Each hold is checked out under one key, so its answer is always the first one: 201, never 200. */
+  private async checkOut({ id, seatIds }: Held): Promise<Answer<Ordered>> {
     const holders = seatIds.map((seatId) => ({ seatId, name: 'Ana' }));
     const command = { reservationId: id, userId: this.userId, holders, email: 'ana@example.hr' };
-    const render = ({ order }: CheckedOut): Ordered => ({ orderId: order.id, intentId: order.payment.intentId ?? 'none' });
-    return this.call('checks out', (replica) => replica.checkOut.execute(command), render);
+    const render = ({ order, isNew }: CheckedOut): Ordered => ({
+      orderId: order.id,
+      intentId: order.payment.intentId ?? 'none',
+      isNew,
+    });
+    const answer = await this.call('checks out', (replica, key) => replica.checkOut.execute({ ...command, key }), render);
+    if ('value' in answer && !answer.value.isNew)
+      this.report(`I5: the key that made order ${answer.value.orderId} was answered as if another key had made it`);
+    return answer;
   }
 
   /** No key: giving back twice is giving back. */
@@ -153,7 +166,11 @@ export class Fan {
    * A request under a key of its own. Its process dies, or the fan is impatient: the same again, to any process, also while the
    * first is still under way. Every answer to it must be the same.
    */
-  private async call<T, R>(what: string, work: (replica: Replica) => Promise<R>, render: (result: R) => T): Promise<Answer<T>> {
+  private async call<T, R>(
+    what: string,
+    work: (replica: Replica, key: string) => Promise<R>,
+    render: (result: R) => T,
+  ): Promise<Answer<T>> {
     const { scheduler } = this.shop;
     this.sent += 1;
     const key = `${this.userId}-k${this.sent}`;
@@ -161,7 +178,7 @@ export class Fan {
     const send = (): Task => {
       const replica = this.shop.any();
       const once = { key, userId: this.userId, render: render as (result: never) => unknown };
-      return scheduler.spawn(`${this.userId} ${what} (${key})`, replica, () => this.shop.answer(once, () => work(replica)));
+      return scheduler.spawn(`${this.userId} ${what} (${key})`, replica, () => this.shop.answer(once, () => work(replica, key)));
     };
     let last: Answer<T> = { refusal: 'no answer' };
     for (let attempt = 1; attempt <= MOST_RESENDS; attempt += 1) {

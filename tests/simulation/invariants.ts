@@ -88,7 +88,9 @@ export function lateInAClosedSale(shop: Shop, { footprint, snapshot, now }: Simu
   const changes = [...footprint.writes].filter(([cell]) => cell.table === tables.reservations.name);
   const late = changes.filter(([, { before, after }]) => {
     const [was, is] = [before as ReservationRow | undefined, after as ReservationRow | undefined];
-    const wasAlive = was?.status === 'ordered' && was.expiresAtMs > now.getTime();
+    // What costs nothing is completed in its checkout: out of a hold.
+    const costsNothing = was?.status === 'held' && was.priceCents === 0;
+    const wasAlive = (was?.status === 'ordered' || costsNothing) && was.expiresAtMs > now.getTime();
     return is?.status === 'completed' && was?.status !== 'completed' && !wasAlive;
   });
   return shop.closedAtSeq <= snapshot && late.length > 0 ? ['W9: paid late for a sale that was closed, and completed'] : [];
@@ -180,6 +182,7 @@ function moneyFaults(shop: Shop, orders: readonly OrderRow[]): string[] {
     const due = isSold ? 0 : (captured?.amountCents ?? 0);
     if (order?.status === 'cancelled' && status === 'open' && shop.toldIntents.has(intentId))
       faults.push(`I4: order ${orderId} is cancelled, and ${intentId} can still be paid`);
+    if (!order && shop.toldIntents.has(intentId)) faults.push(`I4: a fan was told of ${intentId}, and its order is gone`);
     if (back !== due)
       faults.push(`I4: ${intentId} captured ${captured?.amountCents ?? 0} and gave ${back} back; its order is ${order?.status}`);
   }

@@ -1,5 +1,5 @@
 import { Scheduler } from '#testing/simulation/scheduler';
-import type { CheckedOut } from '../../apps/monolith/src/purchase/application/check-out.ts';
+import type { CheckedOut } from '../../apps/monolith/src/purchase/application/place-orders.ts';
 import type { Reservation } from '../../apps/monolith/src/purchase/application/ports.ts';
 import type { PaymentNews } from '../../apps/monolith/src/purchase/application/settle-payment.ts';
 import { tables } from '../../apps/monolith/src/purchase/testing/memory-tables.ts';
@@ -28,8 +28,8 @@ class Counter {
     const [reservation] = this.shop.db.rows(tables.reservations);
     if (!reservation) throw new Error('nothing is held');
     const holders = reservation.seatIds.map((seatId) => ({ seatId, name: 'Ana' }));
-    const command = { ...fan, reservationId: reservation.id, holders, email: 'ana@example.hr' };
-    const render = ({ order }: CheckedOut): unknown => ({ orderId: order.id, intentId: order.payment.intentId });
+    const command = { ...fan, reservationId: reservation.id, holders, email: 'ana@example.hr', key: 'checkout' };
+    const render = ({ order, isNew }: CheckedOut): unknown => ({ orderId: order.id, intentId: order.payment.intentId, isNew });
     return this.shop.answer({ key: 'checkout', ...fan, render }, () => replica.checkOut.execute(command));
   };
 
@@ -87,6 +87,8 @@ async function live(before: readonly Act[], act: Act, diesAfter: number): Promis
     // Its answer was lost with it, or came and was not believed.
     const again = await scheduler.finished(scheduler.spawn(`${act} once more`, second, () => counter[act](second)));
     if (again.state === 'failed') throw again.error;
+    if (act === 'checkOut' && !(again.value as CheckedOut).isNew)
+      faults.push('the first use of the key was answered as a repeat');
     await relay(shop);
   });
   await scheduler.run();

@@ -91,7 +91,7 @@ describe('a protection that is switched off is found out', () => {
     { name: 'sweepers that lock nothing: told twice', off: { sweeperLocks: false }, fault: /^I6: reservation.expired twice/ },
     {
       name: 'a sweeper that ends what it has not seen: an order waits for ever',
-      off: { sweeperLeavesChanged: false },
+      off: { sweeperLooksAgain: false },
       fault: /^I12: order .* still awaits/,
       style: LAST,
     },

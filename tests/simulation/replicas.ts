@@ -44,7 +44,7 @@ export interface Protections {
   readonly oneOrderAWindow: boolean;
   readonly paymentInbox: boolean;
   readonly sweeperLocks: boolean;
-  readonly sweeperLeavesChanged: boolean;
+  readonly sweeperLooksAgain: boolean;
   readonly cursorCompares: boolean;
 }
 
@@ -64,7 +64,7 @@ export const ALL_PROTECTIONS: Protections = {
   oneOrderAWindow: true,
   paymentInbox: true,
   sweeperLocks: true,
-  sweeperLeavesChanged: true,
+  sweeperLooksAgain: true,
   cursorCompares: true,
 };
 
@@ -111,10 +111,11 @@ export class Shop {
     const strictness = { locks, serializable, skipsLocked, spuriousFailures };
     this.db = new SimulatedDatabase(scheduler, strictness);
     this.transactions = new SimulatedTransactions(this.db, { fences, roundsAnswer });
-    this.payments = new MemoryPayments(this.db, this.transactions);
+    const { refuses = 0 } = style;
+    this.payments = new MemoryPayments(this.db, this.transactions, () => refuses > 0 && scheduler.random.chance(refuses));
     this.waitingRoom = new MemoryWaitingRoom(this.db);
     this.db.seed(tables.matches, MATCH, { id: MATCH, saleStatus: 'open', ...this.match });
-    this.sectors = [sector('east', 'seated'), sector('south', 'standing')];
+    this.sectors = [sector('east', 'seated'), sector('south', 'standing', refuses > 0 ? 0 : 2500)];
     const seats = [
       ...rows('east', scheduler.random.pick([[3], [2, 2], [4, 3]])),
       ...places('south', scheduler.random.between(1, 3)),
@@ -184,8 +185,8 @@ export class Shop {
   }
 }
 
-function sector(id: string, kind: 'seated' | 'standing'): SectorForSale {
-  return { id, matchId: MATCH, name: id, kind, gate: null, priceCents: 2500, currency: 'EUR', capacity: 0 };
+function sector(id: string, kind: 'seated' | 'standing', priceCents = 2500): SectorForSale {
+  return { id, matchId: MATCH, name: id, kind, gate: null, priceCents, currency: 'EUR', capacity: 0 };
 }
 
 const unsold = { matchId: MATCH, status: 'available', reservationId: null, expiresAtMs: null } as const;

@@ -4,7 +4,7 @@ import { CashDesk } from './cash-desk.ts';
 import { Fan } from './fans.ts';
 import { faultsInTheEnd, faultsNow, lateInAClosedSale, waitsThatShouldNot } from './invariants.ts';
 import { ALL_PROTECTIONS, HOLD_MS, MATCH, Shop, type Protections } from './replicas.ts';
-import { STYLES } from './styles.ts';
+import { REFUSED_AND_FREE, STYLES } from './styles.ts';
 
 export interface Day {
   readonly protections?: Protections;
@@ -34,7 +34,11 @@ export async function simulate(seed: number, day: Day = {}): Promise<Run> {
   const trace: string[] = [];
   const scheduler = new Scheduler(seed, isTold ? (line) => trace.push(line) : undefined);
   const { random } = scheduler;
-  const shop = new Shop(scheduler, protections, STYLES.find(({ name }) => name === style) ?? random.pick(STYLES));
+  const shop = new Shop(
+    scheduler,
+    protections,
+    [...STYLES, REFUSED_AND_FREE].find(({ name }) => name === style) ?? random.pick(STYLES),
+  );
   const faults: string[] = [];
   const report = (fault: string): void => {
     if (faults.includes(fault)) return;
@@ -144,7 +148,8 @@ async function closeUp(shop: Shop, desk: CashDesk): Promise<void> {
   }
 }
 
-function whatHappened({ db }: Shop): Record<string, number> {
+function whatHappened(shop: Shop): Record<string, number> {
+  const { db } = shop;
   const of = (status: string): number => db.rows(tables.orders, (order) => order.status === status).length;
   const expired = db.rows(tables.reservations, ({ status }) => status === 'expired').length;
   const released = db.rows(tables.reservations, ({ status }) => status === 'released').length;
@@ -153,6 +158,11 @@ function whatHappened({ db }: Shop): Record<string, number> {
     refunded: of('refunded'),
     cancelled: of('cancelled'),
     'expired orders': of('expired'),
+    ...(shop.style.refuses ? { 'refused payments': shop.payments.refused, 'free orders': freeOrders(shop) } : {}),
   };
   return { ...orders, expired, released, commits: db.commits, refusals: db.refusals };
+}
+
+function freeOrders({ db }: Shop): number {
+  return db.rows(tables.orders, ({ status, totalCents }) => status === 'completed' && totalCents === 0).length;
 }

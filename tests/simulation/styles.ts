@@ -21,6 +21,8 @@ export interface Style {
   readonly sweeps: number;
   /** That it is a replica that stops for a moment. */
   readonly freezes: number;
+  /** That the provider refuses an intent; where it may, the standing places cost nothing, too. */
+  readonly refuses?: number;
 }
 
 const ANY = [-1, -1, 0, 1, 1000];
@@ -83,3 +85,20 @@ export const STYLES: readonly Style[] = [
     freezes: 0.08,
   },
 ];
+
+/** A day of its own, which chance does not choose: the provider refuses intents, and one sector costs nothing. */
+export const REFUSED_AND_FREE: Style = {
+  name: 'refused and free',
+  mostFans: 4,
+  visits: [1, 2],
+  oneByOne: 0.3,
+  queue: 0.5,
+  lastMoment: 0.3,
+  backAt: ANY,
+  greed: 0.3,
+  pays: 0.85,
+  clock: 0.1,
+  sweeps: 0.3,
+  freezes: 0.08,
+  refuses: 0.4,
+};

@@ -5,6 +5,7 @@ interface JsonSchema {
   readonly type?: string | readonly string[];
   readonly format?: string;
   readonly const?: string | number;
+  readonly default?: string | number;
   readonly enum?: readonly (string | number)[];
   readonly anyOf?: readonly JsonSchema[];
   readonly items?: JsonSchema;
@@ -32,9 +33,11 @@ function typeOf(schema: JsonSchema): string {
 function rowsOf(schema: JsonSchema, path: string): string[] {
   return Object.entries(schema.properties ?? {}).flatMap(([name, member]) => {
     const here = path === '' ? name : `${path}.${name}`;
-    const isOptional = !schema.required?.includes(name);
+    const hasDefault = member.default !== undefined;
+    const isOptional = hasDefault || !schema.required?.includes(name);
+    const absent = isOptional ? `, may be absent${hasDefault ? ` (then \`${member.default}\`)` : ''}` : '';
     const inner = member.items?.properties ? rowsOf(member.items, `${here}[]`) : rowsOf(member, here);
-    return [`| \`${here}\` | ${typeOf(member)}${isOptional ? ', may be absent' : ''} |`, ...inner];
+    return [`| \`${here}\` | ${typeOf(member)}${absent} |`, ...inner];
   });
 }
 

@@ -1,4 +1,3 @@
-import type { TransactionManager } from '#application/transaction-manager';
 import { alertWays, publicUrls } from '#platform/config/settings';
 import { Metrics } from '#platform/health/metrics';
 import { ConsumerBeats } from '#platform/jobs/consumer-beats';
@@ -26,10 +25,10 @@ import { EmailProcessor } from './email/inbound/email.processor.ts';
 import type { WorkerParts } from './parts.ts';
 import { PushProcessor } from './push/inbound/push.processor.ts';
 import { readServiceAccount } from './push/outbound/fcm-access.ts';
+import { AlertNotes } from '#platform/sending/alert-notes';
 import { Alerts } from '#platform/sending/alerts';
-import { outsideTheJobsDeadline } from '#platform/sending/ledger-deadline';
 import { TimeOrderedIds } from '#platform/system-clock';
-import { JobRestorer } from './sending/sending.module.ts';
+import { AlertLoop, JobRestorer } from './sending/sending.module.ts';
 
 const SERVICE = 'notification-worker';
 const DESCRIPTION =
@@ -60,6 +59,8 @@ async function openParts(config: WorkerConfig, logger: Logger): Promise<WorkerPa
     registers: [metrics.registry],
   });
   for (const consumer of ['email', 'push']) possibleDuplicates.inc({ consumer }, 0);
+  // Alerts are background jobs, which the monolith does.
+  const alertNotes = new AlertNotes(database, transactions, new PostgresJobs(new PostgresOutbox(), new TimeOrderedIds()));
   return {
     config,
     logger,
@@ -72,19 +73,10 @@ async function openParts(config: WorkerConfig, logger: Logger): Promise<WorkerPa
     statements: new SingleStatements(config.DATABASE_URL, `${SERVICE}-ledger`),
     marks,
     possibleDuplicates,
-    alerts: alertsOf(config, logger, transactions),
+    alertNotes,
+    alerts: new Alerts(logger, { ways: alertWays(config), webhookUrl: config.ALERT_WEBHOOK_URL, notes: alertNotes }),
     serviceAccount,
   };
-}
-
-/** As background jobs, which the monolith does. */
-function alertsOf(config: WorkerConfig, logger: Logger, transactions: TransactionManager): Alerts {
-  const jobs = new PostgresJobs(new PostgresOutbox(), new TimeOrderedIds());
-  return new Alerts(logger, {
-    ways: alertWays(config),
-    webhookUrl: config.ALERT_WEBHOOK_URL,
-    keep: (alerts) => outsideTheJobsDeadline(() => transactions.run((tx) => jobs.put(tx, alerts))),
-  });
 }
 
 export interface NotificationWorker {
@@ -116,6 +108,12 @@ export async function createNotificationWorker(config: WorkerConfig, logger: Log
   parts.metrics.timeRequests(app.getHttpAdapter().getInstance() as unknown as FastifyInstance);
   await app.init();
   serveApiDocs(app, describeApi(app, { title: 'Tribina notifications', description: DESCRIPTION, withKeys: false }));
-  const processors = [app.get(EmailProcessor), app.get(PushProcessor), app.get(ConsumerBeats), app.get(JobRestorer)];
+  const processors = [
+    app.get(EmailProcessor),
+    app.get(PushProcessor),
+    app.get(ConsumerBeats),
+    app.get(JobRestorer),
+    app.get(AlertLoop),
+  ];
   return { app, start: () => processors.forEach((processor) => processor.start()) };
 }

@@ -9,6 +9,7 @@ import type { DataSource } from 'typeorm';
 import type { Counter } from 'prom-client';
 import type { WorkerConfig } from './config.ts';
 import type { ServiceAccount } from './push/outbound/fcm-access.ts';
+import type { AlertNotes } from '#platform/sending/alert-notes';
 import type { Alerts } from '#platform/sending/alerts';
 
 /** What the modules of this service are made of; opened by main, closed by AppModule. */
@@ -23,6 +24,7 @@ export interface WorkerParts {
   readonly marks: ProcessedMarks;
   readonly possibleDuplicates: Counter<'consumer'>;
   readonly alerts: Alerts;
+  readonly alertNotes: AlertNotes;
   /** Only with PUSH_PROVIDER=fcm. */
   readonly serviceAccount: ServiceAccount | undefined;
   /** Commands that answer or fail within two seconds. */

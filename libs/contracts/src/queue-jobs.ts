@@ -6,27 +6,25 @@ export const jobQueues = ['email', 'push', 'push-priority'] as const;
 export type JobQueue = (typeof jobQueues)[number];
 
 const seat = z.object({ sector: z.string(), row: z.string().nullable(), seat: z.string().nullable() });
-const locale = z.enum(['hr', 'en']);
+/** A job that names no language is written in the language of the house. */
+const locale = z.enum(['hr', 'en']).default('hr');
+
+/** These mails make sense without date and place; a reminder or a change of the match does not. */
+const matchFacts = { match_name: z.string(), kickoff_at: z.iso.datetime().optional(), venue: z.string().optional(), locale };
 
 const orderConfirmation = z.object({
+  ...matchFacts,
   order_id: z.string(),
-  match_name: z.string(),
-  kickoff_at: z.iso.datetime(),
-  venue: z.string(),
   tickets: z.array(seat),
   total_amount: z.string(),
-  locale,
 });
 
 const ticketDelivery = z.object({
+  ...matchFacts,
   order_id: z.string(),
-  match_name: z.string(),
-  kickoff_at: z.iso.datetime(),
-  venue: z.string(),
   tickets: z.array(
     seat.extend({ ticket_id: z.guid(), holder_name: z.string(), code: z.string(), gate: z.string().nullable().optional() }),
   ),
-  locale,
 });
 
 const refund = z.object({
@@ -38,10 +36,10 @@ const refund = z.object({
   locale,
 });
 
-const match = { match_name: z.string(), kickoff_at: z.iso.datetime(), venue: z.string(), locale };
+const match = { ...matchFacts, kickoff_at: z.iso.datetime(), venue: z.string() };
 
 const quotaInvitation = z.object({
-  ...match,
+  ...matchFacts,
   quota_name: z.string(),
   tickets_count: z.int().positive(),
   claim_until: z.iso.datetime(),
@@ -64,8 +62,8 @@ const opsAlert = z.object({ about: z.string(), text: z.string(), at: z.iso.datet
 const envelope = {
   job_id: z.string(),
   created_at: z.iso.datetime(),
-  attempts: z.literal(0),
-  max_attempts: z.literal(3),
+  attempts: z.literal(0).default(0),
+  max_attempts: z.literal(3).default(3),
   /** What it is about, for operators who look for it; nothing of it is sent. */
   about: z.object({ order_id: z.guid(), order_number: z.string(), match_id: z.guid() }).partial().optional(),
 };
@@ -91,6 +89,7 @@ export const emailJob = z.discriminatedUnion('template', [
   z.object({ ...email, template: z.literal('ops_alert'), payload: opsAlert }),
 ]);
 export type EmailJob = z.infer<typeof emailJob>;
+export const mailTemplates = emailJob.options.map((option) => option.shape.template.value);
 
 const pushPayload = z.object({ title: z.string(), body: z.string(), data: z.record(z.string(), z.string()) });
 
@@ -115,6 +114,7 @@ export const MOST_DEVICES_A_JOB = 500;
 
 export const pushJob = z.object({ ...push, user_id: z.guid(), fcm_tokens: z.array(z.string()).min(1).max(MOST_DEVICES_A_JOB) });
 export type PushJob = z.infer<typeof pushJob>;
+export const pushTemplates = pushJob.shape.template.options;
 
 const range = z
   .object({ from: z.int().min(0), to: z.int().min(1) })

@@ -35,8 +35,8 @@ class Purchase {
     if (hold.status !== 201) return false;
     this.#checkingOut ??= this.fan.checkingOut(heldIn(hold));
     const checkout = await ask(this.#checkingOut);
-    // 200: the order was made before the process died, and this is the same one.
-    if (checkout.status !== 201 && checkout.status !== 200) return false;
+    // Never 200: wherever the process died, it is the key that made the order.
+    if (checkout.status !== 201) return false;
     this.#order = orderedIn(checkout);
     this.#provider.pay(this.#order);
     return tell(this.#order);

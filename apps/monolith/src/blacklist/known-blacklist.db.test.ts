@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
+import { TransactionManager } from '#application/transaction-manager';
 import { BLACKLIST_CHANNEL, BLACKLIST_REVISION, queueKeys } from '#contracts/queue-keys';
 import { createLogger } from '#platform/logging/logger';
 import { createTestDatabase, createTestRedis, type TestDatabase, type TestRedis } from '#testing/test-database';
 import { openMonolith, ops, type WholeMonolith } from '../testing/whole-monolith.ts';
-import { BlacklistNews } from './application/ports.ts';
+import { Blacklist, BlacklistNews } from './application/ports.ts';
 import { BlacklistApi } from './blacklist.api.ts';
 import { BlacklistKeeper } from './inbound/blacklist-keeper.schedule.ts';
 
@@ -75,6 +76,47 @@ test('a process with its loops on hears of it within a second, also when nobody 
   await keeper.beforeApplicationShutdown();
   expect(heardMs).toBeLessThan(500);
   expect(lookedMs).toBeLessThan(1600);
+});
+
+test('two write at the same time: the list is never known without the entry of the one that began first', async () => {
+  // On a list so short that both entries come to lie on one page of its index SERIALIZABLE would keep them apart.
+  await one.dataSource.query(
+    `insert into blacklist (user_id, entry_id, reason, listed_by, listed_at) select id, id, 'x', id, now()
+     from (select gen_random_uuid() as id from generate_series(1, 3000)) as fans`,
+  );
+  const [slow, quick] = [`0${randomUUID().slice(1)}`, `f${randomUUID().slice(1)}`];
+  const blacklist = one.get(Blacklist);
+  const [written, mayCommit] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const slowly = one.get(TransactionManager).run(async (tx) => {
+    const now = await blacklist.lock(tx);
+    await blacklist.put(tx, {
+      id: randomUUID(),
+      userId: slow,
+      reason: 'Of the test',
+      until: null,
+      listedBy: ops.as,
+      listedAt: now,
+    });
+    written.resolve();
+    await mayCommit.promise;
+  });
+  await written.promise;
+  let isAnswered = false;
+  const quickly = list(quick, {}, two).finally(() => (isAnswered = true));
+  const waits = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+  await until(async () => isAnswered || (await one.dataSource.query(waits)).length > 0);
+  // Who only asks is not kept waiting, neither the process that looks nor a checkout.
+  const asking = Promise.all([round(two), one.get(TransactionManager).run((tx) => one.get(BlacklistApi).listed(tx, [slow]))]);
+  const patience = new Promise<string>((resolve) => setTimeout(() => resolve('waits'), 5000).unref());
+  const asked = await Promise.race([asking, patience]);
+  mayCommit.resolve();
+  await Promise.all([slowly, quickly, asking]);
+  expect(asked).toEqual([undefined, new Set()]);
+  await Promise.all([round(one), round(two)]);
+  expect([one, two].map((monolith) => [knows(monolith, slow), knows(monolith, quick)])).toEqual([
+    [true, true],
+    [true, true],
+  ]);
 });
 
 test('Redis that has lost everything is told the whole list in the next round, and only then', async () => {

@@ -124,6 +124,22 @@ test('a dropped job is gone', async () => {
   expect((await cli('jobs:failed')).out).toBe('0 failed job(s)\n');
 });
 
+test('parked messages of the outbox are shown, tried again and dropped like failed jobs', async () => {
+  const rows = await run<{ id: string }>(
+    `insert into outbox (id, destination, event, body, attempts, last_error, parked_at)
+     select gen_random_uuid(), 'payments', 'payment.refund', '{}', 10, 'no <ana.horvat@example.hr>', now() from generate_series(1, 2)
+     returning id`,
+  );
+  const [first = '', second = ''] = rows.map(({ id }) => id);
+  const shown = JSON.parse((await cli('jobs:failed', '--queue', 'outbox', '--json')).out) as { id: string; queue: string }[];
+  expect(shown.map(({ id }) => id).sort()).toEqual([first, second].sort());
+  expect((await cli('jobs:failed')).out).toContain('outbox/payment.refund');
+  expect((await cli('jobs:failed')).out).toContain('no <an•••@example.hr>');
+  expect((await cli('jobs:retry', first)).code).toBe(0);
+  expect((await cli('jobs:drop', second)).code).toBe(0);
+  expect(await run('select id, parked_at, attempts from outbox')).toEqual([{ id: first, parked_at: null, attempts: 0 }]);
+});
+
 test('the counts are one document, and nothing to do is no failure', async () => {
   await failedJobs(2);
   const counts = JSON.parse((await cli('jobs:stats', '--json')).out) as { queue: string; failed: number }[];
@@ -132,6 +148,7 @@ test('the counts are one document, and nothing to do is no failure', async () =>
     ['push', 0],
     ['push-priority', 0],
     ['jobs', 2],
+    ['outbox', 0],
   ]);
   expect(await cli('jobs:consume', '--until-empty')).toEqual({ code: 0, out: 'did 0 job(s)\n' });
 });

@@ -178,7 +178,10 @@ test('operators are alerted of a source that refuses us, once an hour whoever lo
     await round();
     const once = ['loader source shut-one refuses', 'loader source shut-two refuses'];
     expect((await alerts()).sort()).toEqual(once);
+    // An hour later, with the first alerts told.
     await office.rows(`update loader_sources set refusal_told_at = now() - interval '61 minutes' where source = 'shut-two'`);
+    await office.rows(`update alert_notes set told_at = told_at - interval '61 minutes'`);
+    await office.rows(`update jobs set done_at = now() where class = 'alert_operators'`);
     await round();
     expect((await alerts()).sort()).toEqual([...once, 'loader source shut-two refuses']);
     const [job] = await office.rows<{ message: unknown }>(`select message from jobs where class = 'alert_operators' limit 1`);

@@ -12,7 +12,7 @@ import { PartnerSalesDesk } from '../purchase/partner-sales.api.ts';
 import { PaymentNewsDesk } from '../purchase/payment-news.api.ts';
 import { GateLogDesk } from '../ticketing/gate-log.api.ts';
 import { cliConfig, NotRunning } from './environment.ts';
-import { loaderAlerts, tellRefusal } from './loader-alerts.ts';
+import { loaderAlerts, sourceAlerts } from './loader-alerts.ts';
 import { withMonolithContext } from './monolith-context.ts';
 
 interface Run {
@@ -32,8 +32,7 @@ export async function runLoader(sources: readonly ConfiguredSource[], run: Run):
   try {
     await pools.look.query('select 1 from loader_sources limit 1').catch(explainMissingTables);
     if (!(await whenReady(redis))) throw new NotRunning('Redis does not answer; the loader needs it for its locks and its gate.');
-    const tell = (source: string): void => tellRefusal(alerts, source);
-    const { loader, turns, locks } = openEventLoader(sources, { pools, redis, logger, tellRefusal: tell }, run.stop);
+    const { loader, turns, locks } = openEventLoader(sources, { pools, redis, logger, tell: sourceAlerts(alerts) }, run.stop);
     const loadAndAct = async (consumers: Consumers): Promise<void> => {
       const effects = consumers.size > 0 && new DueEffects(new DueEvents(pools.look), consumers, locks, logger);
       if (!run.once) return void (await Promise.all([loader.run(run.stop), effects && effects.run(run.stop)]));

@@ -1,12 +1,13 @@
 export const jobStates = ['waiting', 'delayed', 'active', 'completed', 'failed'] as const;
 export type JobState = (typeof jobStates)[number];
-export const queueNames = ['email', 'push', 'push-priority', 'jobs'] as const;
+/** `outbox`: messages that did not get as far as a queue and were parked. */
+export const queueNames = ['email', 'push', 'push-priority', 'jobs', 'outbox'] as const;
 export type QueueName = (typeof queueNames)[number];
 
 export interface JobView {
   readonly id: string;
   readonly queue: QueueName;
-  /** The message's template; of a general job its class. */
+  /** The message's template; of a general job its class, of a message of the outbox its event. */
   readonly template: string;
   readonly state: JobState;
   /** Those that failed, newest first. `at` is null where the worker died before it could say. */

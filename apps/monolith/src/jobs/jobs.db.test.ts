@@ -282,6 +282,7 @@ test('the counts tell every queue', async () => {
     ['push', 0, 0],
     ['push-priority', 0, 0],
     ['jobs', 0, 1],
+    ['outbox', 0, 0],
   ]);
 });
 

@@ -1,10 +1,9 @@
 import { Clock } from '#application/clock';
 import { Ids } from '#application/ids';
-import { Jobs } from '#application/jobs';
 import { Outbox } from '#application/outbox';
 import { TransactionManager } from '#application/transaction-manager';
 import { Metrics } from '#platform/health/metrics';
-import { JobInterventions, JobLedger } from '#platform/jobs/job-ledger';
+import { JobInterventions, JobLedger, PostgresJobs } from '#platform/jobs/job-ledger';
 import type { JobKind } from '#platform/jobs/job-runner';
 import { observeJobs } from '#platform/jobs/job-metrics';
 import { postgresTransport, redisTransport, type JobTransport } from '#platform/jobs/job-transport';
@@ -13,9 +12,14 @@ import { NotificationQueues } from '#platform/jobs/notification-queues';
 import { jobsInBundles } from '#platform/jobs/queued-jobs';
 import type { Logger } from '#platform/logging/logger';
 import type { Destination } from '#platform/outbox/destination';
+import { ParkedMessages } from '#platform/outbox/parked-messages';
 import { alertWays } from '#platform/config/settings';
 import type { RedisConnection } from '#platform/redis/redis-connection';
+import { AlertNotes } from '#platform/sending/alert-notes';
+import { AlertUpkeep } from '#platform/sending/alert-upkeep';
+import { Alerts } from '#platform/sending/alerts';
 import { SharedGate } from '#platform/sending/provider-gate';
+import { UnreportedFailures } from '#platform/sending/unreported-failures';
 import { VendorCalls } from '#platform/sending/vendor-calls';
 import { useCase } from '#platform/use-case';
 import { Inject, Module, type OnApplicationShutdown } from '@nestjs/common';
@@ -27,7 +31,6 @@ import { NewsJobKinds, NewsModule } from '../news/news.module.ts';
 import { PurchaseJobKinds, PurchaseModule } from '../purchase/purchase.module.ts';
 import { CONFIG, LOGGER, LOOPS, REDIS } from '../tokens.ts';
 import { AllQueues, OperatorsMails, OperatorsWebhook } from './application/ports.ts';
-import { ReportFailure } from './application/report-failure.ts';
 import { SteerJobs } from './application/steer-jobs.ts';
 import { TellOperators } from './application/tell-operators.ts';
 import { alertJob } from './inbound/alert-job.ts';
@@ -47,8 +50,9 @@ const ALERTS_PER_SECOND = 1;
 /** A job waits in hand for a moment; longer than that and it goes back. */
 const PATIENCE_MS = 1500;
 
-function webhookCalls(redis: RedisConnection, logger: Logger): VendorCalls {
-  const onBreaker = (provider: string, state: string): void => logger.error({ provider }, `the way to ${provider} has ${state}`);
+function webhookCalls(redis: RedisConnection, alerts: Alerts): VendorCalls {
+  const onBreaker = (provider: string, state: string): void =>
+    alerts.raise({ about: `breaker ${provider} ${state}`, text: `the way to ${provider} has ${state}`, notBy: 'webhook' });
   const options = { provider: 'alert-webhook', callsPerSecond: ALERTS_PER_SECOND, patienceMs: PATIENCE_MS, onBreaker };
   return new VendorCalls(new SharedGate(redis, options));
 }
@@ -87,25 +91,27 @@ export abstract class JobDestinations {
       },
       inject: [DataSource, Metrics],
     },
-    { provide: JobInterventions, useFactory: (dataSource: DataSource) => new JobInterventions(dataSource), inject: [DataSource] },
     {
       provide: AllQueues,
       useFactory: (
         notifications: NotificationQueues,
         ledger: JobLedger,
         transport: JobTransport,
-        interventions: JobInterventions,
+        dataSource: DataSource,
         outbox: Outbox,
         ids: Ids,
-      ) => new BullmqQueues(notifications, ledger, transport, interventions, outbox, ids),
-      inject: [NotificationQueues, JobLedger, TRANSPORT, JobInterventions, Outbox, Ids],
+      ) => {
+        const [parked, interventions] = [new ParkedMessages(dataSource), new JobInterventions(dataSource)];
+        return new BullmqQueues({ notifications, ledger, transport, parked, interventions, outbox, ids });
+      },
+      inject: [NotificationQueues, JobLedger, TRANSPORT, DataSource, Outbox, Ids],
     },
     useCase(SteerJobs, TransactionManager, AllQueues),
     {
       provide: OperatorsWebhook,
-      useFactory: ({ ALERT_WEBHOOK_URL }: MonolithConfig, redis: RedisConnection, logger: Logger) =>
-        new HttpOperatorsWebhook(ALERT_WEBHOOK_URL, webhookCalls(redis, logger), logger),
-      inject: [CONFIG, REDIS, LOGGER],
+      useFactory: ({ ALERT_WEBHOOK_URL }: MonolithConfig, redis: RedisConnection, alerts: Alerts, logger: Logger) =>
+        new HttpOperatorsWebhook(ALERT_WEBHOOK_URL, webhookCalls(redis, alerts), logger),
+      inject: [CONFIG, REDIS, Alerts, LOGGER],
     },
     {
       provide: OperatorsMails,
@@ -115,10 +121,25 @@ export abstract class JobDestinations {
     },
     useCase(TellOperators, OperatorsWebhook, OperatorsMails),
     {
-      provide: ReportFailure,
-      useFactory: (config: MonolithConfig, transactions: TransactionManager, jobs: Jobs, clock: Clock) =>
-        new ReportFailure(transactions, jobs, clock, alertWays(config)),
-      inject: [CONFIG, TransactionManager, Jobs, Clock],
+      provide: AlertNotes,
+      useFactory: (dataSource: DataSource, transactions: TransactionManager, outbox: Outbox, ids: Ids) =>
+        new AlertNotes(dataSource, transactions, new PostgresJobs(outbox, ids)),
+      inject: [DataSource, TransactionManager, Outbox, Ids],
+    },
+    {
+      provide: Alerts,
+      useFactory: (config: MonolithConfig, logger: Logger, notes: AlertNotes) =>
+        new Alerts(logger, { ways: alertWays(config), notes, webhookUrl: config.ALERT_WEBHOOK_URL }),
+      inject: [CONFIG, LOGGER, AlertNotes],
+    },
+    {
+      provide: AlertUpkeep,
+      useFactory: (config: MonolithConfig, notes: AlertNotes, dataSource: DataSource) => {
+        const failures = new UnreportedFailures(dataSource);
+        const finders = [() => failures.failedJobs(), () => failures.parkedMessages(), () => failures.parkedEvents()];
+        return new AlertUpkeep(notes, alertWays(config), finders);
+      },
+      inject: [CONFIG, AlertNotes, DataSource],
     },
     {
       provide: KINDS,
@@ -142,9 +163,8 @@ export abstract class JobDestinations {
     },
     {
       provide: JobConsumer,
-      useFactory: (parts: ConsumerParts, reportFailure: ReportFailure, isLooping: boolean) =>
-        new JobConsumer(parts, reportFailure, isLooping),
-      inject: [ConsumerParts, ReportFailure, LOOPS],
+      useFactory: (parts: ConsumerParts, alerts: AlertUpkeep, isLooping: boolean) => new JobConsumer(parts, alerts, isLooping),
+      inject: [ConsumerParts, AlertUpkeep, LOOPS],
     },
     {
       provide: JobDestinations,
@@ -171,10 +191,12 @@ export class JobsModule implements OnApplicationShutdown {
   constructor(
     @Inject(TRANSPORT) private readonly transport: JobTransport,
     private readonly notifications: NotificationQueues,
+    private readonly alerts: Alerts,
   ) {}
 
   /** After the consumer and the relays have stopped. */
   async onApplicationShutdown(): Promise<void> {
+    await this.alerts.settled();
     await Promise.all([this.transport.close(), this.notifications.close()]);
   }
 }

@@ -3,6 +3,7 @@ import { verifyDatabase } from '../cli/verify/verify-database.ts';
 import { JobsApi } from '../jobs/jobs.api.ts';
 import { newKey } from '../testing/test-app.ts';
 import { ops, putOnSale, seated, type MatchOnSale } from '../testing/whole-monolith.ts';
+import { HoldSeats } from './application/hold-seats.ts';
 import { openBoxOffice, type BoxOffice, type OpenBoxOffice, type Ordered } from './testing/box-office.ts';
 import { RefundDesk, type TicketRow } from './testing/refunding.ts';
 
@@ -147,6 +148,53 @@ test('holds and orders that await payment end as at a closing; who pays for one 
   expect(await doJobs({ later: true })).toBe(1);
   expect(await doJobs({ later: true })).toBe(0);
   await expectSound(match);
+});
+
+test('a hold that was under way at the cancellation commits after the first round, which found nothing: its payment is refunded', async () => {
+  const match = await onSale();
+  const GATE = 4713;
+  // It does not wait for the lock itself: that would end with the lock timeout.
+  await office.rows(`create function wait_at_gate() returns trigger language plpgsql as $$ begin
+    while exists (select from pg_locks where locktype = 'advisory' and objid = ${GATE}) loop perform pg_sleep(0.02); end loop;
+    return new;
+  end $$`);
+  await office.rows(`create trigger gate before insert on reservations for each row execute function wait_at_gate()`);
+  const gate = office.monolith.dataSource.createQueryRunner();
+  await gate.query('select pg_advisory_lock($1)', [GATE]);
+  // Without a key: in a table of so few keys all of them lie on one page, and SERIALIZABLE would take that for a conflict.
+  const userId = randomUUID();
+  const sectorId = match.sectors[0]?.id ?? '';
+  const holding = office.monolith
+    .get(HoldSeats)
+    .execute({ matchId: match.id, userId, sessionToken: undefined, sectorId, quantity: 1 });
+  const waiting = `select 1 from pg_stat_activity where datname = current_database() and wait_event = 'PgSleep'`;
+  while ((await office.rows(waiting)).length === 0) await new Promise((resolve) => setTimeout(resolve, 10));
+  await cancel(match);
+  await doJobs();
+  expect(await office.seatRows(match)).toEqual({ available: 200 });
+  await gate.query('select pg_advisory_unlock($1)', [GATE]);
+  await gate.release();
+  const { id, seats } = await holding;
+  const held = {
+    id,
+    userId,
+    status: 'held',
+    seats: [],
+    seatIds: seats.map(({ seatId }) => seatId),
+    total_cents: 2500,
+    expires_at: '',
+  };
+  const ordered = await office.ordered(held);
+  await office.rows('drop trigger gate on reservations');
+  const confirm = `/api/v1/sandbox/payments/${ordered.intentId}/confirm`;
+  await office.monolith.call('POST', confirm, { key: null, body: { outcome: 'succeeded' } });
+  expect(await office.settle(office.news(ordered))).toBe('completed');
+  expect(await doJobs({ later: true })).toBe(1);
+  expect([await statusesOf([ordered]), await desk.givenBack(ordered)]).toEqual([['refunded'], [2500]]);
+  await expectSound(match);
+  // Then a round that finds nothing, and that is the last one.
+  expect(await doJobs({ later: true })).toBe(1);
+  expect(await doJobs({ later: true })).toBe(0);
 });
 
 test('120 orders are refunded in three pages; one that breaks off half-way is taken up again, and nobody is refunded twice', async () => {

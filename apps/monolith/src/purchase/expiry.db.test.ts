@@ -77,7 +77,7 @@ test('holds whose time has come are ended, their seats freed, their orders close
 test('450 abandoned holds go in batches of 200, and none is left', async () => {
   await abandon(450);
   const reservations = office.monolith.get(Reservations);
-  expect(await reservations.expireDue(200)).toEqual({ looked: 200, ended: 200 });
+  expect(await reservations.expireDue(200)).toEqual({ looked: 200, ended: 200, next: expect.anything() });
   expect(await sweep()).toBe(250);
   expect(await office.seatRows(match)).toEqual({ available: 1000 });
 });
@@ -131,4 +131,69 @@ test('a hold that is being decided about is left for the next round', async () =
   await runner.rollbackTransaction();
   await runner.release();
   expect(await sweep()).toBe(1);
+});
+
+/** Another session that has locked this row until it is let go. */
+async function lockedElsewhere(lock: string, id: string | undefined): Promise<() => Promise<void>> {
+  const runner = office.monolith.dataSource.createQueryRunner();
+  await runner.startTransaction();
+  await runner.query(lock, [id]);
+  return async () => {
+    await runner.rollbackTransaction();
+    await runner.release();
+  };
+}
+
+/** A sweep that waits for a lock would end when the lock is given back, and not before. */
+const sweepOrWait = (): Promise<number | string> =>
+  Promise.race([sweep(), new Promise<string>((resolve) => setTimeout(() => resolve('waits'), 6000))]);
+
+describe('a row that another session has locked', () => {
+  test.each([
+    ['seat', 'select 1 from seats where reservation_id = $1 limit 1 for update'],
+    ['order', 'select 1 from orders where reservation_id = $1 for update'],
+    ['reservation', 'select 1 from reservations where id = $1 for update'],
+  ])('%s: its hold is left for the next run, whole; the other four are ended at once', async (_, lock) => {
+    const ordered = await Promise.all(
+      Array.from({ length: 5 }, async () => office.ordered(await office.held(match, { quantity: 3 }))),
+    );
+    for (const { held } of ordered) await office.lapse(held);
+    const [locked, ...others] = ordered.map(({ held }) => held);
+    const unlock = await lockedElsewhere(lock, locked?.id);
+    const ended = await sweepOrWait();
+    const during = await office.seatRows(match);
+    const statusesOf = () => Promise.all(ordered.map(async (one) => (await office.order(one)).status));
+    const ordersDuring = await statusesOf();
+    const told = (await expiredEvents()).map(({ id }) => id).sort();
+    await unlock();
+    expect([ended, during]).toEqual([4, { available: 997, held: 3 }]);
+    expect(ordersDuring).toEqual(['awaiting_payment', 'expired', 'expired', 'expired', 'expired']);
+    expect(told).toEqual(others.map(({ id }) => id).sort());
+    expect(await sweep()).toBe(1);
+    expect(await office.seatRows(match)).toEqual({ available: 1000 });
+    expect(await statusesOf()).toEqual(Array.from({ length: 5 }, () => 'expired'));
+    expect((await expiredEvents()).map(({ n }) => n)).toEqual([1, 1, 1, 1, 1]);
+  });
+});
+
+test('the oldest 250 holds have a locked seat: the run ends, and the five that came due after them are ended', async () => {
+  await abandon(255);
+  await office.rows(
+    `update reservations set expires_at = now() where id in (select id from reservations where match_id = $1 order by id desc limit 5)`,
+    [match.id],
+  );
+  const runner = office.monolith.dataSource.createQueryRunner();
+  await runner.startTransaction();
+  await runner.query(
+    `select 1 from seats where reservation_id in
+       (select id from reservations where match_id = $1 order by expires_at limit 250) for update`,
+    [match.id],
+  );
+  const ended = await sweepOrWait();
+  await runner.rollbackTransaction();
+  await runner.release();
+  expect(ended).toBe(5);
+  expect(await sweep()).toBe(250);
+  expect((await expiredEvents()).every(({ n }) => n === 1)).toBe(true);
+  expect(await office.seatRows(match)).toEqual({ available: 1000 });
 });

@@ -42,7 +42,7 @@ import {
   SeatInventory,
 } from './application/ports.ts';
 import { PurchaseReader } from './application/purchase-reader.ts';
-import { StreamCursors, WaitingRoomConsequences, WaitingRoomEvents } from './application/ports.ts';
+import { StreamCursors, WaitingRoomConsequences, WaitingRoomEvents } from './application/waiting-room-ports.ts';
 import { RefundConsequences, Refunds, SeatsFreed } from './application/refund-ports.ts';
 import { RefundMatchOrders } from './application/refund-match.ts';
 import { RefundTickets } from './application/refund-tickets.ts';

@@ -158,6 +158,21 @@ describe('payments that are told at the same time', () => {
   });
 });
 
+test('a payment one of whose two seats somebody has locked waits, whole: no half of it is sold', async () => {
+  const [locked, free] = [await order(2), await order()];
+  const seats = () => Promise.all(locked.held.seatIds.map(async (seatId) => (await office.holderOf(seatId))?.status));
+  const holder = office.monolith.dataSource.createQueryRunner();
+  await holder.startTransaction();
+  await holder.query('select 1 from seats where id = $1 for update', [locked.held.seatIds[1]]);
+  const settled = [locked, free].map((one) => office.settle(office.news(one)));
+  expect(await settled[1]).toBe('completed');
+  const during = [await seats(), await office.reservation(locked.held)];
+  await holder.rollbackTransaction();
+  await holder.release();
+  expect([await settled[0], await seats(), during]).toEqual(['completed', ['sold', 'sold'], [['held', 'held'], 'ordered']]);
+  expect(await ticketsOf(locked)).toHaveLength(2);
+});
+
 describe('a payment of something else', () => {
   test.each([
     ['too little', { amountCents: 1 }, 1, 'EUR'],
@@ -231,11 +246,16 @@ describe('a payment after the hold ended', () => {
     expect(await office.holderOf(first.held.seatIds[0] ?? '')).toEqual({ status: 'sold', reservation_id: first.held.id });
   });
 
-  test('refunded when the fan has as many others by now as are allowed', async () => {
-    const ordered = await order(2);
+  test.each([
+    ['completed when it and the fan’s other seats are exactly as many as are allowed', 2, 'completed'],
+    ['refunded when they are one more', 3, 'refunded'],
+  ])('%s', async (_, others, outcome) => {
+    const limited = await putOnSale(office.monolith, { max_tickets_per_fan: 4 });
+    const ordered = await order(2, limited);
     await office.lapse(ordered.held);
-    await office.held(match, { as: ordered.held.userId, quantity: 3 });
-    expect(await office.settle(office.news(ordered))).toBe('refunded');
+    await office.held(limited, { as: ordered.held.userId, quantity: others });
+    expect(await office.settle(office.news(ordered))).toBe(outcome);
+    expect((await office.order(ordered)).status).toBe(outcome);
   });
 
   test('of a closed sale is refunded; while the hold lives it is completed', async () => {
@@ -287,14 +307,4 @@ describe('news of a payment nobody knows', () => {
     const ordered = await order();
     expect(await office.settle(office.news(ordered, { intentId: 'pi_second', orderId: ordered.orderId }))).toBe('unknown intent');
   });
-});
-
-test('seats that cost nothing are paid with nothing, and nothing goes back', async () => {
-  const free = await putOnSale(office.monolith, { sectors: [{ ...seated('East A'), price_cents: 0 }] });
-  const [paid, late] = [await order(1, free), await order(1, free)];
-  expect(await office.settle(office.news(paid))).toBe('completed');
-  await office.lapse(late.held);
-  await office.held(free, { seatIds: late.held.seatIds });
-  expect(await office.settle(office.news(late))).toBe('refunded');
-  expect(await messages(late)).toEqual(['email: refund']);
 });

@@ -1,11 +1,18 @@
+import { alertWays } from '#platform/config/settings';
+import { JOBS_PREFIX, jobQueues } from '#contracts/queue-jobs';
+import { DeadLetters } from '#platform/jobs/dead-letters';
 import { RelayLoop } from '#platform/outbox/relay-loop';
 import { Module, type BeforeApplicationShutdown, type DynamicModule } from '@nestjs/common';
 import type { WorkerParts } from '../parts.ts';
 import { OpenGate, SharedGate, type Gate } from '#platform/sending/provider-gate';
 import { QueuedJobs } from '#platform/jobs/queued-jobs';
+import { AlertUpkeep } from '#platform/sending/alert-upkeep';
+import { foundLetterAlert } from '#platform/jobs/dead-letter-alert';
 
 /** How soon a Redis that has lost its jobs is noticed. */
 const RESTORE_EVERY_MS = 5000;
+/** How soon a dead letter is found that a worker has left without a report. */
+const ALERTS_EVERY_MS = 10_000;
 
 /** The doors to the two providers. */
 export class Gates {
@@ -36,6 +43,27 @@ export class JobRestorer implements BeforeApplicationShutdown {
   }
 }
 
+/** Reports what a worker that died has left unreported, and tells operators what is due. */
+export class AlertLoop implements BeforeApplicationShutdown {
+  private readonly loop: RelayLoop;
+
+  constructor({ config, redis, alertNotes, logger }: WorkerParts) {
+    const letters = new DeadLetters(redis, JOBS_PREFIX, jobQueues, (subjects) => alertNotes.unknown(subjects));
+    const upkeep = new AlertUpkeep(alertNotes, alertWays(config), [
+      async () => (await letters.unreported()).map(foundLetterAlert),
+    ]);
+    this.loop = new RelayLoop('alerts', () => upkeep.runOnce(), logger, ALERTS_EVERY_MS);
+  }
+
+  start(): void {
+    this.loop.start();
+  }
+
+  async beforeApplicationShutdown(): Promise<void> {
+    await this.loop.stop();
+  }
+}
+
 /** What both channels have in common on the way out. */
 @Module({})
 export class SendingModule {
@@ -61,6 +89,7 @@ export class SendingModule {
       global: true,
       providers: [
         { provide: QueuedJobs, useFactory: () => new QueuedJobs(database, redis, logger) },
+        { provide: AlertLoop, useFactory: () => new AlertLoop(parts) },
         { provide: JobRestorer, inject: [QueuedJobs], useFactory: (jobs: QueuedJobs) => new JobRestorer(jobs, parts) },
         {
           provide: Gates,

@@ -2,7 +2,7 @@ import { JOBS_PREFIX, type EmailJob, type JobQueue, type PushJob } from '#contra
 import { loadConfig } from '#platform/config/load-config';
 import { notificationJobOptions } from '#platform/jobs/job-policy';
 import { createLogger } from '#platform/logging/logger';
-import { createTestDatabase, createTestRedis, type TestRedis } from '#testing/test-database';
+import { createTestDatabase, createTestRedis, type TestDatabase, type TestRedis } from '#testing/test-database';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { Queue, type Job } from 'bullmq';
 import { Redis } from 'ioredis';
@@ -24,9 +24,14 @@ export interface RunningWorker {
   close(): Promise<void>;
 }
 
-/** The real service on a database and a Redis of its own; it takes jobs but listens on no port. */
-export async function runWorker(settings: Record<string, string> = {}): Promise<RunningWorker> {
-  const [database, redis] = await Promise.all([createTestDatabase(), createTestRedis()]);
+interface Servers {
+  readonly database: TestDatabase;
+  readonly redis: TestRedis;
+}
+
+/** The real service on a database and a Redis of its own, or on those that are given; it takes jobs but listens on no port. */
+export async function runWorker(settings: Record<string, string> = {}, given?: Servers): Promise<RunningWorker> {
+  const [database, redis] = given ? [given.database, given.redis] : await Promise.all([createTestDatabase(), createTestRedis()]);
   const config = loadConfig(workerConfig, {
     DATABASE_URL: database.url,
     REDIS_URL: redis.url,
@@ -66,7 +71,7 @@ export async function runWorker(settings: Record<string, string> = {}): Promise<
       await drain();
       await Promise.all([...queues.values()].map((open) => open.close()));
       await connection.quit();
-      await Promise.all([database.drop(), redis.close()]);
+      if (!given) await Promise.all([database.drop(), redis.close()]);
     },
   };
 }

@@ -15,6 +15,7 @@ export const problemCodes = [
   'ALL_SEATS_HELD',
   'SOLD_OUT',
   'TICKET_LIMIT_REACHED',
+  'PAYMENT_REFUSED',
   'RESERVATION_EXPIRED',
   'SALE_NOT_OPEN',
   'QUEUE_CLOSED',

@@ -61,7 +61,7 @@ export function HoldersForm({ reservation, onPlaced }: { reservation: Reservatio
         </ProblemNotice>
       )}
       <button type="submit" className="button button-primary button-wide" disabled={busy} data-testid="place-order">
-        {busy ? texts.checkout.placing : texts.checkout.place}
+        {busy ? texts.checkout.placing : reservation.total_cents === 0 ? texts.checkout.placeFree : texts.checkout.place}
       </button>
     </form>
   );

@@ -27,6 +27,8 @@ export const problemTexts: ProblemTexts = {
     facts.rest
       ? `The limit is ${facts.limit ?? ''} tickets per fan. You can take ${facts.rest} more.`
       : `The limit is ${facts.limit ?? ''} tickets per fan, and you have reached it.`,
+  PAYMENT_REFUSED: () =>
+    'The payment provider does not accept this payment. Nothing was charged and your seats stay on hold. Try again, or choose other seats.',
   RESERVATION_EXPIRED: () => 'Your hold has run out and the seats are free again. Nothing was charged.',
   SALE_NOT_OPEN: (facts) => (facts.opensAt ? `The sale opens on ${facts.opensAt}.` : 'Tickets are not on sale at the moment.'),
   QUEUE_CLOSED: (facts) => (facts.reason === 'sold_out' ? 'Sold out: the line is closed.' : 'The line is closed.'),

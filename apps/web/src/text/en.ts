@@ -236,6 +236,7 @@ export const en = {
     fixErrors: (count: number) =>
       plural('en', count, { one: 'One entry needs your attention.', other: `${count} entries need your attention.` }),
     place: 'Continue to payment',
+    placeFree: 'Get the tickets',
     placing: 'One moment…',
     yourOrder: 'Your order',
     orderNumber: 'Order',

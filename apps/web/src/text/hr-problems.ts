@@ -33,6 +33,8 @@ export const problemTexts: ProblemTexts = {
     facts.rest
       ? `Najveći broj ulaznica po navijaču je ${facts.limit ?? ''}. Možete uzeti još ${facts.rest}.`
       : `Najveći broj ulaznica po navijaču je ${facts.limit ?? ''} i već ste ga dosegnuli.`,
+  PAYMENT_REFUSED: () =>
+    'Pružatelj usluge plaćanja ne prihvaća ovo plaćanje. Ništa nije naplaćeno i mjesta su i dalje rezervirana za vas. Pokušajte ponovno ili odaberite druga mjesta.',
   RESERVATION_EXPIRED: () => 'Rezervacija je istekla i mjesta su opet slobodna. Ništa nije naplaćeno.',
   SALE_NOT_OPEN: (facts) => (facts.opensAt ? `Prodaja počinje: ${facts.opensAt}.` : 'Ulaznice trenutačno nisu u prodaji.'),
   QUEUE_CLOSED: (facts) => (facts.reason === 'sold_out' ? 'Rasprodano: red je zatvoren.' : 'Red je zatvoren.'),

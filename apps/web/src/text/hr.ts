@@ -229,6 +229,7 @@ export const hr: Texts = {
         other: `Treba ispraviti ${count} unosa.`,
       }),
     place: 'Nastavi na plaćanje',
+    placeFree: 'Preuzmi ulaznice',
     placing: 'Trenutak…',
     yourOrder: 'Vaša narudžba',
     orderNumber: 'Narudžba',

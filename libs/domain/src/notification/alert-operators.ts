@@ -3,24 +3,29 @@ export type AlertWay = 'webhook' | 'mail';
 
 /**
  * People are told that something needs them. Each way is a job of its own, so that a chat that does not answer holds no mail
- * back. `text` is one sentence; never an address, a token or a name.
+ * back. `text` never contains an address, a token or a name.
  */
 export interface AlertOperators {
   readonly class: 'alert_operators';
   readonly by: AlertWay;
   readonly about: string;
   readonly text: string;
+  /** How many facts the text tells of. Absent in jobs of earlier versions, which told one. */
+  readonly count?: number | undefined;
   readonly at: string;
 }
 
-export function alertOperators(alert: { about: string; text: string }, ways: readonly AlertWay[], at: Date): AlertOperators[] {
-  const { about, text } = alert;
-  return ways.map((by) => ({ class: 'alert_operators', by, about, text, at: at.toISOString() }));
-}
+/** A chat shows no longer text, and nobody reads it. */
+const MOST_IN_FULL = 20;
 
-/** A job that failed for good is told; an alert that did is not: whom should it tell. */
-export function failedJobAlert(job: { id: string; class: string }, ways: readonly AlertWay[], at: Date): AlertOperators[] {
-  if (job.class === 'alert_operators') return [];
-  const text = `Background job ${job.class} failed for good (TRIBINA-INFRA-9100). \`jobs:failed\` shows why, \`jobs:retry ${job.id}\` tries again.`;
-  return alertOperators({ about: `failed job ${job.class}`, text }, ways, at);
+/** One alert for all facts of one kind. Up to 20 are told in full; of the others it says how many they are. */
+export function alertOperators(
+  { about, texts }: { about: string; texts: readonly string[] },
+  by: AlertWay,
+  at: Date,
+): AlertOperators {
+  const more = texts.length - MOST_IN_FULL;
+  const told = texts.slice(0, MOST_IN_FULL).join('; ') + (more > 0 ? `; and ${more} more` : '');
+  const text = texts.length === 1 ? told : `${texts.length} times: ${told}`;
+  return { class: 'alert_operators', by, about, text, count: texts.length, at: at.toISOString() };
 }

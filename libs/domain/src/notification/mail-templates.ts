@@ -4,9 +4,16 @@ import { refund, type Refund } from './refund-mail.ts';
 
 interface MatchFacts {
   readonly match_name: string;
+  /** Date and place may be unknown to the writer of the job: the mail is then written without them. */
+  readonly kickoff_at?: string | undefined;
+  readonly venue?: string | undefined;
+  readonly locale: MailLocale;
+}
+
+/** For mails that are about the date and the place. */
+interface DatedMatch extends MatchFacts {
   readonly kickoff_at: string;
   readonly venue: string;
-  readonly locale: MailLocale;
 }
 
 /** The mails we write, each a pure function of the job's payload: the fields keep the payload's names. */
@@ -33,12 +40,12 @@ export interface QuotaInvitation extends MatchFacts {
   readonly claim_url: string;
 }
 
-export interface MatchReminder extends MatchFacts {
+export interface MatchReminder extends DatedMatch {
   readonly tickets: readonly MailSeat[];
 }
 
 /** `moved`: another time or place; the old ones are told too, because people remember those. */
-export interface MatchChanged extends MatchFacts {
+export interface MatchChanged extends DatedMatch {
   readonly change: 'moved' | 'cancelled';
   readonly previous_kickoff_at: string;
   readonly previous_venue: string;
@@ -193,7 +200,7 @@ function matchReminder(reminder: MatchReminder, links: MailLinks): MailDocument 
     subject: hr ? say`Uskoro: ${reminder.match_name}` : say`Coming up: ${reminder.match_name}`,
     blocks: [
       lines(hr ? 'Podsjećamo vas na utakmicu za koju imate ulaznice.' : 'A reminder of the match you have tickets for.'),
-      matchBlock(reminder),
+      datedMatchBlock(reminder),
       {
         kind: 'list',
         title: `${ticketCountText(reminder.tickets.length, locale)}:`,
@@ -239,7 +246,7 @@ function matchChanged(match: MatchChanged, links: MailLinks): MailDocument {
         : say`New date: ${match.match_name}`,
     blocks: [
       lines(hr ? 'Utakmica za koju imate ulaznice je premještena.' : 'The match you have tickets for has been moved.'),
-      matchBlock(match),
+      datedMatchBlock(match),
       lines(hr ? say`Prije: ${before}` : say`Before: ${before}`),
       ticketsLink(links, locale, hr ? 'Ulaznice i dalje vrijede i nalaze se ovdje' : 'Your tickets stay valid and are here'),
     ],
@@ -255,8 +262,16 @@ function opsAlert({ about, text, at, locale }: OpsAlert): MailDocument {
   };
 }
 
-function matchBlock(match: MatchFacts): MailBlock {
-  return lines(say`${match.match_name}`, kickoffText(match.kickoff_at, match.locale), say`${match.venue}`);
+function matchBlock({ match_name, kickoff_at, venue, locale }: MatchFacts): MailBlock {
+  return lines(
+    say`${match_name}`,
+    ...(kickoff_at === undefined ? [] : [kickoffText(kickoff_at, locale)]),
+    ...(venue === undefined ? [] : [say`${venue}`]),
+  );
+}
+
+function datedMatchBlock({ match_name, kickoff_at, venue, locale }: DatedMatch): MailBlock {
+  return lines(say`${match_name}`, kickoffText(kickoff_at, locale), say`${venue}`);
 }
 
 function ticketsLink({ ticketsUrl }: MailLinks, locale: MailLocale, before: string, after?: readonly string[]): MailBlock {

@@ -1,6 +1,6 @@
 /** What tells who it is about but not how to reach them: ids, kinds and times. */
 const SHOWN =
-  /(^|_)(id|ids|class|type|template|locale|priority|attempts|max_attempts|at|until|event|queue|match_name|order_number|venue)$/i;
+  /(^|_)(id|ids|class|type|template|locale|priority|attempts|max_attempts|destination|at|until|event|queue|match_name|order_number|venue)$/i;
 const SHOWN_CAMEL = /(Id|Ids|At)$/;
 const MAIL = /([^\s@<"']{1,2})[^\s@<"']*@([^\s@>"']+)/g;
 

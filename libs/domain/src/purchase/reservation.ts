@@ -20,12 +20,14 @@ export function assertCheckoutAllowed(status: ReservationStatus): void {
   if (status === 'held' || status === 'ordered') return;
   if (status === 'expired')
     throw new DomainError('RESERVATION_EXPIRED', 'This reservation has expired; its seats are for sale again.');
-  throw new DomainError('INVALID_STATE', `A reservation that is ${status} cannot be checked out.`, { status });
+  throw new DomainError('INVALID_STATE', `A reservation that is ${status} cannot be checked out.`, {
+    reservation_status: status,
+  });
 }
 
 /** What giving a reservation back means for it. */
 export function releaseOf(status: ReservationStatus): 'release' | 'nothing left to do' {
   if (status === 'completed')
-    throw new DomainError('INVALID_STATE', 'These seats are paid; ask for a refund instead.', { status });
+    throw new DomainError('INVALID_STATE', 'These seats are paid; ask for a refund instead.', { reservation_status: status });
   return status === 'held' || status === 'ordered' ? 'release' : 'nothing left to do';
 }

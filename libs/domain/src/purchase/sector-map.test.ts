@@ -46,6 +46,31 @@ test.each<[string, string[], number, string[] | undefined, boolean | undefined]>
   expect(proposal?.together).toBe(together);
 });
 
+describe('where no row has enough together, the places are near the best one: a row counts as much as three seats', () => {
+  test.each<[string, string[], string[]]>([
+    ['two seats away rather than a row away', ['xxxx.x.xx', 'xxxx.xxxx'], ['0-5', '0-7']],
+    ['a row away rather than four seats away', ['xxxx.xxx.', 'xxxx.xxxx'], ['0-5', '1-5']],
+    ['three seats away and a row away are as near: the better place', ['xxxx.xx.x', 'xxxx.xxxx'], ['0-5', '0-8']],
+    ['two rows away rather than seven seats away', ['x.xxxxxx.', 'xxxxxxxxx', 'x.xxxxxxx'], ['0-2', '2-2']],
+    ['five seats away rather than two rows away', ['x.xxxx.xx', 'xxxxxxxxx', 'x.xxxxxxx'], ['0-2', '0-7']],
+    ['a row and a seat away is four seats away: the better place', ['x.xxx.xxx', 'xxxxx', 'xxxxx'], ['0-2', '0-6']],
+    ['of two that are as far to the left and to the right, the better place', ['.xx.xx.xx'], ['0-4', '0-7']],
+  ])('%s', (_name, rows, seats) => {
+    const { map, names } = drawn(...rows);
+    const proposal = map.propose(2, first);
+    expect([names(proposal)?.sort(), proposal?.together]).toEqual([seats, false]);
+  });
+
+  test('rows before the best one are as far as those behind it', () => {
+    const at = (rowIndex: number, number: number, rank: number) => ({ rowIndex, number, rank });
+    // The best row is the third; the first one is two rows away, the fourth one row and two seats.
+    const places = [at(0, 5, 20), at(2, 5, 1), at(3, 7, 30)];
+    const map = new SectorMap(places);
+    map.markFree(places.keys());
+    expect(map.propose(2, first)).toEqual({ places: [1, 2], together: false });
+  });
+});
+
 test('what was proposed is not proposed again until it is put back', () => {
   const { map } = drawn('....');
   const one = map.propose(2, first);

@@ -4,7 +4,7 @@ import { randomInt } from 'node:crypto';
 import { RoundRobinEventLoader } from '../core/round-robin-event-loader.ts';
 import { FetcherByKind, type ConfiguredSource } from './fetcher-by-kind.ts';
 import { PostgresEventStore, type LoaderPools } from './postgres-event-store.ts';
-import { RecordedTurns } from './recorded-turns.ts';
+import { RecordedTurns, type SourceAlerts } from './recorded-turns.ts';
 import { RedisLocks } from './redis-locks.ts';
 import { RedisSourceGate } from './redis-source-gate.ts';
 import { SteadyTime } from './steady-time.ts';
@@ -13,8 +13,7 @@ interface LoaderConnections {
   readonly pools: LoaderPools;
   readonly redis: RedisConnection;
   readonly logger: Logger;
-  /** Tells people that this source lets us in no more. */
-  readonly tellRefusal?: (source: string) => void;
+  readonly tell?: SourceAlerts;
 }
 
 export interface OpenEventLoader {
@@ -32,10 +31,10 @@ function fromAnywhere<T>(all: readonly T[]): T[] {
 /** The core with the adapters that `loader:run` uses: locks and gate in Redis, events in PostgreSQL. */
 export function openEventLoader(
   sources: readonly ConfiguredSource[],
-  { pools, redis, logger, tellRefusal }: LoaderConnections,
+  { pools, redis, logger, tell }: LoaderConnections,
   stop: AbortSignal,
 ): OpenEventLoader {
-  const turns = new RecordedTurns(pools.look, logger, tellRefusal);
+  const turns = new RecordedTurns(pools.look, logger, tell);
   const locks = new RedisLocks(redis);
   const loader = new RoundRobinEventLoader({
     sources: fromAnywhere(sources),

@@ -9,6 +9,7 @@ function setUp(isHourOver = true) {
   const lines: { level: string; source: string; reason: string }[] = [];
   const noted: unknown[][] = [];
   const told: string[] = [];
+  const opened: string[] = [];
   const query = (_sql: string, values: unknown[]) => {
     noted.push(values.slice(0, 2));
     return Promise.resolve({ rows: [{ tell: values[2] === true && isHourOver }] });
@@ -19,7 +20,11 @@ function setUp(isHourOver = true) {
     level: 'info',
     destination: { write: (line) => void lines.push(JSON.parse(line)) },
   });
-  return { turns: new RecordedTurns(pool, logger, (source) => void told.push(source)), lines, noted, told };
+  const tell = {
+    refusal: (source: string) => void told.push(source),
+    breakerOpened: (source: string) => void opened.push(source),
+  };
+  return { turns: new RecordedTurns(pool, logger, tell), lines, noted, told, opened };
 }
 
 const failed = (code: EventFetchError['code'], detail: string): Turn => ({
@@ -48,6 +53,12 @@ test('people are told of a source that refuses us, when the hour is over, and of
   const within = setUp(false);
   await within.turns.heard(sourceNamed('south'), failed('SOURCE_FORBIDDEN', 'it answered 401'));
   expect(within.told).toEqual([]);
+});
+
+test('people are told of a source that is left alone after five failures', () => {
+  const { turns, lines, opened } = setUp();
+  turns.breakerOpened(sourceNamed('north'));
+  expect([opened, lines]).toMatchObject([['north'], [{ level: 'error', source: 'north' }]]);
 });
 
 test('what looks like a credential is told nowhere', async () => {

@@ -14,6 +14,14 @@ const FAILED = `
     refusal_told_at = case when $3 and refusal_told_at > now() - interval '1 hour' is not true then now() else refusal_told_at end
   where source = $1 returning $3 and refusal_told_at = now() as tell`;
 
+/** What people are told. */
+export interface SourceAlerts {
+  /** This source lets us in no more: once an hour, by one of all loaders. */
+  readonly refusal?: (source: string) => void;
+  /** This source has failed five times in a row here. */
+  readonly breakerOpened?: (source: string) => void;
+}
+
 /** Tells the log, and the source's row, where `loader:status` and the metrics find it: it outlives every loader. */
 export class RecordedTurns extends TurnLog {
   readonly sum = { stored: 0, refused: 0, quarantined: 0, transportedAgain: 0, failed: 0 };
@@ -25,8 +33,7 @@ export class RecordedTurns extends TurnLog {
   constructor(
     private readonly pool: pg.Pool,
     private readonly logger: Logger,
-    /** Asked to tell people that this source lets us in no more: once an hour, by one of all loaders. */
-    private readonly tellRefusal: (source: string) => void = () => undefined,
+    private readonly tell: SourceAlerts = {},
   ) {
     super();
   }
@@ -42,6 +49,11 @@ export class RecordedTurns extends TurnLog {
     this.sum.quarantined += turn.quarantined;
     if (turn.left !== undefined) this.oversent(name, turn.left);
     if (turn.quarantined > 0) this.logger.warn({ source: name, quarantined: turn.quarantined }, 'events were quarantined');
+  }
+
+  breakerOpened({ name }: Source): void {
+    this.logger.error({ source: name }, 'a source is left alone for a while');
+    this.tell.breakerOpened?.(name);
   }
 
   /** It goes on for as long as the source does: worth a line a minute. */
@@ -62,7 +74,7 @@ export class RecordedTurns extends TurnLog {
     const isRefusal = error instanceof EventFetchError && error.code === 'SOURCE_FORBIDDEN';
     this.logger[isRefusal ? 'error' : 'warn']({ source: name, reason: text }, 'a source was skipped');
     const { rows } = await this.pool.query<{ tell: boolean }>(FAILED, [name, text, isRefusal]);
-    if (rows[0]?.tell) this.tellRefusal(name);
+    if (rows[0]?.tell) this.tell.refusal?.(name);
   }
 
   private async well(name: string): Promise<void> {

@@ -102,6 +102,8 @@ export type Turn =
 /** Hears of every turn: logs, counts, remembers the last error. */
 export abstract class TurnLog {
   abstract heard(source: Source, turn: Turn): Promise<void>;
+  /** The source has failed so often in a row that it is left alone for a while. */
+  abstract breakerOpened(source: Source): void;
 }
 
 export abstract class LoaderTime {

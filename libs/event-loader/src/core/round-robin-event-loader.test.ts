@@ -129,7 +129,7 @@ test('a source that fails is skipped with its lock released, and the others are 
 });
 
 test('a dead source costs nothing: it rests, longer and longer, until it answers', async () => {
-  const { loader, fetcher, time } = setUp(['dead']);
+  const { loader, fetcher, time, log } = setUp(['dead']);
   fetcher.failing.set('dead', new EventFetchError('SOURCE_UNREACHABLE', 'ECONNREFUSED'));
   for (let round = 0; round < 60 * 5; round += 1) {
     await loader.runOnce();
@@ -137,6 +137,8 @@ test('a dead source costs nothing: it rests, longer and longer, until it answers
   }
   // In a minute: five in a row, then after 1, 2, 4, 8, 16 seconds.
   expect(fetcher.asked.length).toBeLessThan(12);
+  // People are told when it opens, not with each try that fails.
+  expect(log.opened).toEqual(['dead']);
   fetcher.failing.clear();
   fetcher.offered.set('dead', eventsFrom(1, 1));
   time.pass(30_000);
@@ -168,13 +170,14 @@ test('junk that is met once more, and then no more, is no failure: another loade
 });
 
 test('a source that says we may not is not asked again for a minute', async () => {
-  const { loader, fetcher, time } = setUp(['private']);
+  const { loader, fetcher, time, log } = setUp(['private']);
   fetcher.failing.set('private', new EventFetchError('SOURCE_FORBIDDEN', 'it answered 401'));
   for (let round = 0; round < 50; round += 1) {
     await loader.runOnce();
     time.pass(1000);
   }
   expect(fetcher.asked).toHaveLength(1);
+  expect(log.opened).toEqual([]);
 });
 
 test('after an idle round it sleeps 100 ms, after a busy one not at all', async () => {
@@ -222,6 +225,75 @@ test('a lock lost on the way: what was fetched is thrown away, and comes with th
   await loader.runOnce();
   expect(log.kinds()).toEqual(['appended', 'outpaced']);
   expect(store.stored(source)).toEqual(ids(10));
+});
+
+describe('a pass of the gate is good for 250 ms', () => {
+  /** The cursor takes so long to read. */
+  class SlowStore extends MemoryStore {
+    constructor(
+      private readonly time: ManualTime,
+      private readonly ms: number,
+    ) {
+      super();
+    }
+    override lastKnownId(source: Source): Promise<string | undefined> {
+      this.time.pass(this.ms);
+      return super.lastKnownId(source);
+    }
+  }
+  /** The gate's answer takes so long to arrive: the pass has been running since it was asked for. */
+  class SlowGate extends MemoryGate {
+    constructor(
+      private readonly clock: ManualTime,
+      private readonly ms: number,
+    ) {
+      super(clock);
+    }
+    override async tryPass(source: Source) {
+      const pass = await super.tryPass(source);
+      this.clock.pass(this.ms);
+      return pass;
+    }
+  }
+
+  test.each([
+    { where: 'reading the cursor', at: 250, kinds: ['appended'], asked: 1 },
+    { where: 'reading the cursor', at: 251, kinds: ['late'], asked: 0 },
+    { where: 'waiting for the gate', at: 250, kinds: ['appended'], asked: 1 },
+    { where: 'waiting for the gate', at: 251, kinds: ['late'], asked: 0 },
+  ])('$at ms $where: $kinds', async ({ where, at, kinds, asked }) => {
+    const time = new ManualTime();
+    const slow = where === 'reading the cursor' ? { store: new SlowStore(time, at) } : { gate: new SlowGate(time, at) };
+    const { loader, fetcher, log } = setUp(['north'], { time, ...slow });
+    fetcher.offered.set('north', eventsFrom(1, 3));
+    await loader.runOnce();
+    expect([log.kinds(), fetcher.asked.length]).toEqual([kinds, asked]);
+  });
+
+  test('who was frozen with a pass in hand does not come between the requests of others', async () => {
+    const time = new ManualTime();
+    let other: RoundRobinEventLoader<Source> | undefined;
+    /** Frozen for longer than lock and pass live, while another loader has its turn. */
+    class FreezingStore extends MemoryStore {
+      override async lastKnownId(source: Source): Promise<string | undefined> {
+        const [frozen, id] = [other, await super.lastKnownId(source)];
+        other = undefined;
+        if (frozen) {
+          locks.lapseAll();
+          time.pass(450);
+          await frozen.runOnce();
+          time.pass(100);
+        }
+        return id;
+      }
+    }
+    const { loader, another, fetcher, locks, log } = setUp(['north'], { time, store: new FreezingStore() });
+    fetcher.offered.set('north', eventsFrom(1, 3));
+    other = another();
+    await loader.runOnce();
+    expect(log.kinds()).toEqual(['appended', 'late']);
+    expect(fetcher.asked).toHaveLength(1);
+  });
 });
 
 test('with an overlap low ids that come late are found, and nothing is stored twice', async () => {

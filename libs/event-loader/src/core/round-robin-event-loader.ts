@@ -193,7 +193,8 @@ export class RoundRobinEventLoader<S extends Source> {
     if (turn.kind === 'idle' || turn.kind === 'appended' || turn.kind === 'outpaced') breaker.succeeded();
     if (turn.kind !== 'failed') return false;
     if (!(turn.error instanceof EventFetchError)) return true;
-    breaker.failed(this.parts.time.now(), turn.error.code === 'SOURCE_FORBIDDEN');
+    const hasOpened = breaker.failed(this.parts.time.now(), turn.error.code === 'SOURCE_FORBIDDEN');
+    if (hasOpened) this.parts.log.breakerOpened(source);
     return false;
   }
 

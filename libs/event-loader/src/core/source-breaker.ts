@@ -22,10 +22,12 @@ export class SourceBreaker {
     this.restsUntil = 0;
   }
 
-  failed(now: number, isForbidden: boolean): void {
+  /** True when this very failure has opened it. A source that forbids us is not dead, and is told of as such. */
+  failed(now: number, isForbidden: boolean): boolean {
     this.failures += 1;
     const doubled = FIRST_REST_MS * 2 ** Math.min(this.failures - FAILURES_TO_OPEN, 10);
     const restMs = isForbidden ? FORBIDDEN_REST_MS : this.failures < FAILURES_TO_OPEN ? 0 : Math.min(doubled, LONGEST_REST_MS);
     this.restsUntil = now + restMs;
+    return this.failures === FAILURES_TO_OPEN && !isForbidden;
   }
 }

@@ -176,10 +176,15 @@ export class MemoryGate extends SourceGate {
 
 export class TurnList extends TurnLog {
   readonly turns: [source: string, turn: Turn][] = [];
+  readonly opened: string[] = [];
 
   heard(source: Source, turn: Turn): Promise<void> {
     this.turns.push([source.name, turn]);
     return Promise.resolve();
+  }
+
+  breakerOpened({ name }: Source): void {
+    this.opened.push(name);
   }
 
   kinds(): string[] {

@@ -3,7 +3,7 @@ import { encode } from 'uqr';
 import { encoded, widthOf } from './helvetica.ts';
 import { ticketPdf, type PrintedTicket } from './ticket-pdf.ts';
 
-const ticket: PrintedTicket = {
+const ticket = {
   id: '0190a000-0000-7000-8000-00000000000a',
   matchName: 'Hrvatska – Italija',
   kickoffAt: '2026-12-12T19:45:00Z',
@@ -14,7 +14,7 @@ const ticket: PrintedTicket = {
   seat: '15',
   holderName: 'Đurđica Šćepanović Žužul-Čačić',
   code: `TRB1.${'aB3-_'.repeat(11)}.${'Zz09x'.repeat(17)}Q`,
-};
+} satisfies PrintedTicket;
 
 /** What is drawn on the page of a file. */
 function drawing(pdf: Buffer): string {
@@ -49,6 +49,14 @@ test('a place on the terrace has neither row nor seat', () => {
   expect(drawn).toContain(hex('stajanje / standing'));
   expect(drawn).not.toContain(hex('Red / Row'));
   expect(drawn).not.toContain(hex('Ulaz / Gate'));
+});
+
+test('without date and place, as its mail, it says all the rest', () => {
+  const drawn = drawing(ticketPdf({ ...ticket, kickoffAt: undefined, venue: undefined }));
+  for (const said of [ticket.matchName, 'G4', 'Zapad A', '12', '15', ticket.holderName, ticket.id])
+    expect(drawn).toContain(`<${hex(said)}>`);
+  expect(drawn).not.toContain(hex(ticket.venue));
+  expect(drawn).not.toContain(hex('undefined'));
 });
 
 test('every dark module of the code is drawn, and nothing else', () => {

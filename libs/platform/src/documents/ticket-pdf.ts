@@ -12,8 +12,9 @@ const QUIET_ZONE = 4;
 export interface PrintedTicket {
   readonly id: string;
   readonly matchName: string;
-  readonly kickoffAt: string;
-  readonly venue: string;
+  /** Left out where the writer of the mail's job did not know it; so is the venue. */
+  readonly kickoffAt?: string | undefined;
+  readonly venue?: string | undefined;
   readonly gate?: string | null;
   readonly sector: string;
   /** Null on a terrace, like the seat. */
@@ -29,9 +30,11 @@ export function ticketPdf(ticket: PrintedTicket): Buffer {
   const page = new PdfPage(PAGE.width, PAGE.height, `${ticket.matchName}: ${ticket.holderName}`);
   page.rectangles([{ x: 0, y: 0, width: PAGE.width, height: 6 }]);
   page.text(ticket.matchName, { x: MARGIN, y: 36 }, { size: 18, weight: 'bold' });
-  page.text(kickoffText(ticket.kickoffAt, 'hr'), { x: MARGIN, y: 54 }, { size: 9.5 });
-  page.text(kickoffText(ticket.kickoffAt, 'en'), { x: MARGIN, y: 66 }, { size: 9.5, gray: 0.35 });
-  page.text(ticket.venue, { x: MARGIN, y: 80 }, { size: 9.5 });
+  if (ticket.kickoffAt !== undefined) {
+    page.text(kickoffText(ticket.kickoffAt, 'hr'), { x: MARGIN, y: 54 }, { size: 9.5 });
+    page.text(kickoffText(ticket.kickoffAt, 'en'), { x: MARGIN, y: 66 }, { size: 9.5, gray: 0.35 });
+  }
+  if (ticket.venue !== undefined) page.text(ticket.venue, { x: MARGIN, y: 80 }, { size: 9.5 });
   drawPlace(page, ticket);
   page.text('Ime / Name', { x: MARGIN, y: 142 }, { size: 7, gray: 0.35 });
   page.text(ticket.holderName, { x: MARGIN, y: 157 }, { size: 13, weight: 'bold' });

@@ -2,6 +2,7 @@ import { applyDecorators, HttpCode, type Type } from '@nestjs/common';
 import { RouteConfig } from '@nestjs/platform-fastify';
 import { inputOf } from './checked-input.ts';
 import { directHandler } from './direct-handler.ts';
+import type { ErrorCode } from './error-catalogue.ts';
 
 /** Who may call: everybody; a caller with an identity; one with a role; our own services. */
 export type Access = 'public' | 'fan' | 'ops' | 'gate' | 'internal';
@@ -23,6 +24,8 @@ export interface EndpointRules {
   readonly noAddressLimit?: true;
   /** `none`: takes no body; `raw`: the handler wants the bytes as they came. */
   readonly body?: 'json' | 'none' | 'raw';
+  /** Codes this call may be refused with by its own rules; the others follow from the rules above (documented-refusals.ts). */
+  readonly refusals?: readonly ErrorCode[];
   /** Called without Nest's router in between (direct-handler.ts): for the few routes of the rush. */
   readonly direct?: true;
 }

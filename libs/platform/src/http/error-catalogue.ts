@@ -57,6 +57,7 @@ export const errorCatalogue = {
     retryAfterSeconds: 2,
   },
   PAYLOAD_TOO_LARGE: { status: 413, title: 'The body is too large', retry: 'no' },
+  PAYMENT_REFUSED: { status: 402, title: 'The payment provider refuses this payment', retry: 'no' },
   PURCHASE_WINDOW_EXPIRED: { status: 403, title: 'The purchase window is over', retry: 'no' },
   PURCHASE_WINDOW_REQUIRED: { status: 403, title: 'An open purchase window is needed', retry: 'no' },
   QUEUE_CLOSED: { status: 409, title: 'The waiting room is closed', retry: 'no' },

@@ -1,6 +1,9 @@
 import { createHash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
+/** For the description of a public read. */
+export const NOT_MODIFIED = { status: 304, description: 'Unchanged since the ETag in If-None-Match' };
+
 /** A public read: may be kept by anybody, but is asked about each time; unchanged is a 304 without a body. */
 export function sendCacheable(request: FastifyRequest, reply: FastifyReply, body: unknown): void {
   const text = JSON.stringify(body);

@@ -1,12 +1,11 @@
-import { createRemoteJWKSet, errors, jwtVerify, type JWTPayload, type JWTVerifyGetKey } from 'jose';
+import { createRemoteJWKSet, errors, jwtVerify, type JWTVerifyGetKey } from 'jose';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { CallerIdentity } from './caller.ts';
 import { RequestRefused } from './request-refused.ts';
+import { CLOCK_TOLERANCE_SECONDS, isUuid, userOf } from './token-claims.ts';
 
 /** Finds out who is calling; undefined when the credentials are missing or wrong, without saying which. */
 export type IdentifyCaller = (headers: IncomingHttpHeaders) => CallerIdentity | undefined | Promise<CallerIdentity | undefined>;
-
-const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
 function single(value: string | string[] | undefined): string | undefined {
   return typeof value === 'string' ? value : undefined;
@@ -15,7 +14,7 @@ function single(value: string | string[] | undefined): string | undefined {
 /** Development: the caller says who it is. */
 export const identifyMock: IdentifyCaller = (headers) => {
   const userId = single(headers['x-mock-user-id'])?.trim();
-  if (!userId || !uuid.test(userId)) return undefined;
+  if (!isUuid(userId)) return undefined;
   const roles = (single(headers['x-mock-roles']) ?? '').split(',').map((role) => role.trim());
   return { userId: userId.toLowerCase(), roles: roles.filter((role) => role !== '') };
 };
@@ -35,24 +34,22 @@ export function identifyByToken(options: {
   return async (headers) => {
     const [scheme, token, ...rest] = (single(headers.authorization) ?? '').split(' ');
     if (scheme?.toLowerCase() !== 'bearer' || !token || rest.length > 0) return undefined;
-    const payload = await jwtVerify(token, options.keys, {
+    const verified = await jwtVerify(token, options.keys, {
       algorithms: ALGORITHMS,
       issuer: options.issuer,
       audience: options.audience,
       requiredClaims: ['exp', 'sub'],
-      clockTolerance: 5,
-    }).then(
-      (verified): JWTPayload => verified.payload,
-      (error: unknown) => {
-        // A token that is wrong is the caller's matter; keys that cannot be fetched or read are ours.
-        if (error instanceof errors.JOSEError && !KEYS_UNAVAILABLE.has(error.code)) return undefined;
-        throw new RequestRefused('DEPENDENCY_UNAVAILABLE', { detail: 'The identity provider does not answer.', cause: error });
-      },
-    );
-    if (!payload?.sub || !uuid.test(payload.sub)) return undefined;
-    const roles = payload[options.rolesClaim];
+      clockTolerance: CLOCK_TOLERANCE_SECONDS,
+    }).catch((error: unknown) => {
+      // A token that is wrong is the caller's matter; keys that cannot be fetched or read are ours.
+      if (error instanceof errors.JOSEError && !KEYS_UNAVAILABLE.has(error.code)) return undefined;
+      throw new RequestRefused('DEPENDENCY_UNAVAILABLE', { detail: 'The identity provider does not answer.', cause: error });
+    });
+    const userId = verified && userOf(verified.protectedHeader, verified.payload, Date.now() / 1000);
+    if (!userId) return undefined;
+    const roles = verified.payload[options.rolesClaim];
     return {
-      userId: payload.sub.toLowerCase(),
+      userId,
       roles: Array.isArray(roles) ? roles.filter((role) => typeof role === 'string') : [],
     };
   };

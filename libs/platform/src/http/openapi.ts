@@ -2,26 +2,17 @@ import { STATUS_CODES } from 'node:http';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { DocumentBuilder, SwaggerModule, type OpenAPIObject } from '@nestjs/swagger';
 import { z } from 'zod';
-import { errorCatalogue } from './error-catalogue.ts';
+import { refusalResponses, refusalsOf } from './documented-refusals.ts';
 import type { EndpointRules } from './endpoint.ts';
+import type { ErrorCode } from './error-catalogue.ts';
+import { problem, problemsByCode } from './problem-schemas.ts';
 import { routesOf } from './route-table.ts';
 
 /** Where the description of an API is served; routes that come from the plugin, and public. */
 export const apiDocsPrefixes = ['/openapi.json', '/docs', '/docs/', '/docs-json', '/docs-yaml'];
 
-const problem = z
-  .object({
-    type: z.string(),
-    title: z.string(),
-    status: z.int(),
-    code: z.enum(Object.keys(errorCatalogue) as [string, ...string[]]),
-    detail: z.string(),
-    request_id: z.string(),
-    errors: z.array(z.object({ path: z.string(), message: z.string() })).optional(),
-  })
-  .meta({ id: 'Problem', description: 'RFC 9457. Further members depend on the code, see the error catalogue.' });
-
 interface JsonSchema {
+  additionalProperties?: unknown;
   $defs?: Record<string, unknown>;
   $schema?: unknown;
   id?: unknown;
@@ -32,8 +23,12 @@ interface JsonSchema {
   maximum?: unknown;
 }
 
-/** Says what a reader needs: not the bounds of every integer, nor the expression behind a format that has a name. */
-function simplify(schema: JsonSchema): void {
+/**
+ * Says what a reader needs: not the bounds of every integer, nor the expression behind a format that has a name. An answer may have
+ * further members, which clients ignore; a body may not, and is refused.
+ */
+function simplify(schema: JsonSchema, io: 'input' | 'output'): void {
+  if (io === 'output' && schema.additionalProperties === false) delete schema.additionalProperties;
   if (schema.minimum === Number.MIN_SAFE_INTEGER) delete schema.minimum;
   if (schema.maximum === Number.MAX_SAFE_INTEGER) delete schema.maximum;
   if (schema.format !== undefined) delete schema.pattern;
@@ -49,7 +44,7 @@ function convert(
     target: 'draft-2020-12',
     io: schemaType,
     unrepresentable: 'any',
-    override: ({ jsonSchema }) => simplify(jsonSchema as JsonSchema),
+    override: ({ jsonSchema }) => simplify(jsonSchema as JsonSchema, schemaType),
   });
   const pointed = JSON.stringify(whole).replaceAll('#/$defs/', '#/components/schemas/');
   const { $schema: _schema, $defs = {}, ...body } = JSON.parse(pointed) as JsonSchema;
@@ -104,21 +99,22 @@ export function describeApi(
     .addApiKey({ type: 'apiKey', in: 'header', name: 'X-Mock-Roles', description: 'AUTH_MODE=mock only: ops,gate' }, 'mockRoles')
     .addApiKey({ type: 'apiKey', in: 'header', name: 'X-Internal-Auth', description: 'Between our own services' }, 'internal');
   const document = SwaggerModule.createDocument(app, builder.build(), { standardSchemaConverter: convert });
-  const schemas = (document.components ??= {}).schemas ?? {};
-  const named = convert(problem, { schemaType: 'output' })?.components ?? {};
-  const all = Object.entries({ ...schemas, ...named }).sort(([a], [b]) => (a < b ? -1 : 1));
-  document.components.schemas = Object.fromEntries(all) as NonNullable<typeof schemas>;
   delete document.info.contact;
   document.info.license = { name: 'Apache License 2.0', identifier: 'Apache-2.0' } as { name: string };
+  const refusals = new Set<ErrorCode>();
   const rulesOf = new Map(routesOf(app).map(({ method, url, rules }) => [`${method} ${url}`, rules]));
   for (const [path, item] of Object.entries(document.paths)) {
     for (const [method, operation] of Object.entries(item as Record<string, Operation>)) {
       const route = `${method.toUpperCase()} ${path.replaceAll(/\{([^}]+)\}/g, ':$1')}`;
       const rules = rulesOf.get(route);
       if (!rules) throw new Error(`${route} is documented, but no such route declared its access`);
-      finish(operation, rules, about.withKeys && needsKey(method, rules));
+      const withKey = about.withKeys && needsKey(method, rules);
+      const codes = refusalsOf({ method: method.toUpperCase(), path, rules, needsKey: withKey });
+      for (const code of codes) refusals.add(code);
+      finish(operation, rules, { withKey, codes });
     }
   }
+  nameProblems(document, refusals);
   return document;
 }
 
@@ -126,7 +122,20 @@ function needsKey(method: string, { access, noKeyBecause }: EndpointRules): bool
   return ['post', 'put', 'patch'].includes(method) && access !== 'internal' && !noKeyBecause;
 }
 
-function finish(operation: Operation, rules: EndpointRules, withKey: boolean): void {
+/** The schemas that the refusals of the operations point to. */
+function nameProblems(document: OpenAPIObject, codes: ReadonlySet<ErrorCode>): void {
+  const components = (document.components ??= {});
+  const schemas = [problem, ...[...codes].map((code) => problemsByCode.get(code))];
+  const problems = schemas.map((schema) => convert(schema, { schemaType: 'output' })?.components);
+  const all = Object.entries(Object.assign({ ...components.schemas }, ...problems) as Record<string, unknown>);
+  components.schemas = Object.fromEntries(all.sort(([a], [b]) => (a < b ? -1 : 1))) as NonNullable<typeof components.schemas>;
+}
+
+function finish(
+  operation: Operation,
+  rules: EndpointRules,
+  { withKey, codes }: { withKey: boolean; codes: readonly ErrorCode[] },
+): void {
   operation.security = securityOf[rules.access];
   operation['x-access'] = rules.access;
   for (const { schema } of Object.values(operation.requestBody?.content ?? {})) {
@@ -135,8 +144,9 @@ function finish(operation: Operation, rules: EndpointRules, withKey: boolean): v
   }
   const responses = (operation.responses ??= {});
   for (const [status, response] of Object.entries(responses)) response.description ||= STATUS_CODES[status] ?? 'Success';
+  Object.assign(responses, refusalResponses(codes));
   responses.default = {
-    description: 'A refusal: see the error catalogue.',
+    description: 'A refusal of the connection (408, 431), or a defect (500).',
     content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
   };
   if (withKey) (operation.parameters ??= []).push(keyParameter);

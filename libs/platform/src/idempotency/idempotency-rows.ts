@@ -1,10 +1,16 @@
 import type { DataSource } from 'typeorm';
 import { CoalescedReader } from '../postgres/coalesced-reader.ts';
+import { movingRows } from '../postgres/moving-rows.ts';
 import type { IdempotencyFence, StoredAnswer } from '../logging/request-context.ts';
 
 /** Kept longer than Redis' 48 h promise, so that a loss of Redis at the end of it breaks nothing. */
 const KEEP_HOURS = 72;
 const PURGE_BATCH = 1000;
+
+const PURGE = `
+  with old as (
+    select key from idempotency_keys where created_at < now() - make_interval(hours => $1) limit $2 for update skip locked
+  ) delete from idempotency_keys using old where idempotency_keys.key = old.key`;
 
 interface Row {
   readonly key: string;
@@ -53,13 +59,8 @@ export class IdempotencyRows {
 
   /** READ COMMITTED on purpose: it moves rows nobody decides by any more. Returns how many went. */
   async purgeOnce(): Promise<number> {
-    const rows = (await this.dataSource.query(
-      `with old as (
-         select key from idempotency_keys where created_at < now() - make_interval(hours => $1) limit $2 for update skip locked
-       ) delete from idempotency_keys using old where idempotency_keys.key = old.key returning 1`,
-      [KEEP_HOURS, PURGE_BATCH],
-    )) as [unknown[], number];
-    return rows[1];
+    const { rowCount } = await movingRows(this.dataSource, (tx) => tx.query(PURGE, [KEEP_HOURS, PURGE_BATCH]));
+    return rowCount;
   }
 }
 

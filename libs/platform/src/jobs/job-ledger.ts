@@ -3,6 +3,7 @@ import type { Ids } from '#application/ids';
 import type { Outbox } from '#application/outbox';
 import type { Transaction } from '#application/transaction-manager';
 import type { DataSource } from 'typeorm';
+import { movingRows } from '../postgres/moving-rows.ts';
 import { inside } from '../postgres/transaction.ts';
 import type { FailedAttempt } from './failed-attempts.ts';
 import { GENERAL_QUEUE, type TransportName } from './job-transport.ts';
@@ -59,6 +60,24 @@ export class PostgresJobs extends Jobs {
         ...when,
       })),
     );
+  }
+
+  /** Failed jobs are on their way again, from the beginning; how many. Those that do not stand as failed any more are left alone. */
+  async retry(tx: Transaction, ids: readonly string[]): Promise<number> {
+    const rows = await inside(tx).rows<{ id: string; class: string }>(
+      'update jobs set failed_at = null where id = any($1) and failed_at is not null returning id, class',
+      [ids],
+    );
+    await this.outbox.append(
+      tx,
+      rows.map((row) => ({
+        id: this.ids.next(),
+        destination: JOBS_DESTINATION,
+        event: 'job.retry',
+        body: { job_id: row.id, class: row.class, again: true } satisfies JobsMessage,
+      })),
+    );
+    return rows.length;
   }
 }
 
@@ -151,13 +170,11 @@ export class JobLedger {
 
   /** READ COMMITTED on purpose: it moves rows nobody decides by any more. */
   async purgeOnce(): Promise<number> {
-    const [, count] = await this.dataSource.query<[unknown[], number]>(
-      `delete from jobs where id in (
-         select id from jobs where done_at < now() - $1::interval or failed_at < now() - $2::interval limit 1000 for update skip locked
-       ) returning 1`,
-      [KEPT_DONE, KEPT_FAILED],
-    );
-    return count;
+    const sql = `
+      delete from jobs where id in (
+        select id from jobs where done_at < now() - $1::interval or failed_at < now() - $2::interval limit 1000 for update skip locked)`;
+    const { rowCount } = await movingRows(this.dataSource, (tx) => tx.query(sql, [KEPT_DONE, KEPT_FAILED]));
+    return rowCount;
   }
 }
 

@@ -27,6 +27,8 @@ export interface DeadLetter {
   /** As written in the job; not checked, the job may be unreadable. */
   readonly template: unknown;
   readonly error: Error;
+  /** Milliseconds, as in Redis: retried and dead again it is another dead letter. Undefined where the job is gone. */
+  readonly failedAt: number | undefined;
 }
 
 interface InRedis {
@@ -183,7 +185,7 @@ export class QueueConsumer<Message> {
     // BullMQ says `failed` after every attempt; only the last one has an end.
     if (job?.id && !job.finishedOn) return void logger.warn(facts, 'job failed, will be tried again');
     logger.error(facts, 'dead letter');
-    onDeadLetter({ jobId: job?.id ?? 'unknown', template, error });
+    onDeadLetter({ jobId: job?.id ?? 'unknown', template, error, failedAt: job?.finishedOn });
   }
 }
 

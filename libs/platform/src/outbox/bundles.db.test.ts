@@ -121,6 +121,16 @@ test('what else waits leaves in the same round, and a round takes no more than i
   expect([await relay.runOnce(), destination.got.slice(1).map(({ title }) => title)]).toEqual([2, ['Promjena', 'alone']]);
 });
 
+test('a round that may take fewer than wait takes the oldest', async () => {
+  const ids = await writeSeries(12, 'Promjena');
+  const destination = new Recorder(takes, 4);
+  const relay = relayTo(destination);
+  await relay.runOnce(5);
+  await relay.runOnce(5);
+  const carried = destination.got.map((bundle) => rangesIn(bundle).map(([id]) => id));
+  expect(carried.map((some) => some.toSorted())).toEqual([ids.slice(0, 5).toSorted(), ids.slice(5, 10).toSorted()]);
+});
+
 test('a way out that is closed: nothing has left, and the next round takes all of it', async () => {
   await writeSeries(8, 'Promjena');
   const closed = new Recorder(() => {

@@ -111,6 +111,44 @@ test('two relays at once share what is there', async () => {
   expect([recorder.batches, new Set(recorder.got).size]).toEqual([[10, 10], 20]);
 });
 
+describe('the oldest leave first', () => {
+  /** Ids that fall while the messages get younger, and rows that lie in another order than they were written in. */
+  async function thirtyOutOfPlace(): Promise<number[]> {
+    const ids = Array.from({ length: 30 }, () => newId()).toReversed();
+    const written = Array.from({ length: 30 }, (_, index) => index);
+    for (const index of written) await append([{ ...messagesFor([index])[0]!, id: ids[index]! }]);
+    // An indexed column changes, so the new version of the row lies behind all others, and the indexes lead there.
+    for (const index of [3, 0, 12])
+      await database.query(`update outbox set id = $2, attempts = 1 where id = $1`, [ids[index], newId()]);
+    return written;
+  }
+
+  test('as they were written, whatever their ids, a batch at a time', async () => {
+    const written = await thirtyOutOfPlace();
+    const recorder = new Recorder(delivered, 10);
+    const relay = relayTo(recorder);
+    for (let round = 1; round <= 3; round += 1) {
+      await relay.runOnce();
+      expect(recorder.got).toEqual(written.slice(0, round * 10));
+    }
+  });
+
+  test('also where PostgreSQL reads the rows as they lie on the disk', async () => {
+    const written = await thirtyOutOfPlace();
+    // A plan like this comes by itself when statistics are old. With it only ORDER BY makes the order.
+    const url = `${testDatabase.url}?options=${encodeURIComponent('-c enable_indexscan=off -c enable_indexonlyscan=off')}`;
+    const unsorted = await openDatabase({ url, name: 'outbox-test-unsorted', poolSize: 2 });
+    try {
+      const recorder = new Recorder(delivered, 10);
+      const relay = new OutboxRelay(unsorted, recorder, silent);
+      while ((await relay.runOnce()) > 0);
+      expect(recorder.got).toEqual(written);
+    } finally {
+      await unsorted.destroy();
+    }
+  });
+});
+
 test('2,500 messages leave in three batches of at most 1,000', async () => {
   await append(messagesFor(Array.from({ length: 2500 }, (_, index) => index)));
   const recorder = new Recorder(delivered, 5000);
@@ -185,6 +223,10 @@ test('a message that fails waits longer each time, holds back its aggregate alon
   await relay.runOnce();
   expect(recorder.got.at(-1)).toBe('behind it');
   expect(await rows()).toMatchObject([{ body: 'failing', parked: true, attempts: 10 }]);
+  const [row] = await database.query<{ failures: { at: string; error: string }[] }[]>('select failures from outbox');
+  expect(row?.failures.map(({ error }) => error)).toEqual(Array.from({ length: 10 }, () => 'no'));
+  const times = row?.failures.map(({ at }) => Date.parse(at)) ?? [];
+  expect(times).toEqual(times.toSorted((a, b) => a - b));
 });
 
 describe('a message older than a week', () => {

@@ -1,10 +1,11 @@
 import type { DataSource } from 'typeorm';
 import type { Logger } from '../logging/logger.ts';
 import { driverClientOf, prepared, type DriverClient } from '../postgres/database.ts';
+import { BEGIN_MOVING } from '../postgres/moving-rows.ts';
 import { rollBack } from '../postgres/roll-back.ts';
 import { takeBundles } from './bundles.ts';
 import type { Delivery, Destination, RelayedMessage } from './destination.ts';
-import { bringBackStale, IS_STALE, leftAlready, STALE } from './stale-messages.ts';
+import { bringBackStale, IS_STALE, IS_WANTED, leftAlready, STALE } from './stale-messages.ts';
 
 /** The seed's number: a round never takes more. */
 export const MAX_BATCH = 1000;
@@ -21,7 +22,7 @@ const PARKED_AFTER = 10;
  * planner from the index by destination, in which "an earlier one of the aggregate" is a walk through everything earlier.
  */
 const CLAIM = `
-  select id, event, body, ${IS_STALE} from outbox o
+  select id, event, body, ${IS_STALE}, ${IS_WANTED} from outbox o
   where destination = $1 and parked_at is null and available_at <= now()
     and (aggregate_id is null or not exists (
       select from outbox earlier
@@ -31,12 +32,15 @@ const CLAIM = `
 
 /** Without sequential scans: the claim is prepared, often while the table is empty, and its plan has to serve a long queue. */
 const BEGIN = `
-  begin isolation level read committed;
+  ${BEGIN_MOVING};
   set local idle_in_transaction_session_timeout = '60s';
   set local enable_seqscan = off`;
 
+/** The last ten failures are kept with the row: people read them once it is parked. */
 const SET_BACK = `
   update outbox set attempts = attempts + 1, last_error = $2,
+    failures = case when jsonb_array_length(failures) >= 10 then failures - 0 else coalesce(failures, '[]') end
+      || jsonb_build_object('at', clock_timestamp(), 'error', $2::text),
     available_at = now() + make_interval(secs => least(60, 0.5 * 2 ^ least(attempts, 10))),
     parked_at = case when $3 = 'poison' or ($3 = 'failed' and attempts + 1 >= $4) then now() end
   where id = $1`;
@@ -77,7 +81,8 @@ export class OutboxRelay {
     }
     const [rows] = await Promise.all([bundled === most ? [] : claim(client, name, most - bundled), begun]);
     const stale = refusesStale ? rows.filter((row) => row.stale) : [];
-    const settled = stale.length > 0 ? await this.settleStale(client, stale, force) : [];
+    const [wanted, refused] = [stale.filter((row) => force || row.wanted), stale.filter((row) => !force && !row.wanted)];
+    const settled = [...(await this.takeAwayLeft(client, wanted)), ...(await this.refuseStale(client, refused))];
     const known = new Set(settled.map(({ id }) => id));
     const messages = known.size > 0 ? rows.filter(({ id }) => !known.has(id)) : rows;
     const deliveries = messages.length > 0 ? await this.deliver(messages) : [];
@@ -95,17 +100,20 @@ export class OutboxRelay {
     return bundles.reduce((sum, { jobs }) => sum + jobs, 0);
   }
 
-  /** Refuses them; or, when they are wanted all the same, takes away those that have left already. Answers which it settled. */
-  private async settleStale(client: DriverClient, stale: readonly Claimed[], force: boolean): Promise<readonly Delivery[]> {
-    const left = force
-      ? await leftAlready(
-          client,
-          stale.map(({ id }) => id),
-        )
-      : undefined;
-    const settled = stale
-      .filter(({ id }) => left?.has(id) ?? true)
-      .map(({ id }): Delivery => (left ? { id, outcome: 'delivered' } : { id, outcome: 'poison', error: STALE }));
+  private async refuseStale(client: DriverClient, stale: readonly Claimed[]): Promise<readonly Delivery[]> {
+    const refused = stale.map(({ id }): Delivery => ({ id, outcome: 'poison', error: STALE }));
+    await settle(client, refused, DELETE);
+    return refused;
+  }
+
+  /** Somebody wants them sent although they are old; those that have left already do not leave again. */
+  private async takeAwayLeft(client: DriverClient, wanted: readonly Claimed[]): Promise<readonly Delivery[]> {
+    if (wanted.length === 0) return [];
+    const left = await leftAlready(
+      client,
+      wanted.map(({ id }) => id),
+    );
+    const settled = [...left].map((id): Delivery => ({ id, outcome: 'delivered' }));
     await settle(client, settled, DELETE);
     return settled;
   }
@@ -130,7 +138,7 @@ interface RoundOptions {
   readonly isBundling?: boolean;
 }
 
-type Claimed = RelayedMessage & { readonly stale: boolean };
+type Claimed = RelayedMessage & { readonly stale: boolean; readonly wanted: boolean };
 
 const DELETE = 'delete from outbox where id = any($1::uuid[])';
 const MOVE = `

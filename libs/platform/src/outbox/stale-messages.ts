@@ -11,12 +11,14 @@ export const STALE = `older than ${STALE_AFTER_DAYS} days: outbox:consume --forc
 /** A condition, and a column, of a query over `outbox`. */
 export const OF_ANOTHER_TIME = `created_at < now() - interval '${STALE_AFTER_DAYS} days'`;
 export const IS_STALE = `${OF_ANOTHER_TIME} as stale`;
+/** An operator has looked at this very row and wants it sent. */
+export const IS_WANTED = 'retried_at is not null as wanted';
 
 const BRING_BACK = `
   update outbox set parked_at = null, available_at = now(), attempts = 0
-  where destination = $1 and parked_at is not null and last_error = $2`;
+  where id in (select id from outbox where destination = $1 and parked_at is not null and last_error = $2 for update skip locked)`;
 
-/** What was refused for its age only is due again. */
+/** What was refused for its age only is due again; a row that somebody else is dealing with is not waited for. */
 export async function bringBackStale(client: DriverClient, destination: string): Promise<void> {
   await client.query(prepared(BRING_BACK, [destination, STALE]));
 }

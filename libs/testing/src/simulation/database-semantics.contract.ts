@@ -90,6 +90,11 @@ const histories: History[] = [
     rows: { ...unchanged, x: 11 },
   },
   {
+    name: 'at READ COMMITTED the next statement sees what was committed since the one before',
+    lines: [begin('A'), beginLoose('B'), get('B', 'x', 10), set('A', 'x', 11), commit('A'), get('B', 'x', 11), commit('B')],
+    rows: { ...unchanged, x: 11 },
+  },
+  {
     name: 'a locked row is skipped, others are not',
     lines: [...both, lock('A', 'x', 10), skip('B', 'x', 'locked'), skip('B', 'y', 10), commit('A'), commit('B')],
     rows: unchanged,

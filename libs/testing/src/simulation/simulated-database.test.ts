@@ -73,7 +73,7 @@ class SimulatedPlayer implements HistoryPlayer {
       return 'ok';
     }
     if (operation.do === 'commit') return tx.commit().then(() => 'ok');
-    await tx.statement(operation.do);
+    await tx.nextStatement(operation.do);
     if (!('row' in operation)) return tx.find(cells, () => true).reduce((sum, { value }) => sum + value, 0);
     const { row } = operation;
     if (operation.do === 'get') return tx.get(cells, row)?.value ?? null;

@@ -194,6 +194,12 @@ export class SimulatedTransaction extends Transaction {
     this.takeSnapshot();
   }
 
+  /** Another statement of the same transaction: at READ COMMITTED it sees what was committed before it began. */
+  async nextStatement(what: string): Promise<void> {
+    if (this.isolation === 'read committed') this.taken = false;
+    await this.statement(what);
+  }
+
   get<R extends object>(table: Table<R>, id: string): R | undefined {
     const cell = this.db.cell(table, id);
     this.footprint.reads.add(cell);

@@ -1,12 +1,12 @@
 import { matchAnswer, matchListAnswer, matchView } from '#contracts/match-answer';
 import { saleStatuses } from '#domain/catalog/sale';
 import { Endpoint } from '#platform/http/endpoint';
-import { sendCacheable } from '#platform/http/etag';
+import { NOT_MODIFIED, sendCacheable } from '#platform/http/etag';
 import { decodeCursor, page, pageQuery } from '#platform/http/paging';
 import { RequestRefused } from '#platform/http/request-refused';
 import { givenId } from '#platform/http/text-fields';
 import { Controller, Get, Param, Query, Req, Res } from '@nestjs/common';
-import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiOkResponse, ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { CatalogApi } from '../catalog.api.ts';
@@ -22,6 +22,7 @@ export class MatchesController {
   @Endpoint({ access: 'public' })
   @ApiOperation({ summary: 'Matches by kick-off' })
   @ApiOkResponse({ standardSchema: matchListAnswer })
+  @ApiResponse(NOT_MODIFIED)
   async list(
     @Query({ schema: matchQuery }) query: z.output<typeof matchQuery>,
     @Req() request: FastifyRequest,
@@ -37,9 +38,10 @@ export class MatchesController {
   }
 
   @Get(':id')
-  @Endpoint({ access: 'public' })
+  @Endpoint({ access: 'public', refusals: ['NOT_FOUND'] })
   @ApiOperation({ summary: 'One match and the state of its sale' })
   @ApiOkResponse({ standardSchema: matchAnswer })
+  @ApiResponse(NOT_MODIFIED)
   async one(
     @Param('id', { schema: givenId }) id: string,
     @Req() request: FastifyRequest,

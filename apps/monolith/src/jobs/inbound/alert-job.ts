@@ -7,6 +7,7 @@ const alertOperators = z.object({
   by: z.enum(['webhook', 'mail']),
   about: z.string(),
   text: z.string(),
+  count: z.int().positive().optional(),
   at: z.iso.datetime(),
 });
 

@@ -6,7 +6,7 @@ import type { Logger } from '#platform/logging/logger';
 import { RelayLoop } from '#platform/outbox/relay-loop';
 import type { TransactionManager } from '#application/transaction-manager';
 import type { BeforeApplicationShutdown, OnApplicationBootstrap, OnModuleDestroy } from '@nestjs/common';
-import type { ReportFailure } from '../application/report-failure.ts';
+import type { AlertUpkeep } from '#platform/sending/alert-upkeep';
 import type { ConsumeLimits } from '../jobs.api.ts';
 
 /** Each holds a connection of the pool's 24; requests come first. */
@@ -14,6 +14,8 @@ const AT_ONCE = 4;
 /** Also how long a stop takes when Redis is away: whether anything was in hand is not to be heard. */
 const GRACE_MS = 5000;
 const UPKEEP_MS = 60_000;
+/** How soon a failure that stands in PostgreSQL is noted, and an alert that is due is told. */
+const ALERTS_MS = 5000;
 const LOOK_AGAIN_MS = 100;
 
 export abstract class ConsumerParts {
@@ -28,16 +30,18 @@ export abstract class ConsumerParts {
 export class JobConsumer implements OnApplicationBootstrap, OnModuleDestroy, BeforeApplicationShutdown {
   private runner: JobRunner | undefined;
   private readonly upkeep: RelayLoop;
+  private readonly alertLoop: RelayLoop;
   private stopped: Promise<unknown> | undefined;
 
   constructor(
     private readonly parts: ConsumerParts,
-    private readonly reportFailure: ReportFailure,
+    private readonly alerts: AlertUpkeep,
     private readonly isLooping: boolean,
   ) {
     const { ledger, transport, logger } = parts;
     const upkeep = new JobUpkeep(ledger, transport, logger);
     this.upkeep = new RelayLoop('job upkeep', () => upkeep.runOnce().then(() => 0), logger, UPKEEP_MS);
+    this.alertLoop = new RelayLoop('alerts', () => alerts.runOnce(), logger, ALERTS_MS);
   }
 
   onApplicationBootstrap(): void {
@@ -45,10 +49,11 @@ export class JobConsumer implements OnApplicationBootstrap, OnModuleDestroy, Bef
     this.runner = this.open(AT_ONCE);
     this.runner.start();
     this.upkeep.start();
+    this.alertLoop.start();
   }
 
   onModuleDestroy(): void {
-    this.stopped = Promise.all([this.runner?.stop(GRACE_MS), this.upkeep.stop()]);
+    this.stopped = Promise.all([this.runner?.stop(GRACE_MS), this.upkeep.stop(), this.alertLoop.stop()]);
   }
 
   async beforeApplicationShutdown(): Promise<void> {
@@ -77,9 +82,9 @@ export class JobConsumer implements OnApplicationBootstrap, OnModuleDestroy, Bef
   private open(concurrency: number, afterEach?: () => void): JobRunner {
     const { logger } = this.parts;
     const onFailed = (job: { id: string; class: string }): void =>
-      void this.reportFailure
-        .execute(job)
-        .catch((error: unknown) => logger.error({ err: error, job_id: job.id }, 'nobody was told of a failed job'));
+      void this.alerts
+        .runOnce()
+        .catch((error: unknown) => logger.error({ err: error, job_id: job.id }, 'operators will be told later of a failed job'));
     return new JobRunner({ ...this.parts, concurrency, afterEach, onFailed });
   }
 

@@ -2,8 +2,8 @@ import { Caller, type CallerIdentity } from '#platform/http/caller';
 import { Endpoint } from '#platform/http/endpoint';
 import { decodeCursor, page } from '#platform/http/paging';
 import { Answers } from '#platform/idempotency/answers';
-import { Controller, Get, Param, Post, Query, Res } from '@nestjs/common';
-import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { Controller, Delete, Get, Param, Post, Query, Res } from '@nestjs/common';
+import { ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
 import { AllQueues } from '../application/ports.ts';
@@ -21,16 +21,16 @@ export class JobsController {
 
   @Get()
   @Endpoint({ access: 'ops' })
-  @ApiOperation({ summary: 'Mails, pushes and background jobs, newest first; failed is the dead letter' })
+  @ApiOperation({ summary: 'Mails, pushes, background jobs and parked messages, newest first; failed is the dead letter' })
   @ApiOkResponse({ standardSchema: jobListAnswer })
   async list(@Query({ schema: jobQuery }) query: z.output<typeof jobQuery>): Promise<z.infer<typeof jobListAnswer>> {
-    const { state, queue, q: text, cursor, limit } = query;
-    const jobs = await this.queues.list({ state, queue, text, before: decodeCursor(cursor), limit: limit + 1 });
+    const { state, queue, template, q: text, cursor, limit } = query;
+    const jobs = await this.queues.list({ state, queue, template, text, before: decodeCursor(cursor), limit: limit + 1 });
     return page(jobs, limit, jobView, ({ id }) => id);
   }
 
   @Post(':job_id/retry')
-  @Endpoint({ access: 'ops', body: 'none' })
+  @Endpoint({ access: 'ops', body: 'none', refusals: ['NOT_FOUND', 'INVALID_STATE'] })
   @ApiOperation({ summary: 'Have a job that failed for good tried again, from the beginning' })
   @ApiOkResponse({ standardSchema: jobAnswer })
   retry(
@@ -43,5 +43,13 @@ export class JobsController {
       () => this.steerJobs.retry({ id, by: userId }),
       (job) => ({ status: 200, body: jobView(job) }),
     );
+  }
+
+  @Delete(':job_id')
+  @Endpoint({ access: 'ops', status: 204, body: 'none', refusals: ['NOT_FOUND', 'INVALID_STATE'] })
+  @ApiOperation({ summary: 'Give up a job that waits or failed, or a parked message' })
+  @ApiNoContentResponse()
+  async drop(@Caller() { userId }: CallerIdentity, @Param('job_id', { schema: jobId }) id: string): Promise<void> {
+    await this.steerJobs.drop({ id, by: userId });
   }
 }

@@ -5,7 +5,12 @@ import { jobStates, queueNames, type JobView } from '../jobs.api.ts';
 
 export const jobQuery = pageQuery.extend({
   state: z.enum(jobStates).optional(),
-  queue: z.enum(queueNames).optional(),
+  queue: z.enum(queueNames).optional().meta({ description: '`outbox`: messages that are parked' }),
+  template: z
+    .string()
+    .regex(/^[\w.-]{1,100}$/, 'is not the name of a template')
+    .optional()
+    .meta({ description: 'Template of a mail or push, class of a background job, event of a parked message' }),
   q: z
     .string()
     .min(1)

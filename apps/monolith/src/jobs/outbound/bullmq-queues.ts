@@ -12,6 +12,7 @@ import {
 import type { JobTransport } from '#platform/jobs/job-transport';
 import type { NotificationQueues } from '#platform/jobs/notification-queues';
 import { forgetQueuedJob } from '#platform/jobs/queued-jobs';
+import type { OutboxMessageView, ParkedMessages } from '#platform/outbox/parked-messages';
 import { AllQueues } from '../application/ports.ts';
 import type { JobCounts, JobFilter, JobState, JobView } from '../jobs.api.ts';
 
@@ -20,27 +21,36 @@ const MOST_OPEN = 1000;
 
 type Found = Omit<JobView, 'interventions'>;
 
-/** The notifications' queues in Redis and the general jobs in their ledger, as one list. */
+export interface QueueParts {
+  readonly notifications: NotificationQueues;
+  readonly ledger: JobLedger;
+  readonly transport: JobTransport;
+  readonly parked: ParkedMessages;
+  readonly interventions: JobInterventions;
+  readonly outbox: Outbox;
+  readonly ids: Ids;
+}
+
+/** The notifications' queues in Redis, the general jobs in their ledger and what is parked in the outbox, as one list. */
 export class BullmqQueues extends AllQueues {
-  constructor(
-    private readonly notifications: NotificationQueues,
-    private readonly ledger: JobLedger,
-    private readonly transport: JobTransport,
-    private readonly interventions: JobInterventions,
-    private readonly outbox: Outbox,
-    private readonly ids: Ids,
-  ) {
+  constructor(private readonly parts: QueueParts) {
     super();
   }
 
   async list(filter: JobFilter): Promise<readonly JobView[]> {
     const { queue, state, text, before, template, limit } = filter;
-    const [general, notifications] = await Promise.all([
+    const isParked = (queue === undefined || queue === 'outbox') && (state === undefined || state === 'failed');
+    const [general, notifications, parked] = await Promise.all([
       queue === undefined || queue === 'jobs' ? this.general(filter) : [],
-      queue === 'jobs' ? [] : this.notifications.list({ queue, state, text }),
+      queue === 'jobs' || queue === 'outbox' ? [] : this.parts.notifications.list({ queue, state, text }),
+      isParked ? this.parts.parked.list({ text, event: template, before, limit }) : [],
     ]);
     // Ids are UUIDs of version 7: their order is that of their birth.
-    const found = [...general, ...notifications.map((job): Found => ({ ...job, transport: 'redis' }))]
+    const found = [
+      ...general,
+      ...notifications.map((job): Found => ({ ...job, transport: 'redis' })),
+      ...parked.map(messageAsJob),
+    ]
       .filter((job) => (before === undefined || job.id < before) && (template === undefined || job.template === template))
       .sort((a, b) => (a.id < b.id ? 1 : -1))
       .slice(0, limit);
@@ -48,53 +58,69 @@ export class BullmqQueues extends AllQueues {
   }
 
   async find(id: string): Promise<JobView | undefined> {
-    const row = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(id) ? await this.ledger.find(id) : undefined;
+    const isUuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(id);
+    const row = isUuid ? await this.parts.ledger.find(id) : undefined;
     if (row) return (await this.withInterventions(await this.viewed([row])))[0];
-    const job = await this.notifications.find(id);
+    const message = isUuid ? await this.parts.parked.find(id) : undefined;
+    if (message) return (await this.withInterventions([messageAsJob(message)]))[0];
+    const job = await this.parts.notifications.find(id);
     return job ? (await this.withInterventions([{ ...job, transport: 'redis' }]))[0] : undefined;
   }
 
   async counts(): Promise<readonly JobCounts[]> {
-    const [counts, general, moving] = await Promise.all([
-      this.notifications.counts(),
-      this.ledger.counts(),
-      this.transport.counts(),
+    const [counts, general, moving, messages] = await Promise.all([
+      this.parts.notifications.counts(),
+      this.parts.ledger.counts(),
+      this.parts.transport.counts(),
+      this.parts.parked.counts(),
     ]);
     const notifications = [...counts].map(async ([queue, states]): Promise<JobCounts> => {
-      const oldest = await this.notifications.oldestWaiting(queue);
+      const oldest = await this.parts.notifications.oldestWaiting(queue);
       return { queue, ...states, oldestWaitingSeconds: oldest ? Math.round((Date.now() - oldest.getTime()) / 1000) : 0 };
     });
     const { delayed, active } = moving;
     const waiting = Math.max(0, general.open - delayed - active);
     const { done: completed, failed, oldestSeconds } = general;
     const jobs: JobCounts = { queue: 'jobs', waiting, delayed, active, completed, failed, oldestWaitingSeconds: oldestSeconds };
-    return [...(await Promise.all(notifications)), jobs];
+    const outbox: JobCounts = {
+      queue: 'outbox',
+      waiting: messages.waiting,
+      delayed: messages.delayed,
+      active: 0,
+      completed: 0,
+      failed: messages.parked,
+      oldestWaitingSeconds: messages.oldestSeconds,
+    };
+    return [...(await Promise.all(notifications)), jobs, outbox];
   }
 
   async retry(tx: Transaction, { id, queue, template }: JobView, by: string): Promise<boolean> {
     const isGeneral = queue === 'jobs';
-    if (isGeneral && !(await this.ledger.revive(tx, id))) return false;
-    await this.interventions.note(tx, { queue, jobId: id, action: 'retry', by });
+    if (isGeneral && !(await this.parts.ledger.revive(tx, id))) return false;
+    if (queue === 'outbox' && !(await this.parts.parked.retry(tx, id))) return false;
+    await this.parts.interventions.note(tx, { queue, jobId: id, action: 'retry', by });
+    if (queue === 'outbox') return true;
     const body: JobsMessage = isGeneral ? { job_id: id, class: template, again: true } : { job_id: id, queue, again: true };
-    await this.outbox.append(tx, [{ id: this.ids.next(), destination: JOBS_DESTINATION, event: 'job.retry', body }]);
+    await this.parts.outbox.append(tx, [{ id: this.parts.ids.next(), destination: JOBS_DESTINATION, event: 'job.retry', body }]);
     return true;
   }
 
   async drop(tx: Transaction, { id, queue }: JobView, by: string): Promise<(() => Promise<void>) | undefined> {
-    const isGeneral = queue === 'jobs';
-    if (isGeneral && !(await this.ledger.drop(tx, id))) return undefined;
-    if (!isGeneral) await forgetQueuedJob(tx, id);
-    await this.interventions.note(tx, { queue, jobId: id, action: 'drop', by });
-    return isGeneral ? () => this.transport.remove([id]) : () => this.dropNotification(queue as JobQueue, id);
+    if (queue === 'jobs' && !(await this.parts.ledger.drop(tx, id))) return undefined;
+    if (queue === 'outbox' && !(await this.parts.parked.drop(tx, id))) return undefined;
+    if (queue !== 'jobs' && queue !== 'outbox') await forgetQueuedJob(tx, id);
+    await this.parts.interventions.note(tx, { queue, jobId: id, action: 'drop', by });
+    if (queue === 'outbox') return () => Promise.resolve();
+    return queue === 'jobs' ? () => this.parts.transport.remove([id]) : () => this.dropNotification(queue, id);
   }
 
   private async dropNotification(queue: JobQueue, id: string): Promise<void> {
-    if (!(await this.notifications.drop(queue, id))) throw new Error(`job ${id} is in a worker's hands or gone`);
+    if (!(await this.parts.notifications.drop(queue, id))) throw new Error(`job ${id} is in a worker's hands or gone`);
   }
 
   private async general({ state, text, before, template, limit }: JobFilter): Promise<Found[]> {
     const isMoving = state === 'waiting' || state === 'delayed' || state === 'active';
-    const rows = await this.ledger.list({
+    const rows = await this.parts.ledger.list({
       state: isMoving ? 'open' : state === 'completed' ? 'done' : (state ?? 'any'),
       text,
       before,
@@ -105,7 +131,7 @@ export class BullmqQueues extends AllQueues {
 
   private async viewed(rows: readonly JobRow[]): Promise<Found[]> {
     const open = rows.filter(({ doneAt, failedAt }) => !doneAt && !failedAt).map(({ id }) => id);
-    const states = open.length > 0 ? await this.transport.states(open) : new Map<string, JobState>();
+    const states = open.length > 0 ? await this.parts.transport.states(open) : new Map<string, JobState>();
     return rows.map((row): Found => ({
       id: row.id,
       queue: 'jobs',
@@ -114,18 +140,32 @@ export class BullmqQueues extends AllQueues {
       state: row.doneAt ? 'completed' : row.failedAt ? 'failed' : movingState(states.get(row.id)),
       attempts: row.attempts.toReversed(),
       createdAt: row.createdAt,
-      transport: row.transport ?? this.transport.name,
+      transport: row.transport ?? this.parts.transport.name,
       payload: row.message,
     }));
   }
 
   private async withInterventions(jobs: readonly Found[]): Promise<JobView[]> {
-    const all = jobs.length > 0 ? await this.interventions.of(jobs.map(({ id }) => id)) : [];
+    const all = jobs.length > 0 ? await this.parts.interventions.of(jobs.map(({ id }) => id)) : [];
     return jobs.map((job) => ({
       ...job,
       interventions: all.filter(({ jobId, queue }) => jobId === job.id && queue === job.queue),
     }));
   }
+}
+
+function messageAsJob(message: OutboxMessageView): Found {
+  const { id, event, destination, aggregateId, attempts, body, parkedAt, isDue } = message;
+  return {
+    id,
+    queue: 'outbox',
+    template: event,
+    state: parkedAt ? 'failed' : isDue ? 'waiting' : 'delayed',
+    attempts: message.failures.map(({ at, error }) => ({ at: new Date(at).toISOString(), error, stack: '' })).toReversed(),
+    createdAt: message.createdAt,
+    transport: 'postgres',
+    payload: { destination, aggregate_id: aggregateId, attempts, body },
+  };
 }
 
 function movingState(state: JobState | undefined): JobState {

@@ -66,7 +66,7 @@ export class OperationsController {
   }
 
   @Patch(':id')
-  @Endpoint({ access: 'ops' })
+  @Endpoint({ access: 'ops', refusals: ['NOT_FOUND'] })
   @ApiOperation({ summary: 'Correct the facts of a match' })
   @ApiOkResponse({ standardSchema: schemas.opsMatchAnswer })
   patch(
@@ -89,7 +89,7 @@ export class OperationsController {
   }
 
   @Post(':id/sale')
-  @Endpoint({ access: 'ops' })
+  @Endpoint({ access: 'ops', refusals: ['NOT_FOUND', 'INVALID_STATE'] })
   @ApiOperation({ summary: 'Open, pause, resume or close the sale; the queue follows' })
   @ApiOkResponse({ standardSchema: schemas.opsMatchAnswer })
   sale(
@@ -101,7 +101,7 @@ export class OperationsController {
   }
 
   @Post(':id/cancel')
-  @Endpoint({ access: 'ops' })
+  @Endpoint({ access: 'ops', refusals: ['NOT_FOUND'] })
   @ApiOperation({
     summary: 'The match will not be played: close its sale for ever, tell everybody, refund everything',
     description: CANCEL,
@@ -116,7 +116,7 @@ export class OperationsController {
   }
 
   @Put(':id/queue')
-  @Endpoint({ access: 'ops' })
+  @Endpoint({ access: 'ops', refusals: ['NOT_FOUND', 'INVALID_STATE'] })
   @ApiOperation({ summary: 'How fast turns are given and how many at once; in force within a second' })
   @ApiOkResponse({ standardSchema: schemas.opsMatchAnswer })
   queue(
@@ -131,7 +131,7 @@ export class OperationsController {
   }
 
   @Get(':id/report')
-  @Endpoint({ access: 'ops' })
+  @Endpoint({ access: 'ops', refusals: ['NOT_FOUND'] })
   @ApiOperation({ summary: 'How the match is selling now' })
   @ApiOkResponse({ standardSchema: schemas.reportAnswer })
   async report(@Param('id', { schema: givenId }) matchId: string): Promise<z.infer<typeof schemas.reportAnswer>> {

@@ -23,6 +23,7 @@ export class SandboxController {
     status: 202,
     noKeyBecause: 'it plays the payment provider, whose events carry their own id',
     direct: true,
+    refusals: ['NOT_FOUND', 'INVALID_STATE'],
   })
   @ApiOperation({ summary: 'Choose how a sandbox payment ends' })
   @ApiAcceptedResponse({ standardSchema: confirmationAnswer })

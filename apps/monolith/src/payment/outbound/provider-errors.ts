@@ -1,3 +1,4 @@
+import { DomainError } from '#domain/shared/domain-error';
 import { RequestRefused } from '#platform/http/request-refused';
 
 /**
@@ -22,8 +23,21 @@ export class ProviderRefused extends Error {
     reason: string,
     /** The provider's word for it. */
     readonly code: string | undefined = undefined,
+    /** The answer it came with; `type` is the provider's group of refusals, such as `card_error`. */
+    readonly answer: { readonly status: number; readonly type: string | undefined } | undefined = undefined,
   ) {
     super(reason);
     this.name = 'ProviderRefused';
   }
+}
+
+/** The provider takes no payment for this order. The fan is told; `reason` is the provider's own code. */
+export function paymentRefused(reason: string): DomainError {
+  return new DomainError(
+    'PAYMENT_REFUSED',
+    'The payment provider refuses this payment. Nothing was charged; the seats stay on hold.',
+    {
+      reason,
+    },
+  );
 }

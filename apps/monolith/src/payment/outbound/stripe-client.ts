@@ -43,7 +43,7 @@ export class StripeClient {
     }
     const { type, code } = refusal.safeParse(asJson(text)).data?.error ?? {};
     const reason = [what, type, code].filter(Boolean).join(' ');
-    if (status === 400 || status === 402 || status === 404) throw new ProviderRefused(reason, code);
+    if (status === 400 || status === 402 || status === 404) throw new ProviderRefused(reason, code, { status, type });
     // 401 and 403 are our settings, 409 the same key still at work, 429 and 5xx Stripe's own trouble, 3xx not Stripe at all.
     throw new ProviderAway(reason, status >= 500 && replayed);
   }

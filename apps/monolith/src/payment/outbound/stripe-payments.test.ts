@@ -127,11 +127,24 @@ test('a wrong key of ours is an outage to the fan and stands in no message', asy
   expect(failed).toMatchObject({ code: 'DEPENDENCY_UNAVAILABLE', message: 'POST payment_intents: 401 invalid_request_error' });
 });
 
-test('an amount Stripe does not take is a mistake of ours', async () => {
-  await expect(stripe.createIntent({ ...order(), amountCents: 49 })).rejects.toThrow(
-    'POST payment_intents: 400 invalid_request_error amount_too_small',
-  );
+test.each<[string, { amountCents?: number; currency?: string }, Fault | undefined, string]>([
+  ['an amount that is too small', { amountCents: 49 }, undefined, 'amount_too_small'],
+  ['an amount that is too large', { amountCents: 100_000_000 }, undefined, 'amount_too_large'],
+  ['a currency it does not take', { currency: 'KUNA' }, undefined, 'parameter_invalid_empty'],
+  ['a card that is declined', {}, 'declined', 'card_declined'],
+])('%s: Stripe refuses the intent, which is 402 with its code for the fan', async (_, change, fault, reason) => {
+  if (fault) peer.faults.push(fault);
+  const refused = await stripe.createIntent({ ...order(), ...change }).catch((error: unknown) => error);
+  expect(toProblem(refused, 'r')).toMatchObject({ status: 402, body: { code: 'PAYMENT_REFUSED', reason } });
 });
+
+test.each<Fault>(['404', '400 outside the API'])(
+  '%s for an intent is not a refusal of the payment but an outage',
+  async (fault) => {
+    peer.faults.push(fault);
+    await expect(stripe.createIntent(order())).rejects.toThrow(away);
+  },
+);
 
 test('nobody listening is an outage', async () => {
   const nowhere = new StripePayments(new StripeClient({ base: 'http://127.0.0.1:9', secretKey: 'sk' }), 'whsec', clock);

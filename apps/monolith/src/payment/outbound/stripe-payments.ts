@@ -3,7 +3,7 @@ import { mustBeOutsideTransaction } from '#platform/postgres/open-transaction';
 import { z } from 'zod';
 import type { PaymentEvent, PaymentIntent } from '../payment.api.ts';
 import { PaymentProvider } from '../application/ports.ts';
-import { ProviderRefused } from './provider-errors.ts';
+import { paymentRefused, ProviderAway, ProviderRefused } from './provider-errors.ts';
 import type { StripeClient } from './stripe-client.ts';
 import { readEvent, readWebhook } from './webhooks.ts';
 
@@ -14,6 +14,9 @@ const refund = z.object({
   metadata: z.record(z.string(), z.string()).nullable().default({}),
 });
 const refundList = z.object({ data: z.array(refund) });
+
+/** Groups of Stripe's refusals that are about the payment that was asked for. */
+const PAYMENT_REFUSALS = new Set(['card_error', 'invalid_request_error']);
 
 /** Where the key of a refund stands at Stripe for ever; its memory of idempotency keys may end after a day. */
 const REFUND_KEY = 'refund_key';
@@ -30,18 +33,20 @@ export class StripePayments extends PaymentProvider {
 
   async createIntent(order: { orderId: string; amountCents: number; currency: string }): Promise<PaymentIntent> {
     mustBeOutsideTransaction('A payment intent');
-    const { id, client_secret } = await this.client.call({
-      method: 'POST',
-      path: 'payment_intents',
-      key: order.orderId,
-      fields: {
-        amount: String(order.amountCents),
-        currency: order.currency.toLowerCase(),
-        'automatic_payment_methods[enabled]': 'true',
-        'metadata[order_id]': order.orderId,
-      },
-      answer: intent,
-    });
+    const { id, client_secret } = await this.client
+      .call({
+        method: 'POST',
+        path: 'payment_intents',
+        key: order.orderId,
+        fields: {
+          amount: String(order.amountCents),
+          currency: order.currency.toLowerCase(),
+          'automatic_payment_methods[enabled]': 'true',
+          'metadata[order_id]': order.orderId,
+        },
+        answer: intent,
+      })
+      .catch(asRefusedIntent);
     return { provider: 'stripe', intentId: id, clientSecret: client_secret };
   }
 
@@ -94,6 +99,19 @@ export class StripePayments extends PaymentProvider {
         .catch(unless('charge_already_refunded'))
     );
   }
+}
+
+/**
+ * What Stripe's refusal of an intent means. A refusal of this payment (too small, too large, a currency it does not take, a card
+ * that is declined) is for the fan. `idempotency_error` says that we asked for the same order with another amount: our own
+ * mistake. Anything else that comes with 400, 402 or 404 is not Stripe's answer to an intent: a wrong base address or a proxy.
+ */
+function asRefusedIntent(error: unknown): never {
+  if (!(error instanceof ProviderRefused)) throw error;
+  const { status = 0, type = '' } = error.answer ?? {};
+  if (type === 'idempotency_error') throw error;
+  if (status === 404 || !PAYMENT_REFUSALS.has(type)) throw new ProviderAway(error.message, false, error);
+  throw paymentRefused(error.code ?? type);
 }
 
 function unless(code: string): (error: unknown) => undefined {

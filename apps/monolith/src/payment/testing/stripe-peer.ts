@@ -35,6 +35,9 @@ export type Fault =
   | '429'
   | '500'
   | '503 outside the API'
+  | '400 outside the API'
+  | '404'
+  | 'declined'
   | 'redirect'
   | 'not JSON'
   | 'other JSON'
@@ -86,6 +89,9 @@ export class StripePeer {
     if (fault === 'reset') return void request.socket.resetAndDestroy();
     if (fault === '429') return send(response, 429, { error: { type: 'invalid_request_error', code: 'rate_limit' } });
     if (fault === '503 outside the API') return send(response, 503, '<html>upstream</html>');
+    if (fault === '400 outside the API') return send(response, 400, '<html>Bad Request</html>');
+    if (fault === '404') return send(response, 404, refusal(404).body);
+    if (fault === 'declined') return send(response, 402, { error: { type: 'card_error', code: 'card_declined' } });
     if (fault === 'redirect') return void response.writeHead(307, { location: '/v1/elsewhere' }).end();
     const { replayed, reply } = this.answer(request, body, fault);
     if (fault === 'hang after the effect') return;
@@ -145,6 +151,7 @@ export class StripePeer {
   private createIntent(form: URLSearchParams): Reply {
     const amount = Number(form.get('amount'));
     if (amount < 50) return refusal(400, 'amount_too_small');
+    if (amount > 99_999_999) return refusal(400, 'amount_too_large');
     const currency = form.get('currency') ?? '';
     if (!/^[a-z]{3}$/.test(currency)) return refusal(400, 'parameter_invalid_empty');
     const id = `pi_${randomBytes(12).toString('hex')}`;

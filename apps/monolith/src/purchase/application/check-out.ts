@@ -1,24 +1,10 @@
 import type { Ids } from '#application/ids';
 import type { Transaction, TransactionManager } from '#application/transaction-manager';
-import { blacklisted } from '#domain/blacklist/listed-fans';
 import { DomainError } from '#domain/shared/domain-error';
-import { assertHoldersMatch, holdersMatch } from '#domain/purchase/order';
-import { assertCheckoutAllowed } from '#domain/purchase/reservation';
 import { firstOfEach } from './first-of-each.ts';
-import type { Order, OrderConsequences, Orders, Payments, Reservation, Reservations } from './ports.ts';
-
-export interface CheckOutCommand {
-  readonly reservationId: string;
-  readonly userId: string;
-  readonly holders: readonly { seatId: string; name: string }[];
-  readonly email: string;
-}
-
-export interface CheckedOut {
-  readonly order: Order;
-  /** False when this reservation had its order already: it is the same one. */
-  readonly isNew: boolean;
-}
+import { FreeCheckOut, isFree } from './free-check-out.ts';
+import { PlaceOrders, type CheckedOut, type CheckOutCommand } from './place-orders.ts';
+import type { Order, OrderConsequences, Orders, Payments, Reservations } from './ports.ts';
 
 interface AskedForPayment extends CheckedOut {
   readonly payment: Order['payment'];
@@ -31,12 +17,22 @@ class OrderOver extends Error {
   }
 }
 
+/** The provider refused this order to another request of the same checkout: the order was withdrawn. */
+class OrderWithdrawn extends Error {
+  constructor(readonly order: Order) {
+    super('the order was withdrawn');
+  }
+}
+
 /**
  * Makes an order of a hold and asks for its payment, in three steps that may each be repeated: the order (committed),
- * the intent at the provider (same order, same intent), the intent on the order (committed with the answer).
+ * the intent at the provider (same order, same intent), the intent on the order (committed with the answer). A hold that costs
+ * nothing takes the way of FreeCheckOut: the first step finds that out and writes nothing.
  */
 export class CheckOut {
-  private readonly place: (command: CheckOutCommand) => Promise<CheckedOut>;
+  private readonly placing: PlaceOrders;
+  private readonly free: FreeCheckOut;
+  private readonly place: (command: CheckOutCommand) => Promise<CheckedOut | 'free'>;
   private readonly record: (asked: AskedForPayment) => Promise<CheckedOut>;
 
   constructor(
@@ -45,8 +41,10 @@ export class CheckOut {
     private readonly orders: Orders,
     private readonly payments: Payments,
     private readonly consequences: OrderConsequences,
-    private readonly ids: Ids,
+    ids: Ids,
   ) {
+    this.placing = new PlaceOrders(reservations, orders, ids);
+    this.free = new FreeCheckOut(transactions, this.placing, reservations, orders, consequences);
     this.place = transactions.stepTogether({
       many: (tx, commands) => this.placeMany(tx, commands),
       one: (tx, command) => this.placeOrder(tx, command),
@@ -58,114 +56,88 @@ export class CheckOut {
   }
 
   async execute(command: CheckOutCommand): Promise<CheckedOut> {
-    const { order, isNew } = await this.place(command);
-    if (order.payment.intentId) return this.transactions.run(() => Promise.resolve({ order, isNew }));
-    const {
-      provider,
-      intentId,
-      clientSecret,
-      confirmUrl = null,
-    } = await this.payments.createIntent({
-      orderId: order.id,
-      amountCents: order.totalCents,
-      currency: order.currency,
-    });
-    const payment = { provider, intentId, clientSecret, confirmUrl };
+    const placed = await this.place(command);
+    if (placed === 'free') return this.free.execute(command);
+    const { order, isNew } = placed;
+    if (order.payment.intentId) return this.answer(order, isNew);
+    let payment: Order['payment'];
+    try {
+      payment = await this.askForPayment(order);
+    } catch (error) {
+      const served = await this.withdrawIfRefused(order, error);
+      return this.answer(served, served.placedWithKey === command.key);
+    }
     try {
       return await this.record({ order, isNew, payment });
     } catch (error) {
       if (error instanceof OrderOver) await this.takeIntentBack(error.order, payment);
+      if (error instanceof OrderWithdrawn) await this.dropIntent(error.order, payment);
       throw error;
     }
   }
 
-  private async placeOrder(tx: Transaction, command: CheckOutCommand): Promise<CheckedOut> {
-    const reservation = await this.reservations.lock(tx, command.reservationId, command.userId);
-    if (!reservation) throw new DomainError('NOT_FOUND', 'There is no such reservation.');
-    if ((await this.orders.barred(tx, [reservation.userId])).size > 0) throw blacklisted();
-    assertCheckoutAllowed(reservation.status);
-    const existing = reservation.status === 'ordered' ? await this.orders.lockOfReservation(tx, reservation.id) : undefined;
-    if (existing) return { order: existing, isNew: false };
-    assertHoldersMatch(seatsOf(reservation), seatsOf({ seats: command.holders }));
-    const [number = ''] = await this.orders.nextNumbers(tx, 1);
-    const order = this.newOrder(reservation, command, number);
-    if ((await this.orders.place(tx, [order])).size === 0) {
-      await this.endLapsedOrder(tx, reservation.sessionToken ?? '');
-      await this.orders.place(tx, [order]);
-    }
-    return { order, isNew: true };
+  private answer(order: Order, isNew: boolean): Promise<CheckedOut> {
+    return this.transactions.run(() => Promise.resolve({ order, isNew }));
   }
 
-  /** Plain is a living hold that has no order yet, checked out by its fan with its seats, in a window without an order. */
-  private async placeMany(tx: Transaction, commands: readonly CheckOutCommand[]): Promise<readonly (CheckedOut | undefined)[]> {
-    const [free, barred, numbers] = await Promise.all([
-      this.reservations.lockFree(
-        tx,
-        commands.map(({ reservationId }) => reservationId),
-      ),
-      this.orders.barred(
-        tx,
-        commands.map(({ userId }) => userId),
-      ),
-      // A number more or less: those of orders that do not come to be are missing anyway.
-      this.orders.nextNumbers(tx, commands.length),
-    ]);
-    const plain = firstOfEach(commands, ({ reservationId }) => reservationId).flatMap((command) => {
-      const reservation = free.get(command.reservationId);
-      const isPlain =
-        reservation?.userId === command.userId &&
-        reservation.status === 'held' &&
-        !barred.has(command.userId) &&
-        holdersMatch(seatsOf(reservation), seatsOf({ seats: command.holders }));
-      return isPlain ? [{ command, reservation }] : [];
-    });
-    if (plain.length === 0) return commands.map(() => undefined);
-    const orders = plain.map(({ command, reservation }, index) => this.newOrder(reservation, command, numbers[index] ?? ''));
-    const placed = await this.orders.place(tx, orders);
-    const byCommand = new Map(plain.map(({ command }, index) => [command, orders[index]]));
+  private async placeOrder(tx: Transaction, command: CheckOutCommand): Promise<CheckedOut | 'free'> {
+    const reservation = await this.placing.lock(tx, command);
+    return isFree(reservation) ? 'free' : this.placing.place(tx, command, reservation);
+  }
+
+  private async placeMany(
+    tx: Transaction,
+    commands: readonly CheckOutCommand[],
+  ): Promise<readonly (CheckedOut | 'free' | undefined)[]> {
+    const locked = await this.placing.lockMany(tx, commands);
+    const free = new Set(
+      commands.filter(({ reservationId, userId }) => {
+        const reservation = locked.free.get(reservationId);
+        return reservation?.userId === userId && isFree(reservation);
+      }),
+    );
+    const paid = free.size === 0 ? commands : commands.filter((command) => !free.has(command));
+    const placed = await this.placing.placePlain(tx, this.placing.plainOf(paid, locked));
     return commands.map((command) => {
-      const order = byCommand.get(command);
-      return order && placed.has(order.id) ? { order, isNew: true } : undefined;
+      if (free.has(command)) return 'free';
+      const made = placed.get(command);
+      return made && { order: made.order, isNew: true };
     });
   }
 
-  /** The window has an order. If its hold is over it only waits for the scheduler, and this fan need not. */
-  private async endLapsedOrder(tx: Transaction, sessionToken: string): Promise<void> {
-    const rival = await this.orders.inWindow(tx, sessionToken);
-    const hold = rival && (await this.reservations.lock(tx, rival.reservationId));
-    const order = rival && (await this.orders.lock(tx, rival.id));
-    if (hold?.status !== 'expired' || order?.status !== 'awaiting_payment') {
-      throw new DomainError('INVALID_STATE', 'One order a turn: another one of this turn is being paid or was paid.', {
-        order_id: rival?.id,
-      });
-    }
-    await this.orders.setStatus(tx, [order.id], 'expired', ['expired']);
-    await this.orders.giveUpWindow(tx, order);
+  private async askForPayment(order: Order): Promise<Order['payment']> {
+    const { provider, intentId, clientSecret, confirmUrl } = await this.payments.createIntent({
+      orderId: order.id,
+      amountCents: order.totalCents,
+      currency: order.currency,
+    });
+    return { provider, intentId, clientSecret, confirmUrl: confirmUrl ?? null };
   }
 
-  private newOrder(reservation: Reservation, command: CheckOutCommand, number: string): Order {
-    return {
-      id: this.ids.next(),
-      number,
-      matchId: reservation.matchId,
-      reservationId: reservation.id,
-      userId: reservation.userId,
-      sessionToken: reservation.sessionToken,
-      status: 'awaiting_payment',
-      totalCents: reservation.totalCents,
-      currency: reservation.currency,
-      email: command.email,
-      holders: command.holders,
-      payment: { provider: 'none', intentId: null, clientSecret: null, confirmUrl: null },
-    };
+  /**
+   * Refused by the provider: no order is left, and the hold may be checked out again. Another request of the same checkout may
+   * have been served meanwhile; then its order is the answer.
+   */
+  private async withdrawIfRefused({ id, reservationId }: Order, error: unknown): Promise<Order> {
+    if (!(error instanceof DomainError && error.code === 'PAYMENT_REFUSED')) throw error;
+    const served = await this.transactions.runStep(async (tx) => {
+      const reservation = await this.reservations.lock(tx, reservationId);
+      const order = await this.orders.lock(tx, id);
+      if (!order || order.payment.intentId) return order;
+      await this.orders.remove(tx, id);
+      if (reservation?.status === 'ordered') await this.reservations.setStatus(tx, reservationId, 'held');
+      return undefined;
+    });
+    if (!served) throw error;
+    return served;
   }
 
   /** A payment may have come before this; then the order is already completed, and that is its answer. */
-  private async withIntent(tx: Transaction, { order: { id }, isNew, payment }: AskedForPayment): Promise<CheckedOut> {
-    const order = await this.orders.lock(tx, id);
-    if (!order) throw new Error(`order ${id} is gone`);
+  private async withIntent(tx: Transaction, { order: asked, isNew, payment }: AskedForPayment): Promise<CheckedOut> {
+    const order = await this.orders.lock(tx, asked.id);
+    if (!order) throw new OrderWithdrawn(asked);
     if (order.status === 'cancelled' || order.status === 'expired') throw new OrderOver(order);
-    await this.orders.setIntent(tx, id, payment);
+    await this.orders.setIntent(tx, order.id, payment);
     return { order: { ...order, payment }, isNew };
   }
 
@@ -188,10 +160,14 @@ export class CheckOut {
     });
     if (order.status === 'expired')
       throw new DomainError('RESERVATION_EXPIRED', 'This reservation has expired; its seats are for sale again.');
-    throw new DomainError('INVALID_STATE', 'This reservation was given back meanwhile.', { status: 'released' });
+    throw new DomainError('INVALID_STATE', 'This reservation was given back meanwhile.', { reservation_status: 'released' });
   }
-}
 
-function seatsOf({ seats }: { readonly seats: readonly { readonly seatId: string }[] }): string[] {
-  return seats.map(({ seatId }) => seatId);
+  /** Nobody was told of this intent, so nobody can pay it. */
+  private async dropIntent(order: Order, payment: Order['payment']): Promise<never> {
+    await this.transactions.runStep((tx) => this.consequences.cancelled(tx, { ...order, payment }));
+    throw new DomainError('PAYMENT_REFUSED', 'The payment provider refused this order to another request. Nothing was charged.', {
+      reason: 'order_withdrawn',
+    });
+  }
 }

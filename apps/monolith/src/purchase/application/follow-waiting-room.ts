@@ -1,5 +1,5 @@
 import type { TransactionManager } from '#application/transaction-manager';
-import type { StreamCursors, WaitingRoomConsequences, WaitingRoomEvents } from './ports.ts';
+import type { StreamCursors, WaitingRoomConsequences, WaitingRoomEvents } from './waiting-room-ports.ts';
 
 const BATCH = 500;
 

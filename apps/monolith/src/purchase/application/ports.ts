@@ -139,6 +139,15 @@ export interface Order {
     readonly clientSecret: string | null;
     readonly confirmUrl: string | null;
   };
+  /** The idempotency key of the checkout that made it. */
+  readonly placedWithKey: string | null;
+}
+
+export interface ExpiredBatch {
+  readonly looked: number;
+  readonly ended: number;
+  /** The last one looked at, its time in microseconds; none when there are no more. */
+  readonly next?: { readonly id: string; readonly expiresAt: string } | undefined;
 }
 
 /**
@@ -162,6 +171,11 @@ export abstract class Reservations {
    */
   abstract staysCounted(tx: Transaction, reservation: Reservation): Promise<boolean>;
   /**
+   * Locks the seats and the fans of living holds. Waits for nobody: returns the ids of those that nobody else has a lock on, and
+   * that `complete` will take all of.
+   */
+  abstract lockWhole(tx: Transaction, reservations: readonly Reservation[]): Promise<ReadonlySet<string>>;
+  /**
    * Sells the seats of living holds and ends these as completed. Waits for nobody: a hold one of whose seats is locked this
    * moment is left as it was. Returns the ids of the others.
    */
@@ -171,10 +185,10 @@ export abstract class Reservations {
   /** The living holds of these windows that nobody is paying for. */
   abstract unpaidInWindows(tx: Transaction, sessionTokens: readonly string[]): Promise<readonly string[]>;
   /**
-   * Looks at up to `limit` reservations whose time has come and ends those that nobody has ended. Moves rows, decides
-   * nothing. Fewer than `limit` looked at: there are no more.
+   * Ends up to `limit` reservations whose time has come, oldest first, starting `after` the batch before. Decides nothing and
+   * waits for no lock: a reservation with a locked row is left as it was.
    */
-  abstract expireDue(limit: number): Promise<{ looked: number; ended: number }>;
+  abstract expireDue(limit: number, after?: ExpiredBatch['next']): Promise<ExpiredBatch>;
 }
 
 export abstract class Orders {
@@ -204,9 +218,12 @@ export abstract class Orders {
   ): Promise<ReadonlySet<string>>;
   abstract setStatus(tx: Transaction, orderIds: readonly string[], status: OrderStatus, events: readonly string[]): Promise<void>;
   abstract note(tx: Transaction, orderId: string, event: string): Promise<void>;
+  /** Removes an order that was never paid and never shown to its fan, with its timeline. */
+  abstract remove(tx: Transaction, orderId: string): Promise<void>;
 }
 
 export abstract class Payments {
+  /** Rejects with `PAYMENT_REFUSED` when the provider takes no payment for this order; anything else may be tried again. */
   abstract createIntent(order: { orderId: string; amountCents: number; currency: string }): Promise<{
     provider: string;
     intentId: string;
@@ -243,54 +260,4 @@ export abstract class PaymentInbox {
   abstract remember(tx: Transaction, event: ProviderEvent): Promise<boolean>;
   /** Fails, and the transaction with it, when one of them has. */
   abstract rememberNew(tx: Transaction, events: readonly ProviderEvent[]): Promise<void>;
-}
-
-/** What the waiting room did, in our words. */
-export type WaitingRoomEvent =
-  | {
-      readonly kind: 'turn granted';
-      readonly matchId: string;
-      readonly userId: string;
-      readonly sessionToken: string;
-      readonly expiresAt: string;
-      /** Of the state in Redis that granted it; undefined where the waiting room names none. */
-      readonly generation: number | undefined;
-      /** Join time (µs) of the place that had this turn. */
-      readonly placeScore: number | undefined;
-    }
-  | {
-      readonly kind: 'turn over';
-      readonly matchId: string;
-      readonly userId: string;
-      readonly sessionToken: string | undefined;
-      readonly reason: string;
-    }
-  | { readonly kind: 'front reached'; readonly matchId: string; readonly userId: string }
-  | {
-      readonly kind: 'positions';
-      readonly matchId: string;
-      readonly items: readonly { readonly userId: string; readonly position: number }[];
-    };
-
-/** The waiting room's event streams, one a match: nothing is lost there, whatever happens to the messages. */
-export abstract class WaitingRoomEvents {
-  abstract matches(): Promise<readonly string[]>;
-  /** Events after this one, oldest first; what cannot be read is skipped, but its place is told by `lastId`. */
-  abstract readAfter(
-    matchId: string,
-    streamId: string,
-    limit: number,
-  ): Promise<{ events: readonly WaitingRoomEvent[]; lastId: string }>;
-}
-
-/** How far each stream has been read; advancing it commits with the effects, so that of N replicas one applies an event. */
-export abstract class StreamCursors {
-  abstract position(matchId: string): Promise<string>;
-  /** False when somebody else moved it in the meantime: then they applied these events. */
-  abstract advance(tx: Transaction, matchId: string, from: string, to: string): Promise<boolean>;
-}
-
-/** What an event of the waiting room means for us: windows, and pushes to those who are not looking. */
-export abstract class WaitingRoomConsequences {
-  abstract apply(tx: Transaction, events: readonly WaitingRoomEvent[]): Promise<void>;
 }

@@ -1,17 +1,9 @@
 import type { Transaction, TransactionManager } from '#application/transaction-manager';
 import { afterPayment } from '#domain/purchase/order';
 import type { Money } from '#domain/shared/money';
+import { CompleteOrders } from './complete-orders.ts';
 import { firstOfEach } from './first-of-each.ts';
-import type {
-  CompletedOrder,
-  MatchesForSale,
-  Order,
-  OrderConsequences,
-  Orders,
-  PaymentInbox,
-  Reservation,
-  Reservations,
-} from './ports.ts';
+import type { MatchesForSale, Order, OrderConsequences, Orders, PaymentInbox, Reservation, Reservations } from './ports.ts';
 
 export interface PaymentNews {
   readonly eventId: string;
@@ -26,6 +18,9 @@ export interface PaymentNews {
 
 export type Settled = 'completed' | 'refunded' | 'noted' | 'repeated' | 'unknown intent';
 
+/** Of an order that was paid. */
+const PAID = ['payment_succeeded', 'completed'];
+
 /**
  * What the provider says about a payment takes effect once, in one transaction with the record of its event. Every
  * captured payment ends as a completed order or goes back in full: hold alive, or over but its seats still to be had →
@@ -33,6 +28,7 @@ export type Settled = 'completed' | 'refunded' | 'noted' | 'repeated' | 'unknown
  */
 export class SettlePayment {
   readonly execute: (news: PaymentNews) => Promise<Settled>;
+  private readonly completing: CompleteOrders;
 
   constructor(
     transactions: TransactionManager,
@@ -42,6 +38,7 @@ export class SettlePayment {
     private readonly matches: MatchesForSale,
     private readonly consequences: OrderConsequences,
   ) {
+    this.completing = new CompleteOrders(orders, reservations, consequences);
     this.execute = transactions.together({
       many: (tx, news) => this.settleMany(tx, news),
       one: (tx, news) => this.settle(tx, news),
@@ -98,7 +95,7 @@ export class SettlePayment {
     const plain = new Set(completed.map(({ one }) => one));
     if (completed.length > 0) {
       await this.inbox.rememberNew(tx, [...plain]);
-      await this.concludeCompleted(tx, completed);
+      await this.completing.conclude(tx, completed, PAID);
     }
     return news.map((one) => (plain.has(one) ? 'completed' : undefined));
   }
@@ -136,20 +133,8 @@ export class SettlePayment {
 
   private async complete(tx: Transaction, order: Order, reservation: Reservation): Promise<Settled> {
     await this.reservations.setStatus(tx, reservation.id, 'completed');
-    await this.concludeCompleted(tx, [{ order, reservation }]);
+    await this.completing.conclude(tx, [{ order, reservation }], PAID);
     return 'completed';
-  }
-
-  /** What is left to do once the seats are sold and the holds completed. */
-  private async concludeCompleted(tx: Transaction, completed: readonly CompletedOrder[]): Promise<void> {
-    const orderIds = completed.map(({ order }) => order.id);
-    await this.orders.setStatus(tx, orderIds, 'completed', ['payment_succeeded', 'completed']);
-    await this.consequences.completed(tx, completed);
-    const windows = completed.flatMap(({ reservation }) => reservation.sessionToken ?? []);
-    for (const other of windows.length > 0 ? await this.reservations.unpaidInWindows(tx, windows) : []) {
-      await this.reservations.setStatus(tx, other, 'released');
-      await this.reservations.freeSeats(tx, other);
-    }
   }
 
   /** Nobody can pay for this order any more, so nobody waits for its seats. */

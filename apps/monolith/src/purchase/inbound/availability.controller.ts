@@ -19,7 +19,7 @@ export class AvailabilityController {
   ) {}
 
   @Get()
-  @Endpoint({ access: 'public' })
+  @Endpoint({ access: 'public', refusals: ['NOT_FOUND'] })
   @ApiOperation({ summary: 'What is free in each sector, as it changes: server-sent events' })
   @ApiProduces('text/event-stream')
   @ApiOkResponse({

@@ -63,7 +63,7 @@ export class OpsOrdersController {
   }
 
   @Post(':id/refund')
-  @Endpoint({ access: 'ops' })
+  @Endpoint({ access: 'ops', refusals: ['NOT_FOUND', 'INVALID_STATE'] })
   @ApiOperation({ summary: 'Refund an order, or some of its tickets', description: REFUND })
   @ApiOkResponse({ standardSchema: refundAnswer })
   refund(

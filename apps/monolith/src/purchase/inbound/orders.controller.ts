@@ -33,7 +33,7 @@ export class OrdersController {
   }
 
   @Get(':id')
-  @Endpoint({ access: 'fan' })
+  @Endpoint({ access: 'fan', refusals: ['NOT_FOUND'] })
   @ApiOperation({ summary: 'One order with its tickets and what happened to it' })
   @ApiOkResponse({ standardSchema: orderAnswer })
   async one(

@@ -52,12 +52,15 @@ export const checkOutAnswer = z
     order_id: z.guid(),
     number: z.string().meta({ example: 'ORD-2026-001234' }),
     status: z.enum(['awaiting_payment', 'completed', 'cancelled', 'refunded', 'expired']),
-    payment: z.object({
-      provider: z.string(),
-      intent_id: z.string(),
-      client_secret: z.string(),
-      confirm_url: z.string().optional(),
-    }),
+    payment: z
+      .object({
+        provider: z.string(),
+        intent_id: z.string(),
+        client_secret: z.string(),
+        confirm_url: z.string().optional(),
+      })
+      .nullable()
+      .meta({ description: 'null for an order of 0 cents, which is completed in its checkout' }),
   })
   .meta({ id: 'CheckedOut' });
 
@@ -102,17 +105,20 @@ export function reservationView(reservation: Reservation): z.infer<typeof reserv
   };
 }
 
-export function checkedOutView({ id, number, status, payment }: Order): z.infer<typeof checkOutAnswer> {
+export function checkedOutView({ id, number, status, payment, totalCents }: Order): z.infer<typeof checkOutAnswer> {
   return {
     order_id: id,
     number,
     status,
-    payment: {
-      provider: payment.provider,
-      intent_id: payment.intentId ?? '',
-      client_secret: payment.clientSecret ?? '',
-      ...(payment.confirmUrl ? { confirm_url: payment.confirmUrl } : {}),
-    },
+    payment:
+      totalCents === 0
+        ? null
+        : {
+            provider: payment.provider,
+            intent_id: payment.intentId ?? '',
+            client_secret: payment.clientSecret ?? '',
+            ...(payment.confirmUrl ? { confirm_url: payment.confirmUrl } : {}),
+          },
   };
 }
 

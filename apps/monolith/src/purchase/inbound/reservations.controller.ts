@@ -21,6 +21,21 @@ import {
   reservationView,
 } from './purchase.schemas.ts';
 
+const HOLD_REFUSALS = [
+  'NOT_FOUND',
+  'BLACKLISTED',
+  'SALE_NOT_OPEN',
+  'PURCHASE_WINDOW_REQUIRED',
+  'PURCHASE_WINDOW_EXPIRED',
+  'TICKET_LIMIT_REACHED',
+  'SEATS_BUSY',
+  'SEATS_UNAVAILABLE',
+  'ALL_SEATS_HELD',
+  'SOLD_OUT',
+] as const;
+
+const CHECKOUT_REFUSALS = ['NOT_FOUND', 'BLACKLISTED', 'RESERVATION_EXPIRED', 'INVALID_STATE', 'PAYMENT_REFUSED'] as const;
+
 @ApiTags('purchase')
 @Controller('api/v1')
 export class ReservationsController {
@@ -34,7 +49,7 @@ export class ReservationsController {
   ) {}
 
   @Post('matches/:id/reservations')
-  @Endpoint({ access: 'fan', fanLimit: true, keyWithEffect: true, direct: true })
+  @Endpoint({ access: 'fan', fanLimit: true, keyWithEffect: true, direct: true, refusals: HOLD_REFUSALS })
   @ApiOperation({ summary: 'Hold seats: the best together, or exactly these' })
   @ApiHeader({ name: 'X-Purchase-Session', description: 'The session_token of the turn, when the match has a waiting room' })
   @ApiCreatedResponse({ standardSchema: reservationAnswer })
@@ -64,7 +79,7 @@ export class ReservationsController {
   }
 
   @Get('reservations/:id')
-  @Endpoint({ access: 'fan' })
+  @Endpoint({ access: 'fan', refusals: ['NOT_FOUND'] })
   @ApiOperation({ summary: 'A reservation, also when it has ended' })
   @ApiOkResponse({ standardSchema: reservationAnswer })
   async one(
@@ -77,7 +92,7 @@ export class ReservationsController {
   }
 
   @Delete('reservations/:id')
-  @Endpoint({ access: 'fan', status: 204, body: 'none' })
+  @Endpoint({ access: 'fan', status: 204, body: 'none', refusals: ['NOT_FOUND', 'INVALID_STATE'] })
   @ApiOperation({ summary: 'Give the seats back; cancels an order that is being paid' })
   @ApiNoContentResponse()
   async release(@Param('id', { schema: givenId }) reservationId: string, @Caller() caller: CallerIdentity): Promise<void> {
@@ -85,7 +100,7 @@ export class ReservationsController {
   }
 
   @Post('reservations/:id/checkout')
-  @Endpoint({ access: 'fan', fanLimit: true, keyWithEffect: true, direct: true })
+  @Endpoint({ access: 'fan', fanLimit: true, keyWithEffect: true, direct: true, refusals: CHECKOUT_REFUSALS })
   @ApiOperation({ summary: 'Make an order of the hold and ask for its payment; again: the same order' })
   @ApiCreatedResponse({ standardSchema: checkOutAnswer })
   @ApiOkResponse({ standardSchema: checkOutAnswer })
@@ -96,9 +111,10 @@ export class ReservationsController {
     @Res() reply: FastifyReply,
   ): Promise<void> {
     const holders = body.holders.map(({ seat_id, name }) => ({ seatId: seat_id, name }));
+    const key = reply.request.keyInHand?.fence.key;
     return this.answers.give(
       reply,
-      () => this.checkOut.execute({ reservationId, userId: caller.userId, holders, email: body.email }),
+      () => this.checkOut.execute({ reservationId, userId: caller.userId, holders, email: body.email, key }),
       ({ order, isNew }) => ({
         status: isNew ? 201 : 200,
         ...(isNew ? { location: `/api/v1/orders/${order.id}` } : {}),

@@ -1,9 +1,9 @@
 import { Endpoint } from '#platform/http/endpoint';
-import { sendTagged } from '#platform/http/etag';
+import { NOT_MODIFIED, sendTagged } from '#platform/http/etag';
 import { RequestRefused } from '#platform/http/request-refused';
 import { givenId } from '#platform/http/text-fields';
 import { Controller, Get, Param, Query, Req, Res } from '@nestjs/common';
-import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiOkResponse, ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { createHash } from 'node:crypto';
 import type { z } from 'zod';
@@ -32,9 +32,10 @@ export class SectorsController {
   ) {}
 
   @Get()
-  @Endpoint({ access: 'public' })
+  @Endpoint({ access: 'public', refusals: ['NOT_FOUND'] })
   @ApiOperation({ summary: 'Sectors with prices and what is free now' })
   @ApiOkResponse({ standardSchema: sectorListAnswer })
+  @ApiResponse(NOT_MODIFIED)
   async list(
     @Param('id', { schema: givenId }) matchId: string,
     @Req() request: FastifyRequest,
@@ -46,12 +47,13 @@ export class SectorsController {
   }
 
   @Get(':sid/seats')
-  @Endpoint({ access: 'public' })
+  @Endpoint({ access: 'public', refusals: ['NOT_FOUND'] })
   @ApiOperation({
     summary:
       'Every seat of a sector and whether it is free; version grows whenever one of them changed. With `since` only what changed',
   })
   @ApiOkResponse({ standardSchema: seatListAnswer })
+  @ApiResponse(NOT_MODIFIED)
   async seats(
     @Param('id', { schema: givenId }) matchId: string,
     @Param('sid', { schema: givenId }) sectorId: string,

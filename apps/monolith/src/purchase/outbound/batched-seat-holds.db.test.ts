@@ -231,7 +231,11 @@ test('holds that were abandoned are for sale again within a second of their end'
   await new Promise((resolve) => setTimeout(resolve, 1000));
   const startedAt = Date.now();
   let again: HoldOutcome = { kind: 'none' };
-  while (again.kind !== 'taken' && Date.now() - startedAt < 1000) again = await wish(quick, 4);
+  // However slow the machine is: the last request leaves when the second is over.
+  for (let sentAfter = 0; again.kind !== 'taken' && sentAfter < 1000;) {
+    sentAfter = Date.now() - startedAt;
+    again = await wish(quick, 4);
+  }
   expect(again.kind).toBe('taken');
 });
 
@@ -307,10 +311,7 @@ describe('the same statement without its guard', () => {
   }
 
   async function sellTwice(statement: string): Promise<{ seats: number; places: number }> {
-    const seats = await dataSource.query<{ seatId: string; place: string }[]>(
-      `select id as "seatId", ctid::text as place from seats where sector_id = $1 order by rank limit 2`,
-      [sector.id],
-    );
+    const seats = await freeSeats();
     const lane = new LaneConnection({ url: database.url, name: 'holds', planning: HOLD_PLANNING, onRetry: () => undefined });
     // The second one's memory is stale: it still has the seats as free.
     for (const stale of [row(seats), row(seats)]) {
@@ -319,6 +320,16 @@ describe('the same statement without its guard', () => {
       );
     }
     await lane.close();
+    return sold();
+  }
+
+  const freeSeats = () =>
+    dataSource.query<{ seatId: string; place: string }[]>(
+      `select id as "seatId", ctid::text as place from seats where sector_id = $1 order by rank limit 2`,
+      [sector.id],
+    );
+
+  async function sold(): Promise<{ seats: number; places: number }> {
     const [counted] = (await dataSource.query(
       `select count(*)::int as seats, count(distinct seat_id)::int as places from reservation_seats`,
     )) as {
@@ -327,6 +338,25 @@ describe('the same statement without its guard', () => {
     }[];
     return counted ?? { seats: 0, places: 0 };
   }
+
+  async function inOneBatch(statement: string): Promise<{ seats: number; places: number }> {
+    const seats = await freeSeats();
+    const lane = new LaneConnection({ url: database.url, name: 'holds', planning: HOLD_PLANNING, onRetry: () => undefined });
+    const values = holdParameters([row(seats), row(seats)], 600);
+    await lane.commit({ name: 'hold', text: statement, values }, () => Promise.resolve(undefined)).finally(() => lane.close());
+    return sold();
+  }
+
+  test('two of one batch that name the same seats: with its last column nothing of the batch happens', async () => {
+    await expect(inOneBatch(HOLD_BATCH)).rejects.toMatchObject({ code: '22012' });
+    expect([await sold(), await seatsHeld()]).toEqual([{ seats: 0, places: 0 }, 0]);
+    expect(await dataSource.query('select 1 from reservations union all select 1 from fan_seats')).toEqual([]);
+  });
+
+  test('without it they are sold twice', async () => {
+    const withoutLastColumn = HOLD_BATCH.replace(/,\s+1 \/ \(case when .*"eachSeatOnce"/, '');
+    expect(await inOneBatch(withoutLastColumn)).toEqual({ seats: 4, places: 2 });
+  });
 
   test('a stale memory sells seats twice', async () => {
     expect(await sellTwice(UNGUARDED)).toEqual({ seats: 4, places: 2 });

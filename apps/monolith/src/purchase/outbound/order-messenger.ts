@@ -44,11 +44,8 @@ export class OrderMessenger {
 
   /** `key`: what the provider recognises a repetition by. */
   async refunded(tx: Transaction, order: Order, paid: Money, key: string): Promise<void> {
-    const { intentId } = order.payment;
-    if (intentId === null) throw new Error(`order ${order.id} was paid without an intent`);
-    const command: PaymentCommand = { kind: 'refund', intentId, amountCents: paid.amountCents, key };
     // A seat may be given away, and no provider gives back nothing.
-    const commands = paid.amountCents > 0 ? [this.payment(order, 'order.refunded', command)] : [];
+    const commands = paid.amountCents > 0 ? [this.moneyBack(order, paid, key)] : [];
     const told = await this.told(tx, [order]);
     await this.outbox.append(tx, [...commands, ...told.map((one) => refundNotice(one, paid))]);
   }
@@ -70,6 +67,12 @@ export class OrderMessenger {
   async cancelled(tx: Transaction, order: Order): Promise<void> {
     if (!order.payment.intentId) return;
     await this.outbox.append(tx, [this.payment(order, 'order.cancelled', { kind: 'cancel', intentId: order.payment.intentId })]);
+  }
+
+  private moneyBack(order: Order, { amountCents }: Money, key: string): OutboxMessage {
+    const { intentId } = order.payment;
+    if (intentId === null) throw new Error(`order ${order.id} was paid without an intent`);
+    return this.payment(order, 'order.refunded', { kind: 'refund', intentId, amountCents, key });
   }
 
   private payment(order: Order, event: string, body: PaymentCommand): OutboxMessage {

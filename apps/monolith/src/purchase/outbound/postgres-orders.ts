@@ -7,16 +7,17 @@ import { Orders, type Order } from '../application/ports.ts';
 export const ORDER_COLUMNS = `
   o.id, o.number, o.match_id as "matchId", o.reservation_id as "reservationId", o.user_id as "userId", o.session_token as "sessionToken",
   o.status, o.total_cents as "totalCents", o.currency, o.email, o.holders,
-  jsonb_build_object('provider', o.provider, 'intentId', o.intent_id, 'clientSecret', o.client_secret, 'confirmUrl', o.confirm_url) as payment`;
+  jsonb_build_object('provider', o.provider, 'intentId', o.intent_id, 'clientSecret', o.client_secret, 'confirmUrl', o.confirm_url) as payment,
+  o.placed_with_key as "placedWithKey"`;
 
 const PLACE = `
   with added as (
     insert into orders (id, number, match_id, reservation_id, user_id, session_token, claims_window, status, total_cents, currency, email,
-                        holders, provider)
+                        holders, provider, placed_with_key)
     select id, number, "matchId", "reservationId", "userId", "sessionToken", "sessionToken" is not null, status, "totalCents", currency, email,
-           holders, payment ->> 'provider'
+           holders, payment ->> 'provider', "placedWithKey"
     from jsonb_to_recordset($1::jsonb) as o(id uuid, number text, "matchId" uuid, "reservationId" uuid, "userId" uuid, "sessionToken" text,
-      status text, "totalCents" integer, currency text, email text, holders jsonb, payment jsonb)
+      status text, "totalCents" integer, currency text, email text, holders jsonb, payment jsonb, "placedWithKey" text)
     on conflict (session_token) where claims_window do nothing returning id, reservation_id
   ), noted as (
     insert into order_timeline (order_id, event) select id, 'created' from added
@@ -149,5 +150,13 @@ export class PostgresOrders extends Orders {
 
   async note(tx: Transaction, orderId: string, event: string): Promise<void> {
     await inside(tx).rows(`insert into order_timeline (order_id, event) values ($1, $2)`, [orderId, event]);
+  }
+
+  async remove(tx: Transaction, orderId: string): Promise<void> {
+    await inside(tx).rows(
+      `with removed as (delete from orders where id = $1 and intent_id is null and status <> 'completed' returning id)
+       delete from order_timeline where order_id = (select id from removed)`,
+      [orderId],
+    );
   }
 }

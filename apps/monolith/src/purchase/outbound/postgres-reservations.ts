@@ -2,7 +2,8 @@ import type { Transaction } from '#application/transaction-manager';
 import { reservationStatusAt, type ReservationStatus } from '#domain/purchase/reservation';
 import { inside } from '#platform/postgres/transaction';
 import type { DataSource } from 'typeorm';
-import { Reservations, type Reservation } from '../application/ports.ts';
+import { Reservations, type ExpiredBatch, type Reservation } from '../application/ports.ts';
+import { expireDue } from './expire-due.ts';
 import { countReservation, keepCounted } from './postgres-fan-seats.ts';
 
 type Row = Reservation & { readonly asOf: Date };
@@ -20,45 +21,11 @@ function asReservation({ asOf, ...row }: Row): Reservation {
 }
 
 /**
- * The sweeper's claim. READ COMMITTED on purpose (one statement, no transaction of ours): it moves rows whose time has
- * come and decides nothing; at SERIALIZABLE its scan would collide with every new hold. Seats that somebody else already
- * took over keep their new holder; the event is written with the change of state, so it exists once per reservation. A
- * checkout that commits between the snapshot and the lock leaves a row that is read anew and an order that is not seen: it
- * would await its payment for ever, so what is no longer as it was seen is left to the next round (found by the simulation).
- */
-const EXPIRE_DUE = `
-  with due as (
-    select id, match_id, sector_id, user_id, status, seat_ids from reservations
-    where not swept and expires_at <= now() order by expires_at limit $1 for update skip locked
-  ), unchanged as (
-    select due.* from due join reservations as_seen on as_seen.id = due.id and as_seen.status = due.status
-  ), swept as (
-    update reservations r set swept = true, status = case when unchanged.status in ('held', 'ordered') then 'expired' else unchanged.status end,
-                              ended_at = coalesce(r.ended_at, now())
-    from unchanged where r.id = unchanged.id
-  ), ended as (
-    select * from unchanged where status in ('held', 'ordered')
-  ), freed as (
-    update seats s set status = 'available', reservation_id = null, expires_at = null
-    from ended where s.id = any(array(select unnest(seat_ids) from ended)) and s.reservation_id = ended.id and s.status = 'held'
-  ), orders_ended as (
-    update orders o set status = 'expired', claims_window = false
-    from ended where o.reservation_id = ended.id and o.status = 'awaiting_payment' returning o.id
-  ), noted as (
-    insert into order_timeline (order_id, event) select id, 'expired' from orders_ended
-  ), told as (
-    insert into outbox (id, destination, event, aggregate_id, body)
-    select gen_random_uuid(), 'events', 'reservation.expired', id::text,
-           jsonb_build_object('event', 'reservation.expired', 'reservation_id', id, 'match_id', match_id, 'sector_id', sector_id, 'user_id', user_id)
-    from ended
-  ) select (select count(*) from due)::int as looked, (select count(*) from ended)::int as ended`;
-
-/**
- * The seats of a hold all or none, of fans among whose seats they still count (`keepCounted`). Locks before it changes, as an
+ * Which holds can be completed: the seats of a hold all or none, of fans among whose seats they still count (`keepCounted`). Locks before it changes, as an
  * update would wait for whoever has a row. What is updated is named by arrays, not joined: the planner takes a batch for one row
  * and would look at each for each.
  */
-const COMPLETE = `
+const WHOLE = `
   with wanted as (
     select * from unnest($1::uuid[], $2::int[], $3::uuid[], $4::uuid[]) as w(id, quantity, match_id, user_id)
   ), free as (
@@ -69,7 +36,11 @@ const COMPLETE = `
   ), whole as (
     select wanted.id, buyers.place from wanted join free on free.reservation_id = wanted.id join buyers using (match_id, user_id)
     where wanted.id = any(buyers.reservation_ids) group by wanted.id, quantity, buyers.place having count(*) = quantity
-  ), counted as (
+  )`;
+
+const LOCK_WHOLE = `${WHOLE} select id from whole`;
+
+const COMPLETE = `${WHOLE}, counted as (
     update fan_seats set revision = revision + 1 where ctid = any(array(select place from whole))
   ), sold as (
     update seats set status = 'sold', expires_at = null
@@ -139,14 +110,14 @@ export class PostgresReservations extends Reservations {
     return countReservation(tx, { ...reservation, quantity: reservation.seats.length }, limit);
   }
 
+  async lockWhole(tx: Transaction, reservations: readonly Reservation[]): Promise<ReadonlySet<string>> {
+    if (reservations.length === 0) return new Set();
+    const rows = await inside(tx).rows<{ id: string }>(LOCK_WHOLE, wholeParameters(reservations));
+    return new Set(rows.map(({ id }) => id));
+  }
+
   async complete(tx: Transaction, reservations: readonly Reservation[]): Promise<ReadonlySet<string>> {
-    const rows = await inside(tx).rows<{ id: string }>(COMPLETE, [
-      reservations.map(({ id }) => id),
-      reservations.map(({ seats }) => seats.length),
-      reservations.map(({ matchId }) => matchId),
-      reservations.map(({ userId }) => userId),
-      reservations.flatMap(({ seats }) => seats.map(({ seatId }) => seatId)),
-    ]);
+    const rows = await inside(tx).rows<{ id: string }>(COMPLETE, wholeParameters(reservations));
     return new Set(rows.map(({ id }) => id));
   }
 
@@ -158,8 +129,17 @@ export class PostgresReservations extends Reservations {
     return rows.map(({ id }) => id);
   }
 
-  async expireDue(limit: number): Promise<{ looked: number; ended: number }> {
-    const rows = await this.dataSource.query<{ looked: number; ended: number }[]>(EXPIRE_DUE, [limit]);
-    return rows[0] ?? { looked: 0, ended: 0 };
+  expireDue(limit: number, after?: ExpiredBatch['next']): Promise<ExpiredBatch> {
+    return expireDue(this.dataSource, limit, after);
   }
+}
+
+function wholeParameters(reservations: readonly Reservation[]): readonly unknown[] {
+  return [
+    reservations.map(({ id }) => id),
+    reservations.map(({ seats }) => seats.length),
+    reservations.map(({ matchId }) => matchId),
+    reservations.map(({ userId }) => userId),
+    reservations.flatMap(({ seats }) => seats.map(({ seatId }) => seatId)),
+  ];
 }

@@ -1,7 +1,7 @@
 import type { Transaction } from '#application/transaction-manager';
 import { inside } from '#platform/postgres/transaction';
 import type { DataSource } from 'typeorm';
-import { StreamCursors } from '../application/ports.ts';
+import { StreamCursors } from '../application/waiting-room-ports.ts';
 
 const BEGINNING = '0-0';
 

@@ -2,7 +2,7 @@ import type { OutboxMessage } from '#application/outbox';
 import type { PushJob } from '#contracts/queue-jobs';
 import { writePush } from '#domain/notification/push-templates';
 import type { FanContact } from '../../fans/fans.api.ts';
-import type { WaitingRoomEvent } from '../application/ports.ts';
+import type { WaitingRoomEvent } from '../application/waiting-room-ports.ts';
 
 /** An absent fan keeps the place at the front for 30 minutes (CONTRACT §6); after that the call is for a place that is gone. */
 const FRONT_USEFUL_MS = 30 * 60_000;

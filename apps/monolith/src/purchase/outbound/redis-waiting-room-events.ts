@@ -2,7 +2,7 @@ import { queueEvent, type QueueEvent } from '#contracts/integration-events';
 import { queueKeys } from '#contracts/queue-keys';
 import type { Logger } from '#platform/logging/logger';
 import type { RedisConnection } from '#platform/redis/redis-connection';
-import { WaitingRoomEvents, type WaitingRoomEvent } from '../application/ports.ts';
+import { WaitingRoomEvents, type WaitingRoomEvent } from '../application/waiting-room-ports.ts';
 
 export class RedisWaitingRoomEvents extends WaitingRoomEvents {
   constructor(

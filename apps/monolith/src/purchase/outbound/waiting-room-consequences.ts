@@ -3,7 +3,7 @@ import type { Ids } from '#application/ids';
 import type { Outbox } from '#application/outbox';
 import type { Transaction } from '#application/transaction-manager';
 import type { FansApi } from '../../fans/fans.api.ts';
-import { WaitingRoomConsequences, type WaitingRoomEvent } from '../application/ports.ts';
+import { WaitingRoomConsequences, type WaitingRoomEvent } from '../application/waiting-room-ports.ts';
 import type { PostgresPurchaseWindows } from './postgres-purchase-windows.ts';
 import { fansOf, queuePush } from './queue-pushes.ts';
 

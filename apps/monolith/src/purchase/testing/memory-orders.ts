@@ -141,6 +141,17 @@ export class MemoryOrders extends Orders {
   async note(tx: Transaction, orderId: string, event: string): Promise<void> {
     await inside(tx).put(tables.timeline, this.db.scheduler.newId('line'), { orderId, event });
   }
+
+  async remove(tx: Transaction, orderId: string): Promise<void> {
+    const open = inside(tx);
+    await open.statement(`removes order ${orderId}`);
+    const order = open.get(tables.orders, orderId);
+    if (!order || order.payment.intentId !== null || order.status === 'completed') return;
+    await open.put(tables.orders, orderId, undefined);
+    await open.put(tables.orderOfReservation, order.reservationId, undefined);
+    const claim = order.sessionToken ? open.get(tables.orderOfWindow, order.sessionToken) : undefined;
+    if (order.sessionToken && claim?.orderId === orderId) await open.put(tables.orderOfWindow, order.sessionToken, undefined);
+  }
 }
 
 /** Which of the provider's events took effect. */

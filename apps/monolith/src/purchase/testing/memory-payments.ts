@@ -1,4 +1,5 @@
 import type { Transaction } from '#application/transaction-manager';
+import { DomainError } from '#domain/shared/domain-error';
 import type { Money } from '#domain/shared/money';
 import type { SimulatedDatabase } from '#testing/simulation/simulated-database';
 import { inside, type SimulatedTransactions } from '#testing/simulation/simulated-transactions';
@@ -20,10 +21,13 @@ export interface BookedIntent {
 /** Far away: its answers get lost with the process that asked. Same order, same intent, however often it is asked. */
 export class MemoryPayments extends Payments {
   readonly intents = new Map<string, BookedIntent>();
+  refused = 0;
 
   constructor(
     private readonly db: SimulatedDatabase,
     private readonly transactions: SimulatedTransactions,
+    /** Asked for each call: a provider that refuses an order once may take it the next time. */
+    private readonly refuses: () => boolean = () => false,
   ) {
     super();
   }
@@ -35,7 +39,13 @@ export class MemoryPayments extends Payments {
   }> {
     this.transactions.mustBeOutside('a payment intent');
     await this.db.scheduler.step(`asks the provider for an intent of ${order.orderId}`);
+    if (order.amountCents === 0) throw new Error(`the provider is asked for 0 cents by ${order.orderId}`);
     const intentId = `pi-${order.orderId}`;
+    if (!this.intents.has(intentId) && this.refuses()) {
+      this.refused += 1;
+      await this.db.scheduler.step(`hears that ${order.orderId} is refused`);
+      throw new DomainError('PAYMENT_REFUSED', 'The provider refuses this payment.', { reason: 'amount_too_small' });
+    }
     if (!this.intents.has(intentId))
       this.intents.set(intentId, { ...order, intentId, status: 'open', captured: undefined, refunds: new Map() });
     await this.db.scheduler.step(`hears of intent ${intentId}`);

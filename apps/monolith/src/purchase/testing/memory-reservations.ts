@@ -2,8 +2,17 @@ import type { Transaction } from '#application/transaction-manager';
 import { reservationStatusAt, type ReservationStatus } from '#domain/purchase/reservation';
 import type { SimulatedDatabase, SimulatedTransaction } from '#testing/simulation/simulated-database';
 import { inside } from '#testing/simulation/simulated-transactions';
-import { Reservations, type Reservation } from '../application/ports.ts';
-import { countFan, fanAtMatch, isFree, tables, type ReservationRow } from './memory-tables.ts';
+import { Reservations, type ExpiredBatch, type Reservation } from '../application/ports.ts';
+import {
+  countFan,
+  fanAtMatch,
+  isFree,
+  tables,
+  type FanRow,
+  type OrderRow,
+  type ReservationRow,
+  type SeatRow,
+} from './memory-tables.ts';
 
 /** What a negative control switches off. */
 export interface ReservationGuards {
@@ -15,10 +24,16 @@ export interface ReservationGuards {
   readonly sharedPaidCounts: boolean;
   /** And finds out that the fan was given other seats in the meantime. */
   readonly sharedPaidListed: boolean;
-  /** The scheduler takes only what nobody else is taking, and looks again at what it has locked. */
+  /** The scheduler takes only what nobody else is taking. */
   readonly sweeperLocks: boolean;
-  /** It leaves alone what has changed since its snapshot, for it cannot see the order that was made of it. */
-  readonly sweeperLeavesChanged: boolean;
+  /** It ends what it has locked in a statement of its own, which sees the order of a checkout that was faster than the lock. */
+  readonly sweeperLooksAgain: boolean;
+}
+
+interface WholeHolds {
+  readonly whole: readonly Reservation[];
+  readonly free: ReadonlyMap<string, SeatRow>;
+  readonly fans: ReadonlyMap<string, FanRow> | undefined;
 }
 
 /** Statement for statement what postgres-reservations.ts asks of the database. */
@@ -31,7 +46,7 @@ export class MemoryReservations extends Reservations {
       sharedPaidCounts: true,
       sharedPaidListed: true,
       sweeperLocks: true,
-      sweeperLeavesChanged: true,
+      sweeperLooksAgain: true,
     },
   ) {
     super();
@@ -116,10 +131,31 @@ export class MemoryReservations extends Reservations {
     return true;
   }
 
-  /** Seats first, then fans; what is not free is not waited for. */
+  async lockWhole(tx: Transaction, reservations: readonly Reservation[]): Promise<ReadonlySet<string>> {
+    if (reservations.length === 0) return new Set();
+    await inside(tx).statement(`locks the seats of ${reservations.map(({ id }) => id).join(' ')}`);
+    const { whole } = await this.wholeOf(tx, reservations);
+    return new Set(whole.map(({ id }) => id));
+  }
+
   async complete(tx: Transaction, reservations: readonly Reservation[]): Promise<ReadonlySet<string>> {
     const open = inside(tx);
     await open.statement(`completes ${reservations.map(({ id }) => id).join(' ')}`);
+    const { whole, free, fans } = await this.wholeOf(tx, reservations);
+    const ids = new Set(whole.map(({ id }) => id));
+    for (const fan of new Set(whole.map(fanAtMatch))) {
+      const row = fans?.get(fan);
+      if (row) await open.put(tables.fanSeats, fan, { ...row, revision: row.revision + 1 });
+    }
+    for (const seat of free.values())
+      if (ids.has(seat.reservationId ?? '')) await open.change(tables.seats, seat.id, { status: 'sold', expiresAtMs: null });
+    for (const id of ids) await open.change(tables.reservations, id, { status: 'completed' });
+    return ids;
+  }
+
+  /** Seats first, then fans; what is not free is not waited for. */
+  private async wholeOf(tx: Transaction, reservations: readonly Reservation[]): Promise<WholeHolds> {
+    const open = inside(tx);
     const seatIds = reservations.flatMap(({ seats }) => seats.map(({ seatId }) => seatId));
     const free = await open.lockFree(tables.seats, seatIds, ({ status }) => status === 'held');
     const fans = this.guards.sharedPaidCounts ? await open.lockFree(tables.fanSeats, reservations.map(fanAtMatch)) : undefined;
@@ -131,15 +167,7 @@ export class MemoryReservations extends Reservations {
       const times = reservations.filter(({ id }) => id === one.id).length;
       return isCounted && own.length * times === one.seats.length;
     });
-    const ids = new Set(whole.map(({ id }) => id));
-    for (const fan of new Set(whole.map(fanAtMatch))) {
-      const row = fans?.get(fan);
-      if (row) await open.put(tables.fanSeats, fan, { ...row, revision: row.revision + 1 });
-    }
-    for (const seat of free.values())
-      if (ids.has(seat.reservationId ?? '')) await open.change(tables.seats, seat.id, { status: 'sold', expiresAtMs: null });
-    for (const id of ids) await open.change(tables.reservations, id, { status: 'completed' });
-    return ids;
+    return { whole, free, fans };
   }
 
   async unpaidInWindows(tx: Transaction, sessionTokens: readonly string[]): Promise<readonly string[]> {
@@ -155,56 +183,65 @@ export class MemoryReservations extends Reservations {
     return unpaid;
   }
 
-  /** One statement at READ COMMITTED: its snapshot is of its beginning, and rows it locks are looked at again. */
-  async expireDue(limit: number): Promise<{ looked: number; ended: number }> {
+  /** Two statements at READ COMMITTED: one locks what is due, the other one ends it. */
+  async expireDue(limit: number, after?: ExpiredBatch['next']): Promise<ExpiredBatch> {
     const tx = this.db.begin('read committed');
     try {
       await tx.statement('looks for what is due');
-      const due = await this.claimDue(tx, limit);
-      const ended = due.filter(({ status }) => status === 'held' || status === 'ordered');
-      for (const row of ended) await this.endReservation(tx, row);
+      const due = await this.lockDue(tx, limit, after);
+      if (this.guards.sweeperLooksAgain) await tx.nextStatement('looks at what it has locked');
+      let ended = 0;
+      for (const row of due) ended += Number(await this.sweep(tx, row));
       await tx.commit();
-      return { looked: due.length, ended: ended.length };
+      const last = due.length === limit ? due.at(-1) : undefined;
+      return { looked: due.length, ended, ...(last ? { next: { id: last.id, expiresAt: String(last.expiresAtMs) } } : {}) };
     } catch (error) {
       tx.rollback();
       throw error;
     }
   }
 
-  private async claimDue(tx: SimulatedTransaction, limit: number): Promise<ReservationRow[]> {
+  private async lockDue(tx: SimulatedTransaction, limit: number, after: ExpiredBatch['next']): Promise<ReservationRow[]> {
     const now = tx.now.getTime();
     const isDue = ({ swept, expiresAtMs }: ReservationRow): boolean => !swept && expiresAtMs <= now;
-    const seen = tx.find(tables.reservations, isDue).sort((a, b) => a.expiresAtMs - b.expiresAtMs);
+    const isNext = ({ id, expiresAtMs }: ReservationRow): boolean =>
+      !after || expiresAtMs > Number(after.expiresAt) || (expiresAtMs === Number(after.expiresAt) && id > after.id);
+    const byTime = (a: ReservationRow, b: ReservationRow): number => a.expiresAtMs - b.expiresAtMs || (a.id < b.id ? -1 : 1);
     const due: ReservationRow[] = [];
-    for (const asSeen of seen) {
+    for (const asSeen of tx.find(tables.reservations, (row) => isDue(row) && isNext(row)).sort(byTime)) {
       if (due.length === limit) break;
       await tx.statement(`takes ${asSeen.id}, whose time has come`);
       const row = this.guards.sweeperLocks ? await tx.lockUnlessLocked(tables.reservations, asSeen.id) : asSeen;
-      if (!row || row === 'locked' || !isDue(row)) continue;
-      if (row.status === asSeen.status || !this.guards.sweeperLeavesChanged) due.push(row);
-    }
-    for (const { id, status } of due) {
-      const isOver = status === 'held' || status === 'ordered';
-      await tx.change(tables.reservations, id, { swept: true, status: isOver ? 'expired' : status });
+      if (row && row !== 'locked' && isDue(row)) due.push(row);
     }
     return due;
   }
 
-  private async endReservation(tx: SimulatedTransaction, { id, seatIds }: ReservationRow): Promise<void> {
+  /** True when it ended this reservation; one with a locked seat or order is left as it was. */
+  private async sweep(tx: SimulatedTransaction, { id, seatIds, status }: ReservationRow): Promise<boolean> {
     await tx.statement(`ends ${id}`);
-    for (const seatId of seatIds) {
-      const isOurs = (seat = tx.get(tables.seats, seatId)) => seat?.reservationId === id && seat.status === 'held';
-      if (isOurs() && isOurs(await tx.lock(tables.seats, seatId))) await tx.change(tables.seats, seatId, AVAILABLE);
-    }
-    const [order] = tx.find(tables.orders, (row) => row.reservationId === id && row.status === 'awaiting_payment');
-    if (order && (await tx.lock(tables.orders, order.id))?.status === 'awaiting_payment') {
-      await tx.change(tables.orders, order.id, { status: 'expired' });
-      if (order.sessionToken && tx.latest(tables.orderOfWindow, order.sessionToken)?.orderId === order.id)
-        await tx.put(tables.orderOfWindow, order.sessionToken, undefined);
-      await tx.put(tables.timeline, this.db.scheduler.newId('line'), { orderId: order.id, event: 'expired' });
-    }
+    const isOver = status === 'held' || status === 'ordered';
+    const isOurs = (seat?: SeatRow): boolean => isOver && seat?.reservationId === id && seat.status === 'held';
+    const own = seatIds.filter((seatId) => isOurs(tx.get(tables.seats, seatId)));
+    const seats = [...(await tx.lockFree(tables.seats, own)).values()].filter(isOurs);
+    const isOpen = (row: OrderRow): boolean => isOver && row.reservationId === id && row.status === 'awaiting_payment';
+    const open = tx.find(tables.orders, isOpen).map((order) => order.id);
+    const orders = [...(await tx.lockFree(tables.orders, open)).values()].filter(isOpen);
+    if (seats.length < own.length || orders.length < open.length) return false;
+    await tx.change(tables.reservations, id, { swept: true, status: isOver ? 'expired' : status });
+    for (const seat of seats) await tx.change(tables.seats, seat.id, AVAILABLE);
+    for (const order of orders) await this.endOrder(tx, order);
+    if (!isOver) return false;
     const message = this.db.scheduler.newId('message');
     await tx.put(tables.outbox, message, { id: message, event: 'reservation.expired', aggregateId: id });
+    return true;
+  }
+
+  private async endOrder(tx: SimulatedTransaction, { id, sessionToken }: OrderRow): Promise<void> {
+    await tx.change(tables.orders, id, { status: 'expired' });
+    if (sessionToken && tx.latest(tables.orderOfWindow, sessionToken)?.orderId === id)
+      await tx.put(tables.orderOfWindow, sessionToken, undefined);
+    await tx.put(tables.timeline, this.db.scheduler.newId('line'), { orderId: id, event: 'expired' });
   }
 }
 

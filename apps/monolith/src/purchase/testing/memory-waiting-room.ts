@@ -1,7 +1,12 @@
 import type { Transaction } from '#application/transaction-manager';
 import type { SimulatedDatabase } from '#testing/simulation/simulated-database';
 import { inside } from '#testing/simulation/simulated-transactions';
-import { StreamCursors, WaitingRoomConsequences, WaitingRoomEvents, type WaitingRoomEvent } from '../application/ports.ts';
+import {
+  StreamCursors,
+  WaitingRoomConsequences,
+  WaitingRoomEvents,
+  type WaitingRoomEvent,
+} from '../application/waiting-room-ports.ts';
 import { tables } from './memory-tables.ts';
 
 const BEGINNING = '0';

@@ -43,7 +43,7 @@ export class TicketsController {
   }
 
   @Get(':id')
-  @Endpoint({ access: 'fan' })
+  @Endpoint({ access: 'fan', refusals: ['NOT_FOUND'] })
   @ApiOperation({ summary: 'One of my tickets' })
   @ApiOkResponse({ standardSchema: ticketAnswer })
   async one(
@@ -54,7 +54,7 @@ export class TicketsController {
   }
 
   @Get(':id/qr.svg')
-  @Endpoint({ access: 'fan' })
+  @Endpoint({ access: 'fan', refusals: ['NOT_FOUND', 'INVALID_STATE'] })
   @ApiOperation({ summary: 'The QR code of one of my tickets' })
   @ApiProduces(SVG)
   @ApiOkResponse({ schema: { type: 'string' } })
@@ -64,7 +64,7 @@ export class TicketsController {
   }
 
   @Get(':id/ticket.pdf')
-  @Endpoint({ access: 'fan' })
+  @Endpoint({ access: 'fan', refusals: ['NOT_FOUND', 'INVALID_STATE'] })
   @ApiOperation({ summary: 'One of my tickets, to print' })
   @ApiProduces(PDF)
   @ApiOkResponse({ schema: { type: 'string', format: 'binary' } })

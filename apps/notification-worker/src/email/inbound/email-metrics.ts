@@ -1,10 +1,8 @@
-import { emailJob } from '#contracts/queue-jobs';
+import { mailTemplates } from '#contracts/queue-jobs';
 import type { OldestUnsent } from '#platform/jobs/oldest-unsent';
 import type { QueueSizes } from '#platform/jobs/queue-sizes';
 import { Counter, Gauge, type Registry } from 'prom-client';
 import { oldestUnsentGauge } from '#platform/jobs/oldest-gauge';
-
-const mailTemplates = emailJob.options.map((option) => option.shape.template.value);
 
 /** The seed's metrics of the email worker, by its names. */
 export class EmailMetrics {
@@ -57,10 +55,9 @@ export class EmailMetrics {
     this.expiredTotal.inc({ template });
   }
 
-  /** The template is what an unreadable job claims it to be: only known ones become labels. Answers the label. */
-  failed(template: unknown): string {
+  /** The template is what an unreadable job claims it to be: only known ones become labels. */
+  failed(template: unknown): void {
     const label = mailTemplates.find((known) => known === template) ?? 'unknown';
     this.failedTotal.inc({ template: label });
-    return label;
   }
 }

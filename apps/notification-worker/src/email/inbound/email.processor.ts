@@ -6,6 +6,7 @@ import type { RedisConnection } from '#platform/redis/redis-connection';
 import type { BeforeApplicationShutdown, OnModuleDestroy } from '@nestjs/common';
 import type { Alerts } from '#platform/sending/alerts';
 import type { QueuedJobs } from '#platform/jobs/queued-jobs';
+import { deadLetterAlert } from '#platform/jobs/dead-letter-alert';
 import type { Mails } from '../application/ports.ts';
 import type { SendMail } from '../application/send-mail.ts';
 import type { EmailMetrics } from './email-metrics.ts';
@@ -50,13 +51,9 @@ export class EmailProcessor implements OnModuleDestroy, BeforeApplicationShutdow
       prefix: JOBS_PREFIX,
       schema: emailJob,
       handle,
-      onDeadLetter: ({ template, error, jobId }) => {
-        const label = metrics.failed(template);
-        alerts.raise({
-          about: `dead letter email ${label}`,
-          text: `a mail ${label} is in the dead letter: ${error.message} (job ${jobId})`,
-          ...(label === 'ops_alert' ? { notBy: 'mail' } : {}),
-        });
+      onDeadLetter: (letter) => {
+        metrics.failed(letter.template);
+        alerts.raise(deadLetterAlert('email', letter));
       },
       isOutage: isLedgerOutage,
     });

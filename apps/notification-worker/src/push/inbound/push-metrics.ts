@@ -1,10 +1,9 @@
-import { pushJob } from '#contracts/queue-jobs';
+import { pushTemplates } from '#contracts/queue-jobs';
 import type { OldestUnsent } from '#platform/jobs/oldest-unsent';
 import type { QueueSizes } from '#platform/jobs/queue-sizes';
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import { oldestUnsentGauge } from '#platform/jobs/oldest-gauge';
 
-const pushTemplates = pushJob.shape.template.options;
 const LABELS = ['template'] as const;
 
 /** The seed's metrics of the push workers, by its names, and what became of the rest. */
@@ -47,10 +46,9 @@ export class PushMetrics {
     this.expiredTotal.inc({ template });
   }
 
-  /** The template is what an unreadable job claims it to be: only known ones become labels. Answers the label. */
-  failed(template: unknown): string {
+  /** The template is what an unreadable job claims it to be: only known ones become labels. */
+  failed(template: unknown): void {
     const label = pushTemplates.find((known) => known === template) ?? 'unknown';
     this.failedTotal.inc({ template: label });
-    return label;
   }
 }

@@ -13,6 +13,7 @@ import type { RedisConnection } from '#platform/redis/redis-connection';
 import type { BeforeApplicationShutdown, OnModuleDestroy } from '@nestjs/common';
 import type { Alerts } from '#platform/sending/alerts';
 import type { QueuedJobs } from '#platform/jobs/queued-jobs';
+import { deadLetterAlert } from '#platform/jobs/dead-letter-alert';
 import type { Broadcasts } from '../application/ports.ts';
 import type { SendPush } from '../application/send-push.ts';
 import type { PushMetrics } from './push-metrics.ts';
@@ -55,12 +56,9 @@ export class PushProcessor implements OnModuleDestroy, BeforeApplicationShutdown
           schema: anyPushJob,
           concurrency: concurrency[queue],
           handle: (job) => ('ranges' in job ? this.unpack(queue, job) : this.handle(job, queue === 'push-priority')),
-          onDeadLetter: ({ template, error, jobId }) => {
-            const label = metrics.failed(template);
-            alerts.raise({
-              about: `dead letter push ${label}`,
-              text: `a push ${label} is in the dead letter: ${error.message} (job ${jobId})`,
-            });
+          onDeadLetter: (letter) => {
+            metrics.failed(letter.template);
+            alerts.raise(deadLetterAlert(queue, letter));
           },
           isOutage: isLedgerOutage,
         }),

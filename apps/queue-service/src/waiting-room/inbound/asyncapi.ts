@@ -41,8 +41,16 @@ const closings: Record<keyof typeof closeCodes, string> = {
   replacedByNewerDevice: 'a sixth device of this fan has connected',
 };
 
+/** A message may have further members, in both directions: who does not know them ignores them. */
 function schemaOf(schema: z.ZodType): Record<string, unknown> {
-  const { $schema: _schema, ...rest } = z.toJSONSchema(schema, { target: 'draft-7', io: 'output', unrepresentable: 'any' });
+  const { $schema: _schema, ...rest } = z.toJSONSchema(schema, {
+    target: 'draft-7',
+    io: 'output',
+    unrepresentable: 'any',
+    override: ({ jsonSchema }) => {
+      if (jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
+    },
+  });
   return rest;
 }
 

@@ -21,7 +21,7 @@ export class FanStreamController {
   ) {}
 
   @Get(':queue_token')
-  @Endpoint({ access: 'public' })
+  @Endpoint({ access: 'public', refusals: ['NOT_FOUND'] })
   @ApiOperation({ summary: 'The messages of the socket as server-sent events' })
   @ApiProduces('text/event-stream')
   @ApiOkResponse({ schema: { type: 'string' }, description: 'A stream that ends when the place or turn is over' })

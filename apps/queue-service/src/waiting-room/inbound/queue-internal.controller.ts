@@ -47,7 +47,7 @@ export class QueueInternalController {
   }
 
   @Put('restore')
-  @Endpoint({ access: 'internal', status: 204, noKeyBecause: REPEATABLE })
+  @Endpoint({ access: 'internal', status: 204, noKeyBecause: REPEATABLE, refusals: ['INVALID_STATE'] })
   @ApiOperation({
     summary: 'Send the state of a match that Redis does not know: after a loss, and before the first control of a new match',
     description:

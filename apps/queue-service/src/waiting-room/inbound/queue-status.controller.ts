@@ -22,7 +22,7 @@ export class QueueStatusController {
   ) {}
 
   @Get('status')
-  @Endpoint({ access: 'public' })
+  @Endpoint({ access: 'public', refusals: ['NOT_FOUND'] })
   @ApiOperation({ summary: 'The line as a whole' })
   @ApiOkResponse({ standardSchema: queueStatusAnswer })
   async status(

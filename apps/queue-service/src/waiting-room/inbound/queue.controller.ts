@@ -26,7 +26,12 @@ export class QueueController {
   ) {}
 
   @Post('join')
-  @Endpoint({ access: 'fan', noKeyBecause: 'a fan has one place: joining again finds it', direct: true })
+  @Endpoint({
+    access: 'fan',
+    noKeyBecause: 'a fan has one place: joining again finds it',
+    direct: true,
+    refusals: ['NOT_FOUND', 'BLACKLISTED', 'SALE_NOT_OPEN', 'QUEUE_CLOSED'],
+  })
   @ApiOperation({ summary: 'Join the line, or find the place one already has' })
   @ApiCreatedResponse({ standardSchema: placeAnswer })
   @ApiOkResponse({ standardSchema: placeAnswer, description: 'Already in line, or in a turn' })
@@ -45,7 +50,7 @@ export class QueueController {
   }
 
   @Get('position')
-  @Endpoint({ access: 'fan', status: 200, direct: true })
+  @Endpoint({ access: 'fan', status: 200, direct: true, refusals: ['NOT_FOUND'] })
   @ApiOperation({ summary: 'The own place, without joining' })
   @ApiOkResponse({ standardSchema: placeAnswer })
   async position(

@@ -1,0 +1,28 @@
+import { mailTemplates, pushTemplates, type JobQueue } from '#contracts/queue-jobs';
+import type { Alert } from '../sending/alerts.ts';
+import { deadLetterSubject, type StoredDeadLetter } from './dead-letters.ts';
+import type { DeadLetter } from './queue-consumer.ts';
+
+/** The alert of a job that a consumer of this process has just given up. */
+export function deadLetterAlert(queue: JobQueue, { jobId, template, error, failedAt }: DeadLetter): Alert {
+  const subject = failedAt === undefined ? undefined : deadLetterSubject(queue, jobId, failedAt);
+  return alertOf({ queue, jobId, template, reason: error.message }, subject);
+}
+
+/** The same alert, of a dead letter found in Redis. */
+export function foundLetterAlert(letter: StoredDeadLetter & { readonly subject: string }): Alert {
+  return alertOf(letter, letter.subject);
+}
+
+function alertOf({ queue, jobId, template, reason }: StoredDeadLetter, subject: string | undefined): Alert {
+  const [channel, kind, known] =
+    queue === 'email' ? (['email', 'mail', mailTemplates] as const) : (['push', 'push', pushTemplates] as const);
+  const label = known.find((name) => name === template) ?? 'unknown';
+  return {
+    about: `dead letter ${channel} ${label}`,
+    text: `a ${kind} ${label} is in the dead letter: ${reason} (job ${jobId})`,
+    // A mail about alert mails that do not leave would be the next one of them.
+    notBy: label === 'ops_alert' ? 'mail' : undefined,
+    subject,
+  };
+}

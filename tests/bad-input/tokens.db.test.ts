@@ -1,0 +1,202 @@
+import { CompactSign, exportJWK, generateKeyPair, type JWK } from 'jose';
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { WebSocket } from 'ws';
+import { onTheWire } from './calls.ts';
+import { FAN, INTERNAL_SECRET, openServices, type Service, type Services } from './system.ts';
+
+/** Access tokens as an identity provider could sign them, right and wrong, against both services as they run. */
+
+const ISSUER = 'https://id.example.hr';
+const AUDIENCE = 'tribina';
+const matchId = randomUUID();
+
+type Keys = Awaited<ReturnType<typeof generateKeyPair>>;
+let rsa: Keys;
+let stranger: Keys;
+let provider: Server;
+let system: Services;
+
+beforeAll(async () => {
+  [rsa, stranger] = await Promise.all([generateKeyPair('RS256', { extractable: true }), generateKeyPair('RS256')]);
+  const jwk: JWK = { ...(await exportJWK(rsa.publicKey)), kid: 'rsa', alg: 'RS256', use: 'sig' };
+  provider = createServer((_request, response) =>
+    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ keys: [jwk] })),
+  );
+  await new Promise<void>((resolve) => provider.listen(0, '127.0.0.1', resolve));
+  system = await openServices({
+    AUTH_MODE: 'jwt',
+    JWT_JWKS_URL: `http://127.0.0.1:${(provider.address() as AddressInfo).port}/keys`,
+    JWT_ISSUER: ISSUER,
+    JWT_AUDIENCE: AUDIENCE,
+  });
+  const headers = { 'x-internal-auth': INTERNAL_SECRET, 'content-type': 'application/json' };
+  const url = `/api/v1/queue/${matchId}/control`;
+  const opened = await onTheWire(system.queue, {
+    method: 'PUT',
+    url,
+    headers,
+    payload: '{"status":"active","max_open_windows":0}',
+  });
+  if (opened.said !== '204') throw new Error(`the line was not opened: ${opened.text}`);
+});
+afterAll(async () => {
+  await system.close();
+  provider.close();
+});
+
+const now = (): number => Math.floor(Date.now() / 1000);
+
+interface Token {
+  /** Over the claims of a good token; undefined leaves one out. */
+  readonly claims?: Readonly<Record<string, unknown>>;
+  /** Written as it is: for numbers that JavaScript would not write. */
+  readonly text?: () => string;
+  readonly header?: Readonly<Record<string, unknown>>;
+  readonly signedBy?: () => Keys;
+}
+
+function claimsOf({ claims = {} }: Token): Record<string, unknown> {
+  return { sub: FAN, iss: ISSUER, aud: AUDIENCE, iat: now(), exp: now() + 300, ...claims };
+}
+
+function sign(token: Token): Promise<string> {
+  const { text, header = {}, signedBy = () => rsa } = token;
+  const payload = text ? text() : JSON.stringify(claimsOf(token));
+  const protectedHeader = { alg: 'RS256', kid: 'rsa', typ: 'JWT', ...header };
+  return new CompactSign(Buffer.from(payload)).setProtectedHeader(protectedHeader).sign(signedBy().privateKey);
+}
+
+const withTime = (name: string, value: string) => (): string => {
+  const { [name]: _, ...others } = claimsOf({});
+  return `${JSON.stringify(others).slice(0, -1)},"${name}":${value}}`;
+};
+
+const base64 = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url');
+
+/** A read that only a caller may do, on each service; with a caller it is 200, or 404 for who is not in the line. */
+const calls: readonly [keyof Services & ('monolith' | 'queue'), string][] = [
+  ['monolith', '/api/v1/me'],
+  ['queue', `/api/v1/queue/${matchId}/position`],
+];
+
+const ask = (service: Service, url: string, token: string) =>
+  onTheWire(service, { method: 'GET', url, headers: { authorization: `Bearer ${token}` } });
+
+const good: readonly [string, Token][] = [
+  ['of type JWT', {}],
+  ['of type jwt in small letters', { header: { typ: 'jwt' } }],
+  ['of type at+jwt', { header: { typ: 'at+jwt' } }],
+  ['of type AT+JWT', { header: { typ: 'AT+JWT' } }],
+  ['of type application/at+jwt', { header: { typ: 'application/at+jwt' } }],
+  ['of type application/jwt', { header: { typ: 'Application/JWT' } }],
+  ['that names no type', { header: { typ: undefined } }],
+  ['that does not say when it was issued', { claims: { iat: undefined } }],
+  ['with fractions of a second', { claims: { iat: now() - 0.5, nbf: now() - 0.5, exp: now() + 300.5 } }],
+  ['issued by a clock three seconds ahead', { claims: { iat: now() + 3, nbf: now() + 3 } }],
+  ['for several audiences', { claims: { aud: ['other', AUDIENCE] } }],
+  ['whose subject is in capital letters', { claims: { sub: FAN.toUpperCase() } }],
+  ['whose roles are text', { claims: { roles: 'ops' } }],
+  ['whose roles are an object', { claims: { roles: { ops: true } } }],
+  ['whose roles are no text', { claims: { roles: [7, null, { ops: 1 }, ['ops']] } }],
+];
+
+test.each(good)('a token %s is let in by both services', async (_, token) => {
+  const answers = await Promise.all(calls.map(async ([name, url]) => ask(system[name], url, await sign(token))));
+  expect(answers.map(({ said }) => said)).toEqual(['200', '404 NOT_FOUND']);
+});
+
+const noTime = [
+  '"soon"',
+  '"1790000000"',
+  'null',
+  'true',
+  '[]',
+  '[1790000000]',
+  '{}',
+  '-1',
+  '1e400',
+  '-1e400',
+  '1e300',
+  '253402300800',
+  '1790000000000',
+];
+
+const bad: readonly [string, Token][] = [
+  ['whose subject is a list', { claims: { sub: [FAN] } }],
+  ['whose subject is a list of two', { claims: { sub: [FAN, FAN] } }],
+  ['whose subject is an object', { claims: { sub: { id: FAN } } }],
+  ['whose subject has a method of text', { claims: { sub: { toLowerCase: FAN, length: 36 } } }],
+  ['whose subject is a number', { claims: { sub: 7 } }],
+  ['whose subject is true', { claims: { sub: true } }],
+  ['whose subject is null', { claims: { sub: null } }],
+  ['whose subject is empty', { claims: { sub: '' } }],
+  ['whose subject is no UUID', { claims: { sub: 'ana' } }],
+  ['whose subject has a line more', { claims: { sub: `${FAN}\n` } }],
+  ['without a subject', { claims: { sub: undefined } }],
+  ['without an end', { claims: { exp: undefined } }],
+  ...['exp', 'iat', 'nbf'].flatMap((name) =>
+    noTime.map((value): [string, Token] => [`whose ${name} is ${value}`, { text: withTime(name, value) }]),
+  ),
+  ['that has ended', { claims: { exp: now() - 60 } }],
+  ['issued in a minute', { claims: { iat: now() + 60 } }],
+  ['valid in a minute', { claims: { nbf: now() + 60 } }],
+  ...['JWS', 'id+jwt', 'logout+jwt', 'application/json', 'text/jwt', '', 7, null, true, ['JWT'], { typ: 'JWT' }].map(
+    (typ): [string, Token] => [`of type ${JSON.stringify(typ)}`, { header: { typ } }],
+  ),
+  ['of an audience that is a number', { claims: { aud: 7 } }],
+  ['of an audience that is an object', { claims: { aud: { [AUDIENCE]: true } } }],
+  ['of a list of issuers', { claims: { iss: [ISSUER] } }],
+  ['whose claims are a list', { text: () => JSON.stringify([claimsOf({})]) }],
+  ['whose claims are null', { text: () => 'null' }],
+  ['whose claims are text', { text: () => JSON.stringify(FAN) }],
+  ['whose claims are not JSON', { text: () => '{"sub":' }],
+  ['whose claims are nothing', { text: () => '' }],
+  ['signed by a stranger', { signedBy: () => stranger }],
+  ['under an unknown key', { header: { kid: 'unknown' } }],
+  ['whose key id is a number', { header: { kid: 7 } }],
+  ['whose key id is a list', { header: { kid: ['rsa'] } }],
+];
+
+test.each(bad)('a token %s is 401 at both services', async (_, token) => {
+  const answers = await Promise.all(calls.map(async ([name, url]) => ask(system[name], url, await sign(token))));
+  expect(answers.map(({ said }) => said)).toEqual(['401 UNAUTHENTICATED', '401 UNAUTHENTICATED']);
+});
+
+test.each<[string, (claims: string) => string]>([
+  ['without a signature', (claims) => `${base64({ alg: 'none' })}.${claims}.`],
+  ['whose algorithm is a number', (claims) => `${base64({ alg: 7, kid: 'rsa' })}.${claims}.x`],
+  ['whose algorithm is a list', (claims) => `${base64({ alg: ['RS256'], kid: 'rsa' })}.${claims}.x`],
+  ['whose header is a list', (claims) => `${base64(['RS256'])}.${claims}.x`],
+  ['whose header is null', (claims) => `${base64(null)}.${claims}.x`],
+  ['whose header is not JSON', (claims) => `e30e30.${claims}.x`],
+  ['whose crit is text', (claims) => `${base64({ alg: 'RS256', kid: 'rsa', crit: 'exp' })}.${claims}.x`],
+  ['of dots', () => '..'],
+])('a token %s is 401 at both services (put together by hand)', async (_, forge) => {
+  const token = forge(base64(claimsOf({})));
+  const answers = await Promise.all(calls.map(([name, url]) => ask(system[name], url, token)));
+  expect(answers.map(({ said }) => said)).toEqual(['401 UNAUTHENTICATED', '401 UNAUTHENTICATED']);
+});
+
+test('a stream and a socket are opened with the queue token alone, whatever token of the provider comes with them', async () => {
+  const authorization = `Bearer ${await sign({})}`;
+  const join = await onTheWire(system.queue, {
+    method: 'POST',
+    url: `/api/v1/queue/${matchId}/join`,
+    headers: { authorization },
+  });
+  expect(join.said).toMatch(/^20[01]$/);
+  const { queue_token: token } = JSON.parse(join.text) as { queue_token: string };
+  const wrong = { authorization: `Bearer ${await sign({ claims: { sub: [FAN] } })}` };
+  const base = `127.0.0.1:${system.queue.port}`;
+  const stop = new AbortController();
+  const stream = await fetch(`http://${base}/sse/${token}`, { headers: wrong, signal: stop.signal });
+  expect([stream.status, stream.headers.get('content-type')]).toEqual([200, expect.stringContaining('text/event-stream')]);
+  stop.abort();
+  const socket = new WebSocket(`ws://${base}/ws/${token}`, { headers: wrong });
+  const [first] = (await once(socket, 'message')) as [Buffer];
+  expect(JSON.parse(first.toString())).toMatchObject({ type: 'position_update' });
+  socket.close();
+});
