@@ -113,7 +113,7 @@ function asJudged(said: string, verdict: Verdict, method: string): boolean {
 function promised(route: string): Access {
   if (/^(GET|HEAD) \/(api\/v1\/matches|api\/v1\/queue\/:match_id\/status$|sse\/|ws\/)/.test(route)) return 'public';
   if (/^POST \/api\/v1\/(payments\/webhooks|sandbox)\//.test(route)) return 'public';
-  if (/\/(sold-out|control|complete)$/.test(route)) return 'internal';
+  if (/\/(sold-out|control|restore|complete)$/.test(route)) return 'internal';
   return route.includes('/api/v1/ops/') ? 'ops' : 'fan';
 }
 

@@ -1,4 +1,19 @@
-import { email, flag, list, nullable, object, oneOf, optional, text, time, token, uuid, whole, type Shape } from './shapes.ts';
+import {
+  email,
+  fanAndNumber,
+  flag,
+  list,
+  nullable,
+  object,
+  oneOf,
+  optional,
+  text,
+  time,
+  token,
+  uuid,
+  whole,
+  type Shape,
+} from './shapes.ts';
 import type { Places } from './system.ts';
 
 /** A good call of one route, from which the walk makes the bad ones. Written after CONTRACT §5 and §6, not after the code. */
@@ -16,6 +31,7 @@ export interface Sample {
   readonly absent?: 200 | 204 | 'not asked';
 }
 
+const FAN = '0190a000-0000-7000-8000-0000000000f1';
 const byMatch = (at: Places) => ({ id: at.matchId });
 const byQueue = (at: Places) => ({ match_id: at.queueMatchId });
 const byTicket = (at: Places) => ({ id: at.ticketId });
@@ -139,6 +155,14 @@ export const monolithSamples: Readonly<Record<string, Sample>> = {
   'DELETE /api/v1/ops/jobs/:job_id': {},
 };
 
+const control = {
+  status: optional(oneOf('paused')),
+  opens_at: optional(nullable(time('2027-05-01T18:00:00Z'))),
+  ...steering,
+  useful_windows: optional(nullable(whole(0, Number.MAX_SAFE_INTEGER, 3))),
+  reason: optional(nullable(token(200, 'floodlights'))),
+};
+
 export const queueSamples: Readonly<Record<string, Sample>> = {
   'POST /api/v1/queue/:match_id/join': {
     path: byQueue,
@@ -150,23 +174,45 @@ export const queueSamples: Readonly<Record<string, Sample>> = {
   'GET /api/v1/queue/:match_id/status': { path: byQueue },
   'PUT /api/v1/queue/:match_id/control': {
     path: byQueue,
-    bodies: [
-      object({
-        status: optional(oneOf('paused')),
-        opens_at: optional(nullable(time('2027-05-01T18:00:00Z'))),
-        ...steering,
-        useful_windows: optional(nullable(whole(0, Number.MAX_SAFE_INTEGER, 3))),
-        reason: optional(nullable(token(200, 'floodlights'))),
-      }),
-    ],
+    bodies: [object(control)],
     absent: 'not asked',
   },
+  // A generation that is known already: taken, and changes nothing.
   'PUT /api/v1/queue/:match_id/restore': {
     path: byQueue,
     bodies: [
       object({
-        generation: optional(whole(0, Number.MAX_SAFE_INTEGER, 3)),
+        exists: optional(flag(true)),
+        generation: optional(whole(0, Number.MAX_SAFE_INTEGER, 0)),
         part: optional(whole(0, Number.MAX_SAFE_INTEGER, 0)),
+        complete: optional(flag(true)),
+        sale: optional(object({ ...control, closed_reason: optional(oneOf('sold_out')) })),
+        counts: optional(
+          object({
+            granted: whole(0, Number.MAX_SAFE_INTEGER, 3),
+            completed: whole(0, Number.MAX_SAFE_INTEGER, 2),
+            expired: whole(0, Number.MAX_SAFE_INTEGER, 1),
+          }),
+        ),
+        windows: optional(
+          list(
+            object({
+              user_id: uuid(() => FAN),
+              session_token: token(103, 'st_x'),
+              expires_at: time('2027-05-01T18:00:00Z'),
+              place_score: optional(whole(0, Number.MAX_SAFE_INTEGER, 3)),
+            }),
+            1000,
+            0,
+          ),
+        ),
+        used: optional(
+          list(
+            fanAndNumber(() => FAN),
+            4000,
+            0,
+          ),
+        ),
       }),
     ],
     absent: 'not asked',

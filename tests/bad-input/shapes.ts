@@ -105,6 +105,13 @@ export function flag(good: boolean): Shape {
   return leaf(good, ['true', 'false', '', 0, 1, null, [], {}]);
 }
 
+/** A fan and a whole number, in this order. */
+export function fanAndNumber(good: (at: Places) => string): Shape {
+  const fan = '0190a000-0000-7000-8000-00000000000a';
+  const wrong = [[], ['x', 3], [fan], [fan, -1], [fan, 1.5], [fan, '3'], [fan, null], [3, fan], [fan, 3, 3], { 0: fan, 1: 3 }];
+  return leaf((at: Places) => [good(at), 3], ['', 3, true, null, {}, ...wrong]);
+}
+
 export function nullable(shape: Shape): Shape {
   return { ...shape, bad: shape.bad.filter((value) => value !== null) };
 }

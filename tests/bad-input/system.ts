@@ -140,9 +140,14 @@ async function tables(dataSource: DataSource): Promise<string> {
 
 const SETTINGS = ['status', 'processing_rate', 'max_open_windows', 'useful_windows', 'reason', 'total_size'];
 
-/** The waiting room's keys. What counts signs of life and tokens of the bucket may move, lines and settings may not. */
+/**
+ * The waiting room's keys. What counts signs of life and tokens of the bucket may move, lines and settings may not. A mark that says for a
+ * minute that a match has no queue is a memory of the question, and no state.
+ */
 async function lines(redis: Redis): Promise<string> {
-  const keys = (await redis.keys('*queue*')).filter((key) => !/^({notification}|queue_seen:)/.test(key)).sort();
+  const found = (await redis.keys('*queue*')).filter((key) => !/^({notification}|queue_seen:)/.test(key)).sort();
+  const marks = await Promise.all(found.map((key) => (key.startsWith('queue_restored:') ? redis.get(key) : '1')));
+  const keys = found.filter((_, at) => Number(marks[at]) > 0);
   const said = await Promise.all(
     (await redis.smembers(queueKeys.matches))
       .sort()

@@ -33,14 +33,14 @@ beforeAll(async () => {
     JWT_AUDIENCE: AUDIENCE,
   });
   const headers = { 'x-internal-auth': INTERNAL_SECRET, 'content-type': 'application/json' };
-  const url = `/api/v1/queue/${matchId}/control`;
-  const opened = await onTheWire(system.queue, {
-    method: 'PUT',
-    url,
-    headers,
-    payload: '{"status":"active","max_open_windows":0}',
-  });
-  if (opened.said !== '204') throw new Error(`the line was not opened: ${opened.text}`);
+  for (const [call, payload] of [
+    ['restore', '{"complete":true}'],
+    ['control', '{"status":"active","max_open_windows":0}'],
+  ] as const) {
+    const url = `/api/v1/queue/${matchId}/${call}`;
+    const { said, text } = await onTheWire(system.queue, { method: 'PUT', url, headers, payload });
+    if (said !== '204') throw new Error(`the line was not opened: ${text}`);
+  }
 });
 afterAll(async () => {
   await system.close();

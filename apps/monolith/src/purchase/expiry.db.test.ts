@@ -146,7 +146,7 @@ async function lockedElsewhere(lock: string, id: string | undefined): Promise<()
 
 /** A sweep that waits for a lock would end when the lock is given back, and not before. */
 const sweepOrWait = (): Promise<number | string> =>
-  Promise.race([sweep(), new Promise<string>((resolve) => setTimeout(() => resolve('waits'), 6000))]);
+  Promise.race([sweep(), new Promise<string>((resolve) => setTimeout(() => resolve('waits'), 6000).unref())]);
 
 describe('a row that another session has locked', () => {
   test.each([

@@ -121,7 +121,7 @@ test.each(movers)('$what does not wait for a locked row: it moves the others', a
   const holder = database.createQueryRunner();
   await holder.startTransaction();
   const [locked] = (await holder.query(`select ${key}::text as id from ${table} limit 1 for update`)) as { id: string }[];
-  const patience = new Promise<string>((resolve) => setTimeout(() => resolve('waits'), 5000));
+  const patience = new Promise<string>((resolve) => setTimeout(() => resolve('waits'), 5000).unref());
   const moved = await Promise.race([run(), patience]);
   const left = await database.query(`select ${key}::text as id from ${table}`);
   await holder.rollbackTransaction();
