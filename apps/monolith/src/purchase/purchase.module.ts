@@ -93,7 +93,7 @@ import { PaymentNewsDesk } from './payment-news.api.ts';
 import { PurchaseApi } from './purchase.api.ts';
 import { StoredTurns } from './stored-turns.api.ts';
 
-/** One commits while the other chooses; more only make each other's batches smaller (bench/results). */
+/** One commits while the other chooses; more only make each other's batches smaller (bench/experiments.md). */
 const HOLD_LANES = 2;
 
 /** What this context does in the background. */
