@@ -24,7 +24,7 @@ import { PreparedSeatHolds } from './outbound/prepared-seat-holds.ts';
 import { SeatMaps } from './outbound/seat-maps.ts';
 import { SeatNews } from './outbound/seat-news.ts';
 
-/** One commits while the other chooses; more only make each other's batches smaller (bench/results). */
+/** One commits while the other chooses; more only make each other's batches smaller (bench/experiments.md). */
 const HOLD_LANES = 2;
 
 export const holdControllers = [ReservationsController];
