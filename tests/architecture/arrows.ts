@@ -98,19 +98,19 @@ export const arrows: readonly Arrow[] = [
     },
   },
   {
+    sentence: 'the rules of a context, in its folder domain, import each other and what libs/domain shares',
+    forbids: (from, to) => {
+      if (from.area !== 'app' || from.layer !== 'domain') return false;
+      if (to.area === 'domain') return to.context !== 'shared';
+      return !(inOneApp(from, to) && from.context === to.context && to.layer === 'domain');
+    },
+  },
+  {
     sentence: 'a use case imports the domain, libs/application, the use cases and ports of its context, and its x.api.ts',
     forbids: (from, to) => {
       if (from.area !== 'app' || from.layer !== 'application') return false;
       if (to.area === 'domain' || to.area === 'application') return false;
       return !(inOneApp(from, to) && from.context === to.context && ['domain', 'application', 'api'].includes(to.layer));
-    },
-  },
-  {
-    sentence: 'the domain of one context imports its own folder and what libs/domain shares',
-    forbids: (from, to) => {
-      if (from.area !== 'app' || from.layer !== 'domain') return false;
-      if (inOneApp(from, to) && to.context === from.context) return to.layer !== 'domain';
-      return !(to.area === 'domain' && to.context === 'shared');
     },
   },
   {
