@@ -106,7 +106,7 @@ export const arrows: readonly Arrow[] = [
     },
   },
   {
-    sentence: 'a use case imports the domain, libs/application, the use cases and ports of its context, and its x.api.ts',
+    sentence: 'a use case imports the domain, libs/application, the rules, use cases and ports of its context, and its x.api.ts',
     forbids: (from, to) => {
       if (from.area !== 'app' || from.layer !== 'application') return false;
       if (to.area === 'domain' || to.area === 'application') return false;
