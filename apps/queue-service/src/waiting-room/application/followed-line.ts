@@ -1,6 +1,6 @@
-import type { QueueState } from '#domain/waiting-room/fan-state';
-import { LineView, type Part } from '#domain/waiting-room/line-view';
-import { positionStep } from '#domain/waiting-room/position-steps';
+import type { QueueState } from '../domain/fan-state.ts';
+import { LineView, type Part } from '../domain/line-view.ts';
+import { positionStep } from '../domain/position-steps.ts';
 import type { LiveFan } from './live-fans.ts';
 import type { ConnectedPlaces, Place } from './ports.ts';
 

@@ -1,5 +1,5 @@
-import { messageFor, positionTexts } from '#domain/waiting-room/fan-messages';
-import type { QueueState } from '#domain/waiting-room/fan-state';
+import { messageFor, positionTexts } from '../domain/fan-messages.ts';
+import type { QueueState } from '../domain/fan-state.ts';
 import type { Device, Ending, NewStream } from './device.ts';
 import { FollowedLine } from './followed-line.ts';
 import { DEVICES_PER_FAN, type LiveFan, type LiveFans } from './live-fans.ts';
