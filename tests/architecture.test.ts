@@ -17,6 +17,7 @@ describe('imports', () => {
   });
 
   const purchase = 'apps/monolith/src/purchase';
+  const rules = 'apps/queue-service/src/waiting-room/domain';
   type Import = [from: string, specifier: string];
   /** For every arrow what it must refuse. */
   const refused: Record<string, Import[]> = {
@@ -73,7 +74,17 @@ describe('imports', () => {
       [`${purchase}/outbound/postgres-orders.ts`, '../../app.module.ts'],
       [`${purchase}/application/hold-seats.ts`, '../../config.ts'],
     ],
-    'a use case imports the domain, libs/application, its own folder and its context’s x.api.ts': [
+    'the rules of a context, in its folder domain, import each other and what libs/domain shares': [
+      [`${rules}/line-view.ts`, 'zod'],
+      [`${rules}/line-view.ts`, 'node:crypto'],
+      [`${rules}/line-view.ts`, '#platform/ids'],
+      [`${rules}/line-view.ts`, '#application/clock'],
+      [`${rules}/line-view.ts`, '#domain/catalog/sale'],
+      [`${rules}/line-view.ts`, '../application/ports.ts'],
+      [`${rules}/line-view.ts`, '../../config.ts'],
+      [`${rules}/line-view.ts`, '../../other-context/domain/rule.ts'],
+    ],
+    'a use case imports the domain, libs/application, its own folder and its context’s rules and x.api.ts': [
       [`${purchase}/application/hold-seats.ts`, '@nestjs/common'],
       [`${purchase}/application/hold-seats.ts`, 'zod'],
       [`${purchase}/application/hold-seats.ts`, 'node:crypto'],
@@ -82,6 +93,7 @@ describe('imports', () => {
       [`${purchase}/application/hold-seats.ts`, '../inbound/purchase.schemas.ts'],
       [`${purchase}/application/hold-seats.ts`, '../outbound/postgres-orders.ts'],
       [`${purchase}/application/hold-seats.ts`, '../../catalog/catalog.api.ts'],
+      [`${purchase}/application/hold-seats.ts`, '../../catalog/domain/sale.ts'],
     ],
     'inbound does not see outbound': [[`${purchase}/inbound/orders.controller.ts`, '../outbound/postgres-orders.ts']],
     'outbound sees ports and readers, no use case and nothing inbound': [
@@ -121,6 +133,11 @@ describe('imports', () => {
     [`${purchase}/application/check-out.ts`, '#application/clock'],
     [`${purchase}/application/check-out.ts`, './ports.ts'],
     [`${purchase}/application/check-out.ts`, '../purchase.api.ts'],
+    [`${rules}/line-view.ts`, './position-steps.ts'],
+    [`${rules}/line-view.ts`, '#domain/shared/domain-error'],
+    ['apps/queue-service/src/waiting-room/application/ports.ts', '../domain/line-view.ts'],
+    ['apps/queue-service/src/waiting-room/inbound/place-answers.ts', '../domain/wait-estimate.ts'],
+    ['apps/queue-service/src/waiting-room/outbound/redis-replies.ts', '../domain/line-view.ts'],
     [`${purchase}/inbound/orders.controller.ts`, '../application/ports.ts'],
     [`${purchase}/inbound/orders.controller.ts`, '../../ticketing/ticketing.api.ts'],
     [`${purchase}/inbound/orders.controller.ts`, '../../tokens.ts'],

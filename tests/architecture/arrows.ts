@@ -83,11 +83,19 @@ export const arrows: readonly Arrow[] = [
     },
   },
   {
-    sentence: 'a use case imports the domain, libs/application, its own folder and its context’s x.api.ts',
+    sentence: 'the rules of a context, in its folder domain, import each other and what libs/domain shares',
+    forbids: (from, to) => {
+      if (from.area !== 'app' || from.layer !== 'domain') return false;
+      if (to.area === 'domain') return to.context !== 'shared';
+      return !(inOneApp(from, to) && from.context === to.context && to.layer === 'domain');
+    },
+  },
+  {
+    sentence: 'a use case imports the domain, libs/application, its own folder and its context’s rules and x.api.ts',
     forbids: (from, to) => {
       if (from.area !== 'app' || from.layer !== 'application') return false;
       if (to.area === 'domain' || to.area === 'application') return false;
-      return !(inOneApp(from, to) && from.context === to.context && (to.layer === 'application' || to.layer === 'api'));
+      return !(inOneApp(from, to) && from.context === to.context && ['domain', 'application', 'api'].includes(to.layer));
     },
   },
   {

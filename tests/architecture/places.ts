@@ -9,7 +9,7 @@ export type Area =
   | 'app'
   | 'package'
   | 'elsewhere';
-export type Layer = 'application' | 'inbound' | 'outbound' | 'api' | 'module' | 'tests' | 'other';
+export type Layer = 'domain' | 'application' | 'inbound' | 'outbound' | 'api' | 'module' | 'tests' | 'other';
 
 /** Which room of the house a file stands in. */
 export interface Place {
@@ -23,7 +23,7 @@ export interface Place {
 
 function layerOf(rest: string): Layer {
   if (/(^|\/)testing\/|\.(test|contract)\.tsx?$/.test(rest)) return 'tests';
-  const folder = /(^|\/)(application|inbound|outbound)\//.exec(rest)?.[2];
+  const folder = /(^|\/)(domain|application|inbound|outbound)\//.exec(rest)?.[2];
   if (folder) return folder as Layer;
   return (/\.(api|module)\.ts$/.exec(rest)?.[1] as Layer | undefined) ?? 'other';
 }
