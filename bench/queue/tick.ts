@@ -12,8 +12,8 @@ const DEPARTURES = 700;
  * Against one ZRANGE of the whole line and a Map of the positions, which is the least a snapshot can be.
  */
 export async function measureTick({ lines }: Core, redisUrl: string, waiting: number, rounds: number) {
-  const { LineView } = await compiled<typeof import('../../libs/domain/src/waiting-room/line-view.ts')>(
-    'libs/domain/src/waiting-room/line-view',
+  const { LineView } = await compiled<typeof import('../../apps/queue-service/src/waiting-room/domain/line-view.ts')>(
+    'apps/queue-service/src/waiting-room/domain/line-view',
   );
   const matchId = randomUUID();
   await restoreEmpty(lines, matchId);

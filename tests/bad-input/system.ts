@@ -146,7 +146,9 @@ const SETTINGS = ['status', 'processing_rate', 'max_open_windows', 'useful_windo
  */
 async function lines(redis: Redis): Promise<string> {
   const found = (await redis.keys('*queue*')).filter((key) => !/^({notification}|queue_seen:)/.test(key)).sort();
-  const marks = await Promise.all(found.map((key) => (key.startsWith('queue_restored:') ? redis.get(key) : '1')));
+  const marks = await Promise.all(
+    found.map((key) => (key.startsWith('queue_restored:') ? redis.get(key) : Promise.resolve('1'))),
+  );
   const keys = found.filter((_, at) => Number(marks[at]) > 0);
   const said = await Promise.all(
     (await redis.smembers(queueKeys.matches))

@@ -10,11 +10,17 @@ import { AwaitState } from './inbound/await-state.ts';
 import { CallPassed } from './application/call-passed.ts';
 import { ChangeQueue } from './application/change-queue.ts';
 import { ClearListed } from './application/clear-listed.ts';
+import { FanConnections } from './application/fan-connections.ts';
+import { FollowedLines } from './application/followed-lines.ts';
 import { JoinLine } from './application/join-line.ts';
 import { LiveFans } from './application/live-fans.ts';
 import { LookUpPlace } from './application/look-up-place.ts';
+import { MatchUpdates } from './application/match-updates.ts';
+import { MessageTexts } from './application/message-texts.ts';
 import { MoveLine } from './application/move-line.ts';
+import { NewConnections } from './application/new-connections.ts';
 import { Blacklist, ConnectedPlaces, LineMovement, Links, Receipts, WaitingLines } from './application/ports.ts';
+import { RefreshFans } from './application/refresh-fans.ts';
 import { SharedCount } from './application/shared-count.ts';
 import { SignsOfLife } from './application/signs-of-life.ts';
 import { TellFans } from './application/tell-fans.ts';
@@ -52,6 +58,7 @@ export class WaitingRoomModule {
       providers: [
         ...configured(config, budget),
         ...ports,
+        ...updatesOfFans,
         useCase(JoinLine, WaitingLines, Receipts, Blacklist),
         useCase(ClearListed, Blacklist, WaitingLines, LineMovement, ConnectedPlaces),
         useCase(LookUpPlace, WaitingLines),
@@ -87,6 +94,15 @@ const ports: Provider[] = [WaitingLines, LineMovement, ConnectedPlaces].map((por
   provide: port,
   useExisting: RedisWaitingLines,
 }));
+
+/** What TellFans is made of. */
+const updatesOfFans: Provider[] = [
+  useCase(FanConnections, LiveFans, FollowedLines, SignsOfLife, MessageTexts),
+  useCase(NewConnections, ConnectedPlaces, SharedCount, SignsOfLife, FanConnections),
+  useCase(RefreshFans, ConnectedPlaces, FanConnections, SignsOfLife),
+  useCase(MatchUpdates, LiveFans, FollowedLines, RefreshFans, MessageTexts),
+  useCase(TellFans, NewConnections, FanConnections, MatchUpdates, SignsOfLife),
+];
 
 function configured(settings: QueueServiceConfig, budget: ConnectionBudget): Provider[] {
   const config = new QueueConfig(
@@ -131,10 +147,14 @@ function configured(settings: QueueServiceConfig, budget: ConnectionBudget): Pro
       inject: [ConnectedPlaces, LiveFans, SignsOfLife],
     },
     {
-      provide: TellFans,
-      useFactory: (places: ConnectedPlaces, live: LiveFans, links: Links, signs: SignsOfLife, count: SharedCount) =>
-        new TellFans(places, live, links, config, signs, count),
-      inject: [ConnectedPlaces, LiveFans, Links, SignsOfLife, SharedCount],
+      provide: MessageTexts,
+      useFactory: (links: Links) => new MessageTexts(links, config.purchaseWindowMs),
+      inject: [Links],
+    },
+    {
+      provide: FollowedLines,
+      useFactory: (places: ConnectedPlaces) => new FollowedLines(places, config),
+      inject: [ConnectedPlaces],
     },
   ];
 }

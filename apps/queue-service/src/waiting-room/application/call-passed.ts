@@ -1,4 +1,4 @@
-import { linePace } from '#domain/waiting-room/wait-estimate';
+import { linePace } from '../domain/wait-estimate.ts';
 import type { LineMovement, WaitingLines } from './ports.ts';
 
 /**

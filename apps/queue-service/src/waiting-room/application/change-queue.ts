@@ -1,5 +1,5 @@
 import { DomainError } from '#domain/shared/domain-error';
-import type { RemainingSector } from '#domain/waiting-room/fan-state';
+import type { RemainingSector } from '../domain/fan-state.ts';
 import type { LineMovement, QueueChange, RestoredPart, WaitingLines } from './ports.ts';
 
 const DRAIN_BATCH = 500;

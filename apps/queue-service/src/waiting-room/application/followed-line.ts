@@ -1,6 +1,6 @@
-import type { QueueState } from '#domain/waiting-room/fan-state';
-import { LineView, type Part } from '#domain/waiting-room/line-view';
-import { positionStep } from '#domain/waiting-room/position-steps';
+import type { QueueState } from '../domain/fan-state.ts';
+import { LineView, type Part } from '../domain/line-view.ts';
+import { positionStep } from '../domain/position-steps.ts';
 import type { LiveFan } from './live-fans.ts';
 import type { ConnectedPlaces, Place } from './ports.ts';
 
@@ -31,14 +31,19 @@ export class FollowedLine {
   /** What came in while a snapshot was being read; it may have passed that fan already. */
   private duringSnapshot: (() => void)[] | undefined;
 
+  /** The fans have been told that nothing can be read at the moment. */
+  isDelayed = false;
+
   constructor(
     readonly matchId: string,
     private readonly places: ConnectedPlaces,
+    /** When a fan with this score, told now, is due for the next regular message. */
+    private readonly nextDueMs: (score: number, nowMs: number) => number,
   ) {}
 
   /** A fan whose place was just read and told. */
-  note(fan: LiveFan, place: Place, { nowMs, dueAtMs }: { nowMs: number; dueAtMs: number }): void {
-    this.duringSnapshot?.push(() => this.note(fan, place, { nowMs, dueAtMs }));
+  note(fan: LiveFan, place: Place, nowMs: number): void {
+    this.duringSnapshot?.push(() => this.note(fan, place, nowMs));
     if (fan.devices.length === 0) return;
     const { state, queue, score } = place;
     this.forget(fan);
@@ -53,10 +58,10 @@ export class FollowedLine {
       this.revision = queue.revision;
       this.snapshotAtMs = nowMs;
     }
-    const told = { toldStep: positionStep(state.position), dueAtMs };
+    const told = { toldStep: positionStep(state.position), dueAtMs: this.nextDueMs(fan.score, nowMs) };
     const at = { score: fan.score, position: state.position, asOf: queue.moves };
     const isKnown = this.epoch === queue.epoch && this.view.add(fan, at, told);
-    // The next look takes everybody's ranks anew, this fan's among them.
+    // The next update takes everybody's ranks anew, this fan's among them.
     if (!isKnown) this.snapshotAtMs = -Infinity;
   }
 
@@ -73,7 +78,7 @@ export class FollowedLine {
    * Brings the positions up to date. Returns the queue, and the fans who are not in line (any more); undefined when the match
    * has no queue.
    */
-  async look(fans: readonly LiveFan[], nowMs: number): Promise<{ queue: QueueState; unclear: LiveFan[] } | undefined> {
+  async update(fans: readonly LiveFan[], nowMs: number): Promise<{ queue: QueueState; unclear: LiveFan[] } | undefined> {
     const unclear: LiveFan[] = [];
     let isCurrent = this.view !== undefined && nowMs - this.snapshotAtMs < REPAIR_MS;
     for (let tries = 0; tries < MOST_READS; tries += 1) {
@@ -101,8 +106,8 @@ export class FollowedLine {
     throw new Error(`The line of ${this.matchId} moves faster than it can be read.`);
   }
 
-  takeDue(nowMs: number, nextDueMs: (score: number) => number, part: Part): { fan: LiveFan; position: number }[] {
-    return this.view?.takeDue(nowMs, nextDueMs, part) ?? [];
+  takeDue(nowMs: number, part: Part): { fan: LiveFan; position: number }[] {
+    return this.view?.takeDue(nowMs, (score) => this.nextDueMs(score, nowMs), part) ?? [];
   }
 
   /** False when the match has no queue. */

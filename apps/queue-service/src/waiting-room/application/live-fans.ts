@@ -17,6 +17,10 @@ export interface LiveFan {
 
 export const DEVICES_PER_FAN = 5;
 
+export function tellDevices(fan: LiveFan, text: string, weight: 'update' | 'needed'): void {
+  for (const device of fan.devices) device.tell(text, weight);
+}
+
 interface LiveMatch {
   readonly id: string;
   readonly fans: Set<LiveFan>;

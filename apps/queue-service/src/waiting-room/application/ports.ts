@@ -1,7 +1,7 @@
 import { DomainError } from '#domain/shared/domain-error';
-import type { LinePace } from '#domain/waiting-room/wait-estimate';
-import type { LineMove } from '#domain/waiting-room/line-view';
-import type { ClosedReason, FanState, QueueState, QueueStatus, RemainingSector } from '#domain/waiting-room/fan-state';
+import type { LinePace } from '../domain/wait-estimate.ts';
+import type { LineMove } from '../domain/line-view.ts';
+import type { ClosedReason, FanState, QueueState, QueueStatus, RemainingSector } from '../domain/fan-state.ts';
 
 /** One fan's place and the queue around it. */
 export interface Place {

@@ -4,20 +4,23 @@ import { StateNeeded } from '../application/ports.ts';
 const PATIENCE_MS = 500;
 
 /**
- * A request about a match whose state Redis does not know waits a moment for it and tries once more. Without this, the first request
+ * A request about a match whose state Redis does not know waits a moment for it and tries again. Without this, the first request
  * about any match that has no waiting room would be 503 instead of 404. All requests of a match share one wait.
  */
 export class AwaitState {
   private readonly waits = new Map<string, { readonly over: Promise<void>; readonly end: () => void }>();
 
   async run<T>(matchId: string, work: () => Promise<T>): Promise<T> {
-    try {
-      return await work();
-    } catch (error) {
-      if (!(error instanceof StateNeeded)) throw error;
+    const giveUpAt = performance.now() + PATIENCE_MS;
+    for (;;) {
+      try {
+        return await work();
+      } catch (error) {
+        // A change may be told before the last part of the state is there.
+        if (!(error instanceof StateNeeded) || performance.now() >= giveUpAt) throw error;
+      }
+      await this.wait(matchId);
     }
-    await this.wait(matchId);
-    return work();
   }
 
   /** Something about this match has changed, perhaps its state has come. */

@@ -140,3 +140,15 @@ describe('sold-out with sectors left', () => {
     return `redis://${host}:${port}/${db}`;
   };
 });
+
+test('a request in the middle of a restoring is answered from the whole state, not refused after its first part', async () => {
+  const [matchId, fan] = [randomUUID(), randomUUID()];
+  service.monolith.answers = false;
+  const joining = service.call('POST', `${base(matchId)}/join`, { user: fan });
+  await pause(50);
+  const restore = (body: object) => service.internal('PUT', `${base(matchId)}/restore`, { generation: 1, ...body });
+  await restore({ part: 0, sale: { status: 'active', max_open_windows: 0 } });
+  await pause(50);
+  await restore({ part: 1, complete: true });
+  expect((await joining).status).toBe(201);
+});

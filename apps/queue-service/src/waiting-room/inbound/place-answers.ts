@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import type { FanState } from '#domain/waiting-room/fan-state';
-import { estimateWait } from '#domain/waiting-room/wait-estimate';
+import type { FanState } from '../domain/fan-state.ts';
+import { estimateWait } from '../domain/wait-estimate.ts';
 import { Links, Receipts, type Place } from '../application/ports.ts';
 import type { PlaceAnswer } from './queue.schemas.ts';
 import { QueueConfig } from './queue-config.ts';

@@ -74,7 +74,7 @@ export class PodsListener implements OnApplicationBootstrap, OnModuleDestroy {
       if (user_ids) return await this.signs.reassure(match_id, user_ids);
       if (user_id) await this.tellFans.refreshFan(match_id, user_id, nowMs());
       if (user_id) this.lookSoon(match_id);
-      else await this.tellFans.runMatch(match_id, nowMs());
+      else await this.tellFans.updateMatch(match_id, nowMs());
     } catch (error) {
       this.logger.debug({ err: error }, 'a hint came to nothing; the next round will tell');
     }
@@ -84,7 +84,7 @@ export class PodsListener implements OnApplicationBootstrap, OnModuleDestroy {
     if (this.soon.has(matchId)) return;
     const look = () => {
       this.soon.delete(matchId);
-      this.tellFans.runMatch(matchId, nowMs(), 'near').catch(() => undefined);
+      this.tellFans.updateMatch(matchId, nowMs(), 'near').catch(() => undefined);
     };
     this.soon.set(matchId, setTimeout(look, SOON_MS));
   }

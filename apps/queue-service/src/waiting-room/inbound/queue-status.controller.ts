@@ -2,7 +2,7 @@ import { Controller, Get, Param, Req } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import { queueStatusAnswer, type QueueStatusAnswer } from '#contracts/waiting-room-control';
-import { estimateWait } from '#domain/waiting-room/wait-estimate';
+import { estimateWait } from '../domain/wait-estimate.ts';
 import { hasInternalAuth } from '#platform/http/access-hook';
 import { Endpoint } from '#platform/http/endpoint';
 import { RequestRefused } from '#platform/http/request-refused';

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { WebSocket } from 'ws';
 import { closeCodes } from '#contracts/socket-messages';
-import { MessageAllowance } from '#domain/waiting-room/message-allowance';
+import { MessageAllowance } from '../domain/message-allowance.ts';
 import { Device, type Ending } from '../application/device.ts';
 import { textFrame } from './text-frame.ts';
 import { writePast } from './write-past.ts';

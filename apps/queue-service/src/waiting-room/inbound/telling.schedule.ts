@@ -55,7 +55,7 @@ export class TellingSchedule implements OnApplicationBootstrap, BeforeApplicatio
     if (this.isRunning) return;
     this.isRunning = true;
     try {
-      await this.tellFans.runRound(nowMs());
+      await this.tellFans.updateAll(nowMs());
       if (this.isAway) this.logger.info('fans are told their places again');
       this.isAway = false;
     } catch (error) {

@@ -1,5 +1,5 @@
 import { Counter, Gauge } from 'prom-client';
-import type { QueueState } from '#domain/waiting-room/fan-state';
+import type { QueueState } from '../domain/fan-state.ts';
 import type { Metrics } from '#platform/health/metrics';
 import type { LineMovement, WaitingLines } from '../application/ports.ts';
 import type { ConnectionBudget } from './connection-budget.ts';

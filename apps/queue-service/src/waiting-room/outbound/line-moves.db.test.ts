@@ -1,6 +1,6 @@
 import { queueEvent } from '#contracts/integration-events';
 import { queueKeys } from '#contracts/queue-keys';
-import { LineView } from '#domain/waiting-room/line-view';
+import { LineView } from '../domain/line-view.ts';
 import { CallPassed } from '../application/call-passed.ts';
 import { fans, lineFixture, type LineFixture } from '../testing/line-fixture.ts';
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { queueEvent, type QueueEvent } from '#contracts/integration-events';
 import { queueKeys } from '#contracts/queue-keys';
-import { LineView } from '#domain/waiting-room/line-view';
+import { LineView } from '../domain/line-view.ts';
 import { lineFixture, type LineFixture } from '../testing/line-fixture.ts';
 import type { RedisWaitingLines } from './redis-waiting-lines.ts';
 

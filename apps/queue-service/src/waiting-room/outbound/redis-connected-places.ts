@@ -1,5 +1,5 @@
-import type { QueueState } from '#domain/waiting-room/fan-state';
-import type { LineMove } from '#domain/waiting-room/line-view';
+import type { QueueState } from '../domain/fan-state.ts';
+import type { LineMove } from '../domain/line-view.ts';
 import { Together } from '#platform/together';
 import type { ConnectedPlaces, FanDevice, Place, PositionsRead, TokenRead } from '../application/ports.ts';
 import { LineCalls } from './line-calls.ts';

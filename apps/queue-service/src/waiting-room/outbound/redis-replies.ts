@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { FanState, QueueState } from '#domain/waiting-room/fan-state';
-import type { LineMove } from '#domain/waiting-room/line-view';
+import type { FanState, QueueState } from '../domain/fan-state.ts';
+import type { LineMove } from '../domain/line-view.ts';
 import type { Place } from '../application/ports.ts';
 
 /** What the scripts answer, turned into our types. Numbers come as text, false as null. */

@@ -1,6 +1,6 @@
 import { queueKeys } from '#contracts/queue-keys';
-import type { QueueState, RemainingSector } from '#domain/waiting-room/fan-state';
-import type { LinePace } from '#domain/waiting-room/wait-estimate';
+import type { QueueState, RemainingSector } from '../domain/fan-state.ts';
+import type { LinePace } from '../domain/wait-estimate.ts';
 import type {
   Admitted,
   ChangeOutcome,

@@ -1,0 +1,81 @@
+import { CoalescedRuns, type Scope } from './coalesced-runs.ts';
+
+/** Work whose passes end one by one, when the test says so. */
+function controlledWork() {
+  const scopes: Scope[] = [];
+  const ends: { resolve: () => void; reject: (error: Error) => void }[] = [];
+  const work = (scope: Scope) => {
+    scopes.push(scope);
+    return new Promise<void>((resolve, reject) => ends.push({ resolve, reject }));
+  };
+  return { work, scopes, ends };
+}
+
+const settled = () => new Promise(setImmediate);
+
+test('a request of an idle key runs at once, with its scope', async () => {
+  const { work, scopes, ends } = controlledWork();
+  const done = new CoalescedRuns().request('m', 'near', work);
+  expect(scopes).toEqual(['near']);
+  ends[0]!.resolve();
+  await done;
+  expect(scopes).toEqual(['near']);
+});
+
+test.each<[requested: Scope[], next: Scope]>([
+  [['near'], 'near'],
+  [['near', 'near'], 'near'],
+  [['near', 'all', 'near'], 'all'],
+  [['all', 'near', 'near'], 'all'],
+])('requests %j during a pass become one further pass with scope %s, and wait for its end', async (requested, next) => {
+  const { work, scopes, ends } = controlledWork();
+  const runs = new CoalescedRuns();
+  const first = runs.request('m', 'all', work);
+  let ended = 0;
+  const merged = requested.map((scope) => runs.request('m', scope, work).then(() => (ended += 1)));
+  expect(scopes).toEqual(['all']);
+  ends[0]!.resolve();
+  await settled();
+  expect(scopes).toEqual(['all', next]);
+  expect(ended).toBe(0);
+  ends[1]!.resolve();
+  await Promise.all([first, ...merged]);
+  expect(ended).toBe(requested.length);
+  expect(scopes).toEqual(['all', next]);
+});
+
+test('a request during the further pass leads to a third', async () => {
+  const { work, scopes, ends } = controlledWork();
+  const runs = new CoalescedRuns();
+  const first = runs.request('m', 'all', work);
+  void runs.request('m', 'near', work);
+  ends[0]!.resolve();
+  await settled();
+  void runs.request('m', 'near', work);
+  ends[1]!.resolve();
+  await settled();
+  ends[2]!.resolve();
+  await first;
+  expect(scopes).toEqual(['all', 'near', 'near']);
+});
+
+test('keys do not wait for each other', () => {
+  const { work, scopes } = controlledWork();
+  const runs = new CoalescedRuns();
+  void runs.request('one', 'all', work);
+  void runs.request('other', 'near', work);
+  expect(scopes).toEqual(['all', 'near']);
+});
+
+test('a failed pass rejects all its requests and drops the further pass; the next request runs again', async () => {
+  const { work, scopes, ends } = controlledWork();
+  const runs = new CoalescedRuns();
+  const requests = [runs.request('m', 'all', work), runs.request('m', 'near', work)];
+  ends[0]!.reject(new Error('Redis is away'));
+  for (const request of requests) await expect(request).rejects.toThrow('Redis is away');
+  expect(scopes).toEqual(['all']);
+  const next = runs.request('m', 'near', work);
+  ends[1]!.resolve();
+  await next;
+  expect(scopes).toEqual(['all', 'near']);
+});

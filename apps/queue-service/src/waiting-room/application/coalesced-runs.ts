@@ -1,0 +1,50 @@
+/** `near`: only the fans near the front of the line. */
+export type Scope = 'near' | 'all';
+
+interface Run {
+  /** The scope of the next pass, if one was requested. */
+  next: Scope | undefined;
+  /** Settles after the last pass. */
+  done: Promise<void>;
+}
+
+/**
+ * Runs one piece of work per key at a time. Requests that arrive during a run are merged into one more pass.
+ *
+ *            request             request (any number)
+ *     IDLE ───────────▶ RUNNING ─────────────────────▶ RUNNING, ONE MORE REQUESTED
+ *      ▲                 │    ▲                             │
+ *      └─────────────────┘    └─────────────────────────────┘
+ *       pass done                pass done: start one more
+ *
+ * Guarantee: when the returned promise resolves, a whole pass has ended that began with the request or later.
+ * Several merged requests get the widest scope among them. Every pass of a run uses the `work` of the request that began it.
+ * When a pass fails, the run ends: all its requests are rejected, and a requested further pass does not take place.
+ */
+export class CoalescedRuns {
+  private readonly runs = new Map<string, Run>();
+
+  request(key: string, scope: Scope, work: (scope: Scope) => Promise<void>): Promise<void> {
+    const running = this.runs.get(key);
+    if (running) {
+      if (running.next !== 'all') running.next = scope;
+      return running.done;
+    }
+    const run: Run = { next: scope, done: Promise.resolve() };
+    this.runs.set(key, run);
+    run.done = this.pass(key, run, work);
+    return run.done;
+  }
+
+  private async pass(key: string, run: Run, work: (scope: Scope) => Promise<void>): Promise<void> {
+    try {
+      while (run.next) {
+        const scope = run.next;
+        run.next = undefined;
+        await work(scope);
+      }
+    } finally {
+      this.runs.delete(key);
+    }
+  }
+}

@@ -1,0 +1,3 @@
+// legal
+import { step } from '../domain/position-steps.ts';
+export const steps = [step];
