@@ -1,6 +1,7 @@
-import { arrows, breaches } from './architecture/arrows.ts';
+import { arrows, breaches, purchaseFeatures } from './architecture/arrows.ts';
 import { allRoutes, withoutAccess, withoutKey, type RouteFact } from './architecture/routes.ts';
 import { importsIn, migrations, productionSources } from './architecture/sources.ts';
+import { placeOf } from './architecture/places.ts';
 import { barrelsIn } from './architecture/barrels.ts';
 import { ownershipFaults, roomsByTable, tablesIn } from './architecture/tables.ts';
 
@@ -53,7 +54,7 @@ describe('imports', () => {
     ],
     'an app never imports another': [
       ['apps/monolith/src/monolith.ts', '../../queue-service/src/config.ts'],
-      [`${purchase}/inbound/orders.controller.ts`, '../../../../queue-service/src/waiting-room/waiting-room.api.ts'],
+      [`${purchase}/checkout/inbound/orders.controller.ts`, '../../../../../queue-service/src/waiting-room/waiting-room.api.ts'],
     ],
     'libs/queue-client, which runs in browsers, imports libs/contracts and itself': [
       ['libs/queue-client/src/transports.ts', 'node:net'],
@@ -65,14 +66,15 @@ describe('imports', () => {
       ['apps/web/src/main.tsx', 'node:fs'],
     ],
     'a context is reached through its x.api.ts alone; a module also from modules and the command line': [
-      [`${purchase}/outbound/catalog-matches.ts`, '../../catalog/outbound/postgres-catalog.ts'],
-      [`${purchase}/inbound/orders.controller.ts`, '../../ticketing/ticketing.module.ts'],
+      [`${purchase}/availability/outbound/catalog-matches.ts`, '../../../catalog/outbound/postgres-catalog.ts'],
+      [`${purchase}/checkout/inbound/orders.controller.ts`, '../../../ticketing/ticketing.module.ts'],
+      [`${purchase}/checkout/checkout.providers.ts`, '../../ticketing/ticketing.module.ts'],
       [`${purchase}/purchase.module.ts`, '../ticketing/application/ticketing.ts'],
       ['apps/monolith/src/cli/demo-data.ts', '../operations/application/create-match.ts'],
     ],
     'a context takes from the root of its app its settings and tokens, and a use case not even those': [
-      [`${purchase}/outbound/postgres-orders.ts`, '../../app.module.ts'],
-      [`${purchase}/application/hold-seats.ts`, '../../config.ts'],
+      [`${purchase}/checkout/outbound/postgres-orders.ts`, '../../../app.module.ts'],
+      [`${purchase}/hold/application/hold-seats.ts`, '../../../config.ts'],
     ],
     'the rules of a context, in its folder domain, import each other and what libs/domain shares': [
       [`${rules}/line-view.ts`, 'zod'],
@@ -84,24 +86,42 @@ describe('imports', () => {
       [`${rules}/line-view.ts`, '../../config.ts'],
       [`${rules}/line-view.ts`, '../../other-context/domain/rule.ts'],
     ],
-    'a use case imports the domain, libs/application, its own folder and its context’s rules and x.api.ts': [
-      [`${purchase}/application/hold-seats.ts`, '@nestjs/common'],
-      [`${purchase}/application/hold-seats.ts`, 'zod'],
-      [`${purchase}/application/hold-seats.ts`, 'node:crypto'],
-      [`${purchase}/application/hold-seats.ts`, '#platform/ids'],
-      [`${purchase}/application/hold-seats.ts`, '#contracts/queue-jobs'],
-      [`${purchase}/application/hold-seats.ts`, '../inbound/purchase.schemas.ts'],
-      [`${purchase}/application/hold-seats.ts`, '../outbound/postgres-orders.ts'],
-      [`${purchase}/application/hold-seats.ts`, '../../catalog/catalog.api.ts'],
-      [`${purchase}/application/hold-seats.ts`, '../../catalog/domain/sale.ts'],
+    'a use case imports the domain, libs/application, the rules, use cases and ports of its context, and its x.api.ts': [
+      [`${purchase}/hold/application/hold-seats.ts`, '@nestjs/common'],
+      [`${purchase}/hold/application/hold-seats.ts`, 'zod'],
+      [`${purchase}/hold/application/hold-seats.ts`, 'node:crypto'],
+      [`${purchase}/hold/application/hold-seats.ts`, '#platform/ids'],
+      [`${purchase}/hold/application/hold-seats.ts`, '#contracts/queue-jobs'],
+      [`${purchase}/hold/application/hold-seats.ts`, '../inbound/reservations.schemas.ts'],
+      [`${purchase}/hold/application/hold-seats.ts`, '../outbound/postgres-reservations.ts'],
+      [`${purchase}/hold/application/hold-seats.ts`, '../../availability/outbound/postgres-seat-inventory.ts'],
+      [`${purchase}/hold/application/hold-seats.ts`, '../hold.providers.ts'],
+      [`${purchase}/hold/application/hold-seats.ts`, '../../../catalog/catalog.api.ts'],
+      [`${purchase}/hold/application/hold-seats.ts`, '../../../catalog/domain/sale.ts'],
     ],
-    'inbound does not see outbound': [[`${purchase}/inbound/orders.controller.ts`, '../outbound/postgres-orders.ts']],
+    'a feature of purchase imports the features below it, and of the context what all of them share': [
+      [`${purchase}/hold/application/hold-seats.ts`, '../../checkout/application/ports.ts'],
+      [`${purchase}/hold/inbound/reservations.controller.ts`, '../../checkout/application/check-out.ts'],
+      [`${purchase}/availability/outbound/shared-seat-views.ts`, '../../hold/outbound/seat-maps.ts'],
+      [`${purchase}/turns/turns.providers.ts`, '../hold/application/ports.ts'],
+      [`${purchase}/hold/hold.providers.ts`, '../outbound/purchase-desk.ts'],
+      [`${purchase}/hold/hold.providers.ts`, '../purchase.module.ts'],
+      [`${purchase}/resale/application/resell.ts`, '../../hold/application/ports.ts'],
+    ],
+    'inbound does not see outbound': [
+      [`${purchase}/checkout/inbound/orders.controller.ts`, '../outbound/postgres-orders.ts'],
+      [`${purchase}/checkout/inbound/orders.controller.ts`, '../../hold/outbound/seat-maps.ts'],
+      [`${purchase}/checkout/inbound/orders.controller.ts`, '../../outbound/purchase-desk.ts'],
+    ],
     'outbound sees ports and readers, no use case and nothing inbound': [
-      [`${purchase}/outbound/postgres-orders.ts`, '../application/hold-seats.ts'],
-      [`${purchase}/outbound/postgres-orders.ts`, '../inbound/purchase.schemas.ts'],
+      [`${purchase}/checkout/outbound/postgres-orders.ts`, '../application/check-out.ts'],
+      [`${purchase}/checkout/outbound/postgres-orders.ts`, '../../hold/application/hold-seats.ts'],
+      [`${purchase}/checkout/outbound/postgres-orders.ts`, '../inbound/purchase.schemas.ts'],
+      [`${purchase}/outbound/purchase-desk.ts`, '../checkout/application/check-out.ts'],
+      [`${purchase}/outbound/purchase-desk.ts`, '../checkout/inbound/purchase.schemas.ts'],
     ],
     'an x.api.ts is as pure as the domain': [
-      [`${purchase}/purchase.api.ts`, './outbound/postgres-orders.ts'],
+      [`${purchase}/purchase.api.ts`, './checkout/outbound/postgres-orders.ts'],
       [`${purchase}/purchase.api.ts`, 'typeorm'],
     ],
     'production does not import tests': [
@@ -130,20 +150,24 @@ describe('imports', () => {
     ['libs/contracts/src/queue-jobs.ts', 'zod'],
     ['libs/event-loader/src/adapters/redis-locks.ts', '../core/ports.ts'],
     ['apps/monolith/src/cli/run-loader.ts', '#event-loader/adapters/open-event-loader'],
-    [`${purchase}/application/check-out.ts`, '#application/clock'],
-    [`${purchase}/application/check-out.ts`, './ports.ts'],
-    [`${purchase}/application/check-out.ts`, '../purchase.api.ts'],
+    [`${purchase}/checkout/application/check-out.ts`, '#application/clock'],
+    [`${purchase}/checkout/application/check-out.ts`, './ports.ts'],
+    [`${purchase}/checkout/application/check-out.ts`, '../../hold/application/ports.ts'],
+    [`${purchase}/checkout/application/check-out.ts`, '../../application/ports.ts'],
+    [`${purchase}/checkout/application/check-out.ts`, '../../purchase.api.ts'],
     [`${rules}/line-view.ts`, './position-steps.ts'],
     [`${rules}/line-view.ts`, '#domain/shared/domain-error'],
     ['apps/queue-service/src/waiting-room/application/ports.ts', '../domain/line-view.ts'],
     ['apps/queue-service/src/waiting-room/inbound/place-answers.ts', '../domain/wait-estimate.ts'],
     ['apps/queue-service/src/waiting-room/outbound/redis-replies.ts', '../domain/line-view.ts'],
-    [`${purchase}/inbound/orders.controller.ts`, '../application/ports.ts'],
-    [`${purchase}/inbound/orders.controller.ts`, '../../ticketing/ticketing.api.ts'],
-    [`${purchase}/inbound/orders.controller.ts`, '../../tokens.ts'],
-    [`${purchase}/outbound/postgres-orders.ts`, '../application/ports.ts'],
-    [`${purchase}/outbound/postgres-orders.ts`, 'typeorm'],
-    [`${purchase}/purchase.module.ts`, './outbound/postgres-orders.ts'],
+    [`${purchase}/checkout/inbound/orders.controller.ts`, '../application/ports.ts'],
+    [`${purchase}/checkout/inbound/orders.controller.ts`, '../../../ticketing/ticketing.api.ts'],
+    [`${purchase}/checkout/inbound/orders.controller.ts`, '../../../tokens.ts'],
+    [`${purchase}/checkout/outbound/postgres-orders.ts`, '../application/ports.ts'],
+    [`${purchase}/checkout/outbound/postgres-orders.ts`, 'typeorm'],
+    [`${purchase}/settlement/outbound/order-consequences.ts`, '../../turns/outbound/postgres-purchase-windows.ts'],
+    [`${purchase}/outbound/purchase-desk.ts`, '../checkout/application/purchase-reader.ts'],
+    [`${purchase}/purchase.module.ts`, './hold/hold.providers.ts'],
     [`${purchase}/purchase.module.ts`, '../catalog/catalog.module.ts'],
     ['apps/monolith/src/app.module.ts', './purchase/purchase.module.ts'],
     ['apps/monolith/src/cli/monolith-context.ts', '../app.module.ts'],
@@ -151,6 +175,18 @@ describe('imports', () => {
     ['apps/web/src/api/types.ts', '#contracts/match-answer'],
   ])('%s may import %s', (from, specifier) => {
     expect(breaches([{ path: from, imports: [specifier] }])).toEqual([]);
+  });
+
+  test('the features of purchase are listed from the bottom up: none imports one above it', () => {
+    const features = Object.entries(purchaseFeatures);
+    features.forEach(([feature, below], at) => {
+      const listed = features.slice(0, at).map(([name]) => name);
+      expect([feature, below.filter((name) => !listed.includes(name))]).toEqual([feature, []]);
+    });
+    const folders = new Set(
+      sources.map(({ path }) => placeOf(path)).flatMap(({ context, feature }) => (context === 'purchase' ? (feature ?? []) : [])),
+    );
+    expect([...folders].sort()).toEqual(Object.keys(purchaseFeatures).sort());
   });
 
   test('an import is found however it is written, and only where it is one', () => {
@@ -191,13 +227,13 @@ describe('barrels', () => {
 });
 
 describe('tables', () => {
-  const purchaseSql = /^apps\/monolith\/src\/purchase\/outbound\//;
+  const purchaseSql = /^apps\/monolith\/src\/purchase\/([\w-]+\/)?outbound\//;
   const excuses = [
     { table: 'outbox', in: purchaseSql, because: 'one statement for many holds writes their messages with the effect' },
     { table: 'idempotency_keys', in: purchaseSql, because: 'one statement for many holds stores their keys with the effect' },
     {
       table: 'matches',
-      in: /\/purchase\/outbound\/(hold-statement|why-not-held)\.ts$/,
+      in: /\/purchase\/hold\/outbound\/(hold-statement|why-not-held)\.ts$/,
       because: 'a hold reads the sale in the snapshot it commits in, and whoever was refused is told by the same clock',
     },
     ...['broadcasts', 'broadcast_devices'].map((table) => ({
@@ -224,7 +260,7 @@ describe('tables', () => {
     );
 
   test('a second context that reads a table is found', () => {
-    const mine = { [`apps/monolith/src/purchase/outbound/postgres-orders.ts`]: 'insert into orders (id) values ($1)' };
+    const mine = { [`apps/monolith/src/purchase/checkout/outbound/postgres-orders.ts`]: 'insert into orders (id) values ($1)' };
     expect(seen(mine)).toEqual([]);
     for (const sql of [
       'select 1 from orders o',

@@ -19,8 +19,8 @@ const TOLD = { status: 201, body: '' };
 export async function openUseCaseShop(address: ShopAddress): Promise<Shop> {
   const { openResources } = await compiled<typeof import('../../apps/monolith/src/resources.ts')>(`${MONOLITH}/resources`);
   const { AppModule } = await compiled<typeof import('../../apps/monolith/src/app.module.ts')>(`${MONOLITH}/app.module`);
-  const { HoldSeats } = await compiled<typeof import('../../apps/monolith/src/purchase/application/hold-seats.ts')>(
-    `${MONOLITH}/purchase/application/hold-seats`,
+  const { HoldSeats } = await compiled<typeof import('../../apps/monolith/src/purchase/hold/application/hold-seats.ts')>(
+    `${MONOLITH}/purchase/hold/application/hold-seats`,
   );
   const resources = await openResources(await monolithConfig(address), 'monolith');
   const context = await NestFactory.createApplicationContext(AppModule.register(resources, { loops: true }), {

@@ -13,6 +13,21 @@ const isWeb = isApp('web');
 const inOneApp = (from: Place, to: Place): boolean =>
   from.area === 'app' && to.area === 'app' && from.app === to.app && !isWeb(from);
 const pure: readonly Place['area'][] = ['domain', 'application', 'contracts'];
+
+/**
+ * The features of `purchase`, from the bottom up: each with the others it may import. All of them may import what they share
+ * (`purchase/application/ports.ts`), and the context may import all of them.
+ */
+export const purchaseFeatures: Readonly<Record<string, readonly string[]>> = {
+  availability: [],
+  turns: [],
+  hold: ['availability', 'turns'],
+  'partner-sales': ['hold'],
+  checkout: ['hold'],
+  settlement: ['turns', 'hold', 'checkout'],
+  refunds: ['hold', 'checkout', 'settlement'],
+};
+
 /** What a context may take from the root of its app. */
 const rootOffers = /\/src\/(config|tokens|parts)\.ts$/;
 
@@ -91,11 +106,20 @@ export const arrows: readonly Arrow[] = [
     },
   },
   {
-    sentence: 'a use case imports the domain, libs/application, its own folder and its context’s rules and x.api.ts',
+    sentence: 'a use case imports the domain, libs/application, the rules, use cases and ports of its context, and its x.api.ts',
     forbids: (from, to) => {
       if (from.area !== 'app' || from.layer !== 'application') return false;
       if (to.area === 'domain' || to.area === 'application') return false;
       return !(inOneApp(from, to) && from.context === to.context && ['domain', 'application', 'api'].includes(to.layer));
+    },
+  },
+  {
+    sentence: 'a feature of purchase imports the features below it, and of the context what all of them share',
+    forbids: (from, to) => {
+      if (!inOneApp(from, to) || from.context !== 'purchase' || to.context !== 'purchase') return false;
+      if (!from.feature || from.layer === 'tests' || from.feature === to.feature) return false;
+      if (!to.feature) return to.layer !== 'application' && to.layer !== 'api';
+      return !purchaseFeatures[from.feature]?.includes(to.feature);
     },
   },
   {

@@ -18,6 +18,8 @@ export interface Place {
   readonly app?: string;
   /** Folder below `src`: a context, or a room of an app's own such as `cli`. Absent at the root. */
   readonly context?: string;
+  /** Folder below the context that has rooms of its own, such as `hold` in `purchase`. */
+  readonly feature?: string;
   readonly layer: Layer;
 }
 
@@ -40,5 +42,6 @@ export function placeOf(path: string): Place {
   const [, app, rest = ''] = /^apps\/([^/]+)\/src\/(.+)$/.exec(path) ?? [];
   if (!app) return { path, area: 'elsewhere', layer: 'other' };
   const [, context] = /^([^/]+)\//.exec(rest) ?? [];
-  return { path, area: 'app', app, ...(context ? { context } : {}), layer: layerOf(rest) };
+  const [, feature] = /^[^/]+\/(?!(?:domain|application|inbound|outbound|testing)\/)([^/]+)\//.exec(rest) ?? [];
+  return { path, area: 'app', app, ...(context ? { context } : {}), ...(feature ? { feature } : {}), layer: layerOf(rest) };
 }

@@ -7,11 +7,11 @@ import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import pg from 'pg';
+import { LaneConnection } from '../../apps/monolith/src/purchase/hold/outbound/lane-connection.ts';
 import { onFreePort } from '../../tools/local/free-port.ts';
 import type { LocalServer } from '../../tools/local/local-server.ts';
 import { startPostgres } from '../../tools/local/postgres.ts';
 import { startStandby } from '../../tools/local/standby.ts';
-import { LaneConnection } from '../../apps/monolith/src/purchase/outbound/lane-connection.ts';
 
 // A server dies before it has written the log of a transaction whose COMMIT is on its way. What serves after it, itself or its
 // standby, gives the number of that transaction to the next one: who asks by the number hears of somebody else's commit.

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { ExpireReservations } from '../../apps/monolith/src/purchase/application/expire-reservations.ts';
-import type { Settled } from '../../apps/monolith/src/purchase/application/settle-payment.ts';
+import { ExpireReservations } from '../../apps/monolith/src/purchase/hold/application/expire-reservations.ts';
+import type { Settled } from '../../apps/monolith/src/purchase/settlement/application/settle-payment.ts';
 import type { TestAnswer } from '../../apps/monolith/src/testing/test-app.ts';
 import { putOnSale, seated, type MatchOnSale } from '../../apps/monolith/src/testing/whole-monolith.ts';
 import { faultsOf, openReplicas, report, seatsClaimedTwice, type Replicas } from './rush.ts';

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { HoldSeats } from '../../apps/monolith/src/purchase/application/hold-seats.ts';
-import { MatchesForSale, SeatInventory } from '../../apps/monolith/src/purchase/application/ports.ts';
+import { MatchesForSale } from '../../apps/monolith/src/purchase/application/ports.ts';
+import { SeatInventory } from '../../apps/monolith/src/purchase/availability/application/ports.ts';
+import { HoldSeats } from '../../apps/monolith/src/purchase/hold/application/hold-seats.ts';
 import { newKey, type TestAnswer } from '../../apps/monolith/src/testing/test-app.ts';
 import { putOnSale, seated, type MatchOnSale } from '../../apps/monolith/src/testing/whole-monolith.ts';
 import { NakedSeatHolds } from './naked-seat-holds.ts';

@@ -4,12 +4,17 @@ import { driverClientOf } from '#platform/postgres/database';
 import { inside, PostgresTransaction } from '#platform/postgres/transaction';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { DataSource } from 'typeorm';
-import { Reservations, type Order } from '../../apps/monolith/src/purchase/application/ports.ts';
-import { RefundConsequences, type Refund, type SoldTicket } from '../../apps/monolith/src/purchase/application/refund-ports.ts';
-import { RefundTickets } from '../../apps/monolith/src/purchase/application/refund-tickets.ts';
 import { BlacklistApi } from '../../apps/monolith/src/blacklist/blacklist.api.ts';
-import { ORDER_COLUMNS, PostgresOrders } from '../../apps/monolith/src/purchase/outbound/postgres-orders.ts';
-import { PostgresRefunds } from '../../apps/monolith/src/purchase/outbound/postgres-refunds.ts';
+import type { Order } from '../../apps/monolith/src/purchase/application/ports.ts';
+import { ORDER_COLUMNS, PostgresOrders } from '../../apps/monolith/src/purchase/checkout/outbound/postgres-orders.ts';
+import { Reservations } from '../../apps/monolith/src/purchase/hold/application/ports.ts';
+import {
+  RefundConsequences,
+  type Refund,
+  type SoldTicket,
+} from '../../apps/monolith/src/purchase/refunds/application/refund-ports.ts';
+import { RefundTickets } from '../../apps/monolith/src/purchase/refunds/application/refund-tickets.ts';
+import { PostgresRefunds } from '../../apps/monolith/src/purchase/refunds/outbound/postgres-refunds.ts';
 import type { WholeMonolith } from '../../apps/monolith/src/testing/whole-monolith.ts';
 
 /** READ COMMITTED, and what failed is not tried again. */

@@ -1,11 +1,7 @@
 import { newId } from '#platform/ids';
 import type { DataSource } from 'typeorm';
-import {
-  SeatHolds,
-  type HoldOutcome,
-  type HoldWish,
-  type SeatInventory,
-} from '../../apps/monolith/src/purchase/application/ports.ts';
+import type { SeatInventory } from '../../apps/monolith/src/purchase/availability/application/ports.ts';
+import { SeatHolds, type HoldOutcome, type HoldWish } from '../../apps/monolith/src/purchase/hold/application/ports.ts';
 
 /**
  * The negative control: the same steps without what makes them safe. READ COMMITTED, no row locked, and a moment between

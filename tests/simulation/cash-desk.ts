@@ -1,5 +1,5 @@
 import { DomainError } from '#domain/shared/domain-error';
-import type { PaymentNews } from '../../apps/monolith/src/purchase/application/settle-payment.ts';
+import type { PaymentNews } from '../../apps/monolith/src/purchase/settlement/application/settle-payment.ts';
 import { tables } from '../../apps/monolith/src/purchase/testing/memory-tables.ts';
 import { HOLD_MS, type Shop } from './replicas.ts';
 

@@ -1,7 +1,7 @@
 import { DomainError } from '#domain/shared/domain-error';
 import type { Task } from '#testing/simulation/scheduler';
-import type { CheckedOut } from '../../apps/monolith/src/purchase/application/place-orders.ts';
 import type { Reservation } from '../../apps/monolith/src/purchase/application/ports.ts';
+import type { CheckedOut } from '../../apps/monolith/src/purchase/checkout/application/place-orders.ts';
 import { tables } from '../../apps/monolith/src/purchase/testing/memory-tables.ts';
 import type { CashDesk } from './cash-desk.ts';
 import { HOLD_MS, MATCH, type Replica, type Shop } from './replicas.ts';

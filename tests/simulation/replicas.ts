@@ -1,10 +1,9 @@
 import type { SectorForSale } from '../../apps/monolith/src/purchase/application/ports.ts';
-import { CheckOut } from '../../apps/monolith/src/purchase/application/check-out.ts';
-import { ExpireReservations } from '../../apps/monolith/src/purchase/application/expire-reservations.ts';
-import { FollowWaitingRoom } from '../../apps/monolith/src/purchase/application/follow-waiting-room.ts';
-import { HoldSeats } from '../../apps/monolith/src/purchase/application/hold-seats.ts';
-import { ReleaseReservation } from '../../apps/monolith/src/purchase/application/release-reservation.ts';
-import { SettlePayment } from '../../apps/monolith/src/purchase/application/settle-payment.ts';
+import { CheckOut } from '../../apps/monolith/src/purchase/checkout/application/check-out.ts';
+import { ReleaseReservation } from '../../apps/monolith/src/purchase/checkout/application/release-reservation.ts';
+import { ExpireReservations } from '../../apps/monolith/src/purchase/hold/application/expire-reservations.ts';
+import { HoldSeats } from '../../apps/monolith/src/purchase/hold/application/hold-seats.ts';
+import { SettlePayment } from '../../apps/monolith/src/purchase/settlement/application/settle-payment.ts';
 import { MemoryMatches, MemorySeatInventory } from '../../apps/monolith/src/purchase/testing/memory-catalog.ts';
 import { MemoryOrders, MemoryPaymentInbox } from '../../apps/monolith/src/purchase/testing/memory-orders.ts';
 import { MemoryOrderConsequences, MemoryPayments } from '../../apps/monolith/src/purchase/testing/memory-payments.ts';
@@ -16,6 +15,7 @@ import {
   MemoryWaitingRoom,
   MemoryWaitingRoomConsequences,
 } from '../../apps/monolith/src/purchase/testing/memory-waiting-room.ts';
+import { FollowWaitingRoom } from '../../apps/monolith/src/purchase/turns/application/follow-waiting-room.ts';
 import type { Process, Scheduler } from '#testing/simulation/scheduler';
 import { SimulatedDatabase } from '#testing/simulation/simulated-database';
 import { idempotencyKeys, KeyTaken, SimulatedTransactions, type KeyInHand } from '#testing/simulation/simulated-transactions';

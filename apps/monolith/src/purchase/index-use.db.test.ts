@@ -3,7 +3,7 @@ import { createTestDatabase, createTestRedis, type TestDatabase } from '#testing
 import { randomUUID } from 'node:crypto';
 import type { DataSource } from 'typeorm';
 import { grantTurn, openMonolith, putOnSale, seated, type MatchOnSale } from '../testing/whole-monolith.ts';
-import { ExpireReservations } from './application/expire-reservations.ts';
+import { ExpireReservations } from './hold/application/expire-reservations.ts';
 import { BoxOffice } from './testing/box-office.ts';
 
 // Under SERIALIZABLE a statement that reads a whole table, or a whole index, has looked at every row of it: every buyer who

@@ -1,6 +1,6 @@
 import net from 'node:net';
 import { randomUUID } from 'node:crypto';
-import { ExpireReservations } from '../purchase/application/expire-reservations.ts';
+import { ExpireReservations } from '../purchase/hold/application/expire-reservations.ts';
 import { OutboxRelays } from '../relay/outbox-relays.ts';
 import { grantTurn, openMonolith, ops, putOnSale, seated, type MatchOnSale, type WholeMonolith } from './whole-monolith.ts';
 

@@ -2,7 +2,7 @@ import { openDatabase } from '#platform/postgres/database';
 import { createTestDatabase, createTestRedis, type TestDatabase, type TestRedis } from '#testing/test-database';
 import { randomUUID } from 'node:crypto';
 import type { DataSource } from 'typeorm';
-import { ExpireReservations } from '../../purchase/application/expire-reservations.ts';
+import { ExpireReservations } from '../../purchase/hold/application/expire-reservations.ts';
 import { brokenSales, filledIn, listed, refund, take } from '../../testing/broken-sales.ts';
 import { buy, hold, makeSampleSale, openShop, release, type HeldSeats, type SampleSale } from '../../testing/sample-sale.ts';
 import { ops, putOnSale, seated, type MatchOnSale, type WholeMonolith } from '../../testing/whole-monolith.ts';

@@ -7,7 +7,7 @@ import {
   type SandboxEventType,
   type SandboxIntentStatus,
   type SandboxOutcome,
-} from '#domain/payment/sandbox-intent';
+} from '../domain/sandbox-intent.ts';
 import { DomainError } from '#domain/shared/domain-error';
 import { SANDBOX_WEBHOOK_DESTINATION, type SandboxIntent, type SandboxIntents } from './ports.ts';
 

@@ -1,5 +1,5 @@
 import type { Transaction } from '#application/transaction-manager';
-import type { SandboxIntentStatus } from '#domain/payment/sandbox-intent';
+import type { SandboxIntentStatus } from '../domain/sandbox-intent.ts';
 import { PaymentApi } from '../payment.api.ts';
 
 /** The provider as our own commands need it: what other contexts may ask, and what they only may through the outbox. */

@@ -1,4 +1,4 @@
-import { sandboxOutcomes } from '#domain/payment/sandbox-intent';
+import { sandboxOutcomes } from '../domain/sandbox-intent.ts';
 import { z } from 'zod';
 
 /** Anything that could be an id; whether it is one the books tell. */

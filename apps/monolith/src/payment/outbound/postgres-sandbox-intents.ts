@@ -1,5 +1,5 @@
 import type { Transaction } from '#application/transaction-manager';
-import type { SandboxIntentStatus } from '#domain/payment/sandbox-intent';
+import type { SandboxIntentStatus } from '../domain/sandbox-intent.ts';
 import { inside } from '#platform/postgres/transaction';
 import { SandboxIntents, type SandboxIntent } from '../application/ports.ts';
 

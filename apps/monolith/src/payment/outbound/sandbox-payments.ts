@@ -1,6 +1,6 @@
 import type { Clock } from '#application/clock';
 import type { TransactionManager } from '#application/transaction-manager';
-import { cancelSandboxIntent, refundSandboxIntent } from '#domain/payment/sandbox-intent';
+import { cancelSandboxIntent, refundSandboxIntent } from '../domain/sandbox-intent.ts';
 import { mustBeOutsideTransaction } from '#platform/postgres/open-transaction';
 import { randomBytes } from 'node:crypto';
 import type { PaymentEvent, PaymentIntent } from '../payment.api.ts';

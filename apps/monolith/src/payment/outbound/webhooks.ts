@@ -1,4 +1,4 @@
-import { isFresh, parseSignatureHeader, SIGNATURE_TOLERANCE_SECONDS } from '#domain/payment/webhook-signature';
+import { isFresh, parseSignatureHeader, SIGNATURE_TOLERANCE_SECONDS } from '../domain/webhook-signature.ts';
 import { RequestRefused } from '#platform/http/request-refused';
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';

@@ -1,11 +1,11 @@
 import type { Transaction } from '#application/transaction-manager';
 import type { Place } from '#domain/catalog/stadium-layout';
-import type { SeatViews } from '../application/availability-reader.ts';
-import type { SeatInventory } from '../application/ports.ts';
-import type { PurchaseReader } from '../application/purchase-reader.ts';
-import type { PostgresSeatLooks } from './postgres-seat-looks.ts';
+import type { SeatViews } from '../availability/application/availability-reader.ts';
+import type { SeatInventory } from '../availability/application/ports.ts';
+import type { PostgresSeatLooks } from '../availability/outbound/postgres-seat-looks.ts';
+import type { PurchaseReader } from '../checkout/application/purchase-reader.ts';
+import { countHandover } from '../hold/outbound/postgres-fan-seats.ts';
 import { PurchaseApi, type MatchReport, type SeatCounts, type SeatsLeft } from '../purchase.api.ts';
-import { countHandover } from './postgres-fan-seats.ts';
 
 /** The purchase's own answers to other contexts. */
 export class PurchaseDesk extends PurchaseApi {

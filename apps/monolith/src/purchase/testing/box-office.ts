@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { createTestDatabase, createTestRedis } from '#testing/test-database';
 import type { TestAnswer } from '../../testing/test-app.ts';
 import { openMonolith, type MatchOnSale, type WholeMonolith } from '../../testing/whole-monolith.ts';
-import { ReleaseReservation } from '../application/release-reservation.ts';
-import { SettlePayment, type PaymentNews, type Settled } from '../application/settle-payment.ts';
+import { ReleaseReservation } from '../checkout/application/release-reservation.ts';
+import { SettlePayment, type PaymentNews, type Settled } from '../settlement/application/settle-payment.ts';
 
 export interface HeldSeats {
   readonly id: string;

@@ -1,14 +1,8 @@
 import type { Transaction } from '#application/transaction-manager';
 import type { SimulatedDatabase } from '#testing/simulation/simulated-database';
 import { inside } from '#testing/simulation/simulated-transactions';
-import {
-  MatchesForSale,
-  SeatInventory,
-  type MatchForSale,
-  type SeatState,
-  type SectorForSale,
-  type SectorState,
-} from '../application/ports.ts';
+import { MatchesForSale, type MatchForSale, type SectorForSale } from '../application/ports.ts';
+import { SeatInventory, type SeatState, type SectorState } from '../availability/application/ports.ts';
 import { isFree, tables, type MatchRow, type SeatRow } from './memory-tables.ts';
 
 /** A match and its sectors; the sale is a row, so that closing it and a late payment can meet. */

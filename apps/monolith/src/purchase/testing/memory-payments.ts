@@ -3,7 +3,8 @@ import { DomainError } from '#domain/shared/domain-error';
 import type { Money } from '#domain/shared/money';
 import type { SimulatedDatabase } from '#testing/simulation/simulated-database';
 import { inside, type SimulatedTransactions } from '#testing/simulation/simulated-transactions';
-import { OrderConsequences, Payments, type CompletedOrder, type Order } from '../application/ports.ts';
+import type { Order } from '../application/ports.ts';
+import { OrderConsequences, Payments, type CompletedOrder } from '../checkout/application/ports.ts';
 import { tables, type OutboxRow } from './memory-tables.ts';
 
 /** The provider's own books: they are the oracle for what was paid and what went back. */

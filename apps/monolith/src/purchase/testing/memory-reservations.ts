@@ -2,7 +2,8 @@ import type { Transaction } from '#application/transaction-manager';
 import { reservationStatusAt, type ReservationStatus } from '#domain/purchase/reservation';
 import type { SimulatedDatabase, SimulatedTransaction } from '#testing/simulation/simulated-database';
 import { inside } from '#testing/simulation/simulated-transactions';
-import { Reservations, type ExpiredBatch, type Reservation } from '../application/ports.ts';
+import type { Reservation } from '../application/ports.ts';
+import { Reservations, type ExpiredBatch } from '../hold/application/ports.ts';
 import {
   countFan,
   fanAtMatch,

@@ -4,7 +4,8 @@ import { assertWithinLimit } from '#domain/purchase/ticket-limit';
 import { SectorMap } from '#domain/purchase/sector-map';
 import { SqlError, type SimulatedDatabase, type SimulatedTransaction } from '#testing/simulation/simulated-database';
 import { idempotencyKeys, KeyTaken, withRetries, type SimulatedTransactions } from '#testing/simulation/simulated-transactions';
-import { SeatHolds, wantedSeats, type HoldOutcome, type HoldWish, type Reservation } from '../application/ports.ts';
+import type { Reservation } from '../application/ports.ts';
+import { SeatHolds, wantedSeats, type HoldOutcome, type HoldWish } from '../hold/application/ports.ts';
 import { asReservation } from './memory-reservations.ts';
 import {
   countFan,

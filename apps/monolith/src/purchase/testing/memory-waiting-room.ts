@@ -6,7 +6,7 @@ import {
   WaitingRoomConsequences,
   WaitingRoomEvents,
   type WaitingRoomEvent,
-} from '../application/waiting-room-ports.ts';
+} from '../turns/application/waiting-room-ports.ts';
 import { tables } from './memory-tables.ts';
 
 const BEGINNING = '0';

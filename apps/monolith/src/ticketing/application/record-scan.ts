@@ -1,6 +1,6 @@
 import type { Conflict, EffectOutcome, LoadedEffect } from '#application/loaded-effect';
 import type { TransactionManager } from '#application/transaction-manager';
-import type { TicketClaims } from '#domain/ticketing/ticket-code';
+import type { TicketClaims } from '../domain/ticket-code.ts';
 import type { ScannedTicket, ScannedTickets } from './ports.ts';
 import type { TicketCodes } from './ticket-codes.ts';
 

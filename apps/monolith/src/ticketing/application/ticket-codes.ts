@@ -1,4 +1,4 @@
-import { parseTicketCode, ticketCodeText, withSignature, type TicketClaims } from '#domain/ticketing/ticket-code';
+import { parseTicketCode, ticketCodeText, withSignature, type TicketClaims } from '../domain/ticket-code.ts';
 import type { TicketSigner } from './ports.ts';
 
 /** Codes of tickets, written with our key and believed only if they were. */

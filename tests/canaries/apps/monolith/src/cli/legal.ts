@@ -1,4 +1,4 @@
 // legal
-import { HoldSeats } from '../purchase/application/hold-seats.ts';
+import { HoldSeats } from '../purchase/hold/application/hold-seats.ts';
 import { PurchaseModule } from '../purchase/purchase.module.ts';
 export const parts = [HoldSeats, PurchaseModule];

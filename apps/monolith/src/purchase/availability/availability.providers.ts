@@ -1,0 +1,49 @@
+import { Metrics } from '#platform/health/metrics';
+import type { Provider } from '@nestjs/common';
+import { Counter } from 'prom-client';
+import { DataSource } from 'typeorm';
+import { CatalogApi } from '../../catalog/catalog.api.ts';
+import type { MonolithConfig } from '../../config.ts';
+import { CONFIG } from '../../tokens.ts';
+import { MatchesForSale } from '../application/ports.ts';
+import { SeatViews } from './application/availability-reader.ts';
+import { SeatInventory } from './application/ports.ts';
+import { AvailabilityStreams } from './inbound/availability-streams.ts';
+import { AvailabilityController } from './inbound/availability.controller.ts';
+import { SectorsController } from './inbound/sectors.controller.ts';
+import { CatalogMatches } from './outbound/catalog-matches.ts';
+import { PostgresSeatInventory } from './outbound/postgres-seat-inventory.ts';
+import { PostgresSeatLooks } from './outbound/postgres-seat-looks.ts';
+import { SharedSeatViews } from './outbound/shared-seat-views.ts';
+
+export const availabilityControllers = [SectorsController, AvailabilityController];
+
+/** What is for sale, and which of it is free, as anybody may see it. */
+export const availabilityProviders: Provider[] = [
+  { provide: MatchesForSale, useFactory: (catalog: CatalogApi) => new CatalogMatches(catalog), inject: [CatalogApi] },
+  {
+    provide: SeatInventory,
+    useFactory: (dataSource: DataSource) => new PostgresSeatInventory(dataSource),
+    inject: [DataSource],
+  },
+  {
+    provide: PostgresSeatLooks,
+    useFactory: (dataSource: DataSource, config: MonolithConfig) =>
+      new PostgresSeatLooks(dataSource, config.QUEUE_IDLE_TURN_SECONDS),
+    inject: [DataSource, CONFIG],
+  },
+  {
+    provide: SeatViews,
+    useFactory: (seatLooks: PostgresSeatLooks, inventory: SeatInventory, metrics: Metrics) => {
+      const looks = new Counter({
+        name: 'availability_looks_total',
+        help: 'Queries for what is free: of a match by sector, or the seats of a sector.',
+        labelNames: ['at'],
+        registers: [metrics.registry],
+      });
+      return new SharedSeatViews(seatLooks, inventory, (at) => looks.inc({ at }));
+    },
+    inject: [PostgresSeatLooks, SeatInventory, Metrics],
+  },
+  AvailabilityStreams,
+];

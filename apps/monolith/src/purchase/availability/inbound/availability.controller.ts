@@ -1,0 +1,46 @@
+import { Endpoint } from '#platform/http/endpoint';
+import { EventStream } from '#platform/http/event-stream';
+import { RequestRefused } from '#platform/http/request-refused';
+import { givenId } from '#platform/http/text-fields';
+import { Controller, Get, Param, Req, Res } from '@nestjs/common';
+import { ApiOkResponse, ApiOperation, ApiProduces, ApiTags } from '@nestjs/swagger';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { MatchesForSale } from '../../application/ports.ts';
+import { SeatViews } from '../application/availability-reader.ts';
+import { AvailabilityStreams } from './availability-streams.ts';
+
+@ApiTags('matches')
+@Controller('api/v1/matches/:id/availability')
+export class AvailabilityController {
+  constructor(
+    private readonly matches: MatchesForSale,
+    private readonly views: SeatViews,
+    private readonly streams: AvailabilityStreams,
+  ) {}
+
+  @Get()
+  @Endpoint({ access: 'public', refusals: ['NOT_FOUND'] })
+  @ApiOperation({ summary: 'What is free in each sector, as it changes: server-sent events' })
+  @ApiProduces('text/event-stream')
+  @ApiOkResponse({
+    schema: { type: 'string' },
+    description:
+      'First a `snapshot` of all sectors, then at most once a second a `diff` with those that changed; `version` grows',
+  })
+  async open(
+    @Param('id', { schema: givenId }) matchId: string,
+    @Req() request: FastifyRequest,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    const sectors = await this.matches.sectors(matchId);
+    if (sectors.length === 0) throw new RequestRefused('NOT_FOUND', { detail: 'There is no such match.' });
+    const view = await this.views.sectors(matchId);
+    const givePlaceBack = this.streams.takePlace(request.ip);
+    const stream = EventStream.open(request, reply, (closed) => {
+      this.streams.leave(matchId, closed);
+      givePlaceBack();
+    });
+    if (stream) this.streams.join(matchId, stream, view);
+    else givePlaceBack();
+  }
+}

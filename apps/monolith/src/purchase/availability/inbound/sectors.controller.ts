@@ -1,0 +1,112 @@
+import { Endpoint } from '#platform/http/endpoint';
+import { NOT_MODIFIED, sendTagged } from '#platform/http/etag';
+import { RequestRefused } from '#platform/http/request-refused';
+import { givenId } from '#platform/http/text-fields';
+import { Controller, Get, Param, Query, Req, Res } from '@nestjs/common';
+import { ApiOkResponse, ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { createHash } from 'node:crypto';
+import type { z } from 'zod';
+import { MatchesForSale, type SectorForSale } from '../../application/ports.ts';
+import { SeatViews, type AvailabilityView, type SeatMapView } from '../application/availability-reader.ts';
+import { isVersion, seatChange, seatListAnswer, seatQuery, seatView, sectorListAnswer, sectorView } from './sectors.schemas.ts';
+
+interface Page {
+  readonly text: string;
+  readonly tag: string;
+}
+
+/** Most come from the few pictures before; somebody who asks from each there ever was costs time, and no memory. */
+const MOST_TOLD = 64;
+
+/** What everybody looks at: seen once for all, and put into words once for all who see the same. */
+@ApiTags('matches')
+@Controller('api/v1/matches/:id/sectors')
+export class SectorsController {
+  private readonly pages = new WeakMap<AvailabilityView | SeatMapView, Page>();
+  private readonly changes = new WeakMap<SeatMapView, Map<string, string>>();
+
+  constructor(
+    private readonly matches: MatchesForSale,
+    private readonly views: SeatViews,
+  ) {}
+
+  @Get()
+  @Endpoint({ access: 'public', refusals: ['NOT_FOUND'] })
+  @ApiOperation({ summary: 'Sectors with prices and what is free now' })
+  @ApiOkResponse({ standardSchema: sectorListAnswer })
+  @ApiResponse(NOT_MODIFIED)
+  async list(
+    @Param('id', { schema: givenId }) matchId: string,
+    @Req() request: FastifyRequest,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    const sectors = await this.matches.sectors(matchId);
+    if (sectors.length === 0) throw new RequestRefused('NOT_FOUND', { detail: 'There is no such match.' });
+    this.send(request, reply, await this.views.sectors(matchId), (view) => sectorsPage(sectors, view));
+  }
+
+  @Get(':sid/seats')
+  @Endpoint({ access: 'public', refusals: ['NOT_FOUND'] })
+  @ApiOperation({
+    summary:
+      'Every seat of a sector and whether it is free; version grows whenever one of them changed. With `since` only what changed',
+  })
+  @ApiOkResponse({ standardSchema: seatListAnswer })
+  @ApiResponse(NOT_MODIFIED)
+  async seats(
+    @Param('id', { schema: givenId }) matchId: string,
+    @Param('sid', { schema: givenId }) sectorId: string,
+    @Query({ schema: seatQuery }) { since }: z.output<typeof seatQuery>,
+    @Req() request: FastifyRequest,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    const sector = await this.matches.sector(sectorId);
+    if (sector?.matchId !== matchId) throw new RequestRefused('NOT_FOUND', { detail: 'There is no such sector in this match.' });
+    const view = await this.views.seats(sectorId);
+    const changes = since === undefined ? undefined : this.changesSince(since, sector, view);
+    if (changes) sendTagged(request, reply, changes, view.tag);
+    else this.send(request, reply, view, (seen) => seatsPage(sector, seen));
+  }
+
+  /** In words once for all who come from the same picture; undefined when this process does not know it. */
+  private changesSince(since: string, sector: SectorForSale, view: SeatMapView): string | undefined {
+    const told = this.changes.get(view) ?? new Map<string, string>();
+    this.changes.set(view, told);
+    let text = told.get(since);
+    if (text === undefined) {
+      const changed = since === String(view.version) || since === view.tag ? [] : view.history.changedSince(since);
+      if (changed) text = changesText(since, sector, view, changed);
+      if (text !== undefined && told.size < MOST_TOLD) told.set(since, text);
+    }
+    return text;
+  }
+
+  private send<V extends AvailabilityView | SeatMapView>(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    view: V,
+    render: (view: V) => Page,
+  ): void {
+    let page = this.pages.get(view);
+    if (!page) this.pages.set(view, (page = render(view)));
+    sendTagged(request, reply, page.text, page.tag);
+  }
+}
+
+function sectorsPage(sectors: readonly SectorForSale[], view: AvailabilityView): Page {
+  const available = new Map(view.sectors.map((sector) => [sector.sectorId, sector.available]));
+  const text = JSON.stringify({ items: sectors.map((sector) => sectorView(sector, available.get(sector.id) ?? 0)) });
+  return { text, tag: createHash('sha1').update(text).digest('base64url') };
+}
+
+/** The tag is of the seats alone: two replicas see them the same, but give what they see versions of their own. */
+function seatsPage(sector: SectorForSale, { version, tag, seats }: SeatMapView): Page {
+  const items = sector.kind === 'standing' ? [] : seats.map(seatView);
+  return { text: JSON.stringify({ version, items }), tag };
+}
+
+function changesText(since: string, sector: SectorForSale, { version, seats }: SeatMapView, changed: readonly number[]): string {
+  const items = sector.kind === 'standing' ? [] : changed.flatMap((place) => seats[place] ?? []).map(seatChange);
+  return JSON.stringify({ version, since: isVersion(since) ? Number(since) : since, items });
+}

@@ -1,0 +1,33 @@
+import type { TransactionManager } from '#application/transaction-manager';
+import { DomainError } from '#domain/shared/domain-error';
+import { releaseOf } from '#domain/purchase/reservation';
+import type { Reservation } from '../../application/ports.ts';
+import type { Reservations } from '../../hold/application/ports.ts';
+import type { OrderConsequences, Orders } from './ports.ts';
+
+/** Gives a fan's held seats back, at once; an order that was being paid is cancelled with its intent. */
+export class ReleaseReservation {
+  constructor(
+    private readonly transactions: TransactionManager,
+    private readonly reservations: Reservations,
+    private readonly orders: Orders,
+    private readonly consequences: OrderConsequences,
+  ) {}
+
+  /** Returns what was reserved. */
+  execute(command: { reservationId: string; userId: string }): Promise<Reservation> {
+    return this.transactions.run(async (tx) => {
+      const reservation = await this.reservations.lock(tx, command.reservationId, command.userId);
+      if (!reservation) throw new DomainError('NOT_FOUND', 'There is no such reservation.');
+      if (releaseOf(reservation.status) === 'nothing left to do') return reservation;
+      await this.reservations.setStatus(tx, reservation.id, 'released');
+      await this.reservations.freeSeats(tx, reservation.id);
+      const order = reservation.status === 'ordered' ? await this.orders.lockOfReservation(tx, reservation.id) : undefined;
+      if (order?.status !== 'awaiting_payment') return reservation;
+      await this.orders.setStatus(tx, [order.id], 'cancelled', ['cancelled']);
+      await this.orders.giveUpWindow(tx, order);
+      await this.consequences.cancelled(tx, order);
+      return reservation;
+    });
+  }
+}

@@ -1,0 +1,31 @@
+import { Ids } from '#application/ids';
+import { TransactionManager } from '#application/transaction-manager';
+import { useCase } from '#platform/use-case';
+import type { Provider } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+import { BlacklistApi } from '../../blacklist/blacklist.api.ts';
+import { PaymentApi } from '../../payment/payment.api.ts';
+import { Reservations } from '../hold/application/ports.ts';
+import { CheckOut } from './application/check-out.ts';
+import { OrderConsequences, Orders, Payments } from './application/ports.ts';
+import { PurchaseReader } from './application/purchase-reader.ts';
+import { ReleaseReservation } from './application/release-reservation.ts';
+import { CheckoutController } from './inbound/checkout.controller.ts';
+import { OrdersController } from './inbound/orders.controller.ts';
+import { PostgresOrders } from './outbound/postgres-orders.ts';
+import { PostgresPurchaseReader } from './outbound/postgres-purchase-reader.ts';
+
+export const checkoutControllers = [CheckoutController, OrdersController];
+
+/** What becomes of a hold: an order that awaits its payment, a free order, or free seats. */
+export const checkoutProviders: Provider[] = [
+  {
+    provide: PurchaseReader,
+    useFactory: (dataSource: DataSource) => new PostgresPurchaseReader(dataSource),
+    inject: [DataSource],
+  },
+  { provide: Orders, useFactory: (blacklist: BlacklistApi) => new PostgresOrders(blacklist), inject: [BlacklistApi] },
+  { provide: Payments, useExisting: PaymentApi },
+  useCase(CheckOut, TransactionManager, Reservations, Orders, Payments, OrderConsequences, Ids),
+  useCase(ReleaseReservation, TransactionManager, Reservations, Orders, OrderConsequences),
+];

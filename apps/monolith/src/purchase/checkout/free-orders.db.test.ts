@@ -1,0 +1,252 @@
+import { Ids } from '#application/ids';
+import { TransactionManager } from '#application/transaction-manager';
+import { randomUUID } from 'node:crypto';
+import { verifyDatabase } from '../../cli/verify/verify-database.ts';
+import { StripePeer } from '../../payment/testing/stripe-peer.ts';
+import { newKey } from '../../testing/test-app.ts';
+import { grantTurn, ops, putOnSale, seated, type MatchOnSale } from '../../testing/whole-monolith.ts';
+import { Reservations } from '../hold/application/ports.ts';
+import { openBoxOffice, type BoxOffice, type HeldSeats, type OpenBoxOffice } from '../testing/box-office.ts';
+import { RefundDesk } from '../testing/refunding.ts';
+import { CheckOut } from './application/check-out.ts';
+import { OrderConsequences, Orders, Payments } from './application/ports.ts';
+
+/** A provider that is asked nothing: each request to it is counted. */
+const peer = new StripePeer();
+let opened: OpenBoxOffice;
+let office: BoxOffice;
+let desk: RefundDesk;
+
+beforeAll(async () => {
+  const base = await peer.start();
+  opened = await openBoxOffice({ PAYMENT_PROVIDER: 'stripe', STRIPE_API_BASE: base, STRIPE_SECRET_KEY: peer.secretKey });
+  office = opened.office;
+  desk = new RefundDesk(office);
+});
+beforeEach(() => void (peer.requests.length = 0));
+afterAll(async () => {
+  await opened.close();
+  await peer.stop();
+});
+
+const FREE = 0;
+const PAID = 1;
+const onSale = (facts = {}): Promise<MatchOnSale> =>
+  putOnSale(office.monolith, { sectors: [{ ...seated('Family'), price_cents: 0 }, seated('East A')], ...facts });
+const ordersOf = async ({ userId }: Pick<HeldSeats, 'userId'>) =>
+  (await office.monolith.call('GET', '/api/v1/orders', { as: userId })).json.items;
+const ticketsOf = async ({ userId }: Pick<HeldSeats, 'userId'>) =>
+  (await office.monolith.call('GET', '/api/v1/tickets', { as: userId })).json.items;
+async function expectSound(match: MatchOnSale): Promise<void> {
+  const { invariants } = await verifyDatabase(office.monolith.dataSource, { matchId: match.id });
+  expect(invariants.flatMap(({ rows }) => rows)).toEqual([]);
+}
+
+describe('the checkout of seats that cost nothing', () => {
+  let match: MatchOnSale;
+  beforeAll(async () => void (match = await onSale()));
+
+  test('completes the order: no payment, tickets, seats sold, two mails and a push, the provider is not asked', async () => {
+    const held = await office.held(match, { sector: FREE, quantity: 2 });
+    await office.monolith.call('PUT', '/api/v1/me/devices/phone', { as: held.userId, body: { fcm_token: 'token-of-ana' } });
+    const { status, json, headers } = await office.checkOut(held);
+    expect([status, json, headers.location]).toEqual([
+      201,
+      { order_id: json.order_id, number: expect.stringMatching(/^ORD-\d{4}-\d{6}$/), status: 'completed', payment: null },
+      `/api/v1/orders/${json.order_id}`,
+    ]);
+    expect(await ordersOf(held)).toMatchObject([
+      {
+        id: json.order_id,
+        status: 'completed',
+        total_cents: 0,
+        tickets: [{ status: 'valid' }, { status: 'valid' }],
+        timeline: [{ event: 'created' }, { event: 'completed' }],
+      },
+    ]);
+    expect((await ticketsOf(held)).map(({ holder_name }: { holder_name: string }) => holder_name).sort()).toEqual([
+      'Fan 1',
+      'Fan 2',
+    ]);
+    expect([await office.reservation(held), await office.holderOf(held.seatIds[0] ?? '')]).toEqual([
+      'completed',
+      { status: 'sold', reservation_id: held.id },
+    ]);
+    const messages = (await office.outbox(json.order_id)).map(({ destination, body }) => `${destination}: ${body.template}`);
+    expect(messages).toEqual(['email: order_confirmation', 'email: ticket_delivery', 'push: ticket_delivery']);
+    expect([peer.requests, await office.rows(`select from order_intents where order_id = $1`, [json.order_id])]).toEqual([
+      [],
+      [],
+    ]);
+    await expectSound(match);
+  });
+
+  test('again: with another key 200 and the same order, with the same key its first answer', async () => {
+    const held = await office.held(match);
+    const key = newKey();
+    const first = await office.checkOut(held, { key });
+    const [other, same] = [await office.checkOut(held), await office.checkOut(held, { key })];
+    expect([other.status, other.json, other.headers.location]).toEqual([200, first.json, undefined]);
+    expect([same.status, same.text, same.headers['idempotency-replayed']]).toEqual([201, first.text, 'true']);
+    expect([await ordersOf(held), await ticketsOf(held)]).toEqual([[expect.anything()], [expect.anything()]]);
+  });
+
+  test('twenty times at once is one order with one ticket', async () => {
+    const held = await office.held(match);
+    const answers = await Promise.all(Array.from({ length: 20 }, () => office.checkOut(held)));
+    expect(answers.map(({ status }) => status).sort()).toEqual([...Array.from({ length: 19 }, () => 200), 201]);
+    expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
+    expect(await ticketsOf(held)).toHaveLength(1);
+  });
+
+  test.each<[string, (held: HeldSeats) => Promise<unknown>, string]>([
+    ['given back', (held) => office.release(held), 'INVALID_STATE'],
+    ['over', (held) => office.lapse(held), 'RESERVATION_EXPIRED'],
+  ])('of a hold that is %s is refused', async (_, end, code) => {
+    const held = await office.held(match);
+    await end(held);
+    expect((await office.checkOut(held)).json.code).toBe(code);
+    expect(await ordersOf(held)).toEqual([]);
+  });
+
+  test('of another fan, or with the wrong holders, is refused', async () => {
+    const held = await office.held(match);
+    const refusals = [
+      await office.checkOut(held, { as: randomUUID() }),
+      await office.checkOut(held, { holders: [{ seat_id: randomUUID(), name: 'Ana' }] }),
+    ];
+    expect(refusals.map(({ json }) => json.code)).toEqual(['NOT_FOUND', 'VALIDATION_FAILED']);
+    expect([await ordersOf(held), await office.reservation(held)]).toEqual([[], 'held']);
+  });
+
+  test('of a fan who was put on the blacklist meanwhile is refused, and the seats stay held', async () => {
+    const held = await office.held(match);
+    const body = { user_id: held.userId, reason: 'resold tickets' };
+    expect((await office.monolith.call('POST', '/api/v1/ops/blacklist', { ...ops, body })).status).toBe(201);
+    const { status, json } = await office.checkOut(held);
+    expect([status, json.code, await ordersOf(held), await office.reservation(held)]).toEqual([403, 'BLACKLISTED', [], 'held']);
+  });
+
+  test('counts for the limit of the fan', async () => {
+    const as = randomUUID();
+    await office.checkOut(await office.held(match, { as, quantity: 3 }));
+    const { json } = await office.hold(match, { as, quantity: 2 });
+    expect([json.code, json.limit, json.rest]).toEqual(['TICKET_LIMIT_REACHED', 4, 1]);
+  });
+});
+
+test('the turn is used: it ends, the waiting room hears of it, and its other holds are released', async () => {
+  const match = await onSale({ queue_required: true });
+  const as = randomUUID();
+  const turn = await grantTurn(office.monolith, match.id, as);
+  const other = await office.held(match, { as, turn, sector: PAID });
+  const { json } = await office.checkOut(await office.held(match, { as, turn, sector: FREE }));
+  expect([json.status, await office.reservation(other)]).toEqual(['completed', 'released']);
+  expect((await office.checkOut(other)).json.code).toBe('INVALID_STATE');
+  expect(await office.rows(`select end_reason from purchase_windows where session_token = $1`, [turn])).toEqual([
+    { end_reason: 'completed' },
+  ]);
+  expect(await office.rows(`select body from outbox where body ->> 'session_token' = $1`, [turn])).toEqual([
+    { body: { kind: 'complete', match_id: match.id, user_id: as, session_token: turn } },
+  ]);
+  expect((await office.hold(match, { as, turn })).json.code).toBe('PURCHASE_WINDOW_REQUIRED');
+  await expectSound(match);
+});
+
+test('while another order of the turn awaits payment, a free one is refused; once that one has lapsed it is not', async () => {
+  const match = await onSale({ queue_required: true });
+  const as = randomUUID();
+  const turn = await grantTurn(office.monolith, match.id, as);
+  const first = await office.ordered(await office.held(match, { as, turn, sector: PAID }));
+  const free = await office.held(match, { as, turn, sector: FREE });
+  const refused = await office.checkOut(free);
+  expect([refused.json.code, refused.json.order_id]).toEqual(['INVALID_STATE', first.orderId]);
+  await office.lapse(first.held);
+  expect((await office.checkOut(free)).json.status).toBe('completed');
+  await expectSound(match);
+});
+
+describe('at the same time', () => {
+  test('free and paid checkouts of many fans are each answered as they would be alone', async () => {
+    const match = await onSale();
+    const free = await Promise.all(Array.from({ length: 8 }, () => office.held(match, { sector: FREE })));
+    const paid = await Promise.all(Array.from({ length: 8 }, () => office.held(match, { sector: PAID })));
+    const answers = await Promise.all([...free, ...paid].map((held) => office.checkOut(held)));
+    expect(answers.map(({ status, json }) => `${status} ${json.status}`)).toEqual([
+      ...free.map(() => '201 completed'),
+      ...paid.map(() => '201 awaiting_payment'),
+    ]);
+    expect(peer.requests).toHaveLength(paid.length);
+    expect(await office.seatRows(match)).toEqual({ sold: 8, held: 8, available: 84 });
+    await expectSound(match);
+  });
+
+  test('one whose seat somebody has locked waits; the others do not, and none is completed in part', async () => {
+    const match = await onSale();
+    const [locked, ...others] = await Promise.all(Array.from({ length: 4 }, () => office.held(match, { quantity: 2 })));
+    const holder = office.monolith.dataSource.createQueryRunner();
+    await holder.startTransaction();
+    await holder.query('select 1 from seats where id = $1 for update', [locked?.seatIds[0]]);
+    const waiting = office.checkOut(locked as HeldSeats);
+    const answers = await Promise.all(others.map((held) => office.checkOut(held)));
+    expect(answers.map(({ status }) => status)).toEqual([201, 201, 201]);
+    expect(await ordersOf(locked as HeldSeats)).toEqual([]);
+    await holder.rollbackTransaction();
+    await holder.release();
+    expect((await waiting).status).toBe(201);
+    expect(await ticketsOf(locked as HeldSeats)).toHaveLength(2);
+    await expectSound(match);
+  });
+});
+
+test('a process that dies before the commit leaves nothing behind, and asking again completes the order', async () => {
+  const match = await onSale();
+  const held = await office.held(match);
+  const part = <T>(token: abstract new (...dependencies: never[]) => T) => office.monolith.get(token as never) as T;
+  const died = new Error('killed');
+  class DyingConsequences extends OrderConsequences {
+    async completed(...given: Parameters<OrderConsequences['completed']>): Promise<void> {
+      await part(OrderConsequences).completed(...given);
+      throw died;
+    }
+    refunded = (): Promise<void> => Promise.reject(died);
+    cancelled = (): Promise<void> => Promise.reject(died);
+  }
+  const checkOut = new CheckOut(
+    ...[part(TransactionManager), part(Reservations), part(Orders), part(Payments), new DyingConsequences(), part(Ids)],
+  );
+  const command = {
+    reservationId: held.id,
+    userId: held.userId,
+    holders: held.seatIds.map((seatId) => ({ seatId, name: 'Ana' })),
+    email: 'ana@example.hr',
+  };
+  await expect(checkOut.execute(command)).rejects.toBe(died);
+  expect([await ordersOf(held), await ticketsOf(held), await office.reservation(held)]).toEqual([[], [], 'held']);
+  expect((await office.checkOut(held)).status).toBe(201);
+  await expectSound(match);
+});
+
+test('an order that cost nothing is refunded without the provider, and the report counts no money', async () => {
+  const match = await onSale();
+  const held = await office.held(match, { quantity: 2 });
+  const orderId = (await office.checkOut(held)).json.order_id as string;
+  expect(await desk.report(match)).toMatchObject({ sold: 2, revenue_cents: 0, orders: { completed: 1 } });
+  const [first] = await desk.tickets({ orderId });
+  expect((await desk.refund({ orderId }, [first?.id ?? ''])).json.status).toBe('completed');
+  const { status, json } = await desk.refund({ orderId });
+  expect([status, json.status, json.refund.amount_cents]).toEqual([200, 'refunded', 0]);
+  expect(await desk.report(match)).toMatchObject({
+    sold: 0,
+    available: 100,
+    refunded: 2,
+    revenue_cents: 0,
+    orders: { refunded: 1 },
+  });
+  await desk.relay('payments');
+  expect([peer.requests, await office.rows(`select from outbox where destination = 'payments'`)]).toEqual([[], []]);
+  expect(await desk.mails({ orderId })).toEqual(['0.00 EUR', '0.00 EUR']);
+  expect((await office.checkOut(held)).json).toMatchObject({ order_id: orderId, status: 'refunded', payment: null });
+  expect((await office.hold(match, { seatIds: held.seatIds })).status).toBe(201);
+  await expectSound(match);
+});

@@ -1,0 +1,67 @@
+import { Caller, type CallerIdentity } from '#platform/http/caller';
+import { Endpoint } from '#platform/http/endpoint';
+import { givenId } from '#platform/http/text-fields';
+import { Answers } from '#platform/idempotency/answers';
+import { Body, Controller, Delete, Param, Post, Res } from '@nestjs/common';
+import { ApiCreatedResponse, ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import type { FastifyReply } from 'fastify';
+import type { z } from 'zod';
+import { HoldNews } from '../../hold/inbound/hold-news.ts';
+import { CheckOut } from '../application/check-out.ts';
+import { ReleaseReservation } from '../application/release-reservation.ts';
+import { checkOutAnswer, checkedOutView, checkOutRequest } from './purchase.schemas.ts';
+
+const CHECKOUT_REFUSALS = ['NOT_FOUND', 'BLACKLISTED', 'RESERVATION_EXPIRED', 'INVALID_STATE', 'PAYMENT_REFUSED'] as const;
+
+/**
+ * What becomes of a hold: an order, or free seats. The operation ids are fixed by name: clients that are generated from the
+ * OpenAPI document have methods of these names.
+ */
+@ApiTags('purchase')
+@Controller('api/v1/reservations/:id')
+export class CheckoutController {
+  constructor(
+    private readonly checkOut: CheckOut,
+    private readonly releaseReservation: ReleaseReservation,
+    private readonly answers: Answers,
+    private readonly news: HoldNews,
+  ) {}
+
+  @Delete()
+  @Endpoint({ access: 'fan', status: 204, body: 'none', refusals: ['NOT_FOUND', 'INVALID_STATE'] })
+  @ApiOperation({
+    operationId: 'ReservationsController_release',
+    summary: 'Give the seats back; cancels an order that is being paid',
+  })
+  @ApiNoContentResponse()
+  async release(@Param('id', { schema: givenId }) reservationId: string, @Caller() caller: CallerIdentity): Promise<void> {
+    await this.news.ofRelease(this.releaseReservation.execute({ reservationId, userId: caller.userId }));
+  }
+
+  @Post('checkout')
+  @Endpoint({ access: 'fan', fanLimit: true, keyWithEffect: true, direct: true, refusals: CHECKOUT_REFUSALS })
+  @ApiOperation({
+    operationId: 'ReservationsController_pay',
+    summary: 'Make an order of the hold and ask for its payment; again: the same order',
+  })
+  @ApiCreatedResponse({ standardSchema: checkOutAnswer })
+  @ApiOkResponse({ standardSchema: checkOutAnswer })
+  pay(
+    @Param('id', { schema: givenId }) reservationId: string,
+    @Body({ schema: checkOutRequest }) body: z.output<typeof checkOutRequest>,
+    @Caller() caller: CallerIdentity,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    const holders = body.holders.map(({ seat_id, name }) => ({ seatId: seat_id, name }));
+    const key = reply.request.keyInHand?.fence.key;
+    return this.answers.give(
+      reply,
+      () => this.checkOut.execute({ reservationId, userId: caller.userId, holders, email: body.email, key }),
+      ({ order, isNew }) => ({
+        status: isNew ? 201 : 200,
+        ...(isNew ? { location: `/api/v1/orders/${order.id}` } : {}),
+        body: checkedOutView(order),
+      }),
+    );
+  }
+}

@@ -1,0 +1,48 @@
+import { Caller, type CallerIdentity } from '#platform/http/caller';
+import { Endpoint } from '#platform/http/endpoint';
+import { decodeCursor, page, pageQuery } from '#platform/http/paging';
+import { RequestRefused } from '#platform/http/request-refused';
+import { givenId } from '#platform/http/text-fields';
+import { Controller, Get, Param, Query } from '@nestjs/common';
+import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { z } from 'zod';
+import { TicketingApi } from '../../../ticketing/ticketing.api.ts';
+import { PurchaseReader } from '../application/purchase-reader.ts';
+import { orderAnswer, orderListAnswer, orderView } from './purchase.schemas.ts';
+
+@ApiTags('purchase')
+@Controller('api/v1/orders')
+export class OrdersController {
+  constructor(
+    private readonly reader: PurchaseReader,
+    private readonly ticketing: TicketingApi,
+  ) {}
+
+  @Get()
+  @Endpoint({ access: 'fan' })
+  @ApiOperation({ summary: "The caller's orders, newest first" })
+  @ApiOkResponse({ standardSchema: orderListAnswer })
+  async list(
+    @Query({ schema: pageQuery }) query: z.output<typeof pageQuery>,
+    @Caller() caller: CallerIdentity,
+  ): Promise<z.infer<typeof orderListAnswer>> {
+    const orders = await this.reader.orders(caller.userId, decodeCursor(query.cursor), query.limit + 1);
+    const tickets = await this.ticketing.ofOrders(orders.map(({ order }) => order.id));
+    const view = (details: (typeof orders)[number]) => orderView(details, tickets.get(details.order.id) ?? []);
+    return page(orders, query.limit, view, ({ order }) => order.id);
+  }
+
+  @Get(':id')
+  @Endpoint({ access: 'fan', refusals: ['NOT_FOUND'] })
+  @ApiOperation({ summary: 'One order with its tickets and what happened to it' })
+  @ApiOkResponse({ standardSchema: orderAnswer })
+  async one(
+    @Param('id', { schema: givenId }) orderId: string,
+    @Caller() caller: CallerIdentity,
+  ): Promise<z.infer<typeof orderAnswer>> {
+    const details = await this.reader.order(orderId, caller.userId);
+    if (!details) throw new RequestRefused('NOT_FOUND', { detail: 'There is no such order.' });
+    const tickets = await this.ticketing.ofOrders([orderId]);
+    return orderView(details, tickets.get(orderId) ?? []);
+  }
+}

@@ -1,0 +1,116 @@
+import { randomUUID } from 'node:crypto';
+import { putOnSale, seated, type MatchOnSale } from '../../testing/whole-monolith.ts';
+import { openBoxOffice, type BoxOffice, type HeldSeats, type OpenBoxOffice } from '../testing/box-office.ts';
+
+let opened: OpenBoxOffice;
+let office: BoxOffice;
+let match: MatchOnSale;
+
+beforeAll(async () => {
+  opened = await openBoxOffice();
+  office = opened.office;
+  match = await putOnSale(office.monolith, { sectors: [seated('East A', 5, 10)] });
+});
+afterAll(() => opened.close());
+
+const release = ({ id, userId }: Pick<HeldSeats, 'id' | 'userId'>, as = userId) =>
+  office.monolith.call('DELETE', `/api/v1/reservations/${id}`, { as });
+
+test('its seats are for sale at once', async () => {
+  const held = await office.held(match, { quantity: 2 });
+  expect((await release(held)).status).toBe(204);
+  expect(await office.reservation(held)).toBe('released');
+  expect((await office.hold(match, { seatIds: held.seatIds })).status).toBe(201);
+});
+
+test('again is 204 and takes nothing from who has the seats now', async () => {
+  const held = await office.held(match);
+  await release(held);
+  const next = await office.held(match, { seatIds: held.seatIds });
+  const again = await Promise.all(Array.from({ length: 5 }, () => release(held)));
+  expect(again.map(({ status }) => status)).toEqual([204, 204, 204, 204, 204]);
+  expect(await office.holderOf(held.seatIds[0] ?? '')).toEqual({ status: 'held', reservation_id: next.id });
+});
+
+test('in checkout the order is cancelled, and the provider told to take no money', async () => {
+  const ordered = await office.ordered(await office.held(match));
+  expect((await release(ordered.held)).status).toBe(204);
+  const order = await office.order(ordered);
+  expect([order.status, order.timeline.map(({ event }: { event: string }) => event)]).toEqual([
+    'cancelled',
+    ['created', 'cancelled'],
+  ]);
+  expect(await office.outbox(ordered.orderId)).toEqual([
+    { destination: 'payments', event: 'order.cancelled', body: { kind: 'cancel', intentId: ordered.intentId } },
+  ]);
+  await release(ordered.held);
+  expect(await office.outbox(ordered.orderId)).toHaveLength(1);
+});
+
+test('of an expired hold there is nothing left to give back', async () => {
+  const held = await office.held(match);
+  await office.lapse(held);
+  const next = await office.held(match, { seatIds: held.seatIds });
+  expect((await release(held)).status).toBe(204);
+  expect([await office.reservation(held), await office.holderOf(held.seatIds[0] ?? '')]).toEqual([
+    'expired',
+    { status: 'held', reservation_id: next.id },
+  ]);
+});
+
+test('what is paid is not given back here', async () => {
+  const ordered = await office.ordered(await office.held(match));
+  await office.settle(office.news(ordered));
+  const { status, json } = await release(ordered.held);
+  expect([status, json.code, (await office.order(ordered)).status]).toEqual([409, 'INVALID_STATE', 'completed']);
+});
+
+describe('a reservation that has ended', () => {
+  const read = async ({ id, userId }: HeldSeats, as = userId) =>
+    office.monolith.call('GET', `/api/v1/reservations/${id}`, { as });
+
+  test.each<[string, (held: HeldSeats) => Promise<unknown>]>([
+    ['released', (held) => release(held)],
+    ['expired', (held) => office.lapse(held)],
+    ['completed', async (held) => office.settle(office.news(await office.ordered(held)))],
+  ])('%s: is still read, with its seats and price, by its fan alone', async (status, end) => {
+    const held = await office.held(match, { quantity: 2 });
+    await end(held);
+    const { json, headers } = await read(held);
+    expect(json).toEqual({
+      id: held.id,
+      status,
+      match_id: match.id,
+      seats: held.seats,
+      together: true,
+      total_cents: 5000,
+      currency: 'EUR',
+      expires_at: expect.stringMatching(/Z$/),
+    });
+    expect(headers['cache-control']).toBe('no-store');
+    expect([(await read(held, randomUUID())).status, (await read({ ...held, id: randomUUID() })).status]).toEqual([404, 404]);
+    if (status === 'released') await office.held(match, { seatIds: held.seatIds });
+    expect((await read(held)).json.seats).toEqual(held.seats);
+  });
+
+  test('and one in checkout reads as ordered until its time has come', async () => {
+    const { held } = await office.ordered(await office.held(match));
+    expect(await office.reservation(held)).toBe('ordered');
+    await office.lapse(held);
+    expect(await office.reservation(held)).toBe('expired');
+  });
+});
+
+test('in checkout again, after the order was given up: its payment is not asked for any more', async () => {
+  const ordered = await office.ordered(await office.held(match));
+  await release(ordered.held);
+  expect((await office.checkOut(ordered.held)).json.code).toBe('INVALID_STATE');
+  expect((await office.order(ordered)).status).toBe('cancelled');
+});
+
+test("another fan's reservation does not exist, and neither does one that never was", async () => {
+  const held = await office.held(match);
+  expect((await release(held, randomUUID())).status).toBe(404);
+  expect((await release({ id: randomUUID(), userId: held.userId })).status).toBe(404);
+  expect(await office.reservation(held)).toBe('held');
+});

@@ -1,0 +1,78 @@
+import { Metrics } from '#platform/health/metrics';
+import { connectRedis, type RedisConnection } from '#platform/redis/redis-connection';
+import { useCase } from '#platform/use-case';
+import type { Provider } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+import { BlacklistApi } from '../../blacklist/blacklist.api.ts';
+import type { MonolithConfig } from '../../config.ts';
+import { CONFIG, REDIS, TRANSACTION_RETRIES, type TransactionRetries } from '../../tokens.ts';
+import { MatchesForSale } from '../application/ports.ts';
+import { SeatViews } from '../availability/application/availability-reader.ts';
+import { SeatInventory } from '../availability/application/ports.ts';
+import { PostgresPurchaseWindows } from '../turns/outbound/postgres-purchase-windows.ts';
+import { ExpireReservations } from './application/expire-reservations.ts';
+import { HoldSeats } from './application/hold-seats.ts';
+import { Blacklist, Reservations, SeatHolds, SeatsFreed } from './application/ports.ts';
+import { HoldNews } from './inbound/hold-news.ts';
+import { ReservationExpirySchedule } from './inbound/reservation-expiry.schedule.ts';
+import { ReservationsController } from './inbound/reservations.controller.ts';
+import { BatchedSeatHolds } from './outbound/batched-seat-holds.ts';
+import { HOLD_PLANNING } from './outbound/hold-statement.ts';
+import { LaneConnection } from './outbound/lane-connection.ts';
+import { PostgresReservations } from './outbound/postgres-reservations.ts';
+import { PreparedSeatHolds } from './outbound/prepared-seat-holds.ts';
+import { SeatMaps } from './outbound/seat-maps.ts';
+import { SeatNews } from './outbound/seat-news.ts';
+
+/** One commits while the other chooses; more only make each other's batches smaller (bench/experiments.md). */
+const HOLD_LANES = 2;
+
+export const holdControllers = [ReservationsController];
+
+/** From a free seat to a held one, and back when the hold ends. */
+export const holdProviders: Provider[] = [
+  {
+    provide: SeatNews,
+    useFactory: (redis: RedisConnection, config: MonolithConfig) =>
+      new SeatNews(redis, connectRedis(config.REDIS_URL, { name: 'seat-news', forJobs: true })),
+    inject: [REDIS, CONFIG],
+  },
+  { provide: SeatsFreed, useExisting: SeatNews },
+  {
+    provide: SeatHolds,
+    useFactory: (
+      dataSource: DataSource,
+      windows: PostgresPurchaseWindows,
+      config: MonolithConfig,
+      retries: TransactionRetries,
+      news: SeatNews,
+      matches: MatchesForSale,
+    ) => {
+      const onRetry = (sqlstate: string): void => retries.inc({ sqlstate });
+      const lanes = Array.from(
+        { length: HOLD_LANES },
+        () => new LaneConnection({ url: config.DATABASE_URL, name: 'holds', planning: HOLD_PLANNING, onRetry }),
+      );
+      const maps = new SeatMaps(dataSource);
+      news.listen(maps);
+      news.follow();
+      const holds = new BatchedSeatHolds(lanes, maps, windows, config.RESERVATION_HOLD_SECONDS, news);
+      return new PreparedSeatHolds(holds, maps, matches, news);
+    },
+    inject: [DataSource, PostgresPurchaseWindows, CONFIG, TRANSACTION_RETRIES, SeatNews, MatchesForSale],
+  },
+  {
+    provide: Reservations,
+    useFactory: (dataSource: DataSource) => new PostgresReservations(dataSource),
+    inject: [DataSource],
+  },
+  { provide: Blacklist, useExisting: BlacklistApi },
+  useCase(HoldSeats, MatchesForSale, SeatInventory, SeatHolds, Blacklist),
+  {
+    provide: HoldNews,
+    useFactory: (metrics: Metrics, views: SeatViews, seatsFreed: SeatsFreed) => new HoldNews(metrics.registry, views, seatsFreed),
+    inject: [Metrics, SeatViews, SeatsFreed],
+  },
+  useCase(ExpireReservations, Reservations),
+  ReservationExpirySchedule,
+];

@@ -1,0 +1,81 @@
+import { Caller, type CallerIdentity } from '#platform/http/caller';
+import { Endpoint } from '#platform/http/endpoint';
+import { RequestRefused } from '#platform/http/request-refused';
+import { givenId } from '#platform/http/text-fields';
+import { Answers } from '#platform/idempotency/answers';
+import { Body, Controller, Get, Headers, Param, Post, Res } from '@nestjs/common';
+import { ApiCreatedResponse, ApiHeader, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import type { FastifyReply } from 'fastify';
+import type { z } from 'zod';
+import type { Reservation } from '../../application/ports.ts';
+import { HoldSeats } from '../application/hold-seats.ts';
+import { Reservations } from '../application/ports.ts';
+import { HoldNews } from './hold-news.ts';
+import { holdRequest, reservationAnswer, reservationView } from './reservations.schemas.ts';
+
+const HOLD_REFUSALS = [
+  'NOT_FOUND',
+  'BLACKLISTED',
+  'SALE_NOT_OPEN',
+  'PURCHASE_WINDOW_REQUIRED',
+  'PURCHASE_WINDOW_EXPIRED',
+  'TICKET_LIMIT_REACHED',
+  'SEATS_BUSY',
+  'SEATS_UNAVAILABLE',
+  'ALL_SEATS_HELD',
+  'SOLD_OUT',
+] as const;
+
+@ApiTags('purchase')
+@Controller('api/v1')
+export class ReservationsController {
+  constructor(
+    private readonly holdSeats: HoldSeats,
+    private readonly reservations: Reservations,
+    private readonly answers: Answers,
+    private readonly news: HoldNews,
+  ) {}
+
+  @Post('matches/:id/reservations')
+  @Endpoint({ access: 'fan', fanLimit: true, keyWithEffect: true, direct: true, refusals: HOLD_REFUSALS })
+  @ApiOperation({ summary: 'Hold seats: the best together, or exactly these' })
+  @ApiHeader({ name: 'X-Purchase-Session', description: 'The session_token of the turn, when the match has a waiting room' })
+  @ApiCreatedResponse({ standardSchema: reservationAnswer })
+  hold(
+    @Param('id', { schema: givenId }) matchId: string,
+    @Body({ schema: holdRequest }) body: z.output<typeof holdRequest>,
+    @Headers('x-purchase-session') sessionToken: string | undefined,
+    @Caller() caller: CallerIdentity,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    const wish = { matchId, userId: caller.userId, sessionToken };
+    const command =
+      'quantity' in body ? { ...wish, sectorId: body.sector_id, quantity: body.quantity } : { ...wish, seatIds: body.seat_ids };
+    return this.answers.give(
+      reply,
+      () => this.news.of(this.holdSeats.execute(command)),
+      (reservation) => ({ status: 201, location: `/api/v1/reservations/${reservation.id}`, body: reservationView(reservation) }),
+      (reservationId) => this.asItWasHeld(reservationId),
+    );
+  }
+
+  /** Of a reservation only its state changes. */
+  private async asItWasHeld(reservationId: string): Promise<Reservation> {
+    const reservation = await this.reservations.find(reservationId);
+    if (!reservation) throw new Error(`reservation ${reservationId} has a key and is gone`);
+    return { ...reservation, status: 'held' };
+  }
+
+  @Get('reservations/:id')
+  @Endpoint({ access: 'fan', refusals: ['NOT_FOUND'] })
+  @ApiOperation({ summary: 'A reservation, also when it has ended' })
+  @ApiOkResponse({ standardSchema: reservationAnswer })
+  async one(
+    @Param('id', { schema: givenId }) reservationId: string,
+    @Caller() caller: CallerIdentity,
+  ): Promise<z.infer<typeof reservationAnswer>> {
+    const reservation = await this.reservations.find(reservationId);
+    if (reservation?.userId !== caller.userId) throw new RequestRefused('NOT_FOUND', { detail: 'There is no such reservation.' });
+    return reservationView(reservation);
+  }
+}

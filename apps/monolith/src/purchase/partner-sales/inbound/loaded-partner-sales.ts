@@ -1,0 +1,22 @@
+import type { EffectOutcome, LoadedEffect } from '#application/loaded-effect';
+import { partnerSale } from '#contracts/partner-sales';
+import { RequestRefused } from '#platform/http/request-refused';
+import { PartnerSalesDesk } from '../../partner-sales.api.ts';
+import type { BlockSoldElsewhere } from '../application/block-sold-elsewhere.ts';
+
+/** What the event loader fetched from partners. */
+export class LoadedPartnerSales extends PartnerSalesDesk {
+  constructor(private readonly blockSoldElsewhere: BlockSoldElsewhere) {
+    super();
+  }
+
+  async hear(loaded: unknown, effect: LoadedEffect): Promise<EffectOutcome> {
+    const parsed = partnerSale.safeParse(loaded);
+    if (!parsed.success) {
+      const [issue] = parsed.error.issues;
+      throw new RequestRefused('VALIDATION_FAILED', { detail: `This is no sale: ${issue?.path.join('.')} ${issue?.message}` });
+    }
+    const { match_id: matchId, reference, seat_ids: seatIds } = parsed.data;
+    return this.blockSoldElsewhere.execute({ matchId, reference, seatIds }, effect);
+  }
+}

@@ -1,0 +1,46 @@
+import type { Transaction } from '#application/transaction-manager';
+import { inside } from '#platform/postgres/transaction';
+import { SeatsElsewhere, type ElsewhereSeat, type ToldSale } from '../application/ports.ts';
+
+/** In the order of their ids, as everybody locks seats. By key alone: a scan would meet every buyer's reads. */
+export class PostgresSeatsElsewhere extends SeatsElsewhere {
+  async lock(tx: Transaction, matchId: string, seatIds: readonly string[]): Promise<readonly ElsewhereSeat[]> {
+    const seats = await inside(tx).rows<Omit<ElsewhereSeat, 'soldBy'>>(
+      `select id as "seatId", sector_id as "sectorId", expires_at as "heldUntil",
+              case when status = 'held' and expires_at <= now() then 'available' else status end as status
+       from seats where id = any($1::uuid[]) and match_id = $2 order by id for update`,
+      [seatIds, matchId],
+    );
+    const blocked = seats.filter(({ status }) => status === 'blocked').map(({ seatId }) => seatId);
+    const sales = new Map((await this.salesOf(tx, blocked)).map((sale) => [sale.seatId, sale]));
+    return seats.map((seat) => ({ ...seat, soldBy: sales.get(seat.seatId) }));
+  }
+
+  async block(
+    tx: Transaction,
+    { source, eventId, reference, matchId }: ToldSale,
+    seats: readonly ElsewhereSeat[],
+  ): Promise<void> {
+    const seatIds = seats.map(({ seatId }) => seatId);
+    await inside(tx).rows(
+      `update seats set status = 'blocked', reservation_id = null, expires_at = null where id = any($1::uuid[])`,
+      [seatIds],
+    );
+    // A seat that came back to sale and is sold elsewhere once more has a row of before.
+    await inside(tx).rows(
+      `insert into seat_blocks (seat_id, match_id, source, event_id, reference) select id, $2, $3, $4, $5 from unnest($1::uuid[]) as s(id)
+       on conflict (seat_id) do update set source = excluded.source, event_id = excluded.event_id, reference = excluded.reference, blocked_at = now()`,
+      [seatIds, matchId, source, eventId, reference],
+    );
+  }
+
+  private async salesOf(
+    tx: Transaction,
+    seatIds: readonly string[],
+  ): Promise<readonly { seatId: string; source: string; reference: string }[]> {
+    if (seatIds.length === 0) return [];
+    return inside(tx).rows(`select seat_id as "seatId", source, reference from seat_blocks where seat_id = any($1::uuid[])`, [
+      seatIds,
+    ]);
+  }
+}

@@ -1,0 +1,16 @@
+import type { RedisConnection } from '#platform/redis/redis-connection';
+import { tellGone } from '../../hold/outbound/seat-news.ts';
+import { SeatHints, type ElsewhereSeat } from '../application/ports.ts';
+
+/** On the channel on which the processes tell each other what they took. */
+export class RedisSeatHints extends SeatHints {
+  constructor(private readonly redis: RedisConnection) {
+    super();
+  }
+
+  gone(seats: readonly Pick<ElsewhereSeat, 'seatId' | 'sectorId'>[]): void {
+    const bySector: Record<string, string[]> = {};
+    for (const { sectorId, seatId } of seats) (bySector[sectorId] ??= []).push(seatId);
+    tellGone(this.redis, bySector);
+  }
+}

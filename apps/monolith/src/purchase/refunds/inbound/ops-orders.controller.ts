@@ -1,0 +1,87 @@
+import { Caller, type CallerIdentity } from '#platform/http/caller';
+import { Endpoint } from '#platform/http/endpoint';
+import { decodeCursor, page } from '#platform/http/paging';
+import { givenId } from '#platform/http/text-fields';
+import { Answers } from '#platform/idempotency/answers';
+import type { Logger } from '#platform/logging/logger';
+import { Body, Controller, Get, Inject, Param, Post, Query, Res } from '@nestjs/common';
+import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import type { FastifyReply } from 'fastify';
+import type { z } from 'zod';
+import { TicketingApi } from '../../../ticketing/ticketing.api.ts';
+import { LOGGER } from '../../../tokens.ts';
+import { PurchaseReader } from '../../checkout/application/purchase-reader.ts';
+import { HoldNews } from '../../hold/inbound/hold-news.ts';
+import { RefundTickets } from '../application/refund-tickets.ts';
+import {
+  opsOrderListAnswer,
+  opsOrderQuery,
+  opsOrderView,
+  refundAnswer,
+  refundRequest,
+  refundView,
+} from './ops-orders.schemas.ts';
+
+const REFUND = `The tickets die at once, whoever has them by now; their seats are for sale again and count towards nobody's limit;
+what was paid for them goes back to the card, once, and the buyer gets a mail. The order is \`completed\` until its last ticket is
+refunded. Without \`ticket_ids\`: all that are left of it.
+
+Asked again about tickets that are refunded already, nothing happens and \`refund\` says so (\`ticket_ids\` empty). 404 \`NOT_FOUND\`
+with \`ticket_ids\`: not of this order. 409 \`INVALID_STATE\` with \`tickets\`: used ones (their seat is taken), and such as were
+transferred: the receiver's, another id of the same order, is the one to name. 409 with \`order_status\`: the order was never paid. A
+refusal refunds nothing.`;
+
+@ApiTags('operations')
+@Controller('api/v1/ops/orders')
+export class OpsOrdersController {
+  constructor(
+    private readonly reader: PurchaseReader,
+    private readonly ticketing: TicketingApi,
+    private readonly refundTickets: RefundTickets,
+    private readonly news: HoldNews,
+    private readonly answers: Answers,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {}
+
+  @Get()
+  @Endpoint({ access: 'ops' })
+  @ApiOperation({ summary: 'Orders of all fans, newest first' })
+  @ApiOkResponse({ standardSchema: opsOrderListAnswer })
+  async list(
+    @Query({ schema: opsOrderQuery }) query: z.output<typeof opsOrderQuery>,
+  ): Promise<z.infer<typeof opsOrderListAnswer>> {
+    const { match_id: matchId, user_id: userId, status, q: text, cursor, limit } = query;
+    const wanted = { matchId, userId, status, text, before: decodeCursor(cursor), limit: limit + 1 };
+    const orders = await this.reader.search(wanted);
+    const tickets = await this.ticketing.ofOrders(orders.map(({ order }) => order.id));
+    return page(
+      orders,
+      limit,
+      (details) => opsOrderView(details, tickets.get(details.order.id) ?? []),
+      ({ order }) => order.id,
+    );
+  }
+
+  @Post(':id/refund')
+  @Endpoint({ access: 'ops', refusals: ['NOT_FOUND', 'INVALID_STATE'] })
+  @ApiOperation({ summary: 'Refund an order, or some of its tickets', description: REFUND })
+  @ApiOkResponse({ standardSchema: refundAnswer })
+  refund(
+    @Caller() { userId: operator }: CallerIdentity,
+    @Param('id', { schema: givenId }) orderId: string,
+    @Body({ schema: refundRequest }) body: z.output<typeof refundRequest>,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    return this.answers.give(
+      reply,
+      async () => {
+        const { ticket_ids: ticketIds } = body ?? {};
+        const refunded = await this.news.ofRefund(this.refundTickets.execute({ orderId, ...(ticketIds ? { ticketIds } : {}) }));
+        const facts = { order_id: orderId, ticket_ids: refunded.ticketIds, amount_cents: refunded.amount.amountCents, operator };
+        this.logger.info(facts, 'refunded');
+        return refunded;
+      },
+      (refunded) => ({ status: 200, body: refundView(refunded) }),
+    );
+  }
+}

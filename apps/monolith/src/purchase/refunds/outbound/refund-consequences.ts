@@ -1,0 +1,28 @@
+import type { Transaction } from '#application/transaction-manager';
+import type { TicketingApi } from '../../../ticketing/ticketing.api.ts';
+import type { Order } from '../../application/ports.ts';
+import type { OrderMessenger } from '../../settlement/outbound/order-messenger.ts';
+import { RefundConsequences, type Refund, type SoldTicket } from '../application/refund-ports.ts';
+
+/** Dead tickets and every message about it: all rows of the deciding transaction. */
+export class RecordedRefundConsequences extends RefundConsequences {
+  constructor(
+    private readonly ticketing: TicketingApi,
+    private readonly messenger: OrderMessenger,
+  ) {
+    super();
+  }
+
+  tickets(tx: Transaction, orderId: string): Promise<readonly SoldTicket[]> {
+    return this.ticketing.lockOfOrder(tx, orderId);
+  }
+
+  async refunded(tx: Transaction, order: Order, { tickets, amount, key, isAnnounced }: Refund): Promise<void> {
+    await this.ticketing.refund(
+      tx,
+      tickets.map(({ id }) => id),
+    );
+    await this.messenger.refunded(tx, order, amount, key);
+    if (!isAnnounced) await this.messenger.givenAndGone(tx, order, tickets);
+  }
+}

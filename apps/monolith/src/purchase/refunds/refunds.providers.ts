@@ -1,0 +1,31 @@
+import { Jobs } from '#application/jobs';
+import { TransactionManager } from '#application/transaction-manager';
+import { useCase } from '#platform/use-case';
+import type { Provider } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+import { TicketingApi } from '../../ticketing/ticketing.api.ts';
+import { Orders } from '../checkout/application/ports.ts';
+import { Reservations } from '../hold/application/ports.ts';
+import { OrderMessenger } from '../settlement/outbound/order-messenger.ts';
+import { RefundMatchOrders } from './application/refund-match.ts';
+import { RefundConsequences, Refunds } from './application/refund-ports.ts';
+import { RefundTickets } from './application/refund-tickets.ts';
+import { OpsOrdersController } from './inbound/ops-orders.controller.ts';
+import { PurchaseJobs } from './inbound/purchase-jobs.ts';
+import { PostgresRefunds } from './outbound/postgres-refunds.ts';
+import { RecordedRefundConsequences } from './outbound/refund-consequences.ts';
+
+export const refundsControllers = [OpsOrdersController];
+
+/** Paid orders, as operators find them and give them back. */
+export const refundsProviders: Provider[] = [
+  {
+    provide: RefundConsequences,
+    useFactory: (ticketing: TicketingApi, messenger: OrderMessenger) => new RecordedRefundConsequences(ticketing, messenger),
+    inject: [TicketingApi, OrderMessenger],
+  },
+  { provide: Refunds, useFactory: (dataSource: DataSource) => new PostgresRefunds(dataSource), inject: [DataSource] },
+  useCase(RefundTickets, TransactionManager, Refunds, Reservations, Orders, RefundConsequences),
+  useCase(RefundMatchOrders, Refunds, RefundTickets, Jobs),
+  useCase(PurchaseJobs, RefundMatchOrders),
+];

@@ -1,0 +1,25 @@
+import type { Logger } from '#platform/logging/logger';
+import type { PaymentApi } from '../../../payment/payment.api.ts';
+import { PaymentNewsDesk } from '../../payment-news.api.ts';
+import type { SettlePayment } from '../application/settle-payment.ts';
+
+/** The second path of payment events, for when webhooks fail: what the event loader fetched from the provider's own list. */
+export class LoadedPayments extends PaymentNewsDesk {
+  constructor(
+    private readonly payments: PaymentApi,
+    private readonly settlePayment: SettlePayment,
+    private readonly logger: Logger,
+  ) {
+    super();
+  }
+
+  async hear(loaded: unknown): Promise<void> {
+    const event = this.payments.readEvent(loaded);
+    const settled = await this.settlePayment.execute(event);
+    if (settled === 'repeated') return;
+    const facts = { event_id: event.eventId, type: event.type, intent_id: event.intentId, settled };
+    if (event.outcome === 'succeeded' && settled === 'unknown intent') this.logger.error(facts, 'a payment of no order of ours');
+    else if (event.outcome === 'other') this.logger.info(facts, 'payment event');
+    else this.logger.warn(facts, 'a payment event that no webhook had brought');
+  }
+}

@@ -1,0 +1,49 @@
+import type { Logger } from '#platform/logging/logger';
+import { Endpoint } from '#platform/http/endpoint';
+import { Controller, Headers, Inject, Post, Req } from '@nestjs/common';
+import { ApiBody, ApiHeader, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import type { FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import { PaymentApi } from '../../../payment/payment.api.ts';
+import { LOGGER } from '../../../tokens.ts';
+import { SettlePayment } from '../application/settle-payment.ts';
+
+const webhookAnswer = z.object({ received: z.literal(true) }).meta({ id: 'WebhookReceived' });
+
+/** Where the provider tells what became of a payment. Repeats are answered 200 and change nothing. */
+@ApiTags('payments')
+@Controller('api/v1/payments/webhooks')
+export class PaymentWebhookController {
+  constructor(
+    private readonly payments: PaymentApi,
+    private readonly settlePayment: SettlePayment,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {}
+
+  @Post('stripe')
+  @Endpoint({
+    access: 'public',
+    status: 200,
+    body: 'raw',
+    noAddressLimit: true,
+    noKeyBecause: 'the event carries its own id',
+    direct: true,
+  })
+  @ApiOperation({ summary: "The provider's signed events" })
+  @ApiHeader({ name: 'Stripe-Signature', required: true, description: 't=<seconds>,v1=<HMAC-SHA256 of `<seconds>.<body>`>' })
+  @ApiBody({ schema: { type: 'object' }, description: 'An event as Stripe sends it; the signature is over its bytes' })
+  @ApiOkResponse({ standardSchema: webhookAnswer, description: 'Taken, or known already' })
+  async stripe(
+    @Req() request: FastifyRequest,
+    @Headers('stripe-signature') signature: string | undefined,
+  ): Promise<{ received: true }> {
+    const event = this.payments.readWebhook(Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0), signature);
+    const settled = await this.settlePayment.execute(event);
+    const facts = { event_id: event.eventId, type: event.type, intent_id: event.intentId, settled };
+    // Money that came and fits no order is for people to look at; what went back has told the fan by itself.
+    if (event.outcome === 'succeeded' && settled === 'unknown intent') this.logger.error(facts, 'a payment of no order of ours');
+    else if (settled === 'refunded') this.logger.warn(facts, 'a payment goes back');
+    else this.logger.info(facts, 'payment event');
+    return { received: true };
+  }
+}

@@ -1,0 +1,45 @@
+import type { Transaction } from '#application/transaction-manager';
+import type { Money } from '#domain/shared/money';
+import type { OrderToIssue, TicketingApi } from '../../../ticketing/ticketing.api.ts';
+import type { Order } from '../../application/ports.ts';
+import { OrderConsequences, type CompletedOrder } from '../../checkout/application/ports.ts';
+import type { PostgresPurchaseWindows } from '../../turns/outbound/postgres-purchase-windows.ts';
+import type { OrderMessenger } from './order-messenger.ts';
+
+/** Tickets, the end of the turn and every message about it: all rows of the deciding transaction. */
+export class RecordedOrderConsequences extends OrderConsequences {
+  constructor(
+    private readonly ticketing: TicketingApi,
+    private readonly windows: PostgresPurchaseWindows,
+    private readonly messenger: OrderMessenger,
+  ) {
+    super();
+  }
+
+  async completed(tx: Transaction, completed: readonly CompletedOrder[]): Promise<void> {
+    const used = completed.flatMap(({ reservation }) => reservation.sessionToken ?? []);
+    await Promise.all([
+      this.windows.end(tx, used, 'completed'),
+      this.messenger.completed(tx, completed, () => this.ticketing.issue(tx, completed.map(ticketsToIssue))),
+    ]);
+  }
+
+  refunded(tx: Transaction, order: Order, paid: Money): Promise<void> {
+    // All of a payment goes back once, and nothing of it had gone back before.
+    return this.messenger.refunded(tx, order, paid, `refund-${order.id}`);
+  }
+
+  cancelled(tx: Transaction, order: Order): Promise<void> {
+    return this.messenger.cancelled(tx, order);
+  }
+}
+
+function ticketsToIssue({ order, reservation }: CompletedOrder): OrderToIssue {
+  const holders = new Map(order.holders.map(({ seatId, name }) => [seatId, name]));
+  return {
+    orderId: order.id,
+    matchId: order.matchId,
+    userId: order.userId,
+    seats: reservation.seats.map((seat) => ({ ...seat, holderName: holders.get(seat.seatId) ?? '' })),
+  };
+}

@@ -1,0 +1,43 @@
+import { Clock } from '#application/clock';
+import { Ids } from '#application/ids';
+import { Outbox } from '#application/outbox';
+import { TransactionManager } from '#application/transaction-manager';
+import type { Logger } from '#platform/logging/logger';
+import { useCase } from '#platform/use-case';
+import type { Provider } from '@nestjs/common';
+import { FansApi } from '../../fans/fans.api.ts';
+import { PaymentApi } from '../../payment/payment.api.ts';
+import { TicketingApi } from '../../ticketing/ticketing.api.ts';
+import { LOGGER } from '../../tokens.ts';
+import { MatchesForSale } from '../application/ports.ts';
+import { OrderConsequences, Orders } from '../checkout/application/ports.ts';
+import { Reservations } from '../hold/application/ports.ts';
+import { PaymentNewsDesk } from '../payment-news.api.ts';
+import { PostgresPurchaseWindows } from '../turns/outbound/postgres-purchase-windows.ts';
+import { PaymentInbox } from './application/ports.ts';
+import { SettlePayment } from './application/settle-payment.ts';
+import { LoadedPayments } from './inbound/loaded-payments.ts';
+import { PaymentWebhookController } from './inbound/payment-webhook.controller.ts';
+import { RecordedOrderConsequences } from './outbound/order-consequences.ts';
+import { OrderMessenger } from './outbound/order-messenger.ts';
+import { PostgresPaymentInbox } from './outbound/postgres-payment-inbox.ts';
+
+export const settlementControllers = [PaymentWebhookController];
+
+/** What a payment does to its order, and what follows from an order's end: tickets, the end of the turn, messages. */
+export const settlementProviders: Provider[] = [
+  { provide: PaymentInbox, useClass: PostgresPaymentInbox },
+  useCase(OrderMessenger, FansApi, MatchesForSale, Outbox, Ids, Clock),
+  {
+    provide: OrderConsequences,
+    useFactory: (ticketing: TicketingApi, windows: PostgresPurchaseWindows, messenger: OrderMessenger) =>
+      new RecordedOrderConsequences(ticketing, windows, messenger),
+    inject: [TicketingApi, PostgresPurchaseWindows, OrderMessenger],
+  },
+  useCase(SettlePayment, TransactionManager, PaymentInbox, Orders, Reservations, MatchesForSale, OrderConsequences),
+  {
+    provide: PaymentNewsDesk,
+    useFactory: (payments: PaymentApi, settle: SettlePayment, logger: Logger) => new LoadedPayments(payments, settle, logger),
+    inject: [PaymentApi, SettlePayment, LOGGER],
+  },
+];

@@ -1,0 +1,64 @@
+import type { DataSource } from 'typeorm';
+import { StoredTurns, type StoredTurn, type TurnCounts } from '../../stored-turns.api.ts';
+
+/** Turns stored before the score was told count as places taken at the time of their row. */
+const SCORE = `coalesce(place_score, (extract(epoch from created_at) * 1000000)::bigint)`;
+/** A receipt is good for a day after joining; a place may have waited for most of it. */
+const RECEIPTS_GOOD_FOR = `interval '25 hours'`;
+
+export class PostgresStoredTurns extends StoredTurns {
+  constructor(private readonly dataSource: DataSource) {
+    super();
+  }
+
+  /** Whoever stores a turn has locked this row (PostgresPurchaseWindows), so this waits for turns that are being stored. */
+  async nextGeneration(matchId: string): Promise<number> {
+    const [row] = await this.dataSource.query<{ generation: number }[]>(
+      `insert into queue_generations as g (match_id, generation) values ($1, 1)
+       on conflict (match_id) do update set generation = g.generation + 1 returning generation`,
+      [matchId],
+    );
+    if (!row) throw new Error('an upsert returns its row');
+    return row.generation;
+  }
+
+  async counts(matchId: string): Promise<TurnCounts> {
+    const [row] = await this.dataSource.query<TurnCounts[]>(
+      `select count(*)::int as granted, count(*) filter (where end_reason = 'completed')::int as completed,
+              count(*) filter (where end_reason <> 'completed')::int as expired
+       from purchase_windows where match_id = $1`,
+      [matchId],
+    );
+    return row ?? { granted: 0, completed: 0, expired: 0 };
+  }
+
+  async open(matchId: string): Promise<readonly StoredTurn[]> {
+    const rows = await this.dataSource.query<(Omit<StoredTurn, 'placeScore'> & { placeScore: string })[]>(
+      `select user_id as "userId", session_token as "sessionToken", expires_at as "expiresAt", ${SCORE} as "placeScore"
+       from purchase_windows where match_id = $1 and expires_at > now() and ended_at is null order by expires_at, user_id`,
+      [matchId],
+    );
+    return rows.map((row) => ({ ...row, placeScore: Number(row.placeScore) }));
+  }
+
+  async used(
+    matchId: string,
+    afterUserId: string | null,
+    limit: number,
+  ): Promise<readonly (readonly [userId: string, placeScore: number])[]> {
+    const rows = await this.dataSource.query<{ userId: string; score: string }[]>(
+      `select user_id as "userId", max(${SCORE}) as score from purchase_windows
+       where match_id = $1 and ($2::uuid is null or user_id > $2) and created_at > now() - ${RECEIPTS_GOOD_FOR}
+       group by user_id order by user_id limit $3`,
+      [matchId, afterUserId, limit],
+    );
+    return rows.map(({ userId, score }) => [userId, Number(score)]);
+  }
+
+  async endAll(matchId: string): Promise<void> {
+    await this.dataSource.query(
+      `update purchase_windows set ended_at = now(), end_reason = 'closed' where match_id = $1 and ended_at is null`,
+      [matchId],
+    );
+  }
+}

@@ -1,0 +1,75 @@
+import type { OutboxMessage } from '#application/outbox';
+import type { PushJob } from '#contracts/queue-jobs';
+import { writePush } from '#domain/notification/push-templates';
+import type { FanContact } from '../../../fans/fans.api.ts';
+import type { WaitingRoomEvent } from '../application/waiting-room-ports.ts';
+
+/** An absent fan keeps the place at the front for 30 minutes (CONTRACT §6); after that the call is for a place that is gone. */
+const FRONT_USEFUL_MS = 30 * 60_000;
+/** By then whoever is told of has moved on, and the next mark has its own message. */
+const POSITION_USEFUL_MS = 10 * 60_000;
+
+interface Notice {
+  readonly template: PushJob['template'];
+  readonly title: string;
+  readonly body: string;
+  readonly action: string;
+  readonly priority: PushJob['priority'];
+  readonly usefulUntil: string;
+}
+
+/** Whom an event concerns, and where each of them stands. */
+export function fansOf(event: WaitingRoomEvent): readonly string[] {
+  if (event.kind === 'positions') return event.items.map(({ userId }) => userId);
+  return event.kind === 'turn over' ? [] : [event.userId];
+}
+
+function noticeOf(event: WaitingRoomEvent, { userId, locale }: FanContact, madeAt: Date): Notice | undefined {
+  const after = (ms: number): string => new Date(madeAt.getTime() + ms).toISOString();
+  if (event.kind === 'turn granted') {
+    const template = 'queue_your_turn';
+    const text = writePush({ template }, locale);
+    return { template, ...text, action: 'open_checkout', priority: 'high', usefulUntil: event.expiresAt };
+  }
+  if (event.kind === 'front reached') {
+    const template = 'queue_front';
+    const text = writePush({ template }, locale);
+    return { template, ...text, action: 'open_queue', priority: 'high', usefulUntil: after(FRONT_USEFUL_MS) };
+  }
+  const item = event.kind === 'positions' ? event.items.find((place) => place.userId === userId) : undefined;
+  if (!item) return undefined;
+  const template = 'queue_position';
+  const text = writePush({ template, position: item.position }, locale);
+  return { template, ...text, action: 'open_queue', priority: 'normal', usefulUntil: after(POSITION_USEFUL_MS) };
+}
+
+const eventNames: Record<WaitingRoomEvent['kind'], string> = {
+  'turn granted': 'queue.turn_granted',
+  'turn over': 'queue.expired',
+  'front reached': 'queue.front_reached',
+  positions: 'queue.position_update',
+};
+
+/** The push of one event for one fan; none for who has no device. */
+export function queuePush(
+  event: WaitingRoomEvent,
+  contact: FanContact,
+  made: { id: string; at: Date },
+): OutboxMessage | undefined {
+  const notice = contact.fcmTokens.length > 0 ? noticeOf(event, contact, made.at) : undefined;
+  if (!notice) return undefined;
+  const body: PushJob = {
+    job_id: made.id,
+    created_at: made.at.toISOString(),
+    attempts: 0,
+    max_attempts: 3,
+    type: 'push',
+    template: notice.template,
+    user_id: contact.userId,
+    fcm_tokens: [...contact.fcmTokens],
+    payload: { title: notice.title, body: notice.body, data: { match_id: event.matchId, action: notice.action } },
+    priority: notice.priority,
+    useful_until: notice.usefulUntil,
+  };
+  return { id: made.id, destination: notice.priority === 'high' ? 'push-priority' : 'push', event: eventNames[event.kind], body };
+}

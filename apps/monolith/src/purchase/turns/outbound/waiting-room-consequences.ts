@@ -1,0 +1,49 @@
+import type { Clock } from '#application/clock';
+import type { Ids } from '#application/ids';
+import type { Outbox } from '#application/outbox';
+import type { Transaction } from '#application/transaction-manager';
+import type { FansApi } from '../../../fans/fans.api.ts';
+import { WaitingRoomConsequences, type WaitingRoomEvent } from '../application/waiting-room-ports.ts';
+import type { PostgresPurchaseWindows } from './postgres-purchase-windows.ts';
+import { fansOf, queuePush } from './queue-pushes.ts';
+
+/** Windows and pushes, in the transaction that moves the reader on: each event has its effect once. */
+export class RecordedWaitingRoomConsequences extends WaitingRoomConsequences {
+  constructor(
+    private readonly windows: PostgresPurchaseWindows,
+    private readonly fans: FansApi,
+    private readonly outbox: Outbox,
+    private readonly ids: Ids,
+    private readonly clock: Clock,
+  ) {
+    super();
+  }
+
+  async apply(tx: Transaction, allEvents: readonly WaitingRoomEvent[]): Promise<void> {
+    const events = await this.withoutVoidTurns(tx, allEvents);
+    for (const event of events) {
+      if (event.kind === 'turn granted') await this.windows.granted(tx, event);
+      if (event.kind === 'turn over') await this.windows.expired(tx, event);
+    }
+    const contacts = await this.fans.contacts(tx, [...new Set(events.flatMap(fansOf))]);
+    const at = this.clock.now();
+    const pushes = events.flatMap((event) =>
+      fansOf(event).flatMap((userId) => {
+        const contact = contacts.get(userId);
+        return (contact && queuePush(event, contact, { id: this.ids.next(), at })) ?? [];
+      }),
+    );
+    await this.outbox.append(tx, pushes);
+  }
+
+  /** A turn that Redis lost before we stored it is void for ever: its fan has been put back to the front, and gets another one. */
+  private async withoutVoidTurns(tx: Transaction, events: readonly WaitingRoomEvent[]): Promise<readonly WaitingRoomEvent[]> {
+    const matches = new Set(events.flatMap((event) => (event.kind === 'turn granted' ? [event.matchId] : [])));
+    const current = new Map<string, number>();
+    for (const matchId of matches) current.set(matchId, await this.windows.currentGeneration(tx, matchId));
+    return events.filter(
+      (event) =>
+        event.kind !== 'turn granted' || event.generation === undefined || event.generation >= (current.get(event.matchId) ?? 0),
+    );
+  }
+}

@@ -1,0 +1,225 @@
+import { queueKeys } from '#contracts/queue-keys';
+import { TcpProxy } from '#testing/tcp-proxy';
+import { randomUUID } from 'node:crypto';
+import { grantTurn, openMonolith, putOnSale, type MatchOnSale } from '../../testing/whole-monolith.ts';
+import { openBoxOffice, type BoxOffice, type OpenBoxOffice } from '../testing/box-office.ts';
+
+let opened: OpenBoxOffice;
+let office: BoxOffice;
+let match: MatchOnSale;
+let as: string;
+
+beforeAll(async () => {
+  opened = await openBoxOffice();
+  office = opened.office;
+  match = await putOnSale(office.monolith, { queue_required: true });
+});
+afterAll(() => opened.close());
+beforeEach(() => {
+  as = randomUUID();
+});
+
+const grant = (seconds?: number, matchId = match.id, userId = as) => grantTurn(office.monolith, matchId, userId, seconds);
+const end = (turn: string, reason: string) =>
+  office.rows(`update purchase_windows set ended_at = now(), end_reason = $2 where session_token = $1`, [turn, reason]);
+/** As the waiting room's own script leaves it, before anybody told us. */
+const inRedis = (turn: string, seconds = 1200, userId = as, extra: Record<string, unknown> = {}) =>
+  office.monolith.resources.redis.hset(
+    queueKeys.windows(match.id),
+    userId,
+    JSON.stringify({
+      expires_at: new Date(Date.now() + seconds * 1000).toISOString(),
+      session_token: turn,
+      granted_at_ms: Date.now(),
+      ...extra,
+    }),
+  );
+
+describe('without a turn of one’s own nothing is held', () => {
+  const wordings = new Set<string>();
+  test.each<[string, () => Promise<string | undefined>]>([
+    ['none', () => Promise.resolve(undefined)],
+    ['one nobody ever granted', () => Promise.resolve(`st_${randomUUID()}`)],
+    ['something that is no turn at all', () => Promise.resolve('"; drop table seats; --')],
+    ["another fan's", () => grant(1200, match.id, randomUUID())],
+    ["another fan's that has run out", () => grant(-5, match.id, randomUUID())],
+    ["another match's", async () => grant(1200, (await putOnSale(office.monolith, { queue_required: true })).id)],
+    ['one that was left', async () => grant().then(async (turn) => (await end(turn, 'left'), turn))],
+    ['a used one', async () => grant().then(async (turn) => (await end(turn, 'completed'), turn))],
+    [
+      "another fan's in the waiting room's hash",
+      async () => inRedis('st_of-another', 1200, randomUUID()).then(() => 'st_of-another'),
+    ],
+    ['one where the hash has another for this fan', async () => inRedis('st_the-newer').then(() => 'st_the-older')],
+    [
+      'one where the hash has nothing anybody can read',
+      async () => {
+        await office.monolith.resources.redis.hset(queueKeys.windows(match.id), as, '{"session_token":');
+        return 'st_whatever';
+      },
+    ],
+  ])('%s', async (_, turnOf) => {
+    const turn = await turnOf();
+    const { status, json } = await office.hold(match, { as, ...(turn ? { turn } : {}) });
+    expect([status, json.code]).toEqual([403, 'PURCHASE_WINDOW_REQUIRED']);
+    wordings.add(json.detail);
+  });
+
+  test('and the answer is the same for all of them', () => expect(wordings.size).toBe(1));
+});
+
+describe('a turn that has run out', () => {
+  test.each<[string, () => Promise<string>]>([
+    ['by its time', () => grant(-1)],
+    ['by the word of the waiting room', async () => grant().then(async (turn) => (await end(turn, 'window_timeout'), turn))],
+    ['and is known to the hash alone', async () => inRedis('st_over', -1).then(() => 'st_over')],
+  ])('%s is told to its owner', async (_, turnOf) => {
+    const { status, json } = await office.hold(match, { as, turn: await turnOf() });
+    expect([status, json.code]).toEqual([403, 'PURCHASE_WINDOW_EXPIRED']);
+  });
+});
+
+describe('an open turn', () => {
+  test('holds seats, for ten minutes but never beyond its own end', async () => {
+    const long = await office.held(match, { as, turn: await grant(1200) });
+    expect((new Date(long.expires_at).getTime() - Date.now()) / 1000).toBeGreaterThan(590);
+    const turn = await grant(45, match.id, (as = randomUUID()));
+    const short = await office.held(match, { as, turn });
+    const [window] = await office.rows<{ expires_at: Date }>(`select expires_at from purchase_windows where session_token = $1`, [
+      turn,
+    ]);
+    expect(new Date(short.expires_at).getTime()).toBe(window?.expires_at.getTime());
+  });
+
+  test('holds several times, up to the limit', async () => {
+    const turn = await grant();
+    for (let hold = 0; hold < 4; hold += 1) await office.held(match, { as, turn });
+    expect((await office.hold(match, { as, turn })).json.code).toBe('TICKET_LIMIT_REACHED');
+  });
+
+  test('that only the waiting room’s hash knows is learned, and then outlives it', async () => {
+    await inRedis('st_only-in-redis');
+    await office.held(match, { as, turn: 'st_only-in-redis' });
+    await office.monolith.resources.redis.flushdb();
+    await office.held(match, { as, turn: 'st_only-in-redis' });
+    expect(await office.rows(`select user_id from purchase_windows where session_token = 'st_only-in-redis'`)).toEqual([
+      { user_id: as },
+    ]);
+  });
+
+  test('nobody can look up because Redis is away is not refused: 503, and the same again when it is back', async () => {
+    const proxy = await TcpProxy.inFrontOf(opened.settings.REDIS_URL);
+    const replica = await openMonolith({ ...opened.settings, REDIS_URL: proxy.url });
+    try {
+      await inRedis('st_of-a-bad-moment');
+      const known = await grant(1200, match.id, randomUUID());
+      const [{ user_id: other } = { user_id: '' }] = await office.rows<{ user_id: string }>(
+        `select user_id from purchase_windows where session_token = $1`,
+        [known],
+      );
+      const hold = (userId: string, turn: string) =>
+        replica.call('POST', `/api/v1/matches/${match.id}/reservations`, {
+          as: userId,
+          headers: { 'x-purchase-session': turn },
+          body: { sector_id: match.sectors[0]!.id, quantity: 1 },
+        });
+      proxy.refuse();
+      const [unknown, ofOther] = await Promise.all([hold(as, 'st_of-a-bad-moment'), hold(other, known)]);
+      expect([unknown.status, unknown.json.code, ofOther.status]).toEqual([503, 'DEPENDENCY_UNAVAILABLE', 201]);
+      proxy.restore();
+      await new Promise((resolve) => setTimeout(resolve, 1000));
+      expect((await hold(as, 'st_of-a-bad-moment')).status).toBe(201);
+    } finally {
+      await replica.close();
+      await proxy.close();
+    }
+  });
+
+  test('goes on in a paused sale, and not in a closed one', async () => {
+    const paused = await putOnSale(office.monolith, { queue_required: true });
+    const turn = await grant(1200, paused.id);
+    await office.rows(`update matches set sale_status = 'paused' where id = $1`, [paused.id]);
+    expect((await office.hold(paused, { as, turn })).status).toBe(201);
+    await office.rows(`update matches set sale_status = 'closed' where id = $1`, [paused.id]);
+    expect((await office.hold(paused, { as, turn })).json.code).toBe('SALE_NOT_OPEN');
+  });
+
+  test('is used up by its completed order, which gives its other holds back', async () => {
+    const turn = await grant();
+    const bought = await office.ordered(await office.held(match, { as, turn }));
+    const other = await office.held(match, { as, turn, quantity: 2 });
+    expect(await office.settle(office.news(bought))).toBe('completed');
+    expect([await office.reservation(other), await office.holderOf(other.seatIds[0] ?? '')]).toEqual([
+      'released',
+      { status: 'available', reservation_id: null },
+    ]);
+    expect((await office.hold(match, { as, turn })).json.code).toBe('PURCHASE_WINDOW_REQUIRED');
+    const told = await office.rows<{ body: unknown }>(
+      `select body from outbox where destination = 'waiting-room' and event = 'order.completed' and body ->> 'user_id' = $1`,
+      [as],
+    );
+    expect(told).toEqual([{ body: { kind: 'complete', match_id: match.id, user_id: as, session_token: turn } }]);
+  });
+
+  test('a hold that was over by then stays expired', async () => {
+    const turn = await grant();
+    const bought = await office.ordered(await office.held(match, { as, turn }));
+    const over = await office.held(match, { as, turn });
+    await office.lapse(over);
+    await office.settle(office.news(bought));
+    expect(await office.reservation(over)).toBe('expired');
+  });
+});
+
+describe.each([
+  ['the fan left', 'left'],
+  ['the sale was closed', 'closed'],
+  ['its time was over', 'window_timeout'],
+])('a turn that ended because %s', (_, reason) => {
+  test('keeps its holds: they can be checked out and paid until they end, and nothing more can be held', async () => {
+    const own = await putOnSale(office.monolith, { queue_required: true });
+    const turn = await grant(1200, own.id);
+    const [paid, awaiting] = [await office.held(own, { as, turn }), await office.held(own, { as, turn })];
+    await end(turn, reason);
+    if (reason === 'closed') await office.rows(`update matches set sale_status = 'closed' where id = $1`, [own.id]);
+    expect((await office.hold(own, { as, turn })).status).toBe(reason === 'closed' ? 409 : 403);
+    const ordered = await office.ordered(paid);
+    expect((await office.checkOut(awaiting)).json).toMatchObject({ code: 'INVALID_STATE', order_id: ordered.orderId });
+    expect(await office.settle(office.news(ordered))).toBe('completed');
+    expect([await office.reservation(paid), await office.reservation(awaiting)]).toEqual(['completed', 'released']);
+  });
+});
+
+describe('a second turn of the same fan', () => {
+  test('allows a second order, within the same limit', async () => {
+    const first = await grant();
+    await office.settle(office.news(await office.ordered(await office.held(match, { as, turn: first, quantity: 3 }))));
+    const second = await grant();
+    expect((await office.hold(match, { as, turn: second, quantity: 2 })).json).toMatchObject({
+      code: 'TICKET_LIMIT_REACHED',
+      rest: 1,
+    });
+    const bought = await office.ordered(await office.held(match, { as, turn: second }));
+    expect(await office.settle(office.news(bought))).toBe('completed');
+  });
+
+  test('leaves the holds of the first alone when its order completes', async () => {
+    const [first, second] = [await grant(), await grant()];
+    const kept = await office.held(match, { as, turn: first });
+    await office.settle(office.news(await office.ordered(await office.held(match, { as, turn: second }))));
+    expect(await office.reservation(kept)).toBe('held');
+  });
+});
+
+test('the order of a used turn completes others’ holds in nothing: another fan’s stay as they are', async () => {
+  const other = randomUUID();
+  const theirs = await office.held(match, { as: other, turn: await grant(1200, match.id, other) });
+  await office.settle(office.news(await office.ordered(await office.held(match, { as, turn: await grant() }))));
+  expect(await office.reservation(theirs)).toBe('held');
+});
+
+test('in a match without a queue nobody asks for a turn', async () => {
+  const direct = await putOnSale(office.monolith);
+  expect((await office.hold(direct, { as, turn: 'st_of-somewhere-else' })).status).toBe(201);
+  expect(await office.rows(`select session_token from reservations where user_id = $1`, [as])).toEqual([{ session_token: null }]);
+});

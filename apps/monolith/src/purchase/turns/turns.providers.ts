@@ -1,0 +1,50 @@
+import { Clock } from '#application/clock';
+import { Ids } from '#application/ids';
+import { Outbox } from '#application/outbox';
+import { TransactionManager } from '#application/transaction-manager';
+import type { Logger } from '#platform/logging/logger';
+import type { RedisConnection } from '#platform/redis/redis-connection';
+import { useCase } from '#platform/use-case';
+import type { Provider } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+import { FansApi } from '../../fans/fans.api.ts';
+import { LOGGER, REDIS } from '../../tokens.ts';
+import { StoredTurns } from '../stored-turns.api.ts';
+import { FollowWaitingRoom } from './application/follow-waiting-room.ts';
+import { StreamCursors, WaitingRoomConsequences, WaitingRoomEvents } from './application/waiting-room-ports.ts';
+import { QueueEventsListener } from './inbound/queue-events.listener.ts';
+import { PostgresPurchaseWindows } from './outbound/postgres-purchase-windows.ts';
+import { PostgresStoredTurns } from './outbound/postgres-stored-turns.ts';
+import { PostgresStreamCursors } from './outbound/postgres-stream-cursors.ts';
+import { GrantedTurns } from './outbound/redis-granted-turns.ts';
+import { RedisWaitingRoomEvents } from './outbound/redis-waiting-room-events.ts';
+import { RecordedWaitingRoomConsequences } from './outbound/waiting-room-consequences.ts';
+
+/** The fans' turns as PostgreSQL keeps them, learned from the waiting room. */
+export const turnsProviders: Provider[] = [
+  {
+    provide: PostgresPurchaseWindows,
+    useFactory: (dataSource: DataSource, redis: RedisConnection) =>
+      new PostgresPurchaseWindows(dataSource, new GrantedTurns(redis)),
+    inject: [DataSource, REDIS],
+  },
+  {
+    provide: WaitingRoomEvents,
+    useFactory: (redis: RedisConnection, logger: Logger) => new RedisWaitingRoomEvents(redis, logger),
+    inject: [REDIS, LOGGER],
+  },
+  {
+    provide: StreamCursors,
+    useFactory: (dataSource: DataSource) => new PostgresStreamCursors(dataSource),
+    inject: [DataSource],
+  },
+  {
+    provide: WaitingRoomConsequences,
+    useFactory: (windows: PostgresPurchaseWindows, fans: FansApi, outbox: Outbox, ids: Ids, clock: Clock) =>
+      new RecordedWaitingRoomConsequences(windows, fans, outbox, ids, clock),
+    inject: [PostgresPurchaseWindows, FansApi, Outbox, Ids, Clock],
+  },
+  useCase(FollowWaitingRoom, TransactionManager, WaitingRoomEvents, StreamCursors, WaitingRoomConsequences),
+  { provide: StoredTurns, useFactory: (dataSource: DataSource) => new PostgresStoredTurns(dataSource), inject: [DataSource] },
+  QueueEventsListener,
+];

@@ -1,0 +1,80 @@
+import { fromBase64Url, toBase64Url } from '#domain/shared/base64url';
+
+/*
+ * The text in a ticket's QR code:
+ *
+ *   TRB1.<claims>.<signature>      both base64url
+ *
+ *   claims     version (1 byte) · key id (4) · ticket id (16) · match id (16) · serial (4)
+ *   signature  Ed25519 over everything before the second dot, as ASCII
+ *
+ * No name and no seat: a photograph of the code tells nothing about its owner, and a gate without a network can still tell
+ * our codes from others. The serial grows whenever the ticket changes hands, which kills every code shown before.
+ */
+export interface TicketClaims {
+  readonly ticketId: string;
+  readonly matchId: string;
+  /** Which generation of this ticket's code: 1 when issued. */
+  readonly serial: number;
+}
+
+const PREFIX = 'TRB1.';
+const VERSION = 1;
+export const KEY_ID_BYTES = 4;
+const CLAIMS_BYTES = 1 + KEY_ID_BYTES + 16 + 16 + 4;
+const SIGNATURE_BYTES = 64;
+const HEX_UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+
+/** What is signed. */
+export function ticketCodeText(claims: TicketClaims, keyId: Uint8Array): string {
+  if (keyId.length !== KEY_ID_BYTES) throw new Error(`A key id has ${KEY_ID_BYTES} bytes.`);
+  const bytes = new Uint8Array(CLAIMS_BYTES);
+  bytes[0] = VERSION;
+  bytes.set(keyId, 1);
+  bytes.set(uuidBytes(claims.ticketId), 5);
+  bytes.set(uuidBytes(claims.matchId), 21);
+  new DataView(bytes.buffer).setUint32(37, claims.serial);
+  return PREFIX + toBase64Url(bytes);
+}
+
+export function withSignature(text: string, signature: Uint8Array): string {
+  return `${text}.${toBase64Url(signature)}`;
+}
+
+interface ParsedTicketCode {
+  readonly claims: TicketClaims;
+  readonly keyId: Uint8Array;
+  readonly signedText: string;
+  readonly signature: Uint8Array;
+}
+
+/** Reads a code without believing it: whether the signature is ours is another question. Undefined when it is no code. */
+export function parseTicketCode(code: string): ParsedTicketCode | undefined {
+  const [prefix, claimsText, signatureText, ...rest] = code.split('.', 4);
+  if (`${prefix}.` !== PREFIX || claimsText === undefined || signatureText === undefined || rest.length > 0) return undefined;
+  const [bytes, signature] = [fromBase64Url(claimsText), fromBase64Url(signatureText)];
+  if (bytes?.length !== CLAIMS_BYTES || signature?.length !== SIGNATURE_BYTES || bytes[0] !== VERSION) return undefined;
+  return {
+    claims: {
+      ticketId: uuidText(bytes.subarray(5, 21)),
+      matchId: uuidText(bytes.subarray(21, 37)),
+      serial: new DataView(bytes.buffer).getUint32(37),
+    },
+    keyId: bytes.slice(1, 1 + KEY_ID_BYTES),
+    signedText: PREFIX + claimsText,
+    signature,
+  };
+}
+
+function uuidBytes(uuid: string): Uint8Array {
+  if (!HEX_UUID.test(uuid)) throw new Error('Ids in a ticket code are UUIDs in lower case.');
+  const hex = uuid.replaceAll('-', '');
+  const bytes = new Uint8Array(16);
+  for (let index = 0; index < 16; index += 1) bytes[index] = Number.parseInt(hex.slice(index * 2, index * 2 + 2), 16);
+  return bytes;
+}
+
+function uuidText(bytes: Uint8Array): string {
+  const hex = [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('');
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+}

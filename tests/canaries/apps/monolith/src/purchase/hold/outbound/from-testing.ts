@@ -1,0 +1,3 @@
+// rejected by eslint(no-restricted-imports): outbound of a feature imports a fake
+import { MemoryOrders } from '../../testing/memory-orders.ts';
+export const orders = MemoryOrders;
