@@ -53,7 +53,7 @@ import { OperationsApi } from './operations.api.ts';
     useCase(SteerMatch, TransactionManager, Catalog, Queues, Jobs, Clock),
     useCase(MatchReport, Catalog, MatchNumbers),
     useCase(SettleSale, TransactionManager, Catalog, Seats, Queues, Outbox, Ids),
-    useCase(TellWhatIsLeft, Catalog, Queues),
+    useCase(TellWhatIsLeft, Catalog, Queues, Seats),
     useCase(FollowSale, Seats, SettleSale, TellWhatIsLeft),
     {
       provide: Leadership,

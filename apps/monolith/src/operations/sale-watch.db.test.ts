@@ -17,8 +17,10 @@ import {
   type WholeMonolith,
 } from '../testing/whole-monolith.ts';
 import { QueueKeeper } from '../waiting-room/inbound/queue-keeper.schedule.ts';
+import { WaitingRoomApi } from '../waiting-room/waiting-room.api.ts';
 import { QueueStandIn } from '../waiting-room/testing/queue-stand-in.ts';
 import { FollowSale } from './application/follow-sale.ts';
+import { TellWhatIsLeft } from './application/tell-what-is-left.ts';
 import { SettleSale } from './application/settle-sale.ts';
 import { SaleWatch } from './inbound/sale-watch.schedule.ts';
 
@@ -323,6 +325,22 @@ describe('what the waiting room is told of a sale that runs', () => {
     expect([free, usefulWindows]).toEqual([5, 5 + 1 + 2]);
     await second();
     expect(queue.lastControl(match.id)?.useful_windows).toBe(8);
+  });
+
+  test('a count that had to wait is taken again: an older number never follows a newer one', async () => {
+    const match = await onSale();
+    await second();
+    const left = await monolith.get(PurchaseApi).leftNow(match.id);
+    expect(left.usefulWindows).toBe(2);
+    let telling: Promise<unknown> = Promise.resolve();
+    await other.get(WaitingRoomApi).exclusively(match.id, async () => {
+      telling = monolith.get(TellWhatIsLeft).execute(match.id, left, {});
+      await office.block(await office.seatIds(match));
+      await pause(100);
+    });
+    await telling;
+    expect(queue.lastControl(match.id)?.useful_windows).toBe(0);
+    expect(saidLeft(match).at(-1)).toHaveLength(1);
   });
 
   test('remaining sectors: those with seats, only when they changed', async () => {

@@ -51,6 +51,8 @@ export interface SeatsLeft {
 
 export abstract class Seats {
   abstract left(matchId: string): Promise<SeatsLeft>;
+  /** Counted after it was asked. */
+  abstract leftNow(matchId: string): Promise<SeatsLeft>;
   /** Is a seat free, or held? As it is in this transaction. */
   abstract anyLeft(tx: Transaction, matchId: string): Promise<boolean>;
   abstract layOut(

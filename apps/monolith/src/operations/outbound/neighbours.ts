@@ -44,6 +44,9 @@ export class SteeredSeats extends Seats {
   left(matchId: string): Promise<SeatsLeft> {
     return this.purchase.left(matchId);
   }
+  leftNow(matchId: string): Promise<SeatsLeft> {
+    return this.purchase.leftNow(matchId);
+  }
   anyLeft(tx: Transaction, matchId: string): Promise<boolean> {
     return this.purchase.anyLeft(tx, matchId);
   }

@@ -46,6 +46,10 @@ export class MemoryWaitingRoom extends WaitingRoomEvents {
     return Promise.resolve([...new Set(this.log.map(({ matchId }) => matchId))]);
   }
 
+  hasAfter(_matchId: string, streamId: string): Promise<boolean> {
+    return Promise.resolve(this.log.length > Number(streamId));
+  }
+
   async readAfter(
     matchId: string,
     streamId: string,

@@ -53,11 +53,11 @@ export class WaitingRoomDestination implements Destination {
    */
   private async boundWindows(matchId: string): Promise<void> {
     if ((await this.purchase.left(matchId)).free >= PLENTY) return;
-    const { usefulWindows } = await this.purchase.leftNow(matchId);
     await this.waitingRoom.exclusively(matchId, async () => {
       const match = await this.catalog.match(matchId);
       const isOn = match?.saleStatus === 'open' || match?.saleStatus === 'paused';
-      if (match?.queueRequired && isOn) await this.waitingRoom.tell(match, usefulWindows);
+      // Counted in here: another one's older count cannot follow it.
+      if (match?.queueRequired && isOn) await this.waitingRoom.tell(match);
     });
   }
 

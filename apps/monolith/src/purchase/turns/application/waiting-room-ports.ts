@@ -30,6 +30,7 @@ export type WaitingRoomEvent =
 /** The waiting room's event streams, one a match: nothing is lost there, whatever happens to the messages. */
 export abstract class WaitingRoomEvents {
   abstract matches(): Promise<readonly string[]>;
+  abstract hasAfter(matchId: string, streamId: string): Promise<boolean>;
   /** Events after this one, oldest first; what cannot be read is skipped, but its place is told by `lastId`. */
   abstract readAfter(
     matchId: string,

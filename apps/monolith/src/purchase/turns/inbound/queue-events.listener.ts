@@ -58,7 +58,7 @@ export class QueueEventsListener implements OnApplicationBootstrap, OnApplicatio
     this.spokenOf.clear();
     const all = Date.now() >= this.lookAtAllAt;
     if (all) this.lookAtAllAt = Date.now() + READ_ANYWAY_MS;
-    const matches = all ? await this.followWaitingRoom.matches() : spokenOf;
+    const matches = all ? await this.followWaitingRoom.unread() : spokenOf;
     let applied = 0;
     let failed: { error: unknown } | undefined;
     for (const matchId of matches) {

@@ -16,6 +16,10 @@ export class RedisWaitingRoomEvents extends WaitingRoomEvents {
     return this.redis.smembers(queueKeys.matches);
   }
 
+  async hasAfter(matchId: string, streamId: string): Promise<boolean> {
+    return (await this.redis.xrange(queueKeys.events(matchId), `(${streamId}`, '+', 'COUNT', 1)).length > 0;
+  }
+
   async readAfter(
     matchId: string,
     streamId: string,
