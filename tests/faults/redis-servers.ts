@@ -34,7 +34,7 @@ async function startOn(port: number, settings: readonly string[]): Promise<Redis
     env: redisEnvironment(binaries),
   });
   const gone = new Promise<void>((resolve) => keeper.once('exit', () => resolve()));
-  const client = new Redis(port, '127.0.0.1', { retryStrategy: () => 50, maxRetriesPerRequest: null });
+  const client = new Redis(port, '127.0.0.1', { retryStrategy: () => 50, maxRetriesPerRequest: null, disconnectTimeout: 100 });
   client.on('error', () => undefined);
   await client.ping();
   let killed: Promise<void> | undefined;

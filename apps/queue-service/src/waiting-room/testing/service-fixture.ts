@@ -58,7 +58,7 @@ export async function serviceFixture(env: Record<string, string> = {}): Promise<
   const { port } = (app.getHttpServer() as Server).address() as AddressInfo;
   const url = `http://127.0.0.1:${port}`;
   // Of a cluster the first node; tests that look into it know their way.
-  const redis = new Redis(redisUrl.split(',')[0]!);
+  const redis = new Redis(redisUrl.split(',')[0]!, { disconnectTimeout: 100 });
   redis.on('error', () => undefined);
   const sockets: FanSocket[] = [];
   let stopped: Promise<void> | undefined;
