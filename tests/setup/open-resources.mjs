@@ -1,10 +1,11 @@
 // What keeps this process alive. Timers that are `unref`ed, and sockets of `fetch` that wait idle for the next request, do not.
 
 /**
- * A file's last sockets may take a moment to close: we look this often, 20 ms apart, so at least a second, and longer on a busy
- * machine. A file that leaves nothing open does not wait.
+ * A file's last sockets may take a moment to close, and ioredis keeps a timer of 2 s for a connection that a test closes while it
+ * reconnects. We look this often, 20 ms apart, so at least three seconds, and longer on a busy machine. A file that leaves nothing
+ * open does not wait.
  */
-const LOOKS = 50;
+const LOOKS = 150;
 const LOOK_EVERY_MS = 20;
 
 /** How many there are of each type, such as TCPSocketWrap, TCPServerWrap, ProcessWrap and Timeout. */
