@@ -73,11 +73,11 @@ async function listedFan(fans: Fans, match: SoldMatch): Promise<void> {
   await fans.transfer(tickets[0], ana, listed);
   await fans.ask('GET', `/ops/blacklist/${listed}`, ops);
   await fans.ask('GET', '/ops/blacklist', ops);
-  // Each process hears of a listing within a second.
+  // Each process hears of a listing within a second, on a busy machine later.
   for (let round = 0; (await fans.holdIn(match, 0, 1, listed)).code !== 'BLACKLISTED' && round < 50; round += 1) await shortly();
   const { id } = await fans.match({ queue_required: true });
   const join = () => fans.listener.ask('queue', 'POST', `/queue/${id}/join`, { as: listed, key: null });
-  for (let round = 0; (await join()).code !== 'BLACKLISTED' && round < 50; round += 1) await shortly();
+  for (let round = 0; (await join()).code !== 'BLACKLISTED' && round < 150; round += 1) await shortly();
   await fans.ask('DELETE', `/ops/blacklist/${listed}`, ops);
 }
 
