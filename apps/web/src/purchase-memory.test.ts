@@ -39,7 +39,7 @@ test('hold, order and receipt are there after a reload and in another tab, each 
   });
 });
 
-test('each fan and each match is remembered alone', () => {
+test('what is remembered for one fan and one match changes nothing for others', () => {
   reload('ana').change('m1', { reservationId: 'hold' });
   expect([reload('ben').read('m1'), reload('ana').read('m2')]).toEqual([{}, {}]);
 });

@@ -14,9 +14,9 @@ class SeatServer {
   readonly holds: string[] = [];
   free = true;
   private readonly answers = new Map<string, () => Response>();
-  /** Answered before the key is looked at. */
+  /** Answers that the server gives before it reads the idempotency key. */
   readonly refusals: Response[] = [];
-  /** So many answers say OUTCOME_UNKNOWN although the server has acted. */
+  /** How many times the server answers OUTCOME_UNKNOWN although it has acted. */
   unknownOutcomes = 0;
 
   readonly answer = ({ headers }: Received): Response => {

@@ -8,7 +8,7 @@ test('a free seat is added, up to the limit', () => {
   expect(afterToggle(one, free('c'), 2)).toEqual({ chosen: ['a', 'b'], atLimit: true });
 });
 
-test('a chosen seat is given up, and with it the word about the limit', () => {
+test('giving up a chosen seat also removes the message about the ticket limit', () => {
   expect(afterToggle({ chosen: ['a', 'b'], atLimit: true }, free('a'), 2)).toEqual({ chosen: ['b'], atLimit: false });
 });
 

@@ -22,7 +22,7 @@ export class SourceBreaker {
     this.restsUntil = 0;
   }
 
-  /** True when this very failure has opened it. A source that forbids us is not dead, and is told of as such. */
+  /** True if this failure opened the breaker. A source that answers 401 or 403 is alive: it has an alert of its own. */
   failed(now: number, isForbidden: boolean): boolean {
     this.failures += 1;
     const doubled = FIRST_REST_MS * 2 ** Math.min(this.failures - FAILURES_TO_OPEN, 10);

@@ -158,7 +158,7 @@ export class SendClaims {
         if (this.unsaid.size === 0) this.whenSaid();
       },
       () => {
-        // A process that stops waits in `settled`, not for this timer.
+        // A stopping process waits in `settled`. This timer must not keep it alive.
         if (!this.isOver) setTimeout(() => this.sayEnd(messageId), SAY_AGAIN_MS).unref();
       },
     );

@@ -15,7 +15,7 @@ export class QueueRestorer {
 
   /** Only while no other change of this queue is under way (`exclusively`), so that nothing older can overtake it. */
   async restore(match: QueuedMatch, usefulWindows: number | undefined): Promise<void> {
-    // First of all: no turn that is not stored by now is stored later.
+    // This must come first. After it, a turn of an older generation can no longer be stored, so the reads below are complete.
     const generation = await this.turns.nextGeneration(match.id);
     if (match.saleStatus === 'closed') await this.turns.endAll(match.id);
     let part = 0;

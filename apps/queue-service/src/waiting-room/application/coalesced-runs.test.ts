@@ -59,7 +59,7 @@ test('a request during the further pass leads to a third', async () => {
   expect(scopes).toEqual(['all', 'near', 'near']);
 });
 
-test('keys do not wait for each other', () => {
+test('runs of different keys do not wait for each other', () => {
   const { work, scopes } = controlledWork();
   const runs = new CoalescedRuns();
   void runs.request('one', 'all', work);
