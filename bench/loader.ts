@@ -11,7 +11,7 @@ import { markdownTable } from './instruments/markdown-table.ts';
 import { startOwnServers } from './instruments/own-servers.ts';
 import { median } from './instruments/quantiles.ts';
 import { migrateDatabase } from './loader/loader-process.ts';
-import { CEILING, LoaderGround, SOURCES, type RunResult } from './loader/measured-run.ts';
+import { CEILING, LoaderSetup, SOURCES, type RunResult } from './loader/measured-run.ts';
 
 const USAGE = `npm run bench:loader -- [--quick] [--seconds 5] [--rounds 3] [--gate] [--no-build] [--name <word>]
   --quick     one round of 3 seconds
@@ -106,7 +106,7 @@ async function main(options: { seconds: number; rounds: number; gate: boolean; b
   const results: RunResult[] = [];
   try {
     await migrateDatabase(servers.databaseUrl);
-    const ground = await LoaderGround.open(servers);
+    const ground = await LoaderSetup.open(servers);
     try {
       for (let round = 0; round < options.rounds; round += 1) {
         for (const instances of INSTANCES) {

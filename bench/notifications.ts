@@ -8,7 +8,7 @@ import { explain } from '../tools/local/trouble.ts';
 import { describeMachine } from './instruments/machine.ts';
 import { markdownTable } from './instruments/markdown-table.ts';
 import { median } from './instruments/quantiles.ts';
-import { openGround, type Ground } from './notifications/ground.ts';
+import { openSetup, type Ground } from './notifications/ground.ts';
 import {
   broadcastDelivered,
   broadcastDrain,
@@ -163,7 +163,7 @@ if (values.help || !(rounds > 0) || wanted.some((part) => !parts[part])) {
   process.exit(values.help ? 0 : 2);
 }
 try {
-  const ground = await openGround();
+  const ground = await openSetup();
   try {
     for (let number = 1; number <= rounds; number += 1) for (const part of wanted) await parts[part]?.(ground, values.quick);
   } finally {

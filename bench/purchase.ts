@@ -45,7 +45,7 @@ interface Wish {
   readonly note: string | undefined;
 }
 
-function readWish(): Wish | undefined {
+function readOptions(): Wish | undefined {
   const text = { type: 'string' } as const;
   const flag = { type: 'boolean', default: false } as const;
   const { values } = parseArgs({
@@ -183,7 +183,7 @@ async function main(wish: Wish): Promise<number> {
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => process.exit(130));
 
 try {
-  const wish = readWish();
+  const wish = readOptions();
   if (wish) process.exitCode = await main(wish);
   else process.stderr.write(`${USAGE}\n`);
   if (!wish) process.exitCode = 2;

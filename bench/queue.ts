@@ -215,7 +215,7 @@ function reportOf(figures: readonly Figure[], head: readonly string[]): string {
   return `${head.join('\n')}\n\n${markdownTable(['figure', 'measured', 'rounds', 'floor', 'aim', '', 'in full'], rows)}\n`;
 }
 
-function readWish() {
+function readOptions() {
   const flag = { type: 'boolean', default: false } as const;
   const text = { type: 'string' } as const;
   const { values } = parseArgs({
@@ -232,7 +232,7 @@ function readWish() {
   return { ...values, scale, chosen: parts.filter((part) => only.includes(part)) };
 }
 
-async function main(wish: NonNullable<ReturnType<typeof readWish>>): Promise<number> {
+async function main(wish: NonNullable<ReturnType<typeof readOptions>>): Promise<number> {
   if (wish.build) await build({ say, serverOnly: true });
   const machine = describeMachine();
   const servers = await startOwnServers();
@@ -278,7 +278,7 @@ async function main(wish: NonNullable<ReturnType<typeof readWish>>): Promise<num
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => process.exit(130));
 
 try {
-  const wish = readWish();
+  const wish = readOptions();
   if (wish) process.exitCode = await main(wish);
   else process.stderr.write(`${USAGE}\n`);
   if (!wish) process.exitCode = 2;

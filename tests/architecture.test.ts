@@ -1,7 +1,7 @@
 import { arrows, breaches, purchaseFeatures } from './architecture/arrows.ts';
 import { allRoutes, withoutAccess, withoutKey, type RouteFact } from './architecture/routes.ts';
 import { importsIn, migrations, productionSources } from './architecture/sources.ts';
-import { placeOf } from './architecture/places.ts';
+import { locationOf } from './architecture/code-locations.ts';
 import { barrelsIn } from './architecture/barrels.ts';
 import { ownershipFaults, roomsByTable, tablesIn } from './architecture/tables.ts';
 
@@ -102,23 +102,23 @@ describe('imports', () => {
     'a feature of purchase imports the features below it, and of the context what all of them share': [
       [`${purchase}/hold/application/hold-seats.ts`, '../../checkout/application/ports.ts'],
       [`${purchase}/hold/inbound/reservations.controller.ts`, '../../checkout/application/check-out.ts'],
-      [`${purchase}/availability/outbound/shared-seat-views.ts`, '../../hold/outbound/seat-maps.ts'],
+      [`${purchase}/availability/outbound/shared-seat-views.ts`, '../../hold/outbound/sector-snapshots.ts'],
       [`${purchase}/turns/turns.providers.ts`, '../hold/application/ports.ts'],
-      [`${purchase}/hold/hold.providers.ts`, '../outbound/purchase-desk.ts'],
+      [`${purchase}/hold/hold.providers.ts`, '../outbound/postgres-purchase-api.ts'],
       [`${purchase}/hold/hold.providers.ts`, '../purchase.module.ts'],
       [`${purchase}/resale/application/resell.ts`, '../../hold/application/ports.ts'],
     ],
     'inbound does not see outbound': [
       [`${purchase}/checkout/inbound/orders.controller.ts`, '../outbound/postgres-orders.ts'],
-      [`${purchase}/checkout/inbound/orders.controller.ts`, '../../hold/outbound/seat-maps.ts'],
-      [`${purchase}/checkout/inbound/orders.controller.ts`, '../../outbound/purchase-desk.ts'],
+      [`${purchase}/checkout/inbound/orders.controller.ts`, '../../hold/outbound/sector-snapshots.ts'],
+      [`${purchase}/checkout/inbound/orders.controller.ts`, '../../outbound/postgres-purchase-api.ts'],
     ],
     'outbound sees ports and readers, no use case and nothing inbound': [
       [`${purchase}/checkout/outbound/postgres-orders.ts`, '../application/check-out.ts'],
       [`${purchase}/checkout/outbound/postgres-orders.ts`, '../../hold/application/hold-seats.ts'],
       [`${purchase}/checkout/outbound/postgres-orders.ts`, '../inbound/purchase.schemas.ts'],
-      [`${purchase}/outbound/purchase-desk.ts`, '../checkout/application/check-out.ts'],
-      [`${purchase}/outbound/purchase-desk.ts`, '../checkout/inbound/purchase.schemas.ts'],
+      [`${purchase}/outbound/postgres-purchase-api.ts`, '../checkout/application/check-out.ts'],
+      [`${purchase}/outbound/postgres-purchase-api.ts`, '../checkout/inbound/purchase.schemas.ts'],
     ],
     'an x.api.ts is as pure as the domain': [
       [`${purchase}/purchase.api.ts`, './checkout/outbound/postgres-orders.ts'],
@@ -158,7 +158,7 @@ describe('imports', () => {
     [`${rules}/line-view.ts`, './position-steps.ts'],
     [`${rules}/line-view.ts`, '#domain/shared/domain-error'],
     ['apps/queue-service/src/waiting-room/application/ports.ts', '../domain/line-view.ts'],
-    ['apps/queue-service/src/waiting-room/inbound/place-answers.ts', '../domain/wait-estimate.ts'],
+    ['apps/queue-service/src/waiting-room/inbound/position-answers.ts', '../domain/wait-estimate.ts'],
     ['apps/queue-service/src/waiting-room/outbound/redis-replies.ts', '../domain/line-view.ts'],
     [`${purchase}/checkout/inbound/orders.controller.ts`, '../application/ports.ts'],
     [`${purchase}/checkout/inbound/orders.controller.ts`, '../../../ticketing/ticketing.api.ts'],
@@ -166,7 +166,7 @@ describe('imports', () => {
     [`${purchase}/checkout/outbound/postgres-orders.ts`, '../application/ports.ts'],
     [`${purchase}/checkout/outbound/postgres-orders.ts`, 'typeorm'],
     [`${purchase}/settlement/outbound/order-consequences.ts`, '../../turns/outbound/postgres-purchase-windows.ts'],
-    [`${purchase}/outbound/purchase-desk.ts`, '../checkout/application/purchase-reader.ts'],
+    [`${purchase}/outbound/postgres-purchase-api.ts`, '../checkout/application/purchase-reader.ts'],
     [`${purchase}/purchase.module.ts`, './hold/hold.providers.ts'],
     [`${purchase}/purchase.module.ts`, '../catalog/catalog.module.ts'],
     ['apps/monolith/src/app.module.ts', './purchase/purchase.module.ts'],
@@ -184,7 +184,9 @@ describe('imports', () => {
       expect([feature, below.filter((name) => !listed.includes(name))]).toEqual([feature, []]);
     });
     const folders = new Set(
-      sources.map(({ path }) => placeOf(path)).flatMap(({ context, feature }) => (context === 'purchase' ? (feature ?? []) : [])),
+      sources
+        .map(({ path }) => locationOf(path))
+        .flatMap(({ context, feature }) => (context === 'purchase' ? (feature ?? []) : [])),
     );
     expect([...folders].sort()).toEqual(Object.keys(purchaseFeatures).sort());
   });
@@ -292,7 +294,7 @@ describe('routes', () => {
   const exempt = {
     'POST /api/v1/payments/webhooks/stripe': 'the event carries its own id',
     'POST /api/v1/sandbox/payments/:intent_id/confirm': 'it plays the payment provider, whose events carry their own id',
-    'POST /api/v1/queue/:match_id/join': 'a fan has one place: joining again finds it',
+    'POST /api/v1/queue/:match_id/join': 'a fan has one entry: joining again finds it',
     'PUT /api/v1/queue/:match_id/control': 'internal: repeating it changes nothing',
     'PUT /api/v1/queue/:match_id/restore': 'internal: repeating it changes nothing',
     'POST /api/v1/queue/:match_id/sold-out': 'internal: repeating it changes nothing',

@@ -5,7 +5,7 @@ import { ROOT } from '../../tools/local/build.ts';
 const CLI = path.join(ROOT, 'dist/apps/monolith/src/cli.js');
 const LEAVE_WITH_PARENT = path.join(ROOT, 'bench/instruments/leave-with-parent.mjs');
 
-export interface LoaderSurroundings {
+export interface LoaderEnvironment {
   readonly databaseUrl: string;
   readonly redisUrl: string;
   /** LOADER_SOURCES. */
@@ -25,7 +25,7 @@ export class LoaderProcess {
     child.stderr?.on('data', (bytes: Buffer) => (this.stderr = (this.stderr + bytes.toString()).slice(-5000)));
   }
 
-  static start({ databaseUrl, redisUrl, sourcesFile }: LoaderSurroundings, ...args: string[]): LoaderProcess {
+  static start({ databaseUrl, redisUrl, sourcesFile }: LoaderEnvironment, ...args: string[]): LoaderProcess {
     const env = { PATH: process.env.PATH, DATABASE_URL: databaseUrl, REDIS_URL: redisUrl, LOADER_SOURCES: sourcesFile };
     const child = fork(CLI, ['loader:run', ...args], {
       env,

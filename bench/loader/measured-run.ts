@@ -35,7 +35,7 @@ export interface RunResult {
 }
 
 /** Forty sources that never end, the servers, and any number of loaders between them. */
-export class LoaderGround {
+export class LoaderSetup {
   readonly #servers: OwnServers;
   readonly #sources: ChildProcess;
   readonly #file = path.join(tmpdir(), `tribina-bench-loader-${process.pid}.json`);
@@ -47,12 +47,12 @@ export class LoaderGround {
     this.#client = client;
   }
 
-  static async open(servers: OwnServers): Promise<LoaderGround> {
+  static async open(servers: OwnServers): Promise<LoaderSetup> {
     const sources = fork(path.join(import.meta.dirname, 'sources.ts'), { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
     const [url] = (await once(sources, 'message')) as [string];
     const client = new pg.Client({ connectionString: servers.databaseUrl });
     await client.connect();
-    const ground = new LoaderGround(servers, sources, client);
+    const ground = new LoaderSetup(servers, sources, client);
     const list = Array.from({ length: SOURCES }, (_, index) => ({
       name: `gate-${index}`,
       kind: 'http',

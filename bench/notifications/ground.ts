@@ -7,7 +7,7 @@ import { Redis } from 'ioredis';
 import type { DataSource } from 'typeorm';
 import { MailProvider } from '../../apps/notification-worker/src/email/application/ports.ts';
 import { PushProvider, type DeviceResult, type OutgoingPush } from '../../apps/notification-worker/src/push/application/ports.ts';
-import { OpenGate } from '#platform/sending/provider-gate';
+import { UnlimitedProvider } from '#platform/sending/provider-limiter';
 import { bareWorker, type BareOptions, type BareWorker } from '../../apps/notification-worker/src/testing/bare-worker.ts';
 import { startOwnServers } from '../instruments/own-servers.ts';
 
@@ -26,7 +26,7 @@ export interface Ground {
 
 export const logger = createLogger({ service: 'bench', level: 'silent' });
 
-export async function openGround(): Promise<Ground> {
+export async function openSetup(): Promise<Ground> {
   const servers = await startOwnServers();
   const database = await openDatabase({ url: servers.databaseUrl, name: 'bench' });
   await migrate(servers.databaseUrl);
@@ -44,7 +44,12 @@ export async function openGround(): Promise<Ground> {
     connection,
     queue,
     worker: (options) =>
-      bareWorker({ databaseUrl: servers.databaseUrl, redisUrl: servers.redisUrl, gate: () => new OpenGate(), ...options }),
+      bareWorker({
+        databaseUrl: servers.databaseUrl,
+        redisUrl: servers.redisUrl,
+        gate: () => new UnlimitedProvider(),
+        ...options,
+      }),
     clean: async () => {
       await connection.flushdb();
       await database.query('truncate outbox, queued_jobs, inbox, push_progress, broadcasts, broadcast_devices');

@@ -6,7 +6,7 @@ import type { Destination } from '#platform/outbox/destination';
 import { OutboxRelay } from '#platform/outbox/outbox-relay';
 import { connectRedis } from '#platform/redis/redis-connection';
 import { Worker } from 'bullmq';
-import { SharedGate } from '#platform/sending/provider-gate';
+import { SharedProviderLimiter } from '#platform/sending/provider-limiter';
 import { mostInOneSecond } from '#testing/sliding-second';
 import { ticketMail, turnPush } from '../../apps/notification-worker/src/testing/jobs.ts';
 import { quantile } from '../instruments/quantiles.ts';
@@ -132,8 +132,8 @@ export async function turnNotices(ground: Ground, turns: number): Promise<number
   const jobs = await writeBroadcast(ground, 100_000);
   await addRanges(ground, jobs);
   const provider = new NoPushes(20);
-  const gate = (redis: ConstructorParameters<typeof SharedGate>[0]) =>
-    new SharedGate(redis, { provider: 'bench', callsPerSecond: 1000, onBreaker: () => undefined });
+  const gate = (redis: ConstructorParameters<typeof SharedProviderLimiter>[0]) =>
+    new SharedProviderLimiter(redis, { provider: 'bench', callsPerSecond: 1000, onBreaker: () => undefined });
   const worker = await ground.worker({ pushes: provider, gate, pushesAtOnce: 6 });
   worker.start();
   await new Promise((resolve) => setTimeout(resolve, 1500));
@@ -165,8 +165,8 @@ export async function turnNotices(ground: Ground, turns: number): Promise<number
 export async function sendsInASecond(ground: Ground, count: number): Promise<number> {
   await ground.clean();
   const provider = new NoMails();
-  const gate = (redis: ConstructorParameters<typeof SharedGate>[0]) =>
-    new SharedGate(redis, { provider: 'bench', callsPerSecond: 100, onBreaker: () => undefined });
+  const gate = (redis: ConstructorParameters<typeof SharedProviderLimiter>[0]) =>
+    new SharedProviderLimiter(redis, { provider: 'bench', callsPerSecond: 100, onBreaker: () => undefined });
   const jobs = Array.from({ length: count }, () => ticketMail());
   await ground
     .queue('email')

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 
-const LOOK_EVERY_MS = 8;
+const POLL_EVERY_MS = 8;
 /** A webhook that failed is sent again after a second, then two; whoever waits longer than this waits for ever. */
 const PATIENCE_MS = 15_000;
 
@@ -45,7 +45,7 @@ export class CompletedOrders {
 
   async #look(): Promise<void> {
     while (!this.#closing) {
-      await sleep(LOOK_EVERY_MS);
+      await sleep(POLL_EVERY_MS);
       if (this.#waiting.size === 0) continue;
       const query = { name: 'completed', text: `select id from orders where id = any($1::uuid[]) and status = 'completed'` };
       const { rows } = await this.#client.query<{ id: string }>(query, [[...this.#waiting.keys()]]);

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { HttpConnection, type HttpAnswer } from '../instruments/http-connection.ts';
 import { CompletedOrders } from './completed-orders.ts';
-import { QUANTITY, type Shop, type ShopAddress, type Wish } from './shop.ts';
+import { QUANTITY, type Shop, type ShopAddress, type Purchase } from './shop.ts';
 
 interface Held {
   readonly id: string;
@@ -45,7 +45,7 @@ interface HeldBy {
   readonly answer: HttpAnswer;
 }
 
-async function hold(connection: HttpConnection, { matchId, sectorId }: Wish): Promise<HeldBy> {
+async function hold(connection: HttpConnection, { matchId, sectorId }: Purchase): Promise<HeldBy> {
   const userId = randomUUID();
   const body = `{"sector_id":"${sectorId}","quantity":${QUANTITY}}`;
   const answer = await connection.post(`/api/v1/matches/${matchId}/reservations`, headersOf(userId), body);

@@ -6,7 +6,7 @@ import { startMonolith, type RunningService } from '../instruments/service.ts';
 import { readAvailability, type AvailabilityRead } from './availability.ts';
 import { Buyers } from './buyers.ts';
 import type { Scenario } from './scenarios.ts';
-import { SETTINGS, type Place } from './settings.ts';
+import { SETTINGS, type ServerUrls } from './settings.ts';
 import type { MatchToSell, Stadium, Stadiums } from './stadiums.ts';
 import { faultsIn, reservationsIn } from './tables.ts';
 import type { Bought } from './worker.ts';
@@ -72,7 +72,12 @@ function warmUpOf({ warmUpMatches = 1 }: Scenario, matches: readonly MatchToSell
   return Math.min(warmUpMatches, matches.length - 1);
 }
 
-function openTeam(scenario: Scenario, place: Place, matches: readonly MatchToSell[], service?: RunningService): Promise<Buyers> {
+function openTeam(
+  scenario: Scenario,
+  place: ServerUrls,
+  matches: readonly MatchToSell[],
+  service?: RunningService,
+): Promise<Buyers> {
   const address = { ...place, serviceUrl: service?.url, callers: scenario.callers };
   const { kind, processes } = scenario;
   const warmUpMatches = warmUpOf(scenario, matches);

@@ -12,13 +12,13 @@ export const SETTINGS = {
   LOG_LEVEL: 'warn',
 };
 
-export interface Place {
+export interface ServerUrls {
   readonly databaseUrl: string;
   readonly redisUrl: string;
 }
 
 /** The monolith's settings as it would read them from this environment. */
-export async function monolithConfig({ databaseUrl, redisUrl }: Place): Promise<MonolithConfig> {
+export async function monolithConfig({ databaseUrl, redisUrl }: ServerUrls): Promise<MonolithConfig> {
   const { monolithConfig: schema } = await compiled<typeof import('../../apps/monolith/src/config.ts')>(`${MONOLITH}/config`);
   const { loadConfig } = await compiled<typeof import('../../libs/platform/src/config/load-config.ts')>(
     'libs/platform/src/config/load-config',

@@ -1,13 +1,13 @@
 /** One way to buy two seats of a sector, for a fan nobody has seen before: what the runs compare. */
 export interface Shop {
   /** Resolves when the seats are the fan's; with the code of the refusal when they are not. */
-  buy(wish: Wish, caller: number): Promise<string | undefined>;
+  buy(wish: Purchase, caller: number): Promise<string | undefined>;
   /** Transactions that had to run again, since the beginning. */
   retries(): Promise<number>;
   close(): Promise<void>;
 }
 
-export interface Wish {
+export interface Purchase {
   readonly matchId: string;
   readonly sectorId: string;
 }

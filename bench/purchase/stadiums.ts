@@ -4,7 +4,7 @@ import pg from 'pg';
 import type { CreateMatch } from '../../apps/monolith/src/operations/application/create-match.ts';
 import { compiled, MONOLITH } from '../instruments/compiled.ts';
 import { presell, PRESOLD } from './presale.ts';
-import { monolithConfig, type Place } from './settings.ts';
+import { monolithConfig, type ServerUrls } from './settings.ts';
 
 const SECTORS = 20;
 const SEATS_PER_ROW = 50;
@@ -29,15 +29,15 @@ export interface Stadium {
 
 export class Stadiums {
   readonly #admin: pg.Client;
-  readonly #place: Place;
+  readonly #place: ServerUrls;
   #runs = 0;
 
-  private constructor(admin: pg.Client, place: Place) {
+  private constructor(admin: pg.Client, place: ServerUrls) {
     this.#admin = admin;
     this.#place = place;
   }
 
-  static async open(place: Place): Promise<Stadiums> {
+  static async open(place: ServerUrls): Promise<Stadiums> {
     const admin = new pg.Client({ connectionString: place.databaseUrl });
     await admin.connect();
     return new Stadiums(admin, place);
@@ -103,7 +103,7 @@ async function settle(url: string): Promise<void> {
   await withClient(url, (client) => client.query('vacuum (analyze)'));
 }
 
-async function layOut(place: Place, count: number, seatsPerSector: number): Promise<Omit<MatchToSell, 'quota'>[]> {
+async function layOut(place: ServerUrls, count: number, seatsPerSector: number): Promise<Omit<MatchToSell, 'quota'>[]> {
   const { migrate } = await compiled<typeof import('../../libs/platform/src/postgres/migrate.ts')>(
     'libs/platform/src/postgres/migrate',
   );

@@ -1,6 +1,6 @@
 // After every run: what the buyers were told and what the tables say must be the same, and the operators' own proof must hold.
 import { brokenIn } from '../instruments/verified.ts';
-import type { Place } from './settings.ts';
+import type { ServerUrls } from './settings.ts';
 import { withClient } from './stadiums.ts';
 
 export interface Sold {
@@ -11,7 +11,7 @@ export interface Sold {
   readonly whole: boolean;
 }
 
-export async function faultsIn(place: Place, sold: Sold): Promise<string[]> {
+export async function faultsIn(place: ServerUrls, sold: Sold): Promise<string[]> {
   const faults = await withClient(place.databaseUrl, async (client) => {
     const count = async (sql: string): Promise<number> => Number((await client.query<{ count: string }>(sql)).rows[0]?.count);
     const kept = sold.whole

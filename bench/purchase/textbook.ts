@@ -5,7 +5,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DataSource, EntitySchema, type EntityManager } from 'typeorm';
 import { refusalOf } from './refusals.ts';
-import { QUANTITY, type Shop, type ShopAddress, type Wish } from './shop.ts';
+import { QUANTITY, type Shop, type ShopAddress, type Purchase } from './shop.ts';
 
 /** More connections make it slower: 16 reached twice what 64 did (research/limits.md §2). */
 const POOL_SIZE = 16;
@@ -114,7 +114,7 @@ export async function openTextbookShop({ databaseUrl }: ShopAddress): Promise<Sh
   await dataSource.query(`create table seats_of_reservation (reservation_id uuid, seat_id uuid, position integer not null, sector text not null,
     row_label text, number integer, price_cents integer not null, primary key (reservation_id, seat_id))`);
   let retries = 0;
-  const attempt = async (wish: Wish, number = 1): Promise<void> => {
+  const attempt = async (wish: Purchase, number = 1): Promise<void> => {
     try {
       await dataSource.transaction('SERIALIZABLE', (manager) => reserve(manager, wish, randomUUID()));
     } catch (error) {
@@ -136,7 +136,7 @@ export async function openTextbookShop({ databaseUrl }: ShopAddress): Promise<Sh
   };
 }
 
-async function reserve(manager: EntityManager, { matchId, sectorId }: Wish, userId: string): Promise<void> {
+async function reserve(manager: EntityManager, { matchId, sectorId }: Purchase, userId: string): Promise<void> {
   await manager.query(`set local lock_timeout = '8s'`);
   const held = await manager.sum(reservations, 'quantity', { user_id: userId, match_id: matchId });
   if ((held ?? 0) + QUANTITY > LIMIT) throw new Error('over the limit');

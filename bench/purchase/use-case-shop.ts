@@ -5,7 +5,7 @@ import { randomUUID } from 'node:crypto';
 import { compiled, MONOLITH } from '../instruments/compiled.ts';
 import { refusalOf } from './refusals.ts';
 import { monolithConfig } from './settings.ts';
-import { QUANTITY, type Shop, type ShopAddress, type Wish } from './shop.ts';
+import { QUANTITY, type Shop, type ShopAddress, type Purchase } from './shop.ts';
 
 /** No request here takes longer, or the run would not end. */
 const DEADLINE_MS = 55_000;
@@ -29,7 +29,7 @@ export async function openUseCaseShop(address: ShopAddress): Promise<Shop> {
   });
   const holdSeats = context.get(HoldSeats, { strict: false });
   return {
-    buy: ({ matchId, sectorId }: Wish) => {
+    buy: ({ matchId, sectorId }: Purchase) => {
       const userId = randomUUID();
       const key = randomUUID().replaceAll('-', '');
       const fence = { key, userId, fingerprint: key, render: () => TOLD };

@@ -37,7 +37,7 @@ export async function line({ lines }: Core, fans: number): Promise<{ matchId: st
   await restoreEmpty(lines, matchId);
   await lines.change(matchId, { status: 'active', processingRate: 30_000, maxOpenWindows: 0 });
   const outcomes = await Promise.all(Array.from({ length: fans }, () => lines.join(matchId, randomUUID())));
-  return { matchId, tokens: outcomes.map((outcome) => ('place' in outcome ? outcome.place.queueToken! : '')) };
+  return { matchId, tokens: outcomes.map((outcome) => ('entry' in outcome ? outcome.entry.queueToken! : '')) };
 }
 
 /** Stops it whatever comes of the measurement. */

@@ -23,8 +23,8 @@ export async function measureTick({ lines }: Core, redisUrl: string, waiting: nu
   await Promise.all(
     users.map(async (user) => {
       const outcome = await lines.join(matchId, user);
-      if (!('place' in outcome) || outcome.place.state.kind !== 'waiting') throw new Error(outcome.kind);
-      view.add(user, { score: Number(outcome.place.score), position: outcome.place.state.position, asOf: 0 });
+      if (!('entry' in outcome) || outcome.entry.state.kind !== 'waiting') throw new Error(outcome.kind);
+      view.add(user, { score: Number(outcome.entry.score), position: outcome.entry.state.position, asOf: 0 });
     }),
   );
   view.takeDue(0, () => 30_000);

@@ -1,18 +1,18 @@
-import { placeOf, type Place } from './places.ts';
+import { locationOf, type CodeLocation } from './code-locations.ts';
 import { target, type SourceFile } from './sources.ts';
 
 /** One sentence about who may import whom. */
 export interface Arrow {
   readonly sentence: string;
-  readonly forbids: (from: Place, to: Place) => boolean;
+  readonly forbids: (from: CodeLocation, to: CodeLocation) => boolean;
 }
 
-const isApp = (name: string) => (place: Place) => place.area === 'app' && place.app === name;
+const isApp = (name: string) => (place: CodeLocation) => place.area === 'app' && place.app === name;
 const isWeb = isApp('web');
 /** Within one server app; the page is arranged by its own rules. */
-const inOneApp = (from: Place, to: Place): boolean =>
+const inOneApp = (from: CodeLocation, to: CodeLocation): boolean =>
   from.area === 'app' && to.area === 'app' && from.app === to.app && !isWeb(from);
-const pure: readonly Place['area'][] = ['domain', 'application', 'contracts'];
+const pure: readonly CodeLocation['area'][] = ['domain', 'application', 'contracts'];
 
 /**
  * The features of `purchase`, from the bottom up: each with the others it may import. All of them may import what they share
@@ -147,9 +147,9 @@ export const arrows: readonly Arrow[] = [
 /** Every import that goes against an arrow, with the sentence it breaks. */
 export function breaches(files: readonly Pick<SourceFile, 'path' | 'imports'>[]): string[] {
   return files.flatMap((file) => {
-    const from = placeOf(file.path);
+    const from = locationOf(file.path);
     return file.imports.flatMap((specifier) => {
-      const to = placeOf(target(file.path, specifier));
+      const to = locationOf(target(file.path, specifier));
       const broken = arrows.filter(({ forbids }) => forbids(from, to));
       return broken.map(({ sentence }) => `${file.path} → ${to.path}: ${sentence}`);
     });

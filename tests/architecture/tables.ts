@@ -1,4 +1,4 @@
-import { placeOf } from './places.ts';
+import { locationOf } from './code-locations.ts';
 import type { SourceFile } from './sources.ts';
 
 /** Names of the tables that migrations make. */
@@ -8,7 +8,7 @@ export function tablesIn(sql: string): string[] {
 
 /** Who knows a table: a context of an app, or a library. Rooms that look at everything on purpose know none. */
 function roomOf(path: string): string | undefined {
-  const place = placeOf(path);
+  const place = locationOf(path);
   if (place.area === 'app') return /^(cli|verify)$/.test(place.context ?? '') ? undefined : `${place.app}/${place.context ?? ''}`;
   return place.area === 'platform' || place.area === 'event-loader' ? place.area : undefined;
 }

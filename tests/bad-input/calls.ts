@@ -3,7 +3,7 @@ import http from 'node:http';
 import type { DeclaredRoute } from '#platform/http/route-table';
 import type { Sample } from './samples.ts';
 import { write } from './shapes.ts';
-import { FAN, INTERNAL_SECRET, newKey, STAFF, type Places, type Service } from './system.ts';
+import { FAN, INTERNAL_SECRET, newKey, STAFF, type SampleIds, type Service } from './system.ts';
 
 export interface Call {
   readonly method: string;
@@ -84,7 +84,7 @@ export function fill(url: string, values: Readonly<Record<string, string>>): str
 }
 
 /** The route called as it should be. */
-export function goodCall(route: DeclaredRoute, sample: Sample, at: Places): Call {
+export function goodCall(route: DeclaredRoute, sample: Sample, at: SampleIds): Call {
   const body = sample.bodies?.[0];
   return {
     method: route.method,
@@ -99,7 +99,7 @@ export function goodCall(route: DeclaredRoute, sample: Sample, at: Places): Call
 }
 
 /** A call that anybody may be let in with, because nothing comes of it: reads, bodies that are wrong, objects that never were. */
-export function harmlessCall(route: DeclaredRoute, sample: Sample, at: Places): Call {
+export function harmlessCall(route: DeclaredRoute, sample: Sample, at: SampleIds): Call {
   const call = goodCall(route, sample, at);
   if (['GET', 'HEAD'].includes(route.method)) return call;
   const payload = '{"no_such_field":1}';

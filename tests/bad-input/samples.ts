@@ -14,12 +14,12 @@ import {
   whole,
   type Shape,
 } from './shapes.ts';
-import type { Places } from './system.ts';
+import type { SampleIds } from './system.ts';
 
 /** A good call of one route, from which the walk makes the bad ones. Written after CONTRACT §5 and §6, not after the code. */
 export interface Sample {
   /** Values of its path parameters: what exists and is the fan's. */
-  readonly path?: (at: Places) => Readonly<Record<string, string>>;
+  readonly path?: (at: SampleIds) => Readonly<Record<string, string>>;
   /** Its bodies, when it takes one; several where there are variants. */
   readonly bodies?: readonly Shape[];
   /** It may be called without one. */
@@ -32,9 +32,9 @@ export interface Sample {
 }
 
 const FAN = '0190a000-0000-7000-8000-0000000000f1';
-const byMatch = (at: Places) => ({ id: at.matchId });
-const byQueue = (at: Places) => ({ match_id: at.queueMatchId });
-const byTicket = (at: Places) => ({ id: at.ticketId });
+const byMatch = (at: SampleIds) => ({ id: at.matchId });
+const byQueue = (at: SampleIds) => ({ match_id: at.queueMatchId });
+const byTicket = (at: SampleIds) => ({ id: at.ticketId });
 
 const facts = {
   home: text(100, 'Hrvatska'),

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { developmentSecrets } from '#platform/config/settings';
 import { signWebhook } from '../../apps/monolith/src/payment/outbound/webhooks.ts';
 import { callers, inject, type Call } from './calls.ts';
-import { newKey, OTHER_FAN, openSystem, type Places, type System } from './system.ts';
+import { newKey, OTHER_FAN, openSystem, type SampleIds, type System } from './system.ts';
 
 // Requests of the right form that make no sense together with what exists: the rules refuse them, and nothing changes.
 
@@ -13,7 +13,7 @@ beforeEach(async () => void (before = await system.snapshot()));
 afterEach(async () => expect(await system.snapshot()).toBe(before));
 afterAll(() => system.close());
 
-type Case = [what: string, send: (at: Places) => Partial<Call> & { body?: unknown }, says: string];
+type Case = [what: string, send: (at: SampleIds) => Partial<Call> & { body?: unknown }, says: string];
 
 async function say(send: Case[1], headers: Call['headers'], method = 'POST'): Promise<string> {
   const { url = '', body, ...rest } = send(system.at);
@@ -24,7 +24,7 @@ async function say(send: Case[1], headers: Call['headers'], method = 'POST'): Pr
 
 const holdUrl = (matchId: string): string => `/api/v1/matches/${matchId}/reservations`;
 const hold =
-  (body: (at: Places) => unknown, match: 'matchId' | 'queueMatchId' = 'matchId'): Case[1] =>
+  (body: (at: SampleIds) => unknown, match: 'matchId' | 'queueMatchId' = 'matchId'): Case[1] =>
   (at) => ({ url: holdUrl(at[match]), body: body(at) });
 const withSession =
   (session: string | string[]): Case[1] =>
@@ -74,7 +74,7 @@ test.each(holds)('a hold of %s', async (_what, send, says) => {
 
 const checkout =
   (
-    holders: (at: Places) => unknown[],
+    holders: (at: SampleIds) => unknown[],
     reservation: 'heldReservationId' | 'orderedReservationId' = 'heldReservationId',
   ): Case[1] =>
   (at) => ({ url: `/api/v1/reservations/${at[reservation]}/checkout`, body: { holders: holders(at), email: 'ana@example.hr' } });
@@ -125,7 +125,7 @@ test('an operator changes nothing, or a queue that is none', async () => {
   expect(await say((at) => ({ url: `/api/v1/ops/matches/${at.matchId}`, body: {} }), callers.operator, 'PATCH')).toBe(
     '400 VALIDATION_FAILED',
   );
-  const rate = (at: Places) => ({ url: `/api/v1/ops/matches/${at.matchId}/queue`, body: { processing_rate: 5 } });
+  const rate = (at: SampleIds) => ({ url: `/api/v1/ops/matches/${at.matchId}/queue`, body: { processing_rate: 5 } });
   expect(await say(rate, callers.operator, 'PUT')).toBe('409 INVALID_STATE');
 });
 
@@ -196,7 +196,7 @@ test('a payment nobody asked for cannot be confirmed', async () => {
   expect(await say(() => ({ url, body: { outcome: 'succeeded' } }), {})).toBe('404 NOT_FOUND');
 });
 
-const joins: [what: string, url: (at: Places) => string, method: string, says: string][] = [
+const joins: [what: string, url: (at: SampleIds) => string, method: string, says: string][] = [
   ['joins the line of a match without one', (at) => `/api/v1/queue/${at.matchId}/join`, 'POST', '404 NOT_FOUND'],
   ['asks for a place never taken', (at) => `/api/v1/queue/${at.matchId}/position`, 'GET', '404 NOT_FOUND'],
   ['leaves a line never joined', (at) => `/api/v1/queue/${at.matchId}`, 'DELETE', '204'],

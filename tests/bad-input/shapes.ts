@@ -1,4 +1,4 @@
-import type { Places } from './system.ts';
+import type { SampleIds } from './system.ts';
 
 /** JSON as it is written, for what no value becomes when it is serialised. */
 export class Verbatim {
@@ -7,7 +7,7 @@ export class Verbatim {
 
 /** One value of a body as CONTRACT describes it: what is right and, independently of our schemas, everything that is wrong. */
 export interface Shape {
-  readonly good: (at: Places) => unknown;
+  readonly good: (at: SampleIds) => unknown;
   readonly bad: readonly unknown[];
   readonly optional: boolean;
   readonly members?: Readonly<Record<string, Shape>>;
@@ -53,7 +53,7 @@ export function token(max: number, good: string): Shape {
   return leaf(good, [...NOT_TEXT, 'x'.repeat(max + 1), NUL, HALF_A_PAIR]);
 }
 
-export function uuid(good: (at: Places) => string): Shape {
+export function uuid(good: (at: SampleIds) => string): Shape {
   const one = '0190a000-0000-7000-8000-00000000000a';
   const bent = [
     one.slice(1),
@@ -106,10 +106,10 @@ export function flag(good: boolean): Shape {
 }
 
 /** A fan and a whole number, in this order. */
-export function fanAndNumber(good: (at: Places) => string): Shape {
+export function fanAndNumber(good: (at: SampleIds) => string): Shape {
   const fan = '0190a000-0000-7000-8000-00000000000a';
   const wrong = [[], ['x', 3], [fan], [fan, -1], [fan, 1.5], [fan, '3'], [fan, null], [3, fan], [fan, 3, 3], { 0: fan, 1: 3 }];
-  return leaf((at: Places) => [good(at), 3], ['', 3, true, null, {}, ...wrong]);
+  return leaf((at: SampleIds) => [good(at), 3], ['', 3, true, null, {}, ...wrong]);
 }
 
 export function nullable(shape: Shape): Shape {
@@ -161,7 +161,7 @@ export function write(value: unknown): string {
 }
 
 /** Every body that differs from the good one in one wrong place. */
-export function spoil(shape: Shape, at: Places, fits: (value: unknown) => unknown = (value) => value, path = ''): Variation[] {
+export function spoil(shape: Shape, at: SampleIds, fits: (value: unknown) => unknown = (value) => value, path = ''): Variation[] {
   const good = shape.good(at);
   const spoilt = (what: string, value: unknown): Variation => ({ what, json: write(fits(value)) });
   const here = path === '' ? [] : shape.bad.map((value) => spoilt(`${path}: ${write(value).slice(0, 40)}`, value));

@@ -30,7 +30,7 @@ export interface Service {
 }
 
 /** What exists before anybody misbehaves; all of it is the fan's. */
-export interface Places {
+export interface SampleIds {
   matchId: string;
   queueMatchId: string;
   sectorId: string;
@@ -57,7 +57,7 @@ export interface Services {
 
 /** The services with something of everything in them. */
 export interface System extends Services {
-  readonly at: Places;
+  readonly at: SampleIds;
   /** Everything that is stored, as one text: the same text means that nothing changed. */
   snapshot(): Promise<string>;
 }
@@ -196,7 +196,7 @@ const stadium = {
   ],
 };
 
-async function furnish(monolith: Service, queue: Service): Promise<Places> {
+async function furnish(monolith: Service, queue: Service): Promise<SampleIds> {
   const [call, join] = [caller(monolith), caller(queue)];
   const ops = { 'x-mock-user-id': STAFF, 'x-mock-roles': 'ops' };
   const sell = async (facts: Json): Promise<Json> => {

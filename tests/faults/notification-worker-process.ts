@@ -1,7 +1,7 @@
 // A notification worker as a process of its own, for being killed and frozen: queue, ledger, gate and providers as in the service.
 // Settings come as JSON in WORKER_SETTINGS; `ready` on stdout when it takes jobs; on SIGTERM it drains and prints its count of
 // possible duplicates.
-import { SharedGate } from '#platform/sending/provider-gate';
+import { SharedProviderLimiter } from '#platform/sending/provider-limiter';
 import { Mailgun, type MailgunOptions } from '../../apps/notification-worker/src/email/outbound/mailgun.ts';
 import { PushProvider, type DeviceResult, type OutgoingPush } from '../../apps/notification-worker/src/push/application/ports.ts';
 import type { ServiceAccount } from '../../apps/notification-worker/src/push/outbound/fcm-access.ts';
@@ -34,7 +34,7 @@ const worker = await bareWorker({
   redisUrl: settings.redisUrl,
   mails: new Mailgun(settings.mailgun),
   pushes: new DeadlyFcm(settings.fcm),
-  gate: (redis) => new SharedGate(redis, { provider: 'faults', callsPerSecond: 1000, onBreaker: () => undefined }),
+  gate: (redis) => new SharedProviderLimiter(redis, { provider: 'faults', callsPerSecond: 1000, onBreaker: () => undefined }),
   retrySeconds: [1, 1],
 });
 worker.start();

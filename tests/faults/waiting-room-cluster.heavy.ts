@@ -75,8 +75,8 @@ test('the master of a match is killed during joins and grants: back in 5 seconds
       for (let isIn = false; !isIn && Date.now() < stopAt + 5000;) {
         try {
           const outcome = await pods[number % 2]!.join(matchId, user);
-          if (!('place' in outcome)) throw new Error(outcome.kind);
-          acknowledged.set(user, outcome.place.score!);
+          if (!('entry' in outcome)) throw new Error(outcome.kind);
+          acknowledged.set(user, outcome.entry.score!);
           answeredAt.push(performance.now());
           isIn = true;
         } catch (error) {

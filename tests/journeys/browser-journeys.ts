@@ -131,7 +131,7 @@ export async function loseTheNetworkOnThePage({ browser, system, matches }: Visi
 }
 
 /** Who looks at a sector again is sent what changed, and sees it. */
-export async function lookAgainOnThePage({ browser, system, matches }: Visit): Promise<void> {
+export async function checkAgainOnThePage({ browser, system, matches }: Visit): Promise<void> {
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, locale: 'en-GB' });
   const tab = await context.newPage();
   const complaints = page.collectComplaints(tab);

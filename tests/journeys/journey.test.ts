@@ -3,7 +3,7 @@ import { launchBrowser, type LaunchedBrowser } from './browser.ts';
 import {
   buyOnThePage,
   chooseOnThePage,
-  lookAgainOnThePage,
+  checkAgainOnThePage,
   loseTheNetworkOnThePage,
   steerOnThePage,
   type Visit,
@@ -216,7 +216,7 @@ describe('on the page, in a real browser', () => {
   test('on a phone: queue, seats, checkout, tickets with QR, at the prices of the API', () => buyOnThePage(visit));
   test('on a large screen: seats from the map, a payment that fails once', () => chooseOnThePage(visit));
   test('a lost answer and a lost request: one hold, one order', () => loseTheNetworkOnThePage(visit));
-  test('a sector that is opened again is sent what changed, and shows it', () => lookAgainOnThePage(visit));
+  test('a sector that is opened again is sent what changed, and shows it', () => checkAgainOnThePage(visit));
   test('an operator pauses, lists a fan, refunds and cancels', () => steerOnThePage(visit));
 });
 

@@ -7,7 +7,7 @@ import { OrderConsequences, Orders, Payments } from '../../apps/monolith/src/pur
 import { Reservations } from '../../apps/monolith/src/purchase/hold/application/ports.ts';
 import type { HeldSeats } from '../../apps/monolith/src/purchase/testing/box-office.ts';
 import { ops, putOnSale, seated, type MatchOnSale } from '../../apps/monolith/src/testing/whole-monolith.ts';
-import { faultsOf, openReplicas, report, tally, type Replicas } from './rush.ts';
+import { faultsOf, openReplicas, report, tally, type Replicas } from './concurrent-buyers.ts';
 
 const ROUNDS = 60;
 
@@ -50,7 +50,7 @@ test('a fan listed while checking out and paying, on two replicas: no ticket, an
   const ordered = answers.flatMap(({ status, json }, index) =>
     status === 201 ? [{ orderId: json.order_id, intentId: json.payment.intent_id, held: holds[index]! }] : [],
   );
-  const settled = await Promise.all(ordered.map((order, index) => (index % 2 ? one : two).settle(one.news(order))));
+  const settled = await Promise.all(ordered.map((order, index) => (index % 2 ? one : two).settle(one.report(order))));
   report('listed while checking out', tally(answers));
   expect(new Set(answers.map(({ status, json }) => (status === 201 ? '201' : json.code)))).toEqual(
     new Set(['201', 'BLACKLISTED']),
@@ -88,5 +88,5 @@ test('the control: a checkout that does not ask the database makes the order', a
   expect(order.status).toBe('awaiting_payment');
   // What it is worth: the payment goes back all the same.
   const paid = { orderId: order.id, intentId: order.payment.intentId ?? '', held };
-  expect(await replicas.offices[1].settle(replicas.offices[1].news(paid))).toBe('refunded');
+  expect(await replicas.offices[1].settle(replicas.offices[1].report(paid))).toBe('refunded');
 });

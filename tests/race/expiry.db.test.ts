@@ -3,7 +3,7 @@ import { ExpireReservations } from '../../apps/monolith/src/purchase/hold/applic
 import type { Settled } from '../../apps/monolith/src/purchase/settlement/application/settle-payment.ts';
 import type { TestAnswer } from '../../apps/monolith/src/testing/test-app.ts';
 import { putOnSale, seated, type MatchOnSale } from '../../apps/monolith/src/testing/whole-monolith.ts';
-import { faultsOf, openReplicas, report, seatsClaimedTwice, type Replicas } from './rush.ts';
+import { faultsOf, openReplicas, report, seatsClaimedTwice, type Replicas } from './concurrent-buyers.ts';
 
 const ROUNDS = 300;
 /** So many rounds at a time, each over a seat of its own. */
@@ -38,7 +38,7 @@ async function play(round: number, seatId: string): Promise<Round> {
   let settled: Settled = 'noted';
   let theft: TestAnswer | undefined;
   const acts = [
-    async () => void (settled = await two.settle(one.news(ordered))),
+    async () => void (settled = await two.settle(one.report(ordered))),
     async () => void (theft = await one.hold(match, { as: randomUUID(), seatIds: [seatId] })),
     async () => void (await two.monolith.get(ExpireReservations).execute()),
   ];

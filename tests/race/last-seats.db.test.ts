@@ -5,7 +5,7 @@ import { HoldSeats } from '../../apps/monolith/src/purchase/hold/application/hol
 import { newKey, type TestAnswer } from '../../apps/monolith/src/testing/test-app.ts';
 import { putOnSale, seated, type MatchOnSale } from '../../apps/monolith/src/testing/whole-monolith.ts';
 import { NakedSeatHolds } from './naked-seat-holds.ts';
-import { faultsOf, openReplicas, quantile, report, seatsClaimedTwice, tally, timed, type Replicas } from './rush.ts';
+import { faultsOf, openReplicas, quantile, report, seatsClaimedTwice, tally, timed, type Replicas } from './concurrent-buyers.ts';
 
 const SEATS = 50;
 const BUYERS = 500;
@@ -131,7 +131,7 @@ test('a rush that goes on to the tickets: sold, held and free add up, and every 
       const held = { ...hold.json, userId: as, seatIds: hold.json.seats.map(({ seat_id }: { seat_id: string }) => seat_id) };
       if (buyer % 5 === 0) return office.release(held).then(() => 'released');
       const ordered = await office.ordered(held);
-      return buyer % 7 === 0 ? 'left to pay' : officeOf(buyer + 1).settle(office.news(ordered));
+      return buyer % 7 === 0 ? 'left to pay' : officeOf(buyer + 1).settle(office.report(ordered));
     }),
   );
   const counts = Object.fromEntries(

@@ -1,7 +1,7 @@
 import { newId } from '#platform/ids';
 import type { DataSource } from 'typeorm';
 import type { SeatInventory } from '../../apps/monolith/src/purchase/availability/application/ports.ts';
-import { SeatHolds, type HoldOutcome, type HoldWish } from '../../apps/monolith/src/purchase/hold/application/ports.ts';
+import { SeatHolds, type HoldOutcome, type HoldRequest } from '../../apps/monolith/src/purchase/hold/application/ports.ts';
 
 /**
  * The negative control: the same steps without what makes them safe. READ COMMITTED, no row locked, and a moment between
@@ -15,7 +15,7 @@ export class NakedSeatHolds extends SeatHolds {
     super();
   }
 
-  async take(wish: HoldWish): Promise<HoldOutcome> {
+  async take(wish: HoldRequest): Promise<HoldOutcome> {
     const seatIds = 'seatIds' in wish ? wish.seatIds : await this.goodOnes(wish.sector.id, wish.quantity);
     if (seatIds.length === 0) return { kind: 'none' };
     return this.dataSource.transaction('READ COMMITTED', async (manager) => {

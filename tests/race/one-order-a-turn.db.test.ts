@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { grantTurn, putOnSale, seated, type MatchOnSale } from '../../apps/monolith/src/testing/whole-monolith.ts';
-import { faultsOf, openReplicas, report, tally, type Replicas } from './rush.ts';
+import { faultsOf, openReplicas, report, tally, type Replicas } from './concurrent-buyers.ts';
 
 const TURNS = 60;
 
@@ -43,7 +43,7 @@ test('a turn whose order is paid while its fan goes on holding and checking out:
       const bought = await one.ordered(await one.held(match, { as, turn }));
       const other = await two.held(match, { as, turn });
       const [settled, late, more] = await Promise.all([
-        one.settle(one.news(bought)),
+        one.settle(one.report(bought)),
         two.checkOut(other),
         two.hold(match, { as, turn }),
       ]);

@@ -1,19 +1,19 @@
 import { randomUUID } from 'node:crypto';
-import { RefundDesk, type TicketRow } from '../../apps/monolith/src/purchase/testing/refunding.ts';
+import { RefundActions, type TicketRow } from '../../apps/monolith/src/purchase/testing/refunding.ts';
 import type { Ordered } from '../../apps/monolith/src/purchase/testing/box-office.ts';
 import { newKey, type TestAnswer } from '../../apps/monolith/src/testing/test-app.ts';
 import { putOnSale, seated, type MatchOnSale } from '../../apps/monolith/src/testing/whole-monolith.ts';
 import { nakedRefunds } from './naked-refunds.ts';
-import { faultsOf, openReplicas, report, tally, type Replicas } from './rush.ts';
+import { faultsOf, openReplicas, report, tally, type Replicas } from './concurrent-buyers.ts';
 
 const ROUNDS = 12;
 
 let replicas: Replicas;
-let desks: readonly [RefundDesk, RefundDesk];
+let desks: readonly [RefundActions, RefundActions];
 
 beforeAll(async () => {
   replicas = await openReplicas();
-  desks = [new RefundDesk(replicas.offices[0]), new RefundDesk(replicas.offices[1])];
+  desks = [new RefundActions(replicas.offices[0]), new RefundActions(replicas.offices[1])];
 });
 afterAll(() => replicas.close());
 
@@ -22,7 +22,7 @@ const onSale = (facts = {}): Promise<MatchOnSale> =>
 const rounds = <T>(round: (turn: number) => Promise<T>): Promise<T[]> =>
   Promise.all(Array.from({ length: ROUNDS }, (_, turn) => round(turn)));
 /** As an operator's program does: told that there is too much going on, it sends the same request with the same key again. */
-async function refund(desk: RefundDesk, ordered: Ordered, ticketIds?: readonly string[]): Promise<TestAnswer> {
+async function refund(desk: RefundActions, ordered: Ordered, ticketIds?: readonly string[]): Promise<TestAnswer> {
   const key = newKey();
   for (let asked = 1; ; asked += 1) {
     const answer = await desk.refund(ordered, ticketIds, { key });

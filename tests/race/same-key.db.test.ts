@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { HoldSeats } from '../../apps/monolith/src/purchase/hold/application/hold-seats.ts';
 import { newKey, type TestAnswer } from '../../apps/monolith/src/testing/test-app.ts';
 import { ops, putOnSale, seated, type MatchOnSale } from '../../apps/monolith/src/testing/whole-monolith.ts';
-import { faultsOf, openReplicas, report, tally, type Replicas } from './rush.ts';
+import { faultsOf, openReplicas, report, tally, type Replicas } from './concurrent-buyers.ts';
 
 const COPIES = 50;
 

@@ -6,7 +6,7 @@
  * open does not wait.
  */
 const LOOKS = 150;
-const LOOK_EVERY_MS = 20;
+const POLL_EVERY_MS = 20;
 
 /** How many there are of each type, such as TCPSocketWrap, TCPServerWrap, ProcessWrap and Timeout. */
 export function openResources() {
@@ -22,7 +22,7 @@ export function openResources() {
 export async function leftOpen(before) {
   let left = openedSince(before);
   for (let look = 0; look < LOOKS && left.length > 0; look += 1) {
-    await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
+    await new Promise((resolve) => setTimeout(resolve, POLL_EVERY_MS));
     // The timer counts as active until its callback has returned.
     await new Promise((resolve) => setImmediate(resolve));
     left = openedSince(before);

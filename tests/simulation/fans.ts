@@ -3,7 +3,7 @@ import type { Task } from '#testing/simulation/scheduler';
 import type { Reservation } from '../../apps/monolith/src/purchase/application/ports.ts';
 import type { CheckedOut } from '../../apps/monolith/src/purchase/checkout/application/place-orders.ts';
 import { tables } from '../../apps/monolith/src/purchase/testing/memory-tables.ts';
-import type { CashDesk } from './cash-desk.ts';
+import type { PaymentSimulator } from './payment-simulator.ts';
 import { HOLD_MS, MATCH, type Replica, type Shop } from './replicas.ts';
 
 interface Held {
@@ -31,7 +31,7 @@ export class Fan {
 
   constructor(
     private readonly shop: Shop,
-    private readonly desk: CashDesk,
+    private readonly desk: PaymentSimulator,
     readonly userId: string,
     private readonly report: (fault: string) => void,
   ) {}

@@ -1,7 +1,7 @@
 import { Scheduler } from '#testing/simulation/scheduler';
 import type { Reservation } from '../../apps/monolith/src/purchase/application/ports.ts';
 import type { CheckedOut } from '../../apps/monolith/src/purchase/checkout/application/place-orders.ts';
-import type { PaymentNews } from '../../apps/monolith/src/purchase/settlement/application/settle-payment.ts';
+import type { PaymentReport } from '../../apps/monolith/src/purchase/settlement/application/settle-payment.ts';
 import { tables } from '../../apps/monolith/src/purchase/testing/memory-tables.ts';
 import { faultsInTheEnd, faultsNow } from './invariants.ts';
 import { ALL_PROTECTIONS, HOLD_MS, MATCH, Shop, type Replica } from './replicas.ts';
@@ -41,8 +41,8 @@ class Counter {
   settle = (replica: Replica): Promise<unknown> => {
     const [intent] = this.shop.payments.intents.values();
     const { intentId = '', amountCents, currency } = intent ?? {};
-    const news: PaymentNews = { eventId: 'evt', type: 'succeeded', intentId, outcome: 'succeeded', amountCents, currency };
-    return replica.settlePayment.execute(news);
+    const report: PaymentReport = { eventId: 'evt', type: 'succeeded', intentId, outcome: 'succeeded', amountCents, currency };
+    return replica.settlePayment.execute(report);
   };
 
   release = (replica: Replica): Promise<unknown> => {

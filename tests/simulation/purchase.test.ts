@@ -63,10 +63,10 @@ describe('a protection that is switched off is found out', () => {
       off: { databaseClock: false },
       fault: /^I1: (held|ordered) .* has lost seat/,
     },
-    { name: 'no fence: a request sent again is done again', off: { idempotencyFence: false }, fault: /^I5: one key made two/ },
+    { name: 'no fence: a request sent again is done again', off: { idempotencyRow: false }, fault: /^I5: one key made two/ },
     {
       name: 'a round that keeps its answers to itself: sent again, another answer',
-      off: { roundsAnswer: false },
+      off: { batchesAnswer: false },
       fault: /^I5: .* was answered .*, then/,
     },
     {

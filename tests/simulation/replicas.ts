@@ -31,9 +31,9 @@ export interface Protections {
   readonly seatGuard: boolean;
   /** Expiry is decided on the database's clock; off, on one that is ahead. */
   readonly databaseClock: boolean;
-  readonly idempotencyFence: boolean;
+  readonly idempotencyRow: boolean;
   /** What is decided together is answered under its keys, in its commit. */
-  readonly roundsAnswer: boolean;
+  readonly batchesAnswer: boolean;
   /** What is decided together waits for nobody. */
   readonly skipsLocked: boolean;
   readonly fanRevision: boolean;
@@ -53,8 +53,8 @@ export const ALL_PROTECTIONS: Protections = {
   serializable: true,
   seatGuard: true,
   databaseClock: true,
-  idempotencyFence: true,
-  roundsAnswer: true,
+  idempotencyRow: true,
+  batchesAnswer: true,
   skipsLocked: true,
   fanRevision: true,
   lateLimit: true,
@@ -107,10 +107,10 @@ export class Shop {
   ) {
     scheduler.clockRate = style.clock * scheduler.random.next();
     this.match = { queueRequired: scheduler.random.chance(style.queue), maxTicketsPerFan: scheduler.random.between(2, 3) };
-    const { conflictDetection: locks, serializable, skipsLocked, idempotencyFence: fences, roundsAnswer } = protections;
+    const { conflictDetection: locks, serializable, skipsLocked, idempotencyRow: fences, batchesAnswer } = protections;
     const strictness = { locks, serializable, skipsLocked, spuriousFailures };
     this.db = new SimulatedDatabase(scheduler, strictness);
-    this.transactions = new SimulatedTransactions(this.db, { fences, roundsAnswer });
+    this.transactions = new SimulatedTransactions(this.db, { fences, batchesAnswer });
     const { refuses = 0 } = style;
     this.payments = new MemoryPayments(this.db, this.transactions, () => refuses > 0 && scheduler.random.chance(refuses));
     this.waitingRoom = new MemoryWaitingRoom(this.db);

@@ -1,6 +1,6 @@
 import { Scheduler } from '#testing/simulation/scheduler';
 import { tables } from '../../apps/monolith/src/purchase/testing/memory-tables.ts';
-import { CashDesk } from './cash-desk.ts';
+import { PaymentSimulator } from './payment-simulator.ts';
 import { Fan } from './fans.ts';
 import { faultsInTheEnd, faultsNow, lateInAClosedSale, waitsThatShouldNot } from './invariants.ts';
 import { ALL_PROTECTIONS, HOLD_MS, MATCH, Shop, type Protections } from './replicas.ts';
@@ -49,7 +49,7 @@ export async function simulate(seed: number, day: Day = {}): Promise<Run> {
   shop.db.committed.push((tx) => [...faultsNow(shop), ...lateInAClosedSale(shop, tx)].forEach(report));
   shop.db.waited.push((tx, cell) => waitsThatShouldNot(tx, cell).forEach(report));
   scheduler.spawn('day', undefined, async () => {
-    const desk = new CashDesk(shop, report);
+    const desk = new PaymentSimulator(shop, report);
     const fans = Array.from(
       { length: random.between(2, shop.style.mostFans) },
       (_, index) => new Fan(shop, desk, `fan${index + 1}`, report),
@@ -135,7 +135,7 @@ export async function relay(shop: Shop): Promise<void> {
 }
 
 /** Everybody has gone; every event is heard, every hold is over, the schedulers come by once more. */
-async function closeUp(shop: Shop, desk: CashDesk): Promise<void> {
+async function closeUp(shop: Shop, desk: PaymentSimulator): Promise<void> {
   const { scheduler } = shop;
   await scheduler.until('waits for the last event', () => desk.isQuiet);
   await scheduler.sleep(4 * HOLD_MS);

@@ -41,7 +41,7 @@ const THROWAWAY_SETTINGS = ['fsync=off', 'synchronous_commit=off', 'full_page_wr
 export async function startPostgres(options: PostgresOptions): Promise<LocalServer> {
   const { port, throwaway = false, say = () => undefined } = options;
   const binaries = postgresBinaries(options.folder);
-  const place = makePlace(options.folder);
+  const place = makeDataFolder(options.folder);
   chmodSync(place, 0o711); // Whatever the umask is: nobody must get through to its data, and may not look around.
   const data = path.join(place, 'data');
   const password = readOrMakePassword(place);
@@ -83,7 +83,7 @@ export async function launch({ binaries, place, port, throwaway }: Launch): Prom
 }
 
 /** The folder itself, or for root its stand-in where nobody can reach. */
-export function makePlace(folder: string): string {
+export function makeDataFolder(folder: string): string {
   if (!isReachable(folder)) return claimStandIn(folder);
   mkdirSync(folder, { recursive: true });
   return folder;

@@ -2,7 +2,7 @@ import { chmodSync, chownSync, copyFileSync, mkdirSync, readdirSync, rmSync, wri
 import path from 'node:path';
 import pg from 'pg';
 import type { LocalServer } from './local-server.ts';
-import { launch, makePlace } from './postgres.ts';
+import { launch, makeDataFolder } from './postgres.ts';
 import { postgresBinaries } from './postgres-binaries.ts';
 import { isRoot, NOBODY } from './public-folder.ts';
 
@@ -30,7 +30,7 @@ const EMPTY_AT_FIRST = new Set(['pg_wal', 'pg_replslot', 'pg_dynshmem', 'pg_noti
  * from where the log must be read.
  */
 export async function startStandby({ folder, port, throwaway, primaryFolder, primaryUrl }: StandbyOptions): Promise<LocalServer> {
-  const place = makePlace(folder);
+  const place = makeDataFolder(folder);
   chmodSync(place, 0o711);
   const data = path.join(place, 'data');
   rmSync(data, { recursive: true, force: true });
@@ -40,7 +40,7 @@ export async function startStandby({ folder, port, throwaway, primaryFolder, pri
     await primary.query(`select pg_drop_replication_slot(slot_name) from pg_replication_slots where slot_name = $1`, [STANDBY]);
     await primary.query(`select pg_create_physical_replication_slot($1, true)`, [STANDBY]);
     await primary.query(`select pg_backup_start($1, true)`, [STANDBY]);
-    copyData(path.join(makePlace(primaryFolder), 'data'), data);
+    copyData(path.join(makeDataFolder(primaryFolder), 'data'), data);
     const { rows } = await primary.query<{ labelfile: string }>('select labelfile from pg_backup_stop()');
     write(path.join(data, 'backup_label'), rows[0]?.labelfile ?? '');
   } finally {

@@ -4,7 +4,7 @@ import { BullmqDestination } from '#platform/jobs/bullmq-destination';
 import { notificationJobOptions } from '#platform/jobs/job-policy';
 import { createLogger } from '#platform/logging/logger';
 import { OutboxRelay } from '#platform/outbox/outbox-relay';
-import { OpenGate } from '#platform/sending/provider-gate';
+import { UnlimitedProvider } from '#platform/sending/provider-limiter';
 import { createTestDatabase, createTestRedis, type TestDatabase, type TestRedis } from '#testing/test-database';
 import { Queue, Worker } from 'bullmq';
 import { Redis } from 'ioredis';
@@ -62,7 +62,7 @@ async function worker(): Promise<BareWorker> {
     databaseUrl: testDatabase.url,
     redisUrl: testRedis.url,
     pushes: provider,
-    gate: () => new OpenGate(),
+    gate: () => new UnlimitedProvider(),
     retrySeconds: [0, 0],
   });
   workers.push(made);

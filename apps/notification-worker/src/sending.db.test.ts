@@ -12,7 +12,7 @@ import { Mailgun } from './email/outbound/mailgun.ts';
 import type { DeviceResult, OutgoingPush } from './push/application/ports.ts';
 import { PushProvider } from './push/application/ports.ts';
 import { Fcm } from './push/outbound/fcm.ts';
-import { OpenGate, SharedGate } from '#platform/sending/provider-gate';
+import { UnlimitedProvider, SharedProviderLimiter } from '#platform/sending/provider-limiter';
 import { bareWorker, type BareOptions, type BareWorker } from './testing/bare-worker.ts';
 import { fcmError, FcmPeer } from './testing/fcm-peer.ts';
 import { mostInOneSecond } from '#testing/sliding-second';
@@ -66,7 +66,7 @@ async function work(options: Partial<BareOptions> = {}): Promise<BareWorker> {
     mails: new Mailgun({ ...mailgun.settings, timeoutMs: 400 }),
     pushes: new Fcm({ base: fcm.url, account: fcm.account }),
     gate: (redis) =>
-      new SharedGate(redis, { provider: 'test', callsPerSecond: 10_000, onBreaker: () => undefined, tryEveryMs: 300 }),
+      new SharedProviderLimiter(redis, { provider: 'test', callsPerSecond: 10_000, onBreaker: () => undefined, tryEveryMs: 300 }),
     retrySeconds: [0, 0],
     lockMs: 300,
     ...options,
@@ -158,7 +158,7 @@ describe('a mail through a provider', () => {
 
 describe('a provider that is down, then slow, then well', () => {
   test('control: without the breaker every mail ends in the dead letter', async () => {
-    const worker = await work({ gate: () => new OpenGate() });
+    const worker = await work({ gate: () => new UnlimitedProvider() });
     mailgun.always = { status: 503 };
     await manyMails(40);
     await eventually(() => Promise.resolve(worker.deadLetters.length === 40));
@@ -192,7 +192,7 @@ describe('a provider that is down, then slow, then well', () => {
 test('a rollout with two workers side by side keeps the limit in every second', async () => {
   const options: Partial<BareOptions> = {
     mailsAtOnce: 50,
-    gate: (redis) => new SharedGate(redis, { provider: 'rollout', callsPerSecond: 100, onBreaker: () => undefined }),
+    gate: (redis) => new SharedProviderLimiter(redis, { provider: 'rollout', callsPerSecond: 100, onBreaker: () => undefined }),
     mails: new Mailgun(mailgun.settings),
   };
   const old = await work(options);
@@ -328,7 +328,7 @@ describe('a push through a provider', () => {
 
   test('that is urgent is handed over at once while a mailing uses up its calls', async () => {
     await work({
-      gate: (redis) => new SharedGate(redis, { provider: 'lanes', callsPerSecond: 100, onBreaker: () => undefined }),
+      gate: (redis) => new SharedProviderLimiter(redis, { provider: 'lanes', callsPerSecond: 100, onBreaker: () => undefined }),
     });
     const slow = await Promise.all(
       [1, 2, 3, 4].map((n) => publish('push', turnPush({ fcm_tokens: tokens(100).map((t) => `${t}-${n}`) }))),

@@ -1,4 +1,4 @@
-import { isStillTheFans, endsWithItsTime, Memory, placedInMemory } from './purchase-memory.ts';
+import { isStillTheFans, endsWithItsTime, Memory, rememberedCheckout } from './purchase-memory.ts';
 import { openBrowser } from './testing/browser-storage.ts';
 
 let browser: { newTab(): void };
@@ -75,7 +75,7 @@ test('what another version wrote and cannot be read counts as nothing', () => {
 
 test('an order of 0 cents has no payment to remember', () => {
   const payment = { provider: 'sandbox', intent_id: 'pi', client_secret: 's', confirm_url: '/pay' };
-  expect([placedInMemory({ order_id: 'o', payment }), placedInMemory({ order_id: 'o', payment: null })]).toEqual([
+  expect([rememberedCheckout({ order_id: 'o', payment }), rememberedCheckout({ order_id: 'o', payment: null })]).toEqual([
     { orderId: 'o', payment: { provider: 'sandbox', confirmUrl: '/pay' } },
     { orderId: 'o', payment: undefined },
   ]);

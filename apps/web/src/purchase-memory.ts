@@ -1,4 +1,4 @@
-import type { CheckoutWish, PlacedOrder, Reservation } from './api/types.ts';
+import type { CheckoutRequest, CheckedOutOrder, Reservation } from './api/types.ts';
 import { storage } from './storage.ts';
 
 /** What one fan has going on for one match, so that a reload, or a phone that dropped the tab, changes nothing. */
@@ -17,7 +17,7 @@ export interface KnownTurn {
 }
 
 /** What to remember of a placed order. One of 0 cents has no payment. */
-export function placedInMemory({ order_id, payment }: Pick<PlacedOrder, 'order_id' | 'payment'>): PurchaseMemory {
+export function rememberedCheckout({ order_id, payment }: Pick<CheckedOutOrder, 'order_id' | 'payment'>): PurchaseMemory {
   return { orderId: order_id, payment: payment ? { provider: payment.provider, confirmUrl: payment.confirm_url } : undefined };
 }
 
@@ -57,11 +57,11 @@ export class Memory {
     else storage.session.remove(name);
   }
 
-  readHolders(matchId: string): CheckoutWish | undefined {
-    return parse<CheckoutWish>(storage.session.read(this.name('holders', matchId)));
+  readHolders(matchId: string): CheckoutRequest | undefined {
+    return parse<CheckoutRequest>(storage.session.read(this.name('holders', matchId)));
   }
 
-  writeHolders(matchId: string, wish: CheckoutWish): void {
+  writeHolders(matchId: string, wish: CheckoutRequest): void {
     storage.session.write(this.name('holders', matchId), JSON.stringify(wish));
   }
 

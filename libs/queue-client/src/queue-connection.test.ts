@@ -1,6 +1,6 @@
 import { jest } from '@jest/globals';
 import { QueueConnection, type ConnectionEnd, type Link } from './queue-connection.ts';
-import type { PlaceAnswer, QueueMessage } from './queue-messages.ts';
+import type { PositionAnswer, QueueMessage } from './queue-messages.ts';
 import type { SocketLike } from './transports.ts';
 
 class FakeSocket implements SocketLike {
@@ -24,21 +24,21 @@ class FakeSocket implements SocketLike {
   }
 }
 
-const waiting: PlaceAnswer = { status: 'waiting', position: 3, total: 9, estimated_wait_minutes: 1 };
+const waiting: PositionAnswer = { status: 'waiting', position: 3, total: 9, estimated_wait_minutes: 1 };
 const update = { type: 'position_update', position: 4, total: 9, estimated_wait_minutes: 1 };
 
 beforeEach(() => jest.useFakeTimers());
 afterEach(() => jest.useRealTimers());
 
 /** A connection whose surroundings the test plays; `random` is as late as jitter can be. */
-function stage(answers: { place?: () => Promise<PlaceAnswer>; stream?: () => Promise<Response> } = {}) {
+function stage(answers: { place?: () => Promise<PositionAnswer>; stream?: () => Promise<Response> } = {}) {
   const sockets: FakeSocket[] = [];
   const heard: QueueMessage[] = [];
   const links: Link[] = [];
   const ends: ConnectionEnd[] = [];
   let wake = () => undefined as void;
   const connection = new QueueConnection(
-    { websocketUrl: 'ws://x/ws/t', sseUrl: 'http://x/sse/t', readPlace: answers.place ?? (() => Promise.resolve(waiting)) },
+    { websocketUrl: 'ws://x/ws/t', sseUrl: 'http://x/sse/t', readPosition: answers.place ?? (() => Promise.resolve(waiting)) },
     { message: (message) => heard.push(message), link: (link) => links.push(link), over: (why) => ends.push(why) },
     {
       openWebSocket: () => {

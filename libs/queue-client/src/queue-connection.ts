@@ -1,4 +1,4 @@
-import { isLast, type PlaceAnswer, type QueueMessage } from './queue-messages.ts';
+import { isLast, type PositionAnswer, type QueueMessage } from './queue-messages.ts';
 import {
   openSocket,
   openStream,
@@ -37,11 +37,11 @@ export interface ConnectionListener {
   over(why: ConnectionEnd): void;
 }
 
-/** Where the fan waits, as join has answered. `readPlace` rejects with a `status` of 404 when there is no place any more. */
-export interface PlaceInLine {
+/** Where the fan waits, as join has answered. `readPosition` rejects with a `status` of 404 when there is no place any more. */
+export interface LineAccess {
   readonly websocketUrl: string;
   readonly sseUrl: string;
-  readPlace(signal: AbortSignal): Promise<PlaceAnswer>;
+  readPosition(signal: AbortSignal): Promise<PositionAnswer>;
 }
 
 /** What the surroundings offer; the defaults are those of browsers and of Node. */
@@ -68,11 +68,11 @@ export class QueueConnection {
   private climb: ReturnType<typeof setTimeout> | undefined;
   private state: Link = 'resting';
   private stopWaking: () => void = () => undefined;
-  private readonly line: PlaceInLine;
+  private readonly line: LineAccess;
   private readonly listener: ConnectionListener;
   private readonly surroundings: Surroundings;
 
-  constructor(line: PlaceInLine, listener: ConnectionListener, surroundings: Surroundings = {}) {
+  constructor(line: LineAccess, listener: ConnectionListener, surroundings: Surroundings = {}) {
     this.line = line;
     this.listener = listener;
     this.surroundings = surroundings;
@@ -109,7 +109,7 @@ export class QueueConnection {
     const listener: TransportListener = { message: (message) => this.hear(message), ended: (end) => this.ended(end) };
     if (this.way === 'socket') return openSocket(openWebSocket(this.line.websocketUrl), listener);
     if (this.way === 'stream') return openStream(this.line.sseUrl, listener, get);
-    return startPolling((signal) => this.line.readPlace(signal), listener);
+    return startPolling((signal) => this.line.readPosition(signal), listener);
   }
 
   private hear(message: QueueMessage): void {

@@ -6,7 +6,7 @@ import type { serverMessage } from '../../contracts/src/socket-messages.ts';
 export type QueueMessage = Exclude<z.infer<typeof serverMessage>, { type: 'error' }>;
 
 /** What a client needs to know of the answer of join and position. */
-export interface PlaceAnswer {
+export interface PositionAnswer {
   readonly status: 'waiting' | 'granted' | 'expired' | 'completed' | 'closed';
   readonly position: number | null;
   readonly total: number;
@@ -45,7 +45,7 @@ export function isLast({ type }: QueueMessage): boolean {
 }
 
 /** What the answer of join or position would have been as a message, so that polling feeds the same state. */
-export function placeAsMessage(place: PlaceAnswer): QueueMessage {
+export function positionAsMessage(place: PositionAnswer): QueueMessage {
   switch (place.status) {
     case 'granted':
       return {

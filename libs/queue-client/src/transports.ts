@@ -1,4 +1,4 @@
-import { placeAsMessage, readMessage, type PlaceAnswer, type QueueMessage } from './queue-messages.ts';
+import { positionAsMessage, readMessage, type PositionAnswer, type QueueMessage } from './queue-messages.ts';
 
 /** How a transport ended: `lost` may come back, `refused` must not, `unknown_token` means join again. */
 export type TransportEnd =
@@ -154,7 +154,10 @@ async function readStream(url: string, { life, get, signal }: Reading): Promise<
   life.end(retryAfterMs === undefined ? { kind: 'lost' } : { kind: 'lost', retryAfterMs });
 }
 
-export function startPolling(readPlace: (signal: AbortSignal) => Promise<PlaceAnswer>, listener: TransportListener): Transport {
+export function startPolling(
+  readPosition: (signal: AbortSignal) => Promise<PositionAnswer>,
+  listener: TransportListener,
+): Transport {
   const stop = new AbortController();
   let timer: ReturnType<typeof setTimeout> | undefined;
   let asking = false;
@@ -163,9 +166,9 @@ export function startPolling(readPlace: (signal: AbortSignal) => Promise<PlaceAn
     asking = true;
     clearTimeout(timer);
     try {
-      const place = await readPlace(stop.signal);
+      const place = await readPosition(stop.signal);
       if (stop.signal.aborted) return;
-      listener.message(placeAsMessage(place));
+      listener.message(positionAsMessage(place));
     } catch (caught) {
       if (stop.signal.aborted) return;
       // A place we held is gone without a trace: join again. Everything else is a bad moment; the next poll will tell.

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { QueueConnection, type ConnectionEnd } from '#queue-client/queue-connection';
-import type { PlaceAnswer } from '#queue-client/queue-messages';
+import type { PositionAnswer } from '#queue-client/queue-messages';
 import type { SocketLike } from '#queue-client/transports';
 import { WebSocket } from 'ws';
 import { ask, type QueueScenario } from './queue-scene.ts';
@@ -35,7 +35,7 @@ export function podKilled({ sockets }: { sockets: number }): QueueScenario {
           // A load balancer sends who comes back to a pod that lives.
           websocketUrl: `/ws/${token}`,
           sseUrl: `${other.url}/sse/${token}`,
-          readPlace: async () => (await (await ask(target, matchId, user, 'GET', 'position')).json()) as PlaceAnswer,
+          readPosition: async () => (await (await ask(target, matchId, user, 'GET', 'position')).json()) as PositionAnswer,
         };
         return new QueueConnection(
           line,

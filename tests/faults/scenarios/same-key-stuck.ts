@@ -6,13 +6,13 @@ import type { Claim, Scenario } from '../scenario.ts';
 import type { Scene } from '../scene.ts';
 
 /** Of the control's keys: 2^-20 of all others begin so too. */
-const UNFENCED = 'c0ffe';
+const WITHOUT_KEY = 'c0ffe';
 const COPIES_AT_ONCE = 10;
 
 /** For these keys nothing is written down that would be recognised: the fence is off, and nothing else is. */
 const FENCE_OFF = `
   create or replace function forget_the_key() returns trigger language plpgsql as $$ begin
-    if new.key like '${UNFENCED}%' then new.key := md5(random()::text); end if;
+    if new.key like '${WITHOUT_KEY}%' then new.key := md5(random()::text); end if;
     return new;
   end $$;
   create or replace trigger fence_off before insert on idempotency_keys for each row execute function forget_the_key()`;
@@ -106,7 +106,7 @@ async function begin(session: pg.Client, [sql, ...parameters]: Stuck['lock']): P
 /** Nothing is locked: it need not even be stuck. */
 async function unfenced(scene: Scene, fan: Fan, match: Parameters<Fan['holding']>[0]): Promise<number> {
   await scene.rows(FENCE_OFF);
-  const request = fan.holding(match, { key: UNFENCED + newKey().slice(UNFENCED.length) });
+  const request = fan.holding(match, { key: WITHOUT_KEY + newKey().slice(WITHOUT_KEY.length) });
   for (let copy = 0; copy < 2; copy += 1) {
     await fan.insist(request);
     await forget(scene, request.key);

@@ -114,7 +114,7 @@ describe('a payment that was under way', () => {
   test('goes back in full, the seats are for sale again, and there is no ticket; others in the same moment complete', async () => {
     const [listed, other] = [await office.ordered(await office.held(match)), await office.ordered(await office.held(match))];
     await list(listed.held.userId);
-    const settled = await Promise.all([listed, other].map((ordered) => office.settle(office.news(ordered))));
+    const settled = await Promise.all([listed, other].map((ordered) => office.settle(office.report(ordered))));
     expect(settled).toEqual(['refunded', 'completed']);
     const order = await office.order(listed);
     expect([order.status, order.tickets, order.timeline.map(({ event }: { event: string }) => event)]).toEqual([
@@ -130,14 +130,14 @@ describe('a payment that was under way', () => {
   test('told again after that, nothing happens, also when the fan is off the list', async () => {
     const ordered = await office.ordered(await office.held(match));
     await list(ordered.held.userId);
-    await office.settle(office.news(ordered));
+    await office.settle(office.report(ordered));
     await lift(ordered.held.userId);
-    expect(await office.settle(office.news(ordered))).toBe('noted');
+    expect(await office.settle(office.report(ordered))).toBe('noted');
   });
 
   test('tickets from before are still there', async () => {
     const ordered = await office.ordered(await office.held(match));
-    await office.settle(office.news(ordered));
+    await office.settle(office.report(ordered));
     await list(ordered.held.userId);
     expect((await office.order(ordered)).tickets).toMatchObject([{ status: 'valid' }]);
   });
@@ -146,7 +146,7 @@ describe('a payment that was under way', () => {
 describe('a transfer', () => {
   async function ticket(): Promise<{ id: string; fan: string }> {
     const ordered = await office.ordered(await office.held(match));
-    await office.settle(office.news(ordered));
+    await office.settle(office.report(ordered));
     return { id: (await office.order(ordered)).tickets[0].id, fan: ordered.held.userId };
   }
   const transfer = ({ id, fan }: { id: string; fan: string }, to: string, more: { key?: string } = {}) =>

@@ -8,7 +8,7 @@ import { DataSource } from 'typeorm';
 import { LOGGER, REDIS } from '../tokens.ts';
 import { LiftListing } from './application/lift-listing.ts';
 import { ListFan } from './application/list-fan.ts';
-import { Blacklist, BlacklistNews } from './application/ports.ts';
+import { Blacklist, BlacklistBroadcast } from './application/ports.ts';
 import { BlacklistApi } from './blacklist.api.ts';
 import { BlacklistKeeper } from './inbound/blacklist-keeper.schedule.ts';
 import { BlacklistController } from './inbound/blacklist.controller.ts';
@@ -33,9 +33,9 @@ import { RedisBlacklist } from './outbound/redis-blacklist.ts';
     },
     { provide: Blacklist, useExisting: PostgresBlacklist },
     { provide: BlacklistApi, useExisting: KnownBlacklist },
-    { provide: BlacklistNews, useExisting: KnownBlacklist },
-    useCase(ListFan, TransactionManager, Blacklist, BlacklistNews, Ids),
-    useCase(LiftListing, TransactionManager, Blacklist, BlacklistNews),
+    { provide: BlacklistBroadcast, useExisting: KnownBlacklist },
+    useCase(ListFan, TransactionManager, Blacklist, BlacklistBroadcast, Ids),
+    useCase(LiftListing, TransactionManager, Blacklist, BlacklistBroadcast),
     BlacklistKeeper,
   ],
   exports: [BlacklistApi],

@@ -4,7 +4,7 @@ import { BLACKLIST_CHANNEL, BLACKLIST_REVISION, queueKeys } from '#contracts/que
 import { createLogger } from '#platform/logging/logger';
 import { createTestDatabase, createTestRedis, type TestDatabase, type TestRedis } from '#testing/test-database';
 import { openMonolith, ops, type WholeMonolith } from '../testing/whole-monolith.ts';
-import { Blacklist, BlacklistNews } from './application/ports.ts';
+import { Blacklist, BlacklistBroadcast } from './application/ports.ts';
 import { BlacklistApi } from './blacklist.api.ts';
 import { BlacklistKeeper } from './inbound/blacklist-keeper.schedule.ts';
 
@@ -58,7 +58,7 @@ test('who lists knows it when the answer is there, with its end; another replica
 
 test('a process with its loops on hears of it within a second, also when nobody could tell it', async () => {
   const logger = createLogger({ service: 'test', level: 'silent' });
-  const keeper = new BlacklistKeeper(two.get(BlacklistNews), two.config, logger, true);
+  const keeper = new BlacklistKeeper(two.get(BlacklistBroadcast), two.config, logger, true);
   const before = randomUUID();
   await list(before);
   await keeper.onApplicationBootstrap();
@@ -156,6 +156,6 @@ test('six thousand fans are written and known, and a look at an unchanged list r
   const [some] = await one.dataSource.query<{ id: string }[]>(`select user_id as id from blacklist order by entry_id limit 1`);
   expect(knows(one, some?.id ?? '')).toBe(true);
   const startedAt = performance.now();
-  for (let looks = 0; looks < 20; looks += 1) await one.get(BlacklistNews).look();
+  for (let looks = 0; looks < 20; looks += 1) await one.get(BlacklistBroadcast).look();
   expect((performance.now() - startedAt) / 20).toBeLessThan(10);
 });

@@ -1,5 +1,5 @@
 import { QueueConnection } from '#queue-client/queue-connection';
-import type { PlaceAnswer } from '#queue-client/queue-messages';
+import type { PositionAnswer } from '#queue-client/queue-messages';
 import type { SocketLike } from '#queue-client/transports';
 import { setTimeout as pause } from 'node:timers/promises';
 import { randomUUID } from 'node:crypto';
@@ -103,13 +103,13 @@ function connectionOf(
   settle: (isGranted: boolean) => void,
 ): QueueConnection {
   const headers = { 'x-internal-auth': crowd.internalSecret };
-  const readPlace = async (): Promise<PlaceAnswer> => {
+  const readPosition = async (): Promise<PositionAnswer> => {
     const response = await call(crowd, 'GET', '/position', fan);
     if (!response.ok) throw Object.assign(new Error('no place'), { status: response.status });
-    return (await response.json()) as PlaceAnswer;
+    return (await response.json()) as PositionAnswer;
   };
   return new QueueConnection(
-    { websocketUrl: place.websocket_url, sseUrl: place.sse_url, readPlace },
+    { websocketUrl: place.websocket_url, sseUrl: place.sse_url, readPosition },
     {
       message: ({ type }) => type === 'turn_granted' && settle(true),
       link: () => undefined,

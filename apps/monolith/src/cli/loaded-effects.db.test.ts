@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { BoxOffice, openBoxOffice, type OpenBoxOffice } from '../purchase/testing/box-office.ts';
 import { ops, putOnSale, type MatchOnSale } from '../testing/whole-monolith.ts';
-import { GateLogDesk } from '../ticketing/gate-log.api.ts';
+import { GateLogApi } from '../ticketing/gate-log.api.ts';
 import { addLoaderCommands } from './loader-commands.ts';
 
 // What gates and partners tell, from their own lists to what becomes of it here.
@@ -103,7 +103,7 @@ describe('gate scans', () => {
   async function ticket(): Promise<Bought> {
     const held = await office.held(match);
     const order = await office.ordered(held);
-    await office.settle(office.news(order));
+    await office.settle(office.report(order));
     const { json } = await office.monolith.call('GET', '/api/v1/tickets', { as: held.userId });
     return { ...json.items[0], userId: held.userId };
   }
@@ -148,7 +148,7 @@ describe('gate scans', () => {
   test('four act upon the same scan at once: it has one effect, and nobody is accused of going in twice', async () => {
     const mine = await ticket();
     const hear = (effect: PostgresLoadedEffect): Promise<unknown> =>
-      office.monolith.get(GateLogDesk).hear(scan(mine.code), effect);
+      office.monolith.get(GateLogApi).hear(scan(mine.code), effect);
     await again('gate', '901', 'gate-scans');
     await Promise.all(Array.from({ length: 4 }, () => hear(new PostgresLoadedEffect('gate', '901'))));
     expect([await statusOf(mine), await codesOf('gate', ['901'])]).toEqual(['used', []]);
@@ -191,7 +191,7 @@ describe('partner sales', () => {
 
   test('of a sale the free seats are blocked, and each other one is a conflict', async () => {
     const [sold, blocked, unknown, free] = [await office.held(match), await freeSeats(1), randomUUID(), await freeSeats(2)];
-    await office.settle(office.news(await office.ordered(sold)));
+    await office.settle(office.report(await office.ordered(sold)));
     await office.block(blocked);
     const ids = await tell('partner', sale([...sold.seatIds, ...blocked, unknown, free[1]!]));
     expect((await codesOf('partner', ids)).sort()).toEqual(['SEAT_BLOCKED', 'SEAT_SOLD', 'SEAT_UNKNOWN']);
@@ -221,7 +221,7 @@ describe('partner sales', () => {
   test('and bought, it is sold: the conflict stays', async () => {
     const held = await office.held(match);
     const [id] = await tell('partner', sale(held.seatIds));
-    await office.settle(office.news(await office.ordered(held)));
+    await office.settle(office.report(await office.ordered(held)));
     await office.rows(`update loaded_events_due set due_at = now() where source = 'partner' and event_id = $1`, [id]);
     await tell('partner');
     expect((await conflicts('partner')).filter(({ event_id }) => event_id === id)).toMatchObject([
@@ -235,7 +235,7 @@ describe('partner sales', () => {
     const order = await office.ordered(held);
     await office.lapse(held);
     await tell('partner', sale(held.seatIds));
-    expect(await office.settle(office.news(order))).toBe('refunded');
+    expect(await office.settle(office.report(order))).toBe('refunded');
     expect(await statesOf(held.seatIds)).toEqual(['blocked']);
   }, 30_000);
 

@@ -1,4 +1,4 @@
-import type { SourceAlerts } from '#event-loader/adapters/recorded-turns';
+import type { SourceAlerts } from '#event-loader/adapters/recorded-polls';
 import { PostgresJobs } from '#platform/jobs/job-ledger';
 import { alertWays } from '#platform/config/settings';
 import type { Logger } from '#platform/logging/logger';

@@ -131,7 +131,7 @@ describe('payment events of the provider’s own list', () => {
   test('told by both ways, loaded twice, acted upon by two at once: one effect', async () => {
     const order = await ordered();
     const eventId = tell(order);
-    await office.settle(office.news(order, { eventId }));
+    await office.settle(office.report(order, { eventId }));
     await Promise.all([cli('loader:run', '--once'), cli('loader:run', '--once')]);
     await office.rows(
       `insert into loaded_events_due (source, event_id, feeds) values ('stripe', $1, 'payments') on conflict do nothing`,

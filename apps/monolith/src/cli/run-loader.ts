@@ -8,9 +8,9 @@ import { createLogger } from '#platform/logging/logger';
 import { sqlstateOf, sqlstates } from '#platform/postgres/sqlstates';
 import { closeRedis, connectRedis, whenReady } from '#platform/redis/redis-connection';
 import type { INestApplicationContext } from '@nestjs/common';
-import { PartnerSalesDesk } from '../purchase/partner-sales.api.ts';
-import { PaymentNewsDesk } from '../purchase/payment-news.api.ts';
-import { GateLogDesk } from '../ticketing/gate-log.api.ts';
+import { PartnerSalesApi } from '../purchase/partner-sales.api.ts';
+import { PaymentReportsApi } from '../purchase/payment-reports.api.ts';
+import { GateLogApi } from '../ticketing/gate-log.api.ts';
 import { cliConfig, NotRunning } from './environment.ts';
 import { loaderAlerts, sourceAlerts } from './loader-alerts.ts';
 import { withMonolithContext } from './monolith-context.ts';
@@ -57,7 +57,7 @@ function explainMissingTables(error: unknown): never {
 /** By what the configuration of sources calls them (`feeds`). */
 function consumersOf(context: INestApplicationContext): Consumers {
   const desk = <T>(type: abstract new (...args: never[]) => T): T => context.get<T>(type, { strict: false });
-  const [payments, gateLog, partnerSales] = [desk(PaymentNewsDesk), desk(GateLogDesk), desk(PartnerSalesDesk)];
+  const [payments, gateLog, partnerSales] = [desk(PaymentReportsApi), desk(GateLogApi), desk(PartnerSalesApi)];
   // What is no such event never will be.
   const isFinal = (error: unknown): boolean => error instanceof RequestRefused;
   return new Map<string, Consumer>([

@@ -18,7 +18,7 @@ import type { RedisConnection } from '#platform/redis/redis-connection';
 import { AlertNotes } from '#platform/sending/alert-notes';
 import { AlertUpkeep } from '#platform/sending/alert-upkeep';
 import { Alerts } from '#platform/sending/alerts';
-import { SharedGate } from '#platform/sending/provider-gate';
+import { SharedProviderLimiter } from '#platform/sending/provider-limiter';
 import { UnreportedFailures } from '#platform/sending/unreported-failures';
 import { VendorCalls } from '#platform/sending/vendor-calls';
 import { useCase } from '#platform/use-case';
@@ -27,7 +27,7 @@ import { DataSource } from 'typeorm';
 import type { MonolithConfig } from '../config.ts';
 import { Announcements } from '../fans/fans.api.ts';
 import { FansModule } from '../fans/fans.module.ts';
-import { NewsJobKinds, NewsModule } from '../news/news.module.ts';
+import { NoticeJobKinds, HolderNoticesModule } from '../holder-notices/holder-notices.module.ts';
 import { PurchaseJobKinds, PurchaseModule } from '../purchase/purchase.module.ts';
 import { CONFIG, LOGGER, LOOPS, REDIS } from '../tokens.ts';
 import { AllQueues, OperatorsMails, OperatorsWebhook } from './application/ports.ts';
@@ -54,7 +54,7 @@ function webhookCalls(redis: RedisConnection, alerts: Alerts): VendorCalls {
   const onBreaker = (provider: string, state: string): void =>
     alerts.raise({ about: `breaker ${provider} ${state}`, text: `the way to ${provider} has ${state}`, notBy: 'webhook' });
   const options = { provider: 'alert-webhook', callsPerSecond: ALERTS_PER_SECOND, patienceMs: PATIENCE_MS, onBreaker };
-  return new VendorCalls(new SharedGate(redis, options));
+  return new VendorCalls(new SharedProviderLimiter(redis, options));
 }
 
 /** Where the relay brings jobs. */
@@ -64,7 +64,7 @@ export abstract class JobDestinations {
 
 /** General background jobs, and the console over every queue. */
 @Module({
-  imports: [FansModule, NewsModule, PurchaseModule],
+  imports: [FansModule, HolderNoticesModule, PurchaseModule],
   controllers: [JobsController],
   providers: [
     {
@@ -143,12 +143,12 @@ export abstract class JobDestinations {
     },
     {
       provide: KINDS,
-      useFactory: (news: NewsJobKinds, purchase: PurchaseJobKinds, tellOperators: TellOperators): readonly JobKind[] => [
+      useFactory: (news: NoticeJobKinds, purchase: PurchaseJobKinds, tellOperators: TellOperators): readonly JobKind[] => [
         ...news.kinds,
         ...purchase.kinds,
         alertJob(tellOperators),
       ],
-      inject: [NewsJobKinds, PurchaseJobKinds, TellOperators],
+      inject: [NoticeJobKinds, PurchaseJobKinds, TellOperators],
     },
     {
       provide: ConsumerParts,

@@ -85,7 +85,7 @@ async function heldAll(match: MatchOnSale): Promise<HeldSeats> {
 }
 async function sold(match: MatchOnSale): Promise<Ordered> {
   const ordered = await office.ordered(await heldAll(match));
-  await office.settle(office.news(ordered));
+  await office.settle(office.report(ordered));
   return ordered;
 }
 /** One ticket of the match is refunded, at the other replica. */
@@ -139,7 +139,7 @@ describe('nothing free and nothing held', () => {
     const match = await onSale();
     const held = await office.ordered(await heldAll(match));
     await steer(match, 'pause');
-    await office.settle(office.news(held));
+    await office.settle(office.report(held));
     await second();
     expect([await stateOf(match), saidSoldOut(match), usefulOf(match).at(-1)]).toEqual(['paused', 0, 0]);
     await steer(match, 'resume');
@@ -246,7 +246,7 @@ describe('seats that come back', () => {
     ]);
     const as = '0190a000-0000-7000-8000-0000000000b3';
     const last = await office.ordered(await office.held(match, { as, turn: await grantTurn(monolith, match.id, as) }));
-    await office.settle(office.news(last));
+    await office.settle(office.report(last));
     await second();
     expect([await stateOf(match), saidSoldOut(match)]).toEqual(['sold_out', 2]);
   });

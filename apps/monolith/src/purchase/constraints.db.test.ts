@@ -20,7 +20,7 @@ beforeAll(async () => {
     return office.held(match, { as, turn: await grantTurn(office.monolith, match.id, as) });
   };
   [held, bought] = [await inTurn(), await inTurn()];
-  await office.settle(office.news(await office.ordered(bought)));
+  await office.settle(office.report(await office.ordered(bought)));
 });
 afterAll(() => opened.close());
 

@@ -51,7 +51,7 @@ async function purchaseInTurn(office: BoxOffice, match: MatchOnSale): Promise<vo
   const turn = await grantTurn(office.monolith, match.id, as);
   const bought = await office.ordered(await office.held(match, { as, turn, quantity: 2 }));
   await office.held(match, { as, turn });
-  await office.settle(office.news(bought));
+  await office.settle(office.report(bought));
 }
 
 async function crowd(office: BoxOffice): Promise<void> {
@@ -80,7 +80,7 @@ async function everythingHappens(office: BoxOffice, direct: MatchOnSale, turns: 
   }
   await office.held(direct, { seatIds: late.held.seatIds });
   await office.monolith.get(ExpireReservations).execute();
-  await office.settle(office.news(late));
+  await office.settle(office.report(late));
 }
 
 test('of nothing that a purchase meets on its way more is read than its own', async () => {

@@ -1,5 +1,5 @@
 import type { Transaction } from '#application/transaction-manager';
-import type { Place } from '#domain/catalog/stadium-layout';
+import type { SeatGeometry } from '#domain/catalog/stadium-layout';
 
 export interface SeatCounts {
   readonly available: number;
@@ -33,7 +33,7 @@ export abstract class PurchaseApi {
   abstract layOut(
     tx: Transaction,
     matchId: string,
-    sectors: readonly { sectorId: string; places: readonly Place[] }[],
+    sectors: readonly { sectorId: string; places: readonly SeatGeometry[] }[],
   ): Promise<void>;
   /** At most a second old. */
   abstract left(matchId: string): Promise<SeatsLeft>;

@@ -8,14 +8,14 @@ import { TicketingModule } from '../ticketing/ticketing.module.ts';
 import { SeatViews } from './availability/application/availability-reader.ts';
 import { SeatInventory } from './availability/application/ports.ts';
 import { availabilityControllers, availabilityProviders } from './availability/availability.providers.ts';
-import { PostgresSeatLooks } from './availability/outbound/postgres-seat-looks.ts';
+import { PostgresAvailability } from './availability/outbound/postgres-availability.ts';
 import { PurchaseReader } from './checkout/application/purchase-reader.ts';
 import { checkoutControllers, checkoutProviders } from './checkout/checkout.providers.ts';
 import { holdControllers, holdProviders } from './hold/hold.providers.ts';
-import { PurchaseDesk } from './outbound/purchase-desk.ts';
-import { PartnerSalesDesk } from './partner-sales.api.ts';
+import { PostgresPurchaseApi } from './outbound/postgres-purchase-api.ts';
+import { PartnerSalesApi } from './partner-sales.api.ts';
 import { partnerSalesProviders } from './partner-sales/partner-sales.providers.ts';
-import { PaymentNewsDesk } from './payment-news.api.ts';
+import { PaymentReportsApi } from './payment-reports.api.ts';
 import { PurchaseApi } from './purchase.api.ts';
 import { PurchaseJobs } from './refunds/inbound/purchase-jobs.ts';
 import { refundsControllers, refundsProviders } from './refunds/refunds.providers.ts';
@@ -49,11 +49,15 @@ export abstract class PurchaseJobKinds {
     { provide: PurchaseJobKinds, useFactory: ({ kinds }: PurchaseJobs) => ({ kinds }), inject: [PurchaseJobs] },
     {
       provide: PurchaseApi,
-      useFactory: (inventory: SeatInventory, views: SeatViews, seatLooks: PostgresSeatLooks, reader: PurchaseReader) =>
-        new PurchaseDesk(inventory, views, seatLooks, reader),
-      inject: [SeatInventory, SeatViews, PostgresSeatLooks, PurchaseReader],
+      useFactory: (
+        inventory: SeatInventory,
+        views: SeatViews,
+        postgresAvailability: PostgresAvailability,
+        reader: PurchaseReader,
+      ) => new PostgresPurchaseApi(inventory, views, postgresAvailability, reader),
+      inject: [SeatInventory, SeatViews, PostgresAvailability, PurchaseReader],
     },
   ],
-  exports: [PurchaseApi, StoredTurns, PaymentNewsDesk, PartnerSalesDesk, PurchaseJobKinds],
+  exports: [PurchaseApi, StoredTurns, PaymentReportsApi, PartnerSalesApi, PurchaseJobKinds],
 })
 export class PurchaseModule {}

@@ -11,7 +11,7 @@ import { Matches, ScannedTickets, Tickets, TicketSigner } from './application/po
 import { RecordScan } from './application/record-scan.ts';
 import { TicketCodes } from './application/ticket-codes.ts';
 import { Ticketing } from './application/ticketing.ts';
-import { GateLogDesk } from './gate-log.api.ts';
+import { GateLogApi } from './gate-log.api.ts';
 import { LoadedGateScans } from './inbound/loaded-gate-scans.ts';
 import { TicketsController } from './inbound/tickets.controller.ts';
 import { CatalogPrintedMatches } from './outbound/catalog-printed-matches.ts';
@@ -37,8 +37,8 @@ import { TicketingApi } from './ticketing.api.ts';
     { provide: TicketingApi, useExisting: Ticketing },
     { provide: ScannedTickets, useClass: PostgresScannedTickets },
     useCase(RecordScan, TransactionManager, ScannedTickets, TicketCodes),
-    { provide: GateLogDesk, useFactory: (recordScan: RecordScan) => new LoadedGateScans(recordScan), inject: [RecordScan] },
+    { provide: GateLogApi, useFactory: (recordScan: RecordScan) => new LoadedGateScans(recordScan), inject: [RecordScan] },
   ],
-  exports: [TicketingApi, GateLogDesk],
+  exports: [TicketingApi, GateLogApi],
 })
 export class TicketingModule {}

@@ -32,7 +32,7 @@ async function ticketsOf(fan: string): Promise<Ticket[]> {
 async function buyer(match: MatchOnSale, quantity: number): Promise<{ fan: string; tickets: Ticket[] }> {
   const fan = randomUUID();
   const ordered = await office.ordered(await office.held(match, { as: fan, quantity }));
-  await office.settle(office.news(ordered));
+  await office.settle(office.report(ordered));
   return { fan, tickets: await ticketsOf(fan) };
 }
 

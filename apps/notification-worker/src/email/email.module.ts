@@ -10,7 +10,7 @@ import { Mailbox } from '../mailbox/mailbox.api.ts';
 import type { WorkerParts } from '../parts.ts';
 import { CLAIM_LOCK_MS } from '#platform/sending/call-timeout';
 import { QueuedJobs } from '#platform/jobs/queued-jobs';
-import { Gates } from '../sending/sending.module.ts';
+import { ProviderLimiters } from '../sending/sending.module.ts';
 import { MailProvider, Mails } from './application/ports.ts';
 import { SendMail } from './application/send-mail.ts';
 import { EmailMetrics } from './inbound/email-metrics.ts';
@@ -52,8 +52,9 @@ export class EmailModule implements OnApplicationShutdown {
         { provide: MailProvider, useFactory: () => providerOf(parts) },
         {
           provide: Mails,
-          inject: [MailProvider, Mailbox, Gates],
-          useFactory: (provider: MailProvider, mailbox: Mailbox, gates: Gates) => mailsOf(parts, provider, mailbox, gates),
+          inject: [MailProvider, Mailbox, ProviderLimiters],
+          useFactory: (provider: MailProvider, mailbox: Mailbox, gates: ProviderLimiters) =>
+            mailsOf(parts, provider, mailbox, gates),
         },
         { provide: Clock, useClass: SystemClock },
         {
@@ -93,7 +94,7 @@ function providerOf({ config }: WorkerParts): MailProvider {
   return new Mailgun({ base, domain, apiKey, from });
 }
 
-function mailsOf(parts: WorkerParts, provider: MailProvider, mailbox: Mailbox, gates: Gates): Mails {
+function mailsOf(parts: WorkerParts, provider: MailProvider, mailbox: Mailbox, gates: ProviderLimiters): Mails {
   const { config, inbox, statements, marks, possibleDuplicates, logger } = parts;
   if (config.EMAIL_PROVIDER === 'mailbox') return new MailboxMails(inbox, mailbox);
   const ledger = { consumer: 'email', lockMs: CLAIM_LOCK_MS, marks, possibleDuplicates, logger };

@@ -10,7 +10,7 @@ import { Mailbox } from '../mailbox/mailbox.api.ts';
 import type { WorkerParts } from '../parts.ts';
 import { CLAIM_LOCK_MS } from '#platform/sending/call-timeout';
 import { QueuedJobs } from '#platform/jobs/queued-jobs';
-import { Gates } from '../sending/sending.module.ts';
+import { ProviderLimiters } from '../sending/sending.module.ts';
 import { Pushes } from './application/ports.ts';
 import { SendPush } from './application/send-push.ts';
 import { watchBroadcasts } from './inbound/broadcast-metrics.ts';
@@ -57,8 +57,8 @@ export class PushModule {
         },
         {
           provide: Pushes,
-          inject: [Mailbox, Gates],
-          useFactory: (mailbox: Mailbox, gates: Gates) => pushesOf(parts, mailbox, gates),
+          inject: [Mailbox, ProviderLimiters],
+          useFactory: (mailbox: Mailbox, gates: ProviderLimiters) => pushesOf(parts, mailbox, gates),
         },
         { provide: Clock, useClass: SystemClock },
         useCase(SendPush, Pushes, Clock),
@@ -74,7 +74,7 @@ export class PushModule {
   }
 }
 
-function pushesOf(parts: WorkerParts, mailbox: Mailbox, gates: Gates): Pushes {
+function pushesOf(parts: WorkerParts, mailbox: Mailbox, gates: ProviderLimiters): Pushes {
   const { config, inbox, statements, transactions, marks, possibleDuplicates, serviceAccount: account } = parts;
   if (config.PUSH_PROVIDER === 'mailbox' || !account) return new MailboxPushes(inbox, mailbox);
   const ledger = new PushLedger(statements, transactions, new PostgresOutbox(), {

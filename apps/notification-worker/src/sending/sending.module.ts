@@ -4,7 +4,7 @@ import { DeadLetters } from '#platform/jobs/dead-letters';
 import { RelayLoop } from '#platform/outbox/relay-loop';
 import { Module, type BeforeApplicationShutdown, type DynamicModule } from '@nestjs/common';
 import type { WorkerParts } from '../parts.ts';
-import { OpenGate, SharedGate, type Gate } from '#platform/sending/provider-gate';
+import { UnlimitedProvider, SharedProviderLimiter, type ProviderLimiter } from '#platform/sending/provider-limiter';
 import { QueuedJobs } from '#platform/jobs/queued-jobs';
 import { AlertUpkeep } from '#platform/sending/alert-upkeep';
 import { foundLetterAlert } from '#platform/jobs/dead-letter-alert';
@@ -15,10 +15,10 @@ const RESTORE_EVERY_MS = 5000;
 const ALERTS_EVERY_MS = 10_000;
 
 /** The doors to the two providers. */
-export class Gates {
+export class ProviderLimiters {
   constructor(
-    readonly email: Gate,
-    readonly push: Gate,
+    readonly email: ProviderLimiter,
+    readonly push: ProviderLimiter,
   ) {}
 }
 
@@ -69,10 +69,10 @@ export class AlertLoop implements BeforeApplicationShutdown {
 export class SendingModule {
   static register(parts: WorkerParts): DynamicModule {
     const { config, redis, alerts, database, logger } = parts;
-    const gate = (provider: string, callsPerSecond: number): Gate =>
+    const gate = (provider: string, callsPerSecond: number): ProviderLimiter =>
       provider === 'mailbox'
-        ? new OpenGate()
-        : new SharedGate(redis, {
+        ? new UnlimitedProvider()
+        : new SharedProviderLimiter(redis, {
             provider,
             callsPerSecond,
             onBreaker: (name, state) =>
@@ -92,15 +92,15 @@ export class SendingModule {
         { provide: AlertLoop, useFactory: () => new AlertLoop(parts) },
         { provide: JobRestorer, inject: [QueuedJobs], useFactory: (jobs: QueuedJobs) => new JobRestorer(jobs, parts) },
         {
-          provide: Gates,
+          provide: ProviderLimiters,
           useFactory: () =>
-            new Gates(
+            new ProviderLimiters(
               gate(config.EMAIL_PROVIDER, config.EMAIL_RATE_PER_SECOND),
               gate(config.PUSH_PROVIDER, config.PUSH_CALLS_PER_SECOND),
             ),
         },
       ],
-      exports: [Gates, QueuedJobs],
+      exports: [ProviderLimiters, QueuedJobs],
     };
   }
 }

@@ -24,7 +24,7 @@ import { PushProcessor } from '../push/inbound/push.processor.ts';
 import { PostgresBroadcasts } from '../push/outbound/postgres-broadcasts.ts';
 import { ProvidedPushes } from '../push/outbound/provided-pushes.ts';
 import { PushLedger } from '../push/outbound/push-ledger.ts';
-import type { Gate } from '#platform/sending/provider-gate';
+import type { ProviderLimiter } from '#platform/sending/provider-limiter';
 import { QueuedJobs } from '#platform/jobs/queued-jobs';
 
 export interface BareOptions {
@@ -32,7 +32,7 @@ export interface BareOptions {
   readonly redisUrl: string;
   readonly mails?: MailProvider;
   readonly pushes?: PushProvider;
-  readonly gate: (redis: RedisConnection) => Gate;
+  readonly gate: (redis: RedisConnection) => ProviderLimiter;
   readonly retrySeconds?: readonly number[];
   readonly lockMs?: number;
   /** False: the house without its guarantee, every message is new. */

@@ -14,12 +14,12 @@ import { FanConnections } from './application/fan-connections.ts';
 import { FollowedLines } from './application/followed-lines.ts';
 import { JoinLine } from './application/join-line.ts';
 import { LiveFans } from './application/live-fans.ts';
-import { LookUpPlace } from './application/look-up-place.ts';
+import { ReadPosition } from './application/read-position.ts';
 import { MatchUpdates } from './application/match-updates.ts';
 import { MessageTexts } from './application/message-texts.ts';
 import { MoveLine } from './application/move-line.ts';
 import { NewConnections } from './application/new-connections.ts';
-import { Blacklist, ConnectedPlaces, LineMovement, Links, Receipts, WaitingLines } from './application/ports.ts';
+import { Blacklist, ConnectedFans, LineMovement, Links, Receipts, WaitingLines } from './application/ports.ts';
 import { RefreshFans } from './application/refresh-fans.ts';
 import { SharedCount } from './application/shared-count.ts';
 import { SignsOfLife } from './application/signs-of-life.ts';
@@ -30,7 +30,7 @@ import { ConnectionBudget } from './inbound/connection-budget.ts';
 import { CountingSchedule } from './inbound/counting.schedule.ts';
 import { FanStreamController } from './inbound/fan-stream.controller.ts';
 import { FanGateway } from './inbound/fan.gateway.ts';
-import { PlaceAnswers } from './inbound/place-answers.ts';
+import { PositionAnswers } from './inbound/position-answers.ts';
 import { nowMs, Pod } from './inbound/pod.ts';
 import { PodsListener } from './inbound/pods.listener.ts';
 import { QueueConfig } from './inbound/queue-config.ts';
@@ -60,8 +60,8 @@ export class WaitingRoomModule {
         ...ports,
         ...updatesOfFans,
         useCase(JoinLine, WaitingLines, Receipts, Blacklist),
-        useCase(ClearListed, Blacklist, WaitingLines, LineMovement, ConnectedPlaces),
-        useCase(LookUpPlace, WaitingLines),
+        useCase(ClearListed, Blacklist, WaitingLines, LineMovement, ConnectedFans),
+        useCase(ReadPosition, WaitingLines),
         useCase(ChangeQueue, WaitingLines, LineMovement),
         useCase(MoveLine, LineMovement),
         {
@@ -73,7 +73,7 @@ export class WaitingRoomModule {
         AwaitState,
         FanGateway,
         OpenStreams,
-        PlaceAnswers,
+        PositionAnswers,
         AdmissionSchedule,
         CountingSchedule,
         TellingSchedule,
@@ -90,7 +90,7 @@ export class WaitingRoomModule {
 }
 
 /** One object is all three ports: they differ in who needs what. */
-const ports: Provider[] = [WaitingLines, LineMovement, ConnectedPlaces].map((port) => ({
+const ports: Provider[] = [WaitingLines, LineMovement, ConnectedFans].map((port) => ({
   provide: port,
   useExisting: RedisWaitingLines,
 }));
@@ -98,8 +98,8 @@ const ports: Provider[] = [WaitingLines, LineMovement, ConnectedPlaces].map((por
 /** What TellFans is made of. */
 const updatesOfFans: Provider[] = [
   useCase(FanConnections, LiveFans, FollowedLines, SignsOfLife, MessageTexts),
-  useCase(NewConnections, ConnectedPlaces, SharedCount, SignsOfLife, FanConnections),
-  useCase(RefreshFans, ConnectedPlaces, FanConnections, SignsOfLife),
+  useCase(NewConnections, ConnectedFans, SharedCount, SignsOfLife, FanConnections),
+  useCase(RefreshFans, ConnectedFans, FanConnections, SignsOfLife),
   useCase(MatchUpdates, LiveFans, FollowedLines, RefreshFans, MessageTexts),
   useCase(TellFans, NewConnections, FanConnections, MatchUpdates, SignsOfLife),
 ];
@@ -138,13 +138,13 @@ function configured(settings: QueueServiceConfig, budget: ConnectionBudget): Pro
     },
     {
       provide: SignsOfLife,
-      useFactory: (places: ConnectedPlaces, live: LiveFans) => new SignsOfLife(places, live, config),
-      inject: [ConnectedPlaces, LiveFans],
+      useFactory: (entries: ConnectedFans, live: LiveFans) => new SignsOfLife(entries, live, config),
+      inject: [ConnectedFans, LiveFans],
     },
     {
       provide: SharedCount,
-      useFactory: (places: ConnectedPlaces, live: LiveFans, signs: SignsOfLife) => new SharedCount(places, live, signs, pod.id),
-      inject: [ConnectedPlaces, LiveFans, SignsOfLife],
+      useFactory: (entries: ConnectedFans, live: LiveFans, signs: SignsOfLife) => new SharedCount(entries, live, signs, pod.id),
+      inject: [ConnectedFans, LiveFans, SignsOfLife],
     },
     {
       provide: MessageTexts,
@@ -153,8 +153,8 @@ function configured(settings: QueueServiceConfig, budget: ConnectionBudget): Pro
     },
     {
       provide: FollowedLines,
-      useFactory: (places: ConnectedPlaces) => new FollowedLines(places, config),
-      inject: [ConnectedPlaces],
+      useFactory: (entries: ConnectedFans) => new FollowedLines(entries, config),
+      inject: [ConnectedFans],
     },
   ];
 }

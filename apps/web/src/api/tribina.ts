@@ -4,16 +4,16 @@ import { afterAnswer, SeatMemory } from './known-seats.ts';
 import { Problem, readProblem } from './problem.ts';
 import type {
   BlacklistEntry,
-  CheckoutWish,
-  HoldWish,
+  CheckoutRequest,
+  HoldRequest,
   Match,
   OpsMatch,
   OpsOrder,
   Order,
   Page,
   PaymentOutcome,
-  PlacedOrder,
-  QueuePlace,
+  CheckedOutOrder,
+  QueueEntry,
   QueueStatus,
   Report,
   Reservation,
@@ -54,22 +54,22 @@ export class Tribina {
 
   // Waiting room
   joinQueue = (matchId: string, receipt?: string) =>
-    this.client.post<QueuePlace>(`${this.queueUrl}/${matchId}/join`, receipt ? { receipt } : {});
-  queuePlace = (matchId: string, signal?: AbortSignal) =>
-    this.client.get<QueuePlace>(`${this.queueUrl}/${matchId}/position`, { signal });
+    this.client.post<QueueEntry>(`${this.queueUrl}/${matchId}/join`, receipt ? { receipt } : {});
+  queueEntry = (matchId: string, signal?: AbortSignal) =>
+    this.client.get<QueueEntry>(`${this.queueUrl}/${matchId}/position`, { signal });
   leaveQueue = (matchId: string) => this.client.delete(`${this.queueUrl}/${matchId}`);
   queueStatus = (matchId: string, signal?: AbortSignal) =>
     this.client.get<QueueStatus>(`${this.queueUrl}/${matchId}/status`, { signal });
 
   // Purchase
-  hold = (matchId: string, wish: HoldWish, sessionToken?: string) =>
+  hold = (matchId: string, wish: HoldRequest, sessionToken?: string) =>
     this.client.postOnce<Reservation>('POST', `${v1}/matches/${matchId}/reservations`, wish, {
       headers: sessionToken ? { 'X-Purchase-Session': sessionToken } : {},
     });
   reservation = (id: string, signal?: AbortSignal) => this.client.get<Reservation>(`${v1}/reservations/${id}`, { signal });
   release = (id: string) => this.client.delete(`${v1}/reservations/${id}`);
-  checkout = (reservationId: string, wish: CheckoutWish) =>
-    this.client.postOnce<PlacedOrder>('POST', `${v1}/reservations/${reservationId}/checkout`, wish);
+  checkout = (reservationId: string, wish: CheckoutRequest) =>
+    this.client.postOnce<CheckedOutOrder>('POST', `${v1}/reservations/${reservationId}/checkout`, wish);
   order = (id: string, signal?: AbortSignal) => this.client.get<Order>(`${v1}/orders/${id}`, { signal });
 
   // Tickets

@@ -59,7 +59,7 @@ export interface AvailabilityMessage {
 }
 
 /** A standing place has neither row nor number. */
-export interface SeatPlace {
+export interface SeatLabel {
   seat_id: string;
   sector: string;
   row: string | null;
@@ -70,7 +70,7 @@ export interface Reservation {
   id: string;
   status: 'held' | 'ordered' | 'completed' | 'expired' | 'released';
   match_id: string;
-  seats: (SeatPlace & { price_cents: number })[];
+  seats: (SeatLabel & { price_cents: number })[];
   together: boolean;
   total_cents: number;
   currency: string;
@@ -78,14 +78,14 @@ export interface Reservation {
 }
 
 /** Best available in a sector, or exactly these seats. */
-export type HoldWish = { sector_id: string; quantity: number } | { seat_ids: string[] };
+export type HoldRequest = { sector_id: string; quantity: number } | { seat_ids: string[] };
 
-export interface CheckoutWish {
+export interface CheckoutRequest {
   holders: { seat_id: string; name: string }[];
   email: string;
 }
 
-export interface PlacedOrder {
+export interface CheckedOutOrder {
   order_id: string;
   number: string;
   status: OrderStatus;
@@ -103,7 +103,7 @@ export interface Order {
   status: OrderStatus;
   total_cents: number;
   currency: string;
-  seats: SeatPlace[];
+  seats: SeatLabel[];
   tickets: { id: string; status: TicketStatus }[];
   timeline: { at: string; event: string }[];
 }
@@ -114,7 +114,7 @@ export interface Ticket {
   id: string;
   order_id: string;
   match_id: string;
-  seat: SeatPlace;
+  seat: SeatLabel;
   holder_name: string;
   status: TicketStatus;
 }
@@ -122,7 +122,7 @@ export interface Ticket {
 export type PaymentOutcome = 'succeeded' | 'failed' | 'abandoned';
 
 /** Answer of join and position. After the end: status says how it ended, position is null, there is no token. */
-export interface QueuePlace {
+export interface QueueEntry {
   position: number | null;
   total: number;
   estimated_wait_minutes: number | null;

@@ -1,5 +1,5 @@
 import type { Problem } from '../api/problem.ts';
-import type { CheckoutWish } from '../api/types.ts';
+import type { CheckoutRequest } from '../api/types.ts';
 import type { Texts } from '../text/en.ts';
 
 /** Only what is certainly not an address is stopped here; the server judges the rest. */
@@ -8,7 +8,7 @@ const plausibleEmail = /^[^\s@]+@[^\s@]+\.[^\s@]{2,}$/;
 export type Faults = Record<string, string>;
 
 /** What the fan must mend before the order is sent, by field. */
-export function faultsOf(wish: CheckoutWish, texts: Texts): Faults {
+export function faultsOf(wish: CheckoutRequest, texts: Texts): Faults {
   const faults: Faults = {};
   wish.holders.forEach(({ name }, index) => {
     if (!name.trim()) faults[`holder-${index}`] = texts.checkout.nameNeeded;

@@ -1,5 +1,5 @@
 import type { Seat } from '../api/types.ts';
-import { placeSeats, type SeatLayout, seatBeside, stepOfKey } from './seat-layout.ts';
+import { layOutSeats, type SeatLayout, seatBeside, stepOfKey } from './seat-layout.ts';
 
 /** Metres in the stadium: neighbours 0.5 apart, rows 0.8. */
 const [seatWidth, rowDepth] = [0.5, 0.8];
@@ -33,7 +33,7 @@ const at = (layout: SeatLayout, id: string) => {
 const angles = Array.from({ length: 24 }, (_, index) => index * 15);
 
 test.each(angles)('a block turned by %i°: the pitch is on top, rows are level, seats keep left and right', (turned) => {
-  const layout = placeSeats(block({ turned }));
+  const layout = layOutSeats(block({ turned }));
   expect([at(layout, '1-1'), at(layout, '1-5'), at(layout, '3-1'), at(layout, '3-5')]).toEqual([
     { x: 16, y: 20 },
     { x: 56, y: 20 },
@@ -43,7 +43,7 @@ test.each(angles)('a block turned by %i°: the pitch is on top, rows are level, 
 });
 
 test.each(angles)('a block turned by %i° whose numbers run from right to left is not mirrored', (turned) => {
-  const layout = placeSeats(block({ turned, fromRight: true }));
+  const layout = layOutSeats(block({ turned, fromRight: true }));
   expect([at(layout, '1-1'), at(layout, '1-5'), at(layout, '3-1')]).toEqual([
     { x: 56, y: 20 },
     { x: 16, y: 20 },
@@ -52,18 +52,18 @@ test.each(angles)('a block turned by %i° whose numbers run from right to left i
 });
 
 test('the drawing has room for the names of the rows and for the pitch', () => {
-  const { width, height } = placeSeats(block());
+  const { width, height } = layOutSeats(block());
   expect([Math.round(width), Math.round(height)]).toEqual([64, 50]);
 });
 
 test('row 10 comes after row 9', () => {
-  const layout = placeSeats(block({ rows: ['10', '9', '8'] }).map((seat) => ({ ...seat, x: null, y: null })));
+  const layout = layOutSeats(block({ rows: ['10', '9', '8'] }).map((seat) => ({ ...seat, x: null, y: null })));
   expect(layout.rows.map(({ name }) => name)).toEqual(['8', '9', '10']);
 });
 
 test('seats without coordinates are drawn as a grid by row and number', () => {
   const seats = block().map((seat) => ({ ...seat, x: null, y: null }));
-  const layout = placeSeats(seats.toReversed());
+  const layout = layOutSeats(seats.toReversed());
   expect([at(layout, '1-1'), at(layout, '1-2'), at(layout, '2-1')]).toEqual([
     { x: 16, y: 20 },
     { x: 26, y: 20 },
@@ -72,7 +72,7 @@ test('seats without coordinates are drawn as a grid by row and number', () => {
 });
 
 test.each([false, true])('arrow keys follow the eye, also where numbers run from right to left (%s)', (fromRight) => {
-  const layout = placeSeats(block({ turned: 200, fromRight }));
+  const layout = layOutSeats(block({ turned: 200, fromRight }));
   const press = (id: string, key: string) => {
     const step = stepOfKey(key);
     return step && seatBeside(layout, id, step)?.seat.id;
@@ -84,7 +84,7 @@ test.each([false, true])('arrow keys follow the eye, also where numbers run from
 });
 
 test('at the edges an arrow key leads nowhere', () => {
-  const layout = placeSeats(block());
+  const layout = layOutSeats(block());
   expect(seatBeside(layout, '1-1', 'left')).toBeUndefined();
   expect(seatBeside(layout, '1-5', 'right')).toBeUndefined();
   expect(seatBeside(layout, '1-3', 'up')).toBeUndefined();
@@ -94,6 +94,6 @@ test('at the edges an arrow key leads nowhere', () => {
 
 test('up and down lead to the seat straight ahead, in a shorter row to the nearest', () => {
   const seats = block().filter(({ row, number }) => row !== '2' || number >= 3);
-  const layout = placeSeats(seats);
+  const layout = layOutSeats(seats);
   expect([seatBeside(layout, '1-1', 'down')?.seat.id, seatBeside(layout, '1-4', 'down')?.seat.id]).toEqual(['2-3', '2-4']);
 });

@@ -1,7 +1,7 @@
 import type { Seat } from '../api/types.ts';
 
 /** A seat on paper: rows lie level, row 1 on top next to the pitch, neighbours 10 units apart, rows 11. */
-export interface PlacedSeat {
+export interface SeatOnMap {
   seat: Seat;
   x: number;
   y: number;
@@ -9,7 +9,7 @@ export interface PlacedSeat {
 
 export interface SeatRow {
   name: string;
-  seats: PlacedSeat[];
+  seats: SeatOnMap[];
 }
 
 export interface SeatLayout {
@@ -30,7 +30,7 @@ const natural = new Intl.Collator('en', { numeric: true });
  * turned (never mirrored: neighbours stay left and right) until its rows are level. Width and depth are then drawn each to
  * its own scale: in metres a row is more than twice as deep as a seat is wide, and half of a phone would show nothing.
  */
-export function placeSeats(seats: Seat[]): SeatLayout {
+export function layOutSeats(seats: Seat[]): SeatLayout {
   const rows = inRows(seats);
   const known = seats.every((seat) => Number.isFinite(seat.x) && Number.isFinite(seat.y) && seat.x !== null && seat.y !== null);
   const placed = known ? level(rows) : grid(rows);
@@ -50,7 +50,7 @@ export function placeSeats(seats: Seat[]): SeatLayout {
 }
 
 function inRows(seats: Seat[]): SeatRow[] {
-  const byName = new Map<string, PlacedSeat[]>();
+  const byName = new Map<string, SeatOnMap[]>();
   for (const seat of seats) {
     const row = byName.get(seat.row) ?? [];
     row.push({ seat, x: seat.x ?? 0, y: seat.y ?? 0 });
@@ -120,7 +120,7 @@ const steps = new Map<string, Step>([
 export const stepOfKey = (key: string): Step | undefined => steps.get(key);
 
 /** Where an arrow key leads from this seat; in the next row to the seat straight ahead. */
-export function seatBeside(layout: SeatLayout, seatId: string, step: Step): PlacedSeat | undefined {
+export function seatBeside(layout: SeatLayout, seatId: string, step: Step): SeatOnMap | undefined {
   const rowIndex = layout.rows.findIndex((row) => row.seats.some(({ seat }) => seat.id === seatId));
   const row = layout.rows[rowIndex];
   const from = row?.seats.find(({ seat }) => seat.id === seatId);

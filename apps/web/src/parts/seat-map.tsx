@@ -2,7 +2,7 @@ import { type KeyboardEvent, memo, type MouseEvent, useMemo, useRef, useState } 
 import type { Seat } from '../api/types.ts';
 import { useLanguage } from '../text/language.tsx';
 import { SeatGlyph, type SeatLook } from './seat-glyph.tsx';
-import { placeSeats, type PlacedSeat, seatBeside, type SeatLayout, type SeatRow, stepOfKey } from './seat-layout.ts';
+import { layOutSeats, type SeatOnMap, seatBeside, type SeatLayout, type SeatRow, stepOfKey } from './seat-layout.ts';
 import { SeatLegend } from './seat-legend.tsx';
 import { useZoom } from './use-zoom.ts';
 
@@ -16,7 +16,7 @@ interface SeatMapProps {
 /** The seats of one sector. One tab stop; arrows walk, space chooses; on a phone a tap comes closer before it chooses. */
 export function SeatMap({ sectorName, seats, chosen, onToggle }: SeatMapProps) {
   const { texts } = useLanguage();
-  const layout = useMemo(() => placeSeats(seats), [seats]);
+  const layout = useMemo(() => layOutSeats(seats), [seats]);
   const frame = useRef<HTMLDivElement>(null);
   const zoom = useZoom(frame, layout);
   const [focusId, setFocusId] = useState<string>();
@@ -116,7 +116,7 @@ const DrawnSeat = memo(function DrawnSeat({
   look,
   isTabStop,
 }: {
-  placed: PlacedSeat;
+  placed: SeatOnMap;
   look: SeatLook;
   isTabStop: boolean;
 }) {

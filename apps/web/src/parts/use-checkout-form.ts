@@ -1,13 +1,13 @@
 import { type FormEvent, useEffect, useState } from 'react';
 import { asProblem, type Problem } from '../api/problem.ts';
 import { useTribina } from '../api/tribina-context.ts';
-import type { CheckoutWish, Reservation } from '../api/types.ts';
-import { placedInMemory } from '../purchase-memory.ts';
+import type { CheckoutRequest, Reservation } from '../api/types.ts';
+import { rememberedCheckout } from '../purchase-memory.ts';
 import { useLanguage } from '../text/language.tsx';
 import { type Faults, faultsOf, serverFaults } from './checkout-faults.ts';
 
 interface CheckoutForm {
-  wish: CheckoutWish;
+  wish: CheckoutRequest;
   faults: Faults;
   problem: Problem | undefined;
   busy: boolean;
@@ -21,7 +21,7 @@ export function useCheckoutForm(reservation: Reservation, onPlaced: () => void):
   const { texts } = useLanguage();
   const { tribina, memory } = useTribina();
   const matchId = reservation.match_id;
-  const [wish, setWish] = useState<CheckoutWish>(() => {
+  const [wish, setChoice] = useState<CheckoutRequest>(() => {
     const kept = memory.readHolders(matchId);
     const holders = reservation.seats.map(({ seat_id }) => ({
       seat_id,
@@ -39,7 +39,7 @@ export function useCheckoutForm(reservation: Reservation, onPlaced: () => void):
     try {
       const holders = wish.holders.map((holder) => ({ ...holder, name: holder.name.trim() }));
       const placed = await tribina.checkout(reservation.id, { holders, email: wish.email.trim() });
-      memory.change(matchId, placedInMemory(placed));
+      memory.change(matchId, rememberedCheckout(placed));
       onPlaced();
     } catch (caught) {
       const met = asProblem(caught);
@@ -56,8 +56,8 @@ export function useCheckoutForm(reservation: Reservation, onPlaced: () => void):
     problem,
     busy,
     setName: (index, name) =>
-      setWish({ ...wish, holders: wish.holders.map((holder, each) => (each === index ? { ...holder, name } : holder)) }),
-    setEmail: (email) => setWish({ ...wish, email }),
+      setChoice({ ...wish, holders: wish.holders.map((holder, each) => (each === index ? { ...holder, name } : holder)) }),
+    setEmail: (email) => setChoice({ ...wish, email }),
     submit: (event) => {
       event.preventDefault();
       const found = faultsOf(wish, texts);

@@ -2,7 +2,7 @@ import { useCallback, useEffect, useState } from 'react';
 import { asProblem, type Problem } from '../api/problem.ts';
 import { serverNow } from '../api/server-clock.ts';
 import { useTribina } from '../api/tribina-context.ts';
-import type { HoldWish, Reservation } from '../api/types.ts';
+import type { HoldRequest, Reservation } from '../api/types.ts';
 import { endsWithItsTime, isStillTheFans } from '../purchase-memory.ts';
 
 export interface Hold {
@@ -12,7 +12,7 @@ export interface Hold {
   expired: boolean;
   busy: boolean;
   problem: Problem | undefined;
-  take(wish: HoldWish): void;
+  take(wish: HoldRequest): void;
   release(): void;
   runOut(): void;
 }
@@ -66,7 +66,7 @@ export function useHold(matchId: string, { sessionToken, onTurnRefused }: Turn):
     }
   }, []);
 
-  const take = (wish: HoldWish) =>
+  const take = (wish: HoldRequest) =>
     attempt(async () => {
       try {
         const taken = await tribina.hold(matchId, wish, sessionToken);

@@ -1,9 +1,9 @@
 import { type ConnectionEnd, QueueConnection } from '../../../../libs/queue-client/src/queue-connection.ts';
-import { placeAsMessage } from '../../../../libs/queue-client/src/queue-messages.ts';
+import { positionAsMessage } from '../../../../libs/queue-client/src/queue-messages.ts';
 import { asProblem, Problem } from '../api/problem.ts';
 import { serverNow } from '../api/server-clock.ts';
 import type { Tribina } from '../api/tribina.ts';
-import type { QueuePlace } from '../api/types.ts';
+import type { QueueEntry } from '../api/types.ts';
 import type { Memory } from '../purchase-memory.ts';
 import { beforeAsking, nextState, type RoomEvent, type RoomState } from './room-state.ts';
 import { onWake } from './on-wake.ts';
@@ -35,7 +35,7 @@ export class WaitingRoom {
   /** Are we in line already, perhaps from another device? Never joins. */
   readonly look = async (signal?: AbortSignal): Promise<void> => {
     try {
-      const place = await this.tribina.queuePlace(this.matchId, signal);
+      const place = await this.tribina.queueEntry(this.matchId, signal);
       if (!signal?.aborted) this.enter(place);
     } catch (caught) {
       if (signal?.aborted) return;
@@ -79,7 +79,7 @@ export class WaitingRoom {
     this.connection = undefined;
   };
 
-  private async joinWithReceipt(): Promise<QueuePlace> {
+  private async joinWithReceipt(): Promise<QueueEntry> {
     const { receipt } = this.memory.read(this.matchId);
     try {
       return await this.tribina.joinQueue(this.matchId, receipt);
@@ -91,17 +91,17 @@ export class WaitingRoom {
     }
   }
 
-  private enter(place: QueuePlace): void {
+  private enter(place: QueueEntry): void {
     this.disconnect();
     if (place.receipt) this.memory.change(this.matchId, { receipt: place.receipt });
-    this.apply({ type: 'heard', message: placeAsMessage(place) });
+    this.apply({ type: 'heard', message: positionAsMessage(place) });
     const inside = place.status === 'waiting' || place.status === 'granted';
     if (!inside || !place.websocket_url || !place.sse_url) return;
     const connection = new QueueConnection(
       {
         websocketUrl: place.websocket_url,
         sseUrl: place.sse_url,
-        readPlace: (signal) => this.tribina.queuePlace(this.matchId, signal),
+        readPosition: (signal) => this.tribina.queueEntry(this.matchId, signal),
       },
       {
         message: (message) => {

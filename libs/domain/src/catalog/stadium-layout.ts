@@ -4,7 +4,7 @@ export type SectorPlan =
   | { readonly kind: 'standing'; readonly capacity: number };
 
 /** A place to sell. Standing ones have no row, number or point on the map. */
-export interface Place {
+export interface SeatGeometry {
   readonly row: string | null;
   readonly number: number | null;
   readonly rowIndex: number;
@@ -27,7 +27,7 @@ export function capacityOf(plan: SectorPlan): number {
  * Lays a sector into its part of a ring around the pitch: sector `index` of `count` takes an equal share of the angle,
  * rows go outward, seats along the row. The best seat is in the middle of the lower rows.
  */
-export function layOut(plan: SectorPlan, index: number, count: number): Place[] {
+export function layOut(plan: SectorPlan, index: number, count: number): SeatGeometry[] {
   if (plan.kind === 'standing') {
     return Array.from({ length: plan.capacity }, (_, rank) => ({ row: null, number: null, rowIndex: 0, x: null, y: null, rank }));
   }

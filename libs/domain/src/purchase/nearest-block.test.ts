@@ -1,8 +1,8 @@
-import type { FreePlace } from './free-place.ts';
+import type { FreeSeat } from './free-seat.ts';
 import { nearestBlock } from './nearest-block.ts';
 
 /** A drawing of rows: `.` is free, `c` was chosen and is gone, `f` was chosen and is free, anything else is taken. The middle of a row is its best. */
-function drawn(...rows: string[]): { free: FreePlace[]; chosen: FreePlace[] } {
+function drawn(...rows: string[]): { free: FreeSeat[]; chosen: FreeSeat[] } {
   const places = rows.flatMap((row, rowIndex) =>
     [...row].map((mark, index) => ({
       mark,
@@ -12,7 +12,7 @@ function drawn(...rows: string[]): { free: FreePlace[]; chosen: FreePlace[] } {
       rank: rowIndex * 100 + Math.abs(index - (row.length - 1) / 2),
     })),
   );
-  const marked = (marks: string): FreePlace[] =>
+  const marked = (marks: string): FreeSeat[] =>
     places.filter(({ mark }) => marks.includes(mark)).map(({ mark: _mark, ...place }) => place);
   return { free: marked('.f'), chosen: marked('cf') };
 }
@@ -42,7 +42,7 @@ test('standing places are as good as each other', () => {
 });
 
 /** Of every way to seat these people there, the one in which they move least. */
-function leastMoves(chosen: readonly FreePlace[], block: readonly FreePlace[]): number {
+function leastMoves(chosen: readonly FreeSeat[], block: readonly FreeSeat[]): number {
   const [person, ...others] = chosen;
   if (!person) return 0;
   const moves = block.map((place, index) => {
@@ -72,7 +72,7 @@ test('in 400 drawn sectors: free, side by side, and no other block is nearer', (
       const block = Array.from({ length: quantity }, (_, step) =>
         free.find(({ rowIndex, number }) => rowIndex === first.rowIndex && number === (first.number ?? 0) + step),
       );
-      return block.every((place) => place !== undefined) ? [block as FreePlace[]] : [];
+      return block.every((place) => place !== undefined) ? [block as FreeSeat[]] : [];
     });
     const offer = all.find((block) => block[0]?.seatId === found?.[0]);
     expect([round, offer?.map(({ seatId }) => seatId)]).toEqual([round, found]);

@@ -1,11 +1,11 @@
-import type { FreePlace } from './free-place.ts';
+import type { FreeSeat } from './free-seat.ts';
 
 /** One row up or down is as far as three seats to the side, as in the ranking of places. */
 const ROW_STEP = 3;
 
 /** A run of neighbours, and what speaks against it, the weightiest first: how far it is, whom it leaves alone, how good it is. */
 interface Block {
-  readonly places: readonly FreePlace[];
+  readonly places: readonly FreeSeat[];
   readonly distance: number;
   readonly stranded: number;
   readonly rank: number;
@@ -19,7 +19,7 @@ interface Block {
  * Rows are searched from the nearest one on, until the way to the row alone is longer than the best block is far: it is asked for by
  * everybody who loses a seat in the rush, and a sector may have 120,000.
  */
-export function nearestBlock(free: readonly FreePlace[], chosen: readonly FreePlace[]): readonly string[] | undefined {
+export function nearestBlock(free: readonly FreeSeat[], chosen: readonly FreeSeat[]): readonly string[] | undefined {
   const quantity = chosen.length;
   if (quantity === 0 || free.length < quantity) return undefined;
   if (free[0]?.number === null) return free.slice(0, quantity).map(({ seatId }) => seatId);
@@ -41,8 +41,8 @@ export function nearestBlock(free: readonly FreePlace[], chosen: readonly FreePl
 }
 
 /** With how far everybody has to move to get to the row, added up. Along it they keep the order they chose. */
-function rowsByNearness(free: readonly FreePlace[], chosen: readonly FreePlace[]): { row: FreePlace[]; away: number }[] {
-  const rows = new Map<number, FreePlace[]>();
+function rowsByNearness(free: readonly FreeSeat[], chosen: readonly FreeSeat[]): { row: FreeSeat[]; away: number }[] {
+  const rows = new Map<number, FreeSeat[]>();
   for (const place of free) {
     const row = rows.get(place.rowIndex);
     if (row) row.push(place);
@@ -53,7 +53,7 @@ function rowsByNearness(free: readonly FreePlace[], chosen: readonly FreePlace[]
   return [...rows].map(([rowIndex, row]) => ({ row, away: awayFrom(rowIndex) })).sort((a, b) => a.away - b.away);
 }
 
-function blockAt(row: readonly FreePlace[], start: number, quantity: number, distance: number): Block {
+function blockAt(row: readonly FreeSeat[], start: number, quantity: number, distance: number): Block {
   const places = row.slice(start, start + quantity);
   const end = start + quantity;
   const [before, after] = [areNeighbours(row[start - 1], row[start]), areNeighbours(row[end - 1], row[end])];
@@ -67,10 +67,10 @@ function isBetter(block: Block, than: Block): boolean {
   return block.stranded !== than.stranded ? block.stranded < than.stranded : block.rank < than.rank;
 }
 
-function areNeighbours(place: FreePlace | undefined, next: FreePlace | undefined): boolean {
+function areNeighbours(place: FreeSeat | undefined, next: FreeSeat | undefined): boolean {
   return place !== undefined && next !== undefined && numberOf(next) === numberOf(place) + 1;
 }
 
-function numberOf(place: FreePlace | undefined): number {
+function numberOf(place: FreeSeat | undefined): number {
   return place?.number ?? 0;
 }

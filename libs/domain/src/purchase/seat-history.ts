@@ -1,11 +1,11 @@
 /** A picture of a sector by its names: its number in this process, and what it shows, in whatever process. */
-export interface NamedPicture {
+export interface SeatVersion {
   readonly version: number;
   readonly tag: string;
 }
 
 interface Step {
-  readonly from: NamedPicture;
+  readonly from: SeatVersion;
   /** Places, in the order of the picture, at which the next picture was another. */
   readonly changed: readonly number[];
 }
@@ -20,7 +20,7 @@ export class SeatHistory {
   private constructor(private readonly steps: readonly Step[]) {}
 
   /** One picture more. */
-  with(from: NamedPicture, changed: readonly number[], seats: number): SeatHistory {
+  with(from: SeatVersion, changed: readonly number[], seats: number): SeatHistory {
     const steps = [...this.steps, { from, changed }];
     let kept = steps.reduce((total, step) => total + step.changed.length, 0);
     let first = 0;

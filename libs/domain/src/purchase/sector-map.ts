@@ -12,7 +12,7 @@
  */
 
 /** Where a place lies in its sector. */
-export interface PlaceInSector {
+export interface SeatInSector {
   readonly rowIndex: number;
   /** Null for standing. */
   readonly number: number | null;
@@ -52,7 +52,7 @@ export class SectorMap {
   private count = 0;
 
   /** All places of the sector, none of them free yet. */
-  constructor(private readonly places: readonly PlaceInSector[]) {
+  constructor(private readonly places: readonly SeatInSector[]) {
     this.free = new Uint8Array(places.length);
     this.joined = new Uint8Array(places.length);
     for (const [index, place] of places.entries()) this.joined[index] = Number(areNeighbours(place, places[index + 1]));
@@ -175,7 +175,7 @@ export class SectorMap {
   private nearest(quantity: number): number[] {
     const free = this.places.flatMap((place, index) => (this.free[index] === 1 ? [{ place, index }] : []));
     const best = free.reduce((a, b) => (b.place.rank < a.place.rank ? b : a)).place;
-    const distance = (place: PlaceInSector): number =>
+    const distance = (place: SeatInSector): number =>
       Math.abs(place.rowIndex - best.rowIndex) * 3 + Math.abs((place.number ?? 0) - (best.number ?? 0));
     free.sort((a, b) => distance(a.place) - distance(b.place) || a.place.rank - b.place.rank);
     return free.slice(0, quantity).map(({ index }) => index);
@@ -197,7 +197,7 @@ function restore(ranked: RankedBlocks): void {
 }
 
 /** Side by side; standing places stand anywhere, so any of them do. */
-function areNeighbours(place: PlaceInSector, next: PlaceInSector | undefined): boolean {
+function areNeighbours(place: SeatInSector, next: SeatInSector | undefined): boolean {
   if (!next || next.rowIndex !== place.rowIndex) return false;
   return place.number === null || next.number === place.number + 1;
 }

@@ -4,15 +4,15 @@ import { EventSources } from '#testing/event-sources';
 import { createTestDatabase, createTestRedis, type TestDatabase, type TestRedis } from '#testing/test-database';
 import type pg from 'pg';
 import type { Source } from '../core/event.ts';
-import { EventStore, SourceGate, type Appended, type Batch, type LockFactory } from '../core/ports.ts';
+import { EventStore, SourceRateLimiter, type Appended, type Batch, type LockFactory } from '../core/ports.ts';
 import { RoundRobinEventLoader } from '../core/round-robin-event-loader.ts';
 import { MemoryLocks } from '../testing/memory-parts.ts';
 import { sourceNamed } from '../testing/sources.ts';
 import { HttpEventFetcher, type HttpSource } from './http-event-fetcher.ts';
 import { openLoaderPools, PostgresEventStore, type LoaderPools } from './postgres-event-store.ts';
-import { RecordedTurns } from './recorded-turns.ts';
+import { RecordedPolls } from './recorded-polls.ts';
 import { RedisLocks } from './redis-locks.ts';
-import { RedisSourceGate } from './redis-source-gate.ts';
+import { RedisSourceRateLimiter } from './redis-source-rate-limiter.ts';
 import { SteadyTime } from './steady-time.ts';
 
 // Four loaders over the same sources, on a real PostgreSQL, Redis and HTTP: what holds, and what breaks once the lock and the
@@ -26,7 +26,7 @@ let pools: LoaderPools[];
 const logger = createLogger({ service: 'test', level: 'silent' });
 
 /** Everybody passes. */
-class OpenGate extends SourceGate {
+class UnlimitedProvider extends SourceRateLimiter {
   tryPass = () => Promise.resolve({ used: () => Promise.resolve() });
 }
 
@@ -63,7 +63,7 @@ afterAll(async () => {
 
 interface Parts {
   readonly locks: LockFactory;
-  readonly gate: SourceGate;
+  readonly gate: SourceRateLimiter;
   readonly storeOf?: (pools: LoaderPools) => EventStore;
 }
 
@@ -83,7 +83,7 @@ async function loadSideBySide(prefix: string, parts: Parts): Promise<EventSource
         sources: list,
         fetcher: new HttpEventFetcher(),
         store: (parts.storeOf ?? ((given) => new PostgresEventStore(given)))(own),
-        log: new RecordedTurns(own.look, logger),
+        log: new RecordedPolls(own.look, logger),
         time: new SteadyTime(),
         ...parts,
       }),
@@ -107,14 +107,14 @@ async function counted(table: string, prefix: string): Promise<{ rows: number; i
 }
 
 test('with lock, gate and compare-and-set: transported once, stored once, a gap between any two requests', async () => {
-  const sources = await loadSideBySide('held', { locks: new RedisLocks(redis), gate: new RedisSourceGate(redis) });
+  const sources = await loadSideBySide('held', { locks: new RedisLocks(redis), gate: new RedisSourceRateLimiter(redis) });
   expect(await counted('loaded_events', 'held')).toEqual({ rows: 2 * SIZE, ids: 2 * SIZE });
   expect([sources.total('sent'), sources.total('sentAgain')]).toEqual([2 * SIZE, 0]);
   expect(sources.leastGapMs()).toBeGreaterThanOrEqual(200);
 }, 30_000);
 
 test('negative control, lock off: transported twice, and still stored once', async () => {
-  const sources = await loadSideBySide('unlocked', { locks: new MemoryLocks(false), gate: new OpenGate() });
+  const sources = await loadSideBySide('unlocked', { locks: new MemoryLocks(false), gate: new UnlimitedProvider() });
   expect(sources.total('sentAgain')).toBeGreaterThan(0);
   const { rows, ids } = await counted('loaded_events', 'unlocked');
   expect(rows).toBe(ids);
@@ -123,7 +123,7 @@ test('negative control, lock off: transported twice, and still stored once', asy
 
 test('negative control, lock and compare-and-set off: stored twice', async () => {
   const storeOf = (own: LoaderPools): EventStore => new CarelessStore(own.look);
-  await loadSideBySide('careless', { locks: new MemoryLocks(false), gate: new OpenGate(), storeOf });
+  await loadSideBySide('careless', { locks: new MemoryLocks(false), gate: new UnlimitedProvider(), storeOf });
   const { rows, ids } = await counted('careless_events', 'careless');
   expect(rows).toBeGreaterThan(ids);
 }, 30_000);

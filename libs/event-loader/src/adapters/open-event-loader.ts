@@ -4,9 +4,9 @@ import { randomInt } from 'node:crypto';
 import { RoundRobinEventLoader } from '../core/round-robin-event-loader.ts';
 import { FetcherByKind, type ConfiguredSource } from './fetcher-by-kind.ts';
 import { PostgresEventStore, type LoaderPools } from './postgres-event-store.ts';
-import { RecordedTurns, type SourceAlerts } from './recorded-turns.ts';
+import { RecordedPolls, type SourceAlerts } from './recorded-polls.ts';
 import { RedisLocks } from './redis-locks.ts';
-import { RedisSourceGate } from './redis-source-gate.ts';
+import { RedisSourceRateLimiter } from './redis-source-rate-limiter.ts';
 import { SteadyTime } from './steady-time.ts';
 
 interface LoaderConnections {
@@ -18,7 +18,7 @@ interface LoaderConnections {
 
 export interface OpenEventLoader {
   readonly loader: RoundRobinEventLoader<ConfiguredSource>;
-  readonly turns: RecordedTurns;
+  readonly turns: RecordedPolls;
   readonly locks: RedisLocks;
 }
 
@@ -34,14 +34,14 @@ export function openEventLoader(
   { pools, redis, logger, tell }: LoaderConnections,
   stop: AbortSignal,
 ): OpenEventLoader {
-  const turns = new RecordedTurns(pools.look, logger, tell);
+  const turns = new RecordedPolls(pools.look, logger, tell);
   const locks = new RedisLocks(redis);
   const loader = new RoundRobinEventLoader({
     sources: fromAnywhere(sources),
     fetcher: new FetcherByKind(stop),
     store: new PostgresEventStore(pools),
     locks,
-    gate: new RedisSourceGate(redis),
+    gate: new RedisSourceRateLimiter(redis),
     log: turns,
     time: new SteadyTime(),
   });

@@ -2,21 +2,21 @@ import { closeRedis, connectRedis, whenReady, type RedisConnection } from '#plat
 import { createTestRedis, type TestRedis } from '#testing/test-database';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { lockFactoryContract } from '../testing/lock-factory.contract.ts';
-import { sourceGateContract } from '../testing/source-gate.contract.ts';
+import { sourceRateLimiterContract } from '../testing/source-rate-limiter.contract.ts';
 import { sourceNamed } from '../testing/sources.ts';
 import { RedisLocks } from './redis-locks.ts';
-import { RedisSourceGate } from './redis-source-gate.ts';
+import { RedisSourceRateLimiter } from './redis-source-rate-limiter.ts';
 
 let server: TestRedis;
 let connections: [RedisConnection, RedisConnection];
-let gates: RedisSourceGate[];
+let gates: RedisSourceRateLimiter[];
 
 beforeAll(async () => {
   server = await createTestRedis();
   const open = () => connectRedis(server.url, { name: 'test' });
   connections = [open(), open()];
   await Promise.all(connections.map((connection) => whenReady(connection)));
-  gates = connections.map((connection) => new RedisSourceGate(connection));
+  gates = connections.map((connection) => new RedisSourceRateLimiter(connection));
 });
 afterAll(async () => {
   await Promise.all(connections.map(closeRedis));
@@ -58,7 +58,7 @@ describe('Redis locks', () => {
 });
 
 describe('Redis gate', () => {
-  sourceGateContract(() => ({
+  sourceRateLimiterContract(() => ({
     one: gates[0]!,
     other: gates[1]!,
     gapMs: 200,
@@ -68,7 +68,7 @@ describe('Redis gate', () => {
   test('a Redis that comes back without its memory lets nobody pass before older passes are over', async () => {
     const connection = connectRedis(server.url, { name: 'test' });
     await whenReady(connection);
-    const gate = new RedisSourceGate(connection);
+    const gate = new RedisSourceRateLimiter(connection);
     const source = sourceNamed('forgotten');
     expect(await gate.tryPass(source)).toBeDefined();
     connection.disconnect(true);

@@ -3,7 +3,7 @@ import { EventFetchError, type Source } from '../core/event.ts';
 import { EventFetcher, type Fetched } from '../core/ports.ts';
 import { readEvents } from '../core/reading-events.ts';
 import { getReply, parseReply, type RemoteSource, type Reply, type ReplyLimits } from './source-reply.ts';
-import { GAP_MS } from './redis-source-gate.ts';
+import { GAP_MS } from './redis-source-rate-limiter.ts';
 
 export interface StripeSource extends Source, RemoteSource {
   readonly kind: 'stripe';

@@ -75,7 +75,7 @@ export abstract class Pass {
   abstract used(): Promise<void>;
 }
 
-export abstract class SourceGate {
+export abstract class SourceRateLimiter {
   /** From what is known here, without asking: so that many loaders do not ask all the time. May say no when it is; never yes when it is open. */
   isKnownShut(_source: Source): boolean {
     return false;
@@ -84,7 +84,7 @@ export abstract class SourceGate {
 }
 
 /** What became of a source's turn. */
-export type Turn =
+export type PollResult =
   | { readonly kind: 'locked' | 'gated' | 'late' }
   | { readonly kind: 'idle' }
   /** `left`: so many more came than were asked for; they come with the next turn. */
@@ -100,8 +100,8 @@ export type Turn =
   | { readonly kind: 'failed'; readonly error: unknown };
 
 /** Hears of every turn: logs, counts, remembers the last error. */
-export abstract class TurnLog {
-  abstract heard(source: Source, turn: Turn): Promise<void>;
+export abstract class PollLog {
+  abstract heard(source: Source, turn: PollResult): Promise<void>;
   /** The source has failed so often in a row that it is left alone for a while. */
   abstract breakerOpened(source: Source): void;
 }

@@ -1,4 +1,4 @@
-import { ManualTime, MemoryFetcher, MemoryGate, MemoryLocks, MemoryStore, TurnList } from '../testing/memory-parts.ts';
+import { ManualTime, MemoryFetcher, MemoryRateLimiter, MemoryLocks, MemoryStore, PollList } from '../testing/memory-parts.ts';
 import { eventsFrom, sourceNamed } from '../testing/sources.ts';
 import { EventFetchError, type Event, type Source } from './event.ts';
 import { EventStore, LockFactory, type Appended, type Batch } from './ports.ts';
@@ -9,7 +9,7 @@ interface Change {
   readonly store?: EventStore;
   readonly overlap?: number;
   readonly time?: ManualTime;
-  readonly gate?: MemoryGate;
+  readonly gate?: MemoryRateLimiter;
 }
 
 function setUp(names: readonly string[], change: Change = {}) {
@@ -21,8 +21,8 @@ function setUp(names: readonly string[], change: Change = {}) {
     fetcher: new MemoryFetcher(time),
     store: new MemoryStore(),
     locks: new MemoryLocks(),
-    gate: new MemoryGate(time),
-    log: new TurnList(),
+    gate: new MemoryRateLimiter(time),
+    log: new PollList(),
   };
   const another = () => new RoundRobinEventLoader<Source>({ ...parts, ...change });
   return { ...parts, loader: another(), another, source: sources[0]! };
@@ -55,7 +55,7 @@ test('a round asks every source once, for at most 1,000 events beyond its cursor
   for (const source of sources) expect(store.stored(source)).toEqual(ids(1500));
 });
 
-test('a source that is locked or gated is passed over, and not asked', async () => {
+test('a source that is locked or rateLimited is passed over, and not asked', async () => {
   const { loader, another, fetcher, locks, source, log, time } = setUp(['north']);
   fetcher.offered.set('north', eventsFrom(1, 1));
   const lock = (await locks.tryAcquire(source))!;
@@ -183,10 +183,10 @@ test('a source that says we may not is not asked again for a minute', async () =
 test('after an idle round it sleeps 100 ms, after a busy one not at all', async () => {
   const time = new ManualTime();
   /** As the one in Redis: its own gap is known to a loader without asking. */
-  class KnowingGate extends MemoryGate {
+  class KnowingLimiter extends MemoryRateLimiter {
     override isKnownShut = (): boolean => time.now() < (fetcher.asked.at(-1)?.at ?? 0) + 200 && fetcher.asked.length > 0;
   }
-  const { loader, fetcher } = setUp(['north'], { time, gate: new KnowingGate(time) });
+  const { loader, fetcher } = setUp(['north'], { time, gate: new KnowingLimiter(time) });
   fetcher.offered.set('north', eventsFrom(1, 1));
   const begunAt = time.now();
   const stop = {
@@ -242,7 +242,7 @@ describe('a pass of the gate is good for 250 ms', () => {
     }
   }
   /** The gate's answer takes so long to arrive: the pass has been running since it was asked for. */
-  class SlowGate extends MemoryGate {
+  class SlowLimiter extends MemoryRateLimiter {
     constructor(
       private readonly clock: ManualTime,
       private readonly ms: number,
@@ -263,7 +263,7 @@ describe('a pass of the gate is good for 250 ms', () => {
     { where: 'waiting for the gate', at: 251, kinds: ['late'], asked: 0 },
   ])('$at ms $where: $kinds', async ({ where, at, kinds, asked }) => {
     const time = new ManualTime();
-    const slow = where === 'reading the cursor' ? { store: new SlowStore(time, at) } : { gate: new SlowGate(time, at) };
+    const slow = where === 'reading the cursor' ? { store: new SlowStore(time, at) } : { gate: new SlowLimiter(time, at) };
     const { loader, fetcher, log } = setUp(['north'], { time, ...slow });
     fetcher.offered.set('north', eventsFrom(1, 3));
     await loader.runOnce();

@@ -8,9 +8,9 @@ import type {
   Lock,
   LockFactory,
   Pass,
-  SourceGate,
-  Turn,
-  TurnLog,
+  SourceRateLimiter,
+  PollResult,
+  PollLog,
 } from './ports.ts';
 import { BusyNeighbours } from './busy-neighbours.ts';
 import { askFrom, sift } from './sifting.ts';
@@ -35,8 +35,8 @@ export interface LoaderParts<S extends Source> {
   readonly fetcher: EventFetcher<S>;
   readonly store: EventStore;
   readonly locks: LockFactory;
-  readonly gate: SourceGate;
-  readonly log: TurnLog;
+  readonly gate: SourceRateLimiter;
+  readonly log: PollLog;
   readonly time: LoaderTime;
 }
 
@@ -93,7 +93,7 @@ export class RoundRobinEventLoader<S extends Source> {
     for (const source of this.parts.sources) {
       if (stop?.aborted) return;
       if (this.slow.has(source.name) || this.isPassedOver(source)) continue;
-      const turn = this.takeTurn(source).then(() => void this.slow.delete(source.name));
+      const turn = this.pollOnce(source).then(() => void this.slow.delete(source.name));
       this.slow.set(source.name, turn);
       if (await this.parts.time.within(PATIENCE_MS, turn)) continue;
       if (this.slow.size >= MOST_SLOW) await Promise.race(this.slow.values());
@@ -109,8 +109,8 @@ export class RoundRobinEventLoader<S extends Source> {
     return isShut || this.neighbours.careFor(source, now);
   }
 
-  private async takeTurn(source: S): Promise<void> {
-    const turn = await this.turn(source).catch((error: unknown): Turn => ({ kind: 'failed', error }));
+  private async pollOnce(source: S): Promise<void> {
+    const turn = await this.turn(source).catch((error: unknown): PollResult => ({ kind: 'failed', error }));
     this.tally.add(source, turn, this.judge(source, turn));
     await this.parts.log.heard(source, turn).catch(() => undefined);
   }
@@ -124,7 +124,7 @@ export class RoundRobinEventLoader<S extends Source> {
     return worked;
   }
 
-  private async turn(source: S): Promise<Turn> {
+  private async turn(source: S): Promise<PollResult> {
     const lock = await this.parts.locks.tryAcquire(source);
     if (!lock) return this.denied(source, 'locked');
     try {
@@ -141,12 +141,12 @@ export class RoundRobinEventLoader<S extends Source> {
     }
   }
 
-  private denied(source: S, kind: 'locked' | 'gated'): Turn {
+  private denied(source: S, kind: 'locked' | 'gated'): PollResult {
     this.neighbours.denied(source, this.parts.time.now());
     return { kind };
   }
 
-  private async load(source: S, cursor: string | undefined, lock: Lock, pass: Pass): Promise<Turn> {
+  private async load(source: S, cursor: string | undefined, lock: Lock, pass: Pass): Promise<PollResult> {
     const fetched = await this.fetchThrough(pass, source, cursor);
     const { name } = source;
     const digest = fetched.digest && `${fetched.digest.upToId} ${fetched.digest.count}`;
@@ -188,7 +188,7 @@ export class RoundRobinEventLoader<S extends Source> {
   }
 
   /** True when it failed on our side, not on the source's. */
-  private judge(source: S, turn: Turn): boolean {
+  private judge(source: S, turn: PollResult): boolean {
     const breaker = this.breakerOf(source);
     if (turn.kind === 'idle' || turn.kind === 'appended' || turn.kind === 'outpaced') breaker.succeeded();
     if (turn.kind !== 'failed') return false;
@@ -210,7 +210,7 @@ class Tally<S extends Source> {
   /** Failed on our side, not on the source's. */
   readonly ours: S[] = [];
 
-  add(source: S, turn: Turn, isOurs: boolean): void {
+  add(source: S, turn: PollResult, isOurs: boolean): void {
     if (isOurs) this.ours.push(source);
     else this.isWell = true;
     this.worked ||= isWork(turn);
@@ -223,7 +223,7 @@ function isJunk({ from, to, events, unasked, bad }: Batch, { quarantined }: { re
 }
 
 /** What only repeats is none: the sleep after an idle round is for such a source, too. */
-function isWork(turn: Turn): boolean {
+function isWork(turn: PollResult): boolean {
   if (turn.kind === 'appended') return turn.stored + turn.refused + turn.quarantined > 0;
   return turn.kind === 'outpaced';
 }

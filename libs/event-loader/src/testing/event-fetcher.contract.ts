@@ -1,7 +1,7 @@
 import { EventFetchError, type Source } from '../core/event.ts';
 import type { EventFetcher } from '../core/ports.ts';
 
-export interface FetcherGround<S extends Source = Source> {
+export interface FetcherSetup<S extends Source = Source> {
   readonly fetcher: EventFetcher<S>;
   readonly source: S;
   /** Nobody answers there. */
@@ -13,7 +13,7 @@ export interface FetcherGround<S extends Source = Source> {
 }
 
 /** What every EventFetcher promises. */
-export function eventFetcherContract<S extends Source>(ground: () => FetcherGround<S>): void {
+export function eventFetcherContract<S extends Source>(ground: () => FetcherSetup<S>): void {
   const numbered = (from: number, to: number): string[] =>
     Array.from({ length: to - from + 1 }, (_, index) => ground().idOf(from + index));
   const fetched = async (afterId: string | undefined, limit = 1000): Promise<string[]> => {

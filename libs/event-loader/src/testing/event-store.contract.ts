@@ -2,7 +2,7 @@ import { Event, type Source } from '../core/event.ts';
 import type { Batch, EventStore } from '../core/ports.ts';
 import { sourceNamed } from './sources.ts';
 
-export interface StoreGround {
+export interface StoreSetup {
   readonly store: EventStore;
   /** Ids of what is stored, ascending. */
   storedOf(source: Source): Promise<string[]>;
@@ -18,7 +18,7 @@ function batch(source: Source, change: Partial<Batch>): Batch {
 }
 
 /** What every EventStore promises. */
-export function eventStoreContract(ground: () => StoreGround): void {
+export function eventStoreContract(ground: () => StoreSetup): void {
   let names = 0;
   const nextSource = () => sourceNamed(`stored-${(names += 1)}`);
 

@@ -1,7 +1,7 @@
 import type { Lock, LockFactory } from '../core/ports.ts';
 import { sourceNamed } from './sources.ts';
 
-export interface LockGround {
+export interface LockSetup {
   /** Two of them, as in two processes. */
   readonly one: LockFactory;
   readonly other: LockFactory;
@@ -10,7 +10,7 @@ export interface LockGround {
 }
 
 /** What every LockFactory promises. */
-export function lockFactoryContract(ground: () => LockGround): void {
+export function lockFactoryContract(ground: () => LockSetup): void {
   let names = 0;
   const nextSource = () => sourceNamed(`locked-${(names += 1)}`);
 

@@ -1,7 +1,7 @@
 import { eventStoreContract } from './event-store.contract.ts';
 import { lockFactoryContract } from './lock-factory.contract.ts';
-import { ManualTime, MemoryGate, MemoryLocks, MemoryStore } from './memory-parts.ts';
-import { sourceGateContract } from './source-gate.contract.ts';
+import { ManualTime, MemoryRateLimiter, MemoryLocks, MemoryStore } from './memory-parts.ts';
+import { sourceRateLimiterContract } from './source-rate-limiter.contract.ts';
 
 describe('memory store', () => {
   const store = new MemoryStore();
@@ -23,6 +23,6 @@ describe('memory locks', () => {
 
 describe('memory gate', () => {
   const time = new ManualTime();
-  const gate = new MemoryGate(time);
-  sourceGateContract(() => ({ one: gate, other: gate, gapMs: 200, sleep: (ms) => time.sleep(ms) }));
+  const gate = new MemoryRateLimiter(time);
+  sourceRateLimiterContract(() => ({ one: gate, other: gate, gapMs: 200, sleep: (ms) => time.sleep(ms) }));
 });

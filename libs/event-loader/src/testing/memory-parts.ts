@@ -6,12 +6,12 @@ import {
   Lock,
   LockFactory,
   Pass,
-  SourceGate,
-  TurnLog,
+  SourceRateLimiter,
+  PollLog,
   type Appended,
   type Batch,
   type Fetched,
-  type Turn,
+  type PollResult,
 } from '../core/ports.ts';
 import { readEvents, type Candidate } from '../core/reading-events.ts';
 
@@ -156,7 +156,7 @@ class MemoryLock extends Lock {
 
 const PASS_MS = 250;
 
-export class MemoryGate extends SourceGate {
+export class MemoryRateLimiter extends SourceRateLimiter {
   private readonly shutUntil = new Map<string, number>();
 
   constructor(
@@ -174,11 +174,11 @@ export class MemoryGate extends SourceGate {
   }
 }
 
-export class TurnList extends TurnLog {
-  readonly turns: [source: string, turn: Turn][] = [];
+export class PollList extends PollLog {
+  readonly turns: [source: string, turn: PollResult][] = [];
   readonly opened: string[] = [];
 
-  heard(source: Source, turn: Turn): Promise<void> {
+  heard(source: Source, turn: PollResult): Promise<void> {
     this.turns.push([source.name, turn]);
     return Promise.resolve();
   }

@@ -4,7 +4,7 @@ import type { FastifyReply } from 'fastify';
 import { rulesOf } from '../http/route-rules.ts';
 import { RequestRefused } from '../http/request-refused.ts';
 import { requestContext, type StoredAnswer } from '../logging/request-context.ts';
-import { KeyAlreadyUsed } from '../postgres/idempotency-fence.ts';
+import { KeyAlreadyUsed } from '../postgres/idempotency-row.ts';
 import { IdempotencyRows } from './idempotency-rows.ts';
 
 export interface Answer {

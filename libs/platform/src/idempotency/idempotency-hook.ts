@@ -3,7 +3,7 @@ import { rulesOf } from '../http/route-rules.ts';
 import type { ErrorCode } from '../http/error-catalogue.ts';
 import { RequestRefused } from '../http/request-refused.ts';
 import type { Logger } from '../logging/logger.ts';
-import type { IdempotencyFence, StoredAnswer } from '../logging/request-context.ts';
+import type { IdempotencyKey, StoredAnswer } from '../logging/request-context.ts';
 import type { IdempotencyCache, KeyClaim } from './idempotency-cache.ts';
 import type { IdempotencyRows } from './idempotency-rows.ts';
 import { fingerprintOf, isIdempotencyKey } from './request-fingerprint.ts';
@@ -22,7 +22,7 @@ const PASSING_CODES: ReadonlySet<ErrorCode> = new Set([
 ]);
 
 interface KeyInHand {
-  readonly fence: IdempotencyFence;
+  readonly fence: IdempotencyKey;
   /** Of the lock in Redis, when it is ours. */
   readonly owner: string | undefined;
 }
@@ -69,7 +69,7 @@ export function guardIdempotency(fastify: FastifyInstance, parts: Parts): void {
     const { userId } = request.caller;
     const path = request.url.split('?')[0] ?? '';
     const fingerprint = fingerprintOf({ userId, method: request.method, path, body: request.body });
-    const fence: IdempotencyFence = { key, userId, fingerprint };
+    const fence: IdempotencyKey = { key, userId, fingerprint };
     request.context.fence = fence;
     request.keyInHand = { fence, owner: undefined };
     const goOn = (first: StoredAnswer | undefined): void => {
@@ -109,7 +109,7 @@ function keyOf(request: FastifyRequest): string {
 /** The answer to an earlier use of the key; without one the key is ours to use. */
 function firstAnswer(
   request: FastifyRequest,
-  fence: IdempotencyFence,
+  fence: IdempotencyKey,
   { owner, known, isUnknown }: KeyClaim,
   { rows }: Parts,
 ): StoredAnswer | undefined | Promise<StoredAnswer | undefined> {
@@ -124,7 +124,7 @@ function firstAnswer(
 
 /** Whoever has the lock may have ended between its effect and its word to Redis: then there is a row, which is told. */
 async function answerInRow(
-  fence: IdempotencyFence,
+  fence: IdempotencyKey,
   rows: IdempotencyRows,
   { isTaken, keyWithEffect }: { isTaken: boolean; keyWithEffect: boolean | undefined },
 ): Promise<StoredAnswer | undefined> {
@@ -134,7 +134,7 @@ async function answerInRow(
   return row?.made && keyWithEffect ? undefined : row?.answer;
 }
 
-function mustBeSameRequest(first: { readonly fingerprint: string }, fence: IdempotencyFence): void {
+function mustBeSameRequest(first: { readonly fingerprint: string }, fence: IdempotencyKey): void {
   if (first.fingerprint !== fence.fingerprint) throw new RequestRefused('IDEMPOTENCY_KEY_REUSED');
 }
 

@@ -1,7 +1,7 @@
 import type { DataSource } from 'typeorm';
 import { CoalescedReader } from '../postgres/coalesced-reader.ts';
 import { movingRows } from '../postgres/moving-rows.ts';
-import type { IdempotencyFence, StoredAnswer } from '../logging/request-context.ts';
+import type { IdempotencyKey, StoredAnswer } from '../logging/request-context.ts';
 
 /** Kept longer than Redis' 48 h promise, so that a loss of Redis at the end of it breaks nothing. */
 const KEEP_HOURS = 72;
@@ -50,7 +50,7 @@ export class IdempotencyRows {
   }
 
   /** For a success that needed no transaction: nothing to fence, but the same answer on every repeat. */
-  async add(fence: IdempotencyFence, answer: StoredAnswer): Promise<void> {
+  async add(fence: IdempotencyKey, answer: StoredAnswer): Promise<void> {
     await this.dataSource.query(
       `insert into idempotency_keys (key, user_id, fingerprint, status, body, location) values ($1, $2, $3, $4, $5, $6) on conflict (key) do nothing`,
       [fence.key, fence.userId, fence.fingerprint, answer.status, answer.body, answer.location ?? null],

@@ -58,7 +58,7 @@ class EffectsController {
 
   @Post('unfenced-effects')
   @Endpoint({ access: 'fan' })
-  createUnfenced(@Body({ schema: effect }) { name }: Effect, @Res() reply: FastifyReply): Promise<void> {
+  createWithoutKey(@Body({ schema: effect }) { name }: Effect, @Res() reply: FastifyReply): Promise<void> {
     return this.answer(reply, name, 'runStep');
   }
 

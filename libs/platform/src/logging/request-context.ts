@@ -5,11 +5,11 @@ export interface RequestContext {
   readonly requestId: string;
   /** When the caller stops waiting; no attempt starts past it. */
   readonly deadlineAt: number;
-  fence?: IdempotencyFence;
+  fence?: IdempotencyKey;
 }
 
 /** The caller's key on its way into the transaction of the effect (CONTRACT §4). */
-export interface IdempotencyFence {
+export interface IdempotencyKey {
   readonly key: string;
   readonly fingerprint: string;
   readonly userId: string;

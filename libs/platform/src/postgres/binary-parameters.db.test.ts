@@ -1,6 +1,6 @@
 import { createTestDatabase, type TestDatabase } from '#testing/test-database';
 import pg from 'pg';
-import { boolArray, hexBytes, int4Array, placeArray, uuidArray } from './binary-parameters.ts';
+import { boolArray, hexBytes, int4Array, ctidArray, uuidArray } from './binary-parameters.ts';
 
 let database: TestDatabase;
 let client: pg.Client;
@@ -34,7 +34,7 @@ test.each([
     uuidArray(['0190a000-0000-7000-8000-000000000001', 'fedcba98-7654-4321-8FED-CBA987654321']),
     '{0190a000-0000-7000-8000-000000000001,fedcba98-7654-4321-8fed-cba987654321}',
   ],
-  ['tid[]', placeArray(['(0,0)', '(4294967294,65535)', '(70000,300)']), '{"(0,0)","(4294967294,65535)","(70000,300)"}'],
+  ['tid[]', ctidArray(['(0,0)', '(4294967294,65535)', '(70000,300)']), '{"(0,0)","(4294967294,65535)","(70000,300)"}'],
   ['bytea', hexBytes(['00ff', 'A10b'], 2), '\\x00ffa10b'],
 ])('%s arrives as it was meant', async (type, value, text) => {
   expect(await read(type, value)).toBe(text);
@@ -44,7 +44,7 @@ test.each([
   ['int4[]', int4Array([])],
   ['bool[]', boolArray([])],
   ['uuid[]', uuidArray([])],
-  ['tid[]', placeArray([])],
+  ['tid[]', ctidArray([])],
 ])('an empty %s, too', async (type, value) => {
   expect(await read(type, value)).toBe('{}');
 });

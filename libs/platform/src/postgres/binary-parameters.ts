@@ -39,7 +39,7 @@ export function uuidArray(values: readonly string[]): Buffer {
 }
 
 /** Places of rows as PostgreSQL writes them: `(block,offset)`. */
-export function placeArray(values: readonly string[]): Buffer {
+export function ctidArray(values: readonly string[]): Buffer {
   return arrayOf(TID, 6, values, (to, at, value) => {
     const comma = value.indexOf(',');
     putInt4(to, at, Number(value.slice(1, comma)));

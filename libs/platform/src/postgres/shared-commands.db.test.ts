@@ -1,9 +1,9 @@
 import type { SharedWork, Transaction } from '#application/transaction-manager';
 import { createTestDatabase, type TestDatabase } from '#testing/test-database';
 import type { DataSource } from 'typeorm';
-import { requestContext, type IdempotencyFence } from '../logging/request-context.ts';
+import { requestContext, type IdempotencyKey } from '../logging/request-context.ts';
 import { openDatabase } from './database.ts';
-import { KeyAlreadyUsed } from './idempotency-fence.ts';
+import { KeyAlreadyUsed } from './idempotency-row.ts';
 import { PostgresTransactionManager } from './transaction-manager.ts';
 import { inside } from './transaction.ts';
 
@@ -145,20 +145,20 @@ test('who has hardly any time left is told so, and takes none from the others', 
 
 describe('idempotency keys', () => {
   const USER = '8d7f1bb4-5a3e-4a43-9c77-9b46c8a5f001';
-  const fenceOf = (key: string): IdempotencyFence => ({
+  const idempotencyKeyOf = (key: string): IdempotencyKey => ({
     key,
     userId: USER,
     fingerprint: `print of ${key}`,
     render: (written) => ({ status: 201, body: JSON.stringify((written as Written).word) }),
   });
-  const keyed = (word: string, fence: IdempotencyFence, give = write): Promise<Written> =>
+  const keyed = (word: string, fence: IdempotencyKey, give = write): Promise<Written> =>
     requestContext.run({ requestId: word, deadlineAt: Date.now() + 20_000, fence }, () => give(word));
   const keys = (): Promise<{ key: string; body: string }[]> =>
     database.query('select key, status, body, fingerprint from idempotency_keys order by key');
   const stored = (key: string, word: string) => ({ key, status: 201, body: `"${word}"`, fingerprint: `print of ${key}` });
 
   test('each answer is committed with its key, in the transaction of all', async () => {
-    const [one, two] = [fenceOf('k1'), fenceOf('k2')];
+    const [one, two] = [idempotencyKeyOf('k1'), idempotencyKeyOf('k2')];
     const [a, b, c] = await Promise.all([keyed('a', one), keyed('b', two), write('c')]);
     expect(new Set([a.tx, b.tx, c.tx]).size).toBe(1);
     expect(await keys()).toEqual([stored('k1', 'a'), stored('k2', 'b')]);
@@ -169,29 +169,29 @@ describe('idempotency keys', () => {
   });
 
   test('so is the answer of one that was decided by itself', async () => {
-    const fence = fenceOf('k1');
+    const fence = idempotencyKeyOf('k1');
     await Promise.all([keyed('odd', fence), write('a')]);
     expect([await keys(), fence.stored]).toEqual([[stored('k1', 'odd')], { status: 201, body: '"odd"' }]);
   });
 
   test('a key that was used meanwhile undoes its own command and nobody else’s', async () => {
-    await keyed('first', fenceOf('k1'));
-    const again = fenceOf('k1');
-    const [used, other] = await Promise.allSettled([keyed('second', again), keyed('a', fenceOf('k2'))]);
+    await keyed('first', idempotencyKeyOf('k1'));
+    const again = idempotencyKeyOf('k1');
+    const [used, other] = await Promise.allSettled([keyed('second', again), keyed('a', idempotencyKeyOf('k2'))]);
     expect([used.status === 'rejected' && used.reason, other.status]).toEqual([expect.any(KeyAlreadyUsed), 'fulfilled']);
     expect([await words(), again.stored]).toEqual([['a', 'first'], undefined]);
     expect((await keys()).map(({ key }) => key)).toEqual(['k1', 'k2']);
   });
 
   test('the same key twice in one round: one command is done', async () => {
-    const two = await Promise.allSettled([keyed('a', fenceOf('k1')), keyed('b', fenceOf('k1'))]);
+    const two = await Promise.allSettled([keyed('a', idempotencyKeyOf('k1')), keyed('b', idempotencyKeyOf('k1'))]);
     expect(two.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
     expect((await words()).length).toBe(1);
   });
 
   test('a step keeps the key open', async () => {
     const step = transactions.stepTogether(writing());
-    const fence = fenceOf('k1');
+    const fence = idempotencyKeyOf('k1');
     await keyed('a', fence, step);
     expect([await keys(), await words(), fence.stored]).toEqual([[], ['a'], undefined]);
   });

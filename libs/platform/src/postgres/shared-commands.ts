@@ -1,17 +1,17 @@
 import { DomainError } from '#domain/shared/domain-error';
-import { requestContext, type IdempotencyFence, type RequestContext } from '../logging/request-context.ts';
+import { requestContext, type IdempotencyKey, type RequestContext } from '../logging/request-context.ts';
 import { isTransactionOpen } from './open-transaction.ts';
 import { isConnectionLoss } from './sqlstates.ts';
 
 /** One commit for so many: more wait for the next, as each holds its rows until all are done. */
-const MOST_IN_A_ROUND = 128;
+const MAX_IN_A_BATCH = 128;
 /** Whoever has less time left would take it from all others of a round. */
 const LEAST_TIME_MS = 2000;
 /** Some seconds of work; whoever comes after that is better told to come back. */
 const MOST_WAITING = 5000;
 
 /** One round at a time, whoever's it is, in the order they asked: transactions of one process never meet each other. */
-export class Lane {
+export class Mutex {
   private last: Promise<void> = Promise.resolve();
 
   /** `round` does not throw. */
@@ -24,7 +24,7 @@ export class Lane {
 export interface Asked<C> {
   readonly command: C;
   readonly deadlineAt: number;
-  readonly fence: IdempotencyFence | undefined;
+  readonly fence: IdempotencyKey | undefined;
 }
 
 interface Waiting<C, T> extends Asked<C> {
@@ -37,7 +37,7 @@ interface Deciding<C, T> {
   /** All of them in one transaction; undefined for those that are left to be decided by themselves. */
   together(batch: readonly Asked<C>[]): Promise<readonly (T | undefined)[]>;
   alone(command: C): Promise<T>;
-  onFailedRound(error: unknown): void;
+  onFailedBatch(error: unknown): void;
 }
 
 /**
@@ -50,11 +50,11 @@ export class SharedCommands<C, T> {
   private isRunning = false;
 
   constructor(
-    private readonly lane: Lane,
+    private readonly mutex: Mutex,
     private readonly deciding: Deciding<C, T>,
   ) {}
 
-  ask(command: C, fence: IdempotencyFence | undefined): Promise<T> {
+  ask(command: C, fence: IdempotencyKey | undefined): Promise<T> {
     if (isTransactionOpen()) throw new Error('A transaction inside a transaction: pass tx along instead.');
     if (this.waiting.length >= MOST_WAITING) throw tooMany();
     const context = requestContext.current();
@@ -69,13 +69,13 @@ export class SharedCommands<C, T> {
     this.isRunning = true;
     // Whoever asks in the same turn of the event loop shares the first round.
     await new Promise((resolve) => setImmediate(resolve));
-    while (this.waiting.length > 0) await this.lane.take(() => this.round());
+    while (this.waiting.length > 0) await this.mutex.take(() => this.round());
     this.isRunning = false;
   }
 
   private async round(): Promise<void> {
     const latest = Date.now() + LEAST_TIME_MS;
-    const batch = this.waiting.splice(0, MOST_IN_A_ROUND).filter((one) => {
+    const batch = this.waiting.splice(0, MAX_IN_A_BATCH).filter((one) => {
       const isLate = one.deadlineAt < latest;
       if (isLate) one.reject(tooMany());
       return !isLate;
@@ -90,7 +90,7 @@ export class SharedCommands<C, T> {
         else one.resolve(value);
       }
     } catch (error) {
-      this.deciding.onFailedRound(error);
+      this.deciding.onFailedBatch(error);
       // What concerns all of them is told to all: as many attempts to connect would help nobody.
       if (error instanceof DomainError || isConnectionLoss(error)) for (const one of batch) one.reject(error);
       else void this.eachAlone(batch);

@@ -2,12 +2,12 @@ import { TransactionManager, type SharedWork, type Transaction } from '#applicat
 import { DomainError } from '#domain/shared/domain-error';
 import type { Counter } from 'prom-client';
 import type { DataSource } from 'typeorm';
-import { storeAnswer, storeAnswers, takeKey } from './idempotency-fence.ts';
-import { requestContext, type IdempotencyFence } from '../logging/request-context.ts';
+import { storeAnswer, storeAnswers, takeKey } from './idempotency-row.ts';
+import { requestContext, type IdempotencyKey } from '../logging/request-context.ts';
 import { breakConnection, driverClientOf, type DriverClient } from './database.ts';
 import { isTransactionOpen, whileTransactionIsOpen } from './open-transaction.ts';
 import { rollBack } from './roll-back.ts';
-import { Lane, SharedCommands, type Asked } from './shared-commands.ts';
+import { Mutex, SharedCommands, type Asked } from './shared-commands.ts';
 import { isConnectionLoss, RETRYABLE_SQLSTATES, sqlstateOf, sqlstates } from './sqlstates.ts';
 import { PostgresTransaction } from './transaction.ts';
 import { BEGUN, resolveCommit, type BegunTransaction } from './unknown-commit.ts';
@@ -42,7 +42,7 @@ const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout
 export class PostgresTransactionManager extends TransactionManager {
   private readonly random: () => number;
   private readonly sleep: (ms: number) => Promise<void>;
-  private readonly lane = new Lane();
+  private readonly lane = new Mutex();
 
   constructor(
     private readonly dataSource: DataSource,
@@ -54,7 +54,7 @@ export class PostgresTransactionManager extends TransactionManager {
   }
 
   run<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
-    const fence = openFence();
+    const fence = openIdempotencyKey();
     if (!fence) return this.attempts(work);
     return this.attempts((tx) => fenced(tx, fence, work)).catch((error: unknown) => {
       delete fence.stored;
@@ -68,7 +68,7 @@ export class PostgresTransactionManager extends TransactionManager {
 
   together<C, T>(work: SharedWork<C, T>): (command: C) => Promise<T> {
     const commands = this.share(work, (command) => this.run((tx) => work.one(tx, command)));
-    return (command) => commands.ask(command, openFence());
+    return (command) => commands.ask(command, openIdempotencyKey());
   }
 
   stepTogether<C, T>(work: SharedWork<C, T>): (command: C) => Promise<T> {
@@ -80,7 +80,7 @@ export class PostgresTransactionManager extends TransactionManager {
     return new SharedCommands(this.lane, {
       together: (batch) => this.decide(work, batch),
       alone,
-      onFailedRound: (error) => {
+      onFailedBatch: (error) => {
         const sqlstate = sqlstateOf(error);
         if (sqlstate) this.options.retries?.inc({ sqlstate });
       },
@@ -178,14 +178,14 @@ export class PostgresTransactionManager extends TransactionManager {
 class NotBegun extends Error {}
 
 /** What the request's answer will be stored under. */
-function openFence(): IdempotencyFence | undefined {
+function openIdempotencyKey(): IdempotencyKey | undefined {
   const fence = requestContext.current()?.fence;
   if (fence?.stored) throw new Error('A second run in one request: its answer is stored already. Earlier steps use runStep.');
   return fence;
 }
 
 /** The key first, the answer last. */
-async function fenced<T>(tx: PostgresTransaction, fence: IdempotencyFence, work: (tx: Transaction) => Promise<T>): Promise<T> {
+async function fenced<T>(tx: PostgresTransaction, fence: IdempotencyKey, work: (tx: Transaction) => Promise<T>): Promise<T> {
   await takeKey(tx, fence);
   const answer = await work(tx);
   await storeAnswer(tx, fence, answer);

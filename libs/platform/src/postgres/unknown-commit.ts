@@ -3,7 +3,7 @@ import type { DataSource } from 'typeorm';
 import { sqlstates } from './sqlstates.ts';
 
 const LOOKUPS = 20;
-const BETWEEN_LOOKUPS_MS = 250;
+const POLL_EVERY_MS = 250;
 
 /** Looks like what PostgreSQL says when a transaction must be run again, because that is what an aborted one needs. */
 class CommitDidNotHappen extends Error {
@@ -48,7 +48,7 @@ export async function resolveCommit(
     if (status === 'committed') return;
     if (status === 'aborted') throw new CommitDidNotHappen('The connection broke and the commit did not happen.');
     if (status === 'forgotten') break;
-    await sleep(BETWEEN_LOOKUPS_MS);
+    await sleep(POLL_EVERY_MS);
   }
   throw new DomainError('OUTCOME_UNKNOWN', 'The database broke off while committing. Send the request again with the same key.');
 }

@@ -5,7 +5,12 @@ import { createTestRedis, type TestRedis } from '#testing/test-database';
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
-import { OpenGate, SharedGate, type Gate, type GateOptions } from './provider-gate.ts';
+import {
+  UnlimitedProvider,
+  SharedProviderLimiter,
+  type ProviderLimiter,
+  type ProviderLimiterOptions,
+} from './provider-limiter.ts';
 import { VendorCalls } from './vendor-calls.ts';
 
 const LIMIT = 10;
@@ -39,8 +44,14 @@ afterAll(async () => {
   await testRedis.close();
 });
 
-const gate = (options: Partial<GateOptions> = {}): Gate =>
-  new SharedGate(redis, { provider: 'chat', callsPerSecond: LIMIT, onBreaker: () => undefined, patienceMs: 300, ...options });
+const gate = (options: Partial<ProviderLimiterOptions> = {}): ProviderLimiter =>
+  new SharedProviderLimiter(redis, {
+    provider: 'chat',
+    callsPerSecond: LIMIT,
+    onBreaker: () => undefined,
+    patienceMs: 300,
+    ...options,
+  });
 
 const call = (calls: VendorCalls): Promise<unknown> => calls.post({ url, headers: {}, body: '{}', timeoutMs: 500 });
 
@@ -58,7 +69,7 @@ async function untilTaken(calls: VendorCalls): Promise<number> {
 }
 
 test.each([
-  { door: 'without the door', open: () => new OpenGate(), most: 30 },
+  { door: 'without the door', open: () => new UnlimitedProvider(), most: 30 },
   { door: 'through the door', open: () => gate(), most: LIMIT },
 ])('thirty jobs of one moment in two processes, $door: at most $most calls in any second', async ({ open, most }) => {
   const processes = [new VendorCalls(open()), new VendorCalls(open())];
@@ -86,7 +97,9 @@ test('a vendor that asks for a pause, or is down, costs no attempt; one that say
 
 test('without Redis operators are told all the same', async () => {
   const nobody = connectRedis('redis://127.0.0.1:1', { name: 'nobody' });
-  await call(new VendorCalls(new SharedGate(nobody, { provider: 'chat', callsPerSecond: 1, onBreaker: () => undefined })));
+  await call(
+    new VendorCalls(new SharedProviderLimiter(nobody, { provider: 'chat', callsPerSecond: 1, onBreaker: () => undefined })),
+  );
   expect(arrivals).toHaveLength(1);
   await closeRedis(nobody);
 });

@@ -1,6 +1,6 @@
 import { HeldBack } from '../jobs/job-outcomes.ts';
 import { post, type HttpAnswer, type HttpRequest } from './http-call.ts';
-import { UncountedHere, type CallsEnded, type Gate, type Pass } from './provider-gate.ts';
+import { UncountedHere, type CallsEnded, type ProviderLimiter, type Pass } from './provider-limiter.ts';
 import { isTrouble, NotSent, ProviderDown, TooFast } from './send-errors.ts';
 
 /** When a 429 does not say how long. */
@@ -12,7 +12,7 @@ const PAUSE_MS = 1000;
  * back by itself and loses no attempt: there are others in its queue that want nothing from that vendor.
  */
 export class VendorCalls {
-  constructor(private readonly gate: Gate) {}
+  constructor(private readonly gate: ProviderLimiter) {}
 
   /** One POST. Throws unless the answer is a 2xx. */
   async post(request: HttpRequest): Promise<HttpAnswer> {

@@ -1,7 +1,7 @@
 import { TransactionManager, type SharedWork, type Transaction } from '#application/transaction-manager';
 import { DomainError } from '#domain/shared/domain-error';
 import type { Scheduler, Task } from './scheduler.ts';
-import { Lanes, SimulatedRounds, type RoundsSeen } from './simulated-rounds.ts';
+import { ProcessMutexes, SimulatedBatches, type BatchesSeen } from './simulated-batches.ts';
 import { SimulatedTransaction, SqlError, Table, type SimulatedDatabase } from './simulated-database.ts';
 
 /** The caller's key on its way into the transaction of the effect. */
@@ -45,7 +45,7 @@ export interface KeyGuards {
   /** Off: the key is looked up before the work, and fences nothing. */
   readonly fences: boolean;
   /** Off: what is decided together with others is not answered under its key. */
-  readonly roundsAnswer: boolean;
+  readonly batchesAnswer: boolean;
 }
 
 interface Asked<C> {
@@ -58,13 +58,13 @@ interface Asked<C> {
  * key it is, is known by the task that runs.
  */
 export class SimulatedTransactions extends TransactionManager {
-  readonly seen: RoundsSeen = { 'shared commits': 0, 'decided in a round': 0, 'left to themselves': 0, 'rounds undone': 0 };
+  readonly seen: BatchesSeen = { 'shared commits': 0, 'decided in a round': 0, 'left to themselves': 0, 'rounds undone': 0 };
   private readonly keys = new Map<Task, KeyInHand>();
-  private readonly lanes = new Lanes();
+  private readonly lanes = new ProcessMutexes();
 
   constructor(
     private readonly db: SimulatedDatabase,
-    private readonly guards: KeyGuards = { fences: true, roundsAnswer: true },
+    private readonly guards: KeyGuards = { fences: true, batchesAnswer: true },
   ) {
     super();
   }
@@ -128,10 +128,10 @@ export class SimulatedTransactions extends TransactionManager {
   private rounds<C, T>(
     work: SharedWork<C, T>,
     alone: (one: (tx: Transaction) => Promise<T>) => Promise<T>,
-  ): SimulatedRounds<C, T, KeyInHand | undefined> {
+  ): SimulatedBatches<C, T, KeyInHand | undefined> {
     const together = (batch: readonly Asked<C>[], many: typeof work.many): Promise<readonly (T | undefined)[]> =>
       this.decide(batch, many);
-    return new SimulatedRounds(this.db.scheduler, this.lanes, this.seen, work, { together, alone });
+    return new SimulatedBatches(this.db.scheduler, this.lanes, this.seen, work, { together, alone });
   }
 
   /** Keys and answers are its last statement; a request knows of its own once they are committed. */
@@ -144,7 +144,7 @@ export class SimulatedTransactions extends TransactionManager {
       );
       const answered = batch.flatMap(({ key }, index) => {
         const value = decided[index];
-        return key && value !== undefined && this.guards.roundsAnswer ? [{ key, answer: key.render(value as never) }] : [];
+        return key && value !== undefined && this.guards.batchesAnswer ? [{ key, answer: key.render(value as never) }] : [];
       });
       await this.storeAll(inside(tx), answered);
       const { scheduler, strictness } = this.db;

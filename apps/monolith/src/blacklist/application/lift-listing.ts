@@ -1,12 +1,12 @@
 import type { TransactionManager } from '#application/transaction-manager';
-import type { Blacklist, BlacklistNews } from './ports.ts';
+import type { Blacklist, BlacklistBroadcast } from './ports.ts';
 
 /** Takes a fan off the list; nothing happens when nobody is on it. */
 export class LiftListing {
   constructor(
     private readonly transactions: TransactionManager,
     private readonly blacklist: Blacklist,
-    private readonly news: BlacklistNews,
+    private readonly news: BlacklistBroadcast,
   ) {}
 
   async execute({ userId, by }: { userId: string; by: string }): Promise<boolean> {

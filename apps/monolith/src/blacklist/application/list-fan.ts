@@ -1,7 +1,7 @@
 import type { Ids } from '#application/ids';
 import type { TransactionManager } from '#application/transaction-manager';
 import { assertEndsLater } from '#domain/blacklist/listed-fans';
-import type { Blacklist, BlacklistNews, Listing } from './ports.ts';
+import type { Blacklist, BlacklistBroadcast, Listing } from './ports.ts';
 
 export interface ListFanCommand {
   readonly userId: string;
@@ -15,7 +15,7 @@ export class ListFan {
   constructor(
     private readonly transactions: TransactionManager,
     private readonly blacklist: Blacklist,
-    private readonly news: BlacklistNews,
+    private readonly news: BlacklistBroadcast,
     private readonly ids: Ids,
   ) {}
 

@@ -31,7 +31,7 @@ export abstract class Blacklist {
 }
 
 /** The list where it is asked for in a hurry: in memory, and in the waiting room. */
-export abstract class BlacklistNews {
+export abstract class BlacklistBroadcast {
   /** In force here when it returns, elsewhere a moment later. Never fails: who could not be told looks within a second. */
   abstract tell(): Promise<void>;
   /** Brings what this process knows up to date. */

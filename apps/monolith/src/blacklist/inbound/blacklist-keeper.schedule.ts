@@ -5,7 +5,7 @@ import { closeRedis, connectRedis, type RedisConnection } from '#platform/redis/
 import { Inject, Injectable, type OnApplicationBootstrap, type BeforeApplicationShutdown } from '@nestjs/common';
 import type { MonolithConfig } from '../../config.ts';
 import { CONFIG, LOGGER, LOOPS } from '../../tokens.ts';
-import { BlacklistNews } from '../application/ports.ts';
+import { BlacklistBroadcast } from '../application/ports.ts';
 
 /**
  * Keeps the list in mind, in every process: read at the start, again when somebody says that it has changed, and looked after
@@ -17,7 +17,7 @@ export class BlacklistKeeper implements OnApplicationBootstrap, BeforeApplicatio
   private subscriber: RedisConnection | undefined;
 
   constructor(
-    private readonly known: BlacklistNews,
+    private readonly known: BlacklistBroadcast,
     @Inject(CONFIG) private readonly config: MonolithConfig,
     @Inject(LOGGER) private readonly logger: Logger,
     @Inject(LOOPS) private readonly loops: boolean,

@@ -1,7 +1,7 @@
 import type { Transaction } from '#application/transaction-manager';
 import { ListedFans } from '#domain/blacklist/listed-fans';
 import type { Logger } from '#platform/logging/logger';
-import type { BlacklistNews } from '../application/ports.ts';
+import type { BlacklistBroadcast } from '../application/ports.ts';
 import { BlacklistApi } from '../blacklist.api.ts';
 import type { PostgresBlacklist, WholeBlacklist } from './postgres-blacklist.ts';
 import type { RedisBlacklist } from './redis-blacklist.ts';
@@ -11,7 +11,7 @@ import type { RedisBlacklist } from './redis-blacklist.ts';
  * that has nothing to say to nearly all of them. Memory is a moment behind what others decided, at most a second; what it lets
  * through is refused at the checkout, which asks the database.
  */
-export class KnownBlacklist extends BlacklistApi implements BlacklistNews {
+export class KnownBlacklist extends BlacklistApi implements BlacklistBroadcast {
   private readonly fans = new ListedFans();
   private known: WholeBlacklist | undefined;
   private looking: Promise<void> = Promise.resolve();

@@ -16,7 +16,7 @@ const GRACE_MS = 5000;
 const UPKEEP_MS = 60_000;
 /** How soon a failure that stands in PostgreSQL is noted, and an alert that is due is told. */
 const ALERTS_MS = 5000;
-const LOOK_AGAIN_MS = 100;
+const REFRESH_AFTER_MS = 100;
 
 export abstract class ConsumerParts {
   abstract readonly transport: JobTransport;
@@ -72,7 +72,7 @@ export class JobConsumer implements OnApplicationBootstrap, OnModuleDestroy, Bef
     });
     runner.start();
     while (!stopping) {
-      await new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN_MS));
+      await new Promise((resolve) => setTimeout(resolve, REFRESH_AFTER_MS));
       if (stop.aborted || Date.now() >= endAt || (untilEmpty && (await this.isEmpty()))) end();
     }
     await stopping;

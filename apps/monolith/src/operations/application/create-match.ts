@@ -12,7 +12,7 @@ export interface CreatedMatch {
 }
 
 /** A stadium of 120,000 is laid out in one transaction of a few seconds; more is a mistake. */
-export const MOST_PLACES = 120_000;
+export const MAX_SEATS = 120_000;
 
 /** Puts a match into the catalogue, its places up for sale, and its queue into the waiting room. */
 export class CreateMatch {
@@ -64,7 +64,7 @@ export class CreateMatch {
 
 function assertPlausible(sectors: readonly PlannedSector[]): void {
   const places = sectors.reduce((sum, { plan }) => sum + capacityOf(plan), 0);
-  if (places > MOST_PLACES) throw invalid('sectors', `has ${places} places, more than ${MOST_PLACES}`);
+  if (places > MAX_SEATS) throw invalid('sectors', `has ${places} places, more than ${MAX_SEATS}`);
   const names = new Set(sectors.map(({ name }) => name));
   if (names.size < sectors.length) throw invalid('sectors', 'two of them have the same name');
 }

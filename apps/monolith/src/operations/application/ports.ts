@@ -1,6 +1,6 @@
 import type { Transaction } from '#application/transaction-manager';
 import type { SaleStatus } from '#domain/catalog/sale';
-import type { Place } from '#domain/catalog/stadium-layout';
+import type { SeatGeometry } from '#domain/catalog/stadium-layout';
 
 export interface Match {
   readonly id: string;
@@ -58,7 +58,7 @@ export abstract class Seats {
   abstract layOut(
     tx: Transaction,
     matchId: string,
-    sectors: readonly { sectorId: string; places: readonly Place[] }[],
+    sectors: readonly { sectorId: string; places: readonly SeatGeometry[] }[],
   ): Promise<void>;
 }
 

@@ -1,5 +1,5 @@
 import type { Transaction } from '#application/transaction-manager';
-import type { Place } from '#domain/catalog/stadium-layout';
+import type { SeatGeometry } from '#domain/catalog/stadium-layout';
 import type { CatalogApi } from '../../catalog/catalog.api.ts';
 import type { PurchaseApi } from '../../purchase/purchase.api.ts';
 import type { WaitingRoomApi } from '../../waiting-room/waiting-room.api.ts';
@@ -38,7 +38,11 @@ export class SteeredSeats extends Seats {
   constructor(private readonly purchase: PurchaseApi) {
     super();
   }
-  layOut(tx: Transaction, matchId: string, sectors: readonly { sectorId: string; places: readonly Place[] }[]): Promise<void> {
+  layOut(
+    tx: Transaction,
+    matchId: string,
+    sectors: readonly { sectorId: string; places: readonly SeatGeometry[] }[],
+  ): Promise<void> {
     return this.purchase.layOut(tx, matchId, sectors);
   }
   left(matchId: string): Promise<SeatsLeft> {

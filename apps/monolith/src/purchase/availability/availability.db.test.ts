@@ -72,7 +72,7 @@ describe('the stream', () => {
     const match = await putOnSale(office.monolith, { sectors: [seated('East A', 1, 1), seated('West B', 1, 5)] });
     const reader = await watch(match);
     const ordered = await office.ordered(await office.held(match));
-    await office.settle(office.news(ordered));
+    await office.settle(office.report(ordered));
     await reader.until(({ type, sectors }) => type === 'diff' && sectors[0]?.available === 0);
     const late = await watch(match);
     expect((await late.until(({ type }) => type === 'snapshot')).sectors).toContainEqual({
@@ -150,10 +150,10 @@ describe('the stream', () => {
   test('a full process says 503 and when to come back, and one address has not all of it', async () => {
     const match = await twoSectors();
     const places = office.monolith.get(AvailabilityStreams);
-    const taken = Array.from({ length: 2000 }, () => places.takePlace('127.0.0.1'));
+    const taken = Array.from({ length: 2000 }, () => places.takeSlot('127.0.0.1'));
     const greedy = await fetch(addressOf(match.id));
     expect([greedy.status, greedy.headers.get('retry-after')]).toEqual([429, expect.stringMatching(/^[1-5]$/)]);
-    for (let n = 0; n < 3000; n += 1) taken.push(places.takePlace(`10.0.${n >> 8}.${n & 255}`));
+    for (let n = 0; n < 3000; n += 1) taken.push(places.takeSlot(`10.0.${n >> 8}.${n & 255}`));
     const refused = await fetch(addressOf(match.id));
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, expect.stringMatching(/^[1-5]$/)]);
     for (const giveBack of taken) giveBack();

@@ -13,7 +13,7 @@ import { AvailabilityController } from './inbound/availability.controller.ts';
 import { SectorsController } from './inbound/sectors.controller.ts';
 import { CatalogMatches } from './outbound/catalog-matches.ts';
 import { PostgresSeatInventory } from './outbound/postgres-seat-inventory.ts';
-import { PostgresSeatLooks } from './outbound/postgres-seat-looks.ts';
+import { PostgresAvailability } from './outbound/postgres-availability.ts';
 import { SharedSeatViews } from './outbound/shared-seat-views.ts';
 
 export const availabilityControllers = [SectorsController, AvailabilityController];
@@ -27,23 +27,23 @@ export const availabilityProviders: Provider[] = [
     inject: [DataSource],
   },
   {
-    provide: PostgresSeatLooks,
+    provide: PostgresAvailability,
     useFactory: (dataSource: DataSource, config: MonolithConfig) =>
-      new PostgresSeatLooks(dataSource, config.QUEUE_IDLE_TURN_SECONDS),
+      new PostgresAvailability(dataSource, config.QUEUE_IDLE_TURN_SECONDS),
     inject: [DataSource, CONFIG],
   },
   {
     provide: SeatViews,
-    useFactory: (seatLooks: PostgresSeatLooks, inventory: SeatInventory, metrics: Metrics) => {
+    useFactory: (postgresAvailability: PostgresAvailability, inventory: SeatInventory, metrics: Metrics) => {
       const looks = new Counter({
         name: 'availability_looks_total',
         help: 'Queries for what is free: of a match by sector, or the seats of a sector.',
         labelNames: ['at'],
         registers: [metrics.registry],
       });
-      return new SharedSeatViews(seatLooks, inventory, (at) => looks.inc({ at }));
+      return new SharedSeatViews(postgresAvailability, inventory, (at) => looks.inc({ at }));
     },
-    inject: [PostgresSeatLooks, SeatInventory, Metrics],
+    inject: [PostgresAvailability, SeatInventory, Metrics],
   },
   AvailabilityStreams,
 ];

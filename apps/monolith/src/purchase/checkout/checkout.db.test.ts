@@ -93,7 +93,7 @@ describe('checking out', () => {
     const [expired, released, paid] = await Promise.all([office.held(match), office.held(match), office.held(match)]);
     await office.lapse(expired);
     await office.release(released);
-    await office.settle(office.news(await office.ordered(paid)));
+    await office.settle(office.report(await office.ordered(paid)));
     const refusals = await Promise.all([expired, released, paid].map((held) => office.checkOut(held)));
     expect(refusals.map(({ json }) => json.code)).toEqual(['RESERVATION_EXPIRED', 'INVALID_STATE', 'INVALID_STATE']);
   });
@@ -151,7 +151,7 @@ describe('one order a turn', () => {
   test('when its payment had to go back the turn may be used for another', async () => {
     const first = await office.ordered(await office.held(turns, { as, turn }));
     const second = await office.held(turns, { as, turn });
-    expect(await office.settle(office.news(first, { amountCents: 1 }))).toBe('refunded');
+    expect(await office.settle(office.report(first, { amountCents: 1 }))).toBe('refunded');
     expect((await office.checkOut(second)).status).toBe(201);
   });
 });
@@ -302,8 +302,8 @@ describe('a crash', () => {
     const payments: Payments = {
       createIntent: async (order) => {
         const intent = await part(Payments).createIntent(order);
-        const news = office.news({ orderId: order.orderId, intentId: intent.intentId, held }, { orderId: order.orderId });
-        expect(await office.settle(news)).toBe('completed');
+        const report = office.report({ orderId: order.orderId, intentId: intent.intentId, held }, { orderId: order.orderId });
+        expect(await office.settle(report)).toBe('completed');
         return intent;
       },
     };

@@ -7,7 +7,7 @@ import { newKey } from '../../testing/test-app.ts';
 import { grantTurn, ops, putOnSale, seated, type MatchOnSale } from '../../testing/whole-monolith.ts';
 import { Reservations } from '../hold/application/ports.ts';
 import { openBoxOffice, type BoxOffice, type HeldSeats, type OpenBoxOffice } from '../testing/box-office.ts';
-import { RefundDesk } from '../testing/refunding.ts';
+import { RefundActions } from '../testing/refunding.ts';
 import { CheckOut } from './application/check-out.ts';
 import { OrderConsequences, Orders, Payments } from './application/ports.ts';
 
@@ -15,13 +15,13 @@ import { OrderConsequences, Orders, Payments } from './application/ports.ts';
 const peer = new StripePeer();
 let opened: OpenBoxOffice;
 let office: BoxOffice;
-let desk: RefundDesk;
+let desk: RefundActions;
 
 beforeAll(async () => {
   const base = await peer.start();
   opened = await openBoxOffice({ PAYMENT_PROVIDER: 'stripe', STRIPE_API_BASE: base, STRIPE_SECRET_KEY: peer.secretKey });
   office = opened.office;
-  desk = new RefundDesk(office);
+  desk = new RefundActions(office);
 });
 beforeEach(() => void (peer.requests.length = 0));
 afterAll(async () => {

@@ -60,7 +60,7 @@ test('of an expired hold there is nothing left to give back', async () => {
 
 test('what is paid is not given back here', async () => {
   const ordered = await office.ordered(await office.held(match));
-  await office.settle(office.news(ordered));
+  await office.settle(office.report(ordered));
   const { status, json } = await release(ordered.held);
   expect([status, json.code, (await office.order(ordered)).status]).toEqual([409, 'INVALID_STATE', 'completed']);
 });
@@ -72,7 +72,7 @@ describe('a reservation that has ended', () => {
   test.each<[string, (held: HeldSeats) => Promise<unknown>]>([
     ['released', (held) => release(held)],
     ['expired', (held) => office.lapse(held)],
-    ['completed', async (held) => office.settle(office.news(await office.ordered(held)))],
+    ['completed', async (held) => office.settle(office.report(await office.ordered(held)))],
   ])('%s: is still read, with its seats and price, by its fan alone', async (status, end) => {
     const held = await office.held(match, { quantity: 2 });
     await end(held);

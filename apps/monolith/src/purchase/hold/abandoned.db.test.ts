@@ -55,7 +55,7 @@ async function refusedUntil(
 }
 
 /** As every client may be told SEATS_BUSY with Retry-After: two replicas sell a quarter of the sector at once, and may propose the same. */
-async function heldInTheRush(office: BoxOffice, match: MatchOnSale, quantity: number) {
+async function heldAtPeak(office: BoxOffice, match: MatchOnSale, quantity: number) {
   const from = Date.now();
   for (;;) {
     const answer = await office.hold(match, { quantity });
@@ -72,8 +72,7 @@ test('10,000 places that 500 fans let go are buyable again within a second of th
   const terrace = { name: 'Terrace', kind: 'standing', price_cents: 900, capacity: FANS * EACH };
   const match = await putOnSale(one.monolith, { max_tickets_per_fan: EACH, sectors: [terrace] });
   const officeOf = (fan: number) => offices[fan % 2 === 0 ? 0 : 1];
-  const holdAll = (fans: number) =>
-    Promise.all(Array.from({ length: fans }, (_, fan) => heldInTheRush(officeOf(fan), match, EACH)));
+  const holdAll = (fans: number) => Promise.all(Array.from({ length: fans }, (_, fan) => heldAtPeak(officeOf(fan), match, EACH)));
   const answers = await holdAll(FANS);
   expect(answers.filter(({ status }) => status !== 201)).toEqual([]);
   const ends = answers.map(({ json }) => new Date(json.expires_at).getTime());

@@ -97,7 +97,7 @@ test('seats that somebody else has taken meanwhile stay theirs', async () => {
   await office.lapse(over);
   const next = await office.held(match, { seatIds: over.seatIds.slice(0, 2) });
   const paid = await office.ordered(await office.held(match, { seatIds: over.seatIds.slice(2, 3) }));
-  await office.settle(office.news(paid));
+  await office.settle(office.report(paid));
   expect(await sweep()).toBe(1);
   const holders = await Promise.all(over.seatIds.map((seatId) => office.holderOf(seatId)));
   expect(holders).toEqual([
@@ -110,7 +110,7 @@ test('seats that somebody else has taken meanwhile stay theirs', async () => {
 
 test('what was paid or given back in time is looked at once and left as it is', async () => {
   const paid = await office.ordered(await office.held(match));
-  await office.settle(office.news(paid));
+  await office.settle(office.report(paid));
   const released = await office.held(match);
   await office.release(released);
   for (const { id } of [paid.held, released]) await office.lapse({ id });

@@ -13,31 +13,31 @@ import { PostgresPurchaseWindows } from '../turns/outbound/postgres-purchase-win
 import { ExpireReservations } from './application/expire-reservations.ts';
 import { HoldSeats } from './application/hold-seats.ts';
 import { Blacklist, Reservations, SeatHolds, SeatsFreed } from './application/ports.ts';
-import { HoldNews } from './inbound/hold-news.ts';
+import { HoldObserver } from './inbound/hold-observer.ts';
 import { ReservationExpirySchedule } from './inbound/reservation-expiry.schedule.ts';
 import { ReservationsController } from './inbound/reservations.controller.ts';
 import { BatchedSeatHolds } from './outbound/batched-seat-holds.ts';
 import { HOLD_PLANNING } from './outbound/hold-statement.ts';
-import { LaneConnection } from './outbound/lane-connection.ts';
+import { WriterConnection } from './outbound/writer-connection.ts';
 import { PostgresReservations } from './outbound/postgres-reservations.ts';
 import { PreparedSeatHolds } from './outbound/prepared-seat-holds.ts';
-import { SeatMaps } from './outbound/seat-maps.ts';
-import { SeatNews } from './outbound/seat-news.ts';
+import { SectorSnapshots } from './outbound/sector-snapshots.ts';
+import { SeatChangeBroadcast } from './outbound/seat-change-broadcast.ts';
 
 /** One commits while the other chooses; more only make each other's batches smaller (bench/experiments.md). */
-const HOLD_LANES = 2;
+const WRITER_CONNECTIONS = 2;
 
 export const holdControllers = [ReservationsController];
 
 /** From a free seat to a held one, and back when the hold ends. */
 export const holdProviders: Provider[] = [
   {
-    provide: SeatNews,
+    provide: SeatChangeBroadcast,
     useFactory: (redis: RedisConnection, config: MonolithConfig) =>
-      new SeatNews(redis, connectRedis(config.REDIS_URL, { name: 'seat-news', forJobs: true })),
+      new SeatChangeBroadcast(redis, connectRedis(config.REDIS_URL, { name: 'seat-change-broadcast', forJobs: true })),
     inject: [REDIS, CONFIG],
   },
-  { provide: SeatsFreed, useExisting: SeatNews },
+  { provide: SeatsFreed, useExisting: SeatChangeBroadcast },
   {
     provide: SeatHolds,
     useFactory: (
@@ -45,21 +45,21 @@ export const holdProviders: Provider[] = [
       windows: PostgresPurchaseWindows,
       config: MonolithConfig,
       retries: TransactionRetries,
-      news: SeatNews,
+      news: SeatChangeBroadcast,
       matches: MatchesForSale,
     ) => {
       const onRetry = (sqlstate: string): void => retries.inc({ sqlstate });
       const lanes = Array.from(
-        { length: HOLD_LANES },
-        () => new LaneConnection({ url: config.DATABASE_URL, name: 'holds', planning: HOLD_PLANNING, onRetry }),
+        { length: WRITER_CONNECTIONS },
+        () => new WriterConnection({ url: config.DATABASE_URL, name: 'holds', planning: HOLD_PLANNING, onRetry }),
       );
-      const maps = new SeatMaps(dataSource);
+      const maps = new SectorSnapshots(dataSource);
       news.listen(maps);
       news.follow();
       const holds = new BatchedSeatHolds(lanes, maps, windows, config.RESERVATION_HOLD_SECONDS, news);
       return new PreparedSeatHolds(holds, maps, matches, news);
     },
-    inject: [DataSource, PostgresPurchaseWindows, CONFIG, TRANSACTION_RETRIES, SeatNews, MatchesForSale],
+    inject: [DataSource, PostgresPurchaseWindows, CONFIG, TRANSACTION_RETRIES, SeatChangeBroadcast, MatchesForSale],
   },
   {
     provide: Reservations,
@@ -69,8 +69,9 @@ export const holdProviders: Provider[] = [
   { provide: Blacklist, useExisting: BlacklistApi },
   useCase(HoldSeats, MatchesForSale, SeatInventory, SeatHolds, Blacklist),
   {
-    provide: HoldNews,
-    useFactory: (metrics: Metrics, views: SeatViews, seatsFreed: SeatsFreed) => new HoldNews(metrics.registry, views, seatsFreed),
+    provide: HoldObserver,
+    useFactory: (metrics: Metrics, views: SeatViews, seatsFreed: SeatsFreed) =>
+      new HoldObserver(metrics.registry, views, seatsFreed),
     inject: [Metrics, SeatViews, SeatsFreed],
   },
   useCase(ExpireReservations, Reservations),

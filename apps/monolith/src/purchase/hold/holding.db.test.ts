@@ -125,7 +125,7 @@ describe('the best available', () => {
 
   test('all of them sold: sold out', async () => {
     const ordered = await office.ordered(await office.held(match, { sector: 1, quantity: 3 }));
-    await office.settle(office.news(ordered));
+    await office.settle(office.report(ordered));
     expect((await office.hold(match, { sector: 1 })).json).toMatchObject({ code: 'SOLD_OUT', available: 0, other_sectors: true });
   });
 
@@ -162,7 +162,7 @@ describe("a fan's limit", () => {
   test('counts what is held, ordered and bought, and nothing that is over', async () => {
     const as = randomUUID();
     const bought = await office.ordered(await office.held(match, { as, quantity: 1 }));
-    await office.settle(office.news(bought));
+    await office.settle(office.report(bought));
     await office.ordered(await office.held(match, { as, quantity: 1 }));
     const held = await office.held(match, { as, quantity: 1 });
     expect((await office.hold(match, { as, quantity: 2 })).json).toMatchObject({

@@ -22,7 +22,7 @@ beforeEach(async () => {
 });
 
 const sell = async (quantity: number, sector: number, on = match) =>
-  office.settle(office.news(await office.ordered(await office.held(on, { sector, quantity }))));
+  office.settle(office.report(await office.ordered(await office.held(on, { sector, quantity }))));
 const holdAll = (quantity: number, sector: number) => office.held(match, { sector, quantity });
 
 describe('seats that were chosen and are gone', () => {

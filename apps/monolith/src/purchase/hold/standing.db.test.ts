@@ -95,7 +95,7 @@ test('exactly the capacity is sold: what fits is held, and not one more', async 
 
 test('paid places are tickets without row and number', async () => {
   const ordered = await office.ordered(await office.held(match, { quantity: 2 }));
-  await office.settle(office.news(ordered));
+  await office.settle(office.report(ordered));
   const { json } = await office.monolith.call('GET', '/api/v1/tickets', { as: ordered.held.userId });
   expect(json.items.map(({ seat }: { seat: object }) => seat).reverse()).toEqual(
     ordered.held.seatIds.map((seat_id) => ({ seat_id, sector: 'Terrace', row: null, number: null })),

@@ -3,7 +3,7 @@ import type { RedisConnection } from '#platform/redis/redis-connection';
 import { useCase } from '#platform/use-case';
 import type { Provider } from '@nestjs/common';
 import { REDIS } from '../../tokens.ts';
-import { PartnerSalesDesk } from '../partner-sales.api.ts';
+import { PartnerSalesApi } from '../partner-sales.api.ts';
 import { BlockSoldElsewhere } from './application/block-sold-elsewhere.ts';
 import { SeatHints, SeatsElsewhere } from './application/ports.ts';
 import { LoadedPartnerSales } from './inbound/loaded-partner-sales.ts';
@@ -16,7 +16,7 @@ export const partnerSalesProviders: Provider[] = [
   { provide: SeatHints, useFactory: (redis: RedisConnection) => new RedisSeatHints(redis), inject: [REDIS] },
   useCase(BlockSoldElsewhere, TransactionManager, SeatsElsewhere, SeatHints),
   {
-    provide: PartnerSalesDesk,
+    provide: PartnerSalesApi,
     useFactory: (blockSoldElsewhere: BlockSoldElsewhere) => new LoadedPartnerSales(blockSoldElsewhere),
     inject: [BlockSoldElsewhere],
   },

@@ -5,16 +5,16 @@ import { newKey } from '../../testing/test-app.ts';
 import { ops, putOnSale, seated, type MatchOnSale } from '../../testing/whole-monolith.ts';
 import { HoldSeats } from '../hold/application/hold-seats.ts';
 import { openBoxOffice, type BoxOffice, type OpenBoxOffice, type Ordered } from '../testing/box-office.ts';
-import { RefundDesk, type TicketRow } from '../testing/refunding.ts';
+import { RefundActions, type TicketRow } from '../testing/refunding.ts';
 
 let opened: OpenBoxOffice;
 let office: BoxOffice;
-let desk: RefundDesk;
+let desk: RefundActions;
 
 beforeAll(async () => {
   opened = await openBoxOffice();
   office = opened.office;
-  desk = new RefundDesk(office);
+  desk = new RefundActions(office);
 });
 beforeEach(async () => void (await office.rows('delete from outbox')));
 afterAll(() => opened.close());
@@ -138,7 +138,7 @@ test('holds and orders that await payment end as at a closing; who pays for one 
   expect([await office.reservation(held), await statusesOf([waiting])]).toEqual(['held', ['awaiting_payment']]);
   const confirm = `/api/v1/sandbox/payments/${waiting.intentId}/confirm`;
   await office.monolith.call('POST', confirm, { key: null, body: { outcome: 'succeeded' } });
-  expect(await office.settle(office.news(waiting))).toBe('completed');
+  expect(await office.settle(office.report(waiting))).toBe('completed');
   expect(await doJobs()).toBe(0);
   expect(await doJobs({ later: true })).toBe(1);
   expect([await statusesOf([waiting]), await desk.givenBack(waiting)]).toEqual([['refunded'], [2500]]);
@@ -188,7 +188,7 @@ test('a hold that was under way at the cancellation commits after the first roun
   await office.rows('drop trigger gate on reservations');
   const confirm = `/api/v1/sandbox/payments/${ordered.intentId}/confirm`;
   await office.monolith.call('POST', confirm, { key: null, body: { outcome: 'succeeded' } });
-  expect(await office.settle(office.news(ordered))).toBe('completed');
+  expect(await office.settle(office.report(ordered))).toBe('completed');
   expect(await doJobs({ later: true })).toBe(1);
   expect([await statusesOf([ordered]), await desk.givenBack(ordered)]).toEqual([['refunded'], [2500]]);
   await expectSound(match);

@@ -15,7 +15,7 @@ beforeAll(async () => {
   office = opened.office;
   match = await putOnSale(office.monolith);
   paid = await office.ordered(await office.held(match, { quantity: 2 }));
-  await office.settle(office.news(paid));
+  await office.settle(office.report(paid));
   unpaid = await office.ordered(await office.held(match));
   elsewhere = await office.ordered(await office.held(await putOnSale(office.monolith)));
 });

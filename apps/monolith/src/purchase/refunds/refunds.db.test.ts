@@ -5,16 +5,16 @@ import { StripePeer } from '../../payment/testing/stripe-peer.ts';
 import { newKey } from '../../testing/test-app.ts';
 import { ops, putOnSale, seated, type MatchOnSale } from '../../testing/whole-monolith.ts';
 import { openBoxOffice, type BoxOffice, type OpenBoxOffice } from '../testing/box-office.ts';
-import { RefundDesk, type TicketRow } from '../testing/refunding.ts';
+import { RefundActions, type TicketRow } from '../testing/refunding.ts';
 
 let opened: OpenBoxOffice;
 let office: BoxOffice;
-let desk: RefundDesk;
+let desk: RefundActions;
 
 beforeAll(async () => {
   opened = await openBoxOffice();
   office = opened.office;
-  desk = new RefundDesk(office);
+  desk = new RefundActions(office);
 });
 afterAll(() => opened.close());
 
@@ -267,14 +267,14 @@ describe('who has the ticket', () => {
 describe('at Stripe', () => {
   const peer = new StripePeer();
   let stripe: OpenBoxOffice;
-  let atStripe: RefundDesk;
+  let atStripe: RefundActions;
 
   beforeAll(async () => {
     const base = await peer.start();
     stripe = await openBoxOffice({
       ...{ PAYMENT_PROVIDER: 'stripe', STRIPE_API_BASE: base, STRIPE_SECRET_KEY: peer.secretKey },
     });
-    atStripe = new RefundDesk(stripe.office);
+    atStripe = new RefundActions(stripe.office);
   });
   afterAll(async () => {
     await stripe.close();
@@ -285,7 +285,7 @@ describe('at Stripe', () => {
     const match = await putOnSale(stripe.office.monolith, { sectors: [seated('East A')] });
     const ordered = await stripe.office.ordered(await stripe.office.held(match, { quantity: 3 }));
     peer.pay(ordered.intentId);
-    await stripe.office.settle(stripe.office.news(ordered));
+    await stripe.office.settle(stripe.office.report(ordered));
     const [first] = (await atStripe.tickets(ordered)) as [TicketRow];
     await atStripe.refund(ordered, [first.id]);
     // The list of refunds is read, then the refund is made and its answer does not come.

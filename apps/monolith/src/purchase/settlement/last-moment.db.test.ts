@@ -8,8 +8,8 @@ import type { HoldOutcome } from '../hold/application/ports.ts';
 import { Reservations } from '../hold/application/ports.ts';
 import { BatchedSeatHolds } from '../hold/outbound/batched-seat-holds.ts';
 import { HOLD_PLANNING } from '../hold/outbound/hold-statement.ts';
-import { LaneConnection } from '../hold/outbound/lane-connection.ts';
-import { SeatMaps } from '../hold/outbound/seat-maps.ts';
+import { WriterConnection } from '../hold/outbound/writer-connection.ts';
+import { SectorSnapshots } from '../hold/outbound/sector-snapshots.ts';
 import { openBoxOffice, type BoxOffice, type OpenBoxOffice } from '../testing/box-office.ts';
 import { PostgresPurchaseWindows } from '../turns/outbound/postgres-purchase-windows.ts';
 import type { GrantedTurns } from '../turns/outbound/redis-granted-turns.ts';
@@ -39,7 +39,7 @@ test('a hold that ends while it is being paid still counts when its fan wants mo
   const ends = `now() + interval '500 milliseconds'`;
   await office.rows(`update seats set expires_at = ${ends} where reservation_id = $1`, [held.id]);
   await office.rows(`update reservations set expires_at = ${ends} where id = $1`, [held.id]);
-  const settling = office.settle(office.news(ordered));
+  const settling = office.settle(office.report(ordered));
   await pause(700);
   const more = await office.hold(match, { as: held.userId, quantity: 2 });
   expect([await settling, more.status, more.json.code]).toEqual(['completed', 409, 'TICKET_LIMIT_REACHED']);
@@ -51,13 +51,13 @@ describe('a fan is counted while a payment is under way, and the payment commits
   const GATE = 4712;
 
   /** Stops before it counts the seats of the fans, and again after it. */
-  class StopsWhereItCounts extends LaneConnection {
+  class StopsWhereItCounts extends WriterConnection {
     readonly before = Promise.withResolvers<void>();
     readonly mayCount = Promise.withResolvers<void>();
     readonly counted = Promise.withResolvers<void>();
     readonly mayGoOn = Promise.withResolvers<void>();
 
-    override async look<R>(statement: Parameters<LaneConnection['look']>[0]): Promise<R[]> {
+    override async look<R>(statement: Parameters<WriterConnection['look']>[0]): Promise<R[]> {
       if (statement.name !== 'count-fans') return super.look<R>(statement);
       this.before.resolve();
       await this.mayCount.promise;
@@ -77,13 +77,13 @@ describe('a fan is counted while a payment is under way, and the payment commits
   }
 
   function holdMore(
-    lane: LaneConnection,
+    lane: WriterConnection,
     match: MatchOnSale,
     userId: string,
   ): { outcome: Promise<HoldOutcome>; close(): Promise<void> } {
     const { dataSource } = office.monolith;
     const windows = new PostgresPurchaseWindows(dataSource, { of: () => Promise.resolve(undefined) } as unknown as GrantedTurns);
-    const holds = new BatchedSeatHolds([lane], new SeatMaps(dataSource), windows, 600);
+    const holds = new BatchedSeatHolds([lane], new SectorSnapshots(dataSource), windows, 600);
     const facts = { name: 'East A', kind: 'seated', gate: null, priceCents: 2500, currency: 'EUR', capacity: 20 } as const;
     const sector = { ...facts, id: match.sectors[0]?.id ?? '', matchId: match.id };
     const outcome = holds.take({ matchId: match.id, userId, sessionToken: undefined, sector, quantity: 2 });
@@ -120,7 +120,7 @@ describe('a fan is counted while a payment is under way, and the payment commits
     const stopper = office.monolith.dataSource.createQueryRunner();
     await stopper.startTransaction();
     await stopper.query(sql, [parameter]);
-    const settling = office.settle(office.news(ordered));
+    const settling = office.settle(office.report(ordered));
     await until(isStopped);
     await until('exists (select from reservations where id = $1 and expires_at <= now())', [held.id]);
 
@@ -180,7 +180,7 @@ describe('a payment whose transaction begins while the hold is alive, and reads 
     const together = (work: SharedWork<unknown, unknown>) => (command: unknown) =>
       inTransaction(holdMore, (tx) => settle(tx, work, command));
     const settling = settlePayment(together as TransactionManager['together']);
-    expect(await settling.execute(office.news(ordered))).toBe(outcome);
+    expect(await settling.execute(office.report(ordered))).toBe(outcome);
     expect((await office.seatRows(match)).sold).toBeUndefined();
   });
 });

@@ -49,7 +49,7 @@ describe('a payment that succeeds', () => {
     const held = await office.held(match, { quantity: 2 });
     await office.monolith.call('PUT', '/api/v1/me/devices/phone', { as: held.userId, body: { fcm_token: 'token-of-ana' } });
     const ordered = await office.ordered(held);
-    expect(await office.settle(office.news(ordered))).toBe('completed');
+    expect(await office.settle(office.report(ordered))).toBe('completed');
     expect(await office.order(ordered)).toMatchObject({
       status: 'completed',
       tickets: [{ status: 'valid' }, { status: 'valid' }],
@@ -77,7 +77,7 @@ describe('a payment that succeeds', () => {
     const stadium = await putOnSale(office.monolith, { sectors });
     const orders = [0, 1, 2].map(async (sector) => office.ordered(await office.held(stadium, { sector, quantity: 1 })));
     const ordered = await Promise.all(orders);
-    await Promise.all(ordered.map((one) => office.settle(office.news(one))));
+    await Promise.all(ordered.map((one) => office.settle(office.report(one))));
     const gates = ordered.map(async ({ orderId }) => (await office.outbox(orderId))[1]?.body.payload.tickets[0].gate);
     expect(await Promise.all(gates)).toEqual(['N', null, 'W']);
   });
@@ -86,27 +86,27 @@ describe('a payment that succeeds', () => {
     const [byOne, byFive] = [await order(), await order()];
     const eventId = `evt_${randomUUID()}`;
     expect(await Promise.all(Array.from({ length: 5 }, () => deliver(byOne, eventId)))).toEqual([200, 200, 200, 200, 200]);
-    const settled = await Promise.all(Array.from({ length: 5 }, () => office.settle(office.news(byFive))));
+    const settled = await Promise.all(Array.from({ length: 5 }, () => office.settle(office.report(byFive))));
     expect(settled.sort()).toEqual(['completed', 'noted', 'noted', 'noted', 'noted']);
     for (const ordered of [byOne, byFive]) {
       expect([await ticketsOf(ordered), await messages(ordered)]).toEqual([[expect.anything()], MAILS]);
       expect(await eventsOf(ordered)).toEqual(['created', 'payment_succeeded', 'completed']);
     }
-    expect(await office.settle({ ...office.news(byOne), eventId })).toBe('repeated');
+    expect(await office.settle({ ...office.report(byOne), eventId })).toBe('repeated');
   });
 
   test('after one that failed', async () => {
     const ordered = await order();
-    expect(await office.settle(office.news(ordered, { outcome: 'failed' }))).toBe('noted');
+    expect(await office.settle(office.report(ordered, { outcome: 'failed' }))).toBe('noted');
     expect((await office.order(ordered)).status).toBe('awaiting_payment');
-    expect(await office.settle(office.news(ordered))).toBe('completed');
+    expect(await office.settle(office.report(ordered))).toBe('completed');
     expect(await eventsOf(ordered)).toEqual(['created', 'payment_failed', 'payment_succeeded', 'completed']);
   });
 
   test('and is told as failed afterwards, out of order, changes nothing', async () => {
     const ordered = await order();
-    await office.settle(office.news(ordered));
-    for (const outcome of ['failed', 'canceled', 'other'] as const) await office.settle(office.news(ordered, { outcome }));
+    await office.settle(office.report(ordered));
+    for (const outcome of ['failed', 'canceled', 'other'] as const) await office.settle(office.report(ordered, { outcome }));
     expect([(await office.order(ordered)).status, await ticketsOf(ordered)]).toEqual([
       'completed',
       [{ seat_id: ordered.held.seatIds[0], holder_name: 'Fan 1', status: 'valid' }],
@@ -117,19 +117,19 @@ describe('a payment that succeeds', () => {
 describe('payments that are told at the same time', () => {
   test('each ends as it would alone, whatever the others are', async () => {
     const [plain, other, little, known, ended] = [await order(), await order(), await order(), await order(), await order()];
-    const seen = office.news(known);
+    const seen = office.report(known);
     await office.settle(seen);
     await office.release(ended.held);
     await office.block(ended.held.seatIds);
     const settled = await Promise.all([
-      office.settle(office.news(plain)),
-      office.settle(office.news(plain)),
-      office.settle(office.news(little, { amountCents: 1 })),
+      office.settle(office.report(plain)),
+      office.settle(office.report(plain)),
+      office.settle(office.report(little, { amountCents: 1 })),
       office.settle(seen),
-      office.settle(office.news(ended)),
-      office.settle(office.news(other, { outcome: 'failed' })),
-      office.settle(office.news(other, { intentId: 'pi_of_nobody' })),
-      office.settle(office.news(other)),
+      office.settle(office.report(ended)),
+      office.settle(office.report(other, { outcome: 'failed' })),
+      office.settle(office.report(other, { intentId: 'pi_of_nobody' })),
+      office.settle(office.report(other)),
     ]);
     expect(settled.slice(0, 2).sort()).toEqual(['completed', 'noted']);
     expect(settled.slice(2)).toEqual(['refunded', 'repeated', 'refunded', 'noted', 'unknown intent', 'completed']);
@@ -148,7 +148,7 @@ describe('payments that are told at the same time', () => {
     const holder = office.monolith.dataSource.createQueryRunner();
     await holder.startTransaction();
     await holder.query(lock, [orders[1] && id(orders[1])]);
-    const settled = orders.map((one) => office.settle(office.news(one)));
+    const settled = orders.map((one) => office.settle(office.report(one)));
     const waiting = settled[1]?.then(() => 'settled');
     expect([await settled[0], await settled[2]]).toEqual(['completed', 'completed']);
     expect(await Promise.race([waiting, Promise.resolve('waiting')])).toBe('waiting');
@@ -164,7 +164,7 @@ test('a payment one of whose two seats somebody has locked waits, whole: no half
   const holder = office.monolith.dataSource.createQueryRunner();
   await holder.startTransaction();
   await holder.query('select 1 from seats where id = $1 for update', [locked.held.seatIds[1]]);
-  const settled = [locked, free].map((one) => office.settle(office.news(one)));
+  const settled = [locked, free].map((one) => office.settle(office.report(one)));
   expect(await settled[1]).toBe('completed');
   const during = [await seats(), await office.reservation(locked.held)];
   await holder.rollbackTransaction();
@@ -181,7 +181,7 @@ describe('a payment of something else', () => {
     ['what was meant for another order', { orderId: '0190a000-0000-7000-8000-0000000000aa' }, 2500, 'EUR'],
   ])('%s: all of it goes back, the seats too, and a mail says so', async (_, change, cents, currency) => {
     const ordered = await order();
-    expect(await office.settle(office.news(ordered, change))).toBe('refunded');
+    expect(await office.settle(office.report(ordered, change))).toBe('refunded');
     expect([(await office.order(ordered)).status, await eventsOf(ordered)]).toEqual([
       'refunded',
       ['created', 'payment_succeeded', 'payment_mismatch', 'refunded'],
@@ -198,7 +198,7 @@ describe('a payment of something else', () => {
       [],
       { status: 'available', reservation_id: null },
     ]);
-    expect(await office.settle(office.news(ordered))).toBe('noted');
+    expect(await office.settle(office.report(ordered))).toBe('noted');
     expect(await messages(ordered)).toHaveLength(2);
   });
 });
@@ -211,7 +211,7 @@ describe('a payment after the hold ended', () => {
     const ordered = await order(2);
     await office.lapse(ordered.held);
     await tidy();
-    expect(await office.settle(office.news(ordered))).toBe('completed');
+    expect(await office.settle(office.report(ordered))).toBe('completed');
     expect([(await office.order(ordered)).status, await office.reservation(ordered.held)]).toEqual(['completed', 'completed']);
     expect([(await ticketsOf(ordered)).length, await messages(ordered)]).toEqual([2, MAILS]);
     await sweep();
@@ -221,14 +221,14 @@ describe('a payment after the hold ended', () => {
   test('whose order the fan had given up: completed, as he paid for it', async () => {
     const ordered = await order();
     await office.release(ordered.held);
-    expect(await office.settle(office.news(ordered))).toBe('completed');
+    expect(await office.settle(office.report(ordered))).toBe('completed');
   });
 
   test('refunded in full when one of its seats has somebody else', async () => {
     const ordered = await order(2);
     await office.lapse(ordered.held);
     const next = await office.held(match, { seatIds: ordered.held.seatIds.slice(0, 1) });
-    expect(await office.settle(office.news(ordered))).toBe('refunded');
+    expect(await office.settle(office.report(ordered))).toBe('refunded');
     expect(await eventsOf(ordered)).toEqual(['created', 'payment_succeeded', 'seats_gone', 'refunded']);
     expect(await refundOf(ordered)).toMatchObject({ amountCents: 5000 });
     expect(await office.holderOf(next.seatIds[0] ?? '')).toEqual({ status: 'held', reservation_id: next.id });
@@ -240,8 +240,8 @@ describe('a payment after the hold ended', () => {
     await office.lapse(first.held);
     const second = await office.ordered(await office.held(match, { seatIds: first.held.seatIds }));
     await office.lapse(second.held);
-    expect(await office.settle(office.news(first))).toBe('completed');
-    expect(await office.settle(office.news(second))).toBe('refunded');
+    expect(await office.settle(office.report(first))).toBe('completed');
+    expect(await office.settle(office.report(second))).toBe('refunded');
     await sweep();
     expect(await office.holderOf(first.held.seatIds[0] ?? '')).toEqual({ status: 'sold', reservation_id: first.held.id });
   });
@@ -254,7 +254,7 @@ describe('a payment after the hold ended', () => {
     const ordered = await order(2, limited);
     await office.lapse(ordered.held);
     await office.held(limited, { as: ordered.held.userId, quantity: others });
-    expect(await office.settle(office.news(ordered))).toBe(outcome);
+    expect(await office.settle(office.report(ordered))).toBe(outcome);
     expect((await office.order(ordered)).status).toBe(outcome);
   });
 
@@ -263,7 +263,10 @@ describe('a payment after the hold ended', () => {
     const [alive, over] = [await order(1, closing), await order(1, closing)];
     await office.rows(`update matches set sale_status = 'closed' where id = $1`, [closing.id]);
     await office.lapse(over.held);
-    expect([await office.settle(office.news(alive)), await office.settle(office.news(over))]).toEqual(['completed', 'refunded']);
+    expect([await office.settle(office.report(alive)), await office.settle(office.report(over))]).toEqual([
+      'completed',
+      'refunded',
+    ]);
   });
 
   test.each([
@@ -277,8 +280,8 @@ describe('a payment after the hold ended', () => {
     await office.lapse(late.held);
     await sweep();
     const second = await office.ordered(await office.held(turns, { as, turn }));
-    if (paid) await office.settle(office.news(second));
-    expect(await office.settle(office.news(late))).toBe('refunded');
+    if (paid) await office.settle(office.report(second));
+    expect(await office.settle(office.report(late))).toBe('refunded');
     expect((await office.order(second)).status).toBe(status);
   });
 
@@ -289,7 +292,7 @@ describe('a payment after the hold ended', () => {
     const late = await office.ordered(await office.held(turns, { as, turn }));
     await office.lapse(late.held);
     await sweep();
-    expect(await office.settle(office.news(late))).toBe('completed');
+    expect(await office.settle(office.report(late))).toBe('completed');
     expect((await office.hold(turns, { as, turn })).json.code).toBe('PURCHASE_WINDOW_REQUIRED');
   });
 });
@@ -297,14 +300,16 @@ describe('a payment after the hold ended', () => {
 describe('news of a payment nobody knows', () => {
   test('is remembered and does nothing', async () => {
     const ordered = await order();
-    const news = office.news(ordered, { intentId: 'pi_of-somebody-else', orderId: randomUUID() });
-    expect([await office.settle(news), await office.settle(news)]).toEqual(['unknown intent', 'repeated']);
-    expect(await office.settle(office.news(ordered, { intentId: undefined, outcome: 'other' }))).toBe('unknown intent');
+    const report = office.report(ordered, { intentId: 'pi_of-somebody-else', orderId: randomUUID() });
+    expect([await office.settle(report), await office.settle(report)]).toEqual(['unknown intent', 'repeated']);
+    expect(await office.settle(office.report(ordered, { intentId: undefined, outcome: 'other' }))).toBe('unknown intent');
     expect((await office.order(ordered)).status).toBe('awaiting_payment');
   });
 
   test("with the number of an order that has another intent is not that order's", async () => {
     const ordered = await order();
-    expect(await office.settle(office.news(ordered, { intentId: 'pi_second', orderId: ordered.orderId }))).toBe('unknown intent');
+    expect(await office.settle(office.report(ordered, { intentId: 'pi_second', orderId: ordered.orderId }))).toBe(
+      'unknown intent',
+    );
   });
 });

@@ -12,7 +12,7 @@ import { LOGGER } from '../../tokens.ts';
 import { MatchesForSale } from '../application/ports.ts';
 import { OrderConsequences, Orders } from '../checkout/application/ports.ts';
 import { Reservations } from '../hold/application/ports.ts';
-import { PaymentNewsDesk } from '../payment-news.api.ts';
+import { PaymentReportsApi } from '../payment-reports.api.ts';
 import { PostgresPurchaseWindows } from '../turns/outbound/postgres-purchase-windows.ts';
 import { PaymentInbox } from './application/ports.ts';
 import { SettlePayment } from './application/settle-payment.ts';
@@ -36,7 +36,7 @@ export const settlementProviders: Provider[] = [
   },
   useCase(SettlePayment, TransactionManager, PaymentInbox, Orders, Reservations, MatchesForSale, OrderConsequences),
   {
-    provide: PaymentNewsDesk,
+    provide: PaymentReportsApi,
     useFactory: (payments: PaymentApi, settle: SettlePayment, logger: Logger) => new LoadedPayments(payments, settle, logger),
     inject: [PaymentApi, SettlePayment, LOGGER],
   },

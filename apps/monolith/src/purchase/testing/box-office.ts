@@ -3,7 +3,7 @@ import { createTestDatabase, createTestRedis } from '#testing/test-database';
 import type { TestAnswer } from '../../testing/test-app.ts';
 import { openMonolith, type MatchOnSale, type WholeMonolith } from '../../testing/whole-monolith.ts';
 import { ReleaseReservation } from '../checkout/application/release-reservation.ts';
-import { SettlePayment, type PaymentNews, type Settled } from '../settlement/application/settle-payment.ts';
+import { SettlePayment, type PaymentReport, type Settled } from '../settlement/application/settle-payment.ts';
 
 export interface HeldSeats {
   readonly id: string;
@@ -75,7 +75,7 @@ export class BoxOffice {
   }
 
   /** What the provider says: by default that this order was paid, by an event of its own. */
-  news(ordered: Ordered, change: Partial<PaymentNews> = {}): PaymentNews {
+  report(ordered: Ordered, change: Partial<PaymentReport> = {}): PaymentReport {
     return {
       eventId: `evt_${randomUUID()}`,
       type: 'payment_intent.succeeded',
@@ -87,8 +87,8 @@ export class BoxOffice {
     };
   }
 
-  settle(news: PaymentNews): Promise<Settled> {
-    return this.monolith.get(SettlePayment).execute(news);
+  settle(report: PaymentReport): Promise<Settled> {
+    return this.monolith.get(SettlePayment).execute(report);
   }
 
   async release(held: Pick<HeldSeats, 'id' | 'userId'>): Promise<void> {

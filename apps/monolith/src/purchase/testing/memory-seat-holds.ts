@@ -5,7 +5,7 @@ import { SectorMap } from '#domain/purchase/sector-map';
 import { SqlError, type SimulatedDatabase, type SimulatedTransaction } from '#testing/simulation/simulated-database';
 import { idempotencyKeys, KeyTaken, withRetries, type SimulatedTransactions } from '#testing/simulation/simulated-transactions';
 import type { Reservation } from '../application/ports.ts';
-import { SeatHolds, wantedSeats, type HoldOutcome, type HoldWish } from '../hold/application/ports.ts';
+import { SeatHolds, wantedSeats, type HoldOutcome, type HoldRequest } from '../hold/application/ports.ts';
 import { asReservation } from './memory-reservations.ts';
 import {
   countFan,
@@ -32,7 +32,7 @@ export interface HoldGuards {
 export const ALL_HOLD_GUARDS: HoldGuards = { seats: true, revision: true, clockAheadMs: 0 };
 
 interface Attempt {
-  readonly wish: HoldWish;
+  readonly wish: HoldRequest;
   readonly reservationId: string;
   readonly seatIds: readonly string[];
   readonly together: boolean;
@@ -75,7 +75,7 @@ export class MemorySeatHolds extends SeatHolds {
     super();
   }
 
-  async take(wish: HoldWish): Promise<HoldOutcome> {
+  async take(wish: HoldRequest): Promise<HoldOutcome> {
     const { scheduler } = this.db;
     const picture = await this.picture(wish.sector.id);
     const reservationId = scheduler.newId('r');
@@ -123,22 +123,22 @@ export class MemorySeatHolds extends SeatHolds {
     const seats = this.db.rows(tables.seats, (seat) => seat.sectorId === sectorId);
     // What was seen is old by the time the answer is here.
     await this.db.scheduler.step(`looks at the seats of ${sectorId}`);
-    const picture = this.pictures.get(sectorId) ?? emptyPicture(seats);
+    const picture = this.pictures.get(sectorId) ?? emptySnapshot(seats);
     const known = seats.filter(({ id }) => !picture.inFlight.has(id));
     const [free, taken]: [string[], string[]] = [[], []];
     for (const seat of known) (isFree(seat, now) ? free : taken).push(seat.id);
-    picture.map.markTaken(placesOf(picture, taken));
-    picture.map.markFree(placesOf(picture, free));
+    picture.map.markTaken(seatIndexesOf(picture, taken));
+    picture.map.markFree(seatIndexesOf(picture, free));
     const held = known.filter((seat) => seat.status === 'held' && !isFree(seat, now));
     picture.nextExpiryMs = Math.min(...held.map(({ expiresAtMs }) => expiresAtMs ?? 0));
     this.pictures.set(sectorId, picture);
   }
 
-  private async propose(wish: HoldWish): Promise<{ seatIds: readonly string[]; together: boolean }> {
+  private async propose(wish: HoldRequest): Promise<{ seatIds: readonly string[]; together: boolean }> {
     const picture = await this.picture(wish.sector.id);
     const { map } = picture;
     if ('seatIds' in wish) {
-      map.markTaken(placesOf(picture, wish.seatIds));
+      map.markTaken(seatIndexesOf(picture, wish.seatIds));
       return { seatIds: wish.seatIds, together: true };
     }
     // Few places to draw from, so that processes do meet.
@@ -157,14 +157,14 @@ export class MemorySeatHolds extends SeatHolds {
     if (!picture) return;
     for (const seatId of seatIds) picture.inFlight.delete(seatId);
     picture.map.markFree(
-      placesOf(
+      seatIndexesOf(
         picture,
         seatIds.filter((seatId) => !gone.includes(seatId)),
       ),
     );
   }
 
-  private async count(wish: HoldWish): Promise<ReturnType<typeof countFan>> {
+  private async count(wish: HoldRequest): Promise<ReturnType<typeof countFan>> {
     await this.db.scheduler.step(`counts the seats of ${wish.userId}`);
     const fan = this.db.read(tables.fanSeats, fanAtMatch(wish));
     return countFan(fan, (id) => this.db.read(tables.reservations, id), this.db.scheduler.nowMs);
@@ -199,7 +199,7 @@ export class MemorySeatHolds extends SeatHolds {
     }
   }
 
-  private rulesFor(tx: SimulatedTransaction, { matchId, sessionToken }: HoldWish): Pick<Facts, 'match' | 'window'> {
+  private rulesFor(tx: SimulatedTransaction, { matchId, sessionToken }: HoldRequest): Pick<Facts, 'match' | 'window'> {
     const match = tx.get(tables.matches, matchId);
     const row = match?.queueRequired && sessionToken ? tx.get(tables.windows, sessionToken) : undefined;
     return { match, window: row && { ...row, isOver: row.expiresAtMs <= tx.now.getTime() } };
@@ -266,18 +266,18 @@ export class MemorySeatHolds extends SeatHolds {
   }
 }
 
-function emptyPicture(seats: readonly SeatRow[]): Picture {
+function emptySnapshot(seats: readonly SeatRow[]): Picture {
   const inOrder = [...seats].sort((a, b) => a.rowIndex - b.rowIndex || (a.number ?? a.rank) - (b.number ?? b.rank));
   const seatIds = inOrder.map(({ id }) => id);
   return { map: new SectorMap(inOrder), seatIds, inFlight: new Set(), nextExpiryMs: Number.POSITIVE_INFINITY };
 }
 
-function placesOf(picture: Picture, seatIds: readonly string[]): readonly number[] {
+function seatIndexesOf(picture: Picture, seatIds: readonly string[]): readonly number[] {
   return seatIds.map((seatId) => picture.seatIds.indexOf(seatId));
 }
 
 /** Sale, window, limit, in this order, in the words of the domain. */
-function assertRules(wish: HoldWish, { match, window }: Facts, taken: number): void {
+function assertRules(wish: HoldRequest, { match, window }: Facts, taken: number): void {
   if (!match) throw new Error(`there is no match ${wish.matchId}`);
   const { saleStatus, queueRequired, maxTicketsPerFan: limit } = match;
   assertHoldsAllowed({ saleStatus, opensAt: null, queueRequired });

@@ -11,7 +11,7 @@ export interface TicketRow {
 }
 
 /** What operators and fans do with paid orders, and a look into the sandbox's books. */
-export class RefundDesk {
+export class RefundActions {
   constructor(readonly office: BoxOffice) {}
 
   /** Bought, and taken at the sandbox too, so that it has something to give back. */
@@ -20,7 +20,7 @@ export class RefundDesk {
     const confirm = `/api/v1/sandbox/payments/${ordered.intentId}/confirm`;
     const { status, text } = await this.office.monolith.call('POST', confirm, { key: null, body: { outcome: 'succeeded' } });
     if (status !== 202) throw new Error(`not paid: ${text}`);
-    const settled = await this.office.settle(this.office.news(ordered));
+    const settled = await this.office.settle(this.office.report(ordered));
     if (settled !== 'completed') throw new Error(settled);
     return ordered;
   }

@@ -110,7 +110,7 @@ test('the end of a turn does not touch its holds, which can still be paid', asyn
   await write({ event: 'queue.expired', user_id: fan, match_id: match.id, reason: 'left', session_token: `st_${fan}` });
   await follow();
   expect((await office.hold(match, { as: fan, turn: `st_${fan}` })).json.code).toBe('PURCHASE_WINDOW_REQUIRED');
-  expect(await office.settle(office.news(await office.ordered(held)))).toBe('completed');
+  expect(await office.settle(office.report(await office.ordered(held)))).toBe('completed');
 });
 
 test('who has a device is called to the front and told the place; who has none is not written to', async () => {

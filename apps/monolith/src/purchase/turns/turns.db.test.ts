@@ -148,7 +148,7 @@ describe('an open turn', () => {
     const turn = await grant();
     const bought = await office.ordered(await office.held(match, { as, turn }));
     const other = await office.held(match, { as, turn, quantity: 2 });
-    expect(await office.settle(office.news(bought))).toBe('completed');
+    expect(await office.settle(office.report(bought))).toBe('completed');
     expect([await office.reservation(other), await office.holderOf(other.seatIds[0] ?? '')]).toEqual([
       'released',
       { status: 'available', reservation_id: null },
@@ -166,7 +166,7 @@ describe('an open turn', () => {
     const bought = await office.ordered(await office.held(match, { as, turn }));
     const over = await office.held(match, { as, turn });
     await office.lapse(over);
-    await office.settle(office.news(bought));
+    await office.settle(office.report(bought));
     expect(await office.reservation(over)).toBe('expired');
   });
 });
@@ -185,7 +185,7 @@ describe.each([
     expect((await office.hold(own, { as, turn })).status).toBe(reason === 'closed' ? 409 : 403);
     const ordered = await office.ordered(paid);
     expect((await office.checkOut(awaiting)).json).toMatchObject({ code: 'INVALID_STATE', order_id: ordered.orderId });
-    expect(await office.settle(office.news(ordered))).toBe('completed');
+    expect(await office.settle(office.report(ordered))).toBe('completed');
     expect([await office.reservation(paid), await office.reservation(awaiting)]).toEqual(['completed', 'released']);
   });
 });
@@ -193,20 +193,20 @@ describe.each([
 describe('a second turn of the same fan', () => {
   test('allows a second order, within the same limit', async () => {
     const first = await grant();
-    await office.settle(office.news(await office.ordered(await office.held(match, { as, turn: first, quantity: 3 }))));
+    await office.settle(office.report(await office.ordered(await office.held(match, { as, turn: first, quantity: 3 }))));
     const second = await grant();
     expect((await office.hold(match, { as, turn: second, quantity: 2 })).json).toMatchObject({
       code: 'TICKET_LIMIT_REACHED',
       rest: 1,
     });
     const bought = await office.ordered(await office.held(match, { as, turn: second }));
-    expect(await office.settle(office.news(bought))).toBe('completed');
+    expect(await office.settle(office.report(bought))).toBe('completed');
   });
 
   test('leaves the holds of the first alone when its order completes', async () => {
     const [first, second] = [await grant(), await grant()];
     const kept = await office.held(match, { as, turn: first });
-    await office.settle(office.news(await office.ordered(await office.held(match, { as, turn: second }))));
+    await office.settle(office.report(await office.ordered(await office.held(match, { as, turn: second }))));
     expect(await office.reservation(kept)).toBe('held');
   });
 });
@@ -214,7 +214,7 @@ describe('a second turn of the same fan', () => {
 test('the order of a used turn completes others’ holds in nothing: another fan’s stay as they are', async () => {
   const other = randomUUID();
   const theirs = await office.held(match, { as: other, turn: await grant(1200, match.id, other) });
-  await office.settle(office.news(await office.ordered(await office.held(match, { as, turn: await grant() }))));
+  await office.settle(office.report(await office.ordered(await office.held(match, { as, turn: await grant() }))));
   expect(await office.reservation(theirs)).toBe('held');
 });
 

@@ -2,10 +2,10 @@ import type { EffectOutcome, LoadedEffect } from '#application/loaded-effect';
 import { gateScan } from '#contracts/gate-scans';
 import { RequestRefused } from '#platform/http/request-refused';
 import type { RecordScan } from '../application/record-scan.ts';
-import { GateLogDesk } from '../gate-log.api.ts';
+import { GateLogApi } from '../gate-log.api.ts';
 
 /** What the event loader fetched from the gates. */
-export class LoadedGateScans extends GateLogDesk {
+export class LoadedGateScans extends GateLogApi {
   constructor(private readonly recordScan: RecordScan) {
     super();
   }

@@ -6,7 +6,7 @@ import { LOGGER, LOOPS } from '../../tokens.ts';
 import { WaitingRoomApi } from '../waiting-room.api.ts';
 
 /** How long fans of a match meet an unknown queue after Redis lost everything. */
-const LOOK_EVERY_MS = 5000;
+const POLL_EVERY_MS = 5000;
 const MATCHES = 1000;
 
 /**
@@ -23,7 +23,7 @@ export class QueueKeeper implements OnApplicationBootstrap, OnApplicationShutdow
     @Inject(LOGGER) private readonly logger: Logger,
     @Inject(LOOPS) private readonly loops: boolean,
   ) {
-    this.loop = new RelayLoop('queue keeper', () => this.runOnce().then(() => 0), logger, LOOK_EVERY_MS);
+    this.loop = new RelayLoop('queue keeper', () => this.runOnce().then(() => 0), logger, POLL_EVERY_MS);
   }
 
   onApplicationBootstrap(): void {

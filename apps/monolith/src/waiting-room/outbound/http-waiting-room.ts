@@ -1,6 +1,6 @@
 import { queueStatusAnswer, STATE_NEEDED_HEADER, type QueueStatusAnswer } from '#contracts/waiting-room-control';
 import { RequestRefused } from '#platform/http/request-refused';
-import { Lanes } from '#platform/limits/lanes';
+import { ConcurrencyLimit } from '#platform/limits/concurrency-limit';
 import { driverClientOf, prepared } from '#platform/postgres/database';
 import { rollBack } from '#platform/postgres/roll-back';
 import type { DataSource } from 'typeorm';
@@ -18,7 +18,7 @@ const BEGIN = `
 const LOCK = 'select pg_advisory_xact_lock($1, hashtext($2))';
 
 export class HttpWaitingRoom extends WaitingRoomApi {
-  private readonly locks = new Lanes(2, 200);
+  private readonly locks = new ConcurrencyLimit(2, 200);
 
   constructor(
     private readonly calls: QueueServiceCalls,

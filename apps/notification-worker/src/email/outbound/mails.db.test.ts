@@ -3,7 +3,7 @@ import { Inbox } from '#platform/postgres/delivery-ledger';
 import { SendClaims } from '#platform/postgres/send-claims';
 import { SingleStatements } from '#platform/postgres/single-statements';
 import { PostgresTransactionManager } from '#platform/postgres/transaction-manager';
-import { OpenGate } from '#platform/sending/provider-gate';
+import { UnlimitedProvider } from '#platform/sending/provider-limiter';
 import { createTestDatabase, type TestDatabase } from '#testing/test-database';
 import type { DataSource } from 'typeorm';
 import { PostgresMailbox } from '../../mailbox/postgres-mailbox.ts';
@@ -32,7 +32,7 @@ afterAll(async () => {
 });
 
 const provided = (provider: MailProvider): ProvidedMails =>
-  new ProvidedMails(provider, new SendClaims(statements, { consumer: 'email', lockMs: 20_000 }), new OpenGate());
+  new ProvidedMails(provider, new SendClaims(statements, { consumer: 'email', lockMs: 20_000 }), new UnlimitedProvider());
 
 mailsContract('the mailbox', () =>
   Promise.resolve({

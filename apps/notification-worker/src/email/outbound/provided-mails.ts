@@ -1,11 +1,11 @@
 import { HeldBack, Hopeless } from '#platform/jobs/job-outcomes';
 import type { SendClaims } from '#platform/postgres/send-claims';
-import type { Gate, Pass } from '#platform/sending/provider-gate';
+import type { ProviderLimiter, Pass } from '#platform/sending/provider-limiter';
 import { isTrouble, NoAnswer, Refused, TooFast } from '#platform/sending/send-errors';
 import { Mails, type Delivered, type MailProvider, type OutgoingMail } from '../application/ports.ts';
 
 /** Another worker has it in hand: by then it has finished, or its claim is old enough to be taken over. */
-const LOOK_AGAIN_MS = 10_000;
+const REFRESH_AFTER_MS = 10_000;
 
 /**
  * Mails through a provider outside:
@@ -18,7 +18,7 @@ export class ProvidedMails extends Mails {
   constructor(
     private readonly provider: MailProvider,
     private readonly claims: SendClaims,
-    private readonly gate: Gate,
+    private readonly gate: ProviderLimiter,
   ) {
     super();
   }
@@ -32,7 +32,7 @@ export class ProvidedMails extends Mails {
     });
     if (claim.kind !== 'claimed') await pass.leave({});
     if (claim.kind === 'finished') return 'duplicate';
-    if (claim.kind === 'held') throw new HeldBack('job', LOOK_AGAIN_MS, 'another worker is sending it');
+    if (claim.kind === 'held') throw new HeldBack('job', REFRESH_AFTER_MS, 'another worker is sending it');
     if (claim.kind === 'uncertain')
       throw new Hopeless('sent twice without an answer: whether it arrived is for people to find out');
     try {

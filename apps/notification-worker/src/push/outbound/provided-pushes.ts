@@ -1,11 +1,11 @@
 import { HeldBack } from '#platform/jobs/job-outcomes';
 import { outsideTheJobsDeadline } from '#platform/sending/ledger-deadline';
-import type { Gate } from '#platform/sending/provider-gate';
+import type { ProviderLimiter } from '#platform/sending/provider-limiter';
 import { Pushes, type Delivered, type DeviceResult, type OutgoingPush, type PushProvider } from '../application/ports.ts';
 import type { Progress, PushLedger } from './push-ledger.ts';
 
 /** Another worker has it in hand. */
-const LOOK_AGAIN_MS = 10_000;
+const REFRESH_AFTER_MS = 10_000;
 /** Calls asked for at a time: what a killed worker leaves in doubt, and how long urgent pushes may find the line busy. */
 const CALLS_AT_ONCE = 100;
 
@@ -16,7 +16,7 @@ export class ProvidedPushes extends Pushes {
   constructor(
     private readonly provider: PushProvider,
     private readonly ledger: PushLedger,
-    private readonly gate: Gate,
+    private readonly gate: ProviderLimiter,
     private readonly callsAtOnce = CALLS_AT_ONCE,
   ) {
     super();
@@ -26,7 +26,7 @@ export class ProvidedPushes extends Pushes {
     const { messageId, broadcastId, tokens } = push;
     const claim = await outsideTheJobsDeadline(() => this.ledger.claim({ messageId, broadcastId, devices: tokens.length }));
     if (claim.kind === 'finished') return { outcome: 'duplicate' };
-    if (claim.kind === 'held') throw new HeldBack('job', LOOK_AGAIN_MS, 'another worker is sending it');
+    if (claim.kind === 'held') throw new HeldBack('job', REFRESH_AFTER_MS, 'another worker is sending it');
     const run = new PushRun(push, claim.done);
     const trouble = await this.groups(run, claim.holder).catch((error: unknown) => error);
     const isFinished = run.left.length === 0;
@@ -56,7 +56,7 @@ export class ProvidedPushes extends Pushes {
       if (isDown) throw new HeldBack('queue', 1000, `the provider is down: ${run.reason}`);
       if (todo.length === 0) return;
       const isOurs = await outsideTheJobsDeadline(() => this.ledger.note(messageId, holder, run.takeProgress(), 'go on'));
-      if (!isOurs) throw new HeldBack('job', LOOK_AGAIN_MS, 'taken over by another worker');
+      if (!isOurs) throw new HeldBack('job', REFRESH_AFTER_MS, 'taken over by another worker');
     }
   }
 }

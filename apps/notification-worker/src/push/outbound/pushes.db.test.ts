@@ -3,7 +3,7 @@ import { openDatabase } from '#platform/postgres/database';
 import { Inbox } from '#platform/postgres/delivery-ledger';
 import { SingleStatements } from '#platform/postgres/single-statements';
 import { PostgresTransactionManager } from '#platform/postgres/transaction-manager';
-import { OpenGate } from '#platform/sending/provider-gate';
+import { UnlimitedProvider } from '#platform/sending/provider-limiter';
 import { createTestDatabase, type TestDatabase } from '#testing/test-database';
 import type { DataSource } from 'typeorm';
 import { PostgresMailbox } from '../../mailbox/postgres-mailbox.ts';
@@ -46,7 +46,7 @@ pushesContract('Firebase Cloud Messaging', async () => {
   const peer = await FcmPeer.start();
   const ledger = new PushLedger(statements, transactions, new PostgresOutbox(), { lockMs: 20_000 });
   return {
-    pushes: new ProvidedPushes(new Fcm({ base: peer.url, account: peer.account }), ledger, new OpenGate()),
+    pushes: new ProvidedPushes(new Fcm({ base: peer.url, account: peer.account }), ledger, new UnlimitedProvider()),
     arrived: () =>
       Promise.resolve(
         peer.arrived.map(({ token, message }) => ({ token, ...(message.notification as { title: string; body: string }) })),

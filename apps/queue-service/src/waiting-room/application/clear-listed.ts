@@ -1,4 +1,4 @@
-import { StateNeeded, type Blacklist, type ConnectedPlaces, type LineMovement, type WaitingLines } from './ports.ts';
+import { StateNeeded, type Blacklist, type ConnectedFans, type LineMovement, type WaitingLines } from './ports.ts';
 
 /** Redis looks so many up in a third of a millisecond. */
 const CHUNK = 200;
@@ -15,7 +15,7 @@ export class ClearListed {
     private readonly blacklist: Blacklist,
     private readonly lines: WaitingLines,
     private readonly movement: LineMovement,
-    private readonly places: ConnectedPlaces,
+    private readonly entries: ConnectedFans,
   ) {}
 
   /** Afterwards nobody new on the list can join here. */
@@ -52,7 +52,7 @@ export class ClearListed {
     let ended = 0;
     for (let from = 0; from < listed.length; from += CHUNK) {
       const asked = listed.slice(from, from + CHUNK);
-      const { positions, queue } = await this.places.readPositions(matchId, asked);
+      const { positions, queue } = await this.entries.readPositions(matchId, asked);
       for (const userId of asked.filter((_, at) => positions[at]! >= 0)) {
         await this.lines.leave(matchId, userId);
         ended += 1;

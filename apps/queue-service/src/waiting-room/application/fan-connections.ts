@@ -2,7 +2,7 @@ import type { Device, Ending } from './device.ts';
 import type { FollowedLines } from './followed-lines.ts';
 import { DEVICES_PER_FAN, tellDevices, type LiveFan, type LiveFans } from './live-fans.ts';
 import type { MessageTexts } from './message-texts.ts';
-import type { Place, TokenRead } from './ports.ts';
+import type { QueueEntry, TokenRead } from './ports.ts';
 import type { SignsOfLife } from './signs-of-life.ts';
 
 /**
@@ -31,29 +31,29 @@ export class FanConnections {
   add(device: Device, token: string, found: TokenRead | undefined, nowMs: number): void {
     // Its token was being looked up while all the others were closed.
     if (this.retryAfterMs) return device.end({ why: 'draining', retryAfterMs: this.retryAfterMs() });
-    if (!found || found.place.state.kind === 'nowhere') return device.end({ why: 'unknown_token' });
-    const { place, matchId, userId } = found;
-    if (place.state.kind === 'over') return this.endWithLastMessage([device], place, matchId);
+    if (!found || found.entry.state.kind === 'nowhere') return device.end({ why: 'unknown_token' });
+    const { entry, matchId, userId } = found;
+    if (entry.state.kind === 'over') return this.endWithLastMessage([device], entry, matchId);
     const fan = this.live.add({ matchId, userId, token }, device, nowMs);
     this.endReplaced(fan.devices.slice(0, -DEVICES_PER_FAN));
-    const message = this.texts.of(place, fan.matchId);
+    const message = this.texts.of(entry, fan.matchId);
     if (message) device.tell(message, 'needed');
-    if (fan.devices.length === 1) this.lines.of(fan.matchId).note(fan, place, nowMs);
+    if (fan.devices.length === 1) this.lines.of(fan.matchId).note(fan, entry, nowMs);
   }
 
   /** The fan's token was read again. */
   update(fan: LiveFan, found: TokenRead | undefined, nowMs: number): void {
-    if (!found || found.place.state.kind === 'nowhere') {
+    if (!found || found.entry.state.kind === 'nowhere') {
       for (const device of [...fan.devices]) this.end(device, { why: 'unknown_token' });
       return;
     }
-    const { place } = found;
-    if (place.state.kind === 'over') return this.endWithLastMessage([...fan.devices], place, fan.matchId);
-    const isGranted = place.state.kind === 'granted';
+    const { entry } = found;
+    if (entry.state.kind === 'over') return this.endWithLastMessage([...fan.devices], entry, fan.matchId);
+    const isGranted = entry.state.kind === 'granted';
     if (isGranted && fan.told === 'granted') return;
-    const message = this.texts.of(place, fan.matchId);
+    const message = this.texts.of(entry, fan.matchId);
     if (message) tellDevices(fan, message, isGranted ? 'needed' : 'update');
-    this.lines.of(fan.matchId).note(fan, place, nowMs);
+    this.lines.of(fan.matchId).note(fan, entry, nowMs);
   }
 
   /** A connection has closed, or is about to be closed by us. */
@@ -80,9 +80,9 @@ export class FanConnections {
     }
   }
 
-  private endWithLastMessage(devices: readonly Device[], place: Place, matchId: string): void {
-    const message = this.texts.of(place, matchId);
-    const isLeft = place.state.kind === 'over' && place.state.status === 'left';
+  private endWithLastMessage(devices: readonly Device[], entry: QueueEntry, matchId: string): void {
+    const message = this.texts.of(entry, matchId);
+    const isLeft = entry.state.kind === 'over' && entry.state.status === 'left';
     for (const device of devices) {
       if (message) device.tell(message, 'needed');
       this.end(device, { why: isLeft ? 'left' : 'over' });

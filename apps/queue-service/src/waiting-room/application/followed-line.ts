@@ -2,7 +2,7 @@ import type { QueueState } from '../domain/fan-state.ts';
 import { LineView, type Part } from '../domain/line-view.ts';
 import { positionStep } from '../domain/position-steps.ts';
 import type { LiveFan } from './live-fans.ts';
-import type { ConnectedPlaces, Place } from './ports.ts';
+import type { ConnectedFans, QueueEntry } from './ports.ts';
 
 /** Redis answers this many ranks in about a third of a millisecond. */
 const SNAPSHOT_CHUNK = 200;
@@ -36,16 +36,16 @@ export class FollowedLine {
 
   constructor(
     readonly matchId: string,
-    private readonly places: ConnectedPlaces,
+    private readonly entries: ConnectedFans,
     /** When a fan with this score, told now, is due for the next regular message. */
     private readonly nextDueMs: (score: number, nowMs: number) => number,
   ) {}
 
   /** A fan whose place was just read and told. */
-  note(fan: LiveFan, place: Place, nowMs: number): void {
-    this.duringSnapshot?.push(() => this.note(fan, place, nowMs));
+  note(fan: LiveFan, entry: QueueEntry, nowMs: number): void {
+    this.duringSnapshot?.push(() => this.note(fan, entry, nowMs));
     if (fan.devices.length === 0) return;
-    const { state, queue, score } = place;
+    const { state, queue, score } = entry;
     this.forget(fan);
     fan.told = state.kind === 'granted' ? 'granted' : 'waiting';
     if (state.kind !== 'waiting' || score === null) return;
@@ -84,7 +84,7 @@ export class FollowedLine {
     for (let tries = 0; tries < MOST_READS; tries += 1) {
       if (!isCurrent && !(await this.takeSnapshot(fans, nowMs))) return undefined;
       const view = this.view!;
-      const read = await this.places.readMoves(this.matchId, view.moves);
+      const read = await this.entries.readMoves(this.matchId, view.moves);
       if (!read) return undefined;
       const left = read.queue.epoch === this.epoch ? view.apply(read.moves) : undefined;
       for (const fan of left ?? []) {
@@ -133,7 +133,7 @@ export class FollowedLine {
     let made: Snapshot | undefined;
     for (let from = 0; from < fans.length; from += SNAPSHOT_CHUNK) {
       const chunk = fans.slice(from, from + SNAPSHOT_CHUNK);
-      const { positions, scores, queue } = await this.places.readPositions(
+      const { positions, scores, queue } = await this.entries.readPositions(
         this.matchId,
         chunk.map(({ userId }) => userId),
       );

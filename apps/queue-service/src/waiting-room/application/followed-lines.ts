@@ -1,5 +1,5 @@
 import { FollowedLine } from './followed-line.ts';
-import type { ConnectedPlaces } from './ports.ts';
+import type { ConnectedFans } from './ports.ts';
 
 interface UpdateTimes {
   /** A waiting fan gets a message at least this often. */
@@ -16,7 +16,7 @@ export class FollowedLines {
   private readonly lines = new Map<string, FollowedLine>();
 
   constructor(
-    private readonly places: ConnectedPlaces,
+    private readonly entries: ConnectedFans,
     private readonly times: UpdateTimes,
   ) {}
 
@@ -24,7 +24,7 @@ export class FollowedLines {
   of(matchId: string): FollowedLine {
     let line = this.lines.get(matchId);
     if (!line) {
-      line = new FollowedLine(matchId, this.places, this.nextDueMs);
+      line = new FollowedLine(matchId, this.entries, this.nextDueMs);
       this.lines.set(matchId, line);
     }
     return line;

@@ -1,6 +1,6 @@
 import { blacklisted } from '#domain/blacklist/listed-fans';
 import { DomainError } from '#domain/shared/domain-error';
-import type { Blacklist, Place, Receipts, WaitingLines } from './ports.ts';
+import type { Blacklist, QueueEntry, Receipts, WaitingLines } from './ports.ts';
 
 /** Puts a fan into the line of a match, once, on however many devices. */
 export class JoinLine {
@@ -13,7 +13,7 @@ export class JoinLine {
   async execute(
     { matchId, userId }: { matchId: string; userId: string },
     receipt?: string,
-  ): Promise<{ created: boolean; place: Place }> {
+  ): Promise<{ created: boolean; entry: QueueEntry }> {
     const score = receipt === undefined ? undefined : await this.scoreOf(matchId, userId, receipt);
     if (this.blacklist.has(userId) && (await this.lines.readQueue(matchId))) throw blacklisted();
     const outcome = await this.lines.join(matchId, userId, score);
@@ -26,7 +26,7 @@ export class JoinLine {
       case 'created':
       case 'restored':
       case 'kept':
-        return { created: outcome.kind !== 'kept', place: outcome.place };
+        return { created: outcome.kind !== 'kept', entry: outcome.entry };
       case 'unknown':
         throw new DomainError('NOT_FOUND', 'This match has no waiting room.');
       case 'scheduled':

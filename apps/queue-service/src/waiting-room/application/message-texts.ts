@@ -1,6 +1,6 @@
 import { messageFor, positionTexts } from '../domain/fan-messages.ts';
 import type { QueueState } from '../domain/fan-state.ts';
-import type { Links, Place } from './ports.ts';
+import type { Links, QueueEntry } from './ports.ts';
 
 /** Nothing can be read at the moment; the fan's position is kept. */
 export const DELAYED = JSON.stringify({ type: 'delayed' });
@@ -13,13 +13,13 @@ export class MessageTexts {
   ) {}
 
   /** Undefined where a fan gets no message: one who has left or was never in line is only disconnected. */
-  of(place: Place, matchId: string): string | undefined {
+  of(entry: QueueEntry, matchId: string): string | undefined {
     const surroundings = {
-      queue: place.queue,
+      queue: entry.queue,
       checkoutUrl: this.links.checkout(matchId),
       purchaseWindowMs: this.purchaseWindowMs,
     };
-    const message = messageFor(place.state, surroundings);
+    const message = messageFor(entry.state, surroundings);
     return message && JSON.stringify(message);
   }
 

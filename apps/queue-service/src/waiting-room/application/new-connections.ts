@@ -1,7 +1,7 @@
 import type { Device, NewStream } from './device.ts';
 import type { FanConnections } from './fan-connections.ts';
 import { DELAYED } from './message-texts.ts';
-import type { ConnectedPlaces } from './ports.ts';
+import type { ConnectedFans } from './ports.ts';
 import type { SharedCount } from './shared-count.ts';
 import type { SignsOfLife } from './signs-of-life.ts';
 
@@ -20,7 +20,7 @@ export class NewConnections {
   private readonly unresolved = new Map<Device, string>();
 
   constructor(
-    private readonly places: ConnectedPlaces,
+    private readonly entries: ConnectedFans,
     private readonly count: SharedCount,
     private readonly signs: SignsOfLife,
     private readonly connections: FanConnections,
@@ -28,7 +28,7 @@ export class NewConnections {
 
   /** Never rejects: without Redis the connection stays open and unresolved. */
   async connect(device: Device, token: string, nowMs: number): Promise<void> {
-    const read = () => this.places.readToken(token, device.id);
+    const read = () => this.entries.readToken(token, device.id);
     const found = await this.count.arrive(device.id, read).catch(() => 'unreachable' as const);
     // Closed during the lookup, which has just counted it as connected.
     if (!device.isOpen && found && found !== 'unreachable') this.signs.noteParted(found, device.id);
@@ -43,9 +43,9 @@ export class NewConnections {
 
   /** A stream has no close codes: a refusal is answered before `open` turns the request into a device. Rejects without Redis. */
   async connectStream(token: string, { id, open }: NewStream, nowMs: number): Promise<'opened' | 'no_place' | 'too_many'> {
-    const found = await this.count.arrive(id, () => this.places.readTokenOfStream(token, id));
+    const found = await this.count.arrive(id, () => this.entries.readTokenOfStream(token, id));
     if (found === 'full') return 'too_many';
-    if (found?.place.state.kind !== 'waiting' && found?.place.state.kind !== 'granted') return 'no_place';
+    if (found?.entry.state.kind !== 'waiting' && found?.entry.state.kind !== 'granted') return 'no_place';
     let device: Device | undefined;
     try {
       device = open();

@@ -4,7 +4,7 @@ import type { LineMove } from '../domain/line-view.ts';
 import type { ClosedReason, FanState, QueueState, QueueStatus, RemainingSector } from '../domain/fan-state.ts';
 
 /** One fan's place and the queue around it. */
-export interface Place {
+export interface QueueEntry {
   readonly state: FanState;
   readonly queue: QueueState;
   /** Null once the place or turn is over. */
@@ -15,7 +15,7 @@ export interface Place {
 
 export type JoinOutcome =
   /** 'restored': the place a receipt vouched for. */
-  | { readonly kind: 'created' | 'restored' | 'kept'; readonly place: Place }
+  | { readonly kind: 'created' | 'restored' | 'kept'; readonly entry: QueueEntry }
   | { readonly kind: 'unknown' }
   | { readonly kind: 'scheduled'; readonly opensAt: string | null }
   | { readonly kind: 'closed'; readonly reason: ClosedReason };
@@ -73,7 +73,7 @@ export abstract class WaitingLines {
   /** `receiptScore` is what a genuine receipt says; it restores the place if that is not over. */
   abstract join(matchId: string, userId: string, receiptScore?: string): Promise<JoinOutcome>;
   /** Without joining; counts as a sign of life. Undefined when the match has no queue. */
-  abstract visit(matchId: string, userId: string): Promise<Place | undefined>;
+  abstract visit(matchId: string, userId: string): Promise<QueueEntry | undefined>;
   abstract leave(matchId: string, userId: string): Promise<void>;
   abstract completeWindow(matchId: string, userId: string, sessionToken?: string): Promise<void>;
   /** Taken also while the state is not known; `isKnown` says whether it is. */
@@ -128,11 +128,11 @@ export interface FanDevice {
 export interface TokenRead {
   readonly matchId: string;
   readonly userId: string;
-  readonly place: Place;
+  readonly entry: QueueEntry;
 }
 
 /** What a pod reads and says for the fans connected to it. */
-export abstract class ConnectedPlaces {
+export abstract class ConnectedFans {
   /**
    * Undefined for a token that was never issued or is long over. A connection that has just come counts from now on; where it is
    * the sixth of its fan, on whatever pods, the oldest is `replaced`.

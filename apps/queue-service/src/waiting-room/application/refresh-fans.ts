@@ -1,6 +1,6 @@
 import type { FanConnections } from './fan-connections.ts';
 import type { LiveFan } from './live-fans.ts';
-import type { ConnectedPlaces } from './ports.ts';
+import type { ConnectedFans } from './ports.ts';
 import type { SignsOfLife } from './signs-of-life.ts';
 
 /** Fans read at once. */
@@ -12,7 +12,7 @@ const CHUNK = 200;
  */
 export class RefreshFans {
   constructor(
-    private readonly places: ConnectedPlaces,
+    private readonly entries: ConnectedFans,
     private readonly connections: FanConnections,
     private readonly signs: SignsOfLife,
   ) {}
@@ -31,7 +31,7 @@ export class RefreshFans {
       const inTurn = chunk.filter((fan) => fan.told === 'granted');
       changed.push(...chunk.filter((fan) => fan.told !== 'granted'));
       const ids = inTurn.map(({ userId }) => userId);
-      const { positions } = await this.places.readPositions(matchId, ids);
+      const { positions } = await this.entries.readPositions(matchId, ids);
       changed.push(...inTurn.filter((_, at) => positions[at] !== 0));
     }
     await this.refresh(changed, nowMs);
@@ -43,6 +43,6 @@ export class RefreshFans {
   }
 
   private async refreshOne(fan: LiveFan, nowMs: number): Promise<void> {
-    this.connections.update(fan, await this.places.readToken(fan.token), nowMs);
+    this.connections.update(fan, await this.entries.readToken(fan.token), nowMs);
   }
 }

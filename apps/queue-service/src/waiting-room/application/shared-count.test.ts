@@ -1,6 +1,6 @@
 import { Device } from './device.ts';
 import { LiveFans } from './live-fans.ts';
-import type { ConnectedPlaces, FanDevice } from './ports.ts';
+import type { ConnectedFans, FanDevice } from './ports.ts';
 import { SharedCount } from './shared-count.ts';
 import { SignsOfLife } from './signs-of-life.ts';
 
@@ -20,7 +20,7 @@ class TestDevice extends Device {
 function pod() {
   const heard = { parted: [] as string[], closed: [] as string[][] };
   const redis = { replaced: [] as FanDevice[], isAway: false };
-  const places = {
+  const entries = {
     part: (_matchId: string, devices: readonly FanDevice[]) => {
       if (redis.isAway) return Promise.reject(new Error('away'));
       heard.parted.push(...devices.map(({ websocketId }) => websocketId));
@@ -31,10 +31,10 @@ function pod() {
       redis.replaced = redis.replaced.filter(({ websocketId }) => !closed.some((other) => other.websocketId === websocketId));
       return Promise.resolve(redis.replaced);
     },
-  } as unknown as ConnectedPlaces;
+  } as unknown as ConnectedFans;
   const live = new LiveFans();
-  const signs = new SignsOfLife(places, live, { presenceMs: 1000, persistenceMs: 60_000 });
-  const count = new SharedCount(places, live, signs, 'pod-');
+  const signs = new SignsOfLife(entries, live, { presenceMs: 1000, persistenceMs: 60_000 });
+  const count = new SharedCount(entries, live, signs, 'pod-');
   const ended: string[] = [];
   const beat = () =>
     count.beat((devices) => {

@@ -1,6 +1,6 @@
 import type { Device } from './device.ts';
 import type { LiveFans } from './live-fans.ts';
-import type { ConnectedPlaces, FanDevice } from './ports.ts';
+import type { ConnectedFans, FanDevice } from './ports.ts';
 import type { SignsOfLife } from './signs-of-life.ts';
 
 /**
@@ -15,7 +15,7 @@ export class SharedCount {
   private isBeating = false;
 
   constructor(
-    private readonly places: ConnectedPlaces,
+    private readonly entries: ConnectedFans,
     private readonly live: LiveFans,
     private readonly signs: SignsOfLife,
     /** What the ids of this pod's devices begin with. */
@@ -60,7 +60,7 @@ export class SharedCount {
   /** Before all connections are closed. */
   async sayGoodbye(): Promise<void> {
     const matches = new Set([...this.live.matches(), ...this.replaced.keys()]);
-    await Promise.all([...matches].map((matchId) => this.places.sayGoodbye(matchId, this.pod)));
+    await Promise.all([...matches].map((matchId) => this.entries.sayGoodbye(matchId, this.pod)));
   }
 
   private async beatFor(matchId: string, close: (devices: Device[]) => void): Promise<void> {
@@ -68,7 +68,7 @@ export class SharedCount {
     // What was only arriving when it was told of is here by now.
     close(this.here(matchId, told));
     const closed = told.filter(({ websocketId }) => !this.arriving.has(websocketId));
-    const replaced = await this.places.beat(matchId, this.pod, closed);
+    const replaced = await this.entries.beat(matchId, this.pod, closed);
     this.replaced.set(matchId, replaced);
     close(this.here(matchId, replaced));
   }

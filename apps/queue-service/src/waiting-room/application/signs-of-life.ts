@@ -1,5 +1,5 @@
 import type { LiveFan, LiveFans } from './live-fans.ts';
-import type { ConnectedPlaces, FanDevice } from './ports.ts';
+import type { ConnectedFans, FanDevice } from './ports.ts';
 
 const PARTED_AT_ONCE = 200;
 const TOUCHED_AT_ONCE = 500;
@@ -12,7 +12,7 @@ export class SignsOfLife {
   private readonly parted = new Map<string, FanDevice[]>();
 
   constructor(
-    private readonly places: ConnectedPlaces,
+    private readonly entries: ConnectedFans,
     private readonly live: LiveFans,
     private readonly settings: { readonly presenceMs: number; readonly persistenceMs: number },
   ) {}
@@ -30,7 +30,7 @@ export class SignsOfLife {
       let said = 0;
       try {
         for (; said < devices.length; said += PARTED_AT_ONCE) {
-          await this.places.part(matchId, devices.slice(said, said + PARTED_AT_ONCE));
+          await this.entries.part(matchId, devices.slice(said, said + PARTED_AT_ONCE));
         }
       } catch (error) {
         for (const device of devices.slice(said)) this.noteParted({ matchId, ...device }, device.websocketId);
@@ -44,7 +44,7 @@ export class SignsOfLife {
     const here = userIds.flatMap((userId) => this.live.ofUser(matchId, userId));
     await Promise.all(
       here.map((fan) =>
-        this.places.keep(
+        this.entries.keep(
           fan,
           fan.devices.map(({ id }) => id),
         ),
@@ -61,7 +61,7 @@ export class SignsOfLife {
         due.slice(from, from + KEPT_AT_ONCE).map(async (fan) => {
           fan.keptAtMs = nowMs;
           const ids = fan.devices.map(({ id }) => id);
-          if (!(await this.places.keep(fan, ids))) over.push(fan);
+          if (!(await this.entries.keep(fan, ids))) over.push(fan);
         }),
       );
     }
@@ -74,7 +74,7 @@ export class SignsOfLife {
     this.touchedAtMs.set(matchId, nowMs);
     const users = this.live.ofMatch(matchId).map(({ userId }) => userId);
     for (let from = 0; from < users.length; from += TOUCHED_AT_ONCE) {
-      await this.places.touch(matchId, users.slice(from, from + TOUCHED_AT_ONCE));
+      await this.entries.touch(matchId, users.slice(from, from + TOUCHED_AT_ONCE));
     }
     for (const known of this.touchedAtMs.keys()) if (!this.live.hasMatch(known)) this.touchedAtMs.delete(known);
   }

@@ -23,14 +23,14 @@ type FanMessage =
   | { readonly type: 'turn_expired' }
   | { readonly type: 'turn_completed' };
 
-interface MessageSurroundings {
+interface MessageEnvironment {
   readonly queue: QueueState;
   readonly checkoutUrl: string;
   readonly purchaseWindowMs: number;
 }
 
 /** The message a state becomes; undefined for who has left or was never here, who is only disconnected. */
-export function messageFor(state: FanState, surroundings: MessageSurroundings): FanMessage | undefined {
+export function messageFor(state: FanState, surroundings: MessageEnvironment): FanMessage | undefined {
   switch (state.kind) {
     case 'waiting':
       return positionUpdate(state.position, surroundings);
@@ -50,7 +50,7 @@ export function messageFor(state: FanState, surroundings: MessageSurroundings): 
   }
 }
 
-function positionUpdate(position: number, { queue, purchaseWindowMs }: MessageSurroundings): FanMessage {
+function positionUpdate(position: number, { queue, purchaseWindowMs }: MessageEnvironment): FanMessage {
   const estimate = estimateWait(queue, position, purchaseWindowMs);
   return {
     type: 'position_update',
@@ -78,7 +78,7 @@ function positionUpdate(position: number, { queue, purchaseWindowMs }: MessageSu
 export function positionTexts({
   queue,
   purchaseWindowMs,
-}: Omit<MessageSurroundings, 'checkoutUrl'>): (position: number) => string {
+}: Omit<MessageEnvironment, 'checkoutUrl'>): (position: number) => string {
   const pace = linePace(queue, purchaseWindowMs);
   const whole = JSON.stringify(positionUpdate(1, { queue, purchaseWindowMs, checkoutUrl: '' }));
   const common = /"estimated_wait_range":(?:null|\[\d+,\d+\])(.*)$/.exec(whole)?.[1] ?? '}';

@@ -57,10 +57,10 @@ export class LineView<Fan> {
   }
 
   /** `asOf` is the last move the position includes. False when it is too old to be caught up with: read it again. */
-  add(fan: Fan, place: { score: number; position: number; asOf: number }, told = NOTHING_YET): boolean {
-    const missed = this.recent.filter(({ number }) => number > place.asOf);
-    if (place.asOf < this.moves - missed.length) return false;
-    const newcomer: Newcomer = { ...place, ...told };
+  add(fan: Fan, entry: { score: number; position: number; asOf: number }, told = NOTHING_YET): boolean {
+    const missed = this.recent.filter(({ number }) => number > entry.asOf);
+    if (entry.asOf < this.moves - missed.length) return false;
+    const newcomer: Newcomer = { ...entry, ...told };
     for (const move of missed) follow(newcomer, move);
     this.newcomers.set(fan, newcomer);
     return true;

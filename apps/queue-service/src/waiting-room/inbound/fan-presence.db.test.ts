@@ -114,14 +114,14 @@ test('a receipt of another fan is 400, and one of an own place that was left doe
   const [mine, other] = [await service.join(matchId), await service.join(matchId)];
   const join = (user: string, receipt: unknown) =>
     service.call('POST', `/api/v1/queue/${matchId}/join`, { user, body: { receipt } });
-  const forged = await join(mine.user, other.place.receipt);
+  const forged = await join(mine.user, other.entry.receipt);
   expect([forged.status, forged.body.code, forged.body.errors]).toEqual([
     400,
     'VALIDATION_FAILED',
     [{ path: 'receipt', message: expect.any(String) }],
   ]);
   await service.call('DELETE', `/api/v1/queue/${matchId}`, { user: mine.user });
-  expect((await join(mine.user, mine.place.receipt)).body).toMatchObject({ position: 2, total: 2 });
+  expect((await join(mine.user, mine.entry.receipt)).body).toMatchObject({ position: 2, total: 2 });
 });
 
 function redisUrl(): string {

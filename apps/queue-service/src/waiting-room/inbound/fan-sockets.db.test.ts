@@ -166,7 +166,7 @@ describe('who may connect', () => {
     expect(await rawUpgrade('/ws/token', { version: 99 })).toMatch(/^HTTP\/1\.1 4\d\d /);
   });
 
-  test('the sixth device takes the place of the oldest', async () => {
+  test('the sixth device takes the entry of the oldest', async () => {
     const matchId = await service.match();
     const { token } = await service.join(matchId);
     const sockets = [];

@@ -115,7 +115,7 @@ describe('a pod at its limits', () => {
     }
   });
 
-  test('readers who are gone before their stream begins take no place of anybody', async () => {
+  test('readers who are gone before their stream begins take no entry of anybody', async () => {
     const server = await createTestRedis();
     const proxy = await TcpProxy.inFrontOf(server.url);
     const service = await serviceFixture({ REDIS_URL: proxy.url });

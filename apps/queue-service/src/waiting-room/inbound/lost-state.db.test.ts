@@ -76,11 +76,11 @@ test('connected fans are told that it is delayed, and sent to join again when th
   service.monolith.answers = true;
   const ends = await Promise.all([socket.ended, late.ended]);
   expect(ends.map(({ code }) => code)).toEqual([4501, 4501]);
-  const place = await service.call('POST', `${base(matchId)}/join`, {
+  const entry = await service.call('POST', `${base(matchId)}/join`, {
     user: here.user,
-    body: { receipt: here.place.receipt },
+    body: { receipt: here.entry.receipt },
   });
-  expect([place.status, place.body.position]).toEqual([201, 1]);
+  expect([entry.status, entry.body.position]).toEqual([201, 1]);
 });
 
 describe('sold-out with sectors left', () => {

@@ -1,5 +1,5 @@
 import { QueueConnection, type ConnectionEnd, type Surroundings } from '#queue-client/queue-connection';
-import type { PlaceAnswer, QueueMessage } from '#queue-client/queue-messages';
+import type { PositionAnswer, QueueMessage } from '#queue-client/queue-messages';
 import { pause } from '../testing/line-fixture.ts';
 import { serviceFixture, type ServiceFixture } from '../testing/service-fixture.ts';
 
@@ -16,15 +16,15 @@ async function client(surroundings: Surroundings = {}) {
   const { user, token } = await service.join(matchId);
   const heard: QueueMessage[] = [];
   const ends: ConnectionEnd[] = [];
-  const readPlace = async (): Promise<PlaceAnswer> => {
+  const readPosition = async (): Promise<PositionAnswer> => {
     const { status, body } = await service.call('GET', `/api/v1/queue/${matchId}/position`, { user });
     if (status !== 200) throw Object.assign(new Error('no place'), { status });
-    return body as unknown as PlaceAnswer;
+    return body as unknown as PositionAnswer;
   };
   const line = {
     websocketUrl: `${service.url.replace('http', 'ws')}/ws/${token}`,
     sseUrl: `${service.url}/sse/${token}`,
-    readPlace,
+    readPosition,
   };
   const listener = {
     message: (message: QueueMessage) => heard.push(message),
@@ -57,7 +57,7 @@ const neither: Surroundings = {
 test.each([
   ['over the socket', {}],
   ['over the stream, where sockets do not get through', noSockets],
-])('%s: place, turn and completion', async (_way, surroundings) => {
+])('%s: entry, turn and completion', async (_way, surroundings) => {
   const { matchId, user, heard, ends, until } = await client(surroundings);
   await until(() => heard.some(({ type }) => type === 'position_update'));
   expect(heard.at(-1)).toMatchObject({ type: 'position_update', position: 1, total: 1 });

@@ -4,7 +4,7 @@ import { queueStatusAnswer } from '#contracts/waiting-room-control';
 import { serviceFixture, type ServiceFixture } from '../testing/service-fixture.ts';
 import { pause } from '../testing/line-fixture.ts';
 import { RedisWaitingLines } from '../outbound/redis-waiting-lines.ts';
-import { placeAnswer } from './queue.schemas.ts';
+import { positionAnswer } from './queue.schemas.ts';
 
 let service: ServiceFixture;
 beforeAll(async () => (service = await serviceFixture({ QUEUE_PERSISTENCE_SECONDS: '60' })));
@@ -28,7 +28,7 @@ describe('joining', () => {
     const first = await service.call('POST', `/api/v1/queue/${matchId}/join`, { user });
     expect(first.status).toBe(201);
     expect(first.headers.get('location')).toBe(`/api/v1/queue/${matchId}/position`);
-    expect(placeAnswer.parse(first.body)).toMatchObject({
+    expect(positionAnswer.parse(first.body)).toMatchObject({
       position: 1,
       total: 1,
       estimated_wait_minutes: null,
@@ -89,7 +89,7 @@ describe('joining', () => {
   });
 
   test.each([
-    ['an unknown field', { place: 1 }],
+    ['an unknown field', { entry: 1 }],
     ['a receipt that is no text', { receipt: 7 }],
     ['a list', []],
     ['null', null],
@@ -125,8 +125,8 @@ describe('position', () => {
 
   test('paused: no estimate, but the reason', async () => {
     const matchId = await service.match({ status: 'paused', reason: 'floodlights' });
-    const { user, place } = await service.join(matchId);
-    expect(place).toMatchObject({ status: 'waiting', paused: true, reason: 'floodlights', estimated_wait_minutes: null });
+    const { user, entry } = await service.join(matchId);
+    expect(entry).toMatchObject({ status: 'waiting', paused: true, reason: 'floodlights', estimated_wait_minutes: null });
     expect((await position(matchId, user)).body).toMatchObject({ paused: true, reason: 'floodlights' });
   });
 
@@ -153,7 +153,7 @@ describe('position', () => {
     expect((await end(matchId, user)).status).toBe(204);
     const { status, body } = await position(matchId, user);
     expect(status).toBe(200);
-    expect(placeAnswer.parse(body)).toMatchObject({ ...expected, position: null, queue_token: null });
+    expect(positionAnswer.parse(body)).toMatchObject({ ...expected, position: null, queue_token: null });
   });
 });
 

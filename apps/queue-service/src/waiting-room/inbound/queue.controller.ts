@@ -6,11 +6,11 @@ import { Caller, type CallerIdentity } from '#platform/http/caller';
 import { Endpoint } from '#platform/http/endpoint';
 import { AwaitState } from './await-state.ts';
 import { JoinLine } from '../application/join-line.ts';
-import { LookUpPlace } from '../application/look-up-place.ts';
+import { ReadPosition } from '../application/read-position.ts';
 import { WaitingLines } from '../application/ports.ts';
 import { AdmissionSchedule } from './admission.schedule.ts';
-import { PlaceAnswers } from './place-answers.ts';
-import { joinRequest, matchParameter, placeAnswer, type PlaceAnswer } from './queue.schemas.ts';
+import { PositionAnswers } from './position-answers.ts';
+import { joinRequest, matchParameter, positionAnswer, type PositionAnswer } from './queue.schemas.ts';
 
 /** What a fan does in the waiting room. */
 @ApiTags('waiting room')
@@ -18,9 +18,9 @@ import { joinRequest, matchParameter, placeAnswer, type PlaceAnswer } from './qu
 export class QueueController {
   constructor(
     private readonly joinLine: JoinLine,
-    private readonly lookUpPlace: LookUpPlace,
+    private readonly readPosition: ReadPosition,
     private readonly lines: WaitingLines,
-    private readonly answers: PlaceAnswers,
+    private readonly answers: PositionAnswers,
     private readonly admission: AdmissionSchedule,
     private readonly awaitState: AwaitState,
   ) {}
@@ -28,13 +28,13 @@ export class QueueController {
   @Post('join')
   @Endpoint({
     access: 'fan',
-    noKeyBecause: 'a fan has one place: joining again finds it',
+    noKeyBecause: 'a fan has one entry: joining again finds it',
     direct: true,
     refusals: ['NOT_FOUND', 'BLACKLISTED', 'SALE_NOT_OPEN', 'QUEUE_CLOSED'],
   })
   @ApiOperation({ summary: 'Join the line, or find the place one already has' })
-  @ApiCreatedResponse({ standardSchema: placeAnswer })
-  @ApiOkResponse({ standardSchema: placeAnswer, description: 'Already in line, or in a turn' })
+  @ApiCreatedResponse({ standardSchema: positionAnswer })
+  @ApiOkResponse({ standardSchema: positionAnswer, description: 'Already in line, or in a turn' })
   async join(
     @Param('match_id', { schema: matchParameter }) matchId: string,
     @Body({ schema: joinRequest }) body: z.output<typeof joinRequest>,
@@ -42,23 +42,23 @@ export class QueueController {
     @Res() reply: FastifyReply,
   ): Promise<void> {
     const fan = { matchId, userId: caller.userId };
-    const { created, place } = await this.awaitState.run(matchId, () => this.joinLine.execute(fan, body?.receipt));
+    const { created, entry } = await this.awaitState.run(matchId, () => this.joinLine.execute(fan, body?.receipt));
     this.admission.soon(matchId);
-    const answer = this.answers.of(matchId, caller.userId, place);
+    const answer = this.answers.of(matchId, caller.userId, entry);
     if (created) void reply.header('location', `/api/v1/queue/${matchId}/position`);
     void reply.status(created ? 201 : 200).send(answer);
   }
 
   @Get('position')
   @Endpoint({ access: 'fan', status: 200, direct: true, refusals: ['NOT_FOUND'] })
-  @ApiOperation({ summary: 'The own place, without joining' })
-  @ApiOkResponse({ standardSchema: placeAnswer })
+  @ApiOperation({ summary: 'The position of the calling fan, without joining' })
+  @ApiOkResponse({ standardSchema: positionAnswer })
   async position(
     @Param('match_id', { schema: matchParameter }) matchId: string,
     @Caller() caller: CallerIdentity,
-  ): Promise<PlaceAnswer> {
-    const place = await this.awaitState.run(matchId, () => this.lookUpPlace.execute(matchId, caller.userId));
-    return this.answers.of(matchId, caller.userId, place);
+  ): Promise<PositionAnswer> {
+    const entry = await this.awaitState.run(matchId, () => this.readPosition.execute(matchId, caller.userId));
+    return this.answers.of(matchId, caller.userId, entry);
   }
 
   @Delete()

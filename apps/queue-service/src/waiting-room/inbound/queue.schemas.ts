@@ -15,7 +15,7 @@ export const joinRequest = z
 /** Optional, so that a repeated call cannot end a later window of the same fan. */
 export const completeRequest = z.strictObject({ session_token: z.string().max(100).optional() }).optional();
 
-export const placeAnswer = z
+export const positionAnswer = z
   .object({
     position: z.int().min(0).nullable().meta({ description: '1 is the front; 0 has a turn; null when it is over' }),
     total: z.int().min(0),
@@ -33,4 +33,4 @@ export const placeAnswer = z
     checkout_url: z.string().optional(),
   })
   .meta({ id: 'QueuePlace' });
-export type PlaceAnswer = z.infer<typeof placeAnswer>;
+export type PositionAnswer = z.infer<typeof positionAnswer>;

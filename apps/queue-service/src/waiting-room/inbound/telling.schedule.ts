@@ -59,7 +59,7 @@ export class TellingSchedule implements OnApplicationBootstrap, BeforeApplicatio
       if (this.isAway) this.logger.info('fans are told their places again');
       this.isAway = false;
     } catch (error) {
-      if (!this.isAway) this.logger.error({ err: error }, 'fans cannot be told their places: Redis does not answer');
+      if (!this.isAway) this.logger.error({ err: error }, 'fans cannot be told their entries: Redis does not answer');
       this.isAway = true;
     } finally {
       this.isRunning = false;

@@ -155,7 +155,7 @@ describe('a turn', () => {
     expect(Math.abs(Date.parse(window.expires_at) - Date.now() - 60_000)).toBeLessThan(2000);
     const again = await fixture.lines.join(matchId, me);
     if (again.kind !== 'kept') throw new Error('not kept');
-    expect(again.place.state).toEqual({ kind: 'granted', expiresAt: window.expires_at, sessionToken: window.session_token });
+    expect(again.entry.state).toEqual({ kind: 'granted', expiresAt: window.expires_at, sessionToken: window.session_token });
     // Token and session outlive the turn, so that its end can still be told.
     expect(await fixture.redis.ttl(queueKeys.session(me, matchId))).toBeGreaterThan(60);
   });
@@ -173,7 +173,7 @@ describe('a turn', () => {
     expect((await pod.admit(matchId, 5)).granted).toBe(1);
     expect((await pod.visit(matchId, second))?.state.kind).toBe('granted');
     const again = await pod.join(matchId, first);
-    expect(again.kind === 'created' && again.place.state).toEqual({ kind: 'waiting', position: 2 });
+    expect(again.kind === 'created' && again.entry.state).toEqual({ kind: 'waiting', position: 2 });
     expect((await pod.visit(matchId, third))?.state).toEqual({ kind: 'waiting', position: 1 });
   });
 

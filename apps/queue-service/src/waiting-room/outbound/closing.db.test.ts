@@ -99,7 +99,7 @@ describe('closing', () => {
     expect(await fixture.lines.drainClosed(matchId, 2)).toBe(1);
     expect(await fixture.lines.drainClosed(matchId, 2)).toBe(0);
     for (const user of users) expect(await stateOf(matchId, user)).toEqual(closed);
-    expect((await fixture.lines.readToken(token))?.place.state).toEqual(closed);
+    expect((await fixture.lines.readToken(token))?.entry.state).toEqual(closed);
     expect(
       await fixture.redis.exists(
         queueKeys.closingLine(matchId),
@@ -142,11 +142,11 @@ describe('closing', () => {
     await fixture.lines.change(matchId, { status: 'active' });
     expect((await fixture.lines.readQueue(matchId))!.total).toBe(0);
     const again = await fixture.lines.join(matchId, waiting);
-    expect(again.kind === 'created' && again.place.state).toEqual({ kind: 'waiting', position: 1 });
+    expect(again.kind === 'created' && again.entry.state).toEqual({ kind: 'waiting', position: 1 });
     await new MoveLine(fixture.lines).runOnce(matchId);
     expect((await stateOf(matchId, waiting))?.kind).toBe('granted');
     expect(await stateOf(matchId, holder)).toEqual(closed);
-    expect((await fixture.lines.readToken(oldToken))?.place.state).toEqual(closed);
+    expect((await fixture.lines.readToken(oldToken))?.entry.state).toEqual(closed);
   });
 
   test('closed, opened and closed again at once: the first line gets its last words before the second is ended', async () => {

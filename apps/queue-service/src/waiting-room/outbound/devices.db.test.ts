@@ -9,7 +9,7 @@ async function fan() {
   const matchId = await fixture.match();
   const [userId] = fans(1) as [string];
   const joined = await fixture.lines.join(matchId, userId);
-  const token = joined.kind === 'created' ? joined.place.queueToken! : '';
+  const token = joined.kind === 'created' ? joined.entry.queueToken! : '';
   const connect = (...ids: string[]) => Promise.all(ids.map((id) => fixture.lines.readToken(token, id)));
   const devices = async () => {
     const text = await fixture.redis.get(queueKeys.session(userId, matchId));
@@ -49,7 +49,7 @@ test('a stream pushes nobody off: it is full, and the list as it was', async () 
   expect(await fixture.lines.readTokenOfStream(token, 'b-1')).toBe('full');
   expect(await devices()).toEqual(['a-1', 'a-2', 'a-3', 'a-4', 'a-5']);
   // The same connection again, as after an answer that was lost, is not a sixth one.
-  expect(await fixture.lines.readTokenOfStream(token, 'a-3')).toMatchObject({ place: { state: { kind: 'waiting' } } });
+  expect(await fixture.lines.readTokenOfStream(token, 'a-3')).toMatchObject({ entry: { state: { kind: 'waiting' } } });
 });
 
 test('connections the list has lost count again as the oldest when their pod names them, and go if there are five others', async () => {

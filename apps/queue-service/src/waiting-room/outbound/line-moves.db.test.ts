@@ -9,14 +9,14 @@ beforeAll(async () => (fixture = await lineFixture()));
 afterAll(() => fixture.close());
 
 describe('positions from moves', () => {
-  test('a view fed by moves agrees with Redis through leaving, turns, drops and restored places', async () => {
+  test('a view fed by moves agrees with Redis through leaving, turns, drops and restored entries', async () => {
     const matchId = await fixture.match({ processingRate: 60_000, maxOpenWindows: 0 });
     const view = new LineView<string>(0);
     const scores = new Map<string, number>();
     const follow = async (user: string, receipt?: string) => {
       const outcome = await fixture.lines.join(matchId, user, receipt);
-      if (!('place' in outcome) || outcome.place.state.kind !== 'waiting') throw new Error(outcome.kind);
-      const { state, score, queue } = outcome.place;
+      if (!('entry' in outcome) || outcome.entry.state.kind !== 'waiting') throw new Error(outcome.kind);
+      const { state, score, queue } = outcome.entry;
       scores.set(user, Number(score));
       view.add(user, { score: Number(score), position: state.position, asOf: queue.moves });
     };

@@ -21,8 +21,8 @@ describe('the order of a line', () => {
     const answers = await Promise.all(
       users.map(async (user, at) => {
         const outcome = await pods[at % 2]!.join(matchId, user);
-        if (outcome.kind !== 'created' || outcome.place.state.kind !== 'waiting') throw new Error('not created');
-        return { user, position: outcome.place.state.position };
+        if (outcome.kind !== 'created' || outcome.entry.state.kind !== 'waiting') throw new Error('not created');
+        return { user, position: outcome.entry.state.position };
       }),
     );
     // The position told at the join is the order of arrival, as nobody leaves meanwhile.
@@ -63,17 +63,17 @@ describe('the order of a line', () => {
 });
 
 describe('a place', () => {
-  test('joining again, on any pod, keeps place, token and score', async () => {
+  test('joining again, on any pod, keeps entry, token and score', async () => {
     const matchId = await fixture.match();
     const [me, other] = fans(2) as [string, string];
     const first = await fixture.lines.join(matchId, me);
     await fixture.lines.join(matchId, other);
     const again = await fixture.pod().join(matchId, me);
     if (first.kind !== 'created' || again.kind !== 'kept') throw new Error('wrong outcome');
-    expect(again.place.state).toEqual({ kind: 'waiting', position: 1 });
-    expect(again.place.queueToken).toBe(first.place.queueToken);
-    expect(again.place.score).toBe(first.place.score);
-    expect(again.place.queue.total).toBe(2);
+    expect(again.entry.state).toEqual({ kind: 'waiting', position: 1 });
+    expect(again.entry.queueToken).toBe(first.entry.queueToken);
+    expect(again.entry.score).toBe(first.entry.score);
+    expect(again.entry.queue.total).toBe(2);
   });
 
   test.each([
@@ -88,19 +88,19 @@ describe('a place', () => {
     const before = await Promise.all(early.map((user) => fixture.lines.join(matchId, user)));
     const pod = fixture.pod();
     const [, ...outcomes] = await Promise.all(['opener', ...users].map((user) => pod.join(matchId, user)));
-    const scores = outcomes.map((outcome) => ('place' in outcome ? outcome.place.score : undefined));
+    const scores = outcomes.map((outcome) => ('entry' in outcome ? outcome.entry.score : undefined));
     expect(outcomes.map(({ kind }) => kind)).toEqual(users.map((_user, at) => (at % 3 === 0 ? 'kept' : 'created')));
     expect(early.map((user) => scores[users.indexOf(user)])).toEqual(
-      before.map((outcome) => ('place' in outcome ? outcome.place.score : undefined)),
+      before.map((outcome) => ('entry' in outcome ? outcome.entry.score : undefined)),
     );
     const positions = outcomes.flatMap((outcome) =>
-      outcome.kind === 'created' && outcome.place.state.kind === 'waiting' ? outcome.place.state.position : [],
+      outcome.kind === 'created' && outcome.entry.state.kind === 'waiting' ? outcome.entry.state.position : [],
     );
     expect(positions).toEqual(Array.from({ length: 60 }, (_, at) => 32 + at));
     const line = await fixture.redis.zrange(queueKeys.line(matchId), '0', '-1', 'WITHSCORES');
-    const places = new Map(Array.from({ length: 91 }, (_, at) => [line[2 * at]!, [at + 1, line[2 * at + 1]] as const]));
+    const entries = new Map(Array.from({ length: 91 }, (_, at) => [line[2 * at]!, [at + 1, line[2 * at + 1]] as const]));
     for (const [at, user] of users.entries())
-      if (at % 3 > 0) expect(places.get(user)).toEqual([positions[at - Math.floor(at / 3) - 1], scores[at]]);
+      if (at % 3 > 0) expect(entries.get(user)).toEqual([positions[at - Math.floor(at / 3) - 1], scores[at]]);
     expect(await fixture.redis.hget(queueKeys.meta(matchId), 'joins')).toBe('91');
     for (const user of users) expect(await fixture.redis.exists(queueKeys.session(user, matchId))).toBe(1);
   });
@@ -122,7 +122,7 @@ describe('a place', () => {
     // One to open the way, so that all the others come in one batch.
     const [, ...outcomes] = await Promise.all(['opener', ...users].map((user) => short.join(matchId, user)));
     const told = new Map(
-      outcomes.map((outcome, at) => [users[at]!, 'place' in outcome ? [outcome.kind, outcome.place.state] : []]),
+      outcomes.map((outcome, at) => [users[at]!, 'entry' in outcome ? [outcome.kind, outcome.entry.state] : []]),
     );
     for (const user of open) expect(told.get(user)).toMatchObject(['kept', { kind: 'granted' }]);
     for (const [at, user] of early.entries()) expect(told.get(user)).toEqual(['kept', { kind: 'waiting', position: at + 1 }]);
@@ -145,12 +145,12 @@ describe('a place', () => {
     const session = JSON.parse((await fixture.redis.get(queueKeys.session(me, matchId)))!);
     expect(session).toEqual({
       position: 1,
-      queue_token: joined.place.queueToken,
+      queue_token: joined.entry.queueToken,
       websocket_id: null,
     });
     expect(await fixture.redis.ttl(queueKeys.session(me, matchId))).toBe(60);
-    expect(ownerOfToken(joined.place.queueToken!)).toEqual({ matchId, userId: me });
-    expect(joined.place.queueToken).toMatch(/^[\w-]{1,100}$/);
+    expect(ownerOfToken(joined.entry.queueToken!)).toEqual({ matchId, userId: me });
+    expect(joined.entry.queueToken).toMatch(/^[\w-]{1,100}$/);
   });
 
   test('leaving moves everybody behind up, and joining again goes to the end with a new token', async () => {
@@ -166,9 +166,9 @@ describe('a place', () => {
     expect(await fixture.redis.hget(queueKeys.meta(matchId), 'total_size')).toBe('2');
     const after = await fixture.lines.join(matchId, first);
     if (before.kind !== 'created' || after.kind !== 'created') throw new Error('wrong outcome');
-    expect(after.place.state).toEqual({ kind: 'waiting', position: 3 });
-    expect(after.place.queueToken).not.toBe(before.place.queueToken);
-    expect((await fixture.lines.readToken(before.place.queueToken!))?.place.state).toEqual({ kind: 'over', status: 'left' });
+    expect(after.entry.state).toEqual({ kind: 'waiting', position: 3 });
+    expect(after.entry.queueToken).not.toBe(before.entry.queueToken);
+    expect((await fixture.lines.readToken(before.entry.queueToken!))?.entry.state).toEqual({ kind: 'over', status: 'left' });
   });
 
   test('asking for it never creates one', async () => {
@@ -183,24 +183,24 @@ describe('a place', () => {
     const matchId = await fixture.match();
     const [quiet, asking] = fans(2) as [string, string];
     const joins = [await pod.join(matchId, quiet), await pod.join(matchId, asking)];
-    const [quietToken, askingToken] = joins.map((join) => (join.kind === 'created' ? join.place.queueToken! : ''));
+    const [quietToken, askingToken] = joins.map((join) => (join.kind === 'created' ? join.entry.queueToken! : ''));
     await pause(1200);
     await pod.visit(matchId, asking);
     await pause(1500);
     expect(await pod.readToken(quietToken!)).toBeUndefined();
-    expect((await pod.readToken(askingToken!))?.place.state).toEqual({ kind: 'waiting', position: 2 });
+    expect((await pod.readToken(askingToken!))?.entry.state).toEqual({ kind: 'waiting', position: 2 });
     // The place itself is still there; the fan gets a new token for it.
     const again = await pod.join(matchId, quiet);
     if (again.kind !== 'kept') throw new Error('the place is gone');
-    expect(again.place.state).toEqual({ kind: 'waiting', position: 1 });
-    expect(again.place.queueToken).not.toBe(quietToken);
+    expect(again.entry.state).toEqual({ kind: 'waiting', position: 1 });
+    expect(again.entry.queueToken).not.toBe(quietToken);
   });
 
   test('a connected device keeps it alive and is the latest socket; an old token does not', async () => {
     const matchId = await fixture.match();
     const [me] = fans(1) as [string];
     const joined = await fixture.lines.join(matchId, me);
-    const token = joined.kind === 'created' ? joined.place.queueToken! : '';
+    const token = joined.kind === 'created' ? joined.entry.queueToken! : '';
     expect(await fixture.lines.keep({ matchId, userId: me, token }, ['pod-1-7'])).toBe(true);
     expect(JSON.parse((await fixture.redis.get(queueKeys.session(me, matchId)))!)).toMatchObject({
       websocket_id: 'pod-1-7',

@@ -14,7 +14,7 @@ const PARTS = [
   'endings',
   'closing',
   'settings',
-  'places',
+  'entries',
   'devices',
 ];
 
@@ -39,11 +39,11 @@ export function loadLineScripts() {
     restoreQueue: script('restore-queue'),
     reportSoldOut: script('report-sold-out'),
     drainClosed: script('drain-closed'),
-    readPlaces: script('read-places'),
+    readEntries: script('read-entries'),
     readPositions: script('read-positions'),
     readQueue: script('read-queue'),
     readMoves: script('read-moves'),
-    keepPlace: script('keep-place'),
+    keepEntry: script('keep-entry'),
     touchFans: script('touch-fans'),
     partFans: script('part-fans'),
     beatPod: script('beat-pod'),

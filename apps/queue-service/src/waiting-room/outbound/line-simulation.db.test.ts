@@ -59,11 +59,11 @@ class Life {
 
   async join(user: string, receiptScore?: string): Promise<void> {
     const outcome = await this.pod.join(this.matchId, user, receiptScore);
-    if (!('place' in outcome)) throw new Error(`joining was ${outcome.kind}`);
+    if (!('entry' in outcome)) throw new Error(`joining was ${outcome.kind}`);
     this.away.delete(user);
     if (outcome.kind !== 'created') this.seen.add(user);
-    if (outcome.kind === 'kept' || outcome.place.state.kind !== 'waiting') return;
-    const { state, score, queue } = outcome.place;
+    if (outcome.kind === 'kept' || outcome.entry.state.kind !== 'waiting') return;
+    const { state, score, queue } = outcome.entry;
     this.scores.set(user, score!);
     this.line = [...this.line, user].sort((a, b) => Number(this.scores.get(a)) - Number(this.scores.get(b)));
     this.view.add(user, { score: Number(score), position: state.position, asOf: queue.moves });
@@ -167,7 +167,7 @@ class Life {
 
   private async findSameTurn(user: string): Promise<void> {
     const outcome = await this.pod.join(this.matchId, user, this.scores.get(user));
-    const state = 'place' in outcome ? outcome.place.state : undefined;
+    const state = 'entry' in outcome ? outcome.entry.state : undefined;
     const token = state?.kind === 'granted' ? state.sessionToken : undefined;
     if (token !== this.grants.get(user)?.session_token) throw new Error('the turn that was stored is not the same any more');
   }

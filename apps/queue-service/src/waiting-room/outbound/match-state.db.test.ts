@@ -122,7 +122,7 @@ describe('a state that is restored', () => {
     const found = await fixture.lines.join(matchId, holder);
     expect(found).toMatchObject({
       kind: 'kept',
-      place: {
+      entry: {
         state: { kind: 'granted', sessionToken: granted.session_token, expiresAt: granted.expires_at },
         score: String(granted.place_score),
       },

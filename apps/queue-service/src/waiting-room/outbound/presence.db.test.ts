@@ -145,10 +145,10 @@ describe('who is away for too long', () => {
     expect(await fixture.lines.dropAbsent(matchId, 10)).toBe(1);
     expect(await placeOf(matchId, behind)).toBe(2);
     expect((await fixture.lines.visit(matchId, gone))?.state).toEqual({ kind: 'over', status: 'expired' });
-    expect((await fixture.lines.readToken(token))?.place.state).toEqual({ kind: 'over', status: 'expired' });
+    expect((await fixture.lines.readToken(token))?.entry.state).toEqual({ kind: 'over', status: 'expired' });
     expect(await fixture.redis.zscore(queueKeys.seen(matchId), gone)).toBeNull();
     const again = await fixture.lines.join(matchId, gone);
-    expect(again.kind === 'created' && again.place.state).toEqual({ kind: 'waiting', position: 3 });
+    expect(again.kind === 'created' && again.entry.state).toEqual({ kind: 'waiting', position: 3 });
   });
 
   test('with nobody asking the regular round does it', async () => {
@@ -180,7 +180,7 @@ describe('signs of life', () => {
     const matchId = await fixture.match({ ...FAST, maxOpenWindows: 0 });
     const [me] = fans(1) as [string];
     const joined = await pod.join(matchId, me);
-    const token = joined.kind === 'created' ? joined.place.queueToken! : '';
+    const token = joined.kind === 'created' ? joined.entry.queueToken! : '';
     const isHere = async () => {
       await fixture.lines.change(matchId, { maxOpenWindows: 1 });
       return (await pod.admit(matchId, 1)).granted === 1;

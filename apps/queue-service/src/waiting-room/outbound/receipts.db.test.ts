@@ -12,9 +12,9 @@ const receipts = new SignedReceipts('s'.repeat(32));
 const noBlacklist = { has: () => false, look: () => Promise.resolve([]) };
 
 async function join(matchId: string, userId: string, receipt?: string) {
-  const { place, created } = await new JoinLine(fixture.lines, receipts, noBlacklist).execute({ matchId, userId }, receipt);
-  const position = place.state.kind === 'waiting' ? place.state.position : 0;
-  return { created, position, receipt: place.score === null ? '' : receipts.sign(matchId, userId, place.score) };
+  const { entry, created } = await new JoinLine(fixture.lines, receipts, noBlacklist).execute({ matchId, userId }, receipt);
+  const position = entry.state.kind === 'waiting' ? entry.state.position : 0;
+  return { created, position, receipt: entry.score === null ? '' : receipts.sign(matchId, userId, entry.score) };
 }
 
 /** Redis has lost this match; the monolith has sent its state again: nobody has had a turn. */

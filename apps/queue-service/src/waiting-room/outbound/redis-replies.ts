@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { FanState, QueueState } from '../domain/fan-state.ts';
 import type { LineMove } from '../domain/line-view.ts';
-import type { Place } from '../application/ports.ts';
+import type { QueueEntry } from '../application/ports.ts';
 
 /** What the scripts answer, turned into our types. Numbers come as text, false as null. */
 type Text = string | null;
@@ -30,8 +30,8 @@ export type QueueReply = [
   openWindows: number,
 ];
 
-/** In the order of describe_place in parts/places.lua; detail is the score of who waits. */
-export type PlaceReply = [kind: string, position: number, detail: Text, session: Text];
+/** In the order of describe_entry in parts/entries.lua; detail is the score of who waits. */
+export type QueueEntryReply = [kind: string, position: number, detail: Text, session: Text];
 
 /** A stream entry of read-moves.lua. */
 export type MoveReply = [id: string, [field: string, scores: string]];
@@ -72,7 +72,7 @@ export function toQueue(reply: QueueReply): QueueState {
 }
 
 /** `token` is the fan's where the script was given it and does not repeat the session. */
-export function toPlace(reply: PlaceReply, queue: QueueState, token: string | null = null): Place {
+export function toQueueEntry(reply: QueueEntryReply, queue: QueueState, token: string | null = null): QueueEntry {
   const [kind, position, detail, session] = reply;
   const known = session === null ? null : sessionText.parse(JSON.parse(session));
   const state = toState(kind, position, detail);

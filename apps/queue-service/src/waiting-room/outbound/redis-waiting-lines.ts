@@ -6,27 +6,27 @@ import type {
   ChangeOutcome,
   JoinOutcome,
   LineMovement,
-  Place,
+  QueueEntry,
   QueueChange,
   RestoredPart,
   WaitingLines,
 } from '../application/ports.ts';
 import { JoinBatches, type WaitingJoin } from './join-batches.ts';
 import { newQueueToken, newSessionToken } from './queue-token.ts';
-import { RedisConnectedPlaces } from './redis-connected-places.ts';
-import { toPlace, toQueue, type PlaceReply, type QueueReply } from './redis-replies.ts';
+import { RedisConnectedFans } from './redis-connected-fans.ts';
+import { toQueueEntry, toQueue, type QueueEntryReply, type QueueReply } from './redis-replies.ts';
 
 type Unknown = ['unknown'];
 /** A text is the score of a new place. */
-type JoinedReply = string | [outcome: 'restored' | 'kept', PlaceReply] | ['refused'];
+type JoinedReply = string | [outcome: 'restored' | 'kept', QueueEntryReply] | ['refused'];
 type JoinReply = Unknown | ['found', QueueReply, firstPosition: number, string | JoinedReply[]];
-type FoundPlace = Unknown | ['found', QueueReply, PlaceReply];
+type FoundEntry = Unknown | ['found', QueueReply, QueueEntryReply];
 
 /** At most one event about positions a minute and match. */
 const POSITIONS_EVERY_MS = 60_000;
 
 /** All lines in Redis, and nowhere else: each method is one script (lua/), so any number of pods may share them. */
-export class RedisWaitingLines extends RedisConnectedPlaces implements WaitingLines, LineMovement {
+export class RedisWaitingLines extends RedisConnectedFans implements WaitingLines, LineMovement {
   private readonly joins = new Map<string, JoinBatches<JoinOutcome>>();
   private readonly listed = new Set<string>();
 
@@ -43,9 +43,9 @@ export class RedisWaitingLines extends RedisConnectedPlaces implements WaitingLi
     }
   }
 
-  async visit(matchId: string, userId: string): Promise<Place | undefined> {
-    const reply = await this.run<FoundPlace>(this.scripts.visitLine, matchId, userId, newQueueToken(matchId, userId));
-    return reply[0] === 'found' ? toPlace(reply[2], toQueue(reply[1])) : undefined;
+  async visit(matchId: string, userId: string): Promise<QueueEntry | undefined> {
+    const reply = await this.run<FoundEntry>(this.scripts.visitLine, matchId, userId, newQueueToken(matchId, userId));
+    return reply[0] === 'found' ? toQueueEntry(reply[2], toQueue(reply[1])) : undefined;
   }
 
   async leave(matchId: string, userId: string): Promise<void> {
@@ -130,13 +130,13 @@ export class RedisWaitingLines extends RedisConnectedPlaces implements WaitingLi
     const [, , firstPosition, outcomes] = reply;
     const created = (position: number, at: number, score: string): JoinOutcome => {
       const state = { kind: 'waiting', position } as const;
-      return { kind: 'created', place: { state, queue, queueToken: tokens[at]!, score } };
+      return { kind: 'created', entry: { state, queue, queueToken: tokens[at]!, score } };
     };
     if (typeof outcomes === 'string') return joins.map((_, at) => created(firstPosition + at, at, String(Number(outcomes) + at)));
     let position = firstPosition - 1;
     return outcomes.map((joined, at): JoinOutcome => {
       if (typeof joined === 'string') return created((position += 1), at, joined);
-      return joined[0] === 'refused' ? refusalOf(queue) : { kind: joined[0], place: toPlace(joined[1], queue) };
+      return joined[0] === 'refused' ? refusalOf(queue) : { kind: joined[0], entry: toQueueEntry(joined[1], queue) };
     });
   }
 

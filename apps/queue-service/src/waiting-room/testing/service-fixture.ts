@@ -34,7 +34,7 @@ export interface ServiceFixture {
   monolith: { answers: boolean };
   /** A new match; admits nobody unless told to, so that fans stay in line. */
   match(control?: Json): Promise<string>;
-  join(matchId: string, user?: string): Promise<{ user: string; token: string; place: Json }>;
+  join(matchId: string, user?: string): Promise<{ user: string; token: string; entry: Json }>;
   socket(token: string, headers?: Record<string, string>): FanSocket;
   stop(): Promise<void>;
   close(): Promise<void>;
@@ -115,7 +115,7 @@ export async function serviceFixture(env: Record<string, string> = {}): Promise<
     async join(matchId, user = randomUUID()) {
       const { status, body } = await call('POST', `/api/v1/queue/${matchId}/join`, { user });
       if (status > 201) throw new Error(`join answered ${status} ${JSON.stringify(body)}`);
-      return { user, token: body.queue_token as string, place: body };
+      return { user, token: body.queue_token as string, entry: body };
     },
     socket(token, headers) {
       const socket = new FanSocket(`${url.replace('http', 'ws')}/ws/${token}`, headers);

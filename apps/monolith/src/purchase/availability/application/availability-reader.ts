@@ -1,4 +1,4 @@
-import type { NamedPicture, SeatHistory } from '#domain/purchase/seat-history';
+import type { SeatVersion, SeatHistory } from '#domain/purchase/seat-history';
 import type { SeatState } from './ports.ts';
 
 export interface AvailabilityView {
@@ -16,7 +16,7 @@ export interface AvailabilityView {
   readonly asOfMs: number;
 }
 
-export interface SeatMapView extends NamedPicture {
+export interface SeatMapView extends SeatVersion {
   /** What has become of each seat: the first letter of its status. Two that are the same text are the same picture. */
   readonly letters: string;
   readonly seats: readonly SeatState[];

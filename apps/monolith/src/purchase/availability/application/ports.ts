@@ -1,5 +1,5 @@
 import type { Transaction } from '#application/transaction-manager';
-import type { Place } from '#domain/catalog/stadium-layout';
+import type { SeatGeometry } from '#domain/catalog/stadium-layout';
 
 export interface SectorState {
   readonly sectorId: string;
@@ -11,7 +11,7 @@ export interface SectorState {
   readonly nextExpiryAt: Date | null;
 }
 
-export interface SeatState extends Place {
+export interface SeatState extends SeatGeometry {
   readonly seatId: string;
   readonly status: 'available' | 'held' | 'sold' | 'blocked';
 }
@@ -21,7 +21,7 @@ export abstract class SeatInventory {
   abstract layOut(
     tx: Transaction,
     matchId: string,
-    sectors: readonly { sectorId: string; places: readonly Place[] }[],
+    sectors: readonly { sectorId: string; places: readonly SeatGeometry[] }[],
   ): Promise<void>;
   /** In the order of their rows. */
   abstract seats(sectorId: string): Promise<readonly SeatState[]>;

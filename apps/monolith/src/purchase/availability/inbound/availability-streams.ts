@@ -48,7 +48,7 @@ export class AvailabilityStreams implements BeforeApplicationShutdown {
   }
 
   /** A place for one more; to be given back when its stream is closed. */
-  takePlace(ip: string): () => void {
+  takeSlot(ip: string): () => void {
     const retry = { headers: { 'retry-after': String(1 + Math.floor(Math.random() * 5)) } };
     if (this.isDraining) throw new RequestRefused('SHUTTING_DOWN', retry);
     if (this.open >= MOST_STREAMS) {

@@ -35,12 +35,12 @@ export class AvailabilityController {
     const sectors = await this.matches.sectors(matchId);
     if (sectors.length === 0) throw new RequestRefused('NOT_FOUND', { detail: 'There is no such match.' });
     const view = await this.views.sectors(matchId);
-    const givePlaceBack = this.streams.takePlace(request.ip);
+    const releaseSlot = this.streams.takeSlot(request.ip);
     const stream = EventStream.open(request, reply, (closed) => {
       this.streams.leave(matchId, closed);
-      givePlaceBack();
+      releaseSlot();
     });
     if (stream) this.streams.join(matchId, stream, view);
-    else givePlaceBack();
+    else releaseSlot();
   }
 }

@@ -1,5 +1,5 @@
 import type { Transaction } from '#application/transaction-manager';
-import type { Place } from '#domain/catalog/stadium-layout';
+import type { SeatGeometry } from '#domain/catalog/stadium-layout';
 import { newId } from '#platform/ids';
 import { inside } from '#platform/postgres/transaction';
 import type { DataSource } from 'typeorm';
@@ -25,7 +25,7 @@ export class PostgresSeatInventory extends SeatInventory {
   async layOut(
     tx: Transaction,
     matchId: string,
-    sectors: readonly { sectorId: string; places: readonly Place[] }[],
+    sectors: readonly { sectorId: string; places: readonly SeatGeometry[] }[],
   ): Promise<void> {
     const rows = sectors.flatMap(({ sectorId, places }) => places.map((place) => ({ sectorId, ...place })));
     for (let from = 0; from < rows.length; from += CHUNK) {

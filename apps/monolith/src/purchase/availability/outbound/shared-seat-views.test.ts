@@ -1,6 +1,6 @@
 import type { SeatMapView } from '../application/availability-reader.ts';
 import type { SeatInventory } from '../application/ports.ts';
-import type { PostgresSeatLooks } from './postgres-seat-looks.ts';
+import type { PostgresAvailability } from './postgres-availability.ts';
 import { SharedSeatViews } from './shared-seat-views.ts';
 
 const NOON = Date.UTC(2026, 10, 19, 12);
@@ -11,7 +11,7 @@ function processNumbered(number: number) {
   const looks = {
     seatLetters: async () => ({ ...seen, nextExpiryMs: null }),
     processNumber: async () => number,
-  } as unknown as PostgresSeatLooks;
+  } as unknown as PostgresAvailability;
   const inventory = { seats: async () => Array.from(seen.letters, (_, rank) => ({ rank })) } as unknown as SeatInventory;
   const views = new SharedSeatViews(looks, inventory);
   return async (letters: string, atMs: number): Promise<SeatMapView> => {
@@ -22,19 +22,19 @@ function processNumbered(number: number) {
 }
 
 /** Two who look in the same millisecond and see two pictures, because something was committed in between. */
-async function twoPicturesOfOneMoment(numbers: readonly [number, number]) {
+async function twoSnapshotsOfOneMoment(numbers: readonly [number, number]) {
   const [here, there] = [processNumbered(numbers[0]), processNumbered(numbers[1])];
   const [mine] = [await here('haaaaaaa', NOON), await there('hhaaaaaa', NOON)];
   return { mine, laterThere: await there('hhhaaaaa', NOON + 500) };
 }
 
 test('a version of another process is not known here, even of the same millisecond', async () => {
-  const { mine, laterThere } = await twoPicturesOfOneMoment([7, 8]);
+  const { mine, laterThere } = await twoSnapshotsOfOneMoment([7, 8]);
   expect(laterThere.history.changedSince(String(mine.version))).toBeUndefined();
 });
 
 test('the control: under one number it is taken for its own, and the answer misses a seat', async () => {
-  const { mine, laterThere } = await twoPicturesOfOneMoment([7, 7]);
+  const { mine, laterThere } = await twoSnapshotsOfOneMoment([7, 7]);
   expect(laterThere.history.changedSince(String(mine.version))).toEqual([2]);
 });
 

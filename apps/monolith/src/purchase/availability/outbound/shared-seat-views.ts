@@ -2,8 +2,8 @@ import { SeatHistory } from '#domain/purchase/seat-history';
 import { createHash } from 'node:crypto';
 import { SeatViews, type AvailabilityView, type SeatMapView } from '../application/availability-reader.ts';
 import type { SeatInventory, SeatState } from '../application/ports.ts';
-import type { PostgresSeatLooks } from './postgres-seat-looks.ts';
-import { SharedLook, type Sight } from './shared-look.ts';
+import type { PostgresAvailability } from './postgres-availability.ts';
+import { SharedRead, type Sight } from './shared-read.ts';
 
 /** Counting 40,000 seats takes the database 11 ms, 120,000 28 ms; the seats of one sector of 2,000 less than 1 ms. */
 const COUNT_SPACING_MS = 250;
@@ -23,12 +23,12 @@ const statusOf: Readonly<Record<string, SeatState['status']>> = { a: 'available'
  * Versions of seats, from which changes are asked, also carry the process, so that no two contents have the same.
  */
 export class SharedSeatViews extends SeatViews {
-  private readonly counts = new Map<string, SharedLook<AvailabilityView>>();
-  private readonly maps = new Map<string, SharedLook<SeatMapView>>();
+  private readonly counts = new Map<string, SharedRead<AvailabilityView>>();
+  private readonly maps = new Map<string, SharedRead<SeatMapView>>();
   private process: Promise<number> | undefined;
 
   constructor(
-    private readonly looks: PostgresSeatLooks,
+    private readonly looks: PostgresAvailability,
     private readonly inventory: SeatInventory,
     private readonly onLook: (at: 'sectors' | 'seats') => void = () => undefined,
   ) {
@@ -36,11 +36,11 @@ export class SharedSeatViews extends SeatViews {
   }
 
   sectors(matchId: string): Promise<AvailabilityView> {
-    return kept(this.counts, matchId, () => new SharedLook((before) => this.count(matchId, before), COUNT_SPACING_MS)).get();
+    return kept(this.counts, matchId, () => new SharedRead((before) => this.count(matchId, before), COUNT_SPACING_MS)).get();
   }
 
   seats(sectorId: string): Promise<SeatMapView> {
-    return kept(this.maps, sectorId, () => new SharedLook((before) => this.look(sectorId, before), SEATS_SPACING_MS)).get();
+    return kept(this.maps, sectorId, () => new SharedRead((before) => this.look(sectorId, before), SEATS_SPACING_MS)).get();
   }
 
   changed(matchId: string, sectorId?: string): void {
@@ -103,7 +103,7 @@ function goodFor(atMs: number, nextExpiryMs: number | null): number {
   return nextExpiryMs === null ? Number.POSITIVE_INFINITY : Math.max(0, nextExpiryMs - atMs);
 }
 
-function kept<V>(looks: Map<string, SharedLook<V>>, id: string, make: () => SharedLook<V>): SharedLook<V> {
+function kept<V>(looks: Map<string, SharedRead<V>>, id: string, make: () => SharedRead<V>): SharedRead<V> {
   const known = looks.get(id);
   if (known) return known;
   for (const [other, look] of looks) if (look.idleMs > FORGET_MS) looks.delete(other);

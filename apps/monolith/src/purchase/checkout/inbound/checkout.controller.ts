@@ -6,7 +6,7 @@ import { Body, Controller, Delete, Param, Post, Res } from '@nestjs/common';
 import { ApiCreatedResponse, ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import type { z } from 'zod';
-import { HoldNews } from '../../hold/inbound/hold-news.ts';
+import { HoldObserver } from '../../hold/inbound/hold-observer.ts';
 import { CheckOut } from '../application/check-out.ts';
 import { ReleaseReservation } from '../application/release-reservation.ts';
 import { checkOutAnswer, checkedOutView, checkOutRequest } from './purchase.schemas.ts';
@@ -24,7 +24,7 @@ export class CheckoutController {
     private readonly checkOut: CheckOut,
     private readonly releaseReservation: ReleaseReservation,
     private readonly answers: Answers,
-    private readonly news: HoldNews,
+    private readonly news: HoldObserver,
   ) {}
 
   @Delete()

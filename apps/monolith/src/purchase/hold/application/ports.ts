@@ -8,14 +8,14 @@ export abstract class Blacklist {
 }
 
 /** A fan's wish for seats of one sector: so many of the best, or exactly these. */
-export type HoldWish = {
+export type HoldRequest = {
   readonly matchId: string;
   readonly userId: string;
   readonly sessionToken: string | undefined;
   readonly sector: SectorForSale;
 } & ({ readonly quantity: number } | { readonly seatIds: readonly string[] });
 
-export function wantedSeats(wish: HoldWish): number {
+export function wantedSeats(wish: HoldRequest): number {
   return 'quantity' in wish ? wish.quantity : wish.seatIds.length;
 }
 
@@ -31,7 +31,7 @@ export type HoldOutcome =
  * is thrown, before anything is said about seats.
  */
 export abstract class SeatHolds {
-  abstract take(wish: HoldWish): Promise<HoldOutcome>;
+  abstract take(wish: HoldRequest): Promise<HoldOutcome>;
 }
 
 export interface ExpiredBatch {

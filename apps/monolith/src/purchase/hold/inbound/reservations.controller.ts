@@ -10,8 +10,8 @@ import type { z } from 'zod';
 import type { Reservation } from '../../application/ports.ts';
 import { HoldSeats } from '../application/hold-seats.ts';
 import { Reservations } from '../application/ports.ts';
-import { HoldNews } from './hold-news.ts';
-import { holdRequest, reservationAnswer, reservationView } from './reservations.schemas.ts';
+import { HoldObserver } from './hold-observer.ts';
+import { holdBody, reservationAnswer, reservationView } from './reservations.schemas.ts';
 
 const HOLD_REFUSALS = [
   'NOT_FOUND',
@@ -33,7 +33,7 @@ export class ReservationsController {
     private readonly holdSeats: HoldSeats,
     private readonly reservations: Reservations,
     private readonly answers: Answers,
-    private readonly news: HoldNews,
+    private readonly news: HoldObserver,
   ) {}
 
   @Post('matches/:id/reservations')
@@ -43,7 +43,7 @@ export class ReservationsController {
   @ApiCreatedResponse({ standardSchema: reservationAnswer })
   hold(
     @Param('id', { schema: givenId }) matchId: string,
-    @Body({ schema: holdRequest }) body: z.output<typeof holdRequest>,
+    @Body({ schema: holdBody }) body: z.output<typeof holdBody>,
     @Headers('x-purchase-session') sessionToken: string | undefined,
     @Caller() caller: CallerIdentity,
     @Res() reply: FastifyReply,

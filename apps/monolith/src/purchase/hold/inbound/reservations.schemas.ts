@@ -2,7 +2,7 @@ import { givenId } from '#platform/http/text-fields';
 import { z } from 'zod';
 import type { Reservation } from '../../application/ports.ts';
 
-export const holdRequest = z
+export const holdBody = z
   .union([
     z.strictObject({ sector_id: givenId, quantity: z.int().min(1).max(20) }),
     z.strictObject({

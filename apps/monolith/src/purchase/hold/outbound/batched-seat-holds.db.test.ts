@@ -1,6 +1,6 @@
 import { layOut } from '#domain/catalog/stadium-layout';
 import { newId } from '#platform/ids';
-import { requestContext, type IdempotencyFence } from '#platform/logging/request-context';
+import { requestContext, type IdempotencyKey } from '#platform/logging/request-context';
 import { openDatabase } from '#platform/postgres/database';
 import { PostgresTransactionManager } from '#platform/postgres/transaction-manager';
 import { createTestDatabase, type TestDatabase } from '#testing/test-database';
@@ -14,9 +14,9 @@ import type { HoldOutcome } from '../application/ports.ts';
 import { BatchedSeatHolds } from './batched-seat-holds.ts';
 import { holdParameters } from './hold-parameters.ts';
 import { HOLD_BATCH, HOLD_PLANNING, IS_FREE, type HoldRow } from './hold-statement.ts';
-import { LaneConnection } from './lane-connection.ts';
+import { WriterConnection } from './writer-connection.ts';
 import { NEWCOMER } from './postgres-fan-seats.ts';
-import { SeatMaps } from './seat-maps.ts';
+import { SectorSnapshots } from './sector-snapshots.ts';
 
 // Several processes of the hold path over one database, each with a memory of its own.
 
@@ -67,10 +67,10 @@ async function sell({ rows, seatsPerRow }: { rows: number; seatsPerRow: number }
 }
 
 function process({ holdSeconds = 600 } = {}): BatchedSeatHolds {
-  const lane = new LaneConnection({ url: database.url, name: 'holds', planning: HOLD_PLANNING, onRetry: () => undefined });
+  const lane = new WriterConnection({ url: database.url, name: 'holds', planning: HOLD_PLANNING, onRetry: () => undefined });
   const one = new BatchedSeatHolds(
     [lane],
-    new SeatMaps(dataSource),
+    new SectorSnapshots(dataSource),
     new PostgresPurchaseWindows(dataSource, noTurns),
     holdSeconds,
   );
@@ -149,8 +149,8 @@ test('a wish that breaks a rule fails alone', async () => {
 });
 
 test('what a key made is committed with the seats, and its answer says what was committed', async () => {
-  const fence = fenceOf('a0eebc999c0b4ef8bb6d6bb9bd380a11');
-  const outcome = await withFence(fence, () => wish(process(), 2));
+  const fence = idempotencyKeyOf('a0eebc999c0b4ef8bb6d6bb9bd380a11');
+  const outcome = await withIdempotencyKey(fence, () => wish(process(), 2));
   const rows = await dataSource.query<object[]>(
     `select k.status, body, made, r.expires_at from idempotency_keys k join reservations r on r.id = k.made where key = $1`,
     [fence.key],
@@ -162,12 +162,12 @@ test('what a key made is committed with the seats, and its answer says what was 
 
 test('a key that was used meanwhile fails alone: the others of its batch get their seats', async () => {
   const holds = process();
-  const used = fenceOf('b0eebc999c0b4ef8bb6d6bb9bd380a11');
-  await withFence(used, () => wish(holds, 1));
+  const used = idempotencyKeyOf('b0eebc999c0b4ef8bb6d6bb9bd380a11');
+  await withIdempotencyKey(used, () => wish(holds, 1));
   const outcomes = await Promise.allSettled([
     wish(holds, 2),
-    withFence(fenceOf(used.key), () => wish(holds, 2)),
-    withFence(fenceOf('c0eebc999c0b4ef8bb6d6bb9bd380a11'), () => wish(holds, 2)),
+    withIdempotencyKey(idempotencyKeyOf(used.key), () => wish(holds, 2)),
+    withIdempotencyKey(idempotencyKeyOf('c0eebc999c0b4ef8bb6d6bb9bd380a11'), () => wish(holds, 2)),
   ]);
   expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
   expect(outcomes[1]).toMatchObject({ reason: { key: used.key } });
@@ -205,7 +205,7 @@ test('its connection is cut again and again while it commits: every answer is tr
 });
 
 test('without a database everybody who waits is told at once, and nobody waits for 30 attempts to connect', async () => {
-  const lane = new LaneConnection({
+  const lane = new WriterConnection({
     url: 'postgres://nobody@127.0.0.1:1/none',
     name: 'holds',
     planning: HOLD_PLANNING,
@@ -217,7 +217,12 @@ test('without a database everybody who waits is told at once, and nobody waits f
     attempts += 1;
     return look(statement);
   };
-  const holds = new BatchedSeatHolds([lane], new SeatMaps(dataSource), new PostgresPurchaseWindows(dataSource, noTurns), 600);
+  const holds = new BatchedSeatHolds(
+    [lane],
+    new SectorSnapshots(dataSource),
+    new PostgresPurchaseWindows(dataSource, noTurns),
+    600,
+  );
   const outcomes = await Promise.allSettled(Array.from({ length: 30 }, () => wish(holds, 1)));
   for (const outcome of outcomes)
     expect(outcome).toMatchObject({ status: 'rejected', reason: { code: 'DEPENDENCY_UNAVAILABLE' } });
@@ -303,7 +308,7 @@ describe('the same statement without its guard', () => {
       userId: randomUUID(),
       sessionToken: null,
       seats: [...seats.keys()],
-      seatRows: { idOf: (seat) => seats[seat]!.seatId, rowPlaceOf: (seat) => seats[seat]!.place },
+      seatRows: { idOf: (seat) => seats[seat]!.seatId, ctidOf: (seat) => seats[seat]!.place },
       quantity: seats.length,
       together: true,
       fan: NEWCOMER,
@@ -313,7 +318,7 @@ describe('the same statement without its guard', () => {
 
   async function sellTwice(statement: string): Promise<{ seats: number; places: number }> {
     const seats = await freeSeats();
-    const lane = new LaneConnection({ url: database.url, name: 'holds', planning: HOLD_PLANNING, onRetry: () => undefined });
+    const lane = new WriterConnection({ url: database.url, name: 'holds', planning: HOLD_PLANNING, onRetry: () => undefined });
     // The second one's memory is stale: it still has the seats as free.
     for (const stale of [row(seats), row(seats)]) {
       await lane.commit({ name: 'hold', text: statement, values: holdParameters([stale], 600) }, () =>
@@ -342,7 +347,7 @@ describe('the same statement without its guard', () => {
 
   async function inOneBatch(statement: string): Promise<{ seats: number; places: number }> {
     const seats = await freeSeats();
-    const lane = new LaneConnection({ url: database.url, name: 'holds', planning: HOLD_PLANNING, onRetry: () => undefined });
+    const lane = new WriterConnection({ url: database.url, name: 'holds', planning: HOLD_PLANNING, onRetry: () => undefined });
     const values = holdParameters([row(seats), row(seats)], 600);
     await lane.commit({ name: 'hold', text: statement, values }, () => Promise.resolve(undefined)).finally(() => lane.close());
     return sold();
@@ -368,7 +373,7 @@ describe('the same statement without its guard', () => {
   });
 });
 
-function fenceOf(key: string): IdempotencyFence {
+function idempotencyKeyOf(key: string): IdempotencyKey {
   return {
     key,
     fingerprint: 'f'.repeat(32),
@@ -380,6 +385,6 @@ function fenceOf(key: string): IdempotencyFence {
   };
 }
 
-function withFence<T>(fence: IdempotencyFence, work: () => Promise<T>): Promise<T> {
+function withIdempotencyKey<T>(fence: IdempotencyKey, work: () => Promise<T>): Promise<T> {
   return requestContext.run({ requestId: 'r', deadlineAt: Date.now() + 10_000, fence }, work);
 }

@@ -1,19 +1,19 @@
 import { DomainError } from '#domain/shared/domain-error';
 import { RequestRefused } from '#platform/http/request-refused';
 import { requestContext } from '#platform/logging/request-context';
-import { KeyAlreadyUsed } from '#platform/postgres/idempotency-fence';
+import { KeyAlreadyUsed } from '#platform/postgres/idempotency-row';
 import { sqlstateOf, sqlstates } from '#platform/postgres/sqlstates';
 import type { PostgresPurchaseWindows } from '../../turns/outbound/postgres-purchase-windows.ts';
-import { SeatHolds, wantedSeats, type HoldOutcome, type HoldWish } from '../application/ports.ts';
+import { SeatHolds, wantedSeats, type HoldOutcome, type HoldRequest } from '../application/ports.ts';
 import { HoldBatches, type HoldResult } from './hold-batches.ts';
 import { assertRules, nothingKnown } from './hold-refusal.ts';
-import type { LaneConnection } from './lane-connection.ts';
+import type { WriterConnection } from './writer-connection.ts';
 import { NEWCOMER } from './postgres-fan-seats.ts';
-import type { SeatMaps } from './seat-maps.ts';
-import type { SeatNews } from './seat-news.ts';
-import type { SectorPicture } from './sector-picture.ts';
-import { holdRow, isKnownByNow, waitingWish, wonReservation, type WaitingWish } from './waiting-wish.ts';
-import { WaitingWishes } from './waiting-wishes.ts';
+import type { SectorSnapshots } from './sector-snapshots.ts';
+import type { SeatChangeBroadcast } from './seat-change-broadcast.ts';
+import type { SectorSnapshot } from './sector-snapshot.ts';
+import { holdRow, isKnownByNow, queuedHold, wonReservation, type QueuedHold } from './queued-hold.ts';
+import { HoldBuffer } from './hold-buffer.ts';
 import type { HoldFacts } from './why-not-held.ts';
 
 /** Some seconds of work; whoever comes after that is better told to come back. */
@@ -32,16 +32,16 @@ const PROPOSALS = 5;
 export class BatchedSeatHolds extends SeatHolds {
   private readonly lanes: readonly HoldBatches[];
   private readonly idle: HoldBatches[];
-  private readonly waiting = new WaitingWishes();
+  private readonly waiting = new HoldBuffer();
   /** Wishes that will come back by themselves. */
   private away = 0;
 
   constructor(
-    connections: readonly LaneConnection[],
-    private readonly maps: SeatMaps,
+    connections: readonly WriterConnection[],
+    private readonly maps: SectorSnapshots,
     private readonly windows: PostgresPurchaseWindows,
     holdSeconds: number,
-    private readonly news?: SeatNews,
+    private readonly news?: SeatChangeBroadcast,
     private readonly random: () => number = Math.random,
   ) {
     super();
@@ -49,7 +49,7 @@ export class BatchedSeatHolds extends SeatHolds {
     this.idle = [...this.lanes];
   }
 
-  take(wish: HoldWish): Promise<HoldOutcome> {
+  take(wish: HoldRequest): Promise<HoldOutcome> {
     const known = this.maps.loadedOf(wish.sector.id);
     return known ? this.join(wish, known) : this.maps.of(wish.sector.id).then((picture) => this.join(wish, picture));
   }
@@ -60,10 +60,10 @@ export class BatchedSeatHolds extends SeatHolds {
     await Promise.all(this.lanes.map((lane) => lane.close()));
   }
 
-  private join(wish: HoldWish, picture: SectorPicture): Promise<HoldOutcome> {
+  private join(wish: HoldRequest, picture: SectorSnapshot): Promise<HoldOutcome> {
     return new Promise((resolve, reject) => {
       if (this.waiting.count >= MOST_WAITING) throw busyServer();
-      this.waiting.add(waitingWish(wish, picture, { resolve, reject }));
+      this.waiting.add(queuedHold(wish, picture, { resolve, reject }));
       this.start();
     });
   }
@@ -90,7 +90,7 @@ export class BatchedSeatHolds extends SeatHolds {
   }
 
   /** Seats for each of those who still have time. */
-  private async choose(wishes: readonly WaitingWish[]): Promise<readonly WaitingWish[]> {
+  private async choose(wishes: readonly QueuedHold[]): Promise<readonly QueuedHold[]> {
     await this.lookAgain(wishes);
     const now = Date.now();
     const share = this.news?.share(now);
@@ -105,20 +105,20 @@ export class BatchedSeatHolds extends SeatHolds {
   }
 
   /** Looks into the database where memory is known to be behind, or has too few for somebody: a "no" is never memory's. */
-  private async lookAgain(candidates: readonly WaitingWish[]): Promise<void> {
+  private async lookAgain(candidates: readonly QueuedHold[]): Promise<void> {
     const now = Date.now();
-    const pictures = new Set<SectorPicture>();
+    const pictures = new Set<SectorSnapshot>();
     for (const one of candidates) {
       const tooFew = !one.named && one.picture.map.freeCount < wantedSeats(one.wish) && !one.looked;
-      if (!tooFew && !one.mustLook && !one.picture.isStale(now)) continue;
+      if (!tooFew && !one.mustRefresh && !one.picture.isStale(now)) continue;
       one.looked = true;
-      one.mustLook = false;
+      one.mustRefresh = false;
       pictures.add(one.picture);
     }
     await Promise.all([...pictures].map((picture) => picture.look().catch(() => undefined)));
   }
 
-  private propose(one: WaitingWish, share = this.news?.share()): void {
+  private propose(one: QueuedHold, share = this.news?.share()): void {
     one.proposals += 1;
     if (one.named) {
       one.rivals = one.picture.proposedAmong(one.named);
@@ -132,7 +132,7 @@ export class BatchedSeatHolds extends SeatHolds {
     one.together = proposal?.together ?? true;
   }
 
-  private async decide(lane: HoldBatches, batch: readonly WaitingWish[]): Promise<void> {
+  private async decide(lane: HoldBatches, batch: readonly QueuedHold[]): Promise<void> {
     let results: readonly HoldResult[];
     try {
       await this.ask(lane, batch.filter(isKnownByNow));
@@ -141,7 +141,7 @@ export class BatchedSeatHolds extends SeatHolds {
       for (const one of batch) one.picture.lost(one.seats, []);
       return this.afterError(lane, batch, error);
     }
-    const winners: WaitingWish[] = [];
+    const winners: QueuedHold[] = [];
     let until = 0;
     for (let at = 0; at < batch.length; at += 1) {
       const result = results[at]!;
@@ -163,7 +163,7 @@ export class BatchedSeatHolds extends SeatHolds {
    * the fan has, and whether the waiting room granted a turn nobody told us of. A first attempt that fails for whatever
    * reason is therefore no answer yet.
    */
-  private async ask(lane: HoldBatches, batch: readonly WaitingWish[]): Promise<void> {
+  private async ask(lane: HoldBatches, batch: readonly QueuedHold[]): Promise<void> {
     if (batch.length === 0) return;
     const learning = Promise.all(batch.map(({ wish }) => this.windows.learn(wish)));
     // Without Redis it fails while we look; that is heard of below.
@@ -178,7 +178,7 @@ export class BatchedSeatHolds extends SeatHolds {
    * it, and one by one should that not have been all. What concerns all of them (no database, too much contention) is told
    * to all: 256 attempts to connect would help nobody.
    */
-  private async afterError(lane: HoldBatches, batch: readonly WaitingWish[], error: unknown): Promise<void> {
+  private async afterError(lane: HoldBatches, batch: readonly QueuedHold[], error: unknown): Promise<void> {
     const isDuplicate = sqlstateOf(error) === sqlstates.uniqueViolation;
     const concernsAll = error instanceof DomainError || error instanceof RequestRefused;
     if (batch.length === 1 || concernsAll) {
@@ -198,8 +198,8 @@ export class BatchedSeatHolds extends SeatHolds {
     }
   }
 
-  private lost(one: WaitingWish, facts: HoldFacts, winners: readonly WaitingWish[]): void {
-    one.mustLook = facts.moved.length > 0;
+  private lost(one: QueuedHold, facts: HoldFacts, winners: readonly QueuedHold[]): void {
+    one.mustRefresh = facts.moved.length > 0;
     const gone = [...facts.gone, ...rivalsOf(one, winners)];
     const isLost = gone.length + facts.busy.length > 0;
     one.picture.lost(one.seats, facts.gone, facts.gone.length + facts.busy.length > 0);
@@ -211,7 +211,7 @@ export class BatchedSeatHolds extends SeatHolds {
     }
     if (one.seats.length === 0 && !one.named) return one.resolve({ kind: 'none' });
     if (!isLost && facts.fanBusy && this.comesBack(one)) return;
-    if (one.proposals >= PROPOSALS || (isLost && !one.mustLook && one.named))
+    if (one.proposals >= PROPOSALS || (isLost && !one.mustRefresh && one.named))
       return one.resolve({ kind: 'lost', taken: gone, busy: [...facts.busy, ...facts.moved] });
     // Lost to somebody faster, or counted while the fan got other seats: once more, from a corrected picture, before those who
     // came later.
@@ -219,7 +219,7 @@ export class BatchedSeatHolds extends SeatHolds {
   }
 
   /** The fan's row is locked, mostly for a millisecond: a pause, which does not count as a proposal. */
-  private comesBack(one: WaitingWish): boolean {
+  private comesBack(one: QueuedHold): boolean {
     one.busySince ??= Date.now();
     if (Date.now() - one.busySince > PATIENCE_WITH_FAN_MS) return false;
     one.proposals = 1;
@@ -235,7 +235,7 @@ export class BatchedSeatHolds extends SeatHolds {
     return true;
   }
 
-  private won(one: WaitingWish, expiresAt: Date): void {
+  private won(one: QueuedHold, expiresAt: Date): void {
     one.picture.won(one.seats, expiresAt.getTime());
     const reservation = wonReservation(one, expiresAt);
     if (one.fence) one.fence.stored = one.fence.render?.(reservation);
@@ -248,19 +248,19 @@ function busyServer(): DomainError {
 }
 
 /** Of the seats it named those that one of these has won. */
-function rivalsOf({ rivals, picture }: WaitingWish, winners: readonly WaitingWish[]): string[] {
+function rivalsOf({ rivals, picture }: QueuedHold, winners: readonly QueuedHold[]): string[] {
   const isWon = (seat: number): boolean => winners.some((winner) => winner.picture === picture && winner.seats.includes(seat));
   return rivals.filter(isWon).map((seat) => picture.idOf(seat));
 }
 
 /** Ids by sector. */
-function seatsOf(winners: readonly WaitingWish[]): Record<string, string[]> {
+function seatsOf(winners: readonly QueuedHold[]): Record<string, string[]> {
   const taken: Record<string, string[]> = {};
   for (const { wish, picture, seats } of winners)
     for (const seat of seats) (taken[wish.sector.id] ??= []).push(picture.idOf(seat));
   return taken;
 }
 
-function usedKeys(lane: HoldBatches, batch: readonly WaitingWish[]): Promise<ReadonlySet<string>> {
+function usedKeys(lane: HoldBatches, batch: readonly QueuedHold[]): Promise<ReadonlySet<string>> {
   return lane.used(batch.flatMap(({ fence }) => fence?.key ?? [])).catch(() => new Set());
 }

@@ -4,21 +4,21 @@ import { RequestRefused } from '#platform/http/request-refused';
 import { randomUUID } from 'node:crypto';
 import type { SectorForSale } from '../../application/ports.ts';
 import type { PostgresPurchaseWindows } from '../../turns/outbound/postgres-purchase-windows.ts';
-import type { HoldWish } from '../application/ports.ts';
+import type { HoldRequest } from '../application/ports.ts';
 import { BatchedSeatHolds } from './batched-seat-holds.ts';
-import type { LaneConnection } from './lane-connection.ts';
-import type { SeatMaps } from './seat-maps.ts';
-import { SectorPicture } from './sector-picture.ts';
+import type { WriterConnection } from './writer-connection.ts';
+import type { SectorSnapshots } from './sector-snapshots.ts';
+import { SectorSnapshot } from './sector-snapshot.ts';
 
 const PLACES = 10_000;
 
 /** A sector of free standing places, as memory has it. */
-function freePlaces(): SectorPicture {
+function freeSeats(): SectorSnapshot {
   const ids = Array.from({ length: PLACES }, () => randomUUID());
   const map = new SectorMap(ids.map((_, rank) => ({ rowIndex: 0, number: null, rank })));
   const nothing = ids.map(() => null);
-  const look = { letters: 'f'.repeat(PLACES), rowPlaces: ids.map((_, rank) => `(${rank},1)`), nextExpiryMs: null };
-  const picture = new SectorPicture(map, { ids, rows: nothing, numbers: nothing }, () => Promise.resolve(look));
+  const look = { letters: 'f'.repeat(PLACES), ctids: ids.map((_, rank) => `(${rank},1)`), nextExpiryMs: null };
+  const picture = new SectorSnapshot(map, { ids, rows: nothing, numbers: nothing }, () => Promise.resolve(look));
   picture.see(look);
   return picture;
 }
@@ -28,10 +28,10 @@ test('while the database is silent 5,000 wait; whoever comes then is told at onc
   const silence = new Promise<never>((_resolve, reject) => (giveUp = reject));
   silence.catch(() => undefined);
   const lane = { commit: () => silence, look: () => Promise.resolve([]), close: () => Promise.resolve() };
-  const picture = freePlaces();
+  const picture = freeSeats();
   const holds = new BatchedSeatHolds(
-    [lane, lane] as unknown as LaneConnection[],
-    { of: () => Promise.resolve(picture), loadedOf: () => picture } as unknown as SeatMaps,
+    [lane, lane] as unknown as WriterConnection[],
+    { of: () => Promise.resolve(picture), loadedOf: () => picture } as unknown as SectorSnapshots,
     { learn: () => Promise.resolve() } as unknown as PostgresPurchaseWindows,
     600,
   );
@@ -40,7 +40,7 @@ test('while the database is silent 5,000 wait; whoever comes then is told at onc
     ...{ id: randomUUID(), matchId, name: 'Terrace', kind: 'standing', gate: null },
     ...{ priceCents: 900, currency: 'EUR', capacity: PLACES },
   };
-  const wish = (): HoldWish => ({ matchId, sector, userId: randomUUID(), sessionToken: undefined, quantity: 1 });
+  const wish = (): HoldRequest => ({ matchId, sector, userId: randomUUID(), sessionToken: undefined, quantity: 1 });
   const answers: unknown[] = [];
   const asked = Array.from({ length: 5600 }, () =>
     holds.take(wish()).then(

@@ -1,6 +1,6 @@
 import { holdParameters } from './hold-parameters.ts';
 import { HOLD_BATCH, type HoldRow, type HoldsWon } from './hold-statement.ts';
-import type { LaneConnection } from './lane-connection.ts';
+import type { WriterConnection } from './writer-connection.ts';
 import { countFans, type FanAtMatch, type FanSeats } from './postgres-fan-seats.ts';
 import { whyNotHeld, type HoldFacts } from './why-not-held.ts';
 
@@ -10,7 +10,7 @@ export type HoldResult = { readonly expiresAt: Date } | { readonly facts: HoldFa
 /** What a lane says to the database: take these, and what it needs to know when some could not be taken. */
 export class HoldBatches {
   constructor(
-    private readonly connection: LaneConnection,
+    private readonly connection: WriterConnection,
     private readonly holdSeconds: number,
   ) {}
 

@@ -1,4 +1,4 @@
-import { boolArray, hexBytes, int4Array, placeArray, uuidArray } from '#platform/postgres/binary-parameters';
+import { boolArray, hexBytes, int4Array, ctidArray, uuidArray } from '#platform/postgres/binary-parameters';
 import type { HoldRow } from './hold-statement.ts';
 
 /** Between texts, and in place of one that is not there. */
@@ -36,7 +36,7 @@ export function holdParameters(rows: readonly HoldRow[], holdSeconds: number): u
     texts(rows.map((row) => row.sessionToken)),
     int4Array(seats.owners),
     uuidArray(seats.ids),
-    placeArray(seats.places),
+    ctidArray(seats.places),
     int4Array(rows.map((row) => row.quantity)),
     int4Array(rows.map((row) => row.fan.revision)),
     int4Array(known.map(({ index }) => index)),
@@ -70,7 +70,7 @@ export function whyNotParameters(rows: readonly HoldRow[]): unknown[] {
     texts(rows.map((row) => row.sessionToken)),
     int4Array(seats.owners),
     uuidArray(seats.ids),
-    placeArray(seats.places),
+    ctidArray(seats.places),
   ];
 }
 
@@ -81,7 +81,7 @@ function seatsOf(rows: readonly HoldRow[]): Seats {
     for (const seat of row.seats) {
       seats.owners.push(at + 1);
       seats.ids.push(row.seatRows.idOf(seat));
-      seats.places.push(row.seatRows.rowPlaceOf(seat) ?? NOWHERE);
+      seats.places.push(row.seatRows.ctidOf(seat) ?? NOWHERE);
     }
   }
   return seats;

@@ -1,11 +1,11 @@
 import { assertHoldsAllowed, type SaleStatus } from '#domain/catalog/sale';
 import { assertWindowOpen, type KnownWindow } from '#domain/purchase/purchase-window';
 import { assertWithinLimit } from '#domain/purchase/ticket-limit';
-import { wantedSeats, type HoldWish } from '../application/ports.ts';
+import { wantedSeats, type HoldRequest } from '../application/ports.ts';
 import type { HoldFacts } from './why-not-held.ts';
 
 /** The statement has decided; the rules of the domain say in their words why it said no. Sale, window, limit, in this order. */
-export function assertRules(wish: HoldWish, facts: HoldFacts, taken: number): void {
+export function assertRules(wish: HoldRequest, facts: HoldFacts, taken: number): void {
   const { queueRequired } = facts;
   const opensAt = facts.opensAtMs === null ? null : new Date(facts.opensAtMs);
   assertHoldsAllowed({ saleStatus: facts.saleStatus as SaleStatus, opensAt, queueRequired });

@@ -21,7 +21,7 @@ export interface HoldRow {
 export interface SeatRows {
   idOf(seat: number): string;
   /** Where its row lay when memory last looked; null for a seat it does not know. */
-  rowPlaceOf(seat: number): string | null;
+  ctidOf(seat: number): string | null;
 }
 
 /** These were won until then, their numbers with a comma between them; who is not among them was not. */

@@ -1,8 +1,8 @@
 import type { MatchesForSale } from '../../application/ports.ts';
-import { SeatHolds, type HoldOutcome, type HoldWish } from '../application/ports.ts';
+import { SeatHolds, type HoldOutcome, type HoldRequest } from '../application/ports.ts';
 import type { BatchedSeatHolds } from './batched-seat-holds.ts';
-import type { SeatMaps } from './seat-maps.ts';
-import type { SeatNews } from './seat-news.ts';
+import type { SectorSnapshots } from './sector-snapshots.ts';
+import type { SeatChangeBroadcast } from './seat-change-broadcast.ts';
 
 /** Learns the other sectors of a match as soon as somebody wants one: at its first touch a sector costs its buyer 25 ms. */
 export class PreparedSeatHolds extends SeatHolds {
@@ -10,14 +10,14 @@ export class PreparedSeatHolds extends SeatHolds {
 
   constructor(
     private readonly holds: BatchedSeatHolds,
-    private readonly maps: SeatMaps,
+    private readonly maps: SectorSnapshots,
     private readonly matches: MatchesForSale,
-    private readonly news: SeatNews,
+    private readonly news: SeatChangeBroadcast,
   ) {
     super();
   }
 
-  take(wish: HoldWish): Promise<HoldOutcome> {
+  take(wish: HoldRequest): Promise<HoldOutcome> {
     if (!this.prepared.has(wish.matchId)) void this.prepare(wish.matchId).catch(() => this.prepared.delete(wish.matchId));
     return this.holds.take(wish);
   }

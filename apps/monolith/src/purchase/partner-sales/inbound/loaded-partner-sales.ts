@@ -1,11 +1,11 @@
 import type { EffectOutcome, LoadedEffect } from '#application/loaded-effect';
 import { partnerSale } from '#contracts/partner-sales';
 import { RequestRefused } from '#platform/http/request-refused';
-import { PartnerSalesDesk } from '../../partner-sales.api.ts';
+import { PartnerSalesApi } from '../../partner-sales.api.ts';
 import type { BlockSoldElsewhere } from '../application/block-sold-elsewhere.ts';
 
 /** What the event loader fetched from partners. */
-export class LoadedPartnerSales extends PartnerSalesDesk {
+export class LoadedPartnerSales extends PartnerSalesApi {
   constructor(private readonly blockSoldElsewhere: BlockSoldElsewhere) {
     super();
   }

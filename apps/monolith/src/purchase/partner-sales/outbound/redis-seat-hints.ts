@@ -1,5 +1,5 @@
 import type { RedisConnection } from '#platform/redis/redis-connection';
-import { tellGone } from '../../hold/outbound/seat-news.ts';
+import { tellGone } from '../../hold/outbound/seat-change-broadcast.ts';
 import { SeatHints, type ElsewhereSeat } from '../application/ports.ts';
 
 /** On the channel on which the processes tell each other what they took. */

@@ -11,7 +11,7 @@ import type { z } from 'zod';
 import { TicketingApi } from '../../../ticketing/ticketing.api.ts';
 import { LOGGER } from '../../../tokens.ts';
 import { PurchaseReader } from '../../checkout/application/purchase-reader.ts';
-import { HoldNews } from '../../hold/inbound/hold-news.ts';
+import { HoldObserver } from '../../hold/inbound/hold-observer.ts';
 import { RefundTickets } from '../application/refund-tickets.ts';
 import {
   opsOrderListAnswer,
@@ -38,7 +38,7 @@ export class OpsOrdersController {
     private readonly reader: PurchaseReader,
     private readonly ticketing: TicketingApi,
     private readonly refundTickets: RefundTickets,
-    private readonly news: HoldNews,
+    private readonly news: HoldObserver,
     private readonly answers: Answers,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}

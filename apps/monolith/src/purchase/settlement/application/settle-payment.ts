@@ -8,7 +8,7 @@ import type { OrderConsequences, Orders } from '../../checkout/application/ports
 import type { Reservations } from '../../hold/application/ports.ts';
 import type { PaymentInbox } from './ports.ts';
 
-export interface PaymentNews {
+export interface PaymentReport {
   readonly eventId: string;
   readonly type: string;
   readonly intentId: string | undefined;
@@ -30,7 +30,7 @@ const PAID = ['payment_succeeded', 'completed'];
  * completed; otherwise → refunded, as for a fan who was blacklisted meanwhile. There is no third state (W9).
  */
 export class SettlePayment {
-  readonly execute: (news: PaymentNews) => Promise<Settled>;
+  readonly execute: (report: PaymentReport) => Promise<Settled>;
   private readonly completing: CompleteOrders;
 
   constructor(
@@ -43,27 +43,27 @@ export class SettlePayment {
   ) {
     this.completing = new CompleteOrders(orders, reservations, consequences);
     this.execute = transactions.together({
-      many: (tx, news) => this.settleMany(tx, news),
-      one: (tx, news) => this.settle(tx, news),
+      many: (tx, report) => this.settleMany(tx, report),
+      one: (tx, report) => this.settle(tx, report),
     });
   }
 
-  private async settle(tx: Transaction, news: PaymentNews): Promise<Settled> {
-    if (!(await this.inbox.remember(tx, news))) return 'repeated';
+  private async settle(tx: Transaction, report: PaymentReport): Promise<Settled> {
+    if (!(await this.inbox.remember(tx, report))) return 'repeated';
     const reservationId =
-      news.intentId && (await this.orders.reservationPaid(tx, { intentId: news.intentId, orderId: news.orderId }));
+      report.intentId && (await this.orders.reservationPaid(tx, { intentId: report.intentId, orderId: report.orderId }));
     const reservation = reservationId ? await this.reservations.lock(tx, reservationId) : undefined;
     const order = reservation && (await this.orders.lockOfReservation(tx, reservation.id));
     if (!order) return 'unknown intent';
-    if (news.outcome === 'succeeded') return this.paid(tx, await this.withIntent(tx, order, news), reservation, news);
-    if (news.outcome === 'failed') await this.orders.note(tx, order.id, 'payment_failed');
+    if (report.outcome === 'succeeded') return this.paid(tx, await this.withIntent(tx, order, report), reservation, report);
+    if (report.outcome === 'failed') await this.orders.note(tx, order.id, 'payment_failed');
     return 'noted';
   }
 
   /** Plain is the exact payment of an order that awaits it, while its hold is alive. */
-  private async settleMany(tx: Transaction, news: readonly PaymentNews[]): Promise<readonly (Settled | undefined)[]> {
+  private async settleMany(tx: Transaction, report: readonly PaymentReport[]): Promise<readonly (Settled | undefined)[]> {
     const succeeded = firstOfEach(
-      news.filter(({ outcome, intentId }) => outcome === 'succeeded' && intentId),
+      report.filter(({ outcome, intentId }) => outcome === 'succeeded' && intentId),
       ({ intentId = '' }) => intentId,
     );
     const orders = await this.orders.lockAwaiting(
@@ -100,12 +100,12 @@ export class SettlePayment {
       await this.inbox.rememberNew(tx, [...plain]);
       await this.completing.conclude(tx, completed, PAID);
     }
-    return news.map((one) => (plain.has(one) ? 'completed' : undefined));
+    return report.map((one) => (plain.has(one) ? 'completed' : undefined));
   }
 
-  private async paid(tx: Transaction, order: Order, reservation: Reservation, news: PaymentNews): Promise<Settled> {
-    const paid = paidFor(order, news);
-    const paidExactly = isExactly(order, news);
+  private async paid(tx: Transaction, order: Order, reservation: Reservation, report: PaymentReport): Promise<Settled> {
+    const paid = paidFor(order, report);
+    const paidExactly = isExactly(order, report);
     const isOpen = order.status !== 'completed' && order.status !== 'refunded';
     const isBarred = isOpen && (await this.orders.barred(tx, [order.userId])).size > 0;
     const hasSeats = isOpen && paidExactly && !isBarred && (await this.hasSeats(tx, order, reservation));
@@ -148,7 +148,7 @@ export class SettlePayment {
   }
 
   /** The provider may speak before its answer to us was recorded; without the intent nothing could be given back. */
-  private async withIntent(tx: Transaction, order: Order, { intentId }: PaymentNews): Promise<Order> {
+  private async withIntent(tx: Transaction, order: Order, { intentId }: PaymentReport): Promise<Order> {
     if (order.payment.intentId !== null || !intentId) return order;
     const payment = { ...order.payment, intentId };
     await this.orders.setIntent(tx, order.id, payment);
@@ -161,13 +161,13 @@ function whyRefunded({ paidExactly, isBarred }: { paidExactly: boolean; isBarred
   return isBarred ? 'blacklisted' : 'seats_gone';
 }
 
-function paidFor(order: Order, news: PaymentNews): Money {
-  return { amountCents: news.amountCents ?? order.totalCents, currency: news.currency?.toUpperCase() ?? '' };
+function paidFor(order: Order, report: PaymentReport): Money {
+  return { amountCents: report.amountCents ?? order.totalCents, currency: report.currency?.toUpperCase() ?? '' };
 }
 
 /** Amount, currency, and the order it was asked for (W9): a payment that was meant for another one pays none. */
-function isExactly(order: Order, news: PaymentNews): boolean {
-  const { amountCents, currency } = paidFor(order, news);
-  const isMeant = news.orderId === undefined || news.orderId === order.id;
+function isExactly(order: Order, report: PaymentReport): boolean {
+  const { amountCents, currency } = paidFor(order, report);
+  const isMeant = report.orderId === undefined || report.orderId === order.id;
   return isMeant && amountCents === order.totalCents && currency === order.currency;
 }

@@ -1,10 +1,10 @@
 import type { Logger } from '#platform/logging/logger';
 import type { PaymentApi } from '../../../payment/payment.api.ts';
-import { PaymentNewsDesk } from '../../payment-news.api.ts';
+import { PaymentReportsApi } from '../../payment-reports.api.ts';
 import type { SettlePayment } from '../application/settle-payment.ts';
 
 /** The second path of payment events, for when webhooks fail: what the event loader fetched from the provider's own list. */
-export class LoadedPayments extends PaymentNewsDesk {
+export class LoadedPayments extends PaymentReportsApi {
   constructor(
     private readonly payments: PaymentApi,
     private readonly settlePayment: SettlePayment,

@@ -13,8 +13,8 @@ local per_minute, free, minutes_behind = tonumber(ARGV[5]), tonumber(ARGV[6]), t
 if status_now() ~= 'active' then return 0 end
 if now_ms - (tonumber(redis.call('HGET', meta, 'positions_at')) or 0) < tonumber(ARGV[4]) then return 0 end
 
-local function score_of(place)
-  local found = redis.call('ZRANGE', line, place, place, 'WITHSCORES')
+local function score_of(entry)
+  local found = redis.call('ZRANGE', line, entry, entry, 'WITHSCORES')
   return found[2] and digits(tonumber(found[2]))
 end
 

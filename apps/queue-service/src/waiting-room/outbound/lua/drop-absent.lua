@@ -38,7 +38,7 @@ for _, user in ipairs(due) do
   local score = take_out(user)
   if score then
     dropped[#dropped + 1] = score
-    end_place(user, 'dropped')
+    end_entry(user, 'dropped')
     tell_pods_of_fan(user)
   else
     forget_presence(user)

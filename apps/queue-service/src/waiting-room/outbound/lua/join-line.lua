@@ -65,7 +65,7 @@ end
 
 local function keep(i, kind, detail)
   local session = renew_session(users[i], kind, detail, tokens[i])
-  outcomes[i] = { 'kept', describe_place(users[i], kind, detail, session) }
+  outcomes[i] = { 'kept', describe_entry(users[i], kind, detail, session) }
 end
 
 -- A fan who has a place, a turn, or a claim to one; all others are fresh.
@@ -75,14 +75,14 @@ local function look_up(i, score, has_window)
   if score then
     kind, detail = 'waiting', score
   elseif has_window or draining then
-    kind, detail = find_place(user)
+    kind, detail = find_entry(user)
   end
   if kind == 'waiting' then
     if receipt and tonumber(receipt) < tonumber(detail) and is_honoured(user, receipt) then
       moved[#moved + 1] = digits(tonumber(detail))
       restore(user, receipt)
       local session = renew_session(user, kind, receipt, new_token)
-      outcomes[i] = { 'restored', describe_place(user, kind, receipt, session) }
+      outcomes[i] = { 'restored', describe_entry(user, kind, receipt, session) }
     else
       keep(i, kind, detail)
     end

@@ -14,9 +14,9 @@ local score = take_out(user)
 if score then
   count_line()
   tell_moves('gone', { score })
-  end_place(user, 'left')
+  end_entry(user, 'left')
   tell_pods_of_fan(user)
 end
-local left_window = end_window(user, find_place(user) == 'window_over' and 'window_timeout' or 'left')
+local left_window = end_window(user, find_entry(user) == 'window_over' and 'window_timeout' or 'left')
 redis.call('DEL', ended_key(user))
 return (score or left_window) and 1 or 0

@@ -13,7 +13,7 @@ for i = 5, #ARGV, 2 do
   local user, id = ARGV[i], ARGV[i + 1]
   local text = redis.call('GET', session_key(user))
   local session = text and cjson.decode(text)
-  local at = session and place_on_list(session.devices or {}, id)
+  local at = session and index_on_list(session.devices or {}, id)
   if at then
     table.remove(session.devices, at)
     set_devices(session, session.devices)

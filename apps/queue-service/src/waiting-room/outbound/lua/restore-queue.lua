@@ -53,9 +53,9 @@ local function write_used()
   if #pairs_of_used > 0 then redis.call('HSET', used, unpack(pairs_of_used)) end
   pairs_of_used = {}
 end
-for _, place in ipairs(sent.used or {}) do
-  pairs_of_used[#pairs_of_used + 1] = place[1]
-  pairs_of_used[#pairs_of_used + 1] = digits(place[2])
+for _, entry in ipairs(sent.used or {}) do
+  pairs_of_used[#pairs_of_used + 1] = entry[1]
+  pairs_of_used[#pairs_of_used + 1] = digits(entry[2])
   if #pairs_of_used >= 2 * HSET_AT_ONCE then write_used() end
 end
 write_used()

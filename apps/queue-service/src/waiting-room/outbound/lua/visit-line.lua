@@ -8,7 +8,7 @@
 local user, new_token = ARGV[4], ARGV[5]
 
 if not status_now() then return { why_unknown() } end
-local kind, detail = find_place(user)
+local kind, detail = find_entry(user)
 local session = false
 if kind == 'waiting' or kind == 'granted' then session = renew_session(user, kind, detail, new_token) end
-return { 'found', describe_queue(), describe_place(user, kind, detail, session) }
+return { 'found', describe_queue(), describe_entry(user, kind, detail, session) }

@@ -30,14 +30,14 @@ local function is_draining() return redis.call('EXISTS', closing_line, closing_w
 -- The last word for one fan of a closed line or window; nothing when there is none.
 local function finish_closing(user)
   if redis.call('ZREM', closing_line, user) == 1 then
-    end_place(user, redis.call('HGET', meta, 'closing_reason'))
+    end_entry(user, redis.call('HGET', meta, 'closing_reason'))
   end
   local text = redis.call('HGET', closing_windows, user)
   if text then
     redis.call('HDEL', closing_windows, user)
     redis.call('ZREM', closing_window_ends, user)
     announce_window_end(user, cjson.decode(text), 'closed')
-    end_place(user, 'closed')
+    end_entry(user, 'closed')
   end
 end
 

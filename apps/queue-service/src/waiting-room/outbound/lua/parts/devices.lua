@@ -4,7 +4,7 @@
 -- The list may be wrong in two ways, and both heal. An id too many: a pod that was killed takes nothing off; where there is no
 -- room, ids of pods silent for POD_LIFE_MS do not count, and a stream that is refused all the same has the pods look whether
 -- they still have what the list says. An id too few (a failover has lost it, a pod alive was silent for so long): its pod
--- names all it has now and then (keep-place.lua), and what is missing counts as the oldest. Whoever is pushed off the list
+-- names all it has now and then (keep-entry.lua), and what is missing counts as the oldest. Whoever is pushed off the list
 -- stands in `replaced` until its pod, told at once or by its next beat, says that it is closed.
 local MOST_DEVICES, POD_LIFE_MS = 5, 5000
 
@@ -16,7 +16,7 @@ local function note_beat(pod)
   redis.call('PEXPIRE', pod_beats, 60000)
 end
 
-local function place_on_list(devices, id)
+local function index_on_list(devices, id)
   for at, other in ipairs(devices) do
     if other == id then return at end
   end
@@ -61,7 +61,7 @@ end
 -- A connection has come. False where there is no room and it may not push anybody off: then the pods look after their own.
 local function add_device(user, session, id, may_replace)
   local devices = session.devices or {}
-  if place_on_list(devices, id) then return true end
+  if index_on_list(devices, id) then return true end
   if not may_replace and #devices >= MOST_DEVICES then
     devices = of_living_pods(devices)
     if #devices >= MOST_DEVICES then

@@ -9,7 +9,7 @@ local OVER = {
   sold_out = '{"status":"closed","reason":"sold_out"}',
 }
 
-local function end_place(user, how)
+local function end_entry(user, how)
   local session = redis.call('GET', session_key(user))
   if session then
     local token = cjson.decode(session).queue_token
@@ -57,6 +57,6 @@ local function end_window(user, how)
   else
     announce_window_end(user, window, how)
   end
-  end_place(user, how)
+  end_entry(user, how)
   return true
 end

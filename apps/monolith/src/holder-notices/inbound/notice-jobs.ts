@@ -1,0 +1,31 @@
+import type { JobKind } from '#platform/jobs/job-runner';
+import { z } from 'zod';
+import type { RemindHolders } from '../application/remind-holders.ts';
+import type { TellCancellation } from '../application/tell-cancellation.ts';
+import type { TellMatchChange } from '../application/tell-match-change.ts';
+
+const page = { matchId: z.guid(), afterUserId: z.guid().nullable() };
+
+const announceMatchChange = z.object({
+  ...page,
+  class: z.literal('announce_match_change'),
+  previousKickoffAt: z.iso.datetime(),
+  previousVenue: z.string(),
+});
+
+const announceCancellation = z.object({ ...page, class: z.literal('announce_cancellation') });
+
+const remindFans = z.object({ ...page, class: z.literal('remind_fans') });
+
+/** The jobs of this context, for who runs jobs. */
+export class NoticeJobs {
+  readonly kinds: readonly JobKind[];
+
+  constructor(tellMatchChange: TellMatchChange, tellCancellation: TellCancellation, remindHolders: RemindHolders) {
+    this.kinds = [
+      { schema: announceMatchChange, handler: tellMatchChange },
+      { schema: announceCancellation, handler: tellCancellation },
+      { schema: remindFans, handler: remindHolders },
+    ];
+  }
+}

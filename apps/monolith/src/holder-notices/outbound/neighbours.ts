@@ -1,0 +1,60 @@
+import type { CatalogApi, CatalogMatch } from '../../catalog/catalog.api.ts';
+import type { PurchaseApi } from '../../purchase/purchase.api.ts';
+import type { TicketingApi } from '../../ticketing/ticketing.api.ts';
+import { Holders, NoticeMatches, type Holder, type NoticeMatch } from '../application/ports.ts';
+
+const A_PAGE = 100;
+const A_LOOK = 10_000;
+
+export class CatalogNoticeMatches extends NoticeMatches {
+  constructor(private readonly catalog: CatalogApi) {
+    super();
+  }
+
+  async find(matchId: string): Promise<NoticeMatch | undefined> {
+    const match = await this.catalog.match(matchId);
+    return match && named(match);
+  }
+
+  async comingUp(until: Date): Promise<readonly NoticeMatch[]> {
+    const found: CatalogMatch[] = [];
+    for (;;) {
+      const page = await this.catalog.list({ after: found.at(-1)?.id, limit: A_PAGE });
+      found.push(...page);
+      const last = page.at(-1);
+      if (page.length < A_PAGE || !last || last.kickoffAt > until) break;
+    }
+    const now = new Date();
+    return found.filter(({ kickoffAt, cancelledAt }) => kickoffAt > now && kickoffAt <= until && cancelledAt === null).map(named);
+  }
+}
+
+function named({ id, home, away, venue, kickoffAt, cancelledAt, cancelReason }: CatalogMatch): NoticeMatch {
+  return { id, name: `${home} vs ${away}`, venue, kickoffAt, isCancelled: cancelledAt !== null, cancelReason };
+}
+
+/** Tickets are ticketing's, the addresses they were sent to the purchase's. */
+export class TicketHolders extends Holders {
+  constructor(
+    private readonly ticketing: TicketingApi,
+    private readonly purchase: PurchaseApi,
+  ) {
+    super();
+  }
+
+  async page(matchId: string, afterUserId: string | null, limit: number): Promise<readonly Holder[]> {
+    const holders = await this.ticketing.holders(matchId, { after: afterUserId, limit });
+    const userIds = holders.map(({ userId }) => userId);
+    const addresses = await this.purchase.addresses(matchId, userIds);
+    return holders.map((holder) => ({ ...holder, orderEmail: addresses.get(holder.userId) ?? null }));
+  }
+
+  async everybody(matchId: string): Promise<readonly string[]> {
+    const userIds: string[] = [];
+    for (;;) {
+      const holders = await this.ticketing.holders(matchId, { after: userIds.at(-1) ?? null, limit: A_LOOK });
+      userIds.push(...holders.map(({ userId }) => userId));
+      if (holders.length < A_LOOK) return userIds;
+    }
+  }
+}

@@ -1,0 +1,65 @@
+import type { Transaction } from '#application/transaction-manager';
+import type { SeatGeometry } from '#domain/catalog/stadium-layout';
+import type { SeatViews } from '../availability/application/availability-reader.ts';
+import type { SeatInventory } from '../availability/application/ports.ts';
+import type { PostgresAvailability } from '../availability/outbound/postgres-availability.ts';
+import type { PurchaseReader } from '../checkout/application/purchase-reader.ts';
+import { countHandover } from '../hold/outbound/postgres-fan-seats.ts';
+import { PurchaseApi, type MatchReport, type SeatCounts, type SeatsLeft } from '../purchase.api.ts';
+
+/** The purchase's own answers to other contexts. */
+export class PostgresPurchaseApi extends PurchaseApi {
+  constructor(
+    private readonly inventory: SeatInventory,
+    private readonly views: SeatViews,
+    private readonly looks: PostgresAvailability,
+    private readonly reader: PurchaseReader,
+  ) {
+    super();
+  }
+
+  layOut(
+    tx: Transaction,
+    matchId: string,
+    sectors: readonly { sectorId: string; places: readonly SeatGeometry[] }[],
+  ): Promise<void> {
+    return this.inventory.layOut(tx, matchId, sectors);
+  }
+
+  async left(matchId: string): Promise<SeatsLeft> {
+    const { sectors, held, windowsHolding, windowsIdle, countedAtMs } = await this.views.sectors(matchId);
+    const free = sectors.reduce((sum, { available }) => sum + available, 0);
+    return { sectors, free, held, usefulWindows: free + windowsHolding + windowsIdle, countedAtMs };
+  }
+
+  leftNow(matchId: string): Promise<SeatsLeft> {
+    this.views.changed(matchId);
+    return this.left(matchId);
+  }
+
+  anyLeft(tx: Transaction, matchId: string): Promise<boolean> {
+    return this.looks.anyLeft(tx, matchId);
+  }
+
+  handOver(tx: Transaction, change: { matchId: string; from: string; to: string }): Promise<number> {
+    return countHandover(tx, change);
+  }
+
+  addresses(matchId: string, userIds: readonly string[]): Promise<ReadonlyMap<string, string>> {
+    return this.reader.addresses(matchId, userIds);
+  }
+
+  async report(matchId: string): Promise<MatchReport> {
+    const [states, totals] = await Promise.all([this.inventory.states(matchId), this.reader.totals(matchId)]);
+    const sum = (pick: (state: SeatCounts) => number): number => states.reduce((total, state) => total + pick(state), 0);
+    return {
+      available: sum((state) => state.available),
+      held: sum((state) => state.held),
+      sold: sum((state) => state.sold),
+      blocked: sum((state) => state.blocked),
+      refunded: totals.refundedSeats,
+      revenueCents: totals.revenueCents,
+      orders: totals.orders,
+    };
+  }
+}

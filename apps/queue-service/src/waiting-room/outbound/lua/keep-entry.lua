@@ -1,0 +1,30 @@
+-- keep-place: a fan is connected to the pod that calls: session and token live on, and its connections count.
+--
+-- Guarantee: never creates or moves a place. A connection the session did not know counts from now on, as the oldest, or is
+-- replaced if the fan has five others. Safe to repeat.
+--
+-- KEYS  the keys of the match, in the order of parts/match-keys.lua
+-- ARGV  1 match_id  2 persistence_s  3 presence_ms  4 user_id  5 queue token  6… websocket ids, oldest first
+-- Returns 1 if the token is still the fan's, 0 or 'unknown' if not, 'state_needed' if nobody can say yet.
+if not generation then return why_unknown() end
+local user, token = ARGV[4], ARGV[5]
+
+local kind = find_entry(user)
+if kind ~= 'waiting' and kind ~= 'granted' then return 0 end
+local text = redis.call('GET', session_key(user))
+if not text then return 0 end
+local session = cjson.decode(text)
+if session.queue_token ~= token then return 0 end
+if #ARGV > 5 then note_beat(pod_of(ARGV[6])) end
+local listed, devices = session.devices or {}, {}
+for i = 6, #ARGV do
+  if not index_on_list(listed, ARGV[i]) then devices[#devices + 1] = ARGV[i] end
+end
+if #devices > 0 then
+  for _, id in ipairs(listed) do devices[#devices + 1] = id end
+  keep_newest(user, session, devices)
+  text = cjson.encode(session)
+end
+keep_session(user, text, life_of(user, kind))
+if kind == 'waiting' then note_sign_of_life(user) end
+return 1

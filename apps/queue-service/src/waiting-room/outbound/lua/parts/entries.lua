@@ -1,0 +1,62 @@
+-- Where a fan stands. A window whose time is over counts as over even before end-windows.lua came by.
+
+-- Returns kind, detail: waiting, score | granted, window JSON | window_over | over, JSON | none.
+local function find_entry(user)
+  local score = redis.call('ZSCORE', line, user)
+  if score then return 'waiting', score end
+  local window = redis.call('HGET', windows, user)
+  if window then
+    if tonumber(redis.call('ZSCORE', window_ends, user) or 0) > now_ms then return 'granted', window end
+    return 'window_over', window
+  end
+  local ended = redis.call('GET', ended_key(user))
+  if ended then return 'over', ended end
+  if not is_draining() then return 'none', false end
+  if redis.call('ZSCORE', closing_line, user) then return 'over', OVER[redis.call('HGET', meta, 'closing_reason')] end
+  if redis.call('HEXISTS', closing_windows, user) == 1 then return 'over', OVER.closed end
+  return 'none', false
+end
+
+-- How long session and token live without a sign of the fan: while in line persistence_s, in a turn until it is over too.
+local function life_of(user, kind)
+  if kind ~= 'granted' then return persistence_s end
+  return persistence_s + math.ceil((tonumber(redis.call('ZSCORE', window_ends, user)) - now_ms) / 1000)
+end
+
+-- Half a second longer than the place itself: the round that drops an absent fan still finds the token to end. PXAT, as Redis
+-- would make of anything else what it writes to its log.
+local function session_end(life_s) return now_ms + life_s * 1000 + 490 end
+local function keep_session(user, session, life_s)
+  redis.call('SET', session_key(user), session, 'PXAT', digits(session_end(life_s)))
+end
+
+-- polled_at is the last join or poll: a fan whose connections are closed is here for presence_ms after it. Not there, it is the
+-- time of the score: join-line.lua writes sessions without it, for many fans at once.
+local function new_session(user, position, token, life_s)
+  local session = '{"position":' .. position .. ',"queue_token":"' .. token .. '","websocket_id":null,"polled_at":' .. now_ms_text .. '}'
+  keep_session(user, session, life_s)
+  return session
+end
+
+-- A join or a poll: token and session live on, and the fan is here. Who was away for so long that they are forgotten gets
+-- the new token.
+local function renew_session(user, kind, detail, new_token)
+  if kind == 'waiting' then note_sign_of_life(user) end
+  local text = redis.call('GET', session_key(user))
+  if text then
+    local session = cjson.decode(text)
+    session.polled_at = now_ms
+    text = cjson.encode(session)
+    keep_session(user, text, life_of(user, kind))
+    return text
+  end
+  local position = kind == 'waiting' and redis.call('ZRANK', line, user) + 1 or 0
+  return new_session(user, position, new_token, life_of(user, kind))
+end
+
+-- A fan's place, in the order redis-replies.ts reads it.
+local function describe_entry(user, kind, detail, session)
+  if kind == 'window_over' then kind, detail = 'over', OVER.window_timeout end
+  if kind == 'waiting' then detail = digits(tonumber(detail)) end
+  return { kind, kind == 'waiting' and redis.call('ZRANK', line, user) + 1 or 0, detail, session or false }
+end

@@ -1,0 +1,41 @@
+import { isReminderDue, matchChanged } from './holder-notice.ts';
+
+const match = { id: 'm', kickoffAt: new Date('2026-12-12T19:45:00Z'), venue: 'Maksimir', cancelledAt: null };
+
+test.each([
+  ['nothing', match, 0],
+  ['the same hour written again', { ...match, kickoffAt: new Date('2026-12-12T20:45:00+01:00') }, 0],
+  ['the hour', { ...match, kickoffAt: new Date('2026-12-13T19:45:00Z') }, 1],
+  ['the place', { ...match, venue: 'Poljud' }, 1],
+])('%s changed: %j is told %i time(s)', (_what, after, times) => {
+  expect(matchChanged(match, after)).toHaveLength(times);
+});
+
+test('what was before is told with it', () => {
+  expect(matchChanged(match, { ...match, venue: 'Poljud' })).toEqual([
+    {
+      class: 'announce_match_change',
+      matchId: 'm',
+      previousKickoffAt: '2026-12-12T19:45:00.000Z',
+      previousVenue: 'Maksimir',
+      afterUserId: null,
+    },
+  ]);
+});
+
+test('a cancellation is told once, and after it nothing else', () => {
+  const cancelled = { ...match, cancelledAt: new Date('2026-12-01T10:00:00Z') };
+  expect(matchChanged(match, { ...cancelled, venue: 'Poljud' })).toEqual([
+    { class: 'announce_cancellation', matchId: 'm', afterUserId: null },
+  ]);
+  expect(matchChanged(cancelled, { ...cancelled, venue: 'Poljud' })).toEqual([]);
+});
+
+test.each([
+  ['2026-12-11T19:44:59Z', false],
+  ['2026-12-11T19:45:00Z', true],
+  ['2026-12-12T19:44:59Z', true],
+  ['2026-12-12T19:45:00Z', false],
+])('at %s a reminder is due: %s', (now, due) => {
+  expect(isReminderDue(match.kickoffAt, new Date(now))).toBe(due);
+});

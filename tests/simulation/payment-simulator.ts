@@ -1,0 +1,100 @@
+import { DomainError } from '#domain/shared/domain-error';
+import type { PaymentReport } from '../../apps/monolith/src/purchase/settlement/application/settle-payment.ts';
+import { tables } from '../../apps/monolith/src/purchase/testing/memory-tables.ts';
+import { HOLD_MS, type Shop } from './replicas.ts';
+
+/** The provider's side: cards are charged, and events are sent until somebody says that he has heard, sometimes more often. */
+export class PaymentSimulator {
+  private events = 0;
+  /** Events that have not been heard yet. */
+  private onTheirWay = 0;
+
+  constructor(
+    private readonly shop: Shop,
+    private readonly report: (fault: string) => void,
+  ) {}
+
+  get isQuiet(): boolean {
+    return this.onTheirWay === 0;
+  }
+
+  /** Perhaps a card is refused first, perhaps another amount is taken than was asked for. */
+  async pay(intentId: string): Promise<void> {
+    const { payments, scheduler } = this.shop;
+    const { random } = scheduler;
+    if (random.chance(0.2)) {
+      const { refusedCards } = this.shop;
+      const orderId = intentId.slice('pi-'.length);
+      refusedCards.set(orderId, (refusedCards.get(orderId) ?? 0) + 1);
+      this.tell(intentId, 'failed', undefined);
+    }
+    await scheduler.step(`pays ${intentId}`);
+    const asked = payments.intents.get(intentId);
+    if (!asked) return this.report(`I13: an answer named intent ${intentId}, which the provider does not know`);
+    const mistaken = random.pick([
+      { amountCents: asked.amountCents - 1, currency: 'EUR' },
+      { amountCents: asked.amountCents, currency: 'USD' },
+    ]);
+    const captured = payments.pay(intentId, random.chance(0.04) ? mistaken : undefined);
+    if (captured) this.tell(intentId, 'succeeded', captured);
+  }
+
+  async payWhenPossible(reservationId: string): Promise<void> {
+    const { db, payments, scheduler } = this.shop;
+    const intent = () => {
+      const order = db.read(tables.orderOfReservation, reservationId);
+      return order && payments.intents.get(`pi-${order.orderId}`);
+    };
+    await scheduler.until('waits for the intent', () => intent() !== undefined, scheduler.nowMs + HOLD_MS);
+    const found = intent();
+    if (found) await this.pay(found.intentId);
+  }
+
+  /** At least once; each copy until it was heard. */
+  private tell(
+    intentId: string,
+    outcome: PaymentReport['outcome'],
+    captured: { amountCents: number; currency: string } | undefined,
+  ): void {
+    this.events += 1;
+    const report: PaymentReport = {
+      eventId: `evt${this.events}`,
+      type: `payment_intent.${outcome}`,
+      intentId,
+      orderId: intentId.slice('pi-'.length),
+      outcome,
+      amountCents: captured?.amountCents,
+      currency: captured?.currency.toLowerCase(),
+    };
+    const { random } = this.shop.scheduler;
+    const copies = random.chance(0.25) ? 2 : 1;
+    for (let copy = 1; copy <= copies; copy += 1) {
+      this.onTheirWay += 1;
+      this.shop.scheduler.spawn(`event ${report.eventId}`, undefined, () => this.deliver(report));
+    }
+  }
+
+  private async deliver(report: PaymentReport): Promise<void> {
+    const { scheduler, style } = this.shop;
+    const { random } = scheduler;
+    if (random.chance(style.lastMoment)) await scheduler.sleepUntil(scheduler.nextMoment() - 1);
+    else await scheduler.sleep(random.pick([0, 0, 1, random.int(HOLD_MS), 2 * HOLD_MS]));
+    for (let attempt = 1; ; attempt += 1) {
+      const replica = this.shop.any();
+      const task = scheduler.spawn(`settles ${report.eventId}`, replica, () => replica.settlePayment.execute(report));
+      await scheduler.finished(task);
+      if (task.state === 'done') {
+        if (!this.shop.db.read(tables.inbox, report.eventId)) this.report(`I6: ${report.eventId} is settled, and not remembered`);
+        break;
+      }
+      if (task.state === 'failed' && !(task.error instanceof DomainError && task.error.code === 'LOCK_TIMEOUT'))
+        this.report(`I13: ${report.eventId} failed: ${String(task.error)}`);
+      if (attempt === 8) {
+        this.report(`I12: ${report.eventId} could not be delivered`);
+        break;
+      }
+      await scheduler.sleep(random.int(100));
+    }
+    this.onTheirWay -= 1;
+  }
+}
