@@ -65,13 +65,15 @@ describe('imports', () => {
       ['apps/web/src/main.tsx', '#domain/shared/money'],
       ['apps/web/src/main.tsx', 'node:fs'],
     ],
-    'a context is reached through its x.api.ts alone; a module also from modules and the command line': [
-      [`${purchase}/availability/outbound/catalog-matches.ts`, '../../../catalog/outbound/postgres-catalog.ts'],
-      [`${purchase}/checkout/inbound/orders.controller.ts`, '../../../ticketing/ticketing.module.ts'],
-      [`${purchase}/checkout/checkout.providers.ts`, '../../ticketing/ticketing.module.ts'],
-      [`${purchase}/purchase.module.ts`, '../ticketing/application/ticketing.ts'],
-      ['apps/monolith/src/cli/demo-data.ts', '../operations/application/create-match.ts'],
-    ],
+    'a context is reached through its x.api.ts alone; the command line may also use its module and x.sql.ts, a module other modules':
+      [
+        [`${purchase}/availability/outbound/catalog-matches.ts`, '../../../catalog/outbound/postgres-catalog.ts'],
+        [`${purchase}/checkout/inbound/orders.controller.ts`, '../../../ticketing/ticketing.module.ts'],
+        [`${purchase}/checkout/checkout.providers.ts`, '../../ticketing/ticketing.module.ts'],
+        [`${purchase}/purchase.module.ts`, '../ticketing/application/ticketing.ts'],
+        ['apps/monolith/src/cli/demo-data.ts', '../operations/application/create-match.ts'],
+      ['apps/monolith/src/ticketing/outbound/postgres-tickets.ts', '../../purchase/seat-is-free.sql.ts'],
+      ],
     'a context takes from the root of its app its settings and tokens, and a use case not even those': [
       [`${purchase}/checkout/outbound/postgres-orders.ts`, '../../../app.module.ts'],
       [`${purchase}/hold/application/hold-seats.ts`, '../../../config.ts'],
@@ -102,7 +104,7 @@ describe('imports', () => {
     'a feature of purchase imports the features below it, and of the context what all of them share': [
       [`${purchase}/hold/application/hold-seats.ts`, '../../checkout/application/ports.ts'],
       [`${purchase}/hold/inbound/reservations.controller.ts`, '../../checkout/application/check-out.ts'],
-      [`${purchase}/availability/outbound/shared-seat-views.ts`, '../../hold/outbound/sector-snapshots.ts'],
+      [`${purchase}/availability/outbound/shared-seat-views.ts`, '../../hold/outbound/sector-snapshot.ts'],
       [`${purchase}/turns/turns.providers.ts`, '../hold/application/ports.ts'],
       [`${purchase}/hold/hold.providers.ts`, '../outbound/postgres-purchase-api.ts'],
       [`${purchase}/hold/hold.providers.ts`, '../purchase.module.ts'],
@@ -110,7 +112,7 @@ describe('imports', () => {
     ],
     'inbound does not see outbound': [
       [`${purchase}/checkout/inbound/orders.controller.ts`, '../outbound/postgres-orders.ts'],
-      [`${purchase}/checkout/inbound/orders.controller.ts`, '../../hold/outbound/sector-snapshots.ts'],
+      [`${purchase}/checkout/inbound/orders.controller.ts`, '../../hold/outbound/sector-snapshot.ts'],
       [`${purchase}/checkout/inbound/orders.controller.ts`, '../../outbound/postgres-purchase-api.ts'],
     ],
     'outbound sees ports and readers, no use case and nothing inbound': [
@@ -235,7 +237,7 @@ describe('tables', () => {
     { table: 'idempotency_keys', in: purchaseSql, because: 'one statement for many holds stores their keys with the effect' },
     {
       table: 'matches',
-      in: /\/purchase\/hold\/outbound\/(hold-statement|why-not-held)\.ts$/,
+      in: /\/purchase\/hold\/outbound\/(hold-batch|why-not-held)\.sql\.ts$/,
       because: 'a hold reads the sale in the snapshot it commits in, and whoever was refused is told by the same clock',
     },
     ...['broadcasts', 'broadcast_devices'].map((table) => ({

@@ -82,11 +82,13 @@ export const arrows: readonly Arrow[] = [
       isWeb(from) && (to.path.startsWith('package:node:') || !['app', 'contracts', 'queue-client', 'package'].includes(to.area)),
   },
   {
-    sentence: 'a context is reached through its x.api.ts alone; a module also from modules and the command line',
+    sentence:
+      'a context is reached through its x.api.ts alone; the command line may also use its module and x.sql.ts, a module other modules',
     forbids: (from, to) => {
       if (!inOneApp(from, to) || !from.context || !to.context || from.context === to.context || to.layer === 'api') return false;
       // A part of the command line that has grown a folder of its own.
       if (from.context === 'cli' && to.context === 'verify') return false;
+      if (from.context === 'cli' && to.layer === 'sql') return false;
       return !(to.layer === 'module' && (from.layer === 'module' || from.context === 'cli'));
     },
   },
@@ -118,7 +120,7 @@ export const arrows: readonly Arrow[] = [
     forbids: (from, to) => {
       if (!inOneApp(from, to) || from.context !== 'purchase' || to.context !== 'purchase') return false;
       if (!from.feature || from.layer === 'tests' || from.feature === to.feature) return false;
-      if (!to.feature) return to.layer !== 'application' && to.layer !== 'api';
+      if (!to.feature) return !['application', 'api', 'sql'].includes(to.layer);
       return !purchaseFeatures[from.feature]?.includes(to.feature);
     },
   },

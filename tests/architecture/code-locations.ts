@@ -9,7 +9,7 @@ export type Area =
   | 'app'
   | 'package'
   | 'elsewhere';
-export type Layer = 'domain' | 'application' | 'inbound' | 'outbound' | 'api' | 'module' | 'tests' | 'other';
+export type Layer = 'domain' | 'application' | 'inbound' | 'outbound' | 'api' | 'module' | 'sql' | 'tests' | 'other';
 
 /** Which room of the house a file stands in. */
 export interface CodeLocation {
@@ -27,7 +27,7 @@ function layerOf(rest: string): Layer {
   if (/(^|\/)testing\/|\.(test|contract)\.tsx?$/.test(rest)) return 'tests';
   const folder = /(^|\/)(domain|application|inbound|outbound)\//.exec(rest)?.[2];
   if (folder) return folder as Layer;
-  return (/\.(api|module)\.ts$/.exec(rest)?.[1] as Layer | undefined) ?? 'other';
+  return (/\.(api|module|sql)\.ts$/.exec(rest)?.[1] as Layer | undefined) ?? 'other';
 }
 
 /** Pure: from the path alone, so that canaries need no files. */

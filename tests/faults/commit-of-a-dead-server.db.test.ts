@@ -111,7 +111,7 @@ async function takeNumbersUpTo(last: bigint, url: string): Promise<void> {
 /** How a server that does not write is told of, for a transaction and for holds. */
 async function refusals(url: string): Promise<unknown[]> {
   const database = await openDatabase({ url, name: 'standby', poolSize: 1 });
-  const lane = new WriterConnection({ url, name: 'holds', planning: '', onRetry: () => undefined });
+  const lane = new WriterConnection({ url, name: 'holds', settings: '', onRetry: () => undefined });
   const codeOf = (error: unknown): string => toProblem(error, 'request').code;
   const transactions = new PostgresTransactionManager(database, { deadlineMs: 5000 });
   const insert = { name: 'insert', text: 'insert into effects values (1)', values: [] };

@@ -4,7 +4,7 @@ import { TransactionManager } from '#application/transaction-manager';
 import { BlacklistKeeper } from '../../apps/monolith/src/blacklist/inbound/blacklist-keeper.schedule.ts';
 import { CheckOut } from '../../apps/monolith/src/purchase/checkout/application/check-out.ts';
 import { OrderConsequences, Orders, Payments } from '../../apps/monolith/src/purchase/checkout/application/ports.ts';
-import { Reservations } from '../../apps/monolith/src/purchase/hold/application/ports.ts';
+import { Reservations } from '../../apps/monolith/src/purchase/hold/application/reservation-ports.ts';
 import type { HeldSeats } from '../../apps/monolith/src/purchase/testing/box-office.ts';
 import { ops, putOnSale, seated, type MatchOnSale } from '../../apps/monolith/src/testing/whole-monolith.ts';
 import { faultsOf, openReplicas, report, tally, type Replicas } from './concurrent-buyers.ts';

@@ -7,7 +7,7 @@ import type { DataSource } from 'typeorm';
 import { BlacklistApi } from '../../apps/monolith/src/blacklist/blacklist.api.ts';
 import type { Order } from '../../apps/monolith/src/purchase/application/ports.ts';
 import { ORDER_COLUMNS, PostgresOrders } from '../../apps/monolith/src/purchase/checkout/outbound/postgres-orders.ts';
-import { Reservations } from '../../apps/monolith/src/purchase/hold/application/ports.ts';
+import { Reservations } from '../../apps/monolith/src/purchase/hold/application/reservation-ports.ts';
 import {
   RefundConsequences,
   type Refund,

@@ -15,7 +15,7 @@ export class NakedSeatHolds extends SeatHolds {
     super();
   }
 
-  async take(wish: HoldRequest): Promise<HoldOutcome> {
+  async hold(wish: HoldRequest): Promise<HoldOutcome> {
     const seatIds = 'seatIds' in wish ? wish.seatIds : await this.goodOnes(wish.sector.id, wish.quantity);
     if (seatIds.length === 0) return { kind: 'none' };
     return this.dataSource.transaction('READ COMMITTED', async (manager) => {
@@ -63,7 +63,7 @@ export class NakedSeatHolds extends SeatHolds {
         currency: 'EUR',
         expiresAt,
       } as const;
-      return { kind: 'taken', reservation };
+      return { kind: 'held', reservation };
     });
   }
 

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { HOLD_BATCH } from '../../../apps/monolith/src/purchase/hold/outbound/hold-batch.sql.ts';
 import { audit } from '../audit.ts';
 import { Scene } from '../scene.ts';
 import type { Match } from '../fan.ts';
@@ -10,11 +11,20 @@ import type { Scenario } from '../scenario.ts';
 const HOLD_SECONDS = 5;
 const ROWS = 2;
 /**
- * How the holding statement finds a free seat (where memory saw it last, which a sold seat has left, and by its state), and
- * something as long that finds every seat, sold or not.
+ * The condition by which HOLD_BATCH locks free seats only, as PostgreSQL receives it, and a condition of the same length that
+ * locks the seats whether they are free or not.
  */
-const LOOKS = `s.ctid = any($9::tid[]) and (s.status = 'available' or (s.status = 'held' and s.expires_at <= now()))`;
-const GUARDS = [{ said: LOOKS, heard: 's.id = any($8::uuid[]) and $9::tid[] is not null'.padEnd(LOOKS.length) }];
+const LOCKS_FREE_SEATS = part(/s\.ctid = any\(\$\d+::tid\[\]\) and \(.*now\(\)\)\)/);
+const CTIDS = part(/\$\d+::tid\[\]/);
+const SEAT_IDS = part(/\$\d+::uuid\[\](?=\) as p\(index, seat_id\))/);
+const LOCKS_ALL_SEATS = `s.id = any(${SEAT_IDS}) and ${CTIDS} is not null`.padEnd(LOCKS_FREE_SEATS.length);
+const GUARDS = [{ said: LOCKS_FREE_SEATS, heard: LOCKS_ALL_SEATS }];
+
+function part(pattern: RegExp): string {
+  const [found] = pattern.exec(HOLD_BATCH.text) ?? [];
+  if (found === undefined) throw new Error(`HOLD_BATCH has no ${pattern.source}`);
+  return found;
+}
 
 interface Sizes {
   readonly rounds: number;

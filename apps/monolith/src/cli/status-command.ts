@@ -2,6 +2,7 @@ import { openDatabase, pingDatabase } from '#platform/postgres/database';
 import { closeRedis, connectRedis, whenReady } from '#platform/redis/redis-connection';
 import type { Command } from 'commander';
 import type { DataSource } from 'typeorm';
+import { seatIsFree } from '../purchase/seat-is-free.sql.ts';
 import { cliConfig, print } from './environment.ts';
 
 interface Status {
@@ -14,7 +15,7 @@ interface Status {
 const MATCHES = `
   select m.id, m.home || ' – ' || m.away as name,
          case when m.sale_status = 'scheduled' and m.opens_at <= now() then 'open' else m.sale_status end as sale,
-         count(*) filter (where s.status = 'available' or (s.status = 'held' and s.expires_at <= now()))::int as free,
+         count(*) filter (where ${seatIsFree('s')})::int as free,
          count(*) filter (where s.status = 'sold')::int as sold
   from matches m left join seats s on s.match_id = m.id group by m.id order by m.kickoff_at`;
 

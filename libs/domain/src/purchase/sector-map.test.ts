@@ -20,7 +20,7 @@ function drawn(...rows: string[]): Drawing {
   const map = new SectorMap(places);
   const free = places.flatMap(({ mark }, place) => (mark === '.' ? place : []));
   map.markFree(free);
-  return { map, free, names: (proposal) => proposal?.places.map((at) => `${places[at]!.rowIndex}-${places[at]!.number}`) };
+  return { map, free, names: (proposal) => proposal?.seats.map((at) => `${places[at]!.rowIndex}-${places[at]!.number}`) };
 }
 
 const first = () => 0;
@@ -67,7 +67,7 @@ describe('where no row has enough together, the places are near the best one: a 
     const places = [at(0, 5, 20), at(2, 5, 1), at(3, 7, 30)];
     const map = new SectorMap(places);
     map.markFree(places.keys());
-    expect(map.propose(2, first)).toEqual({ places: [1, 2], together: false });
+    expect(map.propose(2, first)).toEqual({ seats: [1, 2], together: false });
   });
 });
 
@@ -75,9 +75,9 @@ test('what was proposed is not proposed again until it is put back', () => {
   const { map } = drawn('....');
   const one = map.propose(2, first);
   const other = map.propose(2, first);
-  expect(new Set([...(one?.places ?? []), ...(other?.places ?? [])]).size).toBe(4);
+  expect(new Set([...(one?.seats ?? []), ...(other?.seats ?? [])]).size).toBe(4);
   expect(map.propose(1, first)).toBeUndefined();
-  map.markFree(one?.places ?? []);
+  map.markFree(one?.seats ?? []);
   expect(map.propose(2, first)).toEqual(one);
 });
 
@@ -101,7 +101,7 @@ test('a sector sells out seat by seat, every seat once, whatever comes back in b
         continue;
       }
       const proposal = map.propose(1 + Math.floor(random() * 4), random);
-      for (const place of proposal?.places ?? []) {
+      for (const place of proposal?.seats ?? []) {
         expect(held.has(place)).toBe(false);
         held.add(place);
       }
@@ -125,10 +125,10 @@ test('together whenever any row has enough together', () => {
 test('standing places are as many as are wanted, and never alone', () => {
   const map = new SectorMap(Array.from({ length: 9 }, (_, rank) => ({ rowIndex: 0, number: null, rank })));
   map.markFree(Array.from({ length: 9 }, (_, place) => place));
-  expect(map.propose(4, first)).toEqual({ places: [0, 1, 2, 3], together: true });
-  expect(map.propose(4, first)?.places).toEqual([4, 5, 6, 7]);
+  expect(map.propose(4, first)).toEqual({ seats: [0, 1, 2, 3], together: true });
+  expect(map.propose(4, first)?.seats).toEqual([4, 5, 6, 7]);
   map.markFree([1, 3, 5]);
-  expect(map.propose(4, first)).toEqual({ places: [1, 3, 5, 8], together: true });
+  expect(map.propose(4, first)).toEqual({ seats: [1, 3, 5, 8], together: true });
 });
 
 test('who shares a sector looks at rows of its own first, and at the others before leaving anybody alone', () => {
@@ -148,7 +148,7 @@ test.each([4, 16, 20])(
       map.markFree(places.keys());
       const random = seeded(index + 1);
       const blocks = Array.from({ length: 240 / quantity }, () => map.propose(quantity, random, 12, { index, of: 2 }));
-      return blocks.flatMap((block) => block?.places ?? []);
+      return blocks.flatMap((block) => block?.seats ?? []);
     });
     expect([proposed.length, new Set(proposed).size]).toEqual([480, 480]);
   },

@@ -66,11 +66,11 @@ function sellOut(seed: number, share: Share | undefined): Sold[] {
     const proposal = map.propose(quantity, random, 1 + Math.floor(random() * 24), share);
     if (!proposal) continue;
     if (proposal.together && unavoidable !== undefined) {
-      const { row, seat: start } = seatAt(Math.min(...proposal.places));
+      const { row, seat: start } = seatAt(Math.min(...proposal.seats));
       sold.push({ quantity, left: leftAlone(free[row] ?? [], start, quantity), unavoidable });
     }
-    given.push(proposal.places);
-    for (const place of proposal.places) mark(free, place, false);
+    given.push(proposal.seats);
+    for (const place of proposal.seats) mark(free, place, false);
   }
   return sold;
 }

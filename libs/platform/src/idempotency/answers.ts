@@ -1,11 +1,12 @@
 import { DomainError } from '#domain/shared/domain-error';
+import type { IdempotencyKey } from '#application/idempotency-key';
 import { Injectable } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { rulesOf } from '../http/route-rules.ts';
 import { RequestRefused } from '../http/request-refused.ts';
 import { requestContext, type StoredAnswer } from '../logging/request-context.ts';
-import { KeyAlreadyUsed } from '../postgres/idempotency-row.ts';
-import { IdempotencyRows } from './idempotency-rows.ts';
+import { IdempotencyRows, type StoredRow } from './idempotency-rows.ts';
+import { KeyAlreadyUsed } from './key-already-used.ts';
 
 export interface Answer {
   readonly status: number;
@@ -13,36 +14,63 @@ export interface Answer {
   readonly location?: string;
 }
 
-/**
- * How a controller answers a command: it says, before the command runs, what its result will look like to the caller, so
- * that the transaction manager can commit the answer together with the effect.
- */
+/** Sends the answer of a command, with its idempotency key: a repeated command gets the answer of the first one. */
 @Injectable()
 export class Answers {
   constructor(private readonly rows: IdempotencyRows) {}
 
-  /** `again` finds what an earlier use of the key made, as it was then, where the answer is not kept but told again. */
-  async give<T>(
-    reply: FastifyReply,
-    command: () => Promise<T>,
-    view: (result: T) => Answer,
-    again?: (made: string) => Promise<T>,
-  ): Promise<void> {
+  /** For a command that runs in `TransactionManager.run`, which commits the rendered answer together with the effect. */
+  async give<T>(reply: FastifyReply, command: () => Promise<T>, view: (result: T) => Answer): Promise<void> {
     const fence = requestContext.current()?.fence;
     if (fence) fence.render = (result) => toStored(view(result as T));
     try {
       const result = await command();
       send(reply, fence?.stored ?? toStored(view(result)));
     } catch (error) {
-      const isUsed = error instanceof KeyAlreadyUsed;
-      // A refusal may be what the first use has brought about: the limit is reached, the hold is paid.
-      if (!fence || !(isUsed || (error instanceof DomainError && rulesOf(reply.request).keyWithEffect))) throw error;
-      const first = await this.rows.read(fence.key);
-      if (!first) throw isUsed ? new RequestRefused('IDEMPOTENCY_KEY_IN_USE', { cause: error }) : error;
-      if (first.fingerprint !== fence.fingerprint) throw new RequestRefused('IDEMPOTENCY_KEY_REUSED', { cause: error });
-      fence.stored = first.made && again ? toStored(view(await again(first.made))) : first.answer;
-      send(reply.header('idempotency-replayed', 'true'), fence.stored);
+      send(reply, await this.firstAnswer(reply, error, ({ answer }) => answer));
     }
+  }
+
+  /**
+   * For a command that commits the key itself, with the id of what it made instead of an answer. A repeated command is answered
+   * by rendering what the first one made, as it was then (`find`).
+   */
+  async giveMade<T>(
+    reply: FastifyReply,
+    command: (key: IdempotencyKey | undefined) => Promise<T>,
+    view: (result: T) => Answer,
+    find: (madeId: string) => Promise<T>,
+  ): Promise<void> {
+    const key = reply.request.keyInHand?.fence;
+    try {
+      const answer = toStored(view(await command(key)));
+      if (key) key.stored = answer;
+      send(reply, answer);
+    } catch (error) {
+      send(
+        reply,
+        await this.firstAnswer(reply, error, async ({ made, answer }) => (made ? toStored(view(await find(made))) : answer)),
+      );
+    }
+  }
+
+  /** The answer of the first command with this key; throws the error again when there is none. */
+  private async firstAnswer(
+    reply: FastifyReply,
+    error: unknown,
+    answerOf: (first: StoredRow) => StoredAnswer | Promise<StoredAnswer>,
+  ): Promise<StoredAnswer> {
+    const key = reply.request.keyInHand?.fence;
+    const isUsed = error instanceof KeyAlreadyUsed;
+    // A refusal may be an effect of the first command itself: the limit is reached, the hold is paid.
+    const mayBeRepeat = isUsed || (error instanceof DomainError && rulesOf(reply.request).keyWithEffect);
+    if (!key || !mayBeRepeat) throw error;
+    const first = await this.rows.read(key.key);
+    if (!first) throw isUsed ? new RequestRefused('IDEMPOTENCY_KEY_IN_USE', { cause: error }) : error;
+    if (first.fingerprint !== key.fingerprint) throw new RequestRefused('IDEMPOTENCY_KEY_REUSED', { cause: error });
+    key.stored = await answerOf(first);
+    void reply.header('idempotency-replayed', 'true');
+    return key.stored;
   }
 }
 

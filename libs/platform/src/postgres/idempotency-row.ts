@@ -1,12 +1,6 @@
 import { PostgresTransaction } from './transaction.ts';
+import { KeyAlreadyUsed } from '../idempotency/key-already-used.ts';
 import type { IdempotencyKey, StoredAnswer } from '../logging/request-context.ts';
-
-/** Somebody else finished a request with this key first; what they were answered is the answer. */
-export class KeyAlreadyUsed extends Error {
-  constructor(readonly key: string) {
-    super('The idempotency key was used by a request that finished first.');
-  }
-}
 
 /**
  * First statement of the effect's own transaction: whoever else holds this key is waited for, and if they commit this

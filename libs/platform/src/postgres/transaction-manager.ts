@@ -6,22 +6,17 @@ import { storeAnswer, storeAnswers, takeKey } from './idempotency-row.ts';
 import { requestContext, type IdempotencyKey } from '../logging/request-context.ts';
 import { breakConnection, driverClientOf, type DriverClient } from './database.ts';
 import { isTransactionOpen, whileTransactionIsOpen } from './open-transaction.ts';
+import { backoffMs, MAX_ATTEMPTS } from './retry-policy.ts';
 import { rollBack } from './roll-back.ts';
 import { Mutex, SharedCommands, type Asked } from './shared-commands.ts';
 import { isConnectionLoss, RETRYABLE_SQLSTATES, sqlstateOf, sqlstates } from './sqlstates.ts';
 import { PostgresTransaction } from './transaction.ts';
 import { BEGUN, resolveCommit, type BegunTransaction } from './unknown-commit.ts';
 
-export const MAX_ATTEMPTS = 6;
 /** An attempt that cannot finish is not begun. */
 const LEAST_TIME_FOR_AN_ATTEMPT_MS = 1000;
 /** A commit takes milliseconds; one that is silent for so long is asked about on another connection, half as long. */
 const COMMIT_PATIENCE_MS = 10_000;
-
-/** The mission's formula; `attempt` is the number of the one that failed, 1…5: 50–150 ms, then doubling up to a second. */
-export function backoffMs(attempt: number, random: () => number): number {
-  return Math.min(1000, (0.5 + random()) * 50 * 2 ** attempt);
-}
 
 export interface TransactionOptions {
   readonly deadlineMs: number;

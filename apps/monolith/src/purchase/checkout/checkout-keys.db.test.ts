@@ -2,7 +2,7 @@ import { Ids } from '#application/ids';
 import { TransactionManager } from '#application/transaction-manager';
 import { newKey, type TestAnswer } from '../../testing/test-app.ts';
 import { putOnSale, seated, type MatchOnSale } from '../../testing/whole-monolith.ts';
-import { Reservations } from '../hold/application/ports.ts';
+import { Reservations } from '../hold/application/reservation-ports.ts';
 import { openBoxOffice, type BoxOffice, type HeldSeats, type OpenBoxOffice } from '../testing/box-office.ts';
 import { CheckOut } from './application/check-out.ts';
 import { OrderConsequences, Orders, Payments } from './application/ports.ts';

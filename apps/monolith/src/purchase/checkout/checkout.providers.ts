@@ -5,7 +5,7 @@ import type { Provider } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { BlacklistApi } from '../../blacklist/blacklist.api.ts';
 import { PaymentApi } from '../../payment/payment.api.ts';
-import { Reservations } from '../hold/application/ports.ts';
+import { Reservations } from '../hold/application/reservation-ports.ts';
 import { CheckOut } from './application/check-out.ts';
 import { OrderConsequences, Orders, Payments } from './application/ports.ts';
 import { PurchaseReader } from './application/purchase-reader.ts';

@@ -5,7 +5,7 @@ import { verifyDatabase } from '../../cli/verify/verify-database.ts';
 import { StripePeer } from '../../payment/testing/stripe-peer.ts';
 import { newKey } from '../../testing/test-app.ts';
 import { grantTurn, ops, putOnSale, seated, type MatchOnSale } from '../../testing/whole-monolith.ts';
-import { Reservations } from '../hold/application/ports.ts';
+import { Reservations } from '../hold/application/reservation-ports.ts';
 import { openBoxOffice, type BoxOffice, type HeldSeats, type OpenBoxOffice } from '../testing/box-office.ts';
 import { RefundActions } from '../testing/refunding.ts';
 import { CheckOut } from './application/check-out.ts';

@@ -1,7 +1,7 @@
 import { putOnSale, seated, type MatchOnSale } from '../../testing/whole-monolith.ts';
 import { openBoxOffice, type BoxOffice, type OpenBoxOffice } from '../testing/box-office.ts';
 import { ExpireReservations } from './application/expire-reservations.ts';
-import { Reservations } from './application/ports.ts';
+import { Reservations } from './application/reservation-ports.ts';
 
 let opened: OpenBoxOffice;
 let office: BoxOffice;
@@ -77,7 +77,7 @@ test('holds whose time has come are ended, their seats freed, their orders close
 test('450 abandoned holds go in batches of 200, and none is left', async () => {
   await abandon(450);
   const reservations = office.monolith.get(Reservations);
-  expect(await reservations.expireDue(200)).toEqual({ looked: 200, ended: 200, next: expect.anything() });
+  expect(await reservations.expireDue(200)).toEqual({ examined: 200, ended: 200, next: expect.anything() });
   expect(await sweep()).toBe(250);
   expect(await office.seatRows(match)).toEqual({ available: 1000 });
 });
@@ -115,8 +115,8 @@ test('what was paid or given back in time is looked at once and left as it is', 
   await office.release(released);
   for (const { id } of [paid.held, released]) await office.lapse({ id });
   const reservations = office.monolith.get(Reservations);
-  expect(await reservations.expireDue(200)).toEqual({ looked: 2, ended: 0 });
-  expect(await reservations.expireDue(200)).toEqual({ looked: 0, ended: 0 });
+  expect(await reservations.expireDue(200)).toEqual({ examined: 2, ended: 0 });
+  expect(await reservations.expireDue(200)).toEqual({ examined: 0, ended: 0 });
   expect([await office.reservation(paid.held), await office.reservation(released)]).toEqual(['completed', 'released']);
   expect(await expiredEvents()).toEqual([]);
 });

@@ -12,19 +12,19 @@ import { SeatInventory } from '../availability/application/ports.ts';
 import { PostgresPurchaseWindows } from '../turns/outbound/postgres-purchase-windows.ts';
 import { ExpireReservations } from './application/expire-reservations.ts';
 import { HoldSeats } from './application/hold-seats.ts';
-import { Blacklist, Reservations, SeatHolds, SeatsFreed } from './application/ports.ts';
+import { Blacklist, ReservationReader, SeatHolds } from './application/ports.ts';
+import { Reservations, SeatsFreed } from './application/reservation-ports.ts';
 import { HoldObserver } from './inbound/hold-observer.ts';
 import { ReservationExpirySchedule } from './inbound/reservation-expiry.schedule.ts';
 import { ReservationsController } from './inbound/reservations.controller.ts';
-import { BatchedSeatHolds } from './outbound/batched-seat-holds.ts';
-import { HOLD_PLANNING } from './outbound/hold-statement.ts';
 import { WriterConnection } from './outbound/writer-connection.ts';
+import { HOLD_SETTINGS } from './outbound/hold-batch.sql.ts';
+import { HoldQueue } from './outbound/hold-queue.ts';
 import { PostgresReservations } from './outbound/postgres-reservations.ts';
-import { PreparedSeatHolds } from './outbound/prepared-seat-holds.ts';
-import { SectorSnapshots } from './outbound/sector-snapshots.ts';
+import { sectorSnapshots, seatChangesFor } from './outbound/sector-snapshot.ts';
 import { SeatChangeBroadcast } from './outbound/seat-change-broadcast.ts';
 
-/** One commits while the other chooses; more only make each other's batches smaller (bench/experiments.md). */
+/** One commits a batch while the other chooses seats. More make the batches smaller (bench/experiments.md). */
 const WRITER_CONNECTIONS = 2;
 
 export const holdControllers = [ReservationsController];
@@ -34,7 +34,7 @@ export const holdProviders: Provider[] = [
   {
     provide: SeatChangeBroadcast,
     useFactory: (redis: RedisConnection, config: MonolithConfig) =>
-      new SeatChangeBroadcast(redis, connectRedis(config.REDIS_URL, { name: 'seat-change-broadcast', forJobs: true })),
+      new SeatChangeBroadcast(redis, connectRedis(config.REDIS_URL, { name: 'seat-changes', forJobs: true })),
     inject: [REDIS, CONFIG],
   },
   { provide: SeatsFreed, useExisting: SeatChangeBroadcast },
@@ -42,22 +42,20 @@ export const holdProviders: Provider[] = [
     provide: SeatHolds,
     useFactory: (
       dataSource: DataSource,
-      windows: PostgresPurchaseWindows,
+      turns: PostgresPurchaseWindows,
       config: MonolithConfig,
       retries: TransactionRetries,
-      news: SeatChangeBroadcast,
+      changes: SeatChangeBroadcast,
       matches: MatchesForSale,
     ) => {
       const onRetry = (sqlstate: string): void => retries.inc({ sqlstate });
-      const lanes = Array.from(
-        { length: WRITER_CONNECTIONS },
-        () => new WriterConnection({ url: config.DATABASE_URL, name: 'holds', planning: HOLD_PLANNING, onRetry }),
-      );
-      const maps = new SectorSnapshots(dataSource);
-      news.listen(maps);
-      news.follow();
-      const holds = new BatchedSeatHolds(lanes, maps, windows, config.RESERVATION_HOLD_SECONDS, news);
-      return new PreparedSeatHolds(holds, maps, matches, news);
+      const options = { url: config.DATABASE_URL, name: 'holds', settings: HOLD_SETTINGS, onRetry };
+      const connections = Array.from({ length: WRITER_CONNECTIONS }, () => new WriterConnection(options));
+      const snapshots = sectorSnapshots(dataSource);
+      changes.listen(seatChangesFor(snapshots));
+      changes.subscribe();
+      const holdSeconds = config.RESERVATION_HOLD_SECONDS;
+      return new HoldQueue({ connections, holdSeconds, snapshots, turns, matches, changes });
     },
     inject: [DataSource, PostgresPurchaseWindows, CONFIG, TRANSACTION_RETRIES, SeatChangeBroadcast, MatchesForSale],
   },
@@ -66,6 +64,7 @@ export const holdProviders: Provider[] = [
     useFactory: (dataSource: DataSource) => new PostgresReservations(dataSource),
     inject: [DataSource],
   },
+  { provide: ReservationReader, useExisting: Reservations },
   { provide: Blacklist, useExisting: BlacklistApi },
   useCase(HoldSeats, MatchesForSale, SeatInventory, SeatHolds, Blacklist),
   {

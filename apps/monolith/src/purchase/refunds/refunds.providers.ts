@@ -5,7 +5,7 @@ import type { Provider } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { TicketingApi } from '../../ticketing/ticketing.api.ts';
 import { Orders } from '../checkout/application/ports.ts';
-import { Reservations } from '../hold/application/ports.ts';
+import { Reservations } from '../hold/application/reservation-ports.ts';
 import { OrderMessenger } from '../settlement/outbound/order-messenger.ts';
 import { RefundMatchOrders } from './application/refund-match.ts';
 import { RefundConsequences, Refunds } from './application/refund-ports.ts';

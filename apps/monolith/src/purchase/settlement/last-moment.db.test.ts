@@ -5,14 +5,11 @@ import { putOnSale, seated, type MatchOnSale } from '../../testing/whole-monolit
 import { MatchesForSale } from '../application/ports.ts';
 import { OrderConsequences, Orders } from '../checkout/application/ports.ts';
 import type { HoldOutcome } from '../hold/application/ports.ts';
-import { Reservations } from '../hold/application/ports.ts';
-import { BatchedSeatHolds } from '../hold/outbound/batched-seat-holds.ts';
-import { HOLD_PLANNING } from '../hold/outbound/hold-statement.ts';
+import { Reservations } from '../hold/application/reservation-ports.ts';
+import { HOLD_SETTINGS } from '../hold/outbound/hold-batch.sql.ts';
 import { WriterConnection } from '../hold/outbound/writer-connection.ts';
-import { SectorSnapshots } from '../hold/outbound/sector-snapshots.ts';
+import { openHoldQueue } from '../testing/hold-queues.ts';
 import { openBoxOffice, type BoxOffice, type OpenBoxOffice } from '../testing/box-office.ts';
-import { PostgresPurchaseWindows } from '../turns/outbound/postgres-purchase-windows.ts';
-import type { GrantedTurns } from '../turns/outbound/redis-granted-turns.ts';
 import { PaymentInbox } from './application/ports.ts';
 import { SettlePayment } from './application/settle-payment.ts';
 
@@ -57,11 +54,11 @@ describe('a fan is counted while a payment is under way, and the payment commits
     readonly counted = Promise.withResolvers<void>();
     readonly mayGoOn = Promise.withResolvers<void>();
 
-    override async look<R>(statement: Parameters<WriterConnection['look']>[0]): Promise<R[]> {
-      if (statement.name !== 'count-fans') return super.look<R>(statement);
+    override async read<R>(statement: Parameters<WriterConnection['read']>[0]): Promise<R[]> {
+      if (statement.name !== 'count-fan-seats') return super.read<R>(statement);
       this.before.resolve();
       await this.mayCount.promise;
-      const rows = await super.look<R>(statement);
+      const rows = await super.read<R>(statement);
       this.counted.resolve();
       await this.mayGoOn.promise;
       return rows;
@@ -81,14 +78,12 @@ describe('a fan is counted while a payment is under way, and the payment commits
     match: MatchOnSale,
     userId: string,
   ): { outcome: Promise<HoldOutcome>; close(): Promise<void> } {
-    const { dataSource } = office.monolith;
-    const windows = new PostgresPurchaseWindows(dataSource, { of: () => Promise.resolve(undefined) } as unknown as GrantedTurns);
-    const holds = new BatchedSeatHolds([lane], new SectorSnapshots(dataSource), windows, 600);
+    const holds = openHoldQueue(office.monolith.dataSource, lane);
     const facts = { name: 'East A', kind: 'seated', gate: null, priceCents: 2500, currency: 'EUR', capacity: 20 } as const;
     const sector = { ...facts, id: match.sectors[0]?.id ?? '', matchId: match.id };
-    const outcome = holds.take({ matchId: match.id, userId, sessionToken: undefined, sector, quantity: 2 });
+    const outcome = holds.hold({ matchId: match.id, userId, sessionToken: undefined, sector, quantity: 2 });
     outcome.catch(() => undefined);
-    return { outcome, close: () => holds.close() };
+    return { outcome, close: () => holds.onApplicationShutdown() };
   }
 
   beforeAll(async () => {
@@ -109,7 +104,7 @@ describe('a fan is counted while a payment is under way, and the payment commits
     const held = await office.held(match, { quantity: 2 });
     const ordered = await office.ordered(held);
     const lane = new StopsWhereItCounts({
-      ...{ url: opened.settings.DATABASE_URL, name: 'stops', planning: HOLD_PLANNING, onRetry: () => undefined },
+      ...{ url: opened.settings.DATABASE_URL, name: 'stops', settings: HOLD_SETTINGS, onRetry: () => undefined },
     });
     const more = holdMore(lane, match, held.userId);
     await lane.before.promise;

@@ -11,7 +11,7 @@ import { TicketingApi } from '../../ticketing/ticketing.api.ts';
 import { LOGGER } from '../../tokens.ts';
 import { MatchesForSale } from '../application/ports.ts';
 import { OrderConsequences, Orders } from '../checkout/application/ports.ts';
-import { Reservations } from '../hold/application/ports.ts';
+import { Reservations } from '../hold/application/reservation-ports.ts';
 import { PaymentReportsApi } from '../payment-reports.api.ts';
 import { PostgresPurchaseWindows } from '../turns/outbound/postgres-purchase-windows.ts';
 import { PaymentInbox } from './application/ports.ts';

@@ -3,7 +3,7 @@ import { reservationStatusAt, type ReservationStatus } from '#domain/purchase/re
 import type { SimulatedDatabase, SimulatedTransaction } from '#testing/simulation/simulated-database';
 import { inside } from '#testing/simulation/simulated-transactions';
 import type { Reservation } from '../application/ports.ts';
-import { Reservations, type ExpiredBatch } from '../hold/application/ports.ts';
+import { Reservations, type ExpiredBatch } from '../hold/application/reservation-ports.ts';
 import {
   countFan,
   fanAtMatch,
@@ -195,7 +195,7 @@ export class MemoryReservations extends Reservations {
       for (const row of due) ended += Number(await this.sweep(tx, row));
       await tx.commit();
       const last = due.length === limit ? due.at(-1) : undefined;
-      return { looked: due.length, ended, ...(last ? { next: { id: last.id, expiresAt: String(last.expiresAtMs) } } : {}) };
+      return { examined: due.length, ended, ...(last ? { next: { id: last.id, expiresAt: String(last.expiresAtMs) } } : {}) };
     } catch (error) {
       tx.rollback();
       throw error;

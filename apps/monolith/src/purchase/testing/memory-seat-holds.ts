@@ -5,7 +5,7 @@ import { SectorMap } from '#domain/purchase/sector-map';
 import { SqlError, type SimulatedDatabase, type SimulatedTransaction } from '#testing/simulation/simulated-database';
 import { idempotencyKeys, KeyTaken, withRetries, type SimulatedTransactions } from '#testing/simulation/simulated-transactions';
 import type { Reservation } from '../application/ports.ts';
-import { SeatHolds, wantedSeats, type HoldOutcome, type HoldRequest } from '../hold/application/ports.ts';
+import { SeatHolds, requestedSeats, type HoldOutcome, type HoldRequest } from '../hold/application/ports.ts';
 import { asReservation } from './memory-reservations.ts';
 import {
   countFan,
@@ -75,7 +75,7 @@ export class MemorySeatHolds extends SeatHolds {
     super();
   }
 
-  async take(wish: HoldRequest): Promise<HoldOutcome> {
+  async hold(wish: HoldRequest): Promise<HoldOutcome> {
     const { scheduler } = this.db;
     const picture = await this.picture(wish.sector.id);
     const reservationId = scheduler.newId('r');
@@ -96,7 +96,7 @@ export class MemorySeatHolds extends SeatHolds {
       if ('id' in outcome) {
         for (const seatId of proposal.seatIds) picture.inFlight.delete(seatId);
         picture.nextExpiryMs = Math.min(picture.nextExpiryMs, outcome.expiresAt.getTime());
-        return { kind: 'taken', reservation: outcome };
+        return { kind: 'held', reservation: outcome };
       }
       const { gone, busy } = outcome;
       this.lost(wish.sector.id, proposal.seatIds, gone);
@@ -144,7 +144,7 @@ export class MemorySeatHolds extends SeatHolds {
     // Few places to draw from, so that processes do meet.
     const draw = (): { seatIds: readonly string[]; together: boolean } | undefined => {
       const proposal = map.propose(wish.quantity, () => this.db.scheduler.random.next(), 2);
-      return proposal && { seatIds: proposal.places.map((place) => picture.seatIds[place] ?? ''), together: proposal.together };
+      return proposal && { seatIds: proposal.seats.map((seat) => picture.seatIds[seat] ?? ''), together: proposal.together };
     };
     const proposal = draw();
     if (proposal) return proposal;
@@ -282,5 +282,5 @@ function assertRules(wish: HoldRequest, { match, window }: Facts, taken: number)
   const { saleStatus, queueRequired, maxTicketsPerFan: limit } = match;
   assertHoldsAllowed({ saleStatus, opensAt: null, queueRequired });
   if (queueRequired) assertWindowOpen(window, wish);
-  assertWithinLimit({ limit, taken, wanted: wantedSeats(wish) });
+  assertWithinLimit({ limit, taken, wanted: requestedSeats(wish) });
 }

@@ -1,10 +1,10 @@
-import { CoalescedRuns, type Scope } from './coalesced-runs.ts';
+import { CoalescedRuns, type UpdateScope } from './coalesced-runs.ts';
 
 /** Work whose passes end one by one, when the test says so. */
 function controlledWork() {
-  const scopes: Scope[] = [];
+  const scopes: UpdateScope[] = [];
   const ends: { resolve: () => void; reject: (error: Error) => void }[] = [];
-  const work = (scope: Scope) => {
+  const work = (scope: UpdateScope) => {
     scopes.push(scope);
     return new Promise<void>((resolve, reject) => ends.push({ resolve, reject }));
   };
@@ -22,7 +22,7 @@ test('a request of an idle key runs at once, with its scope', async () => {
   expect(scopes).toEqual(['near']);
 });
 
-test.each<[requested: Scope[], next: Scope]>([
+test.each<[requested: UpdateScope[], next: UpdateScope]>([
   [['near'], 'near'],
   [['near', 'near'], 'near'],
   [['near', 'all', 'near'], 'all'],

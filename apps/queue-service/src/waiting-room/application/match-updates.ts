@@ -1,5 +1,5 @@
 import type { QueueState } from '../domain/fan-state.ts';
-import { CoalescedRuns, type Scope } from './coalesced-runs.ts';
+import { CoalescedRuns, type UpdateScope } from './coalesced-runs.ts';
 import type { FollowedLine } from './followed-line.ts';
 import type { FollowedLines } from './followed-lines.ts';
 import { tellDevices, type LiveFans } from './live-fans.ts';
@@ -36,7 +36,7 @@ export class MatchUpdates {
   }
 
   /** `near`: a turn granted every tenth of a second must not become ten messages a second to a thousand fans. */
-  update(matchId: string, nowMs: number, scope: Scope): Promise<void> {
+  update(matchId: string, nowMs: number, scope: UpdateScope): Promise<void> {
     return this.runs.request(matchId, scope, (asked) => this.updateOnce(matchId, nowMs, asked));
   }
 
@@ -62,7 +62,7 @@ export class MatchUpdates {
     if (line) line.isDelayed = false;
   }
 
-  private async updateOnce(matchId: string, nowMs: number, scope: Scope): Promise<void> {
+  private async updateOnce(matchId: string, nowMs: number, scope: UpdateScope): Promise<void> {
     const fans = this.live.ofMatch(matchId);
     if (fans.length === 0) return;
     const line = this.lines.of(matchId);

@@ -1,4 +1,4 @@
-import type { Scope } from './coalesced-runs.ts';
+import type { UpdateScope } from './coalesced-runs.ts';
 import type { Device, NewStream } from './device.ts';
 import type { FanConnections } from './fan-connections.ts';
 import type { MatchUpdates } from './match-updates.ts';
@@ -59,7 +59,7 @@ export class TellFans {
   }
 
   /** Something happened in this line. `near`: tell only the fans near the front at once. */
-  updateMatch(matchId: string, nowMs: number, scope: Scope = 'all'): Promise<void> {
+  updateMatch(matchId: string, nowMs: number, scope: UpdateScope = 'all'): Promise<void> {
     return this.updates.update(matchId, nowMs, scope);
   }
 

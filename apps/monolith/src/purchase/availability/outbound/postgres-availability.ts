@@ -1,6 +1,7 @@
 import type { Transaction } from '#application/transaction-manager';
 import { inside } from '#platform/postgres/transaction';
 import type { DataSource } from 'typeorm';
+import { seatIsFree, seatIsHeld } from '../../seat-is-free.sql.ts';
 import type { AvailabilityView } from '../application/availability-reader.ts';
 
 /** When something was read, and when the next hold in it ends, both on the database's clock. */
@@ -28,9 +29,9 @@ const HOLDING_SECONDS = `
  */
 const LEFT = `
   with counted as (
-    select sector_id, count(*) filter (where status = 'available' or expires_at <= now())::int as available,
-           count(*) filter (where expires_at > now())::int as held, min(expires_at) filter (where expires_at > now()) as next_expiry,
-           array_agg(reservation_id) filter (where expires_at > now() and (select exists (select from purchase_windows where match_id = $1))) as holders
+    select sector_id, count(*) filter (where ${seatIsFree('seats')})::int as available,
+           count(*) filter (where ${seatIsHeld('seats')})::int as held, min(expires_at) filter (where ${seatIsHeld('seats')}) as next_expiry,
+           array_agg(reservation_id) filter (where ${seatIsHeld('seats')} and (select exists (select from purchase_windows where match_id = $1))) as holders
     from seats where match_id = $1 group by sector_id
   ), holding as (
     select count(distinct w.session_token)::int as windows
@@ -50,8 +51,8 @@ const LEFT = `
   from counted`;
 
 const SEAT_LETTERS = `
-  select ${IN_MS('now()')} as "atMs", ${IN_MS('min(expires_at) filter (where expires_at > now())')} as "nextExpiryMs",
-         coalesce(string_agg(case when expires_at <= now() then 'a' else left(status, 1) end, '' order by row_index, number, rank), '') as letters
+  select ${IN_MS('now()')} as "atMs", ${IN_MS(`min(expires_at) filter (where ${seatIsHeld('seats')})`)} as "nextExpiryMs",
+         coalesce(string_agg(case when ${seatIsFree('seats')} then 'a' else left(status, 1) end, '' order by row_index, number, rank), '') as letters
   from seats where sector_id = $1`;
 
 /** The looks that many share (`SharedSeatViews`), and the one that decides. An expired hold is free, on the database's clock. */

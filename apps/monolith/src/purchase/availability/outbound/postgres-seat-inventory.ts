@@ -3,11 +3,11 @@ import type { SeatGeometry } from '#domain/catalog/stadium-layout';
 import { newId } from '#platform/ids';
 import { inside } from '#platform/postgres/transaction';
 import type { DataSource } from 'typeorm';
+import { seatIsFree, seatIsHeld } from '../../seat-is-free.sql.ts';
 import { SeatInventory, type SeatState, type SectorState } from '../application/ports.ts';
 
-/** An expired hold is free, whatever its row still says; decided on the database's clock. */
-const AVAILABLE = `(status = 'available' or (status = 'held' and expires_at <= now()))`;
-const HELD = `(status = 'held' and expires_at > now())`;
+const AVAILABLE = seatIsFree('seats');
+const HELD = seatIsHeld('seats');
 
 const COUNTS = `
   count(*) filter (where ${AVAILABLE})::int as available, count(*) filter (where ${HELD})::int as held,

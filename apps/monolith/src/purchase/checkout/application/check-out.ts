@@ -2,7 +2,7 @@ import type { Ids } from '#application/ids';
 import type { Transaction, TransactionManager } from '#application/transaction-manager';
 import { DomainError } from '#domain/shared/domain-error';
 import type { Order } from '../../application/ports.ts';
-import type { Reservations } from '../../hold/application/ports.ts';
+import type { Reservations } from '../../hold/application/reservation-ports.ts';
 import { firstOfEach } from './first-of-each.ts';
 import { FreeCheckOut, isFree } from './free-check-out.ts';
 import { PlaceOrders, type CheckedOut, type CheckOutCommand } from './place-orders.ts';

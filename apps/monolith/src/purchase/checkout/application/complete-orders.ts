@@ -1,5 +1,5 @@
 import type { Transaction } from '#application/transaction-manager';
-import type { Reservations } from '../../hold/application/ports.ts';
+import type { Reservations } from '../../hold/application/reservation-ports.ts';
 import type { CompletedOrder, OrderConsequences, Orders } from './ports.ts';
 
 /** Ends orders as completed, whether they were paid or cost nothing. */

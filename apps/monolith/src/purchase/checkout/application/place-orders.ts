@@ -5,7 +5,7 @@ import { assertHoldersMatch, holdersMatch } from '#domain/purchase/order';
 import { assertCheckoutAllowed } from '#domain/purchase/reservation';
 import { DomainError } from '#domain/shared/domain-error';
 import type { Order, Reservation } from '../../application/ports.ts';
-import type { Reservations } from '../../hold/application/ports.ts';
+import type { Reservations } from '../../hold/application/reservation-ports.ts';
 import { firstOfEach } from './first-of-each.ts';
 import type { CompletedOrder, Orders } from './ports.ts';
 

@@ -2,7 +2,7 @@ import type { TransactionManager } from '#application/transaction-manager';
 import { DomainError } from '#domain/shared/domain-error';
 import { releaseOf } from '#domain/purchase/reservation';
 import type { Reservation } from '../../application/ports.ts';
-import type { Reservations } from '../../hold/application/ports.ts';
+import type { Reservations } from '../../hold/application/reservation-ports.ts';
 import type { OrderConsequences, Orders } from './ports.ts';
 
 /** Gives a fan's held seats back, at once; an order that was being paid is cancelled with its intent. */

@@ -1,4 +1,4 @@
-import type { ExpiredBatch, Reservations } from './ports.ts';
+import type { ExpiredBatch, Reservations } from './reservation-ports.ts';
 
 /** The seed's batch. */
 const BATCH = 200;

@@ -1,33 +1,36 @@
 import { DomainError } from '#domain/shared/domain-error';
-import type { Registry } from 'prom-client';
-import { Counter } from 'prom-client';
+import { Counter, type Registry } from 'prom-client';
 import type { Reservation } from '../../application/ports.ts';
-import type { SeatViews } from '../../availability/application/availability-reader.ts';
-import type { SeatsFreed } from '../application/ports.ts';
+import type { SeatsFreed } from '../application/reservation-ports.ts';
 
-/** What this process hears of holds: those who count, how they ended; those who look at seats, where some changed hands. */
+/** Cached reads of a match's seats; `changed` makes the next read a fresh one. */
+export interface SeatCaches {
+  changed(matchId: string, sectorId?: string): void;
+}
+
+/** Counts holds by their outcome, and refreshes what others see whenever seats of this process change hands. */
 export class HoldObserver {
   private readonly holds: Counter<'outcome'>;
 
   constructor(
     registry: Registry,
-    private readonly views: SeatViews,
+    private readonly caches: SeatCaches,
     private readonly seatsFreed: SeatsFreed,
   ) {
     this.holds = new Counter({
       name: 'reservations_total',
-      help: 'Wishes for seats, by what became of them.',
+      help: 'Hold requests, by outcome.',
       labelNames: ['outcome'],
       registers: [registry],
     });
   }
 
-  /** Held, or the code it was refused with. */
-  async of(hold: Promise<Reservation>): Promise<Reservation> {
+  /** The outcome is `held`, or the error code in lower case. */
+  async ofHold(hold: Promise<Reservation>): Promise<Reservation> {
     try {
       const held = await hold;
       this.holds.inc({ outcome: 'held' });
-      this.views.changed(held.matchId, held.sectorId);
+      this.caches.changed(held.matchId, held.sectorId);
       return held;
     } catch (error) {
       this.holds.inc({ outcome: error instanceof DomainError ? error.code.toLowerCase() : 'failed' });
@@ -35,21 +38,21 @@ export class HoldObserver {
     }
   }
 
-  /** What was sold has no end by which who sells would know that it is free. */
+  async ofRelease(release: Promise<Reservation>): Promise<void> {
+    const { matchId, sectorId } = await release;
+    this.caches.changed(matchId, sectorId);
+  }
+
+  /** A sold seat has no expiry, so other processes would not notice that it is free. They are told. */
   async ofRefund<T extends { readonly reservation: Reservation; readonly ticketIds: readonly string[] }>(
     refund: Promise<T>,
   ): Promise<T> {
     const refunded = await refund;
     const { matchId, sectorId } = refunded.reservation;
     if (refunded.ticketIds.length > 0) {
-      this.views.changed(matchId, sectorId);
+      this.caches.changed(matchId, sectorId);
       this.seatsFreed.tellFreed(sectorId);
     }
     return refunded;
-  }
-
-  async ofRelease(release: Promise<Reservation>): Promise<void> {
-    const { matchId, sectorId } = await release;
-    this.views.changed(matchId, sectorId);
   }
 }

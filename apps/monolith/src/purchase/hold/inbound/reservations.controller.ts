@@ -9,7 +9,7 @@ import type { FastifyReply } from 'fastify';
 import type { z } from 'zod';
 import type { Reservation } from '../../application/ports.ts';
 import { HoldSeats } from '../application/hold-seats.ts';
-import { Reservations } from '../application/ports.ts';
+import { ReservationReader } from '../application/ports.ts';
 import { HoldObserver } from './hold-observer.ts';
 import { holdBody, reservationAnswer, reservationView } from './reservations.schemas.ts';
 
@@ -31,9 +31,9 @@ const HOLD_REFUSALS = [
 export class ReservationsController {
   constructor(
     private readonly holdSeats: HoldSeats,
-    private readonly reservations: Reservations,
+    private readonly reservations: ReservationReader,
     private readonly answers: Answers,
-    private readonly news: HoldObserver,
+    private readonly observer: HoldObserver,
   ) {}
 
   @Post('matches/:id/reservations')
@@ -48,18 +48,17 @@ export class ReservationsController {
     @Caller() caller: CallerIdentity,
     @Res() reply: FastifyReply,
   ): Promise<void> {
-    const wish = { matchId, userId: caller.userId, sessionToken };
-    const command =
-      'quantity' in body ? { ...wish, sectorId: body.sector_id, quantity: body.quantity } : { ...wish, seatIds: body.seat_ids };
-    return this.answers.give(
+    const fan = { matchId, userId: caller.userId, sessionToken, deadlineAtMs: reply.request.context?.deadlineAt };
+    const seats = 'quantity' in body ? { sectorId: body.sector_id, quantity: body.quantity } : { seatIds: body.seat_ids };
+    return this.answers.giveMade(
       reply,
-      () => this.news.of(this.holdSeats.execute(command)),
+      (idempotencyKey) => this.observer.ofHold(this.holdSeats.execute({ ...fan, ...seats, idempotencyKey })),
       (reservation) => ({ status: 201, location: `/api/v1/reservations/${reservation.id}`, body: reservationView(reservation) }),
       (reservationId) => this.asItWasHeld(reservationId),
     );
   }
 
-  /** Of a reservation only its state changes. */
+  /** For a repeated request: the answer of the first one. Only the status of a reservation ever changes. */
   private async asItWasHeld(reservationId: string): Promise<Reservation> {
     const reservation = await this.reservations.find(reservationId);
     if (!reservation) throw new Error(`reservation ${reservationId} has a key and is gone`);

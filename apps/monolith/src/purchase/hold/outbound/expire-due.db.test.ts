@@ -93,7 +93,7 @@ test('a sweep runs at READ COMMITTED with a lock timeout of 8 s, and leaves neit
   const held = await office.held(await putOnSale(office.monolith));
   await office.lapse(held);
   await office.rows('truncate seen');
-  expect(await expireDue(gated, 200, undefined)).toEqual({ looked: 1, ended: 1 });
+  expect(await expireDue(gated, 200, undefined)).toEqual({ examined: 1, ended: 1 });
   expect(await office.rows('select * from seen')).toEqual([{ isolation: 'read committed', lock_timeout: '8s' }]);
   expect(await gated.query(settings)).toEqual([{ isolation: 'serializable', lock_timeout: '0' }]);
 });

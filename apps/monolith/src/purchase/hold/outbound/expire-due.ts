@@ -1,6 +1,6 @@
 import { movingRows } from '#platform/postgres/moving-rows';
 import type { DataSource } from 'typeorm';
-import type { ExpiredBatch } from '../application/ports.ts';
+import type { ExpiredBatch } from '../application/reservation-ports.ts';
 
 /** Locks the next due reservations, oldest first, after the last one of the batch before. `$2` is null in the first batch. */
 const LOCK_DUE = `
@@ -58,10 +58,10 @@ const END_LOCKED = `
 export function expireDue(dataSource: DataSource, limit: number, after: ExpiredBatch['next']): Promise<ExpiredBatch> {
   return movingRows(dataSource, async (tx) => {
     const due = await tx.query<{ id: string; expiresAt: string }>(LOCK_DUE, [limit, after?.expiresAt ?? null, after?.id ?? null]);
-    const looked = due.rows.length;
-    if (looked === 0) return { looked, ended: 0 };
+    const examined = due.rows.length;
+    if (examined === 0) return { examined, ended: 0 };
     const { rows } = await tx.query<{ ended: number }>(END_LOCKED, [due.rows.map(({ id }) => id)]);
     const ended = rows[0]?.ended ?? 0;
-    return looked < limit ? { looked, ended } : { looked, ended, next: due.rows.at(-1) };
+    return examined < limit ? { examined, ended } : { examined, ended, next: due.rows.at(-1) };
   });
 }

@@ -1,16 +1,19 @@
 import { assertHoldsAllowed, type SaleStatus } from '#domain/catalog/sale';
 import { assertWindowOpen, type KnownWindow } from '#domain/purchase/purchase-window';
 import { assertWithinLimit } from '#domain/purchase/ticket-limit';
-import { wantedSeats, type HoldRequest } from '../application/ports.ts';
-import type { HoldFacts } from './why-not-held.ts';
+import { requestedSeats, type HoldRequest } from '../application/ports.ts';
+import type { HoldFacts } from './why-not-held.sql.ts';
 
-/** The statement has decided; the rules of the domain say in their words why it said no. Sale, window, limit, in this order. */
-export function assertRules(wish: HoldRequest, facts: HoldFacts, taken: number): void {
+/**
+ * Throws the rule that a request broke: sale, then turn, then ticket limit. HOLD_BATCH has already decided; the domain's rules
+ * give the reason in their words.
+ */
+export function assertRules(request: HoldRequest, facts: HoldFacts, taken: number): void {
   const { queueRequired } = facts;
   const opensAt = facts.opensAtMs === null ? null : new Date(facts.opensAtMs);
   assertHoldsAllowed({ saleStatus: facts.saleStatus as SaleStatus, opensAt, queueRequired });
-  if (queueRequired) assertWindowOpen(windowOf(facts), wish);
-  assertWithinLimit({ limit: facts.limit, taken, wanted: wantedSeats(wish) });
+  if (queueRequired) assertWindowOpen(windowOf(facts), request);
+  assertWithinLimit({ limit: facts.limit, taken, wanted: requestedSeats(request) });
 }
 
 function windowOf({ windowUser, windowMatch, windowOver, windowEnd }: HoldFacts): KnownWindow | undefined {
@@ -19,8 +22,8 @@ function windowOf({ windowUser, windowMatch, windowOver, windowEnd }: HoldFacts)
     : undefined;
 }
 
-/** After a broken connection it is only known that the reservation is not there: that breaks no rule, and asks again. */
-export const nothingKnown: HoldFacts = {
+/** Facts that break no rule. Used when only one thing is known: the reservation does not exist. The request is tried again. */
+export const UNKNOWN_FACTS: HoldFacts = {
   saleStatus: 'open',
   opensAtMs: null,
   queueRequired: false,

@@ -3,7 +3,8 @@ import { reservationStatusAt, type ReservationStatus } from '#domain/purchase/re
 import { inside } from '#platform/postgres/transaction';
 import type { DataSource } from 'typeorm';
 import type { Reservation } from '../../application/ports.ts';
-import { Reservations, type ExpiredBatch } from '../application/ports.ts';
+import { Reservations, type ExpiredBatch } from '../application/reservation-ports.ts';
+import { seatIsFree } from '../../seat-is-free.sql.ts';
 import { expireDue } from './expire-due.ts';
 import { countReservation, keepCounted } from './postgres-fan-seats.ts';
 
@@ -91,7 +92,7 @@ export class PostgresReservations extends Reservations {
   async sellSeats(tx: Transaction, reservation: Reservation): Promise<boolean> {
     const seatIds = reservation.seats.map(({ seatId }) => seatId);
     const locked = await inside(tx).rows<{ ours: boolean }>(
-      `select (status = 'available' or (status = 'held' and (reservation_id = $2 or expires_at <= now()))) as ours
+      `select (${seatIsFree('seats')} or (status = 'held' and reservation_id = $2)) as ours
        from seats where id = any($1::uuid[]) order by id for update`,
       [seatIds, reservation.id],
     );

@@ -1,60 +1,63 @@
+import type { Share } from '#domain/purchase/sector-map';
 import { newId } from '#platform/ids';
 import { closeRedis, type RedisConnection } from '#platform/redis/redis-connection';
-import type { SeatsFreed } from '../application/ports.ts';
-import type { Share } from '#domain/purchase/sector-map';
 import { z } from 'zod';
+import type { SeatsFreed } from '../application/reservation-ports.ts';
 
 const CHANNEL = 'seat_news';
-/** Who has sold nothing for so long shares no seats with us. */
-const QUIET_MS = 3000;
-/** A process that hears nobody says so often that it is there. */
-const ALONE_TELL_MS = 200;
-/** Its numbers are known for longer: who sells now and then must not look like one whose news were lost. */
-const FORGET_PEER_MS = 3_600_000;
+/** A process that has not been heard of for this time sells nothing, and gets no share of the seats. */
+const ACTIVE_MS = 3000;
+/** A process that sells alone broadcasts at most this often, and without the seats. */
+const ALONE_INTERVAL_MS = 200;
+/** Numbers of a process are remembered longer than its share: a pause between two sales must not look like a lost message. */
+const FORGET_PROCESS_MS = 3_600_000;
 
-const message = z.object({
+const messageSchema = z.object({
+  /** Id of the sending process. */
   from: z.string(),
+  /** Counts the messages of a process. A gap means that messages were lost. */
   number: z.int(),
-  /** When the first of them may be free again. */
+  /** When the first of the taken seats may be free again. */
   until: z.number(),
-  /** Left out by who believes to sell alone; who hears it knows that it missed some. */
+  /** Seat ids by sector. Omitted by a process that believes to sell alone; its receiver knows that it missed some. */
   taken: z.record(z.string(), z.array(z.string())).optional(),
-  /** Sectors in which seats are free that nobody's hold gave back. */
+  /** Sectors in which seats became free without the end of a hold. */
   freed: z.array(z.string()).default([]),
 });
 
-type News = z.infer<typeof message>;
+type Message = z.infer<typeof messageSchema>;
 
-/** The number of news of one who does not sell: it shares no seats with anybody, and none of its news can be missed. */
+/** The number of every message of a sender that sells nothing: it gets no share, and none of its messages counts as missed. */
 const NO_SELLER = 0;
-/** Until somebody looks at the sector for another reason. */
-const FOR_LONG_MS = 365 * 24 * 3_600_000;
+/** For blocked seats: until a refresh for another reason. */
+const YEAR_MS = 365 * 24 * 3_600_000;
 
-/** Seats that went another way than by a hold: blocked. */
-export function tellGone(publisher: RedisConnection, gone: Readonly<Record<string, readonly string[]>>): void {
-  const text = JSON.stringify({ from: newId(), number: NO_SELLER, until: Date.now() + FOR_LONG_MS, taken: gone });
+/** Tells all processes which seats are gone in another way than by a hold, for example blocked. */
+export function broadcastBlocked(publisher: RedisConnection, seats: Readonly<Record<string, readonly string[]>>): void {
+  const text = JSON.stringify({ from: newId(), number: NO_SELLER, until: Date.now() + YEAR_MS, taken: seats });
   publisher.publish(CHANNEL, text).catch(() => undefined);
 }
 
 export interface SeatChangeListener {
-  /** Another process holds these seats now. */
-  taken(sectorId: string, seatIds: readonly string[], until: number): void;
-  /** Seats of this sector are free again, before any hold in it has ended. */
+  /** Another process holds these seats. */
+  taken(sectorId: string, seatIds: readonly string[], untilMs: number): void;
+  /** Seats of this sector became free without the end of a hold. */
   freed(sectorId: string): void;
-  /** News were lost: whatever is known may be behind. */
-  missedSome(): void;
+  /** Messages were lost: every snapshot may be stale. */
+  missed(): void;
 }
 
 /**
- * What the processes tell each other about seats they have just taken, so that none proposes what another has: without it,
- * each learned of each block the other sold by losing it. And in which sectors refunded seats are: no hold's end would tell.
- * Each also prefers rows of its own among those that sell at the moment. Who sells alone only says so now and then: naming
- * hundreds of seats a batch cost it a twelfth of its time. Only hints: a lost message costs a lost proposal, never a seat.
+ * Tells the other processes which seats this one has just held, over Redis pub/sub, so that they do not propose them. Without it
+ * a process would learn of each foreign block by losing it. Refunded seats are broadcast, too: no hold's end would tell of them.
+ * While several processes sell, each proposes rows of its own first (`share`). Naming hundreds of seats for each batch cost a
+ * process that sells alone a twelfth of its time, so it only says now and then that it exists.
+ * Only hints: a lost message costs a failed proposal, never a seat.
  */
 export class SeatChangeBroadcast implements SeatsFreed {
   private readonly id = newId();
   private readonly listeners: SeatChangeListener[] = [];
-  private readonly peers = new Map<string, { number: number; heardAt: number }>();
+  private readonly others = new Map<string, { number: number; heardAt: number }>();
   private number = 0;
   private toldAt = 0;
 
@@ -67,75 +70,77 @@ export class SeatChangeBroadcast implements SeatsFreed {
     this.listeners.push(listener);
   }
 
-  /** Not awaited: without Redis everybody sells on, and learns the hard way. */
-  follow(): void {
-    this.subscriber.on('message', (_channel: string, text: string) => this.hear(text));
+  /** Not awaited: without Redis every process goes on selling. */
+  subscribe(): void {
+    this.subscriber.on('message', (_channel: string, text: string) => this.receive(text));
     this.subscriber.on('ready', () => this.missed());
     this.subscriber.subscribe(CHANNEL).catch(() => undefined);
   }
 
-  tell(taken: () => Readonly<Record<string, readonly string[]>>, until: number): void {
+  tell(taken: () => Readonly<Record<string, readonly string[]>>, untilMs: number): void {
     this.number += 1;
     const now = Date.now();
     const isAlone = !this.share(now);
-    if (isAlone && now - this.toldAt < ALONE_TELL_MS) return;
+    if (isAlone && now - this.toldAt < ALONE_INTERVAL_MS) return;
     this.toldAt = now;
-    this.publish(isAlone ? { until } : { until, taken: taken() });
+    this.publish(isAlone ? { until: untilMs } : { until: untilMs, taken: taken() });
   }
 
-  /** To whoever sells here, and in every other process. */
   tellFreed(sectorId: string): void {
     for (const listener of this.listeners) listener.freed(sectorId);
     this.number += 1;
     this.publish({ until: 0, taken: {}, freed: [sectorId] });
   }
 
-  /** Which part of the seats this process had better look at first; all of them when it sells alone. */
+  /** The part of the seats that this process proposes first. Undefined when it sells alone. */
   share(now = Date.now()): Share | undefined {
     let [index, of] = [0, 1];
-    for (const [id, { heardAt }] of this.peers) {
-      if (now - heardAt > FORGET_PEER_MS) this.peers.delete(id);
-      if (now - heardAt > QUIET_MS) continue;
+    for (const [id, { heardAt }] of this.others) {
+      if (now - heardAt > FORGET_PROCESS_MS) this.others.delete(id);
+      if (now - heardAt > ACTIVE_MS) continue;
       of += 1;
       if (id < this.id) index += 1;
     }
     return of > 1 ? { index, of } : undefined;
   }
 
-  async close(): Promise<void> {
+  async onApplicationShutdown(): Promise<void> {
     await closeRedis(this.subscriber);
   }
 
-  private publish(news: { until: number; taken?: Readonly<Record<string, readonly string[]>>; freed?: readonly string[] }): void {
-    const text = JSON.stringify({ from: this.id, number: this.number, ...news });
+  private publish(
+    change: Partial<Pick<Message, 'freed'>> & { until: number; taken?: Readonly<Record<string, readonly string[]>> },
+  ): void {
+    const text = JSON.stringify({ from: this.id, number: this.number, ...change });
     this.publisher.publish(CHANNEL, text).catch(() => undefined);
   }
 
-  private hear(text: string): void {
-    // Our own come back, too, and need not be read.
+  private receive(text: string): void {
+    // Redis sends our own messages back, too.
     if (text.startsWith(`{"from":"${this.id}"`)) return;
-    const news = parsed(text);
-    if (!news) return;
-    if (news.number !== NO_SELLER) this.meet(news);
-    for (const [sectorId, seatIds] of Object.entries(news.taken ?? {}))
-      for (const listener of this.listeners) listener.taken(sectorId, seatIds, news.until);
-    for (const sectorId of news.freed) for (const listener of this.listeners) listener.freed(sectorId);
+    const message = parse(text);
+    if (!message) return;
+    if (message.number !== NO_SELLER) this.noteSender(message);
+    for (const listener of this.listeners) {
+      for (const [sectorId, seatIds] of Object.entries(message.taken ?? {})) listener.taken(sectorId, seatIds, message.until);
+      for (const sectorId of message.freed) listener.freed(sectorId);
+    }
   }
 
-  private meet({ from, number, taken }: News): void {
-    const known = this.peers.get(from);
-    this.peers.set(from, { number, heardAt: Date.now() });
+  private noteSender({ from, number, taken }: Message): void {
+    const known = this.others.get(from);
+    this.others.set(from, { number, heardAt: Date.now() });
     if (!taken || number !== (known?.number ?? 0) + 1) this.missed();
   }
 
   private missed(): void {
-    for (const listener of this.listeners) listener.missedSome();
+    for (const listener of this.listeners) listener.missed();
   }
 }
 
-function parsed(text: string): News | undefined {
+function parse(text: string): Message | undefined {
   try {
-    return message.safeParse(JSON.parse(text)).data;
+    return messageSchema.safeParse(JSON.parse(text)).data;
   } catch {
     return undefined;
   }

@@ -1,179 +1,196 @@
-import { FEWEST_TO_DRAW_FROM, type Proposal, type SectorMap, type Share } from '#domain/purchase/sector-map';
+import { MIN_BLOCKS_TO_DRAW_FROM, SectorMap, type Proposal, type Share } from '#domain/purchase/sector-map';
+import { LRUCache } from 'lru-cache';
+import type { DataSource } from 'typeorm';
+import { FREE, SEAT_STATES, SECTOR_SEATS, type SeatStates, type SectorSeats } from './sector-seats.sql.ts';
 
-export interface SeatFacts {
-  readonly seatId: string;
-  readonly row: string | null;
-  readonly number: number | null;
-}
+/** A stale snapshot is refreshed at most this often. Seats of an expired hold are for sale again within a second. */
+const MIN_REFRESH_INTERVAL_MS = 400;
+/** When seats taken by another process are checked: how long that process holds them is not known here. */
+const CHECK_OTHERS_AFTER_MS = 10_000;
+/** Each seat lost to another process doubles the number of blocks to draw from; each hold takes 0.2 % off. */
+const MAX_BLOCKS_TO_DRAW_FROM = 384;
+const DRAW_DECAY = 0.998;
 
-/** What never changes of a sector's seats, in the order of the map's places. */
-export interface SectorSeats {
-  readonly ids: readonly string[];
-  readonly rows: readonly (string | null)[];
-  readonly numbers: readonly (number | null)[];
-}
+/** Snapshots that nobody used for this time are dropped: matches come and go while the process stays. */
+const UNUSED_MS = 600_000;
+/** A sector of 2,000 seats takes about half a megabyte. */
+const MAX_SECTORS = 2000;
 
-/** What became of them, in the same order. */
-export interface SeatLook {
-  /** `FREE` or something else for each. */
-  readonly letters: string;
-  /** Where their rows lay. */
-  readonly ctids: readonly string[];
-  /** When the first of those that are held will be free again. */
-  readonly nextExpiryMs: number | null;
-}
-
-export const FREE = 'f';
-
-/** A sector is looked at again when a hold in it has lapsed, but not more often than this; buyable again within a second. */
-const REFRESH_AFTER_MS = 400;
-const REFRESH_OTHERS_MS = 10_000;
-/** Every loss to another process doubles the number of blocks that are drawn from, every win takes a five-hundredth off. */
-const MOST_TO_DRAW_FROM = 384;
-
-/** Nobody is deciding about it. */
+/** State of a seat in the batch being decided. */
 const SETTLED = 0;
-/** Proposed and not yet decided: whatever a look says of it is already old. */
-const IN_FLIGHT = 1;
-/** The same, and another process has said since to have taken it. */
-const GONE_MEANWHILE = 2;
+/** Proposed and not decided yet: a refresh that was read meanwhile does not apply to it. */
+const PROPOSED = 1;
+/** Proposed, and another process has broadcast meanwhile that it took the seat. */
+const PROPOSED_BUT_TAKEN = 2;
 
-/** One sector in this process's memory. A seat is known by the number of its place in the map; ids are for the world outside. */
+/**
+ * What this process believes about the seats of one sector. A hint: it proposes seats, and the database decides.
+ *
+ *            propose               held
+ *     FREE ───────────▶ PROPOSED ───────▶ TAKEN
+ *      ▲                   │                ▲
+ *      └───────────────────┴────────────────┘
+ *        notHeld: free again     notHeld: has an owner; or another process took it
+ *
+ * `refresh` corrects it from the database: when a hold has expired, when it was wrong, or when it has too few free seats.
+ * A seat is named by its index in the sector; ids are for the database and for clients.
+ */
 export class SectorSnapshot {
   private readonly states: Uint8Array;
-  private inFlight = 0;
-  private looking: Promise<void> | undefined;
-  private lookedAt = 0;
-  private usedAt = Date.now();
+  private readonly indexOf: ReadonlyMap<string, number>;
+  private ctids: readonly string[] = [];
+  private refreshing: Promise<void> | undefined;
+  private refreshedAt = 0;
   private nextExpiryAt = Number.POSITIVE_INFINITY;
-  private drawFrom = FEWEST_TO_DRAW_FROM;
-
-  private readonly numberOf: ReadonlyMap<string, number>;
-  private last: SeatLook | undefined;
+  private drawFrom = MIN_BLOCKS_TO_DRAW_FROM;
 
   constructor(
     readonly map: SectorMap,
-    private readonly seats: SectorSeats,
-    private readonly read: () => Promise<SeatLook>,
+    private readonly seats: Pick<SectorSeats, 'ids' | 'rows' | 'numbers'>,
+    private readonly read: () => Promise<SeatStates>,
   ) {
     this.states = new Uint8Array(seats.ids.length);
-    this.numberOf = new Map(seats.ids.map((seatId, place) => [seatId, place]));
+    this.indexOf = new Map(seats.ids.map((seatId, seatIndex) => [seatId, seatIndex]));
   }
 
-  idOf(place: number): string {
-    return this.seats.ids[place]!;
+  idOf(seatIndex: number): string {
+    return this.seats.ids[seatIndex]!;
   }
 
-  factsOf(place: number): SeatFacts {
+  seatAt(seatIndex: number): { readonly seatId: string; readonly row: string | null; readonly number: number | null } {
     const { ids, rows, numbers } = this.seats;
-    return { seatId: ids[place]!, row: rows[place] ?? null, number: numbers[place] ?? null };
+    return { seatId: ids[seatIndex]!, row: rows[seatIndex] ?? null, number: numbers[seatIndex] ?? null };
   }
 
-  /** Where its row lay at the last look, as PostgreSQL writes it; every change moves it. */
-  ctidOf(place: number): string | null {
-    return this.last?.ctids[place] ?? null;
+  /** Where PostgreSQL kept the seat's row at the last refresh. Every change of the row moves it. */
+  ctidOf(seatIndex: number): string | null {
+    return this.ctids[seatIndex] ?? null;
   }
 
-  /** Of seats that are in this sector, which the caller knows: a sector is laid out once. */
-  seatIndexesOf(seatIds: readonly string[]): readonly number[] {
+  /** The caller knows that the seats are in this sector. */
+  indicesOf(seatIds: readonly string[]): readonly number[] {
     return seatIds.map((seatId) => {
-      const place = this.numberOf.get(seatId);
-      if (place === undefined) throw new Error(`seat ${seatId} is not in the sector it was said to be in`);
-      return place;
+      const seatIndex = this.indexOf.get(seatId);
+      if (seatIndex === undefined) throw new Error(`seat ${seatId} is not in the sector it was said to be in`);
+      return seatIndex;
     });
   }
 
-  /** True when some hold has lapsed since the last look: what it held is free, and only a look tells which seats. */
+  /** A hold has expired since the last refresh, or a broadcast was lost. */
   isStale(now: number): boolean {
-    return now >= this.nextExpiryAt && now - this.lookedAt >= REFRESH_AFTER_MS;
+    return now >= this.nextExpiryAt && now - this.refreshedAt >= MIN_REFRESH_INTERVAL_MS;
   }
 
-  /** One look at a time; who comes while one is under way shares the next. */
-  async look(): Promise<void> {
-    if (this.looking) await this.looking.catch(() => undefined);
-    this.looking ??= this.correct().finally(() => (this.looking = undefined));
-    await this.looking;
+  /** One refresh at a time. A call during a refresh waits for it and shares the next one. */
+  async refresh(): Promise<void> {
+    if (this.refreshing) await this.refreshing.catch(() => undefined);
+    this.refreshing ??= this.readAndApply().finally(() => (this.refreshing = undefined));
+    await this.refreshing;
   }
 
+  /** The best seats together, drawn from several good blocks. Undefined when too few are free. */
   propose(quantity: number, random: () => number, share?: Share): Proposal | undefined {
     const proposal = this.map.propose(quantity, random, Math.floor(this.drawFrom), share);
-    if (proposal) this.launch(proposal.places);
+    if (proposal) this.setStates(proposal.seats, PROPOSED);
     return proposal;
   }
 
-  /** Those that are somebody's in the batch under way. */
-  proposedAmong(places: readonly number[]): readonly number[] {
-    return places.filter((place) => this.states[place] !== SETTLED);
+  /** Seats that the fan chose. */
+  proposeChosen(seats: readonly number[]): void {
+    this.map.markTaken(seats);
+    this.setStates(seats, PROPOSED);
   }
 
-  /** Seats a caller named itself. */
-  claim(places: readonly number[]): void {
-    this.map.markTaken(places);
-    this.launch(places);
+  /** Those of the seats that a batch has proposed and not decided yet. */
+  beingDecided(seats: readonly number[]): readonly number[] {
+    return seats.filter((seatIndex) => this.states[seatIndex] !== SETTLED);
   }
 
-  won(places: readonly number[], expiresAtMs: number): void {
-    this.settle(places);
-    this.drawFrom = Math.max(FEWEST_TO_DRAW_FROM, this.drawFrom * 0.998);
+  held(seats: readonly number[], expiresAtMs: number): void {
+    this.setStates(seats, SETTLED);
+    this.drawFrom = Math.max(MIN_BLOCKS_TO_DRAW_FROM, this.drawFrom * DRAW_DECAY);
     this.nextExpiryAt = Math.min(this.nextExpiryAt, expiresAtMs);
   }
 
-  /** Nobody took them: they are as free as they were. Those that turned out to have somebody stay out of the picture. */
-  lost(places: readonly number[], gone: readonly string[], isContended = gone.length > 0): void {
-    const free = places.filter((place) => this.states[place] !== GONE_MEANWHILE && !gone.includes(this.idOf(place)));
-    this.settle(places);
-    if (isContended) this.drawFrom = Math.min(MOST_TO_DRAW_FROM, this.drawFrom * 2);
+  /** The proposal failed. Seats with an owner (`gone`) stay taken, the others are free again. */
+  notHeld(seats: readonly number[], gone: readonly string[], isContended = gone.length > 0): void {
+    const free = seats.filter((seat) => this.states[seat] !== PROPOSED_BUT_TAKEN && !gone.includes(this.idOf(seat)));
+    this.setStates(seats, SETTLED);
+    if (isContended) this.drawFrom = Math.min(MAX_BLOCKS_TO_DRAW_FROM, this.drawFrom * 2);
     this.map.markFree(free);
-    // How long another process holds them is not known here; they are looked for now and then, and at once when seats run short.
-    if (gone.length > 0) this.nextExpiryAt = Math.min(this.nextExpiryAt, this.lookedAt + REFRESH_OTHERS_MS);
+    if (gone.length > 0) this.nextExpiryAt = Math.min(this.nextExpiryAt, this.refreshedAt + CHECK_OTHERS_AFTER_MS);
   }
 
-  /** Another process says so; what is proposed here at this moment the database decides. */
-  takenElsewhere(seatIds: readonly string[], until: number): void {
-    const places = seatIds.flatMap((seatId) => this.numberOf.get(seatId) ?? []);
-    this.map.markTaken(places);
-    for (const place of places) if (this.states[place] === IN_FLIGHT) this.pass(place, GONE_MEANWHILE);
-    this.nextExpiryAt = Math.min(this.nextExpiryAt, until);
+  /** Another process broadcasts that it took these seats. The database decides about those that are proposed here. */
+  takenElsewhere(seatIds: readonly string[], untilMs: number): void {
+    const seats = seatIds.flatMap((seatId) => this.indexOf.get(seatId) ?? []);
+    this.map.markTaken(seats);
+    for (const seat of seats) if (this.states[seat] === PROPOSED) this.states[seat] = PROPOSED_BUT_TAKEN;
+    this.nextExpiryAt = Math.min(this.nextExpiryAt, untilMs);
   }
 
-  use(): void {
-    this.usedAt = Date.now();
-  }
-
-  isUnused(since: number): boolean {
-    return this.usedAt < since && this.inFlight === 0;
-  }
-
-  suspect(): void {
+  /** Seats became free, or a broadcast was lost. */
+  markStale(): void {
     this.nextExpiryAt = 0;
   }
 
-  private launch(places: readonly number[]): void {
-    for (const place of places) this.pass(place, IN_FLIGHT);
-  }
-
-  private settle(places: readonly number[]): void {
-    for (const place of places) this.pass(place, SETTLED);
-  }
-
-  private pass(place: number, to: number): void {
-    this.inFlight += Number(to !== SETTLED) - Number(this.states[place] !== SETTLED);
-    this.states[place] = to;
-  }
-
-  private async correct(): Promise<void> {
-    this.see(await this.read());
-  }
-
-  /** Corrects the picture by what the database says. */
-  see(look: SeatLook): void {
-    this.lookedAt = Date.now();
-    this.last = look;
+  apply({ letters, ctids, nextExpiryMs }: SeatStates): void {
+    this.refreshedAt = Date.now();
+    this.ctids = ctids;
     const [free, taken]: [number[], number[]] = [[], []];
-    for (const [place, state] of this.states.entries())
-      if (state === SETTLED) (look.letters[place] === FREE ? free : taken).push(place);
+    for (const [seatIndex, state] of this.states.entries())
+      if (state === SETTLED) (letters[seatIndex] === FREE ? free : taken).push(seatIndex);
     this.map.markTaken(taken);
     this.map.markFree(free);
-    this.nextExpiryAt = look.nextExpiryMs ?? Number.POSITIVE_INFINITY;
+    this.nextExpiryAt = nextExpiryMs ?? Number.POSITIVE_INFINITY;
   }
+
+  private setStates(seats: readonly number[], state: number): void {
+    for (const seatIndex of seats) this.states[seatIndex] = state;
+  }
+
+  private async readAndApply(): Promise<void> {
+    this.apply(await this.read());
+  }
+}
+
+/** The snapshots of this process, by sector. `forceFetch` loads a missing one; calls for the same sector share the load. */
+export type SectorSnapshots = LRUCache<string, SectorSnapshot>;
+
+export function sectorSnapshots(dataSource: DataSource): SectorSnapshots {
+  return new LRUCache<string, SectorSnapshot>({
+    max: MAX_SECTORS,
+    ttl: UNUSED_MS,
+    ttlResolution: 1000,
+    updateAgeOnGet: true,
+    fetchMethod: (sectorId) => loadSnapshot(dataSource, sectorId),
+  });
+}
+
+/** Hints from other processes, applied to the snapshots that are loaded. */
+export function seatChangesFor(snapshots: SectorSnapshots) {
+  return {
+    taken: (sectorId: string, seatIds: readonly string[], untilMs: number): void =>
+      snapshots.peek(sectorId)?.takenElsewhere(seatIds, untilMs),
+    freed: (sectorId: string): void => snapshots.peek(sectorId)?.markStale(),
+    missed: (): void => {
+      for (const snapshot of snapshots.values()) snapshot.markStale();
+    },
+  };
+}
+
+/** A sector that does not exist has no seats. */
+async function loadSnapshot(dataSource: DataSource, sectorId: string): Promise<SectorSnapshot> {
+  const read = async <R>({ text, values }: { text: string; values: unknown[] }): Promise<R> => {
+    const [row] = await dataSource.query<R[]>(text, values);
+    if (!row) throw new Error('an aggregate without GROUP BY is one row');
+    return row;
+  };
+  const readStates = (): Promise<SeatStates> => read(SEAT_STATES.with({ sectorId }));
+  const [seats, states] = await Promise.all([read<SectorSeats>(SECTOR_SEATS.with({ sectorId })), readStates()]);
+  const { numbers, rowIndices, ranks } = seats;
+  const geometry = rowIndices.map((rowIndex, at) => ({ rowIndex, number: numbers[at] ?? null, rank: ranks[at] ?? 0 }));
+  const snapshot = new SectorSnapshot(new SectorMap(geometry), seats, readStates);
+  snapshot.apply(states);
+  return snapshot;
 }

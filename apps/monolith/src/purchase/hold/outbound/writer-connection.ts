@@ -1,68 +1,65 @@
 import { DomainError } from '#domain/shared/domain-error';
 import { RequestRefused } from '#platform/http/request-refused';
+import type { PreparedStatement } from '#platform/postgres/named-sql';
+import { backoffMs, MAX_ATTEMPTS } from '#platform/postgres/retry-policy';
 import { isConnectionLoss, RETRYABLE_SQLSTATES, sqlstateOf } from '#platform/postgres/sqlstates';
-import { backoffMs, MAX_ATTEMPTS } from '#platform/postgres/transaction-manager';
 import pg from 'pg';
 
-/** How long a server may need to notice that the connection of a statement is gone. */
-const END_OF_BACKEND_MS = 5000;
-const POLL_EVERY_MS = 100;
+/** How long the server may need to notice that a client is gone and to end its backend process. */
+const BACKEND_END_TIMEOUT_MS = 5000;
+const POLL_INTERVAL_MS = 100;
 
 export interface WriterConnectionOptions {
   readonly url: string;
   readonly name: string;
   /** Settings of the session, as command line options. */
-  readonly planning: string;
+  readonly settings: string;
   readonly onRetry: (sqlstate: string) => void;
 }
 
-interface Statement {
-  /** Prepared once a connection: planning a batch costs more than running it. */
-  readonly name: string;
-  readonly text: string;
-  readonly values: unknown[];
-}
+/** Finds out on a new connection whether a statement was committed. Undefined when it was not. */
+export type FindCommitted<R> = (client: pg.Client) => Promise<R[] | undefined>;
 
 /**
- * Two connections of a lane's own: one on which every statement is a SERIALIZABLE transaction by itself (settings of the
- * session instead of BEGIN and COMMIT, so that a batch is one round trip), one for looking. Not `pool.query()`, which closes
- * the connection on every error, also on those that are worth repeating (research/limits.md §0.10).
+ * Two database connections: one to commit, one to read. On the first, every statement is a SERIALIZABLE transaction of its own
+ * (a session setting instead of BEGIN and COMMIT), so a batch is one round trip. Not `pool.query()`: a pool closes the
+ * connection on every error, also on a serialization failure, which only needs another attempt.
  */
 export class WriterConnection {
-  private readonly clients = new Map<'commit' | 'look', pg.Client>();
+  private readonly clients = new Map<'commit' | 'read', pg.Client>();
 
   constructor(private readonly options: WriterConnectionOptions) {}
 
-  /** Reads and decides nothing, so a connection that broke is simply made again. */
-  async look<R>(statement: Statement): Promise<R[]> {
-    const client = await this.connected('look');
+  /** Repeated once on a new connection when the old one broke: a read changes nothing. */
+  async read<R>(statement: PreparedStatement): Promise<R[]> {
+    const client = await this.connected('read');
     try {
       return (await client.query(statement)).rows as R[];
     } catch (error) {
       if (!isConnectionLoss(error)) throw error;
       this.forget(client);
-      return (await (await this.connected('look')).query(statement)).rows as R[];
+      return (await (await this.connected('read')).query(statement)).rows as R[];
     }
   }
 
   /**
-   * Commits the statement, again on contention, at most six times. When the connection breaks the outcome is unknown: once
-   * the lost backend is gone the server is asked whether it `happened`, and it is run again only if it did not.
+   * Commits the statement, with up to six attempts on contention. When the connection breaks, the outcome is unknown: once the
+   * lost backend process has ended, `findCommitted` looks for the effect, and only without one the statement runs again.
    */
-  async commit<R>(statement: Statement, happened: (client: pg.Client) => Promise<R[] | undefined>): Promise<R[]> {
+  async commit<R>(statement: PreparedStatement, findCommitted: FindCommitted<R>): Promise<R[]> {
     for (let attempt = 1; ; attempt += 1) {
       const client = await this.connected('commit');
       try {
-        const result = await client.query(statement);
-        return result.rows as R[];
+        return (await client.query(statement)).rows as R[];
       } catch (error) {
         const sqlstate = sqlstateOf(error);
-        if (sqlstate && !isConnectionLoss(error)) await this.beforeAnotherAttempt(error, sqlstate, attempt);
-        else {
-          const found = await this.afterLoss(client, happened);
-          if (found) return found;
-          if (attempt >= MAX_ATTEMPTS) throw error;
+        if (sqlstate && !isConnectionLoss(error)) {
+          await this.pauseBeforeRetry(error, sqlstate, attempt);
+          continue;
         }
+        const committed = await this.resolveUnknown(client, findCommitted);
+        if (committed) return committed;
+        if (attempt >= MAX_ATTEMPTS) throw error;
       }
     }
   }
@@ -73,7 +70,7 @@ export class WriterConnection {
     await Promise.all(clients.map((client) => client.end().catch(() => undefined)));
   }
 
-  private async beforeAnotherAttempt(error: unknown, sqlstate: string, attempt: number): Promise<void> {
+  private async pauseBeforeRetry(error: unknown, sqlstate: string, attempt: number): Promise<void> {
     if (!RETRYABLE_SQLSTATES.has(sqlstate)) throw error;
     if (attempt >= MAX_ATTEMPTS) {
       throw new DomainError('LOCK_TIMEOUT', 'Too many others want the same right now. Nothing was changed; try again.');
@@ -82,7 +79,7 @@ export class WriterConnection {
     await pause(backoffMs(attempt, Math.random));
   }
 
-  private async connected(role: 'commit' | 'look'): Promise<pg.Client> {
+  private async connected(role: 'commit' | 'read'): Promise<pg.Client> {
     const known = this.clients.get(role);
     if (known) return known;
     const isolation = role === 'commit' ? 'serializable' : 'read\\ committed';
@@ -91,7 +88,7 @@ export class WriterConnection {
       application_name: `tribina-${this.options.name}`,
       connectionTimeoutMillis: 2000,
       keepAlive: true,
-      options: `-c default_transaction_isolation=${isolation} -c lock_timeout=8s -c statement_timeout=20s ${this.options.planning}`,
+      options: `-c default_transaction_isolation=${isolation} -c lock_timeout=8s -c statement_timeout=20s ${this.options.settings}`,
     });
     client.on('error', () => this.forget(client));
     await client.connect().catch((error: unknown) => {
@@ -109,18 +106,15 @@ export class WriterConnection {
     client.end().catch(() => undefined);
   }
 
-  private async afterLoss<R>(
-    lost: pg.Client,
-    happened: (client: pg.Client) => Promise<R[] | undefined>,
-  ): Promise<R[] | undefined> {
-    const pid = backendOf(lost);
+  private async resolveUnknown<R>(lost: pg.Client, findCommitted: FindCommitted<R>): Promise<R[] | undefined> {
+    const { processID: pid = 0 } = lost as unknown as { processID?: number };
     this.forget(lost);
-    const giveUpAt = Date.now() + END_OF_BACKEND_MS;
+    const giveUpAt = Date.now() + BACKEND_END_TIMEOUT_MS;
     for (;;) {
       try {
         const client = await this.connected('commit');
-        const alive = await client.query('select 1 from pg_stat_activity where pid = $1 and pid <> pg_backend_pid()', [pid]);
-        if (alive.rows.length === 0) return await happened(client);
+        const backend = await client.query('select 1 from pg_stat_activity where pid = $1 and pid <> pg_backend_pid()', [pid]);
+        if (backend.rows.length === 0) return await findCommitted(client);
       } catch {
         this.clients.delete('commit');
       }
@@ -130,13 +124,9 @@ export class WriterConnection {
           'The database broke off while committing. Send the request again with the same key.',
         );
       }
-      await pause(POLL_EVERY_MS);
+      await pause(POLL_INTERVAL_MS);
     }
   }
-}
-
-function backendOf(client: pg.Client): number {
-  return (client as unknown as { processID?: number }).processID ?? 0;
 }
 
 function pause(ms: number): Promise<void> {

@@ -1,5 +1,6 @@
 import type { Transaction } from '#application/transaction-manager';
 import { inside } from '#platform/postgres/transaction';
+import { seatIsFree } from '../../seat-is-free.sql.ts';
 import { SeatsElsewhere, type ElsewhereSeat, type ToldSale } from '../application/ports.ts';
 
 /** In the order of their ids, as everybody locks seats. By key alone: a scan would meet every buyer's reads. */
@@ -7,7 +8,7 @@ export class PostgresSeatsElsewhere extends SeatsElsewhere {
   async lock(tx: Transaction, matchId: string, seatIds: readonly string[]): Promise<readonly ElsewhereSeat[]> {
     const seats = await inside(tx).rows<Omit<ElsewhereSeat, 'soldBy'>>(
       `select id as "seatId", sector_id as "sectorId", expires_at as "heldUntil",
-              case when status = 'held' and expires_at <= now() then 'available' else status end as status
+              case when ${seatIsFree('seats')} then 'available' else status end as status
        from seats where id = any($1::uuid[]) and match_id = $2 order by id for update`,
       [seatIds, matchId],
     );

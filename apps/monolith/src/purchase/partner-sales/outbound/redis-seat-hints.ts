@@ -1,5 +1,5 @@
 import type { RedisConnection } from '#platform/redis/redis-connection';
-import { tellGone } from '../../hold/outbound/seat-change-broadcast.ts';
+import { broadcastBlocked } from '../../hold/outbound/seat-change-broadcast.ts';
 import { SeatHints, type ElsewhereSeat } from '../application/ports.ts';
 
 /** On the channel on which the processes tell each other what they took. */
@@ -11,6 +11,6 @@ export class RedisSeatHints extends SeatHints {
   gone(seats: readonly Pick<ElsewhereSeat, 'seatId' | 'sectorId'>[]): void {
     const bySector: Record<string, string[]> = {};
     for (const { sectorId, seatId } of seats) (bySector[sectorId] ??= []).push(seatId);
-    tellGone(this.redis, bySector);
+    broadcastBlocked(this.redis, bySector);
   }
 }

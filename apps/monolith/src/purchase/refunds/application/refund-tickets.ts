@@ -5,7 +5,7 @@ import type { Money } from '#domain/shared/money';
 import type { Order, Reservation } from '../../application/ports.ts';
 import type { Orders } from '../../checkout/application/ports.ts';
 import type { OrderDetails } from '../../checkout/application/purchase-reader.ts';
-import type { Reservations } from '../../hold/application/ports.ts';
+import type { Reservations } from '../../hold/application/reservation-ports.ts';
 import type { RefundConsequences, Refunds, SoldTicket } from './refund-ports.ts';
 
 export interface RefundCommand {

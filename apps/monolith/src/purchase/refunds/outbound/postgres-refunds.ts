@@ -3,6 +3,7 @@ import { inside } from '#platform/postgres/transaction';
 import type { DataSource } from 'typeorm';
 import type { Order } from '../../application/ports.ts';
 import { countRefunded } from '../../hold/outbound/postgres-fan-seats.ts';
+import { seatIsHeld } from '../../seat-is-free.sql.ts';
 import { Refunds, type Refund } from '../application/refund-ports.ts';
 
 const FREE_SEATS = `
@@ -16,7 +17,7 @@ const FREE_SEATS = `
 /** Only a cancelled match is asked about, whose sale is closed: no seat of it can be held any more that is not already. */
 const MAY_BE_PAID = `
   select exists (select from orders where match_id = $1 and status = 'awaiting_payment')
-      or exists (select from seats where match_id = $1 and status = 'held' and expires_at > now()) as any`;
+      or exists (select from seats where match_id = $1 and ${seatIsHeld('seats')}) as any`;
 
 export class PostgresRefunds extends Refunds {
   constructor(private readonly dataSource: DataSource) {

@@ -5,7 +5,7 @@ import type { MatchesForSale, Order, Reservation } from '../../application/ports
 import { CompleteOrders } from '../../checkout/application/complete-orders.ts';
 import { firstOfEach } from '../../checkout/application/first-of-each.ts';
 import type { OrderConsequences, Orders } from '../../checkout/application/ports.ts';
-import type { Reservations } from '../../hold/application/ports.ts';
+import type { Reservations } from '../../hold/application/reservation-ports.ts';
 import type { PaymentInbox } from './ports.ts';
 
 export interface PaymentReport {

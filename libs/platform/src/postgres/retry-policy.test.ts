@@ -1,4 +1,4 @@
-import { backoffMs } from './transaction-manager.ts';
+import { backoffMs } from './retry-policy.ts';
 
 test.each([
   { failed: 1, least: 50, most: 150 },

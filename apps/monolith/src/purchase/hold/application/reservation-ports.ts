@@ -1,0 +1,56 @@
+import type { Transaction } from '#application/transaction-manager';
+import type { ReservationStatus } from '#domain/purchase/reservation';
+import type { Reservation } from '../../application/ports.ts';
+import { ReservationReader } from './ports.ts';
+
+export interface ExpiredBatch {
+  readonly examined: number;
+  readonly ended: number;
+  /** The last reservation examined, with its expiry in microseconds; undefined when no more are due. */
+  readonly next?: { readonly id: string; readonly expiresAt: string } | undefined;
+}
+
+/**
+ * Reservations and their seats, locked while a transaction decides about them. Whether one has expired is decided by the
+ * database's clock, not by the sweeper.
+ */
+export abstract class Reservations extends ReservationReader {
+  /** Locks it until the transaction ends. Undefined when there is none, or when it belongs to another fan. */
+  abstract lock(tx: Transaction, reservationId: string, userId?: string): Promise<Reservation | undefined>;
+  /** Locks those of them that no other transaction has locked. Waits for no lock. */
+  abstract lockFree(tx: Transaction, reservationIds: readonly string[]): Promise<ReadonlyMap<string, Reservation>>;
+  abstract setStatus(tx: Transaction, reservationId: string, status: ReservationStatus): Promise<void>;
+  /** Puts its seats back on sale. */
+  abstract freeSeats(tx: Transaction, reservationId: string): Promise<void>;
+  /** Marks its seats as sold if each of them still belongs to it or is free. False, and nothing changed, otherwise. */
+  abstract sellSeats(tx: Transaction, reservation: Reservation): Promise<boolean>;
+  /**
+   * Keeps a living hold among the fan's counted seats: a transaction that counted them before must count again. False when the
+   * hold expired and the fan was given other seats meanwhile.
+   */
+  abstract staysCounted(tx: Transaction, reservation: Reservation): Promise<boolean>;
+  /**
+   * Locks the seats and fans of living holds. Waits for no lock: returns the ids of the holds whose rows it could all lock, and
+   * that `complete` will therefore complete.
+   */
+  abstract lockWhole(tx: Transaction, reservations: readonly Reservation[]): Promise<ReadonlySet<string>>;
+  /**
+   * Sells the seats of living holds and marks the holds as completed. Waits for no lock: a hold with a locked seat stays as it
+   * was. Returns the ids of the completed ones.
+   */
+  abstract complete(tx: Transaction, reservations: readonly Reservation[]): Promise<ReadonlySet<string>>;
+  /** Counts an ended hold among its fan's seats again. False when the fan would then have more than `limit`. */
+  abstract countAgain(tx: Transaction, reservation: Reservation, limit: number): Promise<boolean>;
+  /** The living holds of these turns that have no order yet. */
+  abstract unpaidInWindows(tx: Transaction, sessionTokens: readonly string[]): Promise<readonly string[]>;
+  /**
+   * Ends up to `limit` expired reservations, oldest first, beginning after the batch before. Waits for no lock: a reservation
+   * with a locked row stays as it was.
+   */
+  abstract expireDue(limit: number, after?: ExpiredBatch['next']): Promise<ExpiredBatch>;
+}
+
+/** Tells every process that sells in which sector seats became free without the end of a hold. Only a hint. */
+export abstract class SeatsFreed {
+  abstract tellFreed(sectorId: string): void;
+}

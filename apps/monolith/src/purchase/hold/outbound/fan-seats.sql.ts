@@ -1,0 +1,30 @@
+import { namedSql } from '#platform/postgres/named-sql';
+
+/** How many seats of a match a fan has, and what that count depends on. */
+export interface FanSeats {
+  /** Seats held, ordered, bought or received, less those given away or refunded. An expired hold does not count. */
+  readonly taken: number;
+  /** Grows whenever the fan gets seats of the match. HOLD_BATCH holds nothing if it has grown since the count. */
+  readonly revision: number;
+  /** The reservations that were counted. */
+  readonly living: readonly string[];
+}
+
+/** A fan without a row in `fan_seats`: the common case. */
+export const NEWCOMER: FanSeats = { taken: 0, revision: 0, living: [] };
+
+/** The seats of each fan, in the order of `userIds`; `matchIds` belongs to the same positions. Reads rows by key only. */
+export const COUNT_FAN_SEATS = namedSql<{ readonly matchIds: readonly string[]; readonly userIds: readonly string[] }>(
+  'count-fan-seats',
+  `
+  select coalesce(f.revision, 0) as revision, counted.taken + coalesce(f.received, 0) as taken, counted.living
+  from unnest(:matchIds::uuid[], :userIds::uuid[]) with ordinality as asked(match_id, user_id, position)
+       -- A subquery by key: with nested loops off, the planner would otherwise read the whole table.
+       left join (select * from fan_seats where user_id = any(:userIds) and match_id = any(:matchIds)) f using (match_id, user_id)
+       cross join lateral (
+         select coalesce(sum(r.quantity), 0)::int as taken, coalesce(array_agg(r.id), '{}') as living
+         from reservations r
+         where r.id = any(f.reservation_ids) and (r.status = 'completed' or (r.status in ('held', 'ordered') and r.expires_at > now()))
+       ) counted
+  order by asked.position`,
+);

@@ -1,0 +1,78 @@
+import { namedSql } from '#platform/postgres/named-sql';
+import { COUNT_FAN_SEATS, type FanSeats } from './fan-seats.sql.ts';
+import { holdBatchParameters, whyNotHeldParameters, type HoldRow } from './hold-batch-parameters.ts';
+import { HOLD_BATCH, type HeldRequests } from './hold-batch.sql.ts';
+import { WHY_NOT_HELD, type HoldFacts, type WhyNotHeldRow } from './why-not-held.sql.ts';
+import type { WriterConnection } from './writer-connection.ts';
+
+/** The seats are held until `expiresAt`; or what stood in the way, undefined when it could not be read. */
+export type HoldResult = { readonly expiresAt: Date } | { readonly facts: HoldFacts | undefined };
+
+/** Which of the reservations of a batch exist, in the form of HOLD_BATCH's result. */
+const FIND_RESERVATIONS = namedSql<{ readonly ids: readonly string[] }>(
+  'find-reservations',
+  `select string_agg(array_position(:ids::uuid[], id)::text, ',') as indices, date_part('epoch', expires_at) * 1000 as "expiresAtMs"
+   from reservations where id = any(:ids::uuid[]) group by expires_at`,
+);
+
+const FIND_USED_KEYS = namedSql<{ readonly keys: readonly string[] }>(
+  'find-used-keys',
+  `select key from idempotency_keys where key = any(:keys::text[])`,
+);
+
+/** Runs the statements of a batch on one writer connection. */
+export class HoldWriter {
+  constructor(
+    private readonly connection: WriterConnection,
+    private readonly holdSeconds: number,
+  ) {}
+
+  /** Commits the batch. The results have the order of the rows. */
+  async hold(rows: readonly HoldRow[]): Promise<readonly HoldResult[]> {
+    const results: (HoldResult | undefined)[] = rows.map(() => undefined);
+    const withSeats = rows.flatMap((row, at) => (row.seats.length > 0 ? at : []));
+    for (const { indices, expiresAtMs } of await this.commit(withSeats.map((at) => rows[at]!))) {
+      const held = { expiresAt: new Date(expiresAtMs) };
+      for (const index of indices.split(',')) results[withSeats[Number(index) - 1]!] = held;
+    }
+    const notHeld = rows.flatMap((_, at) => (results[at] ? [] : at));
+    const facts = notHeld.length > 0 ? await this.readFacts(notHeld.map((at) => rows[at]!)) : [];
+    for (const [position, at] of notHeld.entries()) results[at] = { facts: facts[position] };
+    return results as HoldResult[];
+  }
+
+  /** In the order of the fans. */
+  countFanSeats(fans: readonly { readonly matchId: string; readonly userId: string }[]): Promise<readonly FanSeats[]> {
+    const matchIds = fans.map(({ matchId }) => matchId);
+    const userIds = fans.map(({ userId }) => userId);
+    return this.connection.read<FanSeats>(COUNT_FAN_SEATS.with({ matchIds, userIds }));
+  }
+
+  /** Those of the idempotency keys that are committed already. */
+  async usedKeys(keys: readonly string[]): Promise<ReadonlySet<string>> {
+    const rows = await this.connection.read<{ key: string }>(FIND_USED_KEYS.with({ keys }));
+    return new Set(rows.map(({ key }) => key));
+  }
+
+  close(): Promise<void> {
+    return this.connection.close();
+  }
+
+  private async commit(rows: readonly HoldRow[]): Promise<readonly HeldRequests[]> {
+    if (rows.length === 0) return [];
+    const ids = rows.map(({ reservationId }) => reservationId);
+    return this.connection.commit<HeldRequests>(HOLD_BATCH.with(holdBatchParameters(rows, this.holdSeconds)), async (client) => {
+      const found = await client.query<HeldRequests>(FIND_RESERVATIONS.with({ ids }));
+      // One reservation is enough to know that the batch was committed. Requests without one were not held and ask again.
+      return found.rows.length > 0 ? found.rows : undefined;
+    });
+  }
+
+  /** An error here must not fail the batch: seats that were held are held. */
+  private async readFacts(rows: readonly HoldRow[]): Promise<readonly (HoldFacts | undefined)[]> {
+    const statement = WHY_NOT_HELD.with(whyNotHeldParameters(rows));
+    const found = await this.connection.read<WhyNotHeldRow>(statement).catch(() => []);
+    const facts = new Map(found.map((row) => [row.index - 1, row.facts]));
+    return rows.map((_, at) => facts.get(at));
+  }
+}

@@ -1,0 +1,166 @@
+import type { IdempotencyKey } from '#application/idempotency-key';
+import { newId } from '#platform/ids';
+import type { Reservation } from '../../application/ports.ts';
+import { requestedSeats, type HoldOutcome, type HoldRequest } from '../application/ports.ts';
+import { NEWCOMER, type FanSeats } from './fan-seats.sql.ts';
+import type { HoldRow } from './hold-batch-parameters.ts';
+import type { SectorSnapshot } from './sector-snapshot.ts';
+
+/** A larger batch costs more time than it saves commits. */
+const MAX_BATCH = 256;
+/** While another batch is being committed, a smaller one is not worth a commit of its own. */
+const MIN_BATCH_BESIDE_ANOTHER = 128;
+/** A commit takes milliseconds. After this time the other batch counts as hanging, and any batch is worth a commit. */
+const HANGING_BATCH_MS = 50;
+
+/** A request in the hold queue, with what is learned about it from one attempt to the next. */
+export interface PendingHold {
+  readonly request: HoldRequest;
+  readonly snapshot: SectorSnapshot;
+  readonly reservationId: string;
+  readonly resolve: (outcome: HoldOutcome) => void;
+  readonly reject: (error: unknown) => void;
+  /** Indices of the seats the fan chose. Undefined when the seats are for us to choose. */
+  readonly chosen: readonly number[] | undefined;
+  /** Indices of the seats proposed in the current batch. */
+  proposed: readonly number[];
+  /** Chosen seats that another request of the same batch has been proposed first. */
+  contested: readonly number[];
+  together: boolean;
+  attempts: number;
+  /** When the fan's row was first found locked. */
+  fanBusySince: number | undefined;
+  /** Whether the snapshot has been refreshed because it had too few free seats for this request. */
+  isRefreshed: boolean;
+  /** A proposed seat was not where the snapshot had it. */
+  mustRefresh: boolean;
+  /** Assumed to be a fan without seats until they are counted. */
+  fan: FanSeats;
+}
+
+const NO_SEATS: readonly number[] = [];
+
+export function pendingHold(
+  request: HoldRequest,
+  snapshot: SectorSnapshot,
+  answer: Pick<PendingHold, 'resolve' | 'reject'>,
+): PendingHold {
+  return {
+    request,
+    snapshot,
+    reservationId: newId(),
+    ...answer,
+    chosen: 'seatIds' in request ? snapshot.indicesOf(request.seatIds) : undefined,
+    proposed: NO_SEATS,
+    contested: NO_SEATS,
+    together: true,
+    attempts: 0,
+    fanBusySince: undefined,
+    isRefreshed: false,
+    mustRefresh: false,
+    fan: NEWCOMER,
+  };
+}
+
+/**
+ * Whether the fan's seats are counted and the turn is looked up for this attempt. The first attempt goes without, unless no seat
+ * could be proposed: then only the reason for the refusal is left to find.
+ */
+export function isCounted({ attempts, proposed }: PendingHold): boolean {
+  return attempts > 1 || proposed.length === 0;
+}
+
+export function holdRowOf(hold: PendingHold): HoldRow {
+  const { request, snapshot } = hold;
+  const key: IdempotencyKey | null = request.idempotencyKey ?? null;
+  return {
+    reservationId: hold.reservationId,
+    sector: request.sector,
+    userId: request.userId,
+    sessionToken: request.sessionToken ?? null,
+    seats: hold.proposed,
+    seatRows: snapshot,
+    quantity: requestedSeats(request),
+    together: hold.together,
+    fan: hold.fan,
+    key,
+  };
+}
+
+/** The reservation that HOLD_BATCH has committed for this request. */
+export function reservationOf(hold: PendingHold, expiresAt: Date): Reservation {
+  const { request, snapshot } = hold;
+  const { sector } = request;
+  const seats = hold.proposed.map((seatIndex) => {
+    const { seatId, row, number } = snapshot.seatAt(seatIndex);
+    return { seatId, sector: sector.name, row, number, priceCents: sector.priceCents };
+  });
+  return {
+    id: hold.reservationId,
+    matchId: request.matchId,
+    sectorId: sector.id,
+    userId: request.userId,
+    sessionToken: request.sessionToken ?? null,
+    status: 'held',
+    together: hold.together,
+    seats,
+    totalCents: sector.priceCents * seats.length,
+    currency: sector.currency,
+    expiresAt,
+  };
+}
+
+/** Requests that no batch contains yet, in the order of their arrival. Says which of them make up the next batch. */
+export class PendingHolds {
+  private readonly waiting: PendingHold[] = [];
+  private readonly fansInBatches = new Set<string>();
+  private inBatches = 0;
+  private lastBatchAt = 0;
+
+  get count(): number {
+    return this.waiting.length;
+  }
+
+  /** False when the waiting requests should rather share the batch after the current one. */
+  get areWorthABatch(): boolean {
+    const isUrgent = this.inBatches === 0 || Date.now() - this.lastBatchAt > HANGING_BATCH_MS;
+    return this.waiting.length >= (isUrgent ? 1 : MIN_BATCH_BESIDE_ANOTHER);
+  }
+
+  add(hold: PendingHold): void {
+    this.waiting.push(hold);
+  }
+
+  /** For another attempt, before requests that arrived later. */
+  addFirst(hold: PendingHold): void {
+    this.waiting.unshift(hold);
+  }
+
+  /**
+   * The next batch. It has one request for each fan, so that each is counted on its own, and no request for chosen seats that
+   * another batch has proposed. Requests that have to wait keep their order.
+   */
+  takeBatch(): readonly PendingHold[] {
+    if (!this.areWorthABatch) return [];
+    const batch: PendingHold[] = [];
+    const postponed: PendingHold[] = [];
+    let examined = 0;
+    for (; examined < this.waiting.length && batch.length < MAX_BATCH; examined += 1) {
+      const hold = this.waiting[examined]!;
+      const { userId } = hold.request;
+      const mustWait = this.fansInBatches.has(userId) || (hold.chosen && hold.snapshot.beingDecided(hold.chosen).length > 0);
+      (mustWait ? postponed : batch).push(hold);
+      if (!mustWait) this.fansInBatches.add(userId);
+    }
+    this.waiting.splice(0, examined, ...postponed);
+    this.inBatches += batch.length;
+    if (batch.length > 0) this.lastBatchAt = Date.now();
+    return batch;
+  }
+
+  /** Every request of the batch is answered or waits again. */
+  batchDone(batch: readonly PendingHold[]): void {
+    this.inBatches -= batch.length;
+    for (const { request } of batch) this.fansInBatches.delete(request.userId);
+  }
+}

@@ -1,0 +1,21 @@
+import type { SeatOwnership } from '../seat-is-free.ts';
+
+interface SeatIsFreeCase {
+  readonly seat: string;
+  readonly status: SeatOwnership['status'];
+  /** When the hold ends, seen from now; null for a seat without a hold. */
+  readonly expiresInMs: number | null;
+  readonly isFree: boolean;
+}
+
+/** Every seat that the table `seats` can hold, for the rule in the domain and for the same rule in SQL. */
+export const seatIsFreeCases: readonly SeatIsFreeCase[] = [
+  { seat: 'an available seat', status: 'available', expiresInMs: null, isFree: true },
+  { seat: 'a held seat', status: 'held', expiresInMs: 600_000, isFree: false },
+  { seat: 'a seat held for one more millisecond', status: 'held', expiresInMs: 1, isFree: false },
+  { seat: 'a seat whose hold ends in this millisecond', status: 'held', expiresInMs: 0, isFree: true },
+  { seat: 'a seat whose hold ended a millisecond ago', status: 'held', expiresInMs: -1, isFree: true },
+  { seat: 'a seat whose hold ended a day ago', status: 'held', expiresInMs: -86_400_000, isFree: true },
+  { seat: 'a sold seat', status: 'sold', expiresInMs: null, isFree: false },
+  { seat: 'a blocked seat', status: 'blocked', expiresInMs: null, isFree: false },
+];
