@@ -14,34 +14,37 @@ export interface Answer {
 }
 
 /**
- * How a controller answers a command: it says, before the command runs, what its result will look like to the caller, so
- * that the transaction manager can commit the answer together with the effect.
+ * Runs a command for a controller and sends the answer. The controller passes `view`, which renders the answer from the result,
+ * before the command runs. So the transaction manager can commit the answer together with the effect.
  */
 @Injectable()
 export class Answers {
   constructor(private readonly rows: IdempotencyRows) {}
 
-  /** `again` finds what an earlier use of the key made, as it was then, where the answer is not kept but told again. */
+  /**
+   * A repeated key gets the stored answer of its first use. For commands whose row stores an id (`made`) instead of the answer,
+   * `readAgain` reads the first result by that id, as it was then.
+   */
   async give<T>(
     reply: FastifyReply,
     command: () => Promise<T>,
     view: (result: T) => Answer,
-    again?: (made: string) => Promise<T>,
+    readAgain?: (made: string) => Promise<T>,
   ): Promise<void> {
-    const fence = requestContext.current()?.fence;
-    if (fence) fence.render = (result) => toStored(view(result as T));
+    const idempotencyKey = requestContext.current()?.fence;
+    if (idempotencyKey) idempotencyKey.render = (result) => toStored(view(result as T));
     try {
       const result = await command();
-      send(reply, fence?.stored ?? toStored(view(result)));
+      send(reply, idempotencyKey?.stored ?? toStored(view(result)));
     } catch (error) {
       const isUsed = error instanceof KeyAlreadyUsed;
-      // A refusal may be what the first use has brought about: the limit is reached, the hold is paid.
-      if (!fence || !(isUsed || (error instanceof DomainError && rulesOf(reply.request).keyWithEffect))) throw error;
-      const first = await this.rows.read(fence.key);
+      // The first use of the key may have caused this refusal: it has reached the limit, or its hold is paid by now.
+      if (!idempotencyKey || !(isUsed || (error instanceof DomainError && rulesOf(reply.request).keyWithEffect))) throw error;
+      const first = await this.rows.read(idempotencyKey.key);
       if (!first) throw isUsed ? new RequestRefused('IDEMPOTENCY_KEY_IN_USE', { cause: error }) : error;
-      if (first.fingerprint !== fence.fingerprint) throw new RequestRefused('IDEMPOTENCY_KEY_REUSED', { cause: error });
-      fence.stored = first.made && again ? toStored(view(await again(first.made))) : first.answer;
-      send(reply.header('idempotency-replayed', 'true'), fence.stored);
+      if (first.fingerprint !== idempotencyKey.fingerprint) throw new RequestRefused('IDEMPOTENCY_KEY_REUSED', { cause: error });
+      idempotencyKey.stored = first.made && readAgain ? toStored(view(await readAgain(first.made))) : first.answer;
+      send(reply.header('idempotency-replayed', 'true'), idempotencyKey.stored);
     }
   }
 }
