@@ -9,7 +9,7 @@ export class ConfigFaults extends Error {
   }
 }
 
-/** EX_CONFIG of sysexits.h. */
+/** Exit code for an invalid configuration (EX_CONFIG of sysexits.h). */
 const EXIT_CONFIG = 78;
 
 type Environment = Readonly<Record<string, string | undefined>>;

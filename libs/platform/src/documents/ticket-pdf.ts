@@ -12,7 +12,7 @@ const QUIET_ZONE = 4;
 export interface PrintedTicket {
   readonly id: string;
   readonly matchName: string;
-  /** Missing in tickets of mail jobs that were written without it. The same is true for the venue. */
+  /** Undefined if the mail job was created without it. The same applies to `venue`. */
   readonly kickoffAt?: string | undefined;
   readonly venue?: string | undefined;
   readonly gate?: string | null;

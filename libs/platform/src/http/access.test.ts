@@ -226,16 +226,16 @@ describe('a route that does not declare its access', () => {
   }
 
   test.each<[string, Type, string[]]>([
-    ['does not start', UndeclaredRoute, []],
-    ['does not start beside a public page', UndeclaredRoute, ['/']],
-    ['does not start behind a wildcard', UndeclaredWildcard, ['/']],
+    ['prevents the start of the service', UndeclaredRoute, []],
+    ['prevents the start, also if the path / is public', UndeclaredRoute, ['/']],
+    ['prevents the start, also as a wildcard route', UndeclaredWildcard, ['/']],
   ])('%s', async (_what, controller, publicPrefixes) => {
     await expect(createTestHttpApp({ controllers: [controller] }, { publicPrefixes })).rejects.toThrow(
       'does not declare who may call it',
     );
   });
 
-  test('starts if its path has a public prefix', async () => {
+  test('is allowed if its path has a public prefix', async () => {
     const other = await createTestHttpApp({ controllers: [UndeclaredRoute] }, { publicPrefixes: ['/undeclared'] });
     await other.close();
   });

@@ -209,6 +209,6 @@ test.each([
   [`/text/${'x'.repeat(129)}`, 414],
   [`/text/${'x'.repeat(128)}`, 200],
   ['/text/%F0%9F%8F%9F', 200],
-])('path %s is answered %d', async (url, status) => {
+])('GET %s is answered %d', async (url, status) => {
   expect(await send(url, undefined, { method: 'GET' })).toMatchObject({ status });
 });

@@ -27,7 +27,7 @@ declare module 'fastify' {
 const BODY_LIMIT_BYTES = 16 * 1024;
 /** For routes of operators, internal calls and webhooks, for example to create a match with 200 sectors. */
 const LARGE_BODY_LIMIT_BYTES = 256 * 1024;
-/** A write is answered as overdue at 1.05 times the deadline. Transactions end themselves at the deadline, so only hanging writes are. */
+/** A write is overdue after 1.05 times the deadline. Transactions end at the deadline by themselves, so only hanging writes reach it. */
 const OVERDUE_FACTOR = 1.05;
 const OVERDUE_CHECK_INTERVAL_MS = 250;
 

@@ -17,7 +17,7 @@ const standardMembers = {
 /** The schema of any refusal. Each error code has its own schema with further members. */
 export const problem = z
   .object(standardMembers)
-  .meta({ id: 'Problem', description: 'RFC 9457. Each code has a schema of its members; further members may be added.' });
+  .meta({ id: 'Problem', description: 'RFC 9457. Each code has a schema of its own; further members may be added.' });
 
 const freeSeats = {
   available: z.int().min(0).meta({ description: 'Free seats of the sector' }),
@@ -89,7 +89,7 @@ export const problemMembers = {
   VALIDATION_FAILED: {},
 } as const satisfies Record<ErrorCode, z.ZodRawShape>;
 
-/** `SEATS_UNAVAILABLE` → `SeatsUnavailableProblem`. */
+/** The schema name of a code: `SEATS_UNAVAILABLE` → `SeatsUnavailableProblem`. */
 export function problemName(code: ErrorCode): string {
   const words = code.split('_').map((word) => `${word[0]}${word.slice(1).toLowerCase()}`);
   return `${words.join('')}Problem`;

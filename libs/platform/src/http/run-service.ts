@@ -1,7 +1,7 @@
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { Logger } from '../logging/logger.ts';
 
-/** After this the process exits even if a request still runs. It is longer than the request deadline of 55 s. */
+/** After this the process exits even if a request still runs. It is longer than the default request deadline of 55 s. */
 const DRAIN_TIMEOUT_MS = 60_000;
 /**
  * How many new connections the kernel keeps until the process accepts them. When a sale opens, thousands of fans connect at the same

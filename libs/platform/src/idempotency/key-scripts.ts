@@ -11,7 +11,7 @@ export type ClaimReply = 0 | 1 | CachedFields;
 export interface Completion {
   readonly fingerprint: string;
   readonly response: string;
-  /** A refusal never replaces a stored answer. A request that lost its lock may be refused although its successor succeeded. */
+  /** A refusal never replaces a stored answer. A request that lost its lock may be refused although the next owner succeeded. */
   readonly isRefusal: boolean;
 }
 
@@ -43,7 +43,7 @@ const known = `if redis.call('EXISTS', key) == 1 then
   end`;
 const begin = `redis.call('HSET', key, 'status', 'processing', 'fingerprint', fingerprint)
   redis.call('EXPIRE', key, ${ANSWER_TTL_SECONDS})`;
-/** If Redis lost the hash meanwhile, it is created again and needs a new expiry. */
+/** Stores the answer, unless a refusal would replace a stored answer. A hash that Redis has lost is created again with an expiry. */
 const complete = `if is_refusal ~= '1' or redis.call('HGET', key, 'status') ~= 'completed' then
     local made = redis.call('HSET', key, 'status', 'completed', 'fingerprint', fingerprint, 'response', response)
     if made > 1 then redis.call('EXPIRE', key, ${ANSWER_TTL_SECONDS}) end

@@ -24,9 +24,9 @@ async function connected(url: string): Promise<RedisConnection> {
   return connection;
 }
 
-/** The beginning of a minute. The clock of a test stands still, so no test crosses into the next minute by accident. */
-const NOON = 1_800_000 * 60_000;
-const limiterOn = (connection: RedisConnection | undefined, limit: number, now: () => number = () => NOON): RateLimiter =>
+/** The beginning of a minute. The clock of the tests starts here and stands still unless a test moves it. */
+const MINUTE_START = 1_800_000 * 60_000;
+const limiterOn = (connection: RedisConnection | undefined, limit: number, now: () => number = () => MINUTE_START): RateLimiter =>
   new RateLimiter(connection ?? connections[0]!, 'rate_limit:user', limit, now);
 
 test('RateLimiter: three replicas together accept exactly the limit of 10 out of 60 simultaneous requests', async () => {
@@ -42,10 +42,10 @@ test('RateLimiter: three replicas together accept exactly the limit of 10 out of
 });
 
 test('RateLimiter: never more than 10 requests in any 60 seconds, also across minute boundaries', async () => {
-  let now = NOON + 58_000;
+  let now = MINUTE_START + 58_000;
   const limiter = limiterOn(undefined, 10, () => now);
   const accepted: number[] = [];
-  for (; now < NOON + 240_000; now += 500) if ((await limiter.take('fan')).allowed) accepted.push(now);
+  for (; now < MINUTE_START + 240_000; now += 500) if ((await limiter.take('fan')).allowed) accepted.push(now);
   const maxPerMinute = Math.max(
     ...accepted.map((from) => accepted.filter((time) => time >= from && time < from + 60_000).length),
   );
@@ -53,11 +53,11 @@ test('RateLimiter: never more than 10 requests in any 60 seconds, also across mi
 });
 
 test('RateLimiter: a refusal says when the next request is allowed, also if the counted requests are from the minute before', async () => {
-  let now = NOON + 50_000;
+  let now = MINUTE_START + 50_000;
   const limiter = limiterOn(undefined, 2, () => now);
   await limiter.take('fan');
   await limiter.take('fan');
-  now = NOON + 70_000;
+  now = MINUTE_START + 70_000;
   expect(await limiter.take('fan')).toMatchObject({ allowed: false, limit: 2, remaining: 0, resetSeconds: 40 });
   now += 40_000;
   expect(await limiter.take('fan')).toMatchObject({ allowed: true, remaining: 1 });
@@ -74,7 +74,7 @@ test('RateLimiter: refused requests do not count, and a request that was given b
 test('RateLimiter: each fan has a separate limit, under the Redis key of the contract, which expires', async () => {
   const limiter = limiterOn(undefined, 1);
   expect([(await limiter.take('ana')).allowed, (await limiter.take('iva')).allowed]).toEqual([true, true]);
-  const key = `rate_limit:user:ana:${NOON / 60_000}`;
+  const key = `rate_limit:user:ana:${MINUTE_START / 60_000}`;
   expect(await connections[0]!.exists(key)).toBe(1);
   expect(await connections[0]!.pttl(key)).toBeGreaterThan(60_000);
 });
@@ -92,7 +92,7 @@ test('RateLimiter: without Redis each process allows a fifth of the limit, at le
 test('RateLimiter: a Redis that stops answering costs one timeout, not one for each request, and is used again when it is back', async () => {
   const proxy = await TcpProxy.inFrontOf(testRedis.url);
   const connection = await connected(proxy.url);
-  let now = NOON;
+  let now = MINUTE_START;
   const limiter = limiterOn(connection, 10, () => now);
   await limiter.take('fan');
   proxy.silence();

@@ -32,6 +32,7 @@ const LOCAL_LIMIT_SHARE = 0.2;
 /** After a failure Redis is not asked for this time: a Redis that does not answer would cost every request its timeout. */
 const SKIP_REDIS_MS = 1000;
 
+/** The decision about one request, which can be removed from the count afterwards. */
 export interface CountedRequest extends RateLimitResult {
   /** Removes this request from the count. */
   giveBack(): Promise<void>;

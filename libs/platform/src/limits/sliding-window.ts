@@ -5,6 +5,7 @@
  */
 export const WINDOW_MS = 60_000;
 
+/** The decision of a rate limiter about one request, with the values for the RateLimit headers. */
 export interface RateLimitResult {
   readonly allowed: boolean;
   readonly limit: number;
@@ -13,6 +14,7 @@ export interface RateLimitResult {
   readonly resetSeconds: number;
 }
 
+/** The number of the minute since 1970. It is a part of the Redis keys. */
 export function minuteOf(nowMs: number): number {
   return Math.floor(nowMs / WINDOW_MS);
 }

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 
-/** Data of one request that every `await` of it can read: the id for the logs, the idempotency key for the transaction manager. */
+/** Data of one request, available in all its asynchronous code: the id for logs, the idempotency key for the transaction manager. */
 export interface RequestContext {
   readonly requestId: string;
   /** Unix time in milliseconds at which the caller stops waiting. No transaction attempt starts after it. */

@@ -6,8 +6,8 @@ const QUIT_TIMEOUT_MS = 1000;
 /** When we close a connection and the server keeps it open, it is destroyed after this time. ioredis' default of 2 s would delay a shutdown. */
 const DISCONNECT_TIMEOUT_MS = 500;
 /**
- * If no byte arrives for this time, the client reconnects. When the server's machine fails, no connection is closed, and TCP
- * notices it only after about 15 minutes. The timeout of job connections is longer, because BullMQ's blocking reads wait up to 10 s.
+ * If a command is in flight and no byte arrives for this time, the client reconnects. When the server's machine fails, the
+ * connection is not closed, and TCP notices it only after about 15 minutes. The timeout of job connections is longer, because BullMQ's blocking reads wait up to 10 s.
  */
 const SILENCE_TIMEOUT_MS = { others: 4000, jobs: 15_000 };
 
