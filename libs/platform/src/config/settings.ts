@@ -18,7 +18,10 @@ const list = z.string().transform((text) =>
     .filter((part) => part !== ''),
 );
 
-/** An address or a CIDR range: 10.0.0.0/8, 127.0.0.1, fd00::/8. A number of hops is refused. */
+/**
+ * An address or a CIDR range: 10.0.0.0/8, 127.0.0.1, fd00::/8. A hop count like `1` is refused: it would be read as an address, so
+ * no proxy would be trusted and all clients would have the address of the proxy.
+ */
 const cidr =
   /^([0-9]{1,3}(\.[0-9]{1,3}){3}(\/([0-9]|[12][0-9]|3[0-2]))?|[0-9a-f:]*:[0-9a-f:.]*(\/([0-9]|[1-9][0-9]|1[01][0-9]|12[0-8]))?)$/i;
 

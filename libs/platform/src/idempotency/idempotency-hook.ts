@@ -141,7 +141,7 @@ function mustBeSameRequest(first: { readonly fingerprint: string }, idempotencyK
 
 /**
  * Stores a success or a lasting refusal under the key, and forgets the key after any other refusal. Only the holder of the lock
- * updates Redis; the row needs no lock. The answer does not wait for Redis' reply: if the update is lost, the row has the answer.
+ * updates Redis; the row needs no lock. The answer does not wait for Redis' reply: if a success is lost there, the row has it.
  */
 function storeOutcome(
   { request, reply }: Exchange,
