@@ -1,6 +1,6 @@
 import { randomFillSync } from 'node:crypto';
 
-/** Random bytes are fetched by the page: one call of the generator costs as much as 50 ids. */
+/** Random bytes are fetched 4096 at a time: one call of the random generator costs as much as 50 ids. */
 const pool = Buffer.alloc(4096);
 let used = pool.length;
 
@@ -13,7 +13,7 @@ function tenRandomBytes(): Buffer {
   return pool.subarray(used - 10, used);
 }
 
-/** UUID version 7: begins with the time, so that rows made together lie together in an index. */
+/** A UUID of version 7. It begins with the time, so rows created at the same time are neighbours in an index. */
 export function newId(now = Date.now()): string {
   const random = tenRandomBytes();
   random[0] = 0x70 | ((random[0] ?? 0) & 0x0f);

@@ -3,7 +3,7 @@ import path from 'node:path';
 
 let root: string | undefined;
 
-/** The folder of package.json, the same from the sources and from dist: SQL and Lua files are read from the source tree. */
+/** Path of a file below the folder of package.json. Compiled code in dist uses it too: SQL and Lua files are read from the source tree. */
 export function projectFile(...segments: string[]): string {
   if (!root) {
     let folder = import.meta.dirname;

@@ -1,18 +1,18 @@
 import { Ring } from './ring.ts';
 
-test('first in, first out, round and round', () => {
+test('Ring: items come out in the order they were pushed, also after all slots were reused many times', () => {
   const ring = new Ring<number>(4);
-  const out: (number | undefined)[] = [];
+  const shifted: (number | undefined)[] = [];
   for (let number = 0; number < 50; number += 1) {
     ring.push(number);
-    if (number % 3 !== 0) out.push(ring.shift());
+    if (number % 3 !== 0) shifted.push(ring.shift());
   }
-  while (ring.length > 0) out.push(ring.shift());
-  expect(out).toEqual(Array.from({ length: 50 }, (_, number) => number));
+  while (ring.length > 0) shifted.push(ring.shift());
+  expect(shifted).toEqual(Array.from({ length: 50 }, (_, number) => number));
   expect(ring.shift()).toBeUndefined();
 });
 
-test('who is put before the others leaves before them', () => {
+test('Ring: an item added by unshift comes out before all older items', () => {
   const ring = new Ring<string>(2);
   ring.push('b');
   ring.unshift('a');
@@ -28,14 +28,14 @@ test('who is put before the others leaves before them', () => {
   ]);
 });
 
-test('does what an array does, whatever comes in which order', () => {
+test('Ring: 5000 random calls of push, unshift and shift give the same results as on an array', () => {
   let state = 7;
   const random = (below: number): number => (state = (state * 48_271) % 2_147_483_647) % below;
   const [ring, array] = [new Ring<number>(1), [] as number[]];
   for (let step = 0; step < 5000; step += 1) {
-    const what = random(5);
-    if (what < 2) [ring, array].forEach((line) => line.push(step));
-    else if (what === 2) [ring, array].forEach((line) => line.unshift(step));
+    const operation = random(5);
+    if (operation < 2) [ring, array].forEach((queue) => queue.push(step));
+    else if (operation === 2) [ring, array].forEach((queue) => queue.unshift(step));
     else expect(ring.shift()).toBe(array.shift());
     expect(ring.length).toBe(array.length);
   }

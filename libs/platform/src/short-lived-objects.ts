@@ -1,10 +1,13 @@
 import { setFlagsFromString } from 'node:v8';
 
 /*
- * Imported for what it does, before anything is made. Everything a request makes is gone when it is answered. V8 watches from
- * which places in the code objects come that survive, and makes those of the first moments' survivors among the old ones from
- * then on, for good: in the first rush nearly all survive, since all are on their way. From then on each is dead among the old after
- * milliseconds, and keeps alive what it points to, contexts, answers, promises: a tenth of all that was allocated, 25 MB a second
- * of holds, was carried through two collections and left for a full one. Without it, nothing is.
+ * Switches off pretenuring in V8. Services import this file first, for its side effect, before any object is created.
+ *
+ * The objects of a request are garbage as soon as the request is answered. V8 observes for each line of code whether its objects
+ * survive. If they do, V8 allocates the objects of that line in the old generation from then on, for good. It decides during the
+ * first peak load, when nearly all objects survive because all requests are in flight. After that each of these objects is dead
+ * within milliseconds, but it stays in the old generation and keeps contexts, answers and promises alive. A tenth of all
+ * allocated memory, 25 MB a second during holds, was copied by two collections and stayed until a full one.
+ * With this flag that share is zero.
  */
 setFlagsFromString('--no-allocation-site-pretenuring');

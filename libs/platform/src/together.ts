@@ -1,31 +1,32 @@
 import { requestContext } from './logging/request-context.ts';
 
-/** So many in one round; the next ones wait for the next. */
-const MOST_AT_ONCE = 500;
+/** Maximum number of items in a batch, unless the caller sets `most`. */
+const MAX_BATCH_SIZE = 500;
 
-interface Asked<Item, Answer> {
+interface WaitingItem<Item, Answer> {
   readonly item: Item;
   readonly resolve: (answer: Answer) => void;
   readonly reject: (error: unknown) => void;
 }
 
 /**
- * Many small questions or writes share one round trip: whoever comes while one is under way goes along with the next. Nobody
- * waits for company. Two of the same key never share one: the second sees what the first has done.
+ * Processes many small reads or writes in batches, each with one round trip. The first item starts a batch at once. Items that
+ * arrive while a batch is in progress go into the next batch. Two items with the same key are never in progress together, so
+ * the second one sees the effect of the first.
  *
- * A round belongs to none of those who asked. While there is always somebody waiting, one chain of rounds goes on for hours;
- * had it the deadline of whoever began it, everything would fail ten seconds later.
+ * Batches run outside the request context of the callers. Under constant load one loop of batches runs for hours. If it had the
+ * deadline of the request that started it, every batch after that deadline would fail.
  */
 export class Together<Item, Answer> {
-  private waiting: Asked<Item, Answer>[] = [];
+  private waiting: WaitingItem<Item, Answer>[] = [];
   private running = 0;
-  private readonly underWay = new Set<string>();
+  private readonly keysInProgress = new Set<string>();
 
   constructor(
     private readonly keyOf: (item: Item) => string,
-    /** Answers in the order of the items. */
-    private readonly doAll: (items: readonly Item[]) => Promise<readonly Answer[]>,
-    /** `most` in a round. `rounds` are under way at the same time, never two with the same key. */
+    /** Returns one answer for each item, in the same order. */
+    private readonly processBatch: (items: readonly Item[]) => Promise<readonly Answer[]>,
+    /** `most`: maximum number of items in a batch. `rounds`: how many batches may be in progress at the same time. */
     private readonly limits: { readonly most?: number; readonly rounds?: number } = {},
   ) {}
 
@@ -42,30 +43,30 @@ export class Together<Item, Answer> {
 
   private async run(): Promise<void> {
     this.running += 1;
-    // Everybody of this turn of the event loop comes along with the first.
+    // Items that are added in the same tick go into the same first batch.
     await Promise.resolve();
     for (let batch = this.nextBatch(); batch.length > 0; batch = this.nextBatch()) {
       try {
-        const answers = await this.doAll(batch.map(({ item }) => item));
+        const answers = await this.processBatch(batch.map(({ item }) => item));
         batch.forEach(({ resolve }, index) => resolve(answers[index] as Answer));
       } catch (error) {
         for (const { reject } of batch) reject(error);
       }
-      for (const { item } of batch) this.underWay.delete(this.keyOf(item));
+      for (const { item } of batch) this.keysInProgress.delete(this.keyOf(item));
     }
     this.running -= 1;
   }
 
-  private nextBatch(): Asked<Item, Answer>[] {
-    const batch: Asked<Item, Answer>[] = [];
-    const later: Asked<Item, Answer>[] = [];
-    const { most = MOST_AT_ONCE } = this.limits;
-    for (const asked of this.waiting) {
-      const key = this.keyOf(asked.item);
-      if (batch.length === most || this.underWay.has(key)) later.push(asked);
+  private nextBatch(): WaitingItem<Item, Answer>[] {
+    const batch: WaitingItem<Item, Answer>[] = [];
+    const later: WaitingItem<Item, Answer>[] = [];
+    const { most: maxBatchSize = MAX_BATCH_SIZE } = this.limits;
+    for (const waitingItem of this.waiting) {
+      const key = this.keyOf(waitingItem.item);
+      if (batch.length === maxBatchSize || this.keysInProgress.has(key)) later.push(waitingItem);
       else {
-        this.underWay.add(key);
-        batch.push(asked);
+        this.keysInProgress.add(key);
+        batch.push(waitingItem);
       }
     }
     this.waiting = later;

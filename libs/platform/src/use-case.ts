@@ -2,7 +2,7 @@ import type { Abstract, Provider, Type } from '@nestjs/common';
 
 type Tokens<A extends unknown[]> = { [K in keyof A]: Type<A[K]> | Abstract<A[K]> };
 
-/** Wires a use case in one line; a missing dependency, or one out of order, does not compile. */
+/** A Nest provider for a use case. A missing dependency, or dependencies in the wrong order, do not compile. */
 export function useCase<A extends unknown[], T>(target: new (...dependencies: A) => T, ...inject: Tokens<A>): Provider {
   return {
     provide: target,

@@ -8,7 +8,7 @@ const schema = slices.processSettings
   .extend(slices.paymentSettings.shape)
   .extend(slices.notificationSettings.shape);
 
-const enough = { DATABASE_URL: 'postgres://u:p@127.0.0.1:5555/d' };
+const minimalEnv = { DATABASE_URL: 'postgres://u:p@127.0.0.1:5555/d' };
 
 function faultsOf(env: Record<string, string>): readonly string[] {
   try {
@@ -20,8 +20,8 @@ function faultsOf(env: Record<string, string>): readonly string[] {
   }
 }
 
-test('an environment with the database alone is enough, the rest has defaults', () => {
-  const config = loadConfig(schema, enough);
+test('loadConfig: only DATABASE_URL is required, the other settings have defaults', () => {
+  const config = loadConfig(schema, minimalEnv);
   expect(config).toMatchObject({
     MONOLITH_PORT: 3000,
     AUTH_MODE: 'mock',
@@ -35,7 +35,7 @@ test('an environment with the database alone is enough, the rest has defaults', 
   });
 });
 
-test('every fault is reported at once, none of them with its value', () => {
+test('loadConfig: all faults are reported at once, without the values', () => {
   const faults = faultsOf({
     MONOLITH_PORT: '70000',
     QUEUE_PORT: '3x',
@@ -57,12 +57,12 @@ test('every fault is reported at once, none of them with its value', () => {
   expect(faults.join(' ')).not.toContain('short-secret');
 });
 
-test('an empty or blank variable counts as absent', () => {
-  expect(loadConfig(schema, { ...enough, MONOLITH_PORT: ' ' }).MONOLITH_PORT).toBe(3000);
+test('loadConfig: an empty or blank variable counts as absent', () => {
+  expect(loadConfig(schema, { ...minimalEnv, MONOLITH_PORT: ' ' }).MONOLITH_PORT).toBe(3000);
 });
 
-test('production refuses mock auth, default secrets, the sandbox and the mailbox', () => {
-  const faults = faultsOf({ ...enough, NODE_ENV: 'production' });
+test('loadConfig: production refuses mock auth, default secrets, the payment sandbox and the mailboxes', () => {
+  const faults = faultsOf({ ...minimalEnv, NODE_ENV: 'production' });
   for (const name of [
     'AUTH_MODE',
     'INTERNAL_AUTH_SECRET',

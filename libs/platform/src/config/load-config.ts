@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { crossChecks } from './settings.ts';
 
-/** Everything that is wrong with the environment, found in one pass. Values are never shown: they may be secrets. */
+/** All faults of the settings, found in one pass. Values are never shown, because they may be secrets. */
 export class ConfigFaults extends Error {
   constructor(readonly faults: readonly string[]) {
     super(`The configuration has ${faults.length} fault(s):\n${faults.map((fault) => `  - ${fault}`).join('\n')}`);
@@ -9,14 +9,14 @@ export class ConfigFaults extends Error {
   }
 }
 
-/** sysexits: EX_CONFIG. */
+/** Exit code for an invalid configuration (EX_CONFIG of sysexits.h). */
 const EXIT_CONFIG = 78;
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Pure: the environment in, a typed configuration out, or every fault at once. Each setting is parsed on its own, so that
- * a bad one does not hide what is wrong between the others. An empty variable counts as absent.
+ * Returns the typed configuration, or throws all faults at once. A pure function of the environment. Each setting is parsed
+ * separately, so that an invalid one does not hide faults between the others. An empty variable counts as absent.
  */
 export function loadConfig<S extends z.ZodObject>(schema: S, env: Environment): z.output<S> {
   const values: Record<string, unknown> = {};

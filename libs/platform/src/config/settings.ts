@@ -2,8 +2,8 @@ import type { AlertWay } from '#domain/notification/alert-operators';
 import { z } from 'zod';
 
 /**
- * The settings of CONTRACT §1 in slices; an app's config.ts puts together the ones it needs. What is said about each here
- * stands in docs/reference/env.md and .env.example; `secret` marks those whose values are shown to nobody.
+ * The settings of CONTRACT §1 in groups. The config.ts of each app combines the groups it needs. The descriptions are copied to
+ * docs/reference/env.md and .env.example. `secret` marks settings whose values must not be shown.
  */
 
 const wholeNumber = (min: number, max: number) =>
@@ -18,11 +18,14 @@ const list = z.string().transform((text) =>
     .filter((part) => part !== ''),
 );
 
-/** 10.0.0.0/8, 127.0.0.1, fd00::/8. A hop count is refused: behind one, every client has the same address. */
+/**
+ * An address or a CIDR range: 10.0.0.0/8, 127.0.0.1, fd00::/8. A hop count like `1` is refused: it would be read as an address, so
+ * no proxy would be trusted and all clients would have the address of the proxy.
+ */
 const cidr =
   /^([0-9]{1,3}(\.[0-9]{1,3}){3}(\/([0-9]|[12][0-9]|3[0-2]))?|[0-9a-f:]*:[0-9a-f:.]*(\/([0-9]|[1-9][0-9]|1[01][0-9]|12[0-8]))?)$/i;
 
-/** Known to everybody, so production refuses them. */
+/** Default secrets for development. They are public, so production refuses them. */
 export const developmentSecrets = {
   INTERNAL_AUTH_SECRET: 'development-internal-auth-secret-000',
   QUEUE_RECEIPT_SECRET: 'development-queue-receipt-secret-000',
@@ -41,7 +44,7 @@ export const processSettings = z.object({
   LOG_LEVEL: z
     .enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'])
     .default('info')
-    .describe('Least serious lines that are written'),
+    .describe('Lowest level of log lines that are written'),
   BIND_HOST: z.string().default('127.0.0.1').describe('Address the service listens on; 0.0.0.0 in the image'),
 });
 
@@ -54,7 +57,7 @@ export const databaseSettings = z.object({
     .string()
     .regex(/^postgres(ql)?:\/\//, 'must be a postgres:// URL')
     .optional()
-    .meta({ description: 'PostgreSQL for reads that may be a moment old', secret: true }),
+    .meta({ description: 'PostgreSQL replica for reads that may be a moment old', secret: true }),
 });
 
 export const redisSettings = z.object({
@@ -68,57 +71,57 @@ export const addressSettings = z.object({
   MONOLITH_PORT: port.default(3000).describe('Port of the monolith'),
   QUEUE_PORT: port.default(3001).describe('Port of the queue service'),
   WORKER_PORT: port.default(3002).describe('Port of the notification worker (health, metrics, mailbox)'),
-  PUBLIC_URL: httpUrl.optional().describe('Address of the web app and API as fans see it; else http://127.0.0.1:{MONOLITH_PORT}'),
-  QUEUE_PUBLIC_URL: httpUrl
-    .optional()
-    .describe('Address of the queue service as fans see it; else http://127.0.0.1:{QUEUE_PORT}'),
+  PUBLIC_URL: httpUrl.optional().describe('Public address of the web app and the API; default: http://127.0.0.1:{MONOLITH_PORT}'),
+  QUEUE_PUBLIC_URL: httpUrl.optional().describe('Public address of the queue service; default: http://127.0.0.1:{QUEUE_PORT}'),
   QUEUE_INTERNAL_URL: httpUrl
     .optional()
-    .describe('Address at which the monolith calls the queue service; else http://127.0.0.1:{QUEUE_PORT}'),
+    .describe('Address at which the monolith calls the queue service; default: http://127.0.0.1:{QUEUE_PORT}'),
   CORS_ORIGINS: list
     .pipe(z.array(httpUrl))
     .default([])
-    .describe('Origins beside that of PUBLIC_URL whose pages may call the APIs and open sockets'),
+    .describe('Origins whose pages may call the APIs and open sockets, besides that of PUBLIC_URL'),
   TRUSTED_PROXIES: list
     .pipe(z.array(z.string().regex(cidr, 'must be a list of addresses or CIDR ranges')))
     .default([])
-    .describe('Addresses or CIDR ranges whose X-Forwarded-For is believed'),
+    .describe('Addresses or CIDR ranges of proxies whose X-Forwarded-For header is trusted'),
 });
 
 export const callerSettings = z.object({
   AUTH_MODE: z
     .enum(['mock', 'jwt'])
     .default('mock')
-    .describe('`jwt`: bearer tokens; `mock`: the caller says who it is (X-Mock-User-Id, X-Mock-Roles)'),
-  JWT_JWKS_URL: httpUrl.optional().describe('Where the keys of the identity provider are; with jwt'),
+    .describe('`jwt`: bearer tokens; `mock`: the headers X-Mock-User-Id and X-Mock-Roles name the caller, without a check'),
+  JWT_JWKS_URL: httpUrl.optional().describe('URL of the public keys of the identity provider (JWKS); with jwt'),
   JWT_ISSUER: z.string().optional().describe('Expected `iss`; with jwt'),
   JWT_AUDIENCE: z.string().optional().describe('Expected `aud`; with jwt'),
   JWT_ROLES_CLAIM: z.string().default('roles').describe('Claim with the list of roles (`ops`, `gate`)'),
-  INTERNAL_AUTH_SECRET: secret('INTERNAL_AUTH_SECRET', 'X-Internal-Auth between our own services'),
+  INTERNAL_AUTH_SECRET: secret('INTERNAL_AUTH_SECRET', 'Value of the header X-Internal-Auth between our own services'),
 });
 
 export const limitSettings = z.object({
   RATE_LIMIT_USER_PER_MINUTE: wholeNumber(0, 1_000_000)
     .default(10)
-    .describe('Holds, checkouts and transfers one fan may ask for in a minute; 0 = no limit'),
+    .describe('Maximum holds, checkouts and transfers that one fan may request per minute; 0 = no limit'),
   RATE_LIMIT_IP_PER_MINUTE: wholeNumber(0, 10_000_000)
     .default(1000)
-    .describe('Requests one address may make to a service in a minute; 0 = no limit'),
+    .describe('Maximum requests from one address to one service per minute; 0 = no limit'),
   REQUEST_DEADLINE_MS: wholeNumber(1000, 600_000)
     .default(55_000)
-    .describe('After this a write is given up: LOCK_TIMEOUT, or OUTCOME_UNKNOWN when nobody knows'),
+    .describe(
+      'Deadline of a write. After it the answer is LOCK_TIMEOUT, or OUTCOME_UNKNOWN if the write may have been committed',
+    ),
 });
 
 export const queueSettings = z.object({
-  QUEUE_RECEIPT_SECRET: secret('QUEUE_RECEIPT_SECRET', 'Signs the receipts that restore a place in line'),
+  QUEUE_RECEIPT_SECRET: secret('QUEUE_RECEIPT_SECRET', 'Signs the receipts that restore a queue entry'),
   QUEUE_PURCHASE_WINDOW_SECONDS: wholeNumber(5, 86_400).default(1200).describe('How long a turn lasts'),
   QUEUE_PERSISTENCE_SECONDS: wholeNumber(5, 86_400)
     .default(1800)
-    .describe("How long an absent fan's place, or the memory of one that is over, is kept"),
+    .describe('How long the queue entry of an absent fan, or of a fan whose turn is over, is kept'),
   QUEUE_PRESENCE_SECONDS: wholeNumber(1, 86_400)
     .default(120)
-    .describe('How long a join or a look at the position counts as being there'),
-  QUEUE_UPDATE_SECONDS: wholeNumber(1, 3600).default(30).describe('How often waiting fans are told their position'),
+    .describe('How long a fan counts as present after a join or a read of the position'),
+  QUEUE_UPDATE_SECONDS: wholeNumber(1, 3600).default(30).describe('Interval at which waiting fans receive their position'),
 });
 
 export const purchaseSettings = z.object({
@@ -127,24 +130,31 @@ export const purchaseSettings = z.object({
     .refine((text) => Buffer.from(text, 'base64').length === 32, 'must be 32 bytes in base64')
     .default(developmentSecrets.TICKET_SIGNING_KEY)
     .meta({ description: 'Signs the codes of tickets: 32 bytes in base64', secret: true }),
-  RESERVATION_HOLD_SECONDS: wholeNumber(5, 86_400).default(600).describe('How long a hold lasts; never beyond the turn'),
+  RESERVATION_HOLD_SECONDS: wholeNumber(5, 86_400)
+    .default(600)
+    .describe('How long a hold lasts; it ends with the turn at the latest'),
   RESERVATION_EXPIRY_SECONDS: wholeNumber(1, 3600)
     .default(30)
-    .describe('How often expired holds are tidied up; their seats are free at once'),
+    .describe('Interval at which expired holds are cleaned up; their seats are free as soon as they expire'),
   QUEUE_IDLE_TURN_SECONDS: wholeNumber(1, 86_400)
     .default(180)
-    .describe('A turn that held nothing for so long in total is idle: it goes on, but keeps no seat from those behind it'),
+    .describe(
+      'A turn that held no seats for this long in total is idle: it goes on, but the next fan may get a turn for the same seats',
+    ),
 });
 
 export const paymentSettings = z.object({
-  PAYMENT_PROVIDER: z.enum(['sandbox', 'stripe']).default('sandbox').describe('`sandbox` plays a provider, for development'),
+  PAYMENT_PROVIDER: z.enum(['sandbox', 'stripe']).default('sandbox').describe('`sandbox` simulates a provider, for development'),
   STRIPE_API_BASE: httpUrl.default('https://api.stripe.com').describe("Address of Stripe's API"),
   STRIPE_SECRET_KEY: z.string().optional().meta({ description: "Stripe's API key; with stripe", secret: true }),
-  STRIPE_WEBHOOK_SECRET: secret('STRIPE_WEBHOOK_SECRET', "Signature of payment webhooks, the sandbox's too"),
+  STRIPE_WEBHOOK_SECRET: secret('STRIPE_WEBHOOK_SECRET', 'Secret that signs payment webhooks, also those of the sandbox'),
 });
 
 export const notificationSettings = z.object({
-  EMAIL_PROVIDER: z.enum(['mailbox', 'mailgun', 'smtp']).default('mailbox').describe('`mailbox` keeps what would have been sent'),
+  EMAIL_PROVIDER: z
+    .enum(['mailbox', 'mailgun', 'smtp'])
+    .default('mailbox')
+    .describe('`mailbox` stores the mails instead of sending them'),
   MAIL_FROM: z.string().default('Tribina <tickets@tribina.local>').describe('Sender of all mails'),
   MAILGUN_API_BASE: httpUrl.default('https://api.mailgun.net').describe("Address of Mailgun's API"),
   MAILGUN_DOMAIN: z.string().optional().describe('Sending domain; with mailgun'),
@@ -156,32 +166,34 @@ export const notificationSettings = z.object({
       description: 'Mail server with user and password: smtp:// or, with TLS from the start, smtps://; with smtp',
       secret: true,
     }),
-  PUSH_PROVIDER: z.enum(['mailbox', 'fcm']).default('mailbox').describe('`mailbox` keeps what would have been sent'),
+  PUSH_PROVIDER: z.enum(['mailbox', 'fcm']).default('mailbox').describe('`mailbox` stores the pushes instead of sending them'),
   FCM_API_BASE: httpUrl.default('https://fcm.googleapis.com').describe('Address of Firebase Cloud Messaging'),
   FCM_SERVICE_ACCOUNT: z.string().optional().describe("Path of the service account's JSON file; with fcm"),
   ALERT_WEBHOOK_URL: httpUrl
     .optional()
-    .describe('Where operators are told of what needs them (a breaker, the dead letter, a failed job); Slack takes it as it is'),
-  ALERT_EMAIL: list.pipe(z.array(z.email())).default([]).describe('Addresses to which the same alerts are mailed'),
+    .describe(
+      'Webhook that receives the alerts for operators (an open breaker, dead letters, a failed job); a Slack webhook works',
+    ),
+  ALERT_EMAIL: list.pipe(z.array(z.email())).default([]).describe('Addresses that receive the same alerts by mail'),
   NOTIFICATION_RETRY_SECONDS: list
     .pipe(z.array(wholeNumber(0, 86_400)).length(2, 'must be two numbers, as in "30,300"'))
     .default([30, 300])
-    .describe('Waits before the second and the third try of a mail or push'),
-  EMAIL_RATE_PER_SECOND: wholeNumber(1, 100_000).default(100).describe('Most mails in any second, over all workers'),
+    .describe('Waits in seconds before the second and the third attempt of a mail or push'),
+  EMAIL_RATE_PER_SECOND: wholeNumber(1, 100_000).default(100).describe('Maximum mails in any second, over all workers'),
   PUSH_CALLS_PER_SECOND: wholeNumber(1, 100_000)
     .default(1000)
-    .describe('Most requests to the push provider in any second, over all workers; a tenth is kept for turns'),
+    .describe('Maximum requests to the push provider in any second, over all workers; a tenth is reserved for turns'),
 });
 
 export const jobSettings = z.object({
   JOBS_TRANSPORT: z
     .enum(['redis', 'postgres'])
     .default('redis')
-    .describe('Where general background jobs wait; mails and pushes are always in Redis'),
+    .describe('Where general background jobs are queued; mails and pushes are always queued in Redis'),
   LOADER_SOURCES: z.string().optional().describe('Path of the JSON file that lists the event sources'),
 });
 
-/** The ways in which operators want to be told. */
+/** The channels on which operators receive alerts. */
 export function alertWays(config: Pick<z.output<typeof notificationSettings>, 'ALERT_WEBHOOK_URL' | 'ALERT_EMAIL'>): AlertWay[] {
   return [
     ...(config.ALERT_WEBHOOK_URL ? (['webhook'] as const) : []),
@@ -191,7 +203,7 @@ export function alertWays(config: Pick<z.output<typeof notificationSettings>, 'A
 
 type Values = Readonly<Record<string, unknown>>;
 
-/** What production must not run with, and what one setting demands of another; every fault, not the first. */
+/** Checks rules between settings, and the values that production refuses. Returns all faults. */
 export function crossChecks(config: Values): string[] {
   const faults: string[] = [];
   const needs = (name: string, because: string) => {
@@ -219,7 +231,7 @@ export function crossChecks(config: Values): string[] {
   return faults;
 }
 
-/** The addresses that follow from ports unless they are set. */
+/** The addresses of the services; an address that is not set is derived from the port. */
 export function publicUrls(config: z.output<typeof addressSettings>): {
   publicUrl: string;
   queuePublicUrl: string;

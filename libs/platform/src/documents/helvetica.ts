@@ -1,10 +1,10 @@
 /*
- * Helvetica as every PDF reader has it: no font travels with the file. Its glyphs are reached by name, so an encoding of our own
- * brings the letters of Croatian and its neighbours, which WinAnsi lacks.
+ * Text in Helvetica. Every PDF reader has this font, so no font is embedded. The standard encoding (WinAnsi) has no Croatian
+ * letters, but the font has them as named glyphs. Our encoding maps unused codes to these glyphs and to some of other languages.
  */
 
-/** What stands at 128 to 159 instead of WinAnsi's; everything else is WinAnsi: ASCII and Latin-1. */
-const OWN: readonly (readonly [letter: string, glyph: string])[] = [
+/** The letters with codes from 128 on, which replace those of WinAnsi. All other codes are WinAnsi: ASCII and Latin-1. */
+const EXTRA_LETTERS: readonly (readonly [letter: string, glyph: string])[] = [
   ...([
     ['Č', 'Ccaron'],
     ['č', 'ccaron'],
@@ -40,30 +40,30 @@ const OWN: readonly (readonly [letter: string, glyph: string])[] = [
     ['ı', 'dotlessi'],
   ] as const),
 ];
-const FIRST_OWN = 128;
+const FIRST_EXTRA_CODE = 128;
 
-/** The entry /Differences of the font's encoding. */
-export const differences = `${FIRST_OWN} ${OWN.map(([, glyph]) => `/${glyph}`).join(' ')}`;
+/** The entry /Differences of the font's encoding in the PDF file. */
+export const fontDifferences = `${FIRST_EXTRA_CODE} ${EXTRA_LETTERS.map(([, glyph]) => `/${glyph}`).join(' ')}`;
 
-const codes = new Map(OWN.map(([letter], index) => [letter, FIRST_OWN + index]));
+const extraCodes = new Map(EXTRA_LETTERS.map(([letter], index) => [letter, FIRST_EXTRA_CODE + index]));
 const UNKNOWN = '?'.charCodeAt(0);
 
-/** The text as codes of the font. A letter it lacks loses its marks; what has none of them is a question mark. */
-export function encoded(text: string): number[] {
+/** Encodes text for the font. A letter that the encoding lacks is replaced by its base letter, or by `?` if that is missing too. */
+export function encodeText(text: string): number[] {
   return [...text.normalize('NFC')].map((letter) => codeOf(letter) ?? codeOf(letter.normalize('NFD').charAt(0)) ?? UNKNOWN);
 }
 
 function codeOf(letter: string): number | undefined {
-  const own = codes.get(letter);
-  if (own !== undefined) return own;
+  const extraCode = extraCodes.get(letter);
+  if (extraCode !== undefined) return extraCode;
   const code = letter.codePointAt(0) ?? 0;
   return (code >= 32 && code <= 126) || (code >= 160 && code <= 255) ? code : undefined;
 }
 
-export type Weight = 'regular' | 'bold';
+export type FontWeight = 'regular' | 'bold';
 
-/** Thousandths of the size, from 32 to 126, as Adobe's metrics say. */
-const WIDTHS: Readonly<Record<Weight, readonly number[]>> = {
+/** Widths of the characters 32 to 126, in thousandths of the font size, from Adobe's font metrics. */
+const WIDTHS: Readonly<Record<FontWeight, readonly number[]>> = {
   regular: widths(
     '278 278 355 556 556 889 667 191 333 333 389 584 278 333 278 278 556 556 556 556 556 556 556 556 556 556 278 278 584 584 584 556',
     '1015 667 667 722 722 667 611 778 722 278 500 667 556 833 722 778 667 778 722 667 611 722 667 944 667 667 611 278 278 278 469 556',
@@ -75,14 +75,14 @@ const WIDTHS: Readonly<Record<Weight, readonly number[]>> = {
     '333 556 611 556 611 556 333 611 611 278 278 556 278 889 611 611 611 611 389 556 333 611 556 778 556 556 500 389 280 389 584',
   ),
 };
-const WIDEST = 1000;
+const DEFAULT_WIDTH = 1000;
 
 function widths(...lines: readonly string[]): number[] {
   return lines.join(' ').split(' ').map(Number);
 }
 
-/** In points. A letter with marks is as wide as the one under them. */
-export function widthOf(text: string, size: number, weight: Weight): number {
+/** Width of a text in points. An accented letter is as wide as its base letter. */
+export function textWidth(text: string, size: number, weight: FontWeight): number {
   const letters = [...text.normalize('NFC')].map((letter) => letter.normalize('NFD').charCodeAt(0));
-  return letters.reduce((sum, code) => sum + (WIDTHS[weight][code - 32] ?? WIDEST), 0) * (size / 1000);
+  return letters.reduce((sum, code) => sum + (WIDTHS[weight][code - 32] ?? DEFAULT_WIDTH), 0) * (size / 1000);
 }

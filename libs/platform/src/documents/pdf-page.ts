@@ -1,15 +1,15 @@
 import { deflateSync } from 'node:zlib';
-import { differences, encoded, widthOf, type Weight } from './helvetica.ts';
+import { fontDifferences, encodeText, textWidth, type FontWeight } from './helvetica.ts';
 
-interface Place {
-  /** Points from the left edge and from the top; text stands on its baseline. */
+interface Point {
+  /** In points, from the left and the top edge of the page. For text it is the start of the baseline. */
   readonly x: number;
   readonly y: number;
 }
 
-/** One page with text and filled rectangles, as a PDF 1.4: what a ticket needs, in a few kilobytes and without a library. */
+/** Writes a PDF 1.4 file with one page of text and filled rectangles. That is enough for a ticket: a few kilobytes, no library. */
 export class PdfPage {
-  private readonly drawn: string[] = [];
+  private readonly commands: string[] = [];
 
   constructor(
     private readonly width: number,
@@ -17,30 +17,33 @@ export class PdfPage {
     private readonly title: string,
   ) {}
 
-  /** Shrinks rather than run out of the page. */
-  text(text: string, { x, y }: Place, style: { size: number; weight?: Weight; gray?: number; maxWidth?: number }): void {
+  /** Draws a line of text. If it is wider than `maxWidth`, the font size is reduced until it fits. */
+  text(text: string, { x, y }: Point, style: { size: number; weight?: FontWeight; gray?: number; maxWidth?: number }): void {
     const { weight = 'regular', gray = 0, maxWidth = this.width - 2 * x } = style;
-    const size = Math.min(style.size, (style.size * maxWidth) / Math.max(1, widthOf(text, style.size, weight)));
+    const size = Math.min(style.size, (style.size * maxWidth) / Math.max(1, textWidth(text, style.size, weight)));
     const font = weight === 'bold' ? 'F2' : 'F1';
-    const codes = encoded(text).map((code) => code.toString(16).padStart(2, '0'));
-    this.drawn.push(`BT ${gray} g /${font} ${point(size)} Tf ${point(x)} ${point(this.height - y)} Td <${codes.join('')}> Tj ET`);
+    const codes = encodeText(text).map((code) => code.toString(16).padStart(2, '0'));
+    this.commands.push(
+      `BT ${gray} g /${font} ${formatNumber(size)} Tf ${formatNumber(x)} ${formatNumber(this.height - y)} Td <${codes.join('')}> Tj ET`,
+    );
   }
 
-  rectangles(rectangles: readonly (Place & { width: number; height: number })[], gray = 0): void {
+  rectangles(rectangles: readonly (Point & { width: number; height: number })[], gray = 0): void {
     const paths = rectangles.map(
-      ({ x, y, width, height }) => `${point(x)} ${point(this.height - y - height)} ${point(width)} ${point(height)} re`,
+      ({ x, y, width, height }) =>
+        `${formatNumber(x)} ${formatNumber(this.height - y - height)} ${formatNumber(width)} ${formatNumber(height)} re`,
     );
-    this.drawn.push(`${gray} g ${paths.join(' ')} f`);
+    this.commands.push(`${gray} g ${paths.join(' ')} f`);
   }
 
   render(): Buffer {
-    const content = deflateSync(this.drawn.join('\n'));
+    const content = deflateSync(this.commands.join('\n'));
     const font = (name: string): string =>
-      `<< /Type /Font /Subtype /Type1 /BaseFont /${name} /Encoding << /Type /Encoding /BaseEncoding /WinAnsiEncoding /Differences [${differences}] >> >>`;
-    return written([
+      `<< /Type /Font /Subtype /Type1 /BaseFont /${name} /Encoding << /Type /Encoding /BaseEncoding /WinAnsiEncoding /Differences [${fontDifferences}] >> >>`;
+    return serialize([
       '<< /Type /Catalog /Pages 2 0 R >>',
       '<< /Type /Pages /Kids [3 0 R] /Count 1 >>',
-      `<< /Type /Page /Parent 2 0 R /MediaBox [0 0 ${point(this.width)} ${point(this.height)}] /Contents 4 0 R ` +
+      `<< /Type /Page /Parent 2 0 R /MediaBox [0 0 ${formatNumber(this.width)} ${formatNumber(this.height)}] /Contents 4 0 R ` +
         '/Resources << /Font << /F1 5 0 R /F2 6 0 R >> >> >>',
       [`<< /Length ${content.length} /Filter /FlateDecode >>\nstream\n`, content, '\nendstream'],
       font('Helvetica'),
@@ -50,12 +53,12 @@ export class PdfPage {
   }
 }
 
-const point = (value: number): string => String(Number(value.toFixed(3)));
+const formatNumber = (value: number): string => String(Number(value.toFixed(3)));
 
 type PdfObject = string | readonly (string | Buffer)[];
 
-/** Objects one after the other, and the table that says at which byte each begins. */
-function written(objects: readonly PdfObject[]): Buffer {
+/** Writes the PDF objects, the cross-reference table with the byte offset of each object, and the trailer. */
+function serialize(objects: readonly PdfObject[]): Buffer {
   const parts: Buffer[] = [Buffer.from('%PDF-1.4\n%\xe2\xe3\xcf\xd3\n', 'latin1')];
   const offsets: number[] = [];
   const length = (): number => parts.reduce((sum, part) => sum + part.length, 0);

@@ -1,6 +1,6 @@
 import { inflateSync } from 'node:zlib';
 import { encode } from 'uqr';
-import { encoded, widthOf } from './helvetica.ts';
+import { encodeText, textWidth } from './helvetica.ts';
 import { ticketPdf, type PrintedTicket } from './ticket-pdf.ts';
 
 const ticket = {
@@ -16,17 +16,17 @@ const ticket = {
   code: `TRB1.${'aB3-_'.repeat(11)}.${'Zz09x'.repeat(17)}Q`,
 } satisfies PrintedTicket;
 
-/** What is drawn on the page of a file. */
-function drawing(pdf: Buffer): string {
+/** The decompressed drawing commands of the page. */
+function drawingCommands(pdf: Buffer): string {
   const text = pdf.toString('latin1');
   const [, length = '0'] = /\/Length (\d+) \/Filter/.exec(text) ?? [];
   const start = text.indexOf('stream\n') + 'stream\n'.length;
   return inflateSync(pdf.subarray(start, start + Number(length))).toString('latin1');
 }
 
-const hex = (text: string): string => Buffer.from(encoded(text)).toString('hex');
+const hex = (text: string): string => Buffer.from(encodeText(text)).toString('hex');
 
-test('the file is where its table says it is', () => {
+test('ticketPdf: the cross-reference table has the byte offset of every object', () => {
   const pdf = ticketPdf(ticket);
   const text = pdf.toString('latin1');
   expect(text.startsWith('%PDF-1.4')).toBe(true);
@@ -37,31 +37,31 @@ test('the file is where its table says it is', () => {
   expect(pdf.length).toBeLessThan(20_000);
 });
 
-test('it says match, kick-off, place and holder, with the letters of Croatian', () => {
-  const drawn = drawing(ticketPdf(ticket));
+test('ticketPdf: the page has match, kick-off, venue, seat and holder, with Croatian letters', () => {
+  const commands = drawingCommands(ticketPdf(ticket));
   const kickoff = 'subota, 12. prosinca 2026. u 20:45';
-  for (const said of [ticket.matchName, kickoff, ticket.venue, 'G4', 'Zapad A', '12', '15', ticket.holderName, ticket.id])
-    expect(drawn).toContain(`<${hex(said)}>`);
+  for (const text of [ticket.matchName, kickoff, ticket.venue, 'G4', 'Zapad A', '12', '15', ticket.holderName, ticket.id])
+    expect(commands).toContain(`<${hex(text)}>`);
 });
 
-test('a place on the terrace has neither row nor seat', () => {
-  const drawn = drawing(ticketPdf({ ...ticket, gate: null, row: null, seat: null }));
-  expect(drawn).toContain(hex('stajanje / standing'));
-  expect(drawn).not.toContain(hex('Red / Row'));
-  expect(drawn).not.toContain(hex('Ulaz / Gate'));
+test('ticketPdf: the ticket of a standing place has neither row nor seat', () => {
+  const commands = drawingCommands(ticketPdf({ ...ticket, gate: null, row: null, seat: null }));
+  expect(commands).toContain(hex('stajanje / standing'));
+  expect(commands).not.toContain(hex('Red / Row'));
+  expect(commands).not.toContain(hex('Ulaz / Gate'));
 });
 
-test('without date and place, as its mail, it says all the rest', () => {
-  const drawn = drawing(ticketPdf({ ...ticket, kickoffAt: undefined, venue: undefined }));
-  for (const said of [ticket.matchName, 'G4', 'Zapad A', '12', '15', ticket.holderName, ticket.id])
-    expect(drawn).toContain(`<${hex(said)}>`);
-  expect(drawn).not.toContain(hex(ticket.venue));
-  expect(drawn).not.toContain(hex('undefined'));
+test('ticketPdf: a ticket without kick-off and venue has all other fields', () => {
+  const commands = drawingCommands(ticketPdf({ ...ticket, kickoffAt: undefined, venue: undefined }));
+  for (const text of [ticket.matchName, 'G4', 'Zapad A', '12', '15', ticket.holderName, ticket.id])
+    expect(commands).toContain(`<${hex(text)}>`);
+  expect(commands).not.toContain(hex(ticket.venue));
+  expect(commands).not.toContain(hex('undefined'));
 });
 
-test('every dark module of the code is drawn, and nothing else', () => {
+test('ticketPdf: exactly the dark modules of the QR code are drawn', () => {
   const { data, size } = encode(ticket.code, { ecc: 'M', border: 4 });
-  const [code = ''] = drawing(ticketPdf(ticket))
+  const [code = ''] = drawingCommands(ticketPdf(ticket))
     .split('\n')
     .filter((line) => line.split(' re').length > 100);
   const module = 168 / size;
@@ -75,26 +75,26 @@ test('every dark module of the code is drawn, and nothing else', () => {
   expect(dark.sort()).toEqual(expected.sort());
 });
 
-test('a long name is made smaller until it fits', () => {
+test('ticketPdf: the font size of a long name is reduced until it fits', () => {
   const name = 'Wilhelmina '.repeat(9).trim();
-  const drawn = drawing(ticketPdf({ ...ticket, holderName: name }));
-  const [, size = '0'] = new RegExp(`/F2 ([\\d.]+) Tf [\\d. ]+Td <${hex(name)}>`).exec(drawn) ?? [];
-  expect(widthOf(name, Number(size), 'bold')).toBeLessThanOrEqual(298 - 2 * 22 + 0.1);
+  const commands = drawingCommands(ticketPdf({ ...ticket, holderName: name }));
+  const [, size = '0'] = new RegExp(`/F2 ([\\d.]+) Tf [\\d. ]+Td <${hex(name)}>`).exec(commands) ?? [];
+  expect(textWidth(name, Number(size), 'bold')).toBeLessThanOrEqual(298 - 2 * 22 + 0.1);
 });
 
 test.each([
-  ['čćđšž ČĆĐŠŽ', 'every letter of its own'],
-  ['Ñandú Müller', 'Latin-1 as it is'],
-])('%s: %s', (text) => {
-  expect(encoded(text)).not.toContain('?'.charCodeAt(0));
-  expect(new Set(encoded(text)).size).toBe(new Set(text).size);
+  ['čćđšž ČĆĐŠŽ', 'Croatian letters'],
+  ['Ñandú Müller', 'Latin-1'],
+])('encodeText: every letter of "%s" (%s) has a separate code', (text) => {
+  expect(encodeText(text)).not.toContain('?'.charCodeAt(0));
+  expect(new Set(encodeText(text)).size).toBe(new Set(text).size);
 });
 
-test('what the font lacks loses its marks, and without Latin letters it is a question mark', () => {
-  expect(encoded('ǎ')).toEqual(encoded('a'));
-  expect(encoded('Ж')).toEqual(encoded('?'));
+test('encodeText: a letter that the font lacks becomes its base letter, and a letter of another script becomes a question mark', () => {
+  expect(encodeText('ǎ')).toEqual(encodeText('a'));
+  expect(encodeText('Ж')).toEqual(encodeText('?'));
 });
 
-test('text of people cannot write drawing commands', () => {
-  expect(drawing(ticketPdf({ ...ticket, holderName: ') Tj ET Q (x\\' }))).not.toContain(') Tj ET Q');
+test('ticketPdf: a holder name cannot inject PDF drawing commands', () => {
+  expect(drawingCommands(ticketPdf({ ...ticket, holderName: ') Tj ET Q (x\\' }))).not.toContain(') Tj ET Q');
 });

@@ -2,22 +2,22 @@ import { kickoffText } from '#domain/notification/mail-words';
 import { encode } from 'uqr';
 import { PdfPage } from './pdf-page.ts';
 
-/** A6, in points: fits a pocket, and four of them a sheet. */
+/** A6 in points. Four tickets fit on a sheet of A4. */
 const PAGE = { width: 298, height: 420 };
 const MARGIN = 22;
 const QR_SIZE = 168;
-/** Light modules around the code; scanners need four to find it. */
+/** Width of the light border around the QR code, in modules. Scanners need four. */
 const QUIET_ZONE = 4;
 
 export interface PrintedTicket {
   readonly id: string;
   readonly matchName: string;
-  /** Left out where the writer of the mail's job did not know it; so is the venue. */
+  /** Undefined if the mail job was created without it. The same applies to `venue`. */
   readonly kickoffAt?: string | undefined;
   readonly venue?: string | undefined;
   readonly gate?: string | null;
   readonly sector: string;
-  /** Null on a terrace, like the seat. */
+  /** Null for a standing place, like `seat`. */
   readonly row: string | null;
   readonly seat: string | null;
   readonly holderName: string;
@@ -25,7 +25,7 @@ export interface PrintedTicket {
   readonly code: string;
 }
 
-/** A ticket to print: in both languages of the house, because it is read by the steward too. */
+/** A ticket as a PDF. Its labels are in Croatian and English, because stewards read it too. */
 export function ticketPdf(ticket: PrintedTicket): Buffer {
   const page = new PdfPage(PAGE.width, PAGE.height, `${ticket.matchName}: ${ticket.holderName}`);
   page.rectangles([{ x: 0, y: 0, width: PAGE.width, height: 6 }]);
@@ -35,7 +35,7 @@ export function ticketPdf(ticket: PrintedTicket): Buffer {
     page.text(kickoffText(ticket.kickoffAt, 'en'), { x: MARGIN, y: 66 }, { size: 9.5, gray: 0.35 });
   }
   if (ticket.venue !== undefined) page.text(ticket.venue, { x: MARGIN, y: 80 }, { size: 9.5 });
-  drawPlace(page, ticket);
+  drawSeat(page, ticket);
   page.text('Ime / Name', { x: MARGIN, y: 142 }, { size: 7, gray: 0.35 });
   page.text(ticket.holderName, { x: MARGIN, y: 157 }, { size: 13, weight: 'bold' });
   drawCode(page, ticket.code, { x: (PAGE.width - QR_SIZE) / 2, y: 172 });
@@ -48,7 +48,7 @@ export function ticketPdf(ticket: PrintedTicket): Buffer {
   return page.render();
 }
 
-function drawPlace(page: PdfPage, { gate, sector, row, seat }: PrintedTicket): void {
+function drawSeat(page: PdfPage, { gate, sector, row, seat }: PrintedTicket): void {
   const facts: [string, string | null | undefined][] = [
     ['Sektor / Sector', sector],
     ['Ulaz / Gate', gate],
@@ -64,14 +64,14 @@ function drawPlace(page: PdfPage, { gate, sector, row, seat }: PrintedTicket): v
   });
 }
 
-/** Modules that touch in a row are one rectangle: no hair of white between them, which is what cheap scanners trip over. */
-function drawCode(page: PdfPage, code: string, at: { x: number; y: number }): void {
+/** Draws the QR code. Adjacent dark modules of a row are one rectangle, because cheap scanners fail on thin gaps between modules. */
+function drawCode(page: PdfPage, code: string, topLeft: { x: number; y: number }): void {
   const { data, size } = encode(code, { ecc: 'M', border: QUIET_ZONE });
   const module = QR_SIZE / size;
   const runs = data.flatMap((row, y) =>
-    runsOf(row).map(([start, length]) => ({
-      x: at.x + start * module,
-      y: at.y + y * module,
+    darkRuns(row).map(([start, length]) => ({
+      x: topLeft.x + start * module,
+      y: topLeft.y + y * module,
       width: length * module,
       height: module,
     })),
@@ -79,7 +79,8 @@ function drawCode(page: PdfPage, code: string, at: { x: number; y: number }): vo
   page.rectangles(runs);
 }
 
-export function runsOf(row: readonly boolean[]): [start: number, length: number][] {
+/** The runs of dark modules in one row of a QR code. */
+export function darkRuns(row: readonly boolean[]): [start: number, length: number][] {
   const runs: [number, number][] = [];
   row.forEach((isDark, x) => {
     const last = runs.at(-1);

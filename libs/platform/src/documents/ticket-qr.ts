@@ -1,18 +1,18 @@
 import { renderSVG } from 'uqr';
 
-/** Rows of light modules around the code; scanners need four to find it. */
+/** Width of the light border around the QR code, in modules. Scanners need four. */
 export const QUIET_ZONE_MODULES = 4;
-export const MODULE_SIZE = 8;
+export const MODULE_SIZE_PIXELS = 8;
 
 /**
- * The code as a picture, dark on white whatever the page's colours. Level M survives a scratched screen (15 %) at 49×49
- * modules; crisp edges, because a hair of white between neighbouring modules is what cheap scanners trip over.
+ * The QR code of a ticket as SVG, always black on white. Error correction level M tolerates 15 % damage, for example from a scratched
+ * screen, and gives at most 49×49 modules. `crispEdges` avoids thin gaps between modules, on which cheap scanners fail.
  */
 export function ticketQr(code: string): string {
   const svg = renderSVG(code, {
     ecc: 'M',
     border: QUIET_ZONE_MODULES,
-    pixelSize: MODULE_SIZE,
+    pixelSize: MODULE_SIZE_PIXELS,
     blackColor: '#000',
     whiteColor: '#fff',
   });

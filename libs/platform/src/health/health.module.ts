@@ -4,18 +4,18 @@ import type { FastifyReply } from 'fastify';
 import { Endpoint } from '../http/endpoint.ts';
 import { Metrics } from './metrics.ts';
 
-/** One thing a service needs. Without a `vital` one it is not ready; without another it is ready but degraded. */
+/** A dependency of a service. If a `vital` one is down, the service is not ready (503); if another one is down, it is degraded. */
 export interface ReadinessCheck {
   readonly name: string;
   readonly vital: boolean;
-  /** Resolves when the thing answers; rejects otherwise. */
+  /** Resolves if the dependency answers, rejects if it does not. */
   readonly probe: () => Promise<unknown>;
 }
 
 const READINESS_CHECKS = Symbol('readiness checks');
 const PROBE_TIMEOUT_MS = 2000;
 
-async function answers(check: ReadinessCheck): Promise<boolean> {
+async function isUp(check: ReadinessCheck): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;
   const tooLate = new Promise<boolean>((resolve) => {
     timer = setTimeout(() => resolve(false), PROBE_TIMEOUT_MS);
@@ -46,7 +46,7 @@ class HealthController {
   @Get('health/ready')
   @Endpoint({ access: 'public', noAddressLimit: true })
   async ready(@Res({ passthrough: true }) reply: FastifyReply): Promise<{ status: string; down: string[] }> {
-    const results = await Promise.all(this.checks.map(async (check) => ({ check, up: await answers(check) })));
+    const results = await Promise.all(this.checks.map(async (check) => ({ check, up: await isUp(check) })));
     const down = results.filter(({ up }) => !up).map(({ check }) => check);
     if (down.some((check) => check.vital)) void reply.status(503);
     const status = down.length === 0 ? 'ok' : down.some((check) => check.vital) ? 'down' : 'degraded';
@@ -61,7 +61,7 @@ class HealthController {
   }
 }
 
-/** `/health/live`, `/health/ready` and `/metrics`, the same on every service. */
+/** `/health/live`, `/health/ready` and `/metrics`, the same for every service. */
 @Module({})
 export class HealthModule {
   static register(options: { metrics: Metrics; ready: readonly ReadinessCheck[] }): DynamicModule {

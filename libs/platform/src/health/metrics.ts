@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { collectDefaultMetrics, Histogram, Registry } from 'prom-client';
 import { rulesOf } from '../http/route-rules.ts';
 
-/** The process's Prometheus registry; services add their own metrics to it by name. */
+/** The Prometheus registry of the process. Services register their own metrics in it. */
 export class Metrics {
   readonly registry = new Registry();
   private readonly httpDuration = new Histogram({
@@ -17,7 +17,7 @@ export class Metrics {
     collectDefaultMetrics({ register: this.registry });
   }
 
-  /** Routes by their template, so that ids never become labels. */
+  /** Measures the duration of each request. The label `route` is the route's template, so ids never become labels. */
   timeRequests(fastify: FastifyInstance): void {
     fastify.addHook('onResponse', (request, reply, done) => {
       const route = request.is404 ? 'unknown' : rulesOf(request).url;

@@ -6,7 +6,7 @@ import type { IdentifyCaller } from './identity.ts';
 import { RequestRefused } from './request-refused.ts';
 import { rulesOf } from './route-rules.ts';
 
-/** Compares in constant time; a length that differs is told apart, as it is not the secret. */
+/** Compares in constant time. Only the length may be found out by timing; it is not secret. */
 export function sameSecret(given: unknown, expected: string): boolean {
   if (typeof given !== 'string') return false;
   const [a, b] = [Buffer.from(given), Buffer.from(expected)];
@@ -17,9 +17,9 @@ export function hasInternalAuth(request: FastifyRequest, internalSecret: string)
   return sameSecret(request.headers['x-internal-auth'], internalSecret);
 }
 
-/** Deny by default: a route that does not say who may call it stops the start. */
+/** Deny by default: registering a route without a declared access throws, so the service does not start. */
 export function requireDeclaredAccess(fastify: FastifyInstance, publicPrefixes: readonly string[]): void {
-  // `/` is the page itself and not everything below it.
+  // A prefix that ends with `/` covers all paths below it, except the prefix `/`, which is only the start page.
   const isPublic = (url: string): boolean =>
     publicPrefixes.some((prefix) => url === prefix || (prefix !== '/' && prefix.endsWith('/') && url.startsWith(prefix)));
   fastify.addHook('onRoute', (route: RouteOptions) => {
@@ -29,8 +29,9 @@ export function requireDeclaredAccess(fastify: FastifyInstance, publicPrefixes: 
 }
 
 /**
- * Lets through who the route declares. A Fastify hook, not Nest middleware: path tricks have walked around the latter,
- * and a hook belongs to the route that was matched, however the path was written. Like the other hooks it is done at once where there is nothing to wait for, without a promise.
+ * Admits the callers that the route declares. A Fastify hook and not Nest middleware, because unusual spellings of a path have
+ * bypassed middleware; a hook runs for the route that was matched. Where nothing has to be awaited it calls `done` at once,
+ * without a promise, like the other hooks.
  */
 export function guardAccess(fastify: FastifyInstance, options: { identify: IdentifyCaller; internalSecret: string }): void {
   fastify.addHook('preValidation', (request, _reply, done) => {

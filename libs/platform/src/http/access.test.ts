@@ -8,7 +8,7 @@ import { Endpoint } from './endpoint.ts';
 const ANA = '0190a000-0000-7000-8000-00000000000a';
 
 @Controller()
-class RoomsController {
+class AccessController {
   @Get('public')
   @Endpoint({ access: 'public' })
   everybody(): unknown {
@@ -50,56 +50,58 @@ const isAllowedOrigin = allowedOrigins({
   production: false,
 });
 let app: NestFastifyApplication;
-beforeAll(async () => (app = await createTestHttpApp({ controllers: [RoomsController] }, { isAllowedOrigin })));
+beforeAll(async () => (app = await createTestHttpApp({ controllers: [AccessController] }, { isAllowedOrigin })));
 afterAll(() => app.close());
 
 const get = (url: string, headers: Record<string, string> = {}) => app.inject({ method: 'GET', url, headers });
 
-describe('who may call', () => {
+describe('access by caller and route', () => {
   const callers: Record<string, Record<string, string>> = {
-    nobody: {},
+    'no caller': {},
     'a fan': { 'x-mock-user-id': ANA },
-    'a fan who says so in capitals': { 'x-mock-user-id': ANA.toUpperCase() },
-    'no UUID': { 'x-mock-user-id': 'ana' },
+    'a fan with an id in capitals': { 'x-mock-user-id': ANA.toUpperCase() },
+    'an id that is not a UUID': { 'x-mock-user-id': 'ana' },
     'an operator': { 'x-mock-user-id': ANA, 'x-mock-roles': 'ops' },
     'a steward': { 'x-mock-user-id': ANA, 'x-mock-roles': 'gate' },
-    both: { 'x-mock-user-id': ANA, 'x-mock-roles': 'gate, ops' },
-    'roles without a name': { 'x-mock-roles': 'ops' },
+    'an operator and steward': { 'x-mock-user-id': ANA, 'x-mock-roles': 'gate, ops' },
+    'roles without a user id': { 'x-mock-roles': 'ops' },
     'a role in capitals': { 'x-mock-user-id': ANA, 'x-mock-roles': 'OPS' },
     'our own service': { 'x-internal-auth': INTERNAL_SECRET },
   };
-  const answers: Record<string, [publicRoom: number, fan: number, ops: number, gate: number]> = {
-    nobody: [200, 401, 401, 401],
+  const answers: Record<string, [publicRoute: number, fan: number, ops: number, gate: number]> = {
+    'no caller': [200, 401, 401, 401],
     'a fan': [200, 200, 403, 403],
-    'a fan who says so in capitals': [200, 200, 403, 403],
-    'no UUID': [200, 401, 401, 401],
+    'a fan with an id in capitals': [200, 200, 403, 403],
+    'an id that is not a UUID': [200, 401, 401, 401],
     'an operator': [200, 200, 200, 403],
     'a steward': [200, 200, 403, 200],
-    both: [200, 200, 200, 200],
-    'roles without a name': [200, 401, 401, 401],
+    'an operator and steward': [200, 200, 200, 200],
+    'roles without a user id': [200, 401, 401, 401],
     'a role in capitals': [200, 200, 403, 403],
     'our own service': [200, 401, 401, 401],
   };
 
-  test.each(Object.keys(callers))('%s', async (who) => {
-    const rooms = await Promise.all(['/public', '/fan', '/ops', '/gate'].map((room) => get(room, callers[who])));
-    expect(rooms.map(({ statusCode }) => statusCode)).toEqual(answers[who]);
-    for (const refused of rooms.filter(({ statusCode }) => statusCode > 400)) {
+  test.each(Object.keys(callers))('%s gets the right status on a public, fan, ops and gate route', async (callerName) => {
+    const answersOfRoutes = await Promise.all(
+      ['/public', '/fan', '/ops', '/gate'].map((route) => get(route, callers[callerName])),
+    );
+    expect(answersOfRoutes.map(({ statusCode }) => statusCode)).toEqual(answers[callerName]);
+    for (const refused of answersOfRoutes.filter(({ statusCode }) => statusCode > 400)) {
       expect(refused.json()).toMatchObject({ code: refused.statusCode === 401 ? 'UNAUTHENTICATED' : 'FORBIDDEN' });
     }
   });
 
-  test('an id is one id in whatever case it came', async () => {
+  test('a user id in capitals is converted to lower case', async () => {
     expect((await get('/fan', { 'x-mock-user-id': ANA.toUpperCase() })).json()).toEqual({ caller: { userId: ANA, roles: [] } });
   });
 
   test.each([
-    ['the secret', INTERNAL_SECRET, 204],
-    ['nothing', undefined, 401],
-    ['another of the same length', INTERNAL_SECRET.replace('i', 'j'), 401],
-    ['its beginning', INTERNAL_SECRET.slice(0, 20), 401],
-    ['it twice', `${INTERNAL_SECRET}, ${INTERNAL_SECRET}`, 401],
-  ])('our own services show %s', async (_what, secret, status) => {
+    ['the right secret', 204, INTERNAL_SECRET],
+    ['no secret', 401, undefined],
+    ['another secret of the same length', 401, INTERNAL_SECRET.replace('i', 'j')],
+    ['the beginning of the secret', 401, INTERNAL_SECRET.slice(0, 20)],
+    ['the secret twice', 401, `${INTERNAL_SECRET}, ${INTERNAL_SECRET}`],
+  ])('an internal route, called with %s, answers %d', async (_what, status, secret) => {
     const headers = { 'x-mock-user-id': ANA, 'x-mock-roles': 'ops', ...(secret ? { 'x-internal-auth': secret } : {}) };
     const answer = await app.inject({ method: 'POST', url: '/internal', headers });
     expect(answer.statusCode).toBe(status);
@@ -114,7 +116,7 @@ describe('every answer', () => {
     ['a b', false],
     ['<script>', false],
     ['', false],
-  ])('keeps the request id %j: %s', async (given, kept) => {
+  ])('keeps a valid request id and replaces an invalid one: %j is kept: %s', async (given, kept) => {
     for (const url of ['/public', '/fan', '/nowhere', '/text/%ff']) {
       const id = (await get(url, { 'x-request-id': given })).headers['x-request-id'];
       expect(id === given).toBe(kept);
@@ -122,7 +124,7 @@ describe('every answer', () => {
     }
   });
 
-  test('is not to be stored, sniffed or told on', async () => {
+  test('has headers against caching, content sniffing and referrers', async () => {
     for (const url of ['/public', '/fan', '/nowhere']) {
       expect((await get(url)).headers).toMatchObject({
         'cache-control': 'no-store',
@@ -137,7 +139,7 @@ describe('every answer', () => {
     ['PUT', '/public'],
     ['POST', '/ops'],
     ['DELETE', '/'],
-  ] as const)('%s %s does not exist, and says so as a problem', async (method, url) => {
+  ] as const)('to an unknown route (%s %s) is a 404 problem', async (method, url) => {
     const answer = await app.inject({ method, url, headers: { 'x-request-id': 'r-1' } });
     expect(answer.statusCode).toBe(404);
     expect(answer.headers['content-type']).toContain('application/problem+json');
@@ -151,14 +153,14 @@ describe('every answer', () => {
     });
   });
 
-  test('to a defect of ours tells nothing but the request id', async () => {
+  test('to an unexpected error reveals nothing but the request id', async () => {
     const answer = await get('/defect', { 'x-request-id': 'r-2' });
     expect(answer.json()).toMatchObject({ status: 500, code: 'INTERNAL_ERROR', request_id: 'r-2' });
     expect(answer.body).not.toMatch(/secret|\.ts|at /);
   });
 });
 
-describe('the origin of a page', () => {
+describe('CORS', () => {
   test.each([
     ['http://127.0.0.1:3000', true],
     ['http://localhost:3000', true],
@@ -171,9 +173,9 @@ describe('the origin of a page', () => {
     ['http://localhost.evil.com:3000', false],
     ['http://evil.com://127.0.0.1:3000', false],
     ['null', false],
-  ])('%s is one of ours: %s', async (origin, ours) => {
+  ])('origin %s is allowed: %s', async (origin, isAllowed) => {
     const answer = await get('/public', { origin });
-    expect(answer.headers['access-control-allow-origin']).toBe(ours ? origin : undefined);
+    expect(answer.headers['access-control-allow-origin']).toBe(isAllowed ? origin : undefined);
     expect(answer.headers.vary).toContain('Origin');
     expect(answer.headers['access-control-allow-credentials']).toBeUndefined();
     const preflight = await app.inject({
@@ -185,15 +187,15 @@ describe('the origin of a page', () => {
         'access-control-request-headers': 'idempotency-key,x-mock-user-id',
       },
     });
-    expect(preflight.statusCode).toBe(ours ? 204 : 404);
-    expect(preflight.headers['access-control-allow-origin']).toBe(ours ? origin : undefined);
+    expect(preflight.statusCode).toBe(isAllowed ? 204 : 404);
+    expect(preflight.headers['access-control-allow-origin']).toBe(isAllowed ? origin : undefined);
     expect(preflight.headers['x-request-id']).toBeDefined();
-    if (!ours) return;
+    if (!isAllowed) return;
     expect(preflight.headers['access-control-allow-methods']).toContain('PUT');
     expect(preflight.headers['access-control-allow-headers']).toContain('idempotency-key');
   });
 
-  test('may read the headers it needs, of refusals too', async () => {
+  test('an allowed page may read our headers, also of refusals', async () => {
     const answer = await get('/fan', { origin: 'http://127.0.0.1:3000' });
     expect(answer.statusCode).toBe(401);
     for (const header of ['ETag', 'Location', 'Retry-After', 'RateLimit-Remaining', 'Idempotency-Replayed', 'X-Request-Id']) {
@@ -201,40 +203,40 @@ describe('the origin of a page', () => {
     }
   });
 
-  test('in production localhost is not 127.0.0.1', () => {
+  test('in production localhost and 127.0.0.1 are different origins', () => {
     const strict = allowedOrigins({ publicUrl: 'http://127.0.0.1:3000', corsOrigins: [], production: true });
     expect([strict('http://127.0.0.1:3000'), strict('http://localhost:3000')]).toEqual([true, false]);
   });
 });
 
-describe('a route that does not say who may call it', () => {
+describe('a route that does not declare its access', () => {
   @Controller()
-  class Forgetful {
-    @Get('forgotten')
-    forgotten(): void {}
+  class UndeclaredRoute {
+    @Get('undeclared')
+    undeclared(): void {}
   }
 
   @Controller()
-  class ForgetfulWildcard {
+  class UndeclaredWildcard {
     @Options('*')
-    forgotten(): void {}
+    undeclared(): void {}
 
     @Get('*rest')
-    alsoForgotten(): void {}
+    undeclaredGet(): void {}
   }
 
   test.each<[string, Type, string[]]>([
-    ['does not start', Forgetful, []],
-    ['does not start beside a public page', Forgetful, ['/']],
-    ['does not start behind a wildcard', ForgetfulWildcard, ['/']],
+    ['prevents the start of the service', UndeclaredRoute, []],
+    ['prevents the start, also if the path / is public', UndeclaredRoute, ['/']],
+    ['prevents the start, also as a wildcard route', UndeclaredWildcard, ['/']],
   ])('%s', async (_what, controller, publicPrefixes) => {
     await expect(createTestHttpApp({ controllers: [controller] }, { publicPrefixes })).rejects.toThrow(
       'does not declare who may call it',
     );
   });
 
-  test('starts where its folder was declared public', async () => {
-    const other = await createTestHttpApp({ controllers: [Forgetful] }, { publicPrefixes: ['/forgotten'] });
+  test('is allowed if its path has a public prefix', async () => {
+    const other = await createTestHttpApp({ controllers: [UndeclaredRoute] }, { publicPrefixes: ['/undeclared'] });
     await other.close();
   });
 });

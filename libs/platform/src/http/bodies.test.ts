@@ -85,7 +85,7 @@ test.each([
   ' application/json',
   'Application/JSON',
   'application/json;v=1',
-])('a body as %s is read', async (type) => {
+])('JSON body: content type %j is accepted', async (type) => {
   expect(await send('/things', JSON.stringify(good), { type })).toMatchObject({ status: 200, json: good });
 });
 
@@ -95,38 +95,38 @@ test.each<[string, string | Buffer]>([
   ['__proto__', '{"name":"a","quantity":3,"__proto__":{"admin":true}}'],
   ['__proto__ in escapes', '{"name":"a","quantity":3,"\\u005f_proto__":{"admin":true}}'],
   ['constructor.prototype', '{"constructor":{"prototype":{"admin":true}}}'],
-  ['33 levels', withNote('['.repeat(32) + ']'.repeat(32))],
-  ['8,000 levels', '['.repeat(8000)],
+  ['33 levels of nesting', withNote('['.repeat(32) + ']'.repeat(32))],
+  ['8,000 levels of nesting', '['.repeat(8000)],
   ['broken UTF-8', Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x7d])],
   ['a byte order mark', '\ufeff{}'],
   ['a NUL', '{"name":"a\0","quantity":3}'],
   ['an escaped NUL', '{"name":"a\\u0000","quantity":3}'],
   ['an escaped NUL in a name of a member', withNote('{"a\\u0000":1}')],
   ['half of a surrogate pair', withNote('["\\ud83d"]')],
-  ['the other half', withNote('"\\uDFDF"')],
+  ['the other half of a surrogate pair', withNote('"\\uDFDF"')],
   ['a list', '[]'],
   ['null', 'null'],
   ['a number', '3'],
-  ['nothing', ''],
+  ['no bytes', ''],
   ['an unknown field', '{"name":"a","quantity":3,"price":1}'],
   ['a number as text', '{"name":"a","quantity":"3"}'],
   ['text as a number', '{"name":7,"quantity":3}'],
   ['a fraction', '{"name":"a","quantity":1.5}'],
   ['zero', '{"name":"a","quantity":0}'],
-  ['less than nothing', '{"name":"a","quantity":-1}'],
+  ['a negative number', '{"name":"a","quantity":-1}'],
   ['infinity', '{"name":"a","quantity":1e400}'],
   ['2^53', '{"name":"a","quantity":9007199254740992}'],
-  ['true for one', '{"name":"a","quantity":true}'],
-])('a body with %s is refused as malformed', async (_what, payload) => {
+  ['true instead of a number', '{"name":"a","quantity":true}'],
+])('JSON body: a body with %s is 400 VALIDATION_FAILED', async (_what, payload) => {
   expect(await send('/things', payload)).toMatchObject({ status: 400, code: 'VALIDATION_FAILED' });
 });
 
 test.each([
-  ['32 levels', withNote('['.repeat(31) + ']'.repeat(31))],
+  ['32 levels of nesting', withNote('['.repeat(31) + ']'.repeat(31))],
   ['brackets inside text', withNote(`"${'['.repeat(500)}\\"{"`)],
   ['a whole surrogate pair in escapes', withNote('"\\ud83c\\udfdf"')],
   ['an escaped backslash before u0000', withNote('"\\\\u0000"')],
-])('a body with %s is no reason to refuse it', async (_what, payload) => {
+])('JSON body: a body with %s is accepted', async (_what, payload) => {
   expect(await send('/things', payload)).toMatchObject({ status: 200, json: { name: 'a' } });
 });
 
@@ -140,7 +140,7 @@ test.each([
   'application/json garbage',
   'application/json\ta',
   '',
-])('a body as %j is an unsupported media type', async (type) => {
+])('JSON body: content type %j is 415 UNSUPPORTED_MEDIA_TYPE', async (type) => {
   expect(await send('/things', JSON.stringify(good), { type })).toMatchObject({ status: 415, code: 'UNSUPPORTED_MEDIA_TYPE' });
 });
 
@@ -149,13 +149,13 @@ test.each([
   ['/ops/things', 256, ops],
   ['/raw', 256, {}],
   ['/nothing', 16, {}],
-])('%s takes %d KB and not a byte more', async (url, kilobytes, headers) => {
+])('body size: %s accepts %d KB, and one byte more is 413', async (url, kilobytes, headers) => {
   const ofSize = (size: number): string => `["${'x'.repeat(size - 4)}"]`;
   expect((await send(url, ofSize(kilobytes * 1024), { headers })).status).not.toBe(413);
   expect(await send(url, ofSize(kilobytes * 1024 + 1), { headers })).toMatchObject({ status: 413, code: 'PAYLOAD_TOO_LARGE' });
 });
 
-test('what operators send may be long, but not deep either', async () => {
+test('a body of an operator may be longer than 16 KB, but its nesting is limited like any other', async () => {
   expect(await send('/ops/things', `[${'[],'.repeat(80_000)}[]]`, { headers: ops })).toMatchObject({ status: 200 });
   expect(await send('/ops/things', '['.repeat(130_000) + ']'.repeat(130_000), { headers: ops })).toMatchObject({ status: 400 });
 });
@@ -166,8 +166,8 @@ describe.each<Sent & { type: string }>([
   { type: 'text/plain' },
   { type: 'application/x-www-form-urlencoded' },
   { type: 'application/octet-stream' },
-])('a call without a body, sent as $type', ({ type }) => {
-  test.each([undefined, '', '{}', ' { } ', '\n'])('takes %j', async (payload) => {
+])('a route without a body, content type "$type"', ({ type }) => {
+  test.each([undefined, '', '{}', ' { } ', '\n'])('accepts %j', async (payload) => {
     expect(await send('/nothing', payload, { type })).toMatchObject({ status: 200, json: { body: null } });
     const id = '0190a000-0000-7000-8000-000000000001';
     expect((await send(`/things/${id}`, payload, { type, method: 'DELETE' })).status).toBe(204);
@@ -178,11 +178,11 @@ describe.each<Sent & { type: string }>([
   });
 });
 
-test.each(['application/json', 'text/plain', ''])('a raw route gets the bytes as they came, as %j', async (type) => {
+test.each(['application/json', 'text/plain', ''])('a raw route gets the unparsed bytes, with content type %j', async (type) => {
   expect(await send('/raw', '{"a": 1}', { type })).toMatchObject({ status: 200, json: { isBuffer: true, size: 8 } });
 });
 
-test('each wrong field is named, and no more than twenty of them', async () => {
+test('a refusal names each wrong field', async () => {
   const { json } = await send('/things', '{"name":7,"quantity":"3"}');
   expect(json?.errors).toEqual([
     { path: 'name', message: expect.any(String) as string },
@@ -190,7 +190,7 @@ test('each wrong field is named, and no more than twenty of them', async () => {
   ]);
 });
 
-test('a path that is no id is malformed, an unknown query parameter is nobody’s business', async () => {
+test('an invalid id in the path or an invalid query parameter is 400, and unknown query parameters are ignored', async () => {
   expect(await send('/things/7', undefined, { method: 'DELETE' })).toMatchObject({ status: 400, code: 'VALIDATION_FAILED' });
   expect(await send('/things?limit=5&colour=red', undefined, { method: 'GET' })).toMatchObject({
     status: 200,
@@ -209,6 +209,6 @@ test.each([
   [`/text/${'x'.repeat(129)}`, 414],
   [`/text/${'x'.repeat(128)}`, 200],
   ['/text/%F0%9F%8F%9F', 200],
-])('%s is answered %d', async (url, status) => {
+])('GET %s is answered %d', async (url, status) => {
   expect(await send(url, undefined, { method: 'GET' })).toMatchObject({ status });
 });

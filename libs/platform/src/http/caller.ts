@@ -12,7 +12,7 @@ declare module 'fastify' {
   }
 }
 
-/** Who is calling, as the access hook found out. Only on routes that are not public. */
+/** Parameter decorator: the caller that the access hook has identified. Only for routes that need a caller. */
 export const Caller = createParamDecorator((_data: unknown, context: ExecutionContext) =>
   callerOf(context.switchToHttp().getRequest<FastifyRequest>()),
 );

@@ -5,10 +5,10 @@ import type { z } from 'zod';
 import { rulesOf } from './route-rules.ts';
 import { asValidationFailed } from './schema-issues.ts';
 
-/** A parameter of a handler that says with a schema what it wants: `@Param('id', { schema })`, `@Body({ schema })`, `@Query({ schema })`. */
+/** A handler parameter with a schema: `@Param('id', { schema })`, `@Body({ schema })`, `@Query({ schema })`. */
 export interface InputField {
   readonly part: 'params' | 'body' | 'query';
-  /** One member of it; without a name all of it. */
+  /** The member of the part; undefined for the whole part. */
   readonly name: string | undefined;
   readonly schema: z.ZodType;
 }
@@ -31,7 +31,7 @@ interface NestParameter {
   readonly schema?: z.ZodType;
 }
 
-/** The fields of a handler, in the order of its parameters. */
+/** The parameters of a handler that have a schema, in their order. */
 export function inputOf(controller: object, method: string | symbol): InputField[] {
   const parameters = (Reflect.getMetadata(ROUTE_ARGS_METADATA, controller, method) ?? {}) as Record<string, NestParameter>;
   return Object.entries(parameters)
@@ -43,19 +43,19 @@ export function inputOf(controller: object, method: string | symbol): InputField
 }
 
 /**
- * Reads the fields of a request as its route's schemas say; what the handler is given is what they made of it. The last check
- * before the handler. A hook and not Nest's pipe, which goes through five promises for each parameter of the handler, those
- * without a schema included.
+ * Validates the input of each request with the schemas of its route and replaces it by the parsed values. This is the last check
+ * before the handler. It is a hook and not a Nest pipe, because a pipe costs five promises for each parameter of the handler,
+ * even for parameters without a schema.
  */
 export function checkInput(fastify: FastifyInstance): void {
   fastify.addHook('preValidation', (request, _reply, done) => {
     const input: readonly InputField[] = rulesOf(request).input ?? [];
     for (const { part, name, schema } of input) {
       const whole = request[part] as Record<string, unknown>;
-      const read = schema.safeParse(name === undefined ? whole : whole[name]);
-      if (!read.success) return done(asValidationFailed(read.error.issues));
-      if (name === undefined) request[part] = read.data;
-      else whole[name] = read.data;
+      const parsed = schema.safeParse(name === undefined ? whole : whole[name]);
+      if (!parsed.success) return done(asValidationFailed(parsed.error.issues));
+      if (name === undefined) request[part] = parsed.data;
+      else whole[name] = parsed.data;
     }
     done();
   });

@@ -1,21 +1,21 @@
 import type { FastifyInstance } from 'fastify';
 
-/** Two names of the same machine are one origin while developing, so that a page on localhost reaches 127.0.0.1. */
+/** In development localhost and 127.0.0.1 are the same origin, so that a page on localhost may call 127.0.0.1. */
 function sameMachine(origin: string): string {
   return origin.replace('://localhost', '://127.0.0.1').replace('://[::1]', '://127.0.0.1');
 }
 
-/** The pages that may call us from a browser: our own, and those the operator lists. */
+/** Returns a function that checks the origin of a page: allowed are the origins of PUBLIC_URL and CORS_ORIGINS. */
 export function allowedOrigins(options: {
   publicUrl: string;
   corsOrigins: readonly string[];
   production: boolean;
 }): (origin: string) => boolean {
-  const normal = options.production ? (origin: string) => origin : sameMachine;
+  const normalize = options.production ? (origin: string) => origin : sameMachine;
   const allowed = new Set(
-    [new URL(options.publicUrl).origin, ...options.corsOrigins.map((url) => new URL(url).origin)].map(normal),
+    [new URL(options.publicUrl).origin, ...options.corsOrigins.map((url) => new URL(url).origin)].map(normalize),
   );
-  return (origin) => allowed.has(normal(origin.toLowerCase()));
+  return (origin) => allowed.has(normalize(origin.toLowerCase()));
 }
 
 const exposedHeaders = [
@@ -28,15 +28,15 @@ const exposedHeaders = [
   'Idempotency-Replayed',
   'X-Request-Id',
 ].join(', ');
-/** How long a browser remembers a preflight. */
+/** How long a browser caches the answer to a preflight. */
 const MAX_AGE_SECONDS = '600';
 
 /**
- * Tells the browsers of these pages that they may read our answers, and answers their preflights, which belong to no route. Nest's
- * own way (`enableCors`) sets the headers on Node's response as well, also where no page asks, and with that every answer
- * takes the slow way through `writeHead`. `Vary: Origin` stands on every answer.
+ * Sets the CORS headers for allowed origins and answers their preflights, which match no route. Nest's `enableCors` is not used: it
+ * also sets headers on Node's response, even for requests without an origin, and then every answer takes the slow path
+ * through `writeHead`. The header `Vary: Origin` is set on every answer elsewhere (http-app.ts).
  */
-export function welcomePages(fastify: FastifyInstance, isAllowedOrigin: (origin: string) => boolean): void {
+export function answerCors(fastify: FastifyInstance, isAllowedOrigin: (origin: string) => boolean): void {
   fastify.addHook('onRequest', (request, reply, done) => {
     const { origin, 'access-control-request-method': asksFor, 'access-control-request-headers': headersWanted } = request.headers;
     if (origin === undefined || !isAllowedOrigin(origin)) return done();

@@ -10,7 +10,7 @@ import { Endpoint } from './endpoint.ts';
 const ANA = '0190a000-0000-7000-8000-00000000000a';
 
 @Controller('tills')
-class TillsController {
+class PaymentsController {
   private readonly name = 'till 1';
 
   @Post(':id/pay')
@@ -48,10 +48,10 @@ class TillsController {
 }
 
 let app: NestFastifyApplication;
-beforeAll(async () => (app = await createTestHttpApp({ controllers: [TillsController] })));
+beforeAll(async () => (app = await createTestHttpApp({ controllers: [PaymentsController] })));
 afterAll(() => app.close());
 
-test('each argument is what its decorator names, and schemas have read it', async () => {
+test('direct handler: each argument is the value its decorator names, parsed by its schema', async () => {
   const answer = await app.inject({
     method: 'POST',
     url: '/tills/a7/pay?x=1',
@@ -64,19 +64,19 @@ test('each argument is what its decorator names, and schemas have read it', asyn
   ]);
 });
 
-test('the checks before it stand before it', async () => {
+test('direct handler: the access check and the input check run before it', async () => {
   const post = (headers: Record<string, string>, cents: unknown) =>
     app.inject({ method: 'POST', url: '/tills/a7/pay', headers, payload: { cents } });
   expect((await post({}, 5)).statusCode).toBe(401);
   expect((await post({ 'x-mock-user-id': ANA }, 'five')).json()).toMatchObject({ code: 'VALIDATION_FAILED' });
 });
 
-test('a result is answered with the status of the route', async () => {
+test('direct handler: a returned result is sent with the status of the route', async () => {
   const answer = await app.inject({ url: '/tills/result' });
   expect([answer.statusCode, answer.json<object>()]).toEqual([202, { at: 'till 1' }]);
 });
 
-test('what it throws is a problem like any other, also before its first await', async () => {
+test('direct handler: an error is answered as a problem, also when it is thrown synchronously', async () => {
   const [refused, defect] = await Promise.all([app.inject({ url: '/tills/refused' }), app.inject({ url: '/tills/defect' })]);
   expect([refused.statusCode, refused.json<{ code: string }>().code]).toEqual([409, 'SEATS_BUSY']);
   expect([defect.statusCode, defect.json<{ code: string }>().code, defect.body.includes('secret')]).toEqual([
@@ -87,17 +87,17 @@ test('what it throws is a problem like any other, also before its first await', 
   expect(refused.headers['content-type']).toContain('application/problem+json');
 });
 
-test('a method that could not answer does not start', () => {
+test('direct handler: declaring a method with neither @Res() nor a status throws', () => {
   const declare = (): unknown => {
     @Controller()
-    class MuteController {
-      @Get('mute')
+    class UnansweredController {
+      @Get('unanswered')
       @Endpoint({ access: 'public', direct: true })
-      mute(): Promise<object> {
+      unanswered(): Promise<object> {
         return Promise.resolve({});
       }
     }
-    return MuteController;
+    return UnansweredController;
   };
-  expect(declare).toThrow('MuteController.mute is called directly');
+  expect(declare).toThrow('UnansweredController.unanswered is called directly');
 });

@@ -4,15 +4,15 @@ import { problemName } from './problem-schemas.ts';
 
 interface DocumentedRoute {
   readonly method: string;
-  /** With its parameters as `{name}`. */
+  /** The path with its parameters as `{name}`. */
   readonly path: string;
   readonly rules: EndpointRules;
   readonly needsKey: boolean;
 }
 
-/** Every call may meet these: an unreadable request, or a service that cannot answer now. */
-const ANY_CALL: readonly ErrorCode[] = ['VALIDATION_FAILED', 'DEPENDENCY_UNAVAILABLE', 'LOCK_TIMEOUT', 'SHUTTING_DOWN'];
-const KEY: readonly ErrorCode[] = [
+/** Refusals that every call may get: the request is malformed, or the service cannot answer now. */
+const COMMON_REFUSALS: readonly ErrorCode[] = ['VALIDATION_FAILED', 'DEPENDENCY_UNAVAILABLE', 'LOCK_TIMEOUT', 'SHUTTING_DOWN'];
+const KEY_REFUSALS: readonly ErrorCode[] = [
   'IDEMPOTENCY_KEY_REQUIRED',
   'IDEMPOTENCY_KEY_INVALID',
   'IDEMPOTENCY_KEY_IN_USE',
@@ -20,27 +20,27 @@ const KEY: readonly ErrorCode[] = [
 ];
 
 /**
- * The codes a call may be refused with: those that follow from its rules, and those it declares (`refusals`). What the connection is
- * refused with (408, 431) and defects (500) belong to no call.
+ * The error codes a call may be refused with: those that follow from the rules of its route, and those it declares (`refusals`).
+ * Refusals of the connection (408, 431) and defects (500) are not listed.
  */
 export function refusalsOf({ method, path, rules, needsKey }: DocumentedRoute): readonly ErrorCode[] {
   const isWrite = method !== 'GET';
   const takesJson = isWrite && (rules.body ?? 'json') === 'json';
   const codes: (ErrorCode | false | readonly ErrorCode[])[] = [
-    ANY_CALL,
+    COMMON_REFUSALS,
     rules.access !== 'public' && 'UNAUTHENTICATED',
     (rules.access === 'ops' || rules.access === 'gate') && 'FORBIDDEN',
     path.includes('{') && 'URI_TOO_LONG',
     isWrite && ['PAYLOAD_TOO_LARGE', 'OUTCOME_UNKNOWN'],
     takesJson && 'UNSUPPORTED_MEDIA_TYPE',
-    needsKey && KEY,
+    needsKey && KEY_REFUSALS,
     (!rules.noAddressLimit || rules.fanLimit === true) && 'RATE_LIMITED',
     rules.refusals ?? [],
   ];
   return [...new Set(codes.flatMap((code) => code || []))].sort();
 }
 
-/** The answers of these codes, one for each status; which of its codes it is `code` says. */
+/** The OpenAPI responses for these codes, one for each status. The member `code` tells codes of the same status apart. */
 export function refusalResponses(codes: readonly ErrorCode[]): Record<string, { description: string; content: object }> {
   const statuses = [...new Set(codes.map((code) => rowOf(code).status))].sort((a, b) => a - b);
   return Object.fromEntries(
@@ -54,8 +54,7 @@ export function refusalResponses(codes: readonly ErrorCode[]): Record<string, { 
 
 function oneOfProblems(codes: readonly ErrorCode[]): object {
   const pointers = codes.map((code) => `#/components/schemas/${problemName(code)}`);
-  const [only, ...others] = pointers;
-  if (others.length === 0) return { $ref: only };
+  if (pointers.length === 1) return { $ref: pointers[0] };
   const mapping = Object.fromEntries(codes.map((code, index) => [code, pointers[index]]));
   return { oneOf: pointers.map(($ref) => ({ $ref })), discriminator: { propertyName: 'code', mapping } };
 }

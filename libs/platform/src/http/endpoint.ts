@@ -4,29 +4,29 @@ import { inputOf } from './checked-input.ts';
 import { directHandler } from './direct-handler.ts';
 import type { ErrorCode } from './error-catalogue.ts';
 
-/** Who may call: everybody; a caller with an identity; one with a role; our own services. */
+/** Who may call a route: everybody, any identified fan, a caller with the role `ops` or `gate`, or only our own services. */
 export type Access = 'public' | 'fan' | 'ops' | 'gate' | 'internal';
 
 export interface EndpointRules {
   readonly access: Access;
-  /** Status of a success; Nest's own default is 201 for every POST. */
+  /** Status of a success. Without it Nest answers 201 to every POST. */
   readonly status?: number;
-  /** Every POST, PUT and PATCH of the monolith needs a key, except with a reason why not. */
+  /** The reason why this POST, PUT or PATCH needs no idempotency key. All others of the monolith need one. */
   readonly noKeyBecause?: string;
   /**
-   * The key is committed in the transaction of the effect, so that a repeat which Redis has forgotten fails on its row, and
-   * only then the row is looked for (Answers): without it every request asks for a row that is not there.
+   * For hot routes whose transaction always writes the idempotency row. The row is not read before the handler. A repeated key that
+   * Redis does not know fails on the row, and only then `Answers` reads it. So a first request costs no query.
    */
   readonly keyWithEffect?: true;
-  /** Counts against the ten purchases a minute a fan has. */
+  /** Counts for the fan's limit of ten purchases a minute. */
   readonly fanLimit?: true;
-  /** Not counted against the caller's address. */
+  /** Does not count for the limit of the client's address. */
   readonly noAddressLimit?: true;
-  /** `none`: takes no body; `raw`: the handler wants the bytes as they came. */
+  /** `none`: the route takes no body. `raw`: the handler gets the unparsed bytes. */
   readonly body?: 'json' | 'none' | 'raw';
-  /** Codes this call may be refused with by its own rules; the others follow from the rules above (documented-refusals.ts). */
+  /** Error codes of the route's own rules. All other codes follow from the settings above (documented-refusals.ts). */
   readonly refusals?: readonly ErrorCode[];
-  /** Called without Nest's router in between (direct-handler.ts): for the few routes of the rush. */
+  /** Fastify calls the handler without Nest's router (direct-handler.ts). For the few routes that have peak load. */
   readonly direct?: true;
 }
 
@@ -37,15 +37,15 @@ declare module 'fastify' {
 }
 
 /**
- * The rules of a route in one place, read by the hooks before any handler runs. A route without them does not start
- * (deny by default), so nothing is public by oversight.
+ * Declares the rules of a route. The hooks apply them before the handler runs. If a route has no rules, the service does not
+ * start (deny by default), so no route is public by mistake.
  */
 export function Endpoint(rules: EndpointRules): MethodDecorator {
   return (controller, method, descriptor) => {
-    // Decorators of parameters have run before those of their method.
-    const own = controller.constructor as Type;
-    const handler = rules.direct && { handler: directHandler(own, String(method), rules.status) };
-    const config = { ...rules, input: inputOf(own, method), ...handler };
+    // The decorators of the parameters have run before this one, so their metadata exists.
+    const controllerClass = controller.constructor as Type;
+    const handler = rules.direct && { handler: directHandler(controllerClass, String(method), rules.status) };
+    const config = { ...rules, input: inputOf(controllerClass, method), ...handler };
     return applyDecorators(RouteConfig(config), ...(rules.status ? [HttpCode(rules.status)] : []))(
       controller,
       method,

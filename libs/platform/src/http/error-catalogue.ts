@@ -1,6 +1,6 @@
 import type { DomainErrorCode } from '#domain/shared/domain-error';
 
-/** What can be wrong with a request before any rule of the business is asked. */
+/** Error codes for faults of a request that are found before any business rule is checked. */
 export type TransportErrorCode =
   | 'FORBIDDEN'
   | 'HEADERS_TOO_LARGE'
@@ -23,13 +23,13 @@ export type ErrorCode = DomainErrorCode | TransportErrorCode;
 interface ErrorRow {
   readonly status: number;
   readonly title: string;
-  /** What a client should do next: nothing, the same again, the same again later, or something different. */
+  /** What a client should send next. `no`: something else; `same-key`: the same with the same key; `later`: the same, later. */
   readonly retry: 'no' | 'same-key' | 'later';
-  /** Seconds for `Retry-After` when the thrower names none. */
+  /** Seconds for the header `Retry-After`, unless the error itself sets another value. */
   readonly retryAfterSeconds?: number;
 }
 
-/** Every code an answer may carry. A code is never renamed and never used again for something else. */
+/** All error codes of the API. A code is never renamed and never reused with another meaning. */
 export const errorCatalogue = {
   ALL_SEATS_HELD: { status: 409, title: 'Every seat is held, something may come back', retry: 'later' },
   BLACKLISTED: { status: 403, title: 'This account may not buy', retry: 'no' },

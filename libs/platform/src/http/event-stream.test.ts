@@ -26,15 +26,15 @@ async function until(holds: () => boolean): Promise<void> {
   for (const giveUpAt = Date.now() + 3000; !holds() && Date.now() < giveUpAt; await pause(5));
 }
 
-test('keeps the headers of the hooks, and is events, comments and a good-bye', async () => {
+test('EventStream: sends the headers of the hooks, events, heartbeats and a final retry time', async () => {
   const reader = await read();
   await until(() => open.size === 1);
   const [stream] = open;
-  stream?.send('{"type":"news"}');
+  stream?.send('{"type":"change"}');
   stream?.breathe();
   stream?.end(1234);
   await reader.ended;
-  expect(reader.text).toBe('retry: 3000\n\ndata: {"type":"news"}\n\n:\n\nretry: 1234\n\n');
+  expect(reader.text).toBe('retry: 3000\n\ndata: {"type":"change"}\n\n:\n\nretry: 1234\n\n');
   expect([reader.response.headers.get('content-type'), reader.response.headers.get('x-from-a-hook')]).toEqual([
     'text/event-stream',
     'yes',
@@ -44,7 +44,7 @@ test('keeps the headers of the hooks, and is events, comments and a good-bye', a
   stream?.send('too late');
 });
 
-test('a reader who is gone before it begins is not kept for ever', async () => {
+test('EventStream: a client that disconnects before the stream opens leaves no open stream', async () => {
   const socket = connect(port, '127.0.0.1');
   socket.write('GET /stream?after=100 HTTP/1.1\r\nHost: x\r\n\r\n');
   await pause(30);
@@ -53,28 +53,28 @@ test('a reader who is gone before it begins is not kept for ever', async () => {
   expect(open.size).toBe(0);
 });
 
-test('HEAD is answered and opens nothing', async () => {
+test('EventStream: HEAD is answered and opens no stream', async () => {
   const answer = await fetch(`http://127.0.0.1:${port}/stream`, { method: 'HEAD' });
   expect([answer.status, open.size]).toEqual([200, 0]);
 });
 
-test('who does not read is cut off; who reads is not, however much there is', async () => {
-  const sleeper = connect(port, '127.0.0.1');
-  sleeper.on('error', () => undefined).pause();
-  sleeper.write('GET /stream HTTP/1.1\r\nHost: x\r\n\r\n');
+test('EventStream: a reader with too many unsent bytes is disconnected, and a reader that keeps up gets all messages', async () => {
+  const pausedSocket = connect(port, '127.0.0.1');
+  pausedSocket.on('error', () => undefined).pause();
+  pausedSocket.write('GET /stream HTTP/1.1\r\nHost: x\r\n\r\n');
   await until(() => open.size === 1);
-  const [asleep] = open;
+  const [pausedStream] = open;
   const reader = await read();
   await until(() => open.size === 2);
   let sent = 0;
-  // The kernel takes some megabytes for a reader that sleeps.
-  for (; sent < 2000 && asleep && open.has(asleep); sent += 1) {
-    for (const stream of open) stream.send(JSON.stringify({ type: 'news', text: 'x'.repeat(12_000) }));
+  // The kernel buffers some megabytes for the socket that does not read.
+  for (; sent < 2000 && pausedStream && open.has(pausedStream); sent += 1) {
+    for (const stream of open) stream.send(JSON.stringify({ type: 'change', text: 'x'.repeat(12_000) }));
     await pause(1);
   }
-  expect([asleep && open.has(asleep), open.size]).toEqual([false, 1]);
+  expect([pausedStream && open.has(pausedStream), open.size]).toEqual([false, 1]);
   await until(() => reader.text.length > sent * 12_000);
   expect(reader.messages).toHaveLength(sent);
   reader.close();
-  sleeper.destroy();
+  pausedSocket.destroy();
 });

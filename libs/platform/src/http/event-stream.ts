@@ -1,22 +1,25 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ServerResponse } from 'node:http';
 
-/** Written and not yet taken: whoever is so far behind is cut off and comes back for the state as it is then. */
-const MOST_BACKLOG_BYTES = 64 * 1024;
-/** What a browser waits before it connects again. */
+/** Maximum of unsent bytes. A slower reader is disconnected; it reconnects and gets the current state. */
+const MAX_BACKLOG_BYTES = 64 * 1024;
+/** How long a browser waits before it reconnects. */
 const RETRY_MS = 3000;
 
-/** A stream of server-sent events to one reader: unnamed events, each a line of JSON. */
+/** A stream of server-sent events to one reader. Events have no name; their data is one line of JSON. */
 export class EventStream {
   private constructor(private readonly response: ServerResponse) {}
 
-  /** Takes the answer out of Fastify's hands, with the headers its hooks have set. Undefined for HEAD, which is answered by that, and for who is gone. */
+  /**
+   * Takes over the response from Fastify, with the headers that its hooks have set. Returns undefined for a HEAD request, which is
+   * answered with that, and for a client that has already disconnected.
+   */
   static open(request: FastifyRequest, reply: FastifyReply, whenClosed: (stream: EventStream) => void): EventStream | undefined {
     const headers = { ...reply.getHeaders(), 'content-type': 'text/event-stream', 'x-accel-buffering': 'no' };
     reply.hijack();
     const { raw: response } = reply;
     response.on('error', () => undefined);
-    // Gone while the request was looked into: nobody would ever hear it close.
+    // The client disconnected before this call, so no `close` event would come.
     if (response.destroyed) return undefined;
     response.writeHead(200, headers as Record<string, string>);
     if (request.method === 'HEAD') {
@@ -33,12 +36,12 @@ export class EventStream {
     this.write(`data: ${text}\n\n`);
   }
 
-  /** Keeps proxies from taking a quiet stream for a dead one. */
+  /** Sends a comment as a heartbeat, so that proxies do not close a stream without events. */
   breathe(): void {
     this.write(':\n\n');
   }
 
-  /** Good-bye; the reader comes back after so long. */
+  /** Closes the stream. The reader reconnects after `retryMs`. */
   end(retryMs: number): void {
     this.write(`retry: ${retryMs}\n\n`);
     if (!this.response.destroyed) this.response.end();
@@ -46,7 +49,7 @@ export class EventStream {
 
   private write(text: string): void {
     if (this.response.writableEnded || this.response.destroyed) return;
-    if (this.response.writableLength > MOST_BACKLOG_BYTES) this.response.destroy();
+    if (this.response.writableLength > MAX_BACKLOG_BYTES) this.response.destroy();
     else this.response.write(text);
   }
 }

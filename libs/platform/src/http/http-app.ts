@@ -8,30 +8,30 @@ import { requestContext, type RequestContext } from '../logging/request-context.
 import { guardAccess, requireDeclaredAccess } from './access-hook.ts';
 import { registerBodyParsers } from './body-parsers.ts';
 import { checkInput } from './checked-input.ts';
-import { welcomePages } from './cors.ts';
+import { answerCors } from './cors.ts';
 import { callDirectly } from './direct-handler.ts';
 import type { IdentifyCaller } from './identity.ts';
 import { answerProblem, ProblemFilter } from './problem.filter.ts';
 import { RequestRefused } from './request-refused.ts';
-import { answerUnparsable, leaveNobodyAtTheEnd, slowClients } from './raw-connection.ts';
+import { answerUnparsable, closeConnectionsWhenIdle, slowClientLimits } from './raw-connection.ts';
 import { keepRouteTable } from './route-table.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
     context?: RequestContext;
-    /** When it has to be answered at the latest, and where that is noted. */
+    /** When a write must be answered at the latest, and its slot in the list of running writes. */
     overdue?: { readonly at: number; readonly slot: number };
   }
 }
 
 const BODY_LIMIT_BYTES = 16 * 1024;
-/** A stadium with 200 sectors, or a provider's webhook. */
+/** For routes of operators, internal calls and webhooks, for example to create a match with 200 sectors. */
 const LARGE_BODY_LIMIT_BYTES = 256 * 1024;
-/** A transaction ends by its deadline on its own; this is for what hangs beyond it. */
-const PAST_DEADLINE = 1.05;
-const LOOK_FOR_OVERDUE_MS = 250;
+/** A write is overdue after 1.05 times the deadline. Transactions end at the deadline by themselves, so only hanging writes reach it. */
+const OVERDUE_FACTOR = 1.05;
+const OVERDUE_CHECK_INTERVAL_MS = 250;
 
-const headersOfEveryAnswer = {
+const commonHeaders = {
   'cache-control': 'no-store',
   'x-content-type-options': 'nosniff',
   'referrer-policy': 'no-referrer',
@@ -45,28 +45,28 @@ export interface HttpAppOptions {
   readonly trustedProxies: readonly string[];
   readonly isAllowedOrigin: (origin: string) => boolean;
   readonly requestDeadlineMs: number;
-  /** Routes that come from plugins (static files, API docs) and are public. */
+  /** Prefixes of public routes that plugins register (static files, API docs). They declare no access. */
   readonly publicPrefixes?: readonly string[];
-  /** Runs on every matched request before the body is read. */
+  /** The hook that limits requests by client address. It runs before the body is read. */
   readonly limitAddress?: (request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction) => void | Promise<void>;
-  /** Hooks of this app after access was granted, in their order of running. */
+  /** Registers further hooks of the app, which run after the access check. */
   readonly afterAccess?: (fastify: FastifyInstance) => void;
 }
 
-/** A Nest application on Fastify with everything CONTRACT §2–§4 asks of each request, in the order §3 names. */
+/** Creates a Nest application on Fastify. Its hooks do the checks of CONTRACT §2–§4 on each request, in the order of §3. */
 export async function createHttpApp(module: Type | DynamicModule, options: HttpAppOptions): Promise<NestFastifyApplication> {
   const adapter = new FastifyAdapter({
     logger: false,
     trustProxy: options.trustedProxies.length > 0 ? [...options.trustedProxies] : false,
     bodyLimit: BODY_LIMIT_BYTES,
-    ...slowClients,
+    ...slowClientLimits,
     keepAliveTimeout: 65_000,
     forceCloseConnections: 'idle',
     routerOptions: { maxParamLength: 128, caseSensitive: true },
     genReqId: (request: { headers: Record<string, unknown> }) =>
       acceptableRequestId(request.headers['x-request-id']) ?? randomUUID(),
     frameworkErrors: (error: FastifyError, request: FastifyRequest, reply: FastifyReply) => {
-      void reply.headers({ 'x-request-id': request.id, ...headersOfEveryAnswer });
+      void reply.headers({ 'x-request-id': request.id, ...commonHeaders });
       answerProblem(error, request, reply, options.logger);
     },
     clientErrorHandler: answerUnparsable,
@@ -79,12 +79,12 @@ export async function createHttpApp(module: Type | DynamicModule, options: HttpA
   const fastify = adapter.getInstance();
   keepRouteTable(fastify);
   registerBodyParsers(fastify);
-  boundBodies(fastify);
-  leaveNobodyAtTheEnd(fastify);
-  answerTheOverdue(fastify, Math.ceil(options.requestDeadlineMs * PAST_DEADLINE));
+  setBodyLimits(fastify);
+  closeConnectionsWhenIdle(fastify);
+  answerOverdueWrites(fastify, Math.ceil(options.requestDeadlineMs * OVERDUE_FACTOR));
   requireDeclaredAccess(fastify, options.publicPrefixes ?? []);
-  followRequests(adapter, fastify, options.requestDeadlineMs);
-  welcomePages(fastify, options.isAllowedOrigin);
+  addRequestContext(adapter, fastify, options.requestDeadlineMs);
+  answerCors(fastify, options.isAllowedOrigin);
   refuseUnknownPaths(fastify);
   if (options.limitAddress) fastify.addHook('onRequest', options.limitAddress);
   guardAccess(fastify, options);
@@ -101,7 +101,7 @@ function acceptableRequestId(given: unknown): string | undefined {
   return typeof given === 'string' && /^[\w-]{1,64}$/.test(given) ? given : undefined;
 }
 
-function boundBodies(fastify: FastifyInstance): void {
+function setBodyLimits(fastify: FastifyInstance): void {
   fastify.addHook('onRoute', (route: RouteOptions) => {
     if (route.config?.access === 'ops' || route.config?.access === 'internal' || route.config?.body === 'raw')
       route.bodyLimit = LARGE_BODY_LIMIT_BYTES;
@@ -109,17 +109,17 @@ function boundBodies(fastify: FastifyInstance): void {
 }
 
 /**
- * A write that hangs is answered OUTCOME_UNKNOWN; its transaction ends by itself. Reads may be streams without an end. One
- * look at all of them four times a second: the framework's own way, a timer and an AbortController each, aborted at the end
- * of every request, cost 12 µs of the 280 of a hold.
+ * Answers a write that hangs with OUTCOME_UNKNOWN; its transaction ends by itself. Reads are excluded, because they may be endless
+ * streams. One timer checks all writes four times a second. Fastify's own timeout uses a timer and an AbortController for each
+ * request, which took 12 µs of the 280 µs of a hold.
  */
-function answerTheOverdue(fastify: FastifyInstance, timeoutMs: number): void {
-  // Slots that are used again, not a Map: what leaves a Map stays alive in the tables it has outgrown.
+function answerOverdueWrites(fastify: FastifyInstance, timeoutMs: number): void {
+  // Reusable slots instead of a Map: a Map's old hash tables keep deleted entries alive.
   const writes: (FastifyReply | undefined)[] = [];
-  const unused: number[] = [];
+  const freeSlots: number[] = [];
   fastify.addHook('onRequest', (request, reply, done) => {
     if (request.method !== 'GET' && request.method !== 'HEAD') {
-      request.overdue = { at: Date.now() + timeoutMs, slot: unused.pop() ?? writes.length };
+      request.overdue = { at: Date.now() + timeoutMs, slot: freeSlots.pop() ?? writes.length };
       writes[request.overdue.slot] = reply;
     }
     done();
@@ -127,7 +127,7 @@ function answerTheOverdue(fastify: FastifyInstance, timeoutMs: number): void {
   fastify.addHook('onResponse', ({ overdue }, _reply, done) => {
     if (overdue) {
       writes[overdue.slot] = undefined;
-      unused.push(overdue.slot);
+      freeSlots.push(overdue.slot);
     }
     done();
   });
@@ -135,11 +135,11 @@ function answerTheOverdue(fastify: FastifyInstance, timeoutMs: number): void {
     const now = Date.now();
     for (const [slot, reply] of writes.entries()) {
       if (!reply || reply.request.overdue!.at > now) continue;
-      // Once, however long this answer takes on its way.
+      // Clear the slot first, so that the write is answered only once even if sending the answer takes long.
       writes[slot] = undefined;
       if (!reply.sent) void reply.send(new RequestRefused('OUTCOME_UNKNOWN'));
     }
-  }, LOOK_FOR_OVERDUE_MS);
+  }, OVERDUE_CHECK_INTERVAL_MS);
   timer.unref();
   fastify.addHook('onClose', (_instance, done) => {
     clearInterval(timer);
@@ -147,7 +147,7 @@ function answerTheOverdue(fastify: FastifyInstance, timeoutMs: number): void {
   });
 }
 
-/** Before anybody reads a body that is for nobody. Unknown pages are left to whoever serves pages. */
+/** Refuses writes to unknown paths before their body is read. Unknown GET paths go on: the web app may serve a page for them. */
 function refuseUnknownPaths(fastify: FastifyInstance): void {
   fastify.addHook('onRequest', (request, _reply, done) => {
     if (request.is404 && request.method !== 'GET' && request.method !== 'HEAD') done(new RequestRefused('NOT_FOUND'));
@@ -155,7 +155,7 @@ function refuseUnknownPaths(fastify: FastifyInstance): void {
   });
 }
 
-/** A NUL in a path or a query is no text PostgreSQL could look for. */
+/** Refuses a path or query with a NUL character, because PostgreSQL cannot store or compare it. */
 function refuseUnstorablePaths(fastify: FastifyInstance): void {
   fastify.addHook('preValidation', (request, _reply, done) => {
     if (request.url.includes('%00')) done(new RequestRefused('VALIDATION_FAILED', { detail: 'The path contains a NUL.' }));
@@ -164,13 +164,13 @@ function refuseUnstorablePaths(fastify: FastifyInstance): void {
 }
 
 /**
- * Gives each request its context twice: reading a body hops through socket events, which do not carry the async context of
- * the first hook. The adapter's own hook is the very first, so that preflights get their headers too.
+ * Creates the context of each request and enters it twice: first here, and again after the body was read, because the socket
+ * events of the body lose the async context. The adapter's own hook runs before all others, so preflights get the headers too.
  */
-function followRequests(adapter: FastifyAdapter, fastify: FastifyInstance, requestDeadlineMs: number): void {
+function addRequestContext(adapter: FastifyAdapter, fastify: FastifyInstance, requestDeadlineMs: number): void {
   adapter.setOnRequestHook((request: FastifyRequest, reply: FastifyReply, done) => {
     request.context = { requestId: request.id, deadlineAt: Date.now() + requestDeadlineMs };
-    void reply.headers({ 'x-request-id': request.id, ...headersOfEveryAnswer });
+    void reply.headers({ 'x-request-id': request.id, ...commonHeaders });
     requestContext.run(request.context, done);
   });
   fastify.addHook('preValidation', (request, _reply, done) => {

@@ -4,14 +4,14 @@ import type { CallerIdentity } from './caller.ts';
 import { RequestRefused } from './request-refused.ts';
 import { CLOCK_TOLERANCE_SECONDS, isUuid, userOf } from './token-claims.ts';
 
-/** Finds out who is calling; undefined when the credentials are missing or wrong, without saying which. */
+/** Identifies the caller from the request headers. Returns undefined if the credentials are missing or invalid. */
 export type IdentifyCaller = (headers: IncomingHttpHeaders) => CallerIdentity | undefined | Promise<CallerIdentity | undefined>;
 
 function single(value: string | string[] | undefined): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-/** Development: the caller says who it is. */
+/** AUTH_MODE=mock, for development: the headers name the caller without any check. */
 export const identifyMock: IdentifyCaller = (headers) => {
   const userId = single(headers['x-mock-user-id'])?.trim();
   if (!isUuid(userId)) return undefined;
@@ -19,10 +19,10 @@ export const identifyMock: IdentifyCaller = (headers) => {
   return { userId: userId.toLowerCase(), roles: roles.filter((role) => role !== '') };
 };
 
-/** Asymmetric algorithms only: a shared-secret one would let anybody sign with the public key. */
+/** Only asymmetric algorithms. With a shared-secret algorithm anybody could sign a token with the public key. */
 const ALGORITHMS = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA'];
 
-/** The generic one is what jose says when the page of keys answers anything but 200 and JSON. */
+/** Error codes of jose for unavailable keys. The generic JOSEError means that the key URL did not answer 200 with JSON. */
 const KEYS_UNAVAILABLE = new Set([errors.JWKSTimeout.code, errors.JWKSInvalid.code, errors.JOSEError.code]);
 
 export function identifyByToken(options: {
@@ -41,7 +41,7 @@ export function identifyByToken(options: {
       requiredClaims: ['exp', 'sub'],
       clockTolerance: CLOCK_TOLERANCE_SECONDS,
     }).catch((error: unknown) => {
-      // A token that is wrong is the caller's matter; keys that cannot be fetched or read are ours.
+      // An invalid token is an error of the caller (401). Keys that cannot be fetched are an error on our side (503).
       if (error instanceof errors.JOSEError && !KEYS_UNAVAILABLE.has(error.code)) return undefined;
       throw new RequestRefused('DEPENDENCY_UNAVAILABLE', { detail: 'The identity provider does not answer.', cause: error });
     });
@@ -64,7 +64,7 @@ export function identifyCallers(config: {
 }): IdentifyCaller {
   if (config.AUTH_MODE === 'mock') return identifyMock;
   if (!config.JWT_JWKS_URL || !config.JWT_ISSUER || !config.JWT_AUDIENCE)
-    throw new Error('jwt without its settings: loadConfig checks that');
+    throw new Error('AUTH_MODE=jwt without JWT_JWKS_URL, JWT_ISSUER or JWT_AUDIENCE: loadConfig refuses this');
   const keys = createRemoteJWKSet(new URL(config.JWT_JWKS_URL), { timeoutDuration: 5000, cooldownDuration: 30_000 });
   return identifyByToken({ keys, issuer: config.JWT_ISSUER, audience: config.JWT_AUDIENCE, rolesClaim: config.JWT_ROLES_CLAIM });
 }

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { RequestRefused } from './request-refused.ts';
 
-/** Our deepest body has four levels; a body of 100,000 brackets would break whatever walks it. */
+/** Our deepest body has four levels. A body of 100,000 nested brackets would overflow the stack of recursive code. */
 const MAX_DEPTH = 32;
 
 const QUOTE = 34;
@@ -10,7 +10,7 @@ const OPENING = new Set([91, 123]);
 const CLOSING = new Set([93, 125]);
 
 function isTooDeep(text: string): boolean {
-  // As many brackets have to be closed as are opened: most bodies are too short for that.
+  // Each level needs an opening and a closing bracket, so most bodies are too short to be too deep.
   if (text.length <= 2 * MAX_DEPTH) return false;
   let depth = 0;
   let inString = false;
@@ -26,7 +26,7 @@ function isTooDeep(text: string): boolean {
   return false;
 }
 
-/** In UTF-8 only an escape can bring a NUL or half of a surrogate pair, which PostgreSQL stores neither as text nor as JSON. */
+/** Escapes that may produce a NUL or half of a surrogate pair, which PostgreSQL cannot store. Valid UTF-8 has no other way to write a surrogate. */
 const SUSPICIOUS_ESCAPE = /\\u(0000|d[89a-f])/i;
 const UNSTORABLE = /\0|\p{Surrogate}/u;
 
@@ -38,18 +38,20 @@ function isUnstorable(value: unknown): boolean {
 
 type Done = (error: Error | null, body?: unknown) => void;
 
-/** JSON as Fastify reads it (`__proto__` refused), without what would break something behind it. */
+/** Fastify's JSON parser, which refuses `__proto__`. It also refuses byte order marks, deep nesting and text that cannot be stored. */
 export function jsonReader(fastify: FastifyInstance): (request: FastifyRequest, text: string, done: Done) => void {
   const parse = fastify.getDefaultJsonParser('error', 'error');
   return (request, text, done) => {
-    // The parser would skip it; RFC 8259 forbids senders to write one.
+    // The parser would skip a byte order mark, but RFC 8259 forbids senders to write one.
     if (text.startsWith('\ufeff'))
       throw new RequestRefused('VALIDATION_FAILED', { detail: 'The body begins with a byte order mark.' });
     if (isTooDeep(text))
       throw new RequestRefused('VALIDATION_FAILED', { detail: `The body is nested deeper than ${MAX_DEPTH} levels.` });
     void parse(request, text, (error, body) => {
       if (!error && SUSPICIOUS_ESCAPE.test(text) && isUnstorable(body)) {
-        done(new RequestRefused('VALIDATION_FAILED', { detail: 'The body contains characters that are no text.' }));
+        done(
+          new RequestRefused('VALIDATION_FAILED', { detail: 'The body contains a NUL character or half of a surrogate pair.' }),
+        );
       } else done(error, body);
     });
   };

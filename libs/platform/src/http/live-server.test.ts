@@ -8,11 +8,11 @@ import { Endpoint } from './endpoint.ts';
 const OPS = '0190a000-0000-7000-8000-00000000000a';
 const DEADLINE_MS = 400;
 let finish: () => void;
-let reached: Promise<void>;
-let arrive: () => void;
+let handlerStarted: Promise<void>;
+let markStarted: () => void;
 
 @Controller()
-class WingsController {
+class TestController {
   @Get('ops/wing')
   @Endpoint({ access: 'ops' })
   wing(): unknown {
@@ -28,7 +28,7 @@ class WingsController {
   @Get('slow')
   @Endpoint({ access: 'public' })
   async slow(): Promise<unknown> {
-    arrive();
+    markStarted();
     await new Promise<void>((resolve) => (finish = resolve));
     return { finished: true };
   }
@@ -45,15 +45,15 @@ let app: NestFastifyApplication;
 let port: number;
 
 beforeEach(async () => {
-  reached = new Promise((resolve) => (arrive = resolve));
-  app = await createTestHttpApp({ controllers: [WingsController] }, { requestDeadlineMs: DEADLINE_MS });
+  handlerStarted = new Promise((resolve) => (markStarted = resolve));
+  app = await createTestHttpApp({ controllers: [TestController] }, { requestDeadlineMs: DEADLINE_MS });
   await app.listen({ host: '127.0.0.1', port: 0 });
   port = (app.getHttpServer().address() as net.AddressInfo).port;
 });
 afterEach(() => app.close());
 
-/** Bytes as they are, without a client that would put them right; the whole answer as text. */
-async function say(text: string): Promise<string> {
+/** Sends these bytes without an HTTP client, which would correct them. Returns everything the server sent. */
+async function sendText(text: string): Promise<string> {
   const socket = net.connect(port, '127.0.0.1');
   let answer = '';
   socket.on('data', (bytes) => (answer += bytes.toString()));
@@ -63,12 +63,12 @@ async function say(text: string): Promise<string> {
   return answer;
 }
 
-const ask = (path: string, headers = ''): Promise<string> =>
-  say(`GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n${headers}\r\n`);
+const get = (path: string, headers = ''): Promise<string> =>
+  sendText(`GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n${headers}\r\n`);
 const statusOf = (answer: string): number => Number(answer.split(' ')[1]);
 
-/** Everything that has ever walked around a check that looked at the path (SEC-05). */
-const waysIn = [
+/** Spellings of a path that have bypassed access checks in other systems. */
+const trickyPaths = [
   ...[
     '/ops/wing',
     '/%6fps/wing',
@@ -121,37 +121,45 @@ const waysIn = [
   ],
 ];
 
-test.each(waysIn)('%j does not lead a stranger in, nor the server astray', async (path) => {
-  const answer = await ask(path);
-  expect([400, 401, 404]).toContain(statusOf(answer));
-  expect(answer).not.toContain('inside');
-  expect(answer).toContain('application/problem+json');
-});
+test.each(trickyPaths)(
+  'path %j without credentials never reaches the ops route and is answered 400, 401 or 404',
+  async (path) => {
+    const answer = await get(path);
+    expect([400, 401, 404]).toContain(statusOf(answer));
+    expect(answer).not.toContain('inside');
+    expect(answer).toContain('application/problem+json');
+  },
+);
 
-test('the plain paths lead an operator in', async () => {
+test('an operator reaches the ops routes by their normal paths', async () => {
   const headers = `X-Mock-User-Id: ${OPS}\r\nX-Mock-Roles: ops\r\n`;
-  for (const path of ['/ops/wing', '/ops/wing/1', '/%6fps/wing']) expect(await ask(path, headers)).toContain('"inside":true');
+  for (const path of ['/ops/wing', '/ops/wing/1', '/%6fps/wing']) expect(await get(path, headers)).toContain('"inside":true');
 });
 
 test.each([
-  ['no HTTP', 'hello\r\n\r\n', 400, 'VALIDATION_FAILED'],
-  ['a header that is none', 'GET / HTTP/1.1\r\nHost: x\r\nnonsense\r\n\r\n', 400, 'VALIDATION_FAILED'],
-  ['two lengths', 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab', 400, 'VALIDATION_FAILED'],
+  ['text that is not HTTP', 'hello\r\n\r\n', 400, 'VALIDATION_FAILED'],
+  ['a malformed header', 'GET / HTTP/1.1\r\nHost: x\r\nnonsense\r\n\r\n', 400, 'VALIDATION_FAILED'],
   [
-    'a length and chunks',
+    'two Content-Length headers',
+    'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab',
+    400,
+    'VALIDATION_FAILED',
+  ],
+  [
+    'Content-Length and chunked encoding',
     'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
     400,
     'VALIDATION_FAILED',
   ],
-  ['no host', 'GET / HTTP/1.1\r\n\r\n', 400, undefined],
+  ['no Host header', 'GET / HTTP/1.1\r\n\r\n', 400, undefined],
   ['headers beyond 16 KB', `GET / HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`, 431, 'HEADERS_TOO_LARGE'],
-])('what is no request (%s) is answered as a problem, and the connection closed', async (_what, text, status, code) => {
-  const answer = await say(text);
+])('invalid HTTP (%s) is answered with an error, and the connection is closed', async (_what, text, status, code) => {
+  const answer = await sendText(text);
   expect(statusOf(answer)).toBe(status);
   if (code) expect(answer).toMatch(new RegExp(`X-Request-Id: [\\w-]+\\r\\n[^]*"code":"${code}"`, 'i'));
 });
 
-test('who sends slowly is cut off: headers after 10 s, the request after 15 s, looked at every 5 s', () => {
+test('slow clients: timeouts are 10 s for headers and 15 s for the request, checked every 5 s', () => {
   const server = app.getHttpServer() as unknown as Record<string | symbol, unknown>;
   expect(server).toMatchObject({ headersTimeout: 10_000, requestTimeout: 15_000 });
   const interval = Object.getOwnPropertySymbols(server).find(
@@ -160,70 +168,70 @@ test('who sends slowly is cut off: headers after 10 s, the request after 15 s, l
   expect(interval && server[interval]).toMatchObject({ _idleTimeout: 5000 });
 });
 
-test('a write that hangs beyond its deadline is answered: nobody knows how it ended; what it says later reaches nobody', async () => {
-  const answer = await say('POST /stuck HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 0\r\n\r\n');
+test('a write that hangs beyond its deadline is answered OUTCOME_UNKNOWN, and its late result is discarded', async () => {
+  const answer = await sendText('POST /stuck HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 0\r\n\r\n');
   expect(statusOf(answer)).toBe(503);
   expect(answer).toContain('OUTCOME_UNKNOWN');
   finish();
-  expect(statusOf(await ask('/ops/wing'))).toBe(401);
+  expect(statusOf(await get('/ops/wing'))).toBe(401);
 });
 
-test('it is answered once, however long its answer is on the way', async () => {
+test('a write beyond its deadline is answered only once, even if sending the answer takes long', async () => {
   await app.close();
   let answers = 0;
   const afterAccess = (fastify: FastifyInstance): void => {
-    // As Redis does, which hears of every answer before the caller, and may be slow.
+    // Like the hooks that wait for Redis or PostgreSQL before an answer is sent.
     fastify.addHook('onSend', async (_request, _reply, payload) => {
       answers += 1;
       await new Promise((resolve) => setTimeout(resolve, 900));
       return payload;
     });
   };
-  app = await createTestHttpApp({ controllers: [WingsController] }, { requestDeadlineMs: DEADLINE_MS, afterAccess });
+  app = await createTestHttpApp({ controllers: [TestController] }, { requestDeadlineMs: DEADLINE_MS, afterAccess });
   await app.listen({ host: '127.0.0.1', port: 0 });
   port = (app.getHttpServer().address() as net.AddressInfo).port;
-  const answer = await say('POST /stuck HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 0\r\n\r\n');
+  const answer = await sendText('POST /stuck HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 0\r\n\r\n');
   expect([statusOf(answer), answers]).toEqual([503, 1]);
   finish();
 });
 
-test('a read may take its time', async () => {
-  const answer = ask('/slow');
-  await reached;
+test('a read has no deadline', async () => {
+  const answer = get('/slow');
+  await handlerStarted;
   await new Promise((resolve) => setTimeout(resolve, 1.5 * DEADLINE_MS));
   finish();
   expect(await answer).toContain('"finished":true');
 });
 
-test('while closing, what runs is finished and what is new is refused', async () => {
-  const answer = ask('/slow');
-  await reached;
+test('while the server closes, running requests are finished and new connections are refused', async () => {
+  const answer = get('/slow');
+  await handlerStarted;
   const closed = app.close();
   await new Promise((resolve) => setTimeout(resolve, 50));
-  await expect(ask('/ops/wing')).resolves.toBe('');
+  await expect(get('/ops/wing')).resolves.toBe('');
   finish();
   expect(await answer).toContain('"finished":true');
   await closed;
 });
 
-test('closing does not wait for connections that are kept for later', async () => {
+test('closing does not wait for idle keep-alive connections', async () => {
   const idle = net.connect(port, '127.0.0.1');
   idle.write('GET /nowhere HTTP/1.1\r\nHost: x\r\n\r\n');
   await new Promise((resolve) => idle.once('data', resolve));
   const started = Date.now();
-  const gone = new Promise((resolve) => idle.once('close', resolve));
+  const disconnected = new Promise((resolve) => idle.once('close', resolve));
   await app.close();
-  await gone;
+  await disconnected;
   expect(Date.now() - started).toBeLessThan(1000);
 });
 
-test('nor for those that have never asked anything, or have only begun to', async () => {
+test('closing does not wait for connections that have sent no request or only a part of one', async () => {
   const [silent, slow] = [net.connect(port, '127.0.0.1'), net.connect(port, '127.0.0.1')];
   slow.write('GET /now');
-  const gone = Promise.all([silent, slow].map((socket) => new Promise((resolve) => socket.once('close', resolve))));
+  const disconnected = Promise.all([silent, slow].map((socket) => new Promise((resolve) => socket.once('close', resolve))));
   await new Promise((resolve) => setTimeout(resolve, 50));
   const started = Date.now();
   await app.close();
-  await gone;
+  await disconnected;
   expect(Date.now() - started).toBeLessThan(1000);
 });

@@ -8,7 +8,7 @@ import type { ErrorCode } from './error-catalogue.ts';
 import { problem, problemsByCode } from './problem-schemas.ts';
 import { routesOf } from './route-table.ts';
 
-/** Where the description of an API is served; routes that come from the plugin, and public. */
+/** Paths of the API documentation. The Swagger plugin registers these routes; they are public. */
 export const apiDocsPrefixes = ['/openapi.json', '/docs', '/docs/', '/docs-json', '/docs-yaml'];
 
 interface JsonSchema {
@@ -24,8 +24,8 @@ interface JsonSchema {
 }
 
 /**
- * Says what a reader needs: not the bounds of every integer, nor the expression behind a format that has a name. An answer may have
- * further members, which clients ignore; a body may not, and is refused.
+ * Removes details that a reader of the schema does not need: the bounds of the safe integers, and the pattern of a named format.
+ * `additionalProperties: false` is removed from answers only: answers may get further members, but a body with unknown ones is refused.
  */
 function simplify(schema: JsonSchema, io: 'input' | 'output'): void {
   if (io === 'output' && schema.additionalProperties === false) delete schema.additionalProperties;
@@ -34,7 +34,7 @@ function simplify(schema: JsonSchema, io: 'input' | 'output'): void {
   if (schema.format !== undefined) delete schema.pattern;
 }
 
-/** zod → JSON Schema 2020-12 as OpenAPI 3.1 has it, with named schemas as components. */
+/** Converts a zod schema to JSON Schema 2020-12 for OpenAPI 3.1. Named schemas become components. */
 function convert(
   schema: unknown,
   { schemaType }: { schemaType: 'input' | 'output' },
@@ -49,7 +49,7 @@ function convert(
   const pointed = JSON.stringify(whole).replaceAll('#/$defs/', '#/components/schemas/');
   const { $schema: _schema, $defs = {}, ...body } = JSON.parse(pointed) as JsonSchema;
   const components = Object.fromEntries(Object.entries($defs).map(([name, part]) => [name, withoutId(part)]));
-  return { schema: schema instanceof z.ZodOptional ? { ...body, [MAY_BE_LEFT_OUT]: true } : body, components };
+  return { schema: schema instanceof z.ZodOptional ? { ...body, [OPTIONAL_BODY]: true } : body, components };
 }
 
 function withoutId(part: unknown): unknown {
@@ -57,8 +57,8 @@ function withoutId(part: unknown): unknown {
   return rest;
 }
 
-/** Between the conversion, which knows it, and the operation, which says it; it does not stay in the document. */
-const MAY_BE_LEFT_OUT = 'x-may-be-left-out';
+/** Internal mark of an optional body schema. `convert` sets it, `completeOperation` reads and removes it. */
+const OPTIONAL_BODY = 'x-may-be-left-out';
 
 interface Operation {
   requestBody?: { required?: boolean; content: Record<string, { schema?: Record<string, unknown> }> };
@@ -84,7 +84,7 @@ const keyParameter = {
   schema: { type: 'string', pattern: '^[0-9a-f]{12}4[0-9a-f]{3}[89ab][0-9a-f]{15}$' },
 };
 
-/** The OpenAPI 3.1 document of an app, from the schemas and rules its routes are made of. */
+/** Builds the OpenAPI 3.1 document of an app from the schemas and rules of its routes. */
 export function describeApi(
   app: NestFastifyApplication,
   about: { title: string; description: string; withKeys: boolean },
@@ -111,7 +111,7 @@ export function describeApi(
       const withKey = about.withKeys && needsKey(method, rules);
       const codes = refusalsOf({ method: method.toUpperCase(), path, rules, needsKey: withKey });
       for (const code of codes) refusals.add(code);
-      finish(operation, rules, { withKey, codes });
+      completeOperation(operation, rules, { withKey, codes });
     }
   }
   nameProblems(document, refusals);
@@ -122,7 +122,7 @@ function needsKey(method: string, { access, noKeyBecause }: EndpointRules): bool
   return ['post', 'put', 'patch'].includes(method) && access !== 'internal' && !noKeyBecause;
 }
 
-/** The schemas that the refusals of the operations point to. */
+/** Adds the schemas of these error codes to the components of the document. */
 function nameProblems(document: OpenAPIObject, codes: ReadonlySet<ErrorCode>): void {
   const components = (document.components ??= {});
   const schemas = [problem, ...[...codes].map((code) => problemsByCode.get(code))];
@@ -131,7 +131,7 @@ function nameProblems(document: OpenAPIObject, codes: ReadonlySet<ErrorCode>): v
   components.schemas = Object.fromEntries(all.sort(([a], [b]) => (a < b ? -1 : 1))) as NonNullable<typeof components.schemas>;
 }
 
-function finish(
+function completeOperation(
   operation: Operation,
   rules: EndpointRules,
   { withKey, codes }: { withKey: boolean; codes: readonly ErrorCode[] },
@@ -139,8 +139,8 @@ function finish(
   operation.security = securityOf[rules.access];
   operation['x-access'] = rules.access;
   for (const { schema } of Object.values(operation.requestBody?.content ?? {})) {
-    if (operation.requestBody && schema?.[MAY_BE_LEFT_OUT]) operation.requestBody.required = false;
-    delete schema?.[MAY_BE_LEFT_OUT];
+    if (operation.requestBody && schema?.[OPTIONAL_BODY]) operation.requestBody.required = false;
+    delete schema?.[OPTIONAL_BODY];
   }
   const responses = (operation.responses ??= {});
   for (const [status, response] of Object.entries(responses)) response.description ||= STATUS_CODES[status] ?? 'Success';
@@ -152,7 +152,7 @@ function finish(
   if (withKey) (operation.parameters ??= []).push(keyParameter);
 }
 
-/** `/openapi.json` and a readable `/docs`. */
+/** Serves the document at `/openapi.json` and as pages at `/docs`. */
 export function serveApiDocs(app: NestFastifyApplication, document: OpenAPIObject): void {
   SwaggerModule.setup('docs', app, document, { jsonDocumentUrl: 'openapi.json', customSiteTitle: document.info.title });
 }

@@ -73,7 +73,7 @@ interface Sent {
   headers: Record<string, string | undefined>;
 }
 
-const good = (): Sent => ({
+const validRequest = (): Sent => ({
   url: '/things',
   remoteAddress: '203.0.113.1',
   payload: '{"name":"a"}',
@@ -86,39 +86,73 @@ const good = (): Sent => ({
 });
 
 interface Fault {
-  what: string;
-  says: string;
-  spoil(sent: Sent): void;
+  name: string;
+  expected: string;
+  breakRequest(sent: Sent): void;
 }
 
-/** In the order of CONTRACT §3; what stands in one row is found at the same step. */
+/** The checks in the order of CONTRACT §3. Faults of the same inner list are found by the same check. */
 const steps: Fault[][] = [
-  [{ what: 'unknown path', says: 'NOT_FOUND Not found', spoil: (sent) => void (sent.url = '/nothing') }],
-  [{ what: 'address over its limit', says: 'RATE_LIMITED', spoil: (sent) => void (sent.remoteAddress = EXHAUSTED_ADDRESS) }],
+  [{ name: 'unknown path', expected: 'NOT_FOUND Not found', breakRequest: (sent) => void (sent.url = '/nothing') }],
   [
-    { what: 'media type', says: 'UNSUPPORTED_MEDIA_TYPE', spoil: ({ headers }) => void (headers['content-type'] = 'text/plain') },
-    { what: 'size', says: 'PAYLOAD_TOO_LARGE', spoil: (sent) => void (sent.payload = `["${'x'.repeat(300_000)}"]`) },
     {
-      what: 'unreadable',
-      says: 'VALIDATION_FAILED The request could not be read',
-      spoil: (sent) => void (sent.payload = '{"name"'),
+      name: 'address over its rate limit',
+      expected: 'RATE_LIMITED',
+      breakRequest: (sent) => void (sent.remoteAddress = EXHAUSTED_ADDRESS),
     },
-  ],
-  [{ what: 'no caller', says: 'UNAUTHENTICATED', spoil: ({ headers }) => void (headers['x-mock-user-id'] = undefined) }],
-  [{ what: 'no role', says: 'FORBIDDEN', spoil: ({ headers }) => void (headers['x-mock-roles'] = undefined) }],
-  [
-    { what: 'no key', says: 'IDEMPOTENCY_KEY_REQUIRED', spoil: ({ headers }) => void (headers['idempotency-key'] = undefined) },
-    { what: 'bad key', says: 'IDEMPOTENCY_KEY_INVALID', spoil: ({ headers }) => void (headers['idempotency-key'] = 'x') },
   ],
   [
     {
-      what: 'fan over the limit',
-      says: 'RATE_LIMITED',
-      spoil: ({ headers }) => void (headers['x-mock-user-id'] = EXHAUSTED_FAN),
+      name: 'unsupported media type',
+      expected: 'UNSUPPORTED_MEDIA_TYPE',
+      breakRequest: ({ headers }) => void (headers['content-type'] = 'text/plain'),
+    },
+    {
+      name: 'body too large',
+      expected: 'PAYLOAD_TOO_LARGE',
+      breakRequest: (sent) => void (sent.payload = `["${'x'.repeat(300_000)}"]`),
+    },
+    {
+      name: 'malformed JSON',
+      expected: 'VALIDATION_FAILED The request could not be read',
+      breakRequest: (sent) => void (sent.payload = '{"name"'),
     },
   ],
-  [{ what: 'fields', says: 'VALIDATION_FAILED The request is malformed', spoil: (sent) => void (sent.payload = '{"name":7}') }],
-  [{ what: 'nothing but the object', says: 'NOT_FOUND The object', spoil: () => undefined }],
+  [
+    {
+      name: 'no caller',
+      expected: 'UNAUTHENTICATED',
+      breakRequest: ({ headers }) => void (headers['x-mock-user-id'] = undefined),
+    },
+  ],
+  [{ name: 'missing role', expected: 'FORBIDDEN', breakRequest: ({ headers }) => void (headers['x-mock-roles'] = undefined) }],
+  [
+    {
+      name: 'missing idempotency key',
+      expected: 'IDEMPOTENCY_KEY_REQUIRED',
+      breakRequest: ({ headers }) => void (headers['idempotency-key'] = undefined),
+    },
+    {
+      name: 'invalid idempotency key',
+      expected: 'IDEMPOTENCY_KEY_INVALID',
+      breakRequest: ({ headers }) => void (headers['idempotency-key'] = 'x'),
+    },
+  ],
+  [
+    {
+      name: 'fan over the rate limit',
+      expected: 'RATE_LIMITED',
+      breakRequest: ({ headers }) => void (headers['x-mock-user-id'] = EXHAUSTED_FAN),
+    },
+  ],
+  [
+    {
+      name: 'invalid fields',
+      expected: 'VALIDATION_FAILED The request is malformed',
+      breakRequest: (sent) => void (sent.payload = '{"name":7}'),
+    },
+  ],
+  [{ name: 'unknown object', expected: 'NOT_FOUND The object', breakRequest: () => undefined }],
 ];
 
 const pairs = steps.flatMap((step, index) =>
@@ -130,21 +164,21 @@ const pairs = steps.flatMap((step, index) =>
   ),
 );
 
-test.each(pairs.map(([earlier, later]) => ({ earlier, later, first: earlier.what, second: later.what })))(
-  '$first is said before $second',
+test.each(pairs.map(([earlier, later]) => ({ earlier, later, first: earlier.name, second: later.name })))(
+  'order of checks: a request with both faults is refused for "$first", not for "$second"',
   async ({ earlier, later }) => {
-    const sent = good();
-    later.spoil(sent);
-    earlier.spoil(sent);
+    const sent = validRequest();
+    later.breakRequest(sent);
+    earlier.breakRequest(sent);
     const headers = Object.fromEntries(Object.entries(sent.headers).filter(([, value]) => value !== undefined)) as Record<
       string,
       string
     >;
     const answer = await app.inject({ method: 'POST', ...sent, headers });
     const { code, detail } = answer.json<{ code: string; detail: string }>();
-    expect(`${code} ${detail}`).toContain(earlier.says);
+    expect(`${code} ${detail}`).toContain(earlier.expected);
     if (code !== 'RATE_LIMITED') return;
-    expect(detail).toContain(earlier.what.startsWith('address') ? 'from this address' : 'for one fan');
+    expect(detail).toContain(earlier.name.startsWith('address') ? 'from this address' : 'for one fan');
     expect(Number(answer.headers['retry-after'])).toBeGreaterThan(0);
   },
 );

@@ -3,7 +3,7 @@ import { RequestRefused } from './request-refused.ts';
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
-/** Values of a query are text; "03" and "1e2" are not numbers here. */
+/** Page size. Query values are text; only plain decimal numbers are accepted, not "03" or "1e2". */
 const limit = z
   .string()
   .regex(/^[1-9]\d{0,2}$/, 'must be a whole number from 1 to 100')
@@ -11,28 +11,28 @@ const limit = z
   .pipe(z.int().max(100))
   .default(20);
 
-/** The query of every list; a list with filters extends it. Parameters it does not name are ignored. */
+/** The query of every list. A list with filters extends this schema. Unknown parameters are ignored. */
 export const pageQuery = z.object({
-  limit: limit.meta({ description: 'At most so many, 1 to 100' }),
+  limit: limit.meta({ description: 'Maximum number of items, 1 to 100' }),
   cursor: z
     .string()
-    .refine((cursor) => read(cursor) !== undefined, 'is not a cursor of ours')
+    .refine((cursor) => idIn(cursor) !== undefined, 'is not a cursor of ours')
     .optional()
-    .meta({ description: 'next_cursor of the page before' }),
+    .meta({ description: 'next_cursor of the previous page' }),
 });
 export type PageQuery = z.output<typeof pageQuery>;
 
-/** Opaque to clients: what is in it may change. It names the last item they have seen. */
+/** Encodes the id of the last item of a page. Clients must treat the cursor as opaque. */
 export function encodeCursor(lastId: string): string {
   return Buffer.from(lastId).toString('base64url');
 }
 
-/** The id behind a cursor; always a UUID, so that it can be handed to the database. */
+/** Returns the id in a cursor. It is always a UUID, so it can be passed to the database. */
 export function decodeCursor(cursor: string): string;
 export function decodeCursor(cursor: string | undefined): string | undefined;
 export function decodeCursor(cursor: string | undefined): string | undefined {
   if (cursor === undefined) return undefined;
-  const id = read(cursor);
+  const id = idIn(cursor);
   if (id === undefined) {
     throw new RequestRefused('VALIDATION_FAILED', {
       detail: 'The cursor is not one of ours.',
@@ -42,7 +42,7 @@ export function decodeCursor(cursor: string | undefined): string | undefined {
   return id;
 }
 
-function read(cursor: string): string | undefined {
+function idIn(cursor: string): string | undefined {
   const id = Buffer.from(cursor, 'base64url').toString('latin1');
   return uuid.test(id) && encodeCursor(id) === cursor ? id : undefined;
 }
@@ -52,7 +52,7 @@ export interface Page<T> {
   readonly next_cursor: string | null;
 }
 
-/** Takes up to one item more than was asked for: its presence tells that there is a next page. */
+/** Builds a page. `found` has up to `limit + 1` items: the extra item shows that there is a next page. */
 export function page<T, V>(found: readonly T[], limit: number, view: (item: T) => V, idOf: (item: T) => string): Page<V> {
   const shown = found.slice(0, limit);
   const last = shown.at(-1);

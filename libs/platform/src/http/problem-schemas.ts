@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { errorCatalogue, rowOf, type ErrorCode } from './error-catalogue.ts';
 
-const standard = {
+const standardMembers = {
   type: z.string(),
   title: z.string(),
   status: z.int(),
@@ -14,24 +14,24 @@ const standard = {
     .meta({ description: 'Which fields are wrong' }),
 };
 
-/** Any refusal. The schema of its code says which members come with it. */
+/** The schema of any refusal. Each error code has its own schema with further members. */
 export const problem = z
-  .object(standard)
+  .object(standardMembers)
   .meta({ id: 'Problem', description: 'RFC 9457. Each code has a schema of its own; further members may be added.' });
 
-const left = {
+const freeSeats = {
   available: z.int().min(0).meta({ description: 'Free seats of the sector' }),
   other_sectors: z.boolean().meta({ description: 'Are seats free in another sector?' }),
 };
-const sectorLeft = { sector_id: z.guid(), ...left };
+const freeSeatsOfSector = { sector_id: z.guid(), ...freeSeats };
 const seatIds = z.array(z.guid());
 const saleStatus = z.enum(['scheduled', 'open', 'paused', 'sold_out', 'closed']);
 
-/** What a code tells beside the standard members. A new code does not compile without its row here. */
+/** The members of each error code besides the standard ones. A new code without a row here does not compile. */
 export const problemMembers = {
   ALL_SEATS_HELD: {
-    ...sectorLeft,
-    next_expiry_at: z.iso.datetime().meta({ description: 'When the next hold of the sector ends' }),
+    ...freeSeatsOfSector,
+    next_expiry_at: z.iso.datetime().meta({ description: 'When the next hold in the sector ends' }),
   },
   BLACKLISTED: {},
   DEPENDENCY_UNAVAILABLE: {
@@ -71,32 +71,35 @@ export const problemMembers = {
     sale_status: saleStatus,
     opens_at: z.iso.datetime({ offset: true }).optional().meta({ description: 'When a scheduled sale opens by itself' }),
   },
-  SEATS_BUSY: { ...sectorLeft, seat_ids: seatIds.optional().meta({ description: 'Of the seats that were named' }) },
+  SEATS_BUSY: {
+    ...freeSeatsOfSector,
+    seat_ids: seatIds.optional().meta({ description: 'Requested seats that are locked at the moment' }),
+  },
   SEATS_UNAVAILABLE: {
-    ...sectorLeft,
-    seat_ids: seatIds.meta({ description: 'Of the seats that were named those that are gone' }),
-    alternative: seatIds.optional().meta({ description: 'As many seats side by side, near those that were named' }),
+    ...freeSeatsOfSector,
+    seat_ids: seatIds.meta({ description: 'Requested seats that are not available' }),
+    alternative: seatIds.optional().meta({ description: 'The same number of seats side by side, near the requested ones' }),
   },
   SHUTTING_DOWN: {},
-  SOLD_OUT: { ...left, sector_id: z.guid().optional().meta({ description: 'Missing when the whole match is sold out' }) },
-  TICKET_LIMIT_REACHED: { limit: z.int(), rest: z.int().min(0).meta({ description: 'So many the fan may still take' }) },
+  SOLD_OUT: { ...freeSeats, sector_id: z.guid().optional().meta({ description: 'Missing when the whole match is sold out' }) },
+  TICKET_LIMIT_REACHED: { limit: z.int(), rest: z.int().min(0).meta({ description: 'How many more tickets the fan may take' }) },
   UNAUTHENTICATED: {},
   UNSUPPORTED_MEDIA_TYPE: {},
   URI_TOO_LONG: {},
   VALIDATION_FAILED: {},
 } as const satisfies Record<ErrorCode, z.ZodRawShape>;
 
-/** `SEATS_UNAVAILABLE` → `SeatsUnavailableProblem`. */
+/** The schema name of a code: `SEATS_UNAVAILABLE` → `SeatsUnavailableProblem`. */
 export function problemName(code: ErrorCode): string {
   const words = code.split('_').map((word) => `${word[0]}${word.slice(1).toLowerCase()}`);
   return `${words.join('')}Problem`;
 }
 
-/** A refusal with this code, for each code. A name belongs to one schema, so they are made once. */
+/** The schema of the refusal with each code. Created once, because a schema name may be registered only once. */
 export const problemsByCode = new Map<ErrorCode, z.ZodType>(
   (Object.keys(errorCatalogue) as ErrorCode[]).map((code) => {
     const { status, title } = rowOf(code);
-    const own = { ...standard, status: z.literal(status), code: z.literal(code) };
-    return [code, z.object({ ...own, ...problemMembers[code] }).meta({ id: problemName(code), description: title })];
+    const members = { ...standardMembers, status: z.literal(status), code: z.literal(code) };
+    return [code, z.object({ ...members, ...problemMembers[code] }).meta({ id: problemName(code), description: title })];
   }),
 );

@@ -4,7 +4,7 @@ import type { Logger } from '../logging/logger.ts';
 import type { ErrorCode } from './error-catalogue.ts';
 import { toProblem } from './problem.ts';
 
-/** The one way an error leaves the process: problem+json by the catalogue, the cause only into the log. */
+/** Answers every error as problem+json by the error catalogue. The cause is only logged. */
 @Catch()
 export class ProblemFilter implements ExceptionFilter {
   constructor(private readonly logger: Logger) {}
@@ -28,7 +28,7 @@ export function answerProblem(error: unknown, request: FastifyRequest, reply: Fa
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The code of the refusal this request was answered with, for what runs after the answer. */
+    /** The error code this request was answered with, for hooks that run with or after the answer. */
     problemCode?: ErrorCode;
   }
 }

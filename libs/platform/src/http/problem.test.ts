@@ -4,7 +4,7 @@ import { QueryFailedError, QueryRunnerAlreadyReleasedError } from 'typeorm';
 import { toProblem } from './problem.ts';
 import { RequestRefused } from './request-refused.ts';
 
-test('a refusal of a rule carries its code, its data at top level and the request id', () => {
+test('toProblem: a DomainError becomes an answer with its code, its data at top level and the request id', () => {
   const problem = toProblem(
     new DomainError('SEATS_UNAVAILABLE', 'Two of them are gone.', { seat_ids: ['a'], available: 3 }),
     'r-1',
@@ -22,38 +22,38 @@ test('a refusal of a rule carries its code, its data at top level and the reques
 const coded = (fields: object, message = 'x'): Error => Object.assign(new Error(message), fields);
 const query = (code: string): Error => new QueryFailedError('select secret', [], coded({ code }));
 
-test.each<[string, Error, number, string]>([
-  ['a body beyond the limit', coded({ code: 'FST_ERR_CTP_BODY_TOO_LARGE', statusCode: 413 }), 413, 'PAYLOAD_TOO_LARGE'],
-  ['unreadable JSON', coded({ code: 'FST_ERR_CTP_INVALID_JSON_BODY', statusCode: 400 }), 400, 'VALIDATION_FAILED'],
-  ['a Fastify refusal of tomorrow', coded({ code: 'FST_ERR_NEW', statusCode: 418 }), 400, 'VALIDATION_FAILED'],
-  ['a caller who hung up while sending', coded({ code: 'ECONNRESET', statusCode: 400 }), 400, 'VALIDATION_FAILED'],
-  ['an unknown route', new NotFoundException(), 404, 'NOT_FOUND'],
-  ['PostgreSQL refusing connections', coded({ code: 'ECONNREFUSED' }), 503, 'DEPENDENCY_UNAVAILABLE'],
-  ['PostgreSQL shutting down', query('57P01'), 503, 'DEPENDENCY_UNAVAILABLE'],
-  ['PostgreSQL out of connections', query('53300'), 503, 'DEPENDENCY_UNAVAILABLE'],
-  ['PostgreSQL turned standby', query('25006'), 503, 'DEPENDENCY_UNAVAILABLE'],
-  ['a standby that is asked for SERIALIZABLE', query('0A000'), 503, 'DEPENDENCY_UNAVAILABLE'],
-  ['a pool with nothing free', coded({}, 'timeout exceeded when trying to connect'), 503, 'DEPENDENCY_UNAVAILABLE'],
-  ['a connection that broke between two statements', new QueryRunnerAlreadyReleasedError(), 503, 'DEPENDENCY_UNAVAILABLE'],
-  ['contention outside the transaction manager', query('40001'), 503, 'LOCK_TIMEOUT'],
-  ['text PostgreSQL cannot hold', query('22021'), 400, 'VALIDATION_FAILED'],
-  ['a violated constraint nobody expected', query('23505'), 500, 'INTERNAL_ERROR'],
-  ['Redis gone', coded({}, 'Connection is closed.'), 503, 'DEPENDENCY_UNAVAILABLE'],
-  ['Redis starting', coded({}, 'LOADING Redis is loading the dataset in memory'), 503, 'DEPENDENCY_UNAVAILABLE'],
-  ['something that speaks of loading', coded({}, 'Failed loading the plan'), 500, 'INTERNAL_ERROR'],
-  ['what another service answered to us', coded({ status: 404 }), 500, 'INTERNAL_ERROR'],
-  ['a refusal', new RequestRefused('RATE_LIMITED'), 429, 'RATE_LIMITED'],
-])('%s', (_what, error, status, code) => {
+test.each<[string, number, string, Error]>([
+  ['a body beyond the limit', 413, 'PAYLOAD_TOO_LARGE', coded({ code: 'FST_ERR_CTP_BODY_TOO_LARGE', statusCode: 413 })],
+  ['unreadable JSON', 400, 'VALIDATION_FAILED', coded({ code: 'FST_ERR_CTP_INVALID_JSON_BODY', statusCode: 400 })],
+  ['an unknown 4xx error of Fastify', 400, 'VALIDATION_FAILED', coded({ code: 'FST_ERR_NEW', statusCode: 418 })],
+  ['a caller who disconnected while sending', 400, 'VALIDATION_FAILED', coded({ code: 'ECONNRESET', statusCode: 400 })],
+  ['an unknown route', 404, 'NOT_FOUND', new NotFoundException()],
+  ['PostgreSQL refusing connections', 503, 'DEPENDENCY_UNAVAILABLE', coded({ code: 'ECONNREFUSED' })],
+  ['PostgreSQL shutting down', 503, 'DEPENDENCY_UNAVAILABLE', query('57P01')],
+  ['PostgreSQL out of connections', 503, 'DEPENDENCY_UNAVAILABLE', query('53300')],
+  ['a write to a PostgreSQL standby', 503, 'DEPENDENCY_UNAVAILABLE', query('25006')],
+  ['a SERIALIZABLE transaction on a standby', 503, 'DEPENDENCY_UNAVAILABLE', query('0A000')],
+  ['a pool without a free connection', 503, 'DEPENDENCY_UNAVAILABLE', coded({}, 'timeout exceeded when trying to connect')],
+  ['a connection that broke between two statements', 503, 'DEPENDENCY_UNAVAILABLE', new QueryRunnerAlreadyReleasedError()],
+  ['a serialization failure outside the transaction manager', 503, 'LOCK_TIMEOUT', query('40001')],
+  ['text PostgreSQL cannot hold', 400, 'VALIDATION_FAILED', query('22021')],
+  ['an unexpected constraint violation', 500, 'INTERNAL_ERROR', query('23505')],
+  ['a closed Redis connection', 503, 'DEPENDENCY_UNAVAILABLE', coded({}, 'Connection is closed.')],
+  ['a starting Redis', 503, 'DEPENDENCY_UNAVAILABLE', coded({}, 'LOADING Redis is loading the dataset in memory')],
+  ['an unknown error whose message contains "loading"', 500, 'INTERNAL_ERROR', coded({}, 'Failed loading the plan')],
+  ['an error with the status another service gave us', 500, 'INTERNAL_ERROR', coded({ status: 404 })],
+  ['a RequestRefused', 429, 'RATE_LIMITED', new RequestRefused('RATE_LIMITED')],
+])('toProblem: %s is answered %d %s', (_what, status, code, error) => {
   const problem = toProblem(error, 'r');
   expect(problem).toMatchObject({ status, code });
   expect(JSON.stringify(problem.body)).not.toContain('secret');
 });
 
-test('what asks for patience says for how long', () => {
+test('toProblem: a retryable error has the Retry-After header of its code', () => {
   expect(toProblem(query('40001'), 'r').headers).toEqual({ 'retry-after': '2' });
 });
 
-test('nothing of an unexpected error gets out', () => {
+test('toProblem: the message of an unexpected error is not in the answer', () => {
   const problem = toProblem(new Error('select secret from users'), 'r');
   expect(problem.status).toBe(500);
   expect(JSON.stringify(problem.body)).not.toContain('secret');

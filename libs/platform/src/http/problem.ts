@@ -11,7 +11,7 @@ export interface Problem {
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-/** What Fastify's own refusals mean in our words. */
+/** Fastify's own error codes as codes of our catalogue. */
 const fastifyCodes: Record<string, ErrorCode> = {
   FST_ERR_CTP_BODY_TOO_LARGE: 'PAYLOAD_TOO_LARGE',
   FST_ERR_CTP_INVALID_MEDIA_TYPE: 'UNSUPPORTED_MEDIA_TYPE',
@@ -30,16 +30,17 @@ const statusCodes: Record<number, ErrorCode> = {
   503: 'SHUTTING_DOWN',
 };
 
-/** Lost or refused connections, as Node and ioredis name them. */
+/** Error codes of Node for lost or refused connections. */
 const unreachable = /^(ECONN\w+|ENOTFOUND|EPIPE|ETIMEDOUT|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH)$/;
+/** Error messages of ioredis for lost connections. */
 const unreachableText =
   /Connection is closed|Stream isn't writeable|max retries per request|Command timed out|Failed to refresh slots cache/;
-/** What a Redis that is up but cannot serve says first: failing over, starting, full, or without its replicas. */
+/** Error replies of a Redis that runs but cannot serve: during a failover or start, out of memory, or without its replicas. */
 const redisRefusal = /^(READONLY|LOADING|CLUSTERDOWN|MASTERDOWN|TRYAGAIN|NOREPLICAS|MISCONF|OOM) /;
 
 /**
- * The same for PostgreSQL outside of the transaction manager. Text it cannot hold (a NUL) came from the caller. A standby that is
- * not promoted yet says 25006 to a write, and 0A000 to whoever wants to be SERIALIZABLE, which we always do.
+ * The error code for an SQLSTATE outside the transaction manager. Text that PostgreSQL cannot store (22021, 22P05: a NUL) came from
+ * the caller. A standby that is not promoted yet answers 25006 to a write and 0A000 to a SERIALIZABLE transaction.
  */
 function sqlstateCode(state: string): ErrorCode | undefined {
   if (RETRYABLE_SQLSTATES.has(state) || state === sqlstates.queryCanceled) return 'LOCK_TIMEOUT';
@@ -48,8 +49,8 @@ function sqlstateCode(state: string): ErrorCode | undefined {
 }
 
 /**
- * Fastify's errors carry `statusCode`, Nest's are of its class; what it may add later with a 4xx status reads as malformed.
- * A `status` alone says nothing: it may be what somebody else answered to us.
+ * The error code for an error of Fastify (it has `statusCode`) or Nest (`HttpException`). An unknown 4xx becomes VALIDATION_FAILED.
+ * The property `status` is ignored, because it may be the answer of another service to us.
  */
 function httpCode(error: { code?: unknown; statusCode?: unknown }): ErrorCode | undefined {
   const status = error instanceof HttpException ? error.getStatus() : Number(error.statusCode);
@@ -65,8 +66,8 @@ function codeOf(error: unknown): ErrorCode | undefined {
   const state = sqlstateOf(error);
   if (state) return sqlstateCode(state);
   const text = String(given.message);
-  const away = unreachable.test(String(given.code)) || unreachableText.test(text) || redisRefusal.test(text);
-  return away ? 'DEPENDENCY_UNAVAILABLE' : undefined;
+  const isUnreachable = unreachable.test(String(given.code)) || unreachableText.test(text) || redisRefusal.test(text);
+  return isUnreachable ? 'DEPENDENCY_UNAVAILABLE' : undefined;
 }
 
 const unexpected = 'Something went wrong on our side. It has been logged under this request id.';
@@ -93,7 +94,7 @@ function asRefusal(error: unknown): RequestRefused {
   });
 }
 
-/** Any error → what the caller may know about it (RFC 9457). Nothing of an unexpected error but its request id gets out. */
+/** Turns any error into an RFC 9457 answer. An unexpected error reveals nothing but the request id. */
 export function toProblem(error: unknown, requestId: string): Problem {
   const refusal = asRefusal(error);
   const row = rowOf(refusal.code);

@@ -6,33 +6,33 @@ import { toProblem } from './problem.ts';
 import { RequestRefused } from './request-refused.ts';
 
 /**
- * Who sends a byte a second holds a connection so long and no longer. Node looks every five seconds, instead of every
- * thirty, whether somebody is over it.
+ * Timeouts that disconnect slow clients: 10 s for the headers, 15 s for the whole request. Node checks them every 5 s instead of
+ * every 30 s.
  */
-export const slowClients = {
+export const slowClientLimits = {
   requestTimeout: 15_000,
   http: { headersTimeout: 10_000, requestTimeout: 15_000, connectionsCheckingInterval: 5000 },
 } as const;
 
-const LOOK_FOR_THE_LAST_MS = 50;
+const IDLE_CHECK_INTERVAL_MS = 50;
 
 /**
- * HTTP clients open connections for later, and some people open them for nothing. To Node one that has not asked anything yet
- * is not idle, and closing would wait for it until the whole drain is cut off. So once nothing runs any more, all go. Requests
- * are counted, not connections: a pod has 19,000 of those, and two kilobytes for each were lost to a list of them.
+ * While the server closes: closes all connections as soon as no request is running. Node alone would wait for connections that have
+ * not sent a request yet, because it does not count them as idle. Requests are counted instead of listing connections: a pod
+ * has 19,000 connections, and a list of them took two kilobytes for each.
  */
-export function leaveNobodyAtTheEnd(fastify: FastifyInstance): void {
+export function closeConnectionsWhenIdle(fastify: FastifyInstance): void {
   const { server } = fastify;
   let running = 0;
-  const isOver = (): void => {
+  const requestEnded = (): void => {
     running -= 1;
   };
   server.on('request', (_request, response: ServerResponse) => {
     running += 1;
-    response.once('close', isOver);
+    response.once('close', requestEnded);
   });
   fastify.addHook('preClose', (done) => {
-    const timer = setInterval(() => running === 0 && server.closeAllConnections(), LOOK_FOR_THE_LAST_MS).unref();
+    const timer = setInterval(() => running === 0 && server.closeAllConnections(), IDLE_CHECK_INTERVAL_MS).unref();
     server.once('close', () => clearInterval(timer));
     done();
   });
@@ -44,7 +44,7 @@ function refusalFor(code: string | undefined): RequestRefused {
   return new RequestRefused('VALIDATION_FAILED', { detail: 'This is not a request in HTTP/1.1.' });
 }
 
-/** Answers what never became a request: no route, no hook and no filter will see it. */
+/** Answers bytes that Node could not parse as a request. No route, hook or filter runs for them. */
 export function answerUnparsable(error: { readonly code?: string; readonly rawPacket?: unknown }, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
@@ -60,7 +60,7 @@ export function answerUnparsable(error: { readonly code?: string; readonly rawPa
     'Connection: close',
     `X-Request-Id: ${requestId}`,
   ];
-  // An answer to HEAD is its head: what follows it would be taken for the next answer.
+  // The answer to HEAD has no body: the client would read it as the beginning of the next answer.
   const isHead = Buffer.isBuffer(error.rawPacket) && error.rawPacket.subarray(0, 5).toString('latin1') === 'HEAD ';
   socket.end(`${head.join('\r\n')}\r\n\r\n${isHead ? '' : text}`);
 }

@@ -9,12 +9,12 @@ interface Particulars {
   readonly detail?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly errors?: readonly FieldError[];
-  /** Members beside the standard ones, at top level. */
+  /** Members of the answer besides the standard ones, at top level. */
   readonly extra?: Readonly<Record<string, unknown>>;
   readonly cause?: unknown;
 }
 
-/** An answer that is not a success, thrown at the edge of the system; the catalogue knows its status. */
+/** Thrown by controllers and hooks to answer a request with an error. The error catalogue gives the status of the code. */
 export class RequestRefused extends Error {
   readonly particulars: Particulars;
 

@@ -8,7 +8,7 @@ declare module 'fastify' {
   }
 }
 
-/** What the route declares (endpoint.ts). Fastify puts `routeOptions` together anew each time it is asked for, and ten hooks ask. */
+/** The rules that the route declares (endpoint.ts). Cached: Fastify builds `routeOptions` anew on each access, and ten hooks read it. */
 export function rulesOf(request: FastifyRequest): RouteRules {
   return (request.rules ??= request.routeOptions.config);
 }

@@ -2,10 +2,10 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyInstance, RouteOptions } from 'fastify';
 import type { EndpointRules } from './endpoint.ts';
 
-/** One route as Fastify knows it. Routes of plugins (static files, API docs) declare no rules: they are public by their prefix. */
+/** A registered route. Routes of plugins (static files, API docs) declare no rules; they are public by their prefix. */
 export interface DeclaredRoute {
   readonly method: string;
-  /** With its parameters as `:name`. */
+  /** The path with its parameters as `:name`. */
   readonly url: string;
   readonly rules: EndpointRules | undefined;
 }
@@ -16,7 +16,7 @@ declare module 'fastify' {
   }
 }
 
-/** Writes down every route that is registered from now on, for the documents and for tests that walk them all. */
+/** Records every route that is registered after this call, for the API documents and for tests that check all routes. */
 export function keepRouteTable(fastify: FastifyInstance): void {
   fastify.decorate('routeTable', []);
   fastify.addHook('onRoute', (route: RouteOptions) => {

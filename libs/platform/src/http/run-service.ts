@@ -1,17 +1,18 @@
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { Logger } from '../logging/logger.ts';
 
-/** A request may take its whole deadline; after that the process goes, whatever hangs. */
+/** After this the process exits even if a request still runs. It is longer than the default request deadline of 55 s. */
 const DRAIN_LIMIT_MS = 60_000;
 /**
- * Connections a kernel keeps until we get to them: a sale opens for thousands in the same instant, and with Node's 511 the others
- * wait a second for another try, or are reset. Linux takes no more than `net.core.somaxconn`, which is 4096 by default.
+ * How many new connections the kernel keeps until the process accepts them. When a sale opens, thousands of fans connect at the same
+ * instant. With Node's default of 511 further connections are reset or retried after a second. Linux limits this value to
+ * `net.core.somaxconn`, 4096 by default.
  */
-const MOST_UNACCEPTED = 4096;
+const ACCEPT_BACKLOG = 4096;
 
 /**
- * Listens and, on the first SIGTERM or SIGINT, drains: no new work, what runs is finished, connections are closed.
- * A second signal changes nothing, since supervisors and terminals both send one.
+ * Starts to listen. On the first SIGTERM or SIGINT the service drains: it takes no new work, finishes running requests and closes
+ * its connections. A second signal is ignored, because a supervisor and a terminal may both send one.
  */
 export async function runService(
   app: NestFastifyApplication,
@@ -36,12 +37,12 @@ export async function runService(
   };
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void drain(signal));
   process.on('unhandledRejection', (error) => {
-    logger.fatal({ err: error }, 'a promise was left to itself: a defect');
+    logger.fatal({ err: error }, 'unhandled promise rejection');
     logger.flush(() => process.exit(70));
   });
 
   try {
-    await app.listen({ host, port, backlog: MOST_UNACCEPTED });
+    await app.listen({ host, port, backlog: ACCEPT_BACKLOG });
   } catch (error) {
     const reason =
       (error as { code?: string }).code === 'EADDRINUSE' ? `port ${port} on ${host} is taken by another program` : String(error);

@@ -11,22 +11,22 @@ async function pathsOf(schema: z.ZodType, body: unknown): Promise<(string | unde
 }
 
 test.each<[string, unknown, string[]]>([
-  ['a wrong field of the first form', { radius: 0 }, ['radius']],
-  ['a wrong field of the second form', { points: [1] }, ['points']],
-  ['a missing field of a form that was begun', { colour: 'red' }, ['radius']],
+  ['a wrong field of the first variant', { radius: 0 }, ['radius']],
+  ['a wrong field of the second variant', { points: [1] }, ['points']],
+  ['a missing field of the variant with another known field', { colour: 'red' }, ['radius']],
   ['every wrong item of a list', { points: [1.5, 1, 'x'] }, ['points.0', 'points.2']],
-  ['a field that only another form has', { radius: 1, points: [1, 2] }, ['']],
-  ['no object at all', 7, ['']],
-])('of several forms the one that was meant is spoken of: %s', async (_what, body, paths) => {
+  ['a field that only the other variant has', { radius: 1, points: [1, 2] }, ['']],
+  ['a number instead of an object', 7, ['']],
+])('asValidationFailed: for a union only the errors of the best matching variant are listed: %s', async (_what, body, paths) => {
   expect(await pathsOf(shape, body)).toEqual(paths);
 });
 
-test('forms within a form are spoken of from the outside in', async () => {
+test('asValidationFailed: the path of an error in a nested union is complete', async () => {
   expect(await pathsOf(z.strictObject({ shapes: z.array(shape) }), { shapes: [{ radius: 1 }, { points: [1] }] })).toEqual([
     'shapes.1.points',
   ]);
 });
 
-test('of a body with a thousand wrong items twenty are told', async () => {
+test('asValidationFailed: of 1000 wrong items twenty are listed', async () => {
   expect(await pathsOf(path, { points: Array.from({ length: 1000 }, () => 'x') })).toHaveLength(20);
 });

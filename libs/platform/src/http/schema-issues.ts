@@ -3,28 +3,28 @@ import { RequestRefused } from './request-refused.ts';
 export interface SchemaIssue {
   readonly message: string;
   readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
-  /** Of a body that may have one of several forms: what is wrong with it as each of them. */
+  /** For a union: the issues of each variant. */
   readonly errors?: readonly (readonly SchemaIssue[])[];
 }
 
-/** At most 20 of them: a body of a thousand wrong items is still one wrong body. */
-const MOST_TOLD = 20;
+/** An answer lists at most 20 errors, even if a body has a thousand wrong items. */
+const MAX_ERRORS = 20;
 
-/** What a schema found, as an answer that says where. */
+/** Turns the issues of a schema into a VALIDATION_FAILED answer with the path of each wrong field. */
 export function asValidationFailed(issues: readonly SchemaIssue[]): RequestRefused {
   const errors = issues
-    .flatMap(ofItsForm)
-    .slice(0, MOST_TOLD)
+    .flatMap(ofBestVariant)
+    .slice(0, MAX_ERRORS)
     .map(({ path, message }) => ({ path: keysOf(path).join('.'), message }));
   return new RequestRefused('VALIDATION_FAILED', { detail: 'The request is malformed: see errors.', errors });
 }
 
-/** "Invalid input" helps nobody: of several forms the one is taken that has the fewest fields wrong, since it was meant. */
-function ofItsForm(issue: SchemaIssue): SchemaIssue[] {
-  const forms = (issue.errors ?? []).map((found) => found.flatMap(ofItsForm));
+/** For a union zod only says "Invalid input". Instead, report the issues of the variant with the fewest wrong fields. */
+function ofBestVariant(issue: SchemaIssue): SchemaIssue[] {
+  const variants = (issue.errors ?? []).map((found) => found.flatMap(ofBestVariant));
   const fieldsWrong = (found: readonly SchemaIssue[]): number => new Set(found.map(({ path }) => keysOf(path)[0])).size;
-  const [meant] = forms.sort((a, b) => fieldsWrong(a) - fieldsWrong(b));
-  return meant ? meant.map((found) => ({ ...found, path: [...(issue.path ?? []), ...(found.path ?? [])] })) : [issue];
+  const [best] = variants.sort((a, b) => fieldsWrong(a) - fieldsWrong(b));
+  return best ? best.map((found) => ({ ...found, path: [...(issue.path ?? []), ...(found.path ?? [])] })) : [issue];
 }
 
 function keysOf(path: SchemaIssue['path']): string[] {

@@ -1,28 +1,28 @@
 import { z } from 'zod';
 
 /**
- * Control characters (PostgreSQL stores no NUL), half of a surrogate pair, line separators, and the marks that turn the
- * direction of everything that follows.
+ * Characters that are not allowed in a name: control characters (PostgreSQL cannot store a NUL), half of a surrogate pair, line
+ * separators, and marks that change the text direction.
  */
 const UNPRINTABLE = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]/u;
-/** No script stacks more than a few marks on a letter; a hundred of them cover the lines above and below. */
-const PILED_MARKS = /\p{M}{9,}/u;
+/** Nine or more combining marks in a row. No script needs so many, and they would cover the lines above and below. */
+const STACKED_MARKS = /\p{M}{9,}/u;
 
-/** A person's name as it will stand on a ticket and in a mail. */
+/** A person's name, as it is printed on a ticket and in a mail. */
 export const personName = z
   .string()
   .normalize('NFC')
   .trim()
   .min(1, 'must not be empty')
   .max(100, 'must have at most 100 characters')
-  .refine((name) => !UNPRINTABLE.test(name) && !PILED_MARKS.test(name), 'contains characters no name has');
+  .refine((name) => !UNPRINTABLE.test(name) && !STACKED_MARKS.test(name), 'contains characters that are not allowed in a name');
 
 export const emailAddress = z.email('is not an e-mail address').max(254, 'must have at most 254 characters');
 
-/** An id as callers write it, in whatever case; from here on in lower case, as the database says it. */
+/** A UUID from a caller, in upper or lower case. It is converted to lower case, as the database returns ids. */
 export const givenId = z.guid('is not a UUID').toLowerCase();
 
-/** A line an operator writes: a name, a reason. */
+/** A text of one line that an operator writes, for example a name or a reason. */
 export const plainText = (max: number) =>
   z
     .string()

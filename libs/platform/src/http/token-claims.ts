@@ -6,18 +6,18 @@ export function isUuid(value: unknown): value is string {
   return typeof value === 'string' && uuid.test(value);
 }
 
-/** How far the clocks of the identity provider and of this machine may differ. */
+/** Accepted difference between the clocks of the identity provider and of this machine. */
 export const CLOCK_TOLERANCE_SECONDS = 5;
 
-/** The end of the year 9999, the last that RFC 3339 can write. A time in milliseconds is far beyond it. */
+/** The end of the year 9999, the last year of RFC 3339. A time in milliseconds is far beyond it and is refused. */
 const LAST_SECOND = 253_402_300_799;
 
-/** RFC 7515: without a slash the type is short for `application/…`, and case means nothing. */
+/** Accepted values of `typ`, lower case and without `application/`. RFC 7515 ignores case and lets senders omit that prefix. */
 const TYPES = new Set(['jwt', 'at+jwt']);
 
 /**
- * The user of a token whose signature, issuer and audience are right; undefined when the rest of it is not what an access token
- * says. jose reads the claims as their types promise, but whoever signs tokens can put anything there.
+ * Returns the user id of a token whose signature, issuer and audience are valid, or undefined if the other claims are not valid.
+ * The claims are checked here again, because the types of jose do not guarantee what a token contains.
  * - `typ`: JWT or at+jwt. RFC 7519 makes it optional, so a token without it is accepted; another kind of token is not.
  * - `exp` is required, `iat` and `nbf` are optional. Each is a number of seconds, fractions allowed, from 0 to the year 9999.
  * - `iat` is not in the future. jose checks `exp` and `nbf` against the clock itself.
@@ -36,7 +36,7 @@ function isAccessToken(typ: unknown): boolean {
   return typeof typ === 'string' && TYPES.has(typ.toLowerCase().replace(/^application\//, ''));
 }
 
-/** `1e400` is Infinity once it has been read. */
+/** The upper limit also excludes Infinity, which JSON.parse returns for `1e400`. */
 function isTime(value: unknown): value is number {
   return typeof value === 'number' && value >= 0 && value <= LAST_SECOND;
 }

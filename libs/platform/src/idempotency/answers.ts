@@ -21,11 +21,11 @@ export class Answers {
 
   /** For a command that runs in `TransactionManager.run`, which commits the rendered answer together with the effect. */
   async give<T>(reply: FastifyReply, command: () => Promise<T>, view: (result: T) => Answer): Promise<void> {
-    const fence = requestContext.current()?.fence;
-    if (fence) fence.render = (result) => toStored(view(result as T));
+    const key = requestContext.current()?.fence;
+    if (key) key.render = (result) => toStored(view(result as T));
     try {
       const result = await command();
-      send(reply, fence?.stored ?? toStored(view(result)));
+      send(reply, key?.stored ?? toStored(view(result)));
     } catch (error) {
       send(reply, await this.firstAnswer(reply, error, ({ answer }) => answer));
     }

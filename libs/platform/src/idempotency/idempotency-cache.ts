@@ -1,16 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import type { StoredAnswer } from '../logging/request-context.ts';
 import type { RedisConnection } from '../redis/redis-connection.ts';
-import { cacheKey, keySteps, type Claimed, type Failed, type KeySteps, type KnownFields } from './key-steps.ts';
+import { cacheKey, keyScripts, type ClaimReply, type OnError, type KeyScripts, type CachedFields } from './key-scripts.ts';
 
-/** The contract's: shorter than the longest legal request, so it is renewed. */
+/** From CONTRACT §4. The longest allowed request takes longer, so the lock is renewed. */
 const LOCK_TTL_MS = 30_000;
-/** Two renewals may fail before the lock is lost. */
-const RENEWALS_IN_A_LIFE = 3;
+/** The lock is renewed three times in its lifetime, so two renewals may fail before the lock is lost. */
+const RENEWALS_PER_LOCK_TTL = 3;
 
 const BODY = ',"body":';
 
-export interface Finished {
+export interface FinishedRequest {
   readonly fingerprint: string;
   readonly answer: StoredAnswer;
 }
@@ -22,8 +22,11 @@ export interface CachedAnswer {
 }
 
 /**
- * `owner` of the lock when the key is ours to work on; `known` when it is another request's, or finished; `isUnknown` when
- * Redis could not be asked; none of them: somebody is at work.
+ * Result of claiming a key:
+ * - `owner`: this request has the lock and may run.
+ * - `known`: the key is finished, or belongs to a request with another fingerprint.
+ * - `isUnknown`: Redis could not be asked.
+ * - none of them: the first request with this key is still running.
  */
 export interface KeyClaim {
   readonly owner?: string;
@@ -32,79 +35,79 @@ export interface KeyClaim {
 }
 
 /**
- * The quick side of idempotency (CONTRACT §4): tells a running key from a finished one and replays without touching
- * PostgreSQL. It may lose anything at any time; the row that was committed with the effect is the fence.
+ * The fast part of idempotency (CONTRACT §4), in Redis. It knows running and finished keys and replays answers without a query to
+ * PostgreSQL. It may lose its data at any time: the idempotency row, committed with the effect, prevents a second effect.
  */
 export class IdempotencyCache {
-  private readonly steps: KeySteps;
-  /** Locks in our hands: of which key, by owner. */
-  private readonly held = new Map<string, string>();
+  private readonly scripts: KeyScripts;
+  /** The locks that this process holds: the key by owner. */
+  private readonly heldLocks = new Map<string, string>();
   private readonly process = randomUUID();
-  private claims = 0;
+  private claimCount = 0;
   private renewal: NodeJS.Timeout | undefined;
 
   constructor(
     private readonly redis: RedisConnection,
     private readonly lockMs = LOCK_TTL_MS,
   ) {
-    this.steps = keySteps(redis, lockMs);
+    this.scripts = keyScripts(redis, lockMs);
   }
 
   async read(key: string): Promise<CachedAnswer | undefined> {
     return cached(await this.redis.hmget(cacheKey(key), 'status', 'fingerprint', 'response'));
   }
 
-  /** Takes the key, to be kept while the work lasts, unless it is known or somebody is at work. */
+  /** Takes the lock of the key and renews it until `complete` or `forget`, unless the key is known or its first request is running. */
   claim(key: string, fingerprint: string): Promise<KeyClaim> {
-    this.claims += 1;
-    const owner = `${this.process}.${this.claims}`;
-    const taken = (claimed: Claimed): KeyClaim => {
-      if (claimed === 1) this.keep(key, owner);
-      return claimed === 1 ? { owner } : claimed === 0 ? {} : { known: cached(claimed) };
+    this.claimCount += 1;
+    const owner = `${this.process}.${this.claimCount}`;
+    const toClaim = (reply: ClaimReply): KeyClaim => {
+      if (reply === 1) this.renewWhileHeld(key, owner);
+      return reply === 1 ? { owner } : reply === 0 ? {} : { known: cached(reply) };
     };
-    return this.steps.claim(key, owner, fingerprint).then(taken, (error: unknown) => {
-      // It may have succeeded. Nobody waits for a Redis that has just failed.
-      this.steps.release(key, owner).catch(() => undefined);
+    return this.scripts.claim(key, owner, fingerprint).then(toClaim, (error: unknown) => {
+      // The claim may have succeeded although its reply was lost, so release the lock. Do not wait: Redis has just failed.
+      this.scripts.release(key, owner).catch(() => undefined);
       throw error;
     });
   }
 
-  /** Resolves when the answer is on its way to Redis: whoever hears of it from us and asks again asks after that. */
-  complete(key: string, owner: string, { fingerprint, answer }: Finished, failed: Failed): Promise<unknown> {
-    this.held.delete(owner);
+  /** Resolves when the answer was sent to Redis, so a repeated request of the answered caller reaches Redis after it. */
+  complete(key: string, owner: string, { fingerprint, answer }: FinishedRequest, onError: OnError): Promise<unknown> {
+    this.heldLocks.delete(owner);
     const isRefusal = answer.status >= 400;
-    return this.steps.complete(key, owner, { fingerprint, response: toText(answer), isRefusal }, failed);
+    return this.scripts.complete(key, owner, { fingerprint, response: toText(answer), isRefusal }, onError);
   }
 
-  /** The request had no effect and no lasting answer: the key may be used again. */
-  forget(key: string, owner: string, failed: Failed): Promise<unknown> {
-    this.held.delete(owner);
-    return this.steps.forget(key, owner, failed);
+  /** For a request without an effect and without a lasting answer: the key may be used again. */
+  forget(key: string, owner: string, onError: OnError): Promise<unknown> {
+    this.heldLocks.delete(owner);
+    return this.scripts.forget(key, owner, onError);
   }
 
-  /** One look at all locks, which are short-lived and many, instead of a timer each. */
-  private keep(key: string, owner: string): void {
-    this.held.set(owner, key);
+  /** One timer renews all locks. A timer for each would cost more, because locks are many and short-lived. */
+  private renewWhileHeld(key: string, owner: string): void {
+    this.heldLocks.set(owner, key);
     this.renewal ??= setInterval(() => {
-      for (const [by, of] of this.held) this.steps.renew(of, by).catch(() => undefined);
-    }, this.lockMs / RENEWALS_IN_A_LIFE).unref();
+      for (const [heldOwner, heldKey] of this.heldLocks) this.scripts.renew(heldKey, heldOwner).catch(() => undefined);
+    }, this.lockMs / RENEWALS_PER_LOCK_TTL).unref();
   }
 }
 
-/** The body is the last member, as it stands, so that it need not be read and written again, and comes back to the letter. */
+/** The body is the last member and is copied as text, so it is not parsed again and is replayed byte for byte. */
 function toText({ status, location, body }: StoredAnswer): string {
   const head = location === undefined ? `{"status":${status}` : `{"status":${status},"location":${JSON.stringify(location)}`;
   return body === '' ? `${head}}` : `${head},"body":${body}}`;
 }
 
 function fromText(text: string): StoredAnswer {
-  // In the location its quotes would be escaped.
+  // The first match is the body member: inside the location the quotes of this text would be escaped.
   const at = text.indexOf(BODY);
   const head = JSON.parse(at < 0 ? text : `${text.slice(0, at)}}`) as Omit<StoredAnswer, 'body'>;
   return { ...head, body: at < 0 ? '' : text.slice(at + BODY.length, -1) };
 }
 
-function cached([status, fingerprint, response]: KnownFields): CachedAnswer | undefined {
+function cached([status, fingerprint, response]: CachedFields): CachedAnswer | undefined {
   if (!fingerprint || (status !== 'processing' && status !== 'completed')) return undefined;
   return { state: status, fingerprint, ...(response ? { answer: fromText(response) } : {}) };
 }

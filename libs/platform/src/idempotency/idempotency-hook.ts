@@ -8,9 +8,9 @@ import type { IdempotencyCache, KeyClaim } from './idempotency-cache.ts';
 import type { IdempotencyRows } from './idempotency-rows.ts';
 import { fingerprintOf, isIdempotencyKey } from './request-fingerprint.ts';
 
-/** Refusals that stay true: repeated for the same key from Redis. They had no effect, so no row fences them. */
+/** Lasting refusals: replayed from Redis for the same key. They had no effect, so they have no idempotency row. */
 const LASTING_STATUS = new Set([404, 409]);
-/** Refusals of the moment: the same key may be sent again and may then succeed. */
+/** Passing refusals: they are not stored. The same key may be sent again and may then succeed. */
 const PASSING_CODES: ReadonlySet<ErrorCode> = new Set([
   'SEATS_BUSY',
   'ALL_SEATS_HELD',
@@ -23,7 +23,7 @@ const PASSING_CODES: ReadonlySet<ErrorCode> = new Set([
 
 interface KeyInHand {
   readonly fence: IdempotencyKey;
-  /** Of the lock in Redis, when it is ours. */
+  /** The owner name of the lock in Redis; undefined if this request does not have the lock. */
   readonly owner: string | undefined;
 }
 
@@ -47,7 +47,7 @@ export function needsKey(request: FastifyRequest): boolean {
   return MUTATING.has(request.method) && !request.is404 && !noKeyBecause && access !== undefined && access !== 'internal';
 }
 
-interface Parts {
+interface Dependencies {
   readonly cache: IdempotencyCache;
   readonly rows: IdempotencyRows;
   readonly logger: Logger;
@@ -59,40 +59,41 @@ interface Exchange {
 }
 
 /**
- * CONTRACT §4 around every mutating route: finds or takes the key before the handler, settles it with the answer. Both hooks are
- * chains of `then`: in a rush, async functions in their place were a tenth of what a request leaves to the garbage collector.
+ * Idempotency (CONTRACT §4) for every mutating route. Before the handler, a hook replays the stored answer or claims the key.
+ * With the answer, a second hook stores the outcome. Both hooks are chains of `then`: under peak load async functions here
+ * caused a tenth of the garbage of a request.
  */
-export function guardIdempotency(fastify: FastifyInstance, parts: Parts): void {
+export function guardIdempotency(fastify: FastifyInstance, parts: Dependencies): void {
   fastify.addHook('preValidation', (request, reply, done) => {
     if (!needsKey(request) || !request.caller || !request.context) return done();
     const key = keyOf(request);
     const { userId } = request.caller;
     const path = request.url.split('?')[0] ?? '';
     const fingerprint = fingerprintOf({ userId, method: request.method, path, body: request.body });
-    const fence: IdempotencyKey = { key, userId, fingerprint };
-    request.context.fence = fence;
-    request.keyInHand = { fence, owner: undefined };
-    const goOn = (first: StoredAnswer | undefined): void => {
+    const idempotencyKey: IdempotencyKey = { key, userId, fingerprint };
+    request.context.fence = idempotencyKey;
+    request.keyInHand = { fence: idempotencyKey, owner: undefined };
+    const continueOrReplay = (first: StoredAnswer | undefined): void => {
       if (!first) return done();
-      fence.stored = first;
+      idempotencyKey.stored = first;
       replay(reply, first);
     };
     const withoutRedis = (error: unknown): KeyClaim => {
-      parts.logger.warn({ err: error }, 'idempotency goes on without Redis: the row decides');
+      parts.logger.warn({ err: error }, 'idempotency without Redis: only the row in PostgreSQL decides');
       return { isUnknown: true };
     };
     parts.cache
       .claim(key, fingerprint)
       .catch(withoutRedis)
-      .then((claim) => firstAnswer(request, fence, claim, parts))
-      .then(goOn, done);
+      .then((claim) => firstAnswer(request, idempotencyKey, claim, parts))
+      .then(continueOrReplay, done);
   });
 
   fastify.addHook('onSend', (request, reply, payload, done) => {
     const { keyInHand } = request;
     if (!keyInHand) return done(null, payload);
     request.keyInHand = undefined;
-    return settle({ request, reply }, payload, keyInHand, parts).then(() => payload);
+    return storeOutcome({ request, reply }, payload, keyInHand, parts).then(() => payload);
   });
 }
 
@@ -106,64 +107,64 @@ function keyOf(request: FastifyRequest): string {
   });
 }
 
-/** The answer to an earlier use of the key; without one the key is ours to use. */
+/** Returns the answer of the first use of the key, or undefined if this request may run. */
 function firstAnswer(
   request: FastifyRequest,
-  fence: IdempotencyKey,
+  idempotencyKey: IdempotencyKey,
   { owner, known, isUnknown }: KeyClaim,
-  { rows }: Parts,
+  { rows }: Dependencies,
 ): StoredAnswer | undefined | Promise<StoredAnswer | undefined> {
-  if (known) mustBeSameRequest(known, fence);
+  if (known) mustBeSameRequest(known, idempotencyKey);
   if (known?.answer) return known.answer;
   const { keyWithEffect } = rulesOf(request);
-  if (owner) request.keyInHand = { fence, owner };
-  // The row that is written with the effect will tell.
+  if (owner) request.keyInHand = { fence: idempotencyKey, owner };
+  // No query here: if the key was used, the transaction of the effect fails on its row.
   if (keyWithEffect && (owner ?? isUnknown)) return undefined;
-  return answerInRow(fence, rows, { isTaken: !owner && !isUnknown, keyWithEffect });
+  return answerInRow(idempotencyKey, rows, { isTaken: !owner && !isUnknown, keyWithEffect });
 }
 
-/** Whoever has the lock may have ended between its effect and its word to Redis: then there is a row, which is told. */
+/** The holder of the lock may have stopped between its effect and its command to Redis. Then the row has the answer. */
 async function answerInRow(
-  fence: IdempotencyKey,
+  idempotencyKey: IdempotencyKey,
   rows: IdempotencyRows,
   { isTaken, keyWithEffect }: { isTaken: boolean; keyWithEffect: boolean | undefined },
 ): Promise<StoredAnswer | undefined> {
-  const row = await rows.read(fence.key);
+  const row = await rows.read(idempotencyKey.key);
   if (!row && isTaken) throw new RequestRefused('IDEMPOTENCY_KEY_IN_USE');
-  if (row) mustBeSameRequest(row, fence);
+  if (row) mustBeSameRequest(row, idempotencyKey);
   return row?.made && keyWithEffect ? undefined : row?.answer;
 }
 
-function mustBeSameRequest(first: { readonly fingerprint: string }, fence: IdempotencyKey): void {
-  if (first.fingerprint !== fence.fingerprint) throw new RequestRefused('IDEMPOTENCY_KEY_REUSED');
+function mustBeSameRequest(first: { readonly fingerprint: string }, idempotencyKey: IdempotencyKey): void {
+  if (first.fingerprint !== idempotencyKey.fingerprint) throw new RequestRefused('IDEMPOTENCY_KEY_REUSED');
 }
 
 /**
- * The answer decides what becomes of the key. Redis hears it from the holder of the lock alone; the row needs no lock. What
- * Redis says to it is not waited for: should it not hear, the row still tells what happened.
+ * Stores a success or a lasting refusal under the key, and forgets the key after any other refusal. Only the holder of the lock
+ * updates Redis; the row needs no lock. The answer does not wait for Redis' reply: if a success is lost there, the row has it.
  */
-function settle(
+function storeOutcome(
   { request, reply }: Exchange,
   payload: unknown,
-  { fence, owner }: KeyInHand,
-  { cache, rows, logger }: Parts,
+  { fence: idempotencyKey, owner }: KeyInHand,
+  { cache, rows, logger }: Dependencies,
 ): Promise<unknown> {
   const status = reply.statusCode;
-  const answer = fence.stored ?? answerOf(reply, payload);
+  const answer = idempotencyKey.stored ?? answerOf(reply, payload);
   const success = status >= 200 && status < 300;
   const lasting = LASTING_STATUS.has(status) && request.problemCode && !PASSING_CODES.has(request.problemCode);
-  const failed = (error: unknown): void => logger.warn({ err: error }, 'an answer could not be told to Redis');
-  const tell = (): Promise<unknown> => {
+  const logRedisError = (error: unknown): void => logger.warn({ err: error }, 'storing an idempotent answer in Redis failed');
+  const updateRedis = (): Promise<unknown> => {
     if (!owner) return Promise.resolve();
     return success || lasting
-      ? cache.complete(fence.key, owner, { fingerprint: fence.fingerprint, answer }, failed)
-      : cache.forget(fence.key, owner, failed);
+      ? cache.complete(idempotencyKey.key, owner, { fingerprint: idempotencyKey.fingerprint, answer }, logRedisError)
+      : cache.forget(idempotencyKey.key, owner, logRedisError);
   };
-  if (!success || fence.stored) return tell();
+  if (!success || idempotencyKey.stored) return updateRedis();
   return rows
-    .add(fence, answer)
-    .catch((error: unknown) => logger.warn({ err: error }, 'an answer could not be stored'))
-    .then(tell);
+    .add(idempotencyKey, answer)
+    .catch((error: unknown) => logger.warn({ err: error }, 'storing an idempotent answer in PostgreSQL failed'))
+    .then(updateRedis);
 }
 
 function answerOf(reply: FastifyReply, payload: unknown): StoredAnswer {

@@ -3,7 +3,7 @@ import { CoalescedReader } from '../postgres/coalesced-reader.ts';
 import { movingRows } from '../postgres/moving-rows.ts';
 import type { IdempotencyKey, StoredAnswer } from '../logging/request-context.ts';
 
-/** Kept longer than Redis' 48 h promise, so that a loss of Redis at the end of it breaks nothing. */
+/** Longer than the 48 h that the contract promises, so that a loss of Redis near the end of the 48 h breaks nothing. */
 const KEEP_HOURS = 72;
 const PURGE_BATCH = 1000;
 
@@ -24,11 +24,11 @@ interface Row {
 export interface StoredRow {
   readonly fingerprint: string;
   readonly answer: StoredAnswer;
-  /** The answer is told again from this; `answer` is empty then. */
+  /** Id of what the request created (a reservation). If it is set, the answer is rendered from it and `answer` is empty. */
   readonly made?: string;
 }
 
-/** The keys of requests that had an effect, as they stand in PostgreSQL. */
+/** The table `idempotency_keys` in PostgreSQL: the keys of requests that had an effect, with their answers. */
 export class IdempotencyRows {
   private readonly reader: CoalescedReader<StoredRow>;
 
@@ -40,7 +40,7 @@ export class IdempotencyRows {
     return this.reader.read(key);
   }
 
-  /** A row is committed with its answer or not at all, so one without a status cannot be seen from here. */
+  /** A row is committed complete or not at all, so every row that this query sees has a status. */
   private async readAll(keys: readonly string[]): Promise<ReadonlyMap<string, StoredRow>> {
     const rows = (await this.dataSource.query(
       `select key, fingerprint, status, body, location, made from idempotency_keys where key = any($1) and status is not null`,
@@ -49,15 +49,22 @@ export class IdempotencyRows {
     return new Map(rows.map((row) => [row.key, stored(row)]));
   }
 
-  /** For a success that needed no transaction: nothing to fence, but the same answer on every repeat. */
-  async add(fence: IdempotencyKey, answer: StoredAnswer): Promise<void> {
+  /** Stores the answer of a success that needed no transaction, so that a repeated key gets the same answer. */
+  async add(idempotencyKey: IdempotencyKey, answer: StoredAnswer): Promise<void> {
     await this.dataSource.query(
       `insert into idempotency_keys (key, user_id, fingerprint, status, body, location) values ($1, $2, $3, $4, $5, $6) on conflict (key) do nothing`,
-      [fence.key, fence.userId, fence.fingerprint, answer.status, answer.body, answer.location ?? null],
+      [
+        idempotencyKey.key,
+        idempotencyKey.userId,
+        idempotencyKey.fingerprint,
+        answer.status,
+        answer.body,
+        answer.location ?? null,
+      ],
     );
   }
 
-  /** READ COMMITTED on purpose: it moves rows nobody decides by any more. Returns how many went. */
+  /** Deletes a batch of expired rows and returns their number. READ COMMITTED is enough: no command decides by these rows. */
   async purgeOnce(): Promise<number> {
     const { rowCount } = await movingRows(this.dataSource, (tx) => tx.query(PURGE, [KEEP_HOURS, PURGE_BATCH]));
     return rowCount;

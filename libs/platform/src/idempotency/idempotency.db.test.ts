@@ -22,7 +22,7 @@ import { fingerprintOf } from './request-fingerprint.ts';
 
 const ANA = '0190a000-0000-7000-8000-000000000001';
 const IVA = '0190a000-0000-7000-8000-000000000002';
-/** Short, so that outliving it takes no 30 s. */
+/** Shorter than the 30 s in production, so that tests can outlive the lock. */
 const LOCK_MS = 240;
 
 let testDatabase: TestDatabase;
@@ -33,8 +33,8 @@ let proxy: TcpProxy;
 let redis: RedisConnection;
 let app: NestFastifyApplication;
 
-/** Runs inside every command, before its transaction: where a test makes it wait or breaks something. */
-let onTheWay: () => Promise<unknown> = () => Promise.resolve();
+/** Runs in every command before its transaction. A test can wait or break something in it. */
+let beforeTransaction: () => Promise<unknown> = () => Promise.resolve();
 let runs = 0;
 
 const effect = z.strictObject({ name: z.string().max(20), of: z.number().optional() });
@@ -56,9 +56,9 @@ class EffectsController {
     return this.answer(reply, name, 'run');
   }
 
-  @Post('unfenced-effects')
+  @Post('effects-without-row')
   @Endpoint({ access: 'fan' })
-  createWithoutKey(@Body({ schema: effect }) { name }: Effect, @Res() reply: FastifyReply): Promise<void> {
+  createWithoutRow(@Body({ schema: effect }) { name }: Effect, @Res() reply: FastifyReply): Promise<void> {
     return this.answer(reply, name, 'runStep');
   }
 
@@ -66,7 +66,7 @@ class EffectsController {
   @Endpoint({ access: 'fan' })
   async refuse(@Body() { code }: { code: string }): Promise<never> {
     runs += 1;
-    await onTheWay();
+    await beforeTransaction();
     if (code === 'INTERNAL_ERROR') throw new Error('a defect');
     if (code === 'DEPENDENCY_UNAVAILABLE') throw new RequestRefused(code);
     throw new DomainError(code as DomainErrorCode, `No, for the ${runs}. time.`);
@@ -78,11 +78,11 @@ class EffectsController {
     return { run: (runs += 1) };
   }
 
-  private answer(reply: FastifyReply, name: string, how: 'run' | 'runStep'): Promise<void> {
+  private answer(reply: FastifyReply, name: string, method: 'run' | 'runStep'): Promise<void> {
     const command = async (): Promise<string> => {
       runs += 1;
-      await onTheWay();
-      return transactions[how](async (tx) => {
+      await beforeTransaction();
+      return transactions[method](async (tx) => {
         const [row] = await inside(tx).rows<{ id: string }>('insert into effects (name) values ($1) returning id', [name]);
         return row?.id ?? '';
       });
@@ -113,7 +113,7 @@ beforeEach(async () => {
   await whenReady(redis);
   await database.query('truncate effects, idempotency_keys');
   await testRedis.flush();
-  onTheWay = () => Promise.resolve();
+  beforeTransaction = () => Promise.resolve();
   runs = 0;
 });
 
@@ -134,7 +134,7 @@ interface Sent {
   body?: unknown;
 }
 
-interface Got {
+interface Received {
   status: number;
   body: string;
   code: string | undefined;
@@ -145,7 +145,7 @@ interface Got {
 async function send(
   key: string | undefined,
   { method = 'POST', path = '/effects', as = ANA, body = { name: 'a' } }: Sent = {},
-): Promise<Got> {
+): Promise<Received> {
   const answer = await app.inject({
     method,
     url: path,
@@ -177,33 +177,33 @@ async function loseRedis(): Promise<void> {
   await lost;
 }
 
-/** Holds every command at the same point until so many are there. */
-function meetingOf(count: number): () => Promise<void> {
-  let there = 0;
-  let everybodyIsHere = (): void => undefined;
-  const meeting = new Promise<void>((resolve) => (everybodyIsHere = resolve));
+/** Returns a function that blocks its callers until `count` of them have arrived. */
+function barrierFor(count: number): () => Promise<void> {
+  let arrived = 0;
+  let open = (): void => undefined;
+  const barrier = new Promise<void>((resolve) => (open = resolve));
   return () => {
-    if ((there += 1) === count) everybodyIsHere();
-    return meeting;
+    if ((arrived += 1) === count) open();
+    return barrier;
   };
 }
 
 test.each([
-  ['none', undefined, 'IDEMPOTENCY_KEY_REQUIRED'],
-  ['an empty one', '', 'IDEMPOTENCY_KEY_REQUIRED'],
+  ['no key', undefined, 'IDEMPOTENCY_KEY_REQUIRED'],
+  ['an empty key', '', 'IDEMPOTENCY_KEY_REQUIRED'],
   ['capitals', 'A0EEBC999C0B4EF8BB6D6BB9BD380A11', 'IDEMPOTENCY_KEY_INVALID'],
   ['hyphens', 'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11', 'IDEMPOTENCY_KEY_INVALID'],
   ['quotes', '"a0eebc999c0b4ef8bb6d6bb9bd380a11"', 'IDEMPOTENCY_KEY_INVALID'],
-  ['another version', 'a0eebc999c0b1ef8bb6d6bb9bd380a11', 'IDEMPOTENCY_KEY_INVALID'],
-  ['another variant', 'a0eebc999c0b4ef8cb6d6bb9bd380a11', 'IDEMPOTENCY_KEY_INVALID'],
+  ['another UUID version', 'a0eebc999c0b1ef8bb6d6bb9bd380a11', 'IDEMPOTENCY_KEY_INVALID'],
+  ['another UUID variant', 'a0eebc999c0b4ef8cb6d6bb9bd380a11', 'IDEMPOTENCY_KEY_INVALID'],
   ['31 digits', 'a0eebc999c0b4ef8bb6d6bb9bd380a1', 'IDEMPOTENCY_KEY_INVALID'],
-  ['two of them', 'a0eebc999c0b4ef8bb6d6bb9bd380a11, a0eebc999c0b4ef8bb6d6bb9bd380a11', 'IDEMPOTENCY_KEY_INVALID'],
-])('a key must be there and be a UUID v4 in 32 lowercase digits: %s', async (_what, key, code) => {
+  ['two keys', 'a0eebc999c0b4ef8bb6d6bb9bd380a11, a0eebc999c0b4ef8bb6d6bb9bd380a11', 'IDEMPOTENCY_KEY_INVALID'],
+])('idempotency: a request is 400 unless its key is a UUID v4 in 32 lowercase hex digits: %s', async (_what, key, code) => {
   expect(await send(key)).toMatchObject({ status: 400, code });
   expect(runs).toBe(0);
 });
 
-test('the same request again is answered the same, without another effect', async () => {
+test('idempotency: a repeated request gets the same answer and has no second effect', async () => {
   const key = newKey();
   const first = await send(key);
   expect(first).toMatchObject({ status: 201, replayed: false });
@@ -213,7 +213,7 @@ test('the same request again is answered the same, without another effect', asyn
   expect([await effects(), runs]).toEqual([1, 1]);
 });
 
-test('it stands in Redis under the keys of the contract for 48 hours, and its lock is gone', async () => {
+test('idempotency: the answer is stored in Redis for 48 hours under the keys of the contract, and the lock is released', async () => {
   const key = newKey();
   await send(key);
   expect(await redis.hgetall(`idempotency:${key}`)).toMatchObject({
@@ -224,7 +224,7 @@ test('it stands in Redis under the keys of the contract for 48 hours, and its lo
   expect(await redis.exists(`idempotency:lock:${key}`)).toBe(0);
 });
 
-test('it is answered the same from PostgreSQL when Redis has lost everything, and then from Redis again', async () => {
+test('idempotency: after a loss of Redis a repeated request is answered from PostgreSQL, and the next one from Redis again', async () => {
   const key = newKey();
   const first = await send(key);
   await testRedis.flush();
@@ -234,7 +234,7 @@ test('it is answered the same from PostgreSQL when Redis has lost everything, an
   expect(await effects()).toBe(1);
 });
 
-test('two spellings of one body are one request', async () => {
+test('idempotency: bodies with the same JSON content are the same request, whatever their member order and white space', async () => {
   const key = newKey();
   const first = await send(key, { body: '{"name":"a","of":1}' });
   expect(await send(key, { body: '{ "of" : 1.0, "name": "\\u0061" }' })).toMatchObject({
@@ -247,9 +247,9 @@ test('two spellings of one body are one request', async () => {
 test.each<[string, Sent]>([
   ['another body', { body: { name: 'b' } }],
   ['another caller', { as: IVA }],
-  ['another path', { path: '/unfenced-effects' }],
+  ['another path', { path: '/effects-without-row' }],
   ['another method', { method: 'PUT' }],
-])('the same key with %s is refused, also when only PostgreSQL remembers it', async (_what, other) => {
+])('idempotency: the same key with %s is refused as reused, also when only PostgreSQL has the key', async (_what, other) => {
   const key = newKey();
   const first = await send(key);
   expect(await send(key, other)).toMatchObject({ status: 422, code: 'IDEMPOTENCY_KEY_REUSED' });
@@ -261,20 +261,20 @@ test.each<[string, Sent]>([
   expect(await effects()).toBe(1);
 });
 
-test('while the first runs the same key is in use, with a time to come back, also beyond the life of the lock', async () => {
+test('idempotency: while the first request runs, a repeated key is 409 in use with Retry-After, also longer than one lock lifetime', async () => {
   const key = newKey();
-  const meeting = meetingOf(2);
-  onTheWay = meeting;
+  const barrier = barrierFor(2);
+  beforeTransaction = barrier;
   const first = send(key);
   await new Promise((resolve) => setTimeout(resolve, 2.5 * LOCK_MS));
   const second = await send(key);
   expect(second).toMatchObject({ status: 409, code: 'IDEMPOTENCY_KEY_IN_USE', replayed: false });
   expect(second.headers['retry-after']).toBe('1');
-  await meeting();
+  await barrier();
   expect([(await first).status, await effects()]).toEqual([201, 1]);
 });
 
-test('a process that dies with the key in hand frees it after the life of the lock, for the same request only', async () => {
+test('idempotency: after a crash before the effect, the lock expires and the key may be used again, for the same request only', async () => {
   const key = newKey();
   const fingerprint = fingerprintOf({ userId: ANA, method: 'POST', path: '/effects', body: { name: 'a' } });
   await redis.hset(`idempotency:${key}`, { status: 'processing', fingerprint });
@@ -285,7 +285,7 @@ test('a process that dies with the key in hand frees it after the life of the lo
   expect(await send(key)).toMatchObject({ status: 201, replayed: false });
 });
 
-test('a process that dies between its effect and its word to Redis: the row tells what it did, while its lock still stands', async () => {
+test('idempotency: after a crash between the effect and the update of Redis, the row answers the same request, also while the lock exists', async () => {
   const key = newKey();
   const first = await send(key);
   await redis.hset(`idempotency:${key}`, { status: 'processing' });
@@ -297,19 +297,19 @@ test('a process that dies between its effect and its word to Redis: the row tell
   expect([runs, await effects()]).toEqual([1, 1]);
 });
 
-test('whoever was answered and asks again at once, of whatever process, is answered the same', async () => {
+test('idempotency: a caller who was answered and repeats at once in another process finds the key completed', async () => {
   const other = connectRedis(testRedis.url, { name: 'another process' });
   await whenReady(other);
-  for (let round = 0; round < 50; round += 1) {
+  for (let attempt = 0; attempt < 50; attempt += 1) {
     const key = newKey();
     await send(key);
-    const { known } = await new IdempotencyCache(other, LOCK_MS).claim(key, 'not asked for');
-    expect([round, known?.state]).toEqual([round, 'completed']);
+    const { known } = await new IdempotencyCache(other, LOCK_MS).claim(key, 'any fingerprint');
+    expect([attempt, known?.state]).toEqual([attempt, 'completed']);
   }
   await closeRedis(other);
 });
 
-test('a copy that had looked before the first finished, and claims the key after, is answered the same', async () => {
+test('idempotency: a claim of a key that has finished meanwhile gets the stored answer and takes no lock', async () => {
   const key = newKey();
   const first = await send(key);
   const { fingerprint } = (await redis.hgetall(`idempotency:${key}`)) as { fingerprint: string };
@@ -319,9 +319,9 @@ test('a copy that had looked before the first finished, and claims the key after
   expect(await redis.exists(`idempotency:lock:${key}`)).toBe(0);
 });
 
-test('fifty copies at once have one effect, and whoever is answered is answered the same', async () => {
+test('idempotency: fifty simultaneous requests with one key have one effect, and all successes have the same body', async () => {
   const key = newKey();
-  onTheWay = () => new Promise((resolve) => setTimeout(resolve, 30));
+  beforeTransaction = () => new Promise((resolve) => setTimeout(resolve, 30));
   const answers = await Promise.all(Array.from({ length: 50 }, () => send(key)));
   const finished = answers.filter(({ status }) => status === 201);
   expect(answers.filter((answer) => answer.status !== 201 && answer.code !== 'IDEMPOTENCY_KEY_IN_USE')).toEqual([]);
@@ -329,19 +329,19 @@ test('fifty copies at once have one effect, and whoever is answered is answered 
   expect([await effects(), finished.filter(({ replayed }) => !replayed).length]).toEqual([1, 1]);
 });
 
-test('fifty copies at once without Redis have one effect: the row decides, and all are answered the same', async () => {
+test('idempotency: without Redis fifty simultaneous requests with one key have one effect, and all get the same answer', async () => {
   await loseRedis();
   const key = newKey();
-  onTheWay = meetingOf(20);
+  beforeTransaction = barrierFor(20);
   const answers = await Promise.all(Array.from({ length: 50 }, () => send(key)));
   expect([...new Set(answers.map(({ status }) => status))]).toEqual([201]);
   expect(new Set(answers.map(({ body }) => body)).size).toBe(1);
   expect([await effects(), answers.filter(({ replayed }) => !replayed).length]).toEqual([1, 1]);
 });
 
-test('Redis is lost while the first runs: a second one gets in, and what it is answered is the answer to the first', async () => {
+test('idempotency: Redis is lost while the first request runs: a second one runs too, has no effect and gets the answer of the first', async () => {
   const key = newKey();
-  onTheWay = meetingOf(2);
+  beforeTransaction = barrierFor(2);
   const first = send(key);
   while (runs === 0) await new Promise((resolve) => setTimeout(resolve, 5));
   await testRedis.flush();
@@ -350,16 +350,16 @@ test('Redis is lost while the first runs: a second one gets in, and what it is a
   expect([both[0].body === both[1].body, both.filter(({ replayed }) => replayed).length, await effects()]).toEqual([true, 1, 1]);
 });
 
-test('without the row as a fence two copies have two effects: this is what it prevents', async () => {
+test('idempotency: negative control: without the idempotency row and without Redis two requests with one key have two effects', async () => {
   await loseRedis();
   const key = newKey();
-  onTheWay = meetingOf(2);
-  await Promise.all([send(key, { path: '/unfenced-effects' }), send(key, { path: '/unfenced-effects' })]);
+  beforeTransaction = barrierFor(2);
+  await Promise.all([send(key, { path: '/effects-without-row' }), send(key, { path: '/effects-without-row' })]);
   expect(await effects()).toBe(2);
 });
 
 test.each(['NOT_FOUND', 'INVALID_STATE', 'TICKET_LIMIT_REACHED', 'RESERVATION_EXPIRED'])(
-  '%s lasts: it is replayed from Redis',
+  'idempotency: %s is a lasting refusal: it is replayed from Redis, and PostgreSQL has no row',
   async (code) => {
     const key = newKey();
     const first = await send(key, { path: '/refusals', body: { code } });
@@ -384,7 +384,7 @@ test.each([
   'OUTCOME_UNKNOWN',
   'DEPENDENCY_UNAVAILABLE',
   'INTERNAL_ERROR',
-])('%s passes: the same key runs again, and no lock is left', async (code) => {
+])('idempotency: %s is a passing refusal: it is not stored, and the same key runs again', async (code) => {
   const key = newKey();
   expect(await send(key, { path: '/refusals', body: { code } })).toMatchObject({ code, replayed: false });
   expect(await redis.exists(`idempotency:${key}`, `idempotency:lock:${key}`)).toBe(0);
@@ -392,13 +392,13 @@ test.each([
   expect(runs).toBe(2);
 });
 
-test('a request that is malformed uses up no key', async () => {
+test('idempotency: the key of a malformed request can be used again', async () => {
   const key = newKey();
   expect(await send(key, { body: { name: 'a', price: 1 } })).toMatchObject({ status: 400, code: 'VALIDATION_FAILED' });
   expect(await send(key)).toMatchObject({ status: 201, replayed: false });
 });
 
-test('a success without a transaction is answered the same again, also from PostgreSQL', async () => {
+test('idempotency: a success without a transaction is replayed from Redis, and from PostgreSQL after a loss of Redis', async () => {
   const key = newKey();
   const call = { path: '/nothing', body: '{}' };
   expect(await send(key, call)).toMatchObject({ status: 200, body: '{"run":1}', replayed: false });
@@ -407,7 +407,7 @@ test('a success without a transaction is answered the same again, also from Post
   expect(await send(key, call)).toMatchObject({ status: 200, body: '{"run":1}', replayed: true });
 });
 
-test('a refusal that comes late does not replace the answer of the one who took over', async () => {
+test('idempotency: a late refusal does not replace the stored answer of the request that took over the key', async () => {
   const [key, fingerprint] = [newKey(), 'f'];
   const cache = new IdempotencyCache(redis, LOCK_MS);
   const fail = (error: unknown): void => {
@@ -420,7 +420,7 @@ test('a refusal that comes late does not replace the answer of the one who took 
   expect(await cache.read(key)).toEqual({ state: 'completed', fingerprint, answer });
 });
 
-test('keys older than 72 hours are purged, a thousand at a time', async () => {
+test('idempotency: purgeOnce: deletes keys older than 72 hours, at most 1000 at a time', async () => {
   await database.query(
     `insert into idempotency_keys (key, user_id, fingerprint, status, created_at)
     select n::text, $1, 'f', 200, now() - case when n <= 1200 then interval '73 hours' else interval '71 hours' end

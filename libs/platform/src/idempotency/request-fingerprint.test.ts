@@ -9,22 +9,22 @@ test.each([
   ['a0eebc999c0b4ef8cb6d6bb9bd380a11', false],
   [' a0eebc999c0b4ef8bb6d6bb9bd380a11', false],
   ['', false],
-])('%s as a key: %s', (text, valid) => {
+])('isIdempotencyKey: %j is valid: %s', (text, valid) => {
   expect(isIdempotencyKey(text)).toBe(valid);
 });
 
-test('the order of members and white space do not make another request', () => {
+test('canonicalJson: the order of members and white space do not change the text', () => {
   expect(canonicalJson(JSON.parse('{"b": [1, {"y":2,"x":"č"}], "a":null}'))).toBe('{"a":null,"b":[1,{"x":"č","y":2}]}');
 });
 
-test('caller, method, path and body each make another request', () => {
+test('fingerprintOf: another caller, method, path or body gives another fingerprint', () => {
   const base = { userId: 'u', method: 'POST', path: '/a', body: { a: 1 } };
-  const others = [
+  const variants = [
     { ...base, userId: 'v' },
     { ...base, method: 'PUT' },
     { ...base, path: '/b' },
     { ...base, body: { a: '1' } },
     { ...base, body: undefined },
   ];
-  expect(new Set([base, ...others].map(fingerprintOf)).size).toBe(6);
+  expect(new Set([base, ...variants].map(fingerprintOf)).size).toBe(6);
 });

@@ -1,6 +1,9 @@
 import { isIPv6 } from 'node:net';
 
-/** An IPv6 customer owns a whole /64, so that is one address to us; an IPv4 address written as IPv6 is the IPv4 one. */
+/**
+ * The address under which a client's requests are counted. An IPv6 customer owns a whole /64 network, so all its addresses count
+ * as one. An IPv4 address written as IPv6 (`::ffff:203.0.113.7`) counts as the IPv4 address.
+ */
 export function limitedAddress(ip: string): string {
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(ip);
   if (mapped?.[1]) return mapped[1];

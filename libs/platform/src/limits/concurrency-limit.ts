@@ -1,22 +1,23 @@
 import { DomainError } from '#domain/shared/domain-error';
 
 /**
- * Lets work through a few at a time; the rest wait their turn in memory, where waiting costs nothing. For work that holds one
- * connection of the pool while it needs another: let through all at once, it would have them all and starve on the next.
+ * Runs at most `maxRunning` pieces of work at the same time. The others wait in memory in the order they came, which costs no
+ * connection. Use it for work that holds one connection of a pool while it needs a second one: without a limit such work
+ * could take all connections and then wait for ever for the second.
  */
 export class ConcurrencyLimit {
   private running = 0;
   private readonly waiting: (() => void)[] = [];
 
   constructor(
-    private readonly count: number,
-    /** Whoever comes after so many is better told to come back. */
-    private readonly mostWaiting: number,
+    private readonly maxRunning: number,
+    /** When this many pieces of work wait, further work is refused with LOCK_TIMEOUT. */
+    private readonly maxWaiting: number,
   ) {}
 
   async run<T>(work: () => Promise<T>): Promise<T> {
-    if (this.running < this.count) this.running += 1;
-    else await this.turn();
+    if (this.running < this.maxRunning) this.running += 1;
+    else await this.waitForSlot();
     try {
       return await work();
     } finally {
@@ -26,9 +27,9 @@ export class ConcurrencyLimit {
     }
   }
 
-  private turn(): Promise<void> {
-    if (this.waiting.length >= this.mostWaiting) {
-      throw new DomainError('LOCK_TIMEOUT', 'More is asked than can be served this moment. Nothing was changed; try again.');
+  private waitForSlot(): Promise<void> {
+    if (this.waiting.length >= this.maxWaiting) {
+      throw new DomainError('LOCK_TIMEOUT', 'Too many requests are waiting. Nothing was changed; try again.');
     }
     return new Promise((resolve) => this.waiting.push(resolve));
   }

@@ -18,7 +18,7 @@ const ANA = '0190a000-0000-7000-8000-00000000000a';
 const PER_ADDRESS = 8;
 const PER_FAN = 3;
 
-/** What the next purchase is answered with. */
+/** The answer to the next purchase. */
 let outcome: () => unknown;
 
 @Controller()
@@ -109,123 +109,126 @@ const newKey = (): string => randomUUID().replaceAll('-', '');
 const buy = (key = newKey(), from = '203.0.113.1') =>
   send('/purchases', { method: 'POST', from, headers: { 'x-mock-user-id': ANA, 'idempotency-key': key } });
 
-/** How many of so many requests were let through. */
-async function through(count: number, request: () => Promise<{ status: number }>): Promise<number> {
-  let let_through = 0;
-  for (let sent = 0; sent < count; sent += 1) if ((await request()).status !== 429) let_through += 1;
-  return let_through;
+/** Sends `count` requests and returns how many of them were not answered 429. */
+async function countAccepted(count: number, request: () => Promise<{ status: number }>): Promise<number> {
+  let accepted = 0;
+  for (let sent = 0; sent < count; sent += 1) if ((await request()).status !== 429) accepted += 1;
+  return accepted;
 }
 
-test('an address has its limit, says so beforehand, and others have theirs', async () => {
+test('address limit: each address has a separate limit, and the headers show the remaining requests', async () => {
   expect((await send('/things')).headers).toMatchObject({
     'ratelimit-limit': '8',
     'ratelimit-remaining': '7',
     'ratelimit-reset': '60',
   });
-  expect(await through(20, () => send('/things'))).toBe(PER_ADDRESS - 1);
+  expect(await countAccepted(20, () => send('/things'))).toBe(PER_ADDRESS - 1);
   const refused = await send('/things');
   expect(refused).toMatchObject({ status: 429, code: 'RATE_LIMITED' });
   expect(Number(refused.headers['retry-after'])).toBeGreaterThanOrEqual(58);
   expect(refused.headers['ratelimit-remaining']).toBe('0');
-  expect(await through(20, () => send('/things', { from: '203.0.113.2' }))).toBe(PER_ADDRESS);
+  expect(await countAccepted(20, () => send('/things', { from: '203.0.113.2' }))).toBe(PER_ADDRESS);
 });
 
-test('all addresses of one IPv6 network are one', async () => {
+test('address limit: all addresses of one IPv6 /64 network count as one address', async () => {
   let host = 0;
-  expect(await through(20, () => send('/things', { from: `2001:db8:1:2::${(host += 1).toString(16)}` }))).toBe(PER_ADDRESS);
-  expect(await through(1, () => send('/things', { from: '2001:db8:1:3::1' }))).toBe(1);
+  expect(await countAccepted(20, () => send('/things', { from: `2001:db8:1:2::${(host += 1).toString(16)}` }))).toBe(PER_ADDRESS);
+  expect(await countAccepted(1, () => send('/things', { from: '2001:db8:1:3::1' }))).toBe(1);
 });
 
 test.each<[string, () => Promise<{ status: number }>]>([
-  ['health', () => send('/health')],
+  ['health checks', () => send('/health')],
   [
     'preflights',
     () => send('/things', { method: 'OPTIONS', headers: { origin: 'http://x', 'access-control-request-method': 'GET' } }),
   ],
-  ['our own services', () => send('/internal', { method: 'POST', headers: { 'x-internal-auth': INTERNAL_SECRET } })],
-  ['our own services on public routes', () => send('/things', { headers: { 'x-internal-auth': INTERNAL_SECRET } })],
-  ['unknown paths', () => send('/nothing')],
-])('%s are not counted', async (_what, request) => {
-  expect(await through(PER_ADDRESS + 3, request)).toBe(PER_ADDRESS + 3);
+  ['calls of our own services', () => send('/internal', { method: 'POST', headers: { 'x-internal-auth': INTERNAL_SECRET } })],
+  ['calls of our own services on public routes', () => send('/things', { headers: { 'x-internal-auth': INTERNAL_SECRET } })],
+  ['requests to unknown paths', () => send('/nothing')],
+])('address limit: %s are not counted', async (_what, request) => {
+  expect(await countAccepted(PER_ADDRESS + 3, request)).toBe(PER_ADDRESS + 3);
   expect((await send('/things')).headers['ratelimit-remaining']).toBe(String(PER_ADDRESS - 1));
 });
 
-test('who guesses the internal secret is counted', async () => {
-  expect(await through(20, () => send('/internal', { method: 'POST', headers: { 'x-internal-auth': 'guess' } }))).toBe(
+test('address limit: requests with a wrong internal secret are counted', async () => {
+  expect(await countAccepted(20, () => send('/internal', { method: 'POST', headers: { 'x-internal-auth': 'guess' } }))).toBe(
     PER_ADDRESS,
   );
 });
 
-describe('X-Forwarded-For', () => {
+describe('address limit: X-Forwarded-For', () => {
   let spoofed = 0;
   const spoof = (): string => `192.0.2.${(spoofed += 1)}`;
 
-  test('means nothing without trusted proxies', async () => {
-    expect(await through(20, () => send('/things', { headers: { 'x-forwarded-for': spoof() } }))).toBe(PER_ADDRESS);
+  test('is ignored when no proxies are trusted', async () => {
+    expect(await countAccepted(20, () => send('/things', { headers: { 'x-forwarded-for': spoof() } }))).toBe(PER_ADDRESS);
   });
 
-  test('means nothing from who is no trusted proxy', async () => {
+  test('is ignored when the sender is not a trusted proxy', async () => {
     const request = () => send('/things', { app: behindProxy, headers: { 'x-forwarded-for': spoof() } });
-    expect(await through(20, request)).toBe(PER_ADDRESS);
+    expect(await countAccepted(20, request)).toBe(PER_ADDRESS);
   });
 
-  test('names the client behind one, whatever the client itself wrote before', async () => {
+  test('names the client behind a trusted proxy; addresses that the client itself wrote are ignored', async () => {
     const via = (client: string) =>
       send('/things', { app: behindProxy, from: '10.1.2.3', headers: { 'x-forwarded-for': `${spoof()}, ${client}, 10.9.9.9` } });
-    expect(await through(20, () => via('203.0.113.50'))).toBe(PER_ADDRESS);
-    expect(await through(1, () => via('203.0.113.51'))).toBe(1);
+    expect(await countAccepted(20, () => via('203.0.113.50'))).toBe(PER_ADDRESS);
+    expect(await countAccepted(1, () => via('203.0.113.51'))).toBe(1);
   });
 
-  test.each(['', 'nonsense', ',,', '999.1.1.1', 'x'.repeat(4000)])('%j breaks nothing', async (text) => {
-    expect((await send('/things', { app: behindProxy, from: '10.1.2.3', headers: { 'x-forwarded-for': text } })).status).toBe(
-      200,
-    );
-  });
+  test.each(['', 'nonsense', ',,', '999.1.1.1', 'x'.repeat(4000)])(
+    'with the value %j does not break the request',
+    async (text) => {
+      expect((await send('/things', { app: behindProxy, from: '10.1.2.3', headers: { 'x-forwarded-for': text } })).status).toBe(
+        200,
+      );
+    },
+  );
 });
 
-describe('the purchases of a fan', () => {
-  test('have a limit wherever they come from, and the headers speak of the limit that is nearer', async () => {
+describe('fan limit: purchases of a fan', () => {
+  test('are limited whatever address they come from, and the headers describe the limit with fewer requests left', async () => {
     const first = await buy();
     expect(first.headers).toMatchObject({ 'ratelimit-limit': '3', 'ratelimit-remaining': '2' });
     let host = 1;
-    expect(await through(9, () => buy(newKey(), `203.0.113.${(host += 1)}`))).toBe(PER_FAN - 1);
+    expect(await countAccepted(9, () => buy(newKey(), `203.0.113.${(host += 1)}`))).toBe(PER_FAN - 1);
     expect((await send('/things')).headers).toMatchObject({ 'ratelimit-limit': '8', 'ratelimit-remaining': '6' });
     for (let reads = 0; reads < 5; reads += 1) await send('/things', { from: '203.0.113.99' });
   });
 
-  test('count by the address too: with little left there, the headers speak of the address', async () => {
-    await through(PER_ADDRESS - 2, () => send('/things'));
+  test('count for the address too: the headers describe the address limit when it has fewer requests left', async () => {
+    await countAccepted(PER_ADDRESS - 2, () => send('/things'));
     expect((await buy()).headers).toMatchObject({ 'ratelimit-limit': '8', 'ratelimit-remaining': '1' });
   });
 
-  test('that are repeated under their key do not count again', async () => {
+  test('do not count again when they are repeated with the same idempotency key', async () => {
     const key = newKey();
     await buy(key);
     for (let repeat = 0; repeat < 5; repeat += 1) expect(await buy(key)).toMatchObject({ status: 201 });
     expect((await buy()).headers['ratelimit-remaining']).toBe('1');
   });
 
-  test.each<[string, () => never, number]>([
-    ['SEATS_BUSY', () => refuse('SEATS_BUSY'), 0],
-    ['DEPENDENCY_UNAVAILABLE', () => refuse('DEPENDENCY_UNAVAILABLE'), 0],
+  test.each<[string, number, () => never]>([
+    ['SEATS_BUSY', 0, () => refuse('SEATS_BUSY')],
+    ['DEPENDENCY_UNAVAILABLE', 0, () => refuse('DEPENDENCY_UNAVAILABLE')],
     [
       'a defect',
+      0,
       () => {
         throw new Error('x');
       },
-      0,
     ],
-    ['SOLD_OUT', () => refuse('SOLD_OUT'), 1],
-    ['NOT_FOUND', () => refuse('NOT_FOUND'), 1],
-  ])('that end in %s', async (_what, ending, counted) => {
+    ['SOLD_OUT', 1, () => refuse('SOLD_OUT')],
+    ['NOT_FOUND', 1, () => refuse('NOT_FOUND')],
+  ])('that end in %s count %d times', async (_what, counted, ending) => {
     outcome = ending;
     await buy();
     outcome = () => ({ bought: true });
     expect((await buy()).headers['ratelimit-remaining']).toBe(String(PER_FAN - 1 - counted));
   });
 
-  test('that were refused for the limit use up no key', async () => {
-    await through(PER_FAN, () => buy());
+  test('that exceed the limit are refused, and their idempotency key can be used again', async () => {
+    await countAccepted(PER_FAN, () => buy());
     const key = newKey();
     expect(await buy(key)).toMatchObject({ status: 429 });
     await testRedis.flush();

@@ -4,67 +4,70 @@ import { hasInternalAuth } from '../http/access-hook.ts';
 import { rulesOf } from '../http/route-rules.ts';
 import { RequestRefused } from '../http/request-refused.ts';
 import { limitedAddress } from './client-address.ts';
-import type { RateLimiter, Taken } from './rate-limiter.ts';
-import type { Allowance } from './sliding-window.ts';
+import type { RateLimiter, CountedRequest } from './rate-limiter.ts';
+import type { RateLimitResult } from './sliding-window.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    allowance?: Allowance;
-    fanAllowance?: Taken;
+    shownLimit?: RateLimitResult;
+    fanLimitResult?: CountedRequest;
   }
 }
 
-/** The headers speak of the limit that is nearer. */
-function show(request: FastifyRequest, reply: FastifyReply, taken: Allowance): void {
-  if (request.allowance && request.allowance.remaining <= taken.remaining && taken.allowed) return;
-  request.allowance = taken;
+/** Sets the RateLimit headers. If two limits apply, the headers describe the one with fewer requests left, or the exceeded one. */
+function setHeaders(request: FastifyRequest, reply: FastifyReply, result: RateLimitResult): void {
+  if (request.shownLimit && request.shownLimit.remaining <= result.remaining && result.allowed) return;
+  request.shownLimit = result;
   void reply.headers({
-    'ratelimit-limit': String(taken.limit),
-    'ratelimit-remaining': String(taken.remaining),
-    'ratelimit-reset': String(taken.resetSeconds),
+    'ratelimit-limit': String(result.limit),
+    'ratelimit-remaining': String(result.remaining),
+    'ratelimit-reset': String(result.resetSeconds),
   });
 }
 
-function refuse(taken: Allowance, whose: string): RequestRefused {
+function rateLimited(result: RateLimitResult, whose: string): RequestRefused {
   return new RequestRefused('RATE_LIMITED', {
-    detail: `More than ${taken.limit} requests a minute ${whose}.`,
-    headers: { 'retry-after': String(taken.resetSeconds) },
+    detail: `More than ${result.limit} requests a minute ${whose}.`,
+    headers: { 'retry-after': String(result.resetSeconds) },
   });
 }
 
-/** Everything an address sends counts, but for what the contract excepts; before the body is read. */
+/**
+ * Counts each request against the limit of its address, before the body is read. Not counted (CONTRACT §9): preflights, unknown
+ * paths, static files, routes with `noAddressLimit`, and calls of our own services.
+ */
 export function limitByAddress(limiter: RateLimiter, internalSecret: string) {
   return (request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction): void | Promise<void> => {
     const { access, noAddressLimit } = rulesOf(request);
     if (limiter.isOff || request.is404 || request.method === 'OPTIONS' || noAddressLimit) return done();
     if (access === undefined || hasInternalAuth(request, internalSecret)) return done();
-    return limiter.take(limitedAddress(request.ip)).then((taken) => {
-      show(request, reply, taken);
-      if (!taken.allowed) throw refuse(taken, 'from this address');
+    return limiter.take(limitedAddress(request.ip)).then((result) => {
+      setHeaders(request, reply, result);
+      if (!result.allowed) throw rateLimited(result, 'from this address');
     });
   };
 }
 
-/** Not the fan's doing: these do not count against the ten a minute. */
+/** Refusals that the fan did not cause. They do not count against the fan's ten requests a minute. */
 const NOT_COUNTED: ReadonlySet<ErrorCode> = new Set(['SEATS_BUSY', 'IDEMPOTENCY_KEY_IN_USE', 'RATE_LIMITED']);
 
-/** Purchases of one fan, after the idempotency key was looked up: a replay costs nothing. */
+/** Counts the purchases of one fan. It runs after the idempotency hook, so a replayed answer does not count. */
 export function limitByFan(fastify: FastifyInstance, limiter: RateLimiter): void {
   if (limiter.isOff) return;
   fastify.addHook('preValidation', (request, reply, done) => {
     if (!rulesOf(request).fanLimit || !request.caller || reply.sent) return done();
-    return limiter.take(request.caller.userId).then((taken) => {
-      show(request, reply, taken);
-      if (!taken.allowed) throw refuse(taken, 'for one fan');
-      request.fanAllowance = taken;
+    return limiter.take(request.caller.userId).then((result) => {
+      setHeaders(request, reply, result);
+      if (!result.allowed) throw rateLimited(result, 'for one fan');
+      request.fanLimitResult = result;
     });
   });
   fastify.addHook('onSend', (request, reply, payload, done) => {
-    const { fanAllowance, problemCode } = request;
-    if (!fanAllowance) return done(null, payload);
+    const { fanLimitResult, problemCode } = request;
+    if (!fanLimitResult) return done(null, payload);
     const replayed = reply.hasHeader('idempotency-replayed');
     if (!replayed && reply.statusCode < 500 && !(problemCode && NOT_COUNTED.has(problemCode))) return done(null, payload);
-    request.fanAllowance = undefined;
-    return fanAllowance.giveBack().then(() => payload);
+    request.fanLimitResult = undefined;
+    return fanLimitResult.giveBack().then(() => payload);
   });
 }

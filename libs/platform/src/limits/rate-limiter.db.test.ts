@@ -24,44 +24,46 @@ async function connected(url: string): Promise<RedisConnection> {
   return connection;
 }
 
-/** Noon: no minute turns during a test. */
-const NOON = 1_800_000 * 60_000;
-const limiterOn = (connection: RedisConnection | undefined, limit: number, now: () => number = () => NOON): RateLimiter =>
+/** The beginning of a minute. The clock of the tests starts here and stands still unless a test moves it. */
+const MINUTE_START = 1_800_000 * 60_000;
+const limiterOn = (connection: RedisConnection | undefined, limit: number, now: () => number = () => MINUTE_START): RateLimiter =>
   new RateLimiter(connection ?? connections[0]!, 'rate_limit:user', limit, now);
 
-test('three replicas at once accept exactly the limit', async () => {
+test('RateLimiter: three replicas together accept exactly the limit of 10 out of 60 simultaneous requests', async () => {
   const replicas = connections.map((connection) => limiterOn(connection, 10));
-  const taken = await Promise.all(Array.from({ length: 60 }, (_, index) => replicas[index % 3]!.take('fan')));
-  expect(taken.filter(({ allowed }) => allowed)).toHaveLength(10);
+  const results = await Promise.all(Array.from({ length: 60 }, (_, index) => replicas[index % 3]!.take('fan')));
+  expect(results.filter(({ allowed }) => allowed)).toHaveLength(10);
   expect(
-    taken
+    results
       .filter(({ allowed }) => allowed)
       .map(({ remaining }) => remaining)
       .sort(),
   ).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
 });
 
-test('never more than ten in any sixty seconds, whenever the minute turns', async () => {
-  let now = NOON + 58_000;
+test('RateLimiter: never more than 10 requests in any 60 seconds, also across minute boundaries', async () => {
+  let now = MINUTE_START + 58_000;
   const limiter = limiterOn(undefined, 10, () => now);
   const accepted: number[] = [];
-  for (; now < NOON + 240_000; now += 500) if ((await limiter.take('fan')).allowed) accepted.push(now);
-  const mostWithin = Math.max(...accepted.map((from) => accepted.filter((time) => time >= from && time < from + 60_000).length));
-  expect([mostWithin, accepted.length]).toEqual([10, 34]);
+  for (; now < MINUTE_START + 240_000; now += 500) if ((await limiter.take('fan')).allowed) accepted.push(now);
+  const maxPerMinute = Math.max(
+    ...accepted.map((from) => accepted.filter((time) => time >= from && time < from + 60_000).length),
+  );
+  expect([maxPerMinute, accepted.length]).toEqual([10, 34]);
 });
 
-test('a refusal says when the next one is allowed, also from the minute before', async () => {
-  let now = NOON + 50_000;
+test('RateLimiter: a refusal says when the next request is allowed, also if the counted requests are from the minute before', async () => {
+  let now = MINUTE_START + 50_000;
   const limiter = limiterOn(undefined, 2, () => now);
   await limiter.take('fan');
   await limiter.take('fan');
-  now = NOON + 70_000;
+  now = MINUTE_START + 70_000;
   expect(await limiter.take('fan')).toMatchObject({ allowed: false, limit: 2, remaining: 0, resetSeconds: 40 });
   now += 40_000;
   expect(await limiter.take('fan')).toMatchObject({ allowed: true, remaining: 1 });
 });
 
-test('refused requests do not count, given back ones no longer', async () => {
+test('RateLimiter: refused requests do not count, and a request that was given back no longer counts', async () => {
   const limiter = limiterOn(undefined, 2);
   const [first] = [await limiter.take('fan'), await limiter.take('fan')];
   for (let refused = 0; refused < 5; refused += 1) expect((await limiter.take('fan')).allowed).toBe(false);
@@ -69,28 +71,28 @@ test('refused requests do not count, given back ones no longer', async () => {
   expect([(await limiter.take('fan')).allowed, (await limiter.take('fan')).allowed]).toEqual([true, false]);
 });
 
-test('each fan has a limit of their own, under the key of the contract, which goes by itself', async () => {
+test('RateLimiter: each fan has a separate limit, under the Redis key of the contract, which expires', async () => {
   const limiter = limiterOn(undefined, 1);
   expect([(await limiter.take('ana')).allowed, (await limiter.take('iva')).allowed]).toEqual([true, true]);
-  const key = `rate_limit:user:ana:${NOON / 60_000}`;
+  const key = `rate_limit:user:ana:${MINUTE_START / 60_000}`;
   expect(await connections[0]!.exists(key)).toBe(1);
   expect(await connections[0]!.pttl(key)).toBeGreaterThan(60_000);
 });
 
-test('without Redis a fifth of the limit is allowed in each process: neither all nor nothing', async () => {
-  const away = connectRedis('redis://127.0.0.1:1', { name: 'away' });
-  const limiter = limiterOn(away, 10);
-  const taken = await Promise.all(Array.from({ length: 30 }, () => limiter.take('fan')));
-  expect(taken.filter(({ allowed }) => allowed)).toHaveLength(2);
-  expect(taken[0]).toMatchObject({ limit: 2, remaining: 1 });
-  expect((await limiterOn(away, 1).take('fan')).allowed).toBe(true);
-  away.disconnect();
+test('RateLimiter: without Redis each process allows a fifth of the limit, at least one request', async () => {
+  const unreachable = connectRedis('redis://127.0.0.1:1', { name: 'unreachable' });
+  const limiter = limiterOn(unreachable, 10);
+  const results = await Promise.all(Array.from({ length: 30 }, () => limiter.take('fan')));
+  expect(results.filter(({ allowed }) => allowed)).toHaveLength(2);
+  expect(results[0]).toMatchObject({ limit: 2, remaining: 1 });
+  expect((await limiterOn(unreachable, 1).take('fan')).allowed).toBe(true);
+  unreachable.disconnect();
 });
 
-test('a Redis that falls silent costs one time-out, not one a request, and is used again when it is back', async () => {
+test('RateLimiter: a Redis that stops answering costs one timeout, not one for each request, and is used again when it is back', async () => {
   const proxy = await TcpProxy.inFrontOf(testRedis.url);
   const connection = await connected(proxy.url);
-  let now = NOON;
+  let now = MINUTE_START;
   const limiter = limiterOn(connection, 10, () => now);
   await limiter.take('fan');
   proxy.silence();

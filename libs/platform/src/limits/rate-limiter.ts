@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { RedisConnection } from '../redis/redis-connection.ts';
-import { SharedScript } from '../redis/shared-script.ts';
-import { allowance, LocalSlidingWindow, minuteOf, WINDOW_MS, type Allowance } from './sliding-window.ts';
+import { BatchedScript } from '../redis/batched-script.ts';
+import { rateLimitResult, LocalSlidingWindow, minuteOf, WINDOW_MS, type RateLimitResult } from './sliding-window.ts';
 
 /**
- * What of the last minute is still within the window. Accepted requests stand in one sorted set a minute, by their time.
- * → {how many, time of the oldest or false}
+ * Lua: counts the accepted requests of the last minute that are still in the window. Each minute has a sorted set of its accepted
+ * requests, scored by time. Returns {count, time of the oldest or false}.
  */
 const COUNT_SINCE = `function(last_minute, begin_ms)
   local after = '(' .. begin_ms
@@ -14,8 +14,8 @@ const COUNT_SINCE = `function(last_minute, begin_ms)
 end`;
 
 /**
- * Remembers one request if it stays within the limit. One key, so that it runs on any cluster: what the last minute holds
- * no longer changes and comes as an argument. → {1 or 0, counted in this minute, time of the oldest or false}
+ * Lua: stores one request if it is within the limit. It uses one key only, so that it runs on a cluster; the count of the last
+ * minute no longer changes and is an argument. Returns {1 if allowed or 0, count of this minute, time of the oldest or false}.
  */
 const TAKE_ONE = `function(this_minute, limit, counted_before, now_ms, request, life_ms)
   local counted, allowed = redis.call('ZCARD', this_minute), 0
@@ -27,22 +27,23 @@ const TAKE_ONE = `function(this_minute, limit, counted_before, now_ms, request, 
   return { allowed, counted, redis.call('ZRANGE', this_minute, 0, 0, 'WITHSCORES')[2] or false }
 end`;
 
-/** Without Redis each process allows this part of the limit: stricter, but not closed. */
-const SHARE_WITHOUT_REDIS = 0.2;
-/** A Redis that just failed is left alone so long: a silent one would cost every request its time-out. */
-const LEFT_ALONE_MS = 1000;
+/** Without Redis each process allows this share of the limit: stricter, but fans can still buy. */
+const LOCAL_LIMIT_SHARE = 0.2;
+/** After a failure Redis is not asked for this time: a Redis that does not answer would cost every request its timeout. */
+const SKIP_REDIS_MS = 1000;
 
-export interface Taken extends Allowance {
-  /** For a request that turned out not to count. */
+/** The decision about one request, which can be removed from the count afterwards. */
+export interface CountedRequest extends RateLimitResult {
+  /** Removes this request from the count. */
   giveBack(): Promise<void>;
 }
 
-/** A limit a minute, sliding, shared by all replicas through Redis (CONTRACT §9). */
+/** A limit for any period of 60 seconds, shared by all replicas through Redis (CONTRACT §9). */
 export class RateLimiter {
   private readonly local: LocalSlidingWindow;
-  private readonly countSince: SharedScript<[number, string | null]>;
-  private readonly takeOne: SharedScript<[number, number, string | null]>;
-  private awayUntilMs = 0;
+  private readonly countSince: BatchedScript<[number, string | null]>;
+  private readonly takeOne: BatchedScript<[number, number, string | null]>;
+  private skipRedisUntilMs = 0;
 
   constructor(
     private readonly redis: RedisConnection,
@@ -51,41 +52,41 @@ export class RateLimiter {
     private readonly now: () => number = Date.now,
   ) {
     this.local = new LocalSlidingWindow(now);
-    this.countSince = new SharedScript(redis, COUNT_SINCE);
-    this.takeOne = new SharedScript(redis, TAKE_ONE);
+    this.countSince = new BatchedScript(redis, COUNT_SINCE);
+    this.takeOne = new BatchedScript(redis, TAKE_ONE);
   }
 
   get isOff(): boolean {
     return this.limit === 0;
   }
 
-  async take(subject: string): Promise<Taken> {
+  async take(subject: string): Promise<CountedRequest> {
     const nowMs = this.now();
-    if (nowMs < this.awayUntilMs) return this.takeLocally(subject);
+    if (nowMs < this.skipRedisUntilMs) return this.takeLocally(subject);
     try {
       return await this.takeShared(subject, nowMs);
     } catch {
-      this.awayUntilMs = this.now() + LEFT_ALONE_MS;
+      this.skipRedisUntilMs = this.now() + SKIP_REDIS_MS;
       return this.takeLocally(subject);
     }
   }
 
-  private async takeShared(subject: string, nowMs: number): Promise<Taken> {
+  private async takeShared(subject: string, nowMs: number): Promise<CountedRequest> {
     const minute = minuteOf(nowMs);
-    const key = (of: number): string => `${this.keyPrefix}:${subject}:${of}`;
-    // Who it is among those of one subject and minute: 48 random bits.
+    const keyOf = (ofMinute: number): string => `${this.keyPrefix}:${subject}:${ofMinute}`;
+    // Identifies the request among those of one subject and minute: 48 random bits.
     const request = randomUUID().slice(-12);
-    const [before, oldestBefore] = await this.countSince.run(key(minute - 1), nowMs - WINDOW_MS);
-    const [allowed, counted, oldest] = await this.takeOne.run(key(minute), this.limit, before, nowMs, request, 2 * WINDOW_MS);
+    const [before, oldestBefore] = await this.countSince.run(keyOf(minute - 1), nowMs - WINDOW_MS);
+    const [allowed, counted, oldest] = await this.takeOne.run(keyOf(minute), this.limit, before, nowMs, request, 2 * WINDOW_MS);
     const oldestMs = Number(oldestBefore ?? oldest ?? nowMs);
     return {
-      ...allowance(allowed === 1, { limit: this.limit, used: before + counted, oldestMs }, nowMs),
-      giveBack: async () => void (await this.redis.zrem(key(minute), request).catch(() => undefined)),
+      ...rateLimitResult(allowed === 1, { limit: this.limit, used: before + counted, oldestMs }, nowMs),
+      giveBack: async () => void (await this.redis.zrem(keyOf(minute), request).catch(() => undefined)),
     };
   }
 
-  private takeLocally(subject: string): Taken {
-    const limit = Math.max(1, Math.floor(this.limit * SHARE_WITHOUT_REDIS));
+  private takeLocally(subject: string): CountedRequest {
+    const limit = Math.max(1, Math.floor(this.limit * LOCAL_LIMIT_SHARE));
     return { ...this.local.take(subject, limit), giveBack: () => Promise.resolve(this.local.giveBack(subject)) };
   }
 }

@@ -1,16 +1,18 @@
 import { limitedAddress } from './client-address.ts';
 import { LocalSlidingWindow } from './sliding-window.ts';
 
-test('never more than ten in any sixty seconds, whenever the minute turns', () => {
+test('LocalSlidingWindow: never more than 10 requests in any 60 seconds, also across minute boundaries', () => {
   let now = 59_900;
   const limiter = new LocalSlidingWindow(() => now);
   const accepted: number[] = [];
   for (; now < 300_000; now += 100) if (limiter.take('fan', 10).allowed) accepted.push(now);
-  const mostWithin = Math.max(...accepted.map((from) => accepted.filter((time) => time >= from && time < from + 60_000).length));
-  expect([mostWithin, accepted.length]).toEqual([10, 41]);
+  const maxPerMinute = Math.max(
+    ...accepted.map((from) => accepted.filter((time) => time >= from && time < from + 60_000).length),
+  );
+  expect([maxPerMinute, accepted.length]).toEqual([10, 41]);
 });
 
-test('a refusal says when the next one is allowed, to the second', () => {
+test('LocalSlidingWindow: a refusal says to the second when the next request is allowed', () => {
   let now = 0;
   const limiter = new LocalSlidingWindow(() => now);
   limiter.take('fan', 2);
@@ -24,14 +26,14 @@ test('a refusal says when the next one is allowed, to the second', () => {
   expect(limiter.take('fan', 2)).toMatchObject({ allowed: true, remaining: 0 });
 });
 
-test('those who were quiet longest are forgotten, so that it does not grow for ever', () => {
+test('LocalSlidingWindow: beyond 10,000 callers, the callers with the oldest requests are forgotten', () => {
   const limiter = new LocalSlidingWindow(() => 1000);
   for (let caller = 0; caller < 11_000; caller += 1) limiter.take(`caller ${caller}`, 1);
   expect(limiter.take('caller 10999', 1).allowed).toBe(false);
   expect(limiter.take('caller 0', 1).allowed).toBe(true);
 });
 
-test('what was given back is allowed again', () => {
+test('LocalSlidingWindow: after a request was given back, another one is allowed', () => {
   const limiter = new LocalSlidingWindow(() => 1000);
   expect(limiter.take('fan', 1).allowed).toBe(true);
   expect(limiter.take('fan', 1).allowed).toBe(false);
@@ -45,6 +47,6 @@ test.each([
   ['2001:db8:1:2:aaaa::1', '2001:db8:1:2::/64'],
   ['2001:0db8:0001:0002:ffff:ffff:ffff:ffff', '2001:db8:1:2::/64'],
   ['::1', '0:0:0:0::/64'],
-])('%s is limited as %s', (ip, address) => {
+])('limitedAddress: %s is counted as %s', (ip, address) => {
   expect(limitedAddress(ip)).toBe(address);
 });

@@ -1,28 +1,30 @@
 /**
- * The rule both limiters follow: never more than the limit in any sixty seconds. A fixed minute would let 20 through around
- * its edge for a limit of 10, and weighing the last minute still 19 within 59 seconds, so each accepted request is remembered
- * with its time (W26).
+ * Both limiters keep the same rule: never more than `limit` requests in any period of 60 seconds. With a limit of 10, a fixed
+ * minute would accept 20 requests around its boundary, and a weighted last minute would still accept 19 within 59 seconds.
+ * Therefore the time of each accepted request is stored.
  */
 export const WINDOW_MS = 60_000;
 
-export interface Allowance {
+/** The decision of a rate limiter about one request, with the values for the RateLimit headers. */
+export interface RateLimitResult {
   readonly allowed: boolean;
   readonly limit: number;
   readonly remaining: number;
-  /** Until one more request is allowed than now. */
+  /** Seconds until the oldest counted request leaves the window and one more request is allowed. */
   readonly resetSeconds: number;
 }
 
+/** The number of the minute since 1970. It is a part of the Redis keys. */
 export function minuteOf(nowMs: number): number {
   return Math.floor(nowMs / WINDOW_MS);
 }
 
-/** `used` were accepted in the window, this one included; the oldest of them is the next to leave it. */
-export function allowance(
+/** `used` is the number of accepted requests in the window, including this one. The oldest of them leaves the window next. */
+export function rateLimitResult(
   allowed: boolean,
   counted: { limit: number; used: number; oldestMs: number },
   nowMs: number,
-): Allowance {
+): RateLimitResult {
   const { limit, used, oldestMs } = counted;
   return {
     allowed,
@@ -32,23 +34,23 @@ export function allowance(
   };
 }
 
-/** At most so many callers are remembered in one process; beyond it those are forgotten who were quiet longest. */
-const MOST_CALLERS = 10_000;
+/** Maximum number of callers in the memory of one process. Beyond it the caller with the oldest last request is removed. */
+const MAX_CALLERS = 10_000;
 
-/** One process's own limiter, for while Redis is away. */
+/** A rate limiter in the memory of one process, used while Redis is unreachable. */
 export class LocalSlidingWindow {
-  /** Times of accepted requests, oldest first, by caller; the caller seen last is the last of the map. */
+  /** Times of accepted requests by caller, oldest first. The map is ordered by each caller's last request, oldest first. */
   private readonly accepted = new Map<string, number[]>();
 
   constructor(private readonly now: () => number = Date.now) {}
 
-  take(name: string, limit: number): Allowance {
+  take(name: string, limit: number): RateLimitResult {
     const nowMs = this.now();
     const times = (this.accepted.get(name) ?? []).filter((time) => time > nowMs - WINDOW_MS);
     const allowed = times.length < limit;
     if (allowed) times.push(nowMs);
     this.remember(name, times);
-    return allowance(allowed, { limit, used: times.length, oldestMs: times[0] ?? nowMs }, nowMs);
+    return rateLimitResult(allowed, { limit, used: times.length, oldestMs: times[0] ?? nowMs }, nowMs);
   }
 
   giveBack(name: string): void {
@@ -58,6 +60,6 @@ export class LocalSlidingWindow {
   private remember(name: string, times: number[]): void {
     this.accepted.delete(name);
     this.accepted.set(name, times);
-    if (this.accepted.size > MOST_CALLERS) this.accepted.delete(this.accepted.keys().next().value ?? '');
+    if (this.accepted.size > MAX_CALLERS) this.accepted.delete(this.accepted.keys().next().value ?? '');
   }
 }

@@ -12,7 +12,7 @@ function logged(write: (logger: ReturnType<typeof createLogger>) => void): Recor
   return lines.map((line) => JSON.parse(line) as Record<string, unknown>);
 }
 
-test('a line is JSON with service, level, time and the request it belongs to', () => {
+test('logger: a line written during a request is JSON with service, level, fields and request id', () => {
   const [line] = logged((logger) =>
     requestContext.run({ requestId: 'r-1', deadlineAt: 0 }, () => logger.info({ match: 'm' }, 'sold')),
   );
@@ -25,12 +25,12 @@ test.each([
   ['a header', { headers: { authorization: 'Bearer canary-canary' } }],
   ['a path', { url: '/ws/canary-token-of-a-fan' }],
   ['an error', { err: new Error('connect postgres://user:canary@127.0.0.1/db failed') }],
-])('a secret in %s never reaches the log', (_where, fields) => {
+])('logger: a secret in %s is not written', (_where, fields) => {
   const [line] = logged((logger) => logger.warn(fields, 'seen'));
   expect(JSON.stringify(line)).not.toContain('canary');
 });
 
-test('a secret inside the message is redacted too', () => {
+test('logger: a secret inside the message is redacted', () => {
   const [line] = logged((logger) => logger.info('hold with st_canarycanary refused'));
   expect(line?.msg).toBe('hold with st_[redacted] refused');
 });

@@ -4,7 +4,7 @@ import { requestContext } from './request-context.ts';
 
 export type { Logger } from 'pino';
 
-/** Never in a log, at any depth our objects have: credentials, tokens that are credentials, and addresses of people. */
+/** Fields whose values are removed from every log line, up to four levels deep: credentials, tokens and personal data. */
 const SECRET_FIELDS = [
   'authorization',
   'x-internal-auth',
@@ -26,7 +26,7 @@ const SECRET_FIELDS = [
 
 const redactedPaths = SECRET_FIELDS.flatMap((field) => [`["${field}"]`, `*["${field}"]`, `*.*["${field}"]`, `*.*.*["${field}"]`]);
 
-/** Tokens that stand in a path or a message rather than in a field of their own. */
+/** Secrets inside other text: tokens in a path or a message, passwords in a connection URL. */
 const SECRET_TEXT: readonly [RegExp, string][] = [
   [/\bst_[\w-]{8,}/g, 'st_[redacted]'],
   [/\/(ws|sse)\/[^/?\s"]+/g, '/$1/[redacted]'],
@@ -47,7 +47,7 @@ function redactDeep(value: unknown, depth = 0): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, redactDeep(item, depth + 1)]));
 }
 
-/** JSON lines on stdout, one event a line, each with the request it belongs to. */
+/** A logger that writes JSON lines to stdout. Lines written during a request carry its `request_id`. Secrets are redacted. */
 export function createLogger(options: { service: string; level: string; destination?: DestinationStream }): Logger {
   return pino(
     {
@@ -55,7 +55,7 @@ export function createLogger(options: { service: string; level: string; destinat
       base: { service: options.service, pid: process.pid },
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }), log: (fields) => redactDeep(fields) as Record<string, unknown> },
-      // Errors are taken apart above; pino's own serializer would call the parts an Object.
+      // `redactDeep` has turned errors into plain objects. pino's own serializer would replace their type with "Object".
       serializers: { err: (parts: unknown) => parts },
       redact: { paths: redactedPaths, censor: '[redacted]' },
       mixin: () => {
@@ -73,7 +73,7 @@ export function createLogger(options: { service: string; level: string; destinat
   );
 }
 
-/** Nest's own messages go the same way as ours. */
+/** Writes Nest's own messages to our logger: Nest's `log` becomes debug, its `debug` and `verbose` become trace. */
 export class NestLog implements LoggerService {
   constructor(private readonly logger: Logger) {}
 

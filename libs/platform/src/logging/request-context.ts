@@ -1,21 +1,21 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 
-/** What follows one request through every await: its id for the logs, its idempotency fence for the transaction manager. */
+/** Data of one request, available in all its asynchronous code: the id for logs, the idempotency key for the transaction manager. */
 export interface RequestContext {
   readonly requestId: string;
-  /** When the caller stops waiting; no attempt starts past it. */
+  /** Unix time in milliseconds at which the caller stops waiting. No transaction attempt starts after it. */
   readonly deadlineAt: number;
   fence?: IdempotencyKey;
 }
 
-/** The caller's key on its way into the transaction of the effect (CONTRACT §4). */
+/** The caller's idempotency key with the fingerprint of the request. It is stored in the transaction of the effect (CONTRACT §4). */
 export interface IdempotencyKey {
   readonly key: string;
   readonly fingerprint: string;
   readonly userId: string;
-  /** Turns the answer of the command into what the caller receives; set by the controller, before the command runs. */
+  /** Turns the command's result into the caller's answer. The controller sets it before the command runs. */
   render?: (result: unknown) => StoredAnswer;
-  /** What was stored with the effect; anything stored is what the caller gets, now and on every replay. */
+  /** The answer that was stored with the effect. If it is set, the caller receives it, now and on every replay. */
   stored?: StoredAnswer;
 }
 
@@ -29,7 +29,7 @@ const storage = new AsyncLocalStorage<RequestContext>();
 
 export const requestContext = {
   run: <T>(context: RequestContext, work: () => T): T => storage.run(context, work),
-  /** For work that outlives the request that set it off: its key and deadline are not that work's. */
+  /** Runs work without a request context, for work that outlives the request: it must not use the request's key or deadline. */
   exit: <T>(work: () => T): T => storage.exit(work),
   current: (): RequestContext | undefined => storage.getStore(),
 };

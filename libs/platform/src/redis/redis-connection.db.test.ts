@@ -27,26 +27,29 @@ const count = new RedisScript(`return redis.call('INCR', KEYS[1])`);
 test.each<[string, () => Promise<unknown>, string]>([
   ['a command', () => redis.incr('counted'), 'incr'],
   ['a script', () => count.run(redis, ['counted'], []), 'evalsha'],
-])('%s whose answer is lost is not sent again: it counts once, and its caller hears of it', async (_what, act, whenSent) => {
-  await count.run(redis, ['other'], []);
-  const sprung = proxy.setTrap({ whenSent, passOn: true, then: 'cut' });
-  await Promise.all([expect(act()).rejects.toThrow(), sprung]);
-  await whenReady(redis);
-  expect(await redis.get('counted')).toBe('1');
-});
+])(
+  'Redis connection: %s whose reply is lost is executed once, is not sent again, and fails for its caller',
+  async (_what, act, whenSent) => {
+    await count.run(redis, ['other'], []);
+    const sprung = proxy.setTrap({ whenSent, passOn: true, then: 'cut' });
+    await Promise.all([expect(act()).rejects.toThrow(), sprung]);
+    await whenReady(redis);
+    expect(await redis.get('counted')).toBe('1');
+  },
+);
 
-test('a script the server does not know, or no longer, is sent in full', async () => {
+test('Redis connection: a script that the server does not know is sent with its full text', async () => {
   expect(await count.run(redis, ['counted'], [])).toBe(1);
   await redis.script('FLUSH');
   expect(await count.run(redis, ['counted'], [])).toBe(2);
 });
 
-test('an error of a script is its own and is thrown', async () => {
+test('Redis connection: an error inside a script is thrown to the caller', async () => {
   await redis.set('counted', 'text');
   await expect(count.run(redis, ['counted'], [])).rejects.toThrow('not an integer');
 });
 
-test('without a server a command fails at once, and with a silent one in its time', async () => {
+test('Redis connection: a command fails at once without a server, and after its timeout if the server does not answer', async () => {
   proxy.silence();
   const started = Date.now();
   await expect(redis.get('x')).rejects.toThrow('timed out');
@@ -57,10 +60,10 @@ test('without a server a command fails at once, and with a silent one in its tim
   expect(Date.now() - started).toBeLessThan(600);
 });
 
-test('a connection on which nothing is heard any more is given up for a new one', async () => {
+test('Redis connection: when the server stops answering, the client opens a new connection', async () => {
   proxy.silence();
   await expect(redis.get('x')).rejects.toThrow('timed out');
-  // Only new ones work again, as when another machine has taken the address.
+  // Old connections stay silent and only new ones work, as when another machine has taken the address.
   proxy.restore();
   const lost = new Promise((resolve) => redis.once('close', resolve));
   await lost;
@@ -68,7 +71,7 @@ test('a connection on which nothing is heard any more is given up for a new one'
   expect(await redis.set('x', '1')).toBe('OK');
 }, 10_000);
 
-test('it comes back by itself', async () => {
+test('Redis connection: the client reconnects when the server is back', async () => {
   const lost = new Promise((resolve) => redis.once('close', resolve));
   proxy.refuse();
   await lost;
@@ -77,23 +80,23 @@ test('it comes back by itself', async () => {
   expect(await redis.set('x', '1')).toBe('OK');
 });
 
-test('waiting for a server that does not come ends', async () => {
+test('whenReady: returns false after its timeout if there is no server', async () => {
   const absent = connectRedis('redis://127.0.0.1:1', { name: 'absent' });
   expect(await whenReady(absent, 50)).toBe(false);
   await closeRedis(absent);
 });
 
 test.each([false, true])(
-  'closing does not wait for a server that is gone, and ends the attempts to reach it (for jobs: %s)',
+  'closeRedis: closing does not wait for an unreachable server, and stops the reconnects (for jobs: %s)',
   async (forJobs) => {
-    const gone = connectRedis(proxy.url, { name: 'gone', forJobs });
-    await whenReady(gone);
-    const lost = new Promise((resolve) => gone.once('close', resolve));
+    const unreachable = connectRedis(proxy.url, { name: 'unreachable', forJobs });
+    await whenReady(unreachable);
+    const lost = new Promise((resolve) => unreachable.once('close', resolve));
     await closeRedis(redis);
     proxy.refuse();
     await lost;
     const started = Date.now();
-    await closeRedis(gone);
+    await closeRedis(unreachable);
     expect(Date.now() - started).toBeLessThan(500);
     proxy.restore();
     await new Promise((resolve) => setTimeout(resolve, 300));
@@ -101,11 +104,14 @@ test.each([false, true])(
   },
 );
 
-test.each([false, true])('closing does not wait for a server that is silent (for jobs: %s)', async (forJobs) => {
-  const mute = connectRedis(proxy.url, { name: 'mute', forJobs });
-  await whenReady(mute);
-  proxy.silence();
-  const started = Date.now();
-  await closeRedis(mute);
-  expect(Date.now() - started).toBeLessThan(1500);
-});
+test.each([false, true])(
+  'closeRedis: closing does not wait for a server that does not answer (for jobs: %s)',
+  async (forJobs) => {
+    const silent = connectRedis(proxy.url, { name: 'silent', forJobs });
+    await whenReady(silent);
+    proxy.silence();
+    const started = Date.now();
+    await closeRedis(silent);
+    expect(Date.now() - started).toBeLessThan(1500);
+  },
+);

@@ -2,25 +2,26 @@ import { Cluster, Redis, type RedisOptions } from 'ioredis';
 
 export type RedisConnection = Redis | Cluster;
 
-const GOODBYE_MS = 1000;
-/** After this an ending connection that the server keeps open is destroyed. ioredis' own 2 s would hold up a process that stops. */
-const DISCONNECT_MS = 500;
+const QUIT_TIMEOUT_MS = 1000;
+/** When we close a connection and the server keeps it open, it is destroyed after this time. ioredis' default of 2 s would delay a shutdown. */
+const DISCONNECT_TIMEOUT_MS = 500;
 /**
- * A server whose machine is gone says nothing, not even good-bye, and TCP believes in it for a quarter of an hour. Whoever
- * answers nothing for so long is called anew. For jobs later, as they wait for work on purpose: BullMQ asks for up to 10 s.
+ * If a command is in flight and no byte arrives for this time, the client reconnects. When the server's machine fails, the
+ * connection is not closed, and TCP notices it only after about 15 minutes. The timeout of job connections is longer, because BullMQ's blocking reads wait up to 10 s.
  */
-const SILENCE_MS = { others: 4000, jobs: 15_000 };
+const SILENCE_TIMEOUT_MS = { others: 4000, jobs: 15_000 };
 
 /**
- * Who goes out together. Scripts apart is for where they have come together already (shared-script.ts): the client has one
- * shared write out at a time, for which they need not wait. In a cluster they come one by one.
+ * Which commands of one tick are sent as one write (ioredis' auto-pipelining). `all but scripts` is for users of BatchedScript,
+ * whose calls are batches already: they need not wait for the pipeline, of which ioredis has only one in flight. In a cluster
+ * scripts are pipelined too, because there BatchedScript makes a call for each step.
  */
 export type SharedWrites = 'all' | 'all but scripts';
 
 /**
- * One URL is a server, several are the nodes of a cluster. Commands in flight when a connection breaks are not sent
- * again by the client (it would count twice what it cannot know failed), and nothing waits for Redis longer than the
- * caller can: unreachable is an answer within a second or two.
+ * Connects to Redis. One URL is a server, several URLs are the nodes of a cluster. A command that is in flight when the connection
+ * breaks fails and is not sent again, because it may have been executed. Without Redis a command fails within 2 seconds.
+ * Connections for jobs (`forJobs`) differ: they wait for Redis without a limit and resend commands.
  */
 export function connectRedis(
   urls: string,
@@ -28,17 +29,18 @@ export function connectRedis(
 ): RedisConnection {
   const common: RedisOptions = {
     connectionName: `tribina-${options.name}`,
-    // Waiting without end and not sending again would leave the promise of a command in flight open for ever: each broken
-    // connection would cost a job worker one of its hands. BullMQ's scripts check the job's lock, so twice does no harm.
+    // Job connections have no command timeout. Without resending, the promise of a command in flight would stay open for ever
+    // after a broken connection, and the worker would lose one concurrent job. BullMQ's scripts check the lock of the job, so a
+    // repeated command does no harm.
     autoResendUnfulfilledCommands: options.forJobs ?? false,
     enableOfflineQueue: options.forJobs ?? false,
     maxRetriesPerRequest: options.forJobs ? null : 1,
     connectTimeout: 2000,
-    disconnectTimeout: DISCONNECT_MS,
-    // What many requests ask in one turn of the event loop goes out as one write; for a request alone it changes nothing.
+    disconnectTimeout: DISCONNECT_TIMEOUT_MS,
+    // Commands of many requests in one tick are sent as one write. A single command is not delayed.
     enableAutoPipelining: options.sharedWrites !== undefined,
     autoPipeliningIgnoredCommands: options.sharedWrites === 'all but scripts' && !urls.includes(',') ? ['eval', 'evalsha'] : [],
-    socketTimeout: options.forJobs ? SILENCE_MS.jobs : SILENCE_MS.others,
+    socketTimeout: options.forJobs ? SILENCE_TIMEOUT_MS.jobs : SILENCE_TIMEOUT_MS.others,
     ...(options.forJobs ? {} : { commandTimeout: options.commandTimeoutMs ?? 2000 }),
     retryStrategy: (attempt) => Math.min(50 * 2 ** Math.min(attempt, 6), 2000) * (0.5 + Math.random()),
   };
@@ -47,12 +49,15 @@ export function connectRedis(
     nodes.length > 1
       ? new Cluster(nodes, { redisOptions: common, enableOfflineQueue: options.forJobs ?? false, slotsRefreshTimeout: 2000 })
       : new Redis(nodes[0] ?? '', common);
-  // Without a listener ioredis writes every failed attempt to the console; health and each call's own error tell enough.
+  // Without a listener ioredis writes every failed attempt to the console. The health check and failed commands report it already.
   connection.on('error', () => undefined);
   return connection;
 }
 
-/** Waits for the first usable connection, so that a service that starts with Redis does not refuse its first callers. */
+/**
+ * Waits until the connection is usable, so that a service that starts together with Redis does not refuse its first requests.
+ * Returns false after the timeout.
+ */
 export async function whenReady(connection: RedisConnection, timeoutMs = 5000): Promise<boolean> {
   if (connection.status === 'ready') return true;
   return new Promise((resolve) => {
@@ -65,17 +70,17 @@ export async function whenReady(connection: RedisConnection, timeoutMs = 5000): 
 }
 
 /**
- * Lets what is on its way arrive, if the server answers within a second. `quit` alone resolves while ioredis goes on
- * reconnecting, and never against a silent server.
+ * Closes the connection after the commands in flight are answered, or after 1 second. `quit` alone is not enough: it may resolve
+ * while ioredis goes on reconnecting, and it never resolves if the server does not answer.
  */
 export async function closeRedis(connection: RedisConnection): Promise<void> {
   if (connection.status === 'ready') {
     let timer: NodeJS.Timeout | undefined;
     const tooLate = new Promise((resolve) => {
-      timer = setTimeout(resolve, GOODBYE_MS);
+      timer = setTimeout(resolve, QUIT_TIMEOUT_MS);
     });
     await Promise.race([connection.quit().catch(() => undefined), tooLate]).finally(() => clearTimeout(timer));
   }
-  // On a connection that has ended, `disconnect` would start a timer that nothing clears, and the process would stay for 2 s.
+  // On an ended connection `disconnect` would start a timer that is never cleared and keeps the process alive for 2 s.
   if (connection.status !== 'end') connection.disconnect();
 }

@@ -2,13 +2,13 @@ import { createHash } from 'node:crypto';
 import fs from 'node:fs';
 import type { RedisConnection } from './redis-connection.ts';
 
-/** The script was not run: the slot has another node now. */
+/** A cluster node answers with this when the slot belongs to another node now. The script was not run. */
 const redirected = /^(MOVED|ASK) /;
-const MOST_REDIRECTIONS = 2;
+const MAX_REDIRECTIONS = 2;
 
 /**
- * A Lua script: one atomic change. Sent in full at first, then by its digest; a server that does not know it (restarted, failed
- * over, another node) is sent the text again.
+ * A Lua script, which Redis runs atomically. The first call sends the source, later calls only its digest. If the server does not
+ * know the digest (after a restart, a failover, or on another node), the source is sent again.
  */
 export class RedisScript {
   private readonly source: string;
@@ -38,8 +38,8 @@ export class RedisScript {
   }
 
   /**
-   * The same, and how many replicas have it within `timeoutMs`. WAIT speaks of the connection it is sent on, so both go out as
-   * one pipeline, which a cluster sends to the node of the keys.
+   * Runs the script and waits up to `timeoutMs` until `replicas` replicas confirm it. Returns the number that did. WAIT counts the
+   * writes of its own connection, so script and WAIT are one pipeline, which a cluster client sends to the node of the keys.
    */
   async runAndWait<T = unknown>(
     redis: RedisConnection,
@@ -47,15 +47,16 @@ export class RedisScript {
     wait: { replicas: number; timeoutMs: number },
   ): Promise<{ reply: T; confirmedBy: number }> {
     const { keys, args } = call;
-    const send = (inFull: boolean) => {
+    const send = (withSource: boolean) => {
       const pipeline = redis.pipeline();
-      if (inFull) pipeline.eval(this.source, keys.length, ...keys, ...args);
+      if (withSource) pipeline.eval(this.source, keys.length, ...keys, ...args);
       else pipeline.evalsha(this.digest, keys.length, ...keys, ...args);
       return pipeline.wait(wait.replicas, wait.timeoutMs).exec();
     };
     let answers = await send(false);
-    for (let tries = 0; tries < MOST_REDIRECTIONS && redirected.test(answers?.[0]?.[0]?.message ?? ''); tries += 1) {
-      // A pipeline does not follow: its WAIT has succeeded on the wrong node. A single command does, and learns the way.
+    for (let tries = 0; tries < MAX_REDIRECTIONS && redirected.test(answers?.[0]?.[0]?.message ?? ''); tries += 1) {
+      // ioredis does not redirect a pipeline whose WAIT has succeeded on the wrong node. A single command is redirected, and the
+      // client then knows the right node.
       await redis.exists(keys[0]!);
       answers = await send(false);
     }

@@ -1,12 +1,12 @@
 import { TcpProxy } from '#testing/tcp-proxy';
 import { createTestRedis, type TestRedis } from '#testing/test-database';
 import { closeRedis, connectRedis, whenReady, type RedisConnection } from './redis-connection.ts';
-import { SharedScript } from './shared-script.ts';
+import { BatchedScript } from './batched-script.ts';
 
 let testRedis: TestRedis;
 let proxy: TcpProxy;
 let redis: RedisConnection;
-let add: SharedScript<[string, number]>;
+let add: BatchedScript<[string, number]>;
 
 beforeAll(async () => (testRedis = await createTestRedis()));
 afterAll(() => testRedis.close());
@@ -14,9 +14,9 @@ afterAll(() => testRedis.close());
 beforeEach(async () => {
   await testRedis.flush();
   proxy = await TcpProxy.inFrontOf(testRedis.url);
-  redis = connectRedis(proxy.url, { name: 'shared-script-test', commandTimeoutMs: 200 });
+  redis = connectRedis(proxy.url, { name: 'batched-script-test', commandTimeoutMs: 200 });
   await whenReady(redis);
-  add = new SharedScript(redis, `function(key, by, times) return { key, redis.call('INCRBY', key, by * times) } end`);
+  add = new BatchedScript(redis, `function(key, by, times) return { key, redis.call('INCRBY', key, by * times) } end`);
 });
 
 afterEach(async () => {
@@ -29,28 +29,30 @@ async function callsOfScripts(): Promise<number> {
   return Number(calls ?? 0);
 }
 
-test('250 at once share three calls, each is answered for itself, in the order they asked', async () => {
+test('BatchedScript: 250 steps of one tick are sent in three calls, run in order, and each gets its own reply', async () => {
   await add.run('warm', 1, 1);
   const before = await callsOfScripts();
-  const answers = await Promise.all(Array.from({ length: 250 }, (_, at) => add.run(at % 2 ? 'odd' : 'even', at % 2, 10)));
+  const answers = await Promise.all(
+    Array.from({ length: 250 }, (_, index) => add.run(index % 2 ? 'odd' : 'even', index % 2, 10)),
+  );
   expect(answers.filter(([key]) => key === 'even')).toEqual(Array.from({ length: 125 }, () => ['even', 0]));
   expect(answers.filter(([key]) => key === 'odd').map(([, sum]) => sum)).toEqual(
-    Array.from({ length: 125 }, (_, at) => 10 * (at + 1)),
+    Array.from({ length: 125 }, (_, index) => 10 * (index + 1)),
   );
   expect((await callsOfScripts()) - before).toBe(3);
 });
 
-test('one after the other they are not kept waiting for company', async () => {
+test('BatchedScript: steps that are called one after the other get their replies one by one', async () => {
   for (let sum = 1; sum <= 3; sum += 1) expect(await add.run('alone', 1, 1)).toEqual(['alone', sum]);
 });
 
-test('a step without arguments, and one that says false', async () => {
-  const isThere = new SharedScript<number | null>(redis, `function(key) return redis.call('EXISTS', key) == 1 and 1 end`);
+test('BatchedScript: a step may have no arguments, and a step that returns false is answered with null', async () => {
+  const isThere = new BatchedScript<number | null>(redis, `function(key) return redis.call('EXISTS', key) == 1 and 1 end`);
   await redis.set('here', 'x');
   expect(await Promise.all(['here', 'nowhere', 'here'].map((key) => isThere.run(key)))).toEqual([1, null, 1]);
 });
 
-test('a server that forgot the script is sent it again', async () => {
+test('BatchedScript: if the server has lost the script, the script is sent again', async () => {
   await add.run('sum', 1, 1);
   await redis.script('FLUSH');
   expect(await Promise.all([add.run('sum', 1, 1), add.run('sum', 1, 1)])).toEqual([
@@ -59,14 +61,14 @@ test('a server that forgot the script is sent it again', async () => {
   ]);
 });
 
-test('an error reaches everybody who shared the call, and nobody after them', async () => {
+test('BatchedScript: an error in one step fails all steps of the same call, and no later step', async () => {
   await redis.set('text', 'x');
   const shared = await Promise.allSettled([add.run('text', 1, 1), add.run('sum', 1, 1)]);
   expect(shared.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
   expect(await add.run('sum', 1, 1)).toEqual(['sum', 1]);
 });
 
-test('when the server falls silent everybody hears of it in the time of a command, also who comes meanwhile', async () => {
+test('BatchedScript: if the server does not answer, all steps fail after the command timeout, also those called later', async () => {
   proxy.silence();
   const started = Date.now();
   const first = add.run('sum', 1, 1);

@@ -1,0 +1,179 @@
+import type { RedisConnection } from '../redis/redis-connection.ts';
+import { BatchedScript } from '../redis/batched-script.ts';
+
+export const ANSWER_TTL_SECONDS = 48 * 3600;
+
+/** The fields status, fingerprint and response of the hash. */
+export type CachedFields = readonly (string | null)[];
+/** 1: the caller has the lock and may run; 0: another request holds the lock; otherwise the fields of the known key. */
+export type ClaimReply = 0 | 1 | CachedFields;
+
+export interface Completion {
+  readonly fingerprint: string;
+  readonly response: string;
+  /** A refusal never replaces a stored answer. A request that lost its lock may be refused although the next owner succeeded. */
+  readonly isRefusal: boolean;
+}
+
+export type OnError = (error: unknown) => void;
+
+/** The Redis scripts for a key (hash `idempotency:{key}`) and its lock (`idempotency:lock:{key}`, whose value is the owner). */
+export interface KeyScripts {
+  /** Takes the lock and marks the key as processing, unless the key is finished, has another fingerprint, or is locked. */
+  claim(key: string, owner: string, fingerprint: string): Promise<ClaimReply>;
+  /** Stores the answer and releases the lock if `owner` still has it. Resolves when the command was sent, not when Redis replied. */
+  complete(key: string, owner: string, completion: Completion, onError: OnError): Promise<unknown>;
+  /** Deletes a key that is not finished and releases the lock. Resolves when the command was sent, not when Redis replied. */
+  forget(key: string, owner: string, onError: OnError): Promise<unknown>;
+  renew(key: string, owner: string): Promise<unknown>;
+  release(key: string, owner: string): Promise<unknown>;
+}
+
+export const cacheKey = (key: string): string => `idempotency:${key}`;
+const lockKey = (key: string): string => `idempotency:lock:${key}`;
+
+export function keyScripts(redis: RedisConnection, lockMs: number): KeyScripts {
+  return redis.isCluster ? new ClusterKeyScripts(redis, lockMs) : new SingleServerKeyScripts(redis, lockMs);
+}
+
+/** Parts of the Lua functions below. They use the parameters of the function: key, lock, owner, fingerprint, response. */
+const known = `if redis.call('EXISTS', key) == 1 then
+    local known = redis.call('HMGET', key, 'status', 'fingerprint', 'response')
+    if known[1] == 'completed' or (known[2] and known[2] ~= fingerprint) then return known end
+  end`;
+const begin = `redis.call('HSET', key, 'status', 'processing', 'fingerprint', fingerprint)
+  redis.call('EXPIRE', key, ${ANSWER_TTL_SECONDS})`;
+/** Stores the answer, unless a refusal would replace a stored answer. A hash that Redis has lost is created again with an expiry. */
+const complete = `if is_refusal ~= '1' or redis.call('HGET', key, 'status') ~= 'completed' then
+    local made = redis.call('HSET', key, 'status', 'completed', 'fingerprint', fingerprint, 'response', response)
+    if made > 1 then redis.call('EXPIRE', key, ${ANSWER_TTL_SECONDS}) end
+  end`;
+const forget = `if redis.call('HGET', key, 'status') ~= 'completed' then redis.call('DEL', key) end`;
+const take = (lockMs: number): string => `redis.call('SET', lock, owner, 'NX', 'PX', ${lockMs})`;
+const release = `if redis.call('GET', lock) == owner then redis.call('DEL', lock) end`;
+
+class LockScripts {
+  private readonly renewLock: BatchedScript<number>;
+  protected readonly releaseLock: BatchedScript<number>;
+
+  constructor(redis: RedisConnection, lockMs: number) {
+    this.renewLock = new BatchedScript(
+      redis,
+      `function(lock, owner) return redis.call('GET', lock) == owner and redis.call('PEXPIRE', lock, ${lockMs}) or 0 end`,
+    );
+    this.releaseLock = new BatchedScript(redis, `function(lock, owner) ${release} return 1 end`);
+  }
+
+  renew(key: string, owner: string): Promise<number> {
+    return this.renewLock.run(lockKey(key), owner);
+  }
+
+  release(key: string, owner: string): Promise<number> {
+    return this.releaseLock.run(lockKey(key), owner);
+  }
+}
+
+/** For a single server: one script changes key and lock together. */
+class SingleServerKeyScripts extends LockScripts implements KeyScripts {
+  private readonly claimBoth: BatchedScript<ClaimReply>;
+  private readonly completeBoth: BatchedScript<number>;
+  private readonly forgetBoth: BatchedScript<number>;
+
+  constructor(redis: RedisConnection, lockMs: number) {
+    super(redis, lockMs);
+    this.claimBoth = new BatchedScript(
+      redis,
+      `function(key, lock, owner, fingerprint)
+  ${known}
+  if not ${take(lockMs)} then return 0 end
+  ${begin}
+  return 1
+end`,
+      2,
+    );
+    this.completeBoth = new BatchedScript(
+      redis,
+      `function(key, lock, owner, fingerprint, response, is_refusal)
+  ${complete}
+  ${release}
+  return 1
+end`,
+      2,
+    );
+    this.forgetBoth = new BatchedScript(
+      redis,
+      `function(key, lock, owner)
+  ${forget}
+  ${release}
+  return 1
+end`,
+      2,
+    );
+  }
+
+  claim(key: string, owner: string, fingerprint: string): Promise<ClaimReply> {
+    return this.claimBoth.run(cacheKey(key), lockKey(key), owner, fingerprint);
+  }
+
+  complete(key: string, owner: string, { fingerprint, response, isRefusal }: Completion, onError: OnError): Promise<unknown> {
+    return this.completeBoth.runWithoutReply(
+      [cacheKey(key), lockKey(key), owner, fingerprint, response, isRefusal ? 1 : 0],
+      onError,
+    );
+  }
+
+  forget(key: string, owner: string, onError: OnError): Promise<unknown> {
+    return this.forgetBoth.runWithoutReply([cacheKey(key), lockKey(key), owner], onError);
+  }
+}
+
+/** For a cluster: key and lock may be on two nodes, so two scripts are sent together. If they disagree, the idempotency row decides. */
+class ClusterKeyScripts extends LockScripts implements KeyScripts {
+  private readonly takeLock: BatchedScript<number>;
+  private readonly beginKey: BatchedScript<CachedFields | number>;
+  private readonly completeKey: BatchedScript<number>;
+  private readonly forgetKey: BatchedScript<number>;
+
+  constructor(redis: RedisConnection, lockMs: number) {
+    super(redis, lockMs);
+    this.takeLock = new BatchedScript(redis, `function(lock, owner) return ${take(lockMs)} and 1 or 0 end`);
+    this.beginKey = new BatchedScript(
+      redis,
+      `function(key, fingerprint)
+  ${known}
+  ${begin}
+  return 0
+end`,
+    );
+    this.completeKey = new BatchedScript(
+      redis,
+      `function(key, fingerprint, response, is_refusal)
+  ${complete}
+  return 1
+end`,
+    );
+    this.forgetKey = new BatchedScript(redis, `function(key) ${forget} return 1 end`);
+  }
+
+  async claim(key: string, owner: string, fingerprint: string): Promise<ClaimReply> {
+    const [taken, begun] = await Promise.all([
+      this.takeLock.run(lockKey(key), owner),
+      this.beginKey.run(cacheKey(key), fingerprint),
+    ]);
+    if (typeof begun === 'number') return taken === 1 ? 1 : 0;
+    if (taken === 1) await this.release(key, owner);
+    return begun;
+  }
+
+  complete(key: string, owner: string, { fingerprint, response, isRefusal }: Completion, onError: OnError): Promise<unknown> {
+    const completed = this.completeKey.runWithoutReply([cacheKey(key), fingerprint, response, isRefusal ? 1 : 0], onError);
+    return Promise.all([completed, this.releaseLock.runWithoutReply([lockKey(key), owner], onError)]);
+  }
+
+  forget(key: string, owner: string, onError: OnError): Promise<unknown> {
+    return Promise.all([
+      this.forgetKey.runWithoutReply([cacheKey(key)], onError),
+      this.releaseLock.runWithoutReply([lockKey(key), owner], onError),
+    ]);
+  }
+}
