@@ -72,7 +72,7 @@ describe('imports', () => {
         [`${purchase}/checkout/checkout.providers.ts`, '../../ticketing/ticketing.module.ts'],
         [`${purchase}/purchase.module.ts`, '../ticketing/application/ticketing.ts'],
         ['apps/monolith/src/cli/demo-data.ts', '../operations/application/create-match.ts'],
-      ['apps/monolith/src/ticketing/outbound/postgres-tickets.ts', '../../purchase/seat-is-free.sql.ts'],
+        ['apps/monolith/src/ticketing/outbound/postgres-tickets.ts', '../../purchase/seat-is-free.sql.ts'],
       ],
     'a context takes from the root of its app its settings and tokens, and a use case not even those': [
       [`${purchase}/checkout/outbound/postgres-orders.ts`, '../../../app.module.ts'],

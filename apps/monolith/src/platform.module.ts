@@ -6,6 +6,7 @@ import { TransactionManager } from '#application/transaction-manager';
 import { Metrics } from '#platform/health/metrics';
 import { Answers } from '#platform/idempotency/answers';
 import { IdempotencyRows } from '#platform/idempotency/idempotency-rows';
+import { PostgresIdempotencyRows } from '#platform/idempotency/postgres-idempotency-rows';
 import { PostgresJobs } from '#platform/jobs/job-ledger';
 import { PostgresOutbox } from '#platform/outbox/postgres-outbox';
 import { RelayBell } from '#platform/outbox/relay-bell';
@@ -50,7 +51,7 @@ export class PlatformModule {
       { provide: Jobs, useValue: new PostgresJobs(outbox, ids) },
       { provide: Clock, useValue: new SystemClock() },
       { provide: RelayBell, useValue: bell },
-      { provide: IdempotencyRows, useValue: new IdempotencyRows(dataSource) },
+      { provide: IdempotencyRows, useValue: new PostgresIdempotencyRows(dataSource) },
       Answers,
     ];
     return { module: PlatformModule, providers: provided, exports: provided };

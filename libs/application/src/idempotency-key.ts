@@ -5,3 +5,10 @@ export interface IdempotencyKey {
   /** Hash of caller, method, path and body; 32 hexadecimal digits. The same key with another fingerprint is refused. */
   readonly fingerprint: string;
 }
+
+/** Another command with this key was committed first. Its answer is the answer to this command, too. */
+export class KeyAlreadyUsed extends Error {
+  constructor(readonly key: string) {
+    super('The idempotency key was used by a request that finished first.');
+  }
+}

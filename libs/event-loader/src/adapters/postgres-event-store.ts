@@ -1,5 +1,4 @@
-import { isUniqueViolation, RETRYABLE_SQLSTATES, sqlstateOf } from '#platform/postgres/sqlstates';
-import { backoffMs, MAX_ATTEMPTS } from '#platform/postgres/retry-policy';
+import { backoffMs, isUniqueViolation, MAX_ATTEMPTS, RETRYABLE_SQLSTATES, sqlstateOf } from '#platform/postgres/sqlstates';
 import pg from 'pg';
 import { Event, type Source } from '../core/event.ts';
 import { badEvent } from '../core/reading-events.ts';

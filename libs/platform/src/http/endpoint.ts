@@ -1,6 +1,6 @@
 import { applyDecorators, HttpCode, type Type } from '@nestjs/common';
 import { RouteConfig } from '@nestjs/platform-fastify';
-import { inputOf } from './checked-input.ts';
+import { inputOf } from './input-fields.ts';
 import { directHandler } from './direct-handler.ts';
 import type { ErrorCode } from './error-catalogue.ts';
 

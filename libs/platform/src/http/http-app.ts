@@ -7,7 +7,7 @@ import { NestLog, type Logger } from '../logging/logger.ts';
 import { requestContext, type RequestContext } from '../logging/request-context.ts';
 import { guardAccess, requireDeclaredAccess } from './access-hook.ts';
 import { registerBodyParsers } from './body-parsers.ts';
-import { checkInput } from './checked-input.ts';
+import { checkInput } from './check-input.ts';
 import { answerCors } from './cors.ts';
 import { callDirectly } from './direct-handler.ts';
 import type { IdentifyCaller } from './identity.ts';

@@ -1,12 +1,11 @@
 import { DomainError } from '#domain/shared/domain-error';
-import type { IdempotencyKey } from '#application/idempotency-key';
+import { KeyAlreadyUsed, type IdempotencyKey } from '#application/idempotency-key';
 import { Injectable } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { rulesOf } from '../http/route-rules.ts';
 import { RequestRefused } from '../http/request-refused.ts';
 import { requestContext, type StoredAnswer } from '../logging/request-context.ts';
 import { IdempotencyRows, type StoredRow } from './idempotency-rows.ts';
-import { KeyAlreadyUsed } from './key-already-used.ts';
 
 export interface Answer {
   readonly status: number;

@@ -1,25 +1,4 @@
-import type { DataSource } from 'typeorm';
-import { CoalescedReader } from '../postgres/coalesced-reader.ts';
-import { movingRows } from '../postgres/moving-rows.ts';
 import type { IdempotencyKey, StoredAnswer } from '../logging/request-context.ts';
-
-/** Longer than the 48 h that the contract promises, so that a loss of Redis near the end of the 48 h breaks nothing. */
-const KEEP_HOURS = 72;
-const PURGE_BATCH = 1000;
-
-const PURGE = `
-  with old as (
-    select key from idempotency_keys where created_at < now() - make_interval(hours => $1) limit $2 for update skip locked
-  ) delete from idempotency_keys using old where idempotency_keys.key = old.key`;
-
-interface Row {
-  readonly key: string;
-  readonly fingerprint: string;
-  readonly status: number;
-  readonly body: string | null;
-  readonly location: string | null;
-  readonly made: string | null;
-}
 
 export interface StoredRow {
   readonly fingerprint: string;
@@ -28,49 +7,11 @@ export interface StoredRow {
   readonly made?: string;
 }
 
-/** The table `idempotency_keys` in PostgreSQL: the keys of requests that had an effect, with their answers. */
-export class IdempotencyRows {
-  private readonly reader: CoalescedReader<StoredRow>;
-
-  constructor(private readonly dataSource: DataSource) {
-    this.reader = new CoalescedReader((keys) => this.readAll(keys));
-  }
-
-  read(key: string): Promise<StoredRow | undefined> {
-    return this.reader.read(key);
-  }
-
-  /** A row is committed complete or not at all, so every row that this query sees has a status. */
-  private async readAll(keys: readonly string[]): Promise<ReadonlyMap<string, StoredRow>> {
-    const rows = (await this.dataSource.query(
-      `select key, fingerprint, status, body, location, made from idempotency_keys where key = any($1) and status is not null`,
-      [keys],
-    )) as Row[];
-    return new Map(rows.map((row) => [row.key, stored(row)]));
-  }
-
+/** The keys of requests that had an effect, with their answers. A row is committed with the effect. */
+export abstract class IdempotencyRows {
+  abstract read(key: string): Promise<StoredRow | undefined>;
   /** Stores the answer of a success that needed no transaction, so that a repeated key gets the same answer. */
-  async add(idempotencyKey: IdempotencyKey, answer: StoredAnswer): Promise<void> {
-    await this.dataSource.query(
-      `insert into idempotency_keys (key, user_id, fingerprint, status, body, location) values ($1, $2, $3, $4, $5, $6) on conflict (key) do nothing`,
-      [
-        idempotencyKey.key,
-        idempotencyKey.userId,
-        idempotencyKey.fingerprint,
-        answer.status,
-        answer.body,
-        answer.location ?? null,
-      ],
-    );
-  }
-
-  /** Deletes a batch of expired rows and returns their number. READ COMMITTED is enough: no command decides by these rows. */
-  async purgeOnce(): Promise<number> {
-    const { rowCount } = await movingRows(this.dataSource, (tx) => tx.query(PURGE, [KEEP_HOURS, PURGE_BATCH]));
-    return rowCount;
-  }
-}
-
-function stored({ fingerprint, status, body, location, made }: Row): StoredRow {
-  return { fingerprint, answer: { status, body: body ?? '', ...(location ? { location } : {}) }, ...(made ? { made } : {}) };
+  abstract add(idempotencyKey: IdempotencyKey, answer: StoredAnswer): Promise<void>;
+  /** Deletes a batch of expired rows and returns their number. */
+  abstract purgeOnce(): Promise<number>;
 }

@@ -1,5 +1,5 @@
 import { PostgresTransaction } from './transaction.ts';
-import { KeyAlreadyUsed } from '../idempotency/key-already-used.ts';
+import { KeyAlreadyUsed } from '#application/idempotency-key';
 import type { IdempotencyKey, StoredAnswer } from '../logging/request-context.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { createTestDatabase, type TestDatabase } from '#testing/test-database';
 import type { DataSource } from 'typeorm';
-import { IdempotencyRows } from '../idempotency/idempotency-rows.ts';
+import { PostgresIdempotencyRows } from '../idempotency/postgres-idempotency-rows.ts';
 import { JobLedger } from '../jobs/job-ledger.ts';
 import { createLogger } from '../logging/logger.ts';
 import type { Destination } from '../outbox/destination.ts';
@@ -103,7 +103,7 @@ const movers: Mover[] = [
     key: 'key',
     rows: `insert into idempotency_keys (key, user_id, fingerprint, created_at)
            select n::text, gen_random_uuid(), 'f', now() - interval '73 hours' from generate_series(1, 3) n`,
-    run: () => new IdempotencyRows(database).purgeOnce(),
+    run: () => new PostgresIdempotencyRows(database).purgeOnce(),
   },
   {
     what: 'the purge of finished jobs',

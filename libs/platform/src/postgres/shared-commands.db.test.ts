@@ -3,7 +3,7 @@ import { createTestDatabase, type TestDatabase } from '#testing/test-database';
 import type { DataSource } from 'typeorm';
 import { requestContext, type IdempotencyKey } from '../logging/request-context.ts';
 import { openDatabase } from './database.ts';
-import { KeyAlreadyUsed } from '../idempotency/key-already-used.ts';
+import { KeyAlreadyUsed } from '#application/idempotency-key';
 import { PostgresTransactionManager } from './transaction-manager.ts';
 import { inside } from './transaction.ts';
 

@@ -1,8 +1,7 @@
 import { Pool } from 'pg';
 import { DomainError } from '#domain/shared/domain-error';
 import { prepared } from './database.ts';
-import { isConnectionLoss, RETRYABLE_SQLSTATES, sqlstateOf } from './sqlstates.ts';
-import { backoffMs, MAX_ATTEMPTS } from './retry-policy.ts';
+import { backoffMs, isConnectionLoss, MAX_ATTEMPTS, RETRYABLE_SQLSTATES, sqlstateOf } from './sqlstates.ts';
 
 /** Two for the rounds of mails, where what is asked meanwhile comes along with the next; the others for pushes, one at a time. */
 const CONNECTIONS = 4;

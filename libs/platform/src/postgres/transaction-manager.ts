@@ -6,10 +6,9 @@ import { storeAnswer, storeAnswers, takeKey } from './idempotency-row.ts';
 import { requestContext, type IdempotencyKey } from '../logging/request-context.ts';
 import { breakConnection, driverClientOf, type DriverClient } from './database.ts';
 import { isTransactionOpen, whileTransactionIsOpen } from './open-transaction.ts';
-import { backoffMs, MAX_ATTEMPTS } from './retry-policy.ts';
+import { backoffMs, isConnectionLoss, MAX_ATTEMPTS, RETRYABLE_SQLSTATES, sqlstateOf, sqlstates } from './sqlstates.ts';
 import { rollBack } from './roll-back.ts';
 import { Mutex, SharedCommands, type Asked } from './shared-commands.ts';
-import { isConnectionLoss, RETRYABLE_SQLSTATES, sqlstateOf, sqlstates } from './sqlstates.ts';
 import { PostgresTransaction } from './transaction.ts';
 import { BEGUN, resolveCommit, type BegunTransaction } from './unknown-commit.ts';
 

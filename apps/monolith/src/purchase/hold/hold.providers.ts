@@ -13,7 +13,8 @@ import { PostgresPurchaseWindows } from '../turns/outbound/postgres-purchase-win
 import { ExpireReservations } from './application/expire-reservations.ts';
 import { HoldSeats } from './application/hold-seats.ts';
 import { Blacklist, ReservationReader, SeatHolds } from './application/ports.ts';
-import { Reservations, SeatsFreed } from './application/reservation-ports.ts';
+import { Reservations } from './application/reservation-ports.ts';
+import { SeatsFreed } from './application/ports.ts';
 import { HoldObserver } from './inbound/hold-observer.ts';
 import { ReservationExpirySchedule } from './inbound/reservation-expiry.schedule.ts';
 import { ReservationsController } from './inbound/reservations.controller.ts';

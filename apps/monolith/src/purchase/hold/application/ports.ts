@@ -67,3 +67,8 @@ export interface SectorSeat {
   readonly number: number | null;
   readonly rank: number;
 }
+
+/** Tells every process that sells in which sector seats became free without the end of a hold. Only a hint. */
+export abstract class SeatsFreed {
+  abstract tellFreed(sectorId: string): void;
+}

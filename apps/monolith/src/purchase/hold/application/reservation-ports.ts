@@ -49,8 +49,3 @@ export abstract class Reservations extends ReservationReader {
    */
   abstract expireDue(limit: number, after?: ExpiredBatch['next']): Promise<ExpiredBatch>;
 }
-
-/** Tells every process that sells in which sector seats became free without the end of a hold. Only a hint. */
-export abstract class SeatsFreed {
-  abstract tellFreed(sectorId: string): void;
-}

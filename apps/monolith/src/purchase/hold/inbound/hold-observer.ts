@@ -1,7 +1,7 @@
 import { DomainError } from '#domain/shared/domain-error';
 import { Counter, type Registry } from 'prom-client';
 import type { Reservation } from '../../application/ports.ts';
-import type { SeatsFreed } from '../application/reservation-ports.ts';
+import type { SeatsFreed } from '../application/ports.ts';
 
 /** Cached reads of a match's seats; `changed` makes the next read a fresh one. */
 export interface SeatCaches {

@@ -1,7 +1,7 @@
 import { DomainError } from '#domain/shared/domain-error';
 import type { Share } from '#domain/purchase/sector-map';
 import { RequestRefused } from '#platform/http/request-refused';
-import { KeyAlreadyUsed } from '#platform/idempotency/key-already-used';
+import { KeyAlreadyUsed } from '#application/idempotency-key';
 import { sqlstateOf, sqlstates } from '#platform/postgres/sqlstates';
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { MatchesForSale } from '../../application/ports.ts';

@@ -2,7 +2,7 @@ import type { Share } from '#domain/purchase/sector-map';
 import { newId } from '#platform/ids';
 import { closeRedis, type RedisConnection } from '#platform/redis/redis-connection';
 import { z } from 'zod';
-import type { SeatsFreed } from '../application/reservation-ports.ts';
+import type { SeatsFreed } from '../application/ports.ts';
 
 const CHANNEL = 'seat_news';
 /** A process that has not been heard of for this time sells nothing, and gets no share of the seats. */

@@ -1,8 +1,7 @@
 import { DomainError } from '#domain/shared/domain-error';
 import { RequestRefused } from '#platform/http/request-refused';
 import type { PreparedStatement } from '#platform/postgres/named-sql';
-import { backoffMs, MAX_ATTEMPTS } from '#platform/postgres/retry-policy';
-import { isConnectionLoss, RETRYABLE_SQLSTATES, sqlstateOf } from '#platform/postgres/sqlstates';
+import { backoffMs, isConnectionLoss, MAX_ATTEMPTS, RETRYABLE_SQLSTATES, sqlstateOf } from '#platform/postgres/sqlstates';
 import pg from 'pg';
 
 /** How long the server may need to notice that a client is gone and to end its backend process. */

@@ -1,4 +1,4 @@
-import { backoffMs } from './retry-policy.ts';
+import { backoffMs } from './sqlstates.ts';
 
 test.each([
   { failed: 1, least: 50, most: 150 },
