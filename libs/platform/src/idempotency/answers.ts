@@ -2,7 +2,6 @@ import { DomainError } from '#domain/shared/domain-error';
 import { KeyAlreadyUsed, type IdempotencyKey } from '#application/idempotency-key';
 import { Injectable } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { rulesOf } from '../http/route-rules.ts';
 import { RequestRefused } from '../http/request-refused.ts';
 import { requestContext, type StoredAnswer } from '../logging/request-context.ts';
 import { IdempotencyRows, type StoredRow } from './idempotency-rows.ts';
@@ -62,7 +61,7 @@ export class Answers {
     const key = reply.request.keyInHand?.fence;
     const isUsed = error instanceof KeyAlreadyUsed;
     // A refusal may be an effect of the first command itself: the limit is reached, the hold is paid.
-    const mayBeRepeat = isUsed || (error instanceof DomainError && rulesOf(reply.request).keyWithEffect);
+    const mayBeRepeat = isUsed || (error instanceof DomainError && reply.request.routeOptions.config.keyWithEffect);
     if (!key || !mayBeRepeat) throw error;
     const first = await this.rows.read(key.key);
     if (!first) throw isUsed ? new RequestRefused('IDEMPOTENCY_KEY_IN_USE', { cause: error }) : error;
