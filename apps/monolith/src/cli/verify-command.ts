@@ -15,8 +15,8 @@ interface VerifyOptions {
 export function addVerifyCommand(program: Command): void {
   program
     .command('verify')
-    .description('prove from the database that no seat was sold twice, no payment is lost and nothing is stuck; exit 1 if not')
-    .option('--match <id>', 'look at one match only', matchId)
+    .description('check in the database that no seat was sold twice, no payment is lost and nothing is stuck; exit 1 if not')
+    .option('--match <id>', 'check one match only', matchId)
     .option('--json', 'print one JSON document and nothing else')
     .action(async ({ match, json }: VerifyOptions, command: Command) => {
       const dataSource = await openDatabase({ url: databaseUrl(), name: 'cli', poolSize: 1 });

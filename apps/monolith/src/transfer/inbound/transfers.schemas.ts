@@ -4,7 +4,7 @@ import type { GivenTicket } from '../application/ports.ts';
 
 export const transferRequest = z.strictObject({ to_user_id: givenId, holder_name: personName }).meta({ id: 'TransferRequest' });
 
-/** The giver's ticket as it is now. The receiver's has another id and another code, which are nobody else's business. */
+/** The giver's ticket after the transfer. The receiver's ticket has another id and code, which the giver must not see. */
 export const transferredAnswer = z
   .object({
     id: z.guid(),
@@ -13,7 +13,7 @@ export const transferredAnswer = z
     seat: z.object({ seat_id: z.guid(), sector: z.string(), row: z.string().nullable(), number: z.int().nullable() }),
     holder_name: z.string(),
     status: z.literal('transferred'),
-    code: z.string().meta({ description: 'Opens no gate any more' }),
+    code: z.string().meta({ description: 'No longer valid' }),
   })
   .meta({ id: 'TransferredTicket' });
 

@@ -5,8 +5,9 @@ import type { PurchaseApi } from '../../purchase/purchase.api.ts';
 import type { TicketingApi } from '../../ticketing/ticketing.api.ts';
 import { Blacklist, FanLimits, Tickets, type GivenTicket } from '../application/ports.ts';
 
-/** Tickets are ticketing's, how many a fan may have is the catalogue's, how many they have the purchase's. */
-export class NeighbourTickets extends Tickets {
+// This context owns no data. These adapters implement its ports by calling ticketing, the catalogue, purchase and the blacklist.
+
+export class DelegatingTickets extends Tickets {
   constructor(private readonly ticketing: TicketingApi) {
     super();
   }
@@ -18,7 +19,7 @@ export class NeighbourTickets extends Tickets {
   }
 }
 
-export class NeighbourLimits extends FanLimits {
+export class DelegatingLimits extends FanLimits {
   constructor(
     private readonly catalog: CatalogApi,
     private readonly purchase: PurchaseApi,
@@ -27,7 +28,7 @@ export class NeighbourLimits extends FanLimits {
   }
   async ofMatch(tx: Transaction, matchId: string): Promise<number> {
     const match = await this.catalog.match(matchId, tx);
-    if (!match) throw new Error(`a ticket of match ${matchId}, which does not exist`);
+    if (!match) throw new Error(`a ticket exists for the unknown match ${matchId}`);
     return match.maxTicketsPerFan;
   }
   handOver(tx: Transaction, change: { matchId: string; from: string; to: string }): Promise<number> {
@@ -35,7 +36,7 @@ export class NeighbourLimits extends FanLimits {
   }
 }
 
-export class NeighbourBlacklist extends Blacklist {
+export class DelegatingBlacklist extends Blacklist {
   constructor(private readonly blacklist: BlacklistApi) {
     super();
   }
