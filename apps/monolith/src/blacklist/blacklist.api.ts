@@ -4,6 +4,6 @@ import type { Transaction } from '#application/transaction-manager';
 export abstract class BlacklistApi {
   /** Reads memory only, so it is cheap at peak load. It is at most about a second behind the database. */
   abstract has(userId: string): boolean;
-  /** Returns the listed fans among `userIds`, read in this transaction. It refuses a fan whom stale memory let through. */
+  /** Returns the listed fans among `userIds`, read in this transaction. It is exact, unlike `has`, whose memory may be stale. */
   abstract listed(tx: Transaction, userIds: readonly string[]): Promise<ReadonlySet<string>>;
 }

@@ -40,7 +40,7 @@ test('a fan is listed with reason and operator, can be read, and is delisted; a 
   expect(await get(`/${fan}`)).toMatchObject({ entry: null, history: [{ action: 'lift', by: ops.as }, { action: 'list' }] });
 });
 
-test('listing a listed fan is 200, replaces the entry, and the history keeps the first one', async () => {
+test('listing a fan who is listed already is 200 and replaces the entry; the history keeps the first one', async () => {
   const fan = randomUUID();
   await put({ user_id: fan, reason: 'Threw a torch', until: inAnHour() });
   const again = await put({ user_id: fan.toUpperCase(), reason: 'For life' });

@@ -6,7 +6,7 @@ import { useCase } from '#platform/use-case';
 import { Module } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { LOGGER, REDIS } from '../tokens.ts';
-import { LiftListing } from './application/lift-listing.ts';
+import { DelistFan } from './application/delist-fan.ts';
 import { ListFan } from './application/list-fan.ts';
 import { Blacklist, BlacklistCopies } from './application/ports.ts';
 import { BlacklistApi } from './blacklist.api.ts';
@@ -35,7 +35,7 @@ import { RedisBlacklist } from './outbound/redis-blacklist.ts';
     { provide: BlacklistApi, useExisting: CachedBlacklist },
     { provide: BlacklistCopies, useExisting: CachedBlacklist },
     useCase(ListFan, TransactionManager, Blacklist, BlacklistCopies, Ids),
-    useCase(LiftListing, TransactionManager, Blacklist, BlacklistCopies),
+    useCase(DelistFan, TransactionManager, Blacklist, BlacklistCopies),
     BlacklistKeeper,
   ],
   exports: [BlacklistApi],

@@ -38,7 +38,7 @@ describe('a hold', () => {
     expect(resultOf(await office.hold(match, { as: fan, seatIds, key }))).toBe('201');
   });
 
-  test('is possible again once the entry’s `until` has passed', async () => {
+  test('of a listed fan is possible again once the entry’s `until` has passed', async () => {
     const fan = randomUUID();
     await list(fan, 400);
     expect(resultOf(await office.hold(match, { as: fan }))).toBe(REFUSED);

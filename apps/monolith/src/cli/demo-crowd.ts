@@ -16,7 +16,7 @@ const CONCURRENT_JOINS = 20;
 const MIN_TURN_MS = 4000;
 const MAX_TURN_MS = 15_000;
 
-export interface Crowd {
+export interface CrowdOptions {
   readonly fans: number;
   readonly matchId: string;
   readonly queueUrl: string;
@@ -35,7 +35,7 @@ export async function firstQueueMatch(publicUrl: string): Promise<string> {
 }
 
 /** Simulates fans: each one joins, waits on its socket, keeps its turn for some seconds and leaves. Stops after `seconds`. */
-export async function demoCrowd(crowd: Crowd): Promise<Counts> {
+export async function demoCrowd(crowd: CrowdOptions): Promise<Counts> {
   const counts = { joined: 0, granted: 0, left: 0 };
   const stop = new AbortController();
   const end = setTimeout(() => stop.abort(), crowd.seconds * 1000);
@@ -66,7 +66,7 @@ export async function demoCrowd(crowd: Crowd): Promise<Counts> {
 
 type Counts = { joined: number; granted: number; left: number };
 
-async function call(crowd: Crowd, method: string, path: string, fan: string): Promise<Response> {
+async function call(crowd: CrowdOptions, method: string, path: string, fan: string): Promise<Response> {
   return fetch(`${crowd.queueUrl}/api/v1/queue/${crowd.matchId}${path}`, {
     method,
     headers: { 'x-mock-user-id': fan, 'x-internal-auth': crowd.internalSecret },
@@ -74,14 +74,14 @@ async function call(crowd: Crowd, method: string, path: string, fan: string): Pr
 }
 
 /** Joins the line. Returns the URLs at which the fan waits for the turn. */
-async function join(crowd: Crowd, fan: string): Promise<Joined> {
+async function join(crowd: CrowdOptions, fan: string): Promise<Joined> {
   const response = await call(crowd, 'POST', '/join', fan);
   if (!response.ok) throw new Error(`joining was answered ${response.status}: ${await response.text()}`);
   return joined.parse(await response.json());
 }
 
 async function waitAndLeave(
-  crowd: Crowd,
+  crowd: CrowdOptions,
   visitor: { fan: string; urls: Joined },
   counts: Counts,
   signal: AbortSignal,
@@ -105,7 +105,7 @@ async function waitAndLeave(
 
 /** Uses the same queue client as the web app. The extra header exempts us from the rate limit: all fans share one address. */
 function connectionOf(
-  crowd: Crowd,
+  crowd: CrowdOptions,
   { fan, urls }: { fan: string; urls: Joined },
   settle: (isGranted: boolean) => void,
 ): QueueConnection {

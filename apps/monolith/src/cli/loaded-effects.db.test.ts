@@ -115,7 +115,7 @@ describe('gate scans', () => {
   const statusOf = async ({ id, userId }: Bought): Promise<string> =>
     (await office.monolith.call('GET', `/api/v1/tickets/${id}`, { as: userId })).json.status;
 
-  test('an admitted scan of a valid ticket makes it used', async () => {
+  test('an admitted scan of a valid ticket makes the ticket used', async () => {
     const mine = await ticket();
     await addAndLoad('gate', scan(mine.code));
     expect(await statusOf(mine)).toBe('used');
@@ -194,7 +194,7 @@ describe('partner sales', () => {
     expect([await conflicts('partner'), await due('partner')]).toEqual([[], []]);
   }, 30_000);
 
-  test('with free and taken seats block the free ones, and make a conflict for each other one', async () => {
+  test('of free and taken seats block the free seats; each taken or unknown seat is a conflict', async () => {
     const [sold, blocked, unknown, free] = [await office.held(match), await freeSeats(1), randomUUID(), await freeSeats(2)];
     await office.settle(office.report(await office.ordered(sold)));
     await office.block(blocked);
@@ -223,7 +223,7 @@ describe('partner sales', () => {
     expect(await due('partner')).toEqual([]);
   }, 30_000);
 
-  test('leave a held seat to its fan; when the fan buys it the conflict stays open', async () => {
+  test('leave a held seat to its fan; when the fan buys the seat the conflict stays open', async () => {
     const held = await office.held(match);
     const [id] = await addAndLoad('partner', sale(held.seatIds));
     await office.settle(office.report(await office.ordered(held)));
@@ -265,14 +265,14 @@ describe('partner sales', () => {
   }, 30_000);
 
   test('reach the monolith’s sector snapshot, so that it offers none of those seats', async () => {
-    const fresh = await putOnSale(office.monolith, { away: 'Island' });
-    await office.held(fresh);
+    const otherMatch = await putOnSale(office.monolith, { away: 'Island' });
+    await office.held(otherMatch);
     const best = await office.rows<{ id: string }>(
       `select id from seats where sector_id = $1 and status = 'available' order by rank limit 12`,
-      [fresh.sectors[0]?.id],
+      [otherMatch.sectors[0]?.id],
     );
-    await addAndLoad('partner', { ...sale(best.map(({ id }) => id)), match_id: fresh.id });
-    const held = await office.held(fresh);
+    await addAndLoad('partner', { ...sale(best.map(({ id }) => id)), match_id: otherMatch.id });
+    const held = await office.held(otherMatch);
     expect(best.map(({ id }) => id)).not.toContain(held.seatIds[0]);
   }, 30_000);
 });

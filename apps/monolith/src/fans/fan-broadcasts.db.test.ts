@@ -28,8 +28,8 @@ test('a broadcast stores every device once and makes one job for each 500 device
   await database.query(
     `insert into devices (user_id, device_id, fcm_token) select user_id, 'phone', 'token-' || user_id from fans`,
   );
-  const stranger = newId();
-  await database.query(`insert into devices (user_id, device_id, fcm_token) values ($1, 'phone', 'not-asked')`, [stranger]);
+  const otherFan = newId();
+  await database.query(`insert into devices (user_id, device_id, fcm_token) values ($1, 'phone', 'not-included')`, [otherFan]);
   const fans = await database.query<{ user_id: string }[]>('select user_id from fans');
   const transactions = new PostgresTransactionManager(database, { deadlineMs: 10_000 });
   const broadcasts = new PostgresFanBroadcasts(database, new PostgresOutbox());

@@ -40,7 +40,7 @@ describe('the profile', () => {
     expect((await testApp.call('GET', me, { as })).json).toEqual({ email: null, name: 'Ana', locale: 'hr' });
   });
 
-  test('as GET returned it is accepted by PUT', async () => {
+  test('that GET returned is accepted by PUT without changes', async () => {
     const as = randomUUID();
     const { json } = await testApp.call('GET', me, { as });
     expect((await testApp.call('PUT', me, { as, body: json })).status).toBe(200);

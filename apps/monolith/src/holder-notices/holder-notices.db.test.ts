@@ -133,16 +133,16 @@ test('the phones of all ticket holders get one broadcast about the move, once ea
   const moved = inHours(72);
   await change(match, { kickoff_at: moved });
   expect(await runJobs()).toBe(3);
-  const told = await pushes('match_changed');
-  expect(told.map(({ range, payload, useful_until }) => [payload.title, range.from, range.to, useful_until])).toEqual([
+  const jobs = await pushes('match_changed');
+  expect(jobs.map(({ range, payload, useful_until }) => [payload.title, range.from, range.to, useful_until])).toEqual([
     ['Promjena: Hrvatska vs Italija', 0, 1, moved],
     ['Changed: Hrvatska vs Italija', 1, 501, moved],
     ['Changed: Hrvatska vs Italija', 501, 1001, moved],
     ['Changed: Hrvatska vs Italija', 1001, 1201, moved],
   ]);
-  expect(told[0]?.payload.data).toEqual({ match_id: match.id, action: 'open_tickets' });
-  expect(new Set(told.map(({ broadcast_id }) => broadcast_id)).size).toBe(1);
-  const tokens = (await pushedTokens(told[0]?.broadcast_id)).map(({ fcm_token }) => fcm_token);
+  expect(jobs[0]?.payload.data).toEqual({ match_id: match.id, action: 'open_tickets' });
+  expect(new Set(jobs.map(({ broadcast_id }) => broadcast_id)).size).toBe(1);
+  const tokens = (await pushedTokens(jobs[0]?.broadcast_id)).map(({ fcm_token }) => fcm_token);
   expect([tokens[0], new Set(tokens).size]).toEqual([`token-${fan}`, 1201]);
 }, 60_000);
 
@@ -173,9 +173,9 @@ test('1,200 ticket holders get their mail from three jobs, once each, in their l
   await sellTickets(match, 1200);
   await change(match, { venue: 'Poljud' });
   expect(await runJobs()).toBe(3);
-  const told = await mails('match_changed');
-  expect([told.length, new Set(told.map(({ recipient }) => recipient)).size]).toEqual([1200, 1200]);
-  expect(new Set(told.map(({ payload }) => payload.locale))).toEqual(new Set(['en']));
+  const sent = await mails('match_changed');
+  expect([sent.length, new Set(sent.map(({ recipient }) => recipient)).size]).toEqual([1200, 1200]);
+  expect(new Set(sent.map(({ payload }) => payload.locale))).toEqual(new Set(['en']));
 }, 30_000);
 
 test('after a transfer the receiver gets the mail at the address of the profile, and the former holder gets none', async () => {

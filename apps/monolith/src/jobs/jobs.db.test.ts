@@ -174,7 +174,7 @@ test('the list of jobs can be read in pages', async () => {
   expect([second.items.map(({ id }: { id: string }) => id), second.next_cursor]).toEqual([made.slice(2), null]);
 });
 
-test('retrying a failed mail makes it wait with all its attempts, once per idempotency key, and records the operator', async () => {
+test('retrying a failed mail queues it again with all its attempts, once per idempotency key, and records the operator', async () => {
   const id = await deadMail('ORD-2026-000009');
   const key = newKey();
   const [answer, replay] = [await retry(id, { key }), await retry(id, { key })];
@@ -225,13 +225,13 @@ test('dropping a failed mail and a failed general job removes them and records t
   expect(await monolith.dataSource.query('select 1 from queued_jobs')).toEqual([]);
 });
 
-test('a search for a fan finds the bundle of a broadcast, later the job of the fan’s range; counts count jobs, not bundles', async () => {
+test('a search for a fan finds the bundle of a broadcast and, once unpacked, the job with the fan’s device; counts are in jobs, not bundles', async () => {
   const { dataSource } = monolith;
   await dataSource.query('truncate queued_jobs');
-  const [fan, stranger] = [newId(), newId()];
+  const [fan, otherFan] = [newId(), newId()];
   await dataSource.query(
     `insert into devices (user_id, device_id, fcm_token) values ($1, 'phone', 'token-700'), ($2, 'phone', 'another')`,
-    [fan, stranger],
+    [fan, otherFan],
   );
   const broadcast = {
     template: 'match_changed',
@@ -245,7 +245,7 @@ test('a search for a fan finds the bundle of a broadcast, later the job of the f
   expect(await relay?.runOnce()).toBe(5);
   const pushes = new Queue('push', { connection, prefix: JOBS_PREFIX });
   const [bundle] = await pushes.getJobs(['waiting']);
-  expect([await ids(`?q=${fan}`), await ids(`?q=${stranger}`)]).toEqual([[bundle?.id], []]);
+  expect([await ids(`?q=${fan}`), await ids(`?q=${otherFan}`)]).toEqual([[bundle?.id], []]);
   const waitingPushes = async () => (await monolith.get(JobsApi).counts()).find(({ queue }) => queue === 'push')?.waiting;
   expect(await waitingPushes()).toBe(5);
   const worker = new QueuedJobs(dataSource, connection as never, createLogger({ service: 'test', level: 'silent' }));
@@ -254,7 +254,7 @@ test('a search for a fan finds the bundle of a broadcast, later the job of the f
   await worker.close();
   const [found, ...more] = await ids(`?q=${fan}`);
   expect([(await pushes.getJob(found ?? ''))?.data, more]).toMatchObject([{ range: { from: 500, to: 1000 } }, []]);
-  expect([await ids(`?q=${stranger}`), await waitingPushes()]).toEqual([[], 5]);
+  expect([await ids(`?q=${otherFan}`), await waitingPushes()]).toEqual([[], 5]);
   await pushes.close();
 });
 

@@ -34,7 +34,7 @@ import { AllQueues, OperatorsMails, OperatorsWebhook } from './application/ports
 import { ManageJobs } from './application/manage-jobs.ts';
 import { TellOperators } from './application/tell-operators.ts';
 import { alertJob } from './inbound/alert-job.ts';
-import { ConsumerParts, JobConsumer } from './inbound/job-consumer.schedule.ts';
+import { ConsumerDependencies, JobConsumer } from './inbound/job-consumer.schedule.ts';
 import { JobsController } from './inbound/jobs.controller.ts';
 import { JobsApi } from './jobs.api.ts';
 import { HttpOperatorsWebhook } from './outbound/http-operators-webhook.ts';
@@ -151,20 +151,21 @@ export abstract class JobDestinations {
       inject: [NoticeJobKinds, PurchaseJobKinds, TellOperators],
     },
     {
-      provide: ConsumerParts,
+      provide: ConsumerDependencies,
       useFactory: (
         transport: JobTransport,
         ledger: JobLedger,
         transactions: TransactionManager,
         kinds: readonly JobKind[],
         logger: Logger,
-      ): ConsumerParts => ({ transport, ledger, transactions, kinds, logger }),
+      ): ConsumerDependencies => ({ transport, ledger, transactions, kinds, logger }),
       inject: [TRANSPORT, JobLedger, TransactionManager, KINDS, LOGGER],
     },
     {
       provide: JobConsumer,
-      useFactory: (parts: ConsumerParts, alerts: AlertUpkeep, isLooping: boolean) => new JobConsumer(parts, alerts, isLooping),
-      inject: [ConsumerParts, AlertUpkeep, LOOPS],
+      useFactory: (parts: ConsumerDependencies, alerts: AlertUpkeep, isLooping: boolean) =>
+        new JobConsumer(parts, alerts, isLooping),
+      inject: [ConsumerDependencies, AlertUpkeep, LOOPS],
     },
     {
       provide: JobDestinations,

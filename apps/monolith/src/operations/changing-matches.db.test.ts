@@ -87,7 +87,7 @@ describe('POST /ops/matches/{id}/sale', () => {
     expect(queue.lastControl(id)).toMatchObject({ status: 'active', reason: null });
   });
 
-  test('finds a sale open after its opens_at has passed; the sale stays open when opens_at is moved', async () => {
+  test('pauses a sale that opened at its opens_at; before, the sale stays open although opens_at is moved to the future', async () => {
     const { id } = await scheduled({ opens_at: inDays(-1) });
     expect((await read(id)).sale.status).toBe('open');
     expect((await patch(id, { opens_at: inDays(1) })).json.sale.status).toBe('open');
@@ -137,7 +137,7 @@ describe('POST /ops/matches/{id}/cancel', () => {
     expect((await cancel(id, key)).json.sale.status).toBe('closed');
   });
 
-  test('at the same time as opening the sale: the sale ends as closed', async () => {
+  test('leaves the sale closed if another request opens it at the same time', async () => {
     for (let round = 0; round < 5; round += 1) {
       const { id } = await scheduled();
       const [cancelled, opened] = await Promise.all([cancel(id), sale(id, 'open', {}, other)]);
@@ -251,7 +251,7 @@ describe('PATCH /ops/matches/{id}', () => {
     expect(await read(id)).toMatchObject({ home: 'Hajduk', kickoff_at, max_tickets_per_fan: 2 });
   });
 
-  test('an opens_at in the past opens the sale, and removing opens_at leaves it scheduled', async () => {
+  test('opens the sale if opens_at is set to the past, and leaves it scheduled if opens_at is removed', async () => {
     const { id } = await scheduled();
     expect((await patch(id, { opens_at: null })).json.sale).toMatchObject({ status: 'scheduled', opens_at: null });
     expect((await patch(id, { opens_at: inDays(-1) })).json.sale.status).toBe('open');

@@ -7,13 +7,13 @@ import { SandboxWebhooks } from './outbound/sandbox-webhooks.ts';
 import { PAYMENTS_DESTINATION, PaymentApi, type PaymentIntent } from './payment.api.ts';
 import { PaymentDestinations, PaymentModule } from './payment.module.ts';
 import { describePaymentProvider } from './testing/payment-provider.contract.ts';
-import { Shop } from './testing/shop.ts';
+import { FakeShop } from './testing/fake-shop.ts';
 
 let database: TestDatabase;
 let redis: TestRedis;
 let publicUrl: string;
 let testApp: TestApp;
-const shop = new Shop();
+const shop = new FakeShop();
 
 const open = (settings: Record<string, string> = {}): Promise<TestApp> =>
   openTestApp([PaymentModule], { DATABASE_URL: database.url, REDIS_URL: redis.url, PUBLIC_URL: publicUrl, ...settings });

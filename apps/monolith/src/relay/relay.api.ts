@@ -1,5 +1,5 @@
 /** The relay of one destination. */
-export interface RelayRuns {
+export interface DestinationRelay {
   readonly destination: { readonly name: string };
   /**
    * Delivers one batch of at most `limit` messages and returns its size. With `force` it also sends mails and pushes that are
@@ -10,5 +10,5 @@ export interface RelayRuns {
 
 /** All relays. The CLI runs them by hand, in parallel with the services. */
 export abstract class RelayApi {
-  abstract readonly relays: readonly RelayRuns[];
+  abstract readonly relays: readonly DestinationRelay[];
 }

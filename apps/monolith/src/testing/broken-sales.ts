@@ -1,6 +1,6 @@
 import type { SampleSale } from './sample-sale.ts';
 
-// `%names` in the statements are placeholders for ids of the sample sale, see `filledIn`.
+// `%names` in the statements are placeholders for ids of the sample sale, see `fillIn`.
 
 /** A free seat that was never reserved. */
 const FREE = `(select id from seats where status = 'available' and match_id = '%match'
@@ -11,7 +11,7 @@ const RELEASED = `(select id from reservations where match_id = '%match' and sta
                    and id not in (select reservation_id from orders) limit 1)`;
 
 /** Inserts a ticket that the use case would not make: the given fields, and the other fields of a completed order's ticket. */
-function ticket(fields: { order_id?: string; seat_id?: string; status?: string }): string {
+function insertTicket(fields: { order_id?: string; seat_id?: string; status?: string }): string {
   const { order_id = 'order_id', seat_id = 'seat_id', status = `'valid'` } = fields;
   return `insert into tickets (id, order_id, match_id, user_id, seat_id, sector, holder_name, status)
           select gen_random_uuid(), ${order_id}, match_id, user_id, ${seat_id}, sector, 'Nobody', ${status}
@@ -19,7 +19,7 @@ function ticket(fields: { order_id?: string; seat_id?: string; status?: string }
 }
 
 /** Inserts a living hold of this fan that lists these seats, without changing the seats. */
-export function listed(userId: string, seats: string): string {
+export function insertHold(userId: string, seats: string): string {
   return `
     insert into reservations (id, match_id, sector_id, user_id, status, seat_ids, quantity, sector, price_cents, together, total_cents, currency,
                               expires_at)
@@ -30,17 +30,17 @@ export function listed(userId: string, seats: string): string {
 
 const THREE_FREE = `(select id from seats where status = 'available' and row_label is not null and match_id = '%match' order by id limit 3)`;
 /** Marks the seats as held by a reservation. */
-export const take = (seats: string, reservation: string, until = `now() + interval '5 minutes'`): string =>
+export const markHeld = (seats: string, reservation: string, until = `now() + interval '5 minutes'`): string =>
   `update seats set status = 'held', reservation_id = ${reservation}, expires_at = ${until} where id in ${seats}`;
-export const refund = (intent: string, cents: number): string =>
+export const insertRefund = (intent: string, cents: number): string =>
   `insert into sandbox_refunds values ('again', '${intent}', ${cents})`;
 /** Makes the seats available. */
-const free = (seats: string): string =>
+const markFree = (seats: string): string =>
   `update seats set status = 'available', reservation_id = null, expires_at = null where id in ${seats}`;
 
 /** Ways to break a sale, each with the invariants that must report it. No other invariant may report it. */
 export const brokenSales: readonly (readonly [found: string, what: string, statements: string])[] = [
-  ['one-living-ticket', 'a sold seat has a second ticket', `drop index if exists tickets_one_a_seat; ${ticket({})}`],
+  ['one-living-ticket', 'a sold seat has a second ticket', `drop index if exists tickets_one_a_seat; ${insertTicket({})}`],
 
   [
     'sold-seats',
@@ -94,7 +94,7 @@ export const brokenSales: readonly (readonly [found: string, what: string, state
     `update reservations set seat_ids[1] = gen_random_uuid() where id = ${RELEASED}`,
   ],
 
-  ['live-holds', 'a seat of a living hold is for sale', free(`('%heldSeat')`)],
+  ['live-holds', 'a seat of a living hold is for sale', markFree(`('%heldSeat')`)],
   [
     'live-holds',
     'a seat is free before its hold ends',
@@ -105,11 +105,11 @@ export const brokenSales: readonly (readonly [found: string, what: string, state
     'a seat is held after its hold ends',
     `update seats set expires_at = expires_at + interval '1 minute' where id = '%heldSeat'`,
   ],
-  ['live-holds', 'a seat is held by an unknown reservation', take(FREE, 'gen_random_uuid()')],
+  ['live-holds', 'a seat is held by an unknown reservation', markHeld(FREE, 'gen_random_uuid()')],
   [
     'live-holds',
     'a seat is held by a reservation that does not list it',
-    take(FREE, `'%held'`, `(select expires_at from reservations where id = '%held')`),
+    markHeld(FREE, `'%held'`, `(select expires_at from reservations where id = '%held')`),
   ],
   [
     'live-holds',
@@ -117,20 +117,20 @@ export const brokenSales: readonly (readonly [found: string, what: string, state
     `update reservations set status = 'released', ended_at = now() where id = '%held'`,
   ],
 
-  ['one-claim fan-seats', 'two living holds list the same seat', listed('gen_random_uuid()', `('%heldSeat')`)],
-  ['one-claim fan-seats', 'a living hold lists a seat that was sold', listed('gen_random_uuid()', `('%completedSeat')`)],
+  ['one-claim fan-seats', 'two living holds list the same seat', insertHold('gen_random_uuid()', `('%heldSeat')`)],
+  ['one-claim fan-seats', 'a living hold lists a seat that was sold', insertHold('gen_random_uuid()', `('%completedSeat')`)],
 
   [
     'fan-limit fan-seats',
     'a fan with two tickets of a limit of four holds three more seats',
-    `${listed(`'%fan'`, THREE_FREE)}; ${take(THREE_FREE, `'%new'`, `(select expires_at from reservations where id = '%new')`)}`,
+    `${insertHold(`'%fan'`, THREE_FREE)}; ${markHeld(THREE_FREE, `'%new'`, `(select expires_at from reservations where id = '%new')`)}`,
   ],
 
   [
     'fan-limit fan-seats',
     'a fan with two tickets holds three more seats an hour after the limit was lowered to three',
     `update matches set max_tickets_per_fan = 3, limit_lowered_at = now() - interval '1 hour';
-     ${listed(`'%fan'`, THREE_FREE)}; ${take(THREE_FREE, `'%new'`, `(select expires_at from reservations where id = '%new')`)}`,
+     ${insertHold(`'%fan'`, THREE_FREE)}; ${markHeld(THREE_FREE, `'%new'`, `(select expires_at from reservations where id = '%new')`)}`,
   ],
 
   [
@@ -151,14 +151,14 @@ export const brokenSales: readonly (readonly [found: string, what: string, state
     `update reservations set total_cents = total_cents + 1 where id = ${RELEASED}`,
   ],
 
-  ['tickets', 'the seat of a ticket is for sale', free(`('%completedSeat')`)],
+  ['tickets', 'the seat of a ticket is for sale', markFree(`('%completedSeat')`)],
   [
     'fan-seats tickets',
     'an unpaid order has a ticket',
-    ticket({ order_id: `'%awaitingOrder'::uuid`, seat_id: `'%awaitingSeat'::uuid` }),
+    insertTicket({ order_id: `'%awaitingOrder'::uuid`, seat_id: `'%awaitingSeat'::uuid` }),
   ],
-  ['fan-seats tickets', 'a ticket belongs to an unknown order', ticket({ order_id: 'gen_random_uuid()', seat_id: FREE })],
-  ['tickets', 'a ticket is for a seat that is not in its order', ticket({ seat_id: FREE, status: `'refunded'` })],
+  ['fan-seats tickets', 'a ticket belongs to an unknown order', insertTicket({ order_id: 'gen_random_uuid()', seat_id: FREE })],
+  ['tickets', 'a ticket is for a seat that is not in its order', insertTicket({ seat_id: FREE, status: `'refunded'` })],
   [
     'fan-seats tickets',
     'a ticket is for another match than its order',
@@ -203,7 +203,7 @@ export const brokenSales: readonly (readonly [found: string, what: string, state
   [
     'fan-seats completed-orders refunded-tickets',
     'all tickets of an order are refunded but the order is still completed',
-    `update tickets set status = 'refunded' where order_id = '%completedOrder'; ${free(`(select seat_id from reservation_seats where reservation_id = '%completed')`)}`,
+    `update tickets set status = 'refunded' where order_id = '%completedOrder'; ${markFree(`(select seat_id from reservation_seats where reservation_id = '%completed')`)}`,
   ],
   [
     'completed-orders captured-payments',
@@ -327,10 +327,10 @@ export const brokenSales: readonly (readonly [found: string, what: string, state
     'an order counts one refunded cent too many',
     `update orders set refunded_cents = refunded_cents + 1 where id = '%partlyOrder'`,
   ],
-  ['refunds', 'the refund of a ticket is one cent more than its price', refund('%partlyIntent', 1)],
-  ['refunds', 'an order is refunded twice', refund('%refunded', 5000)],
-  ['refunds', 'money is refunded for a living ticket', refund('%completedIntent', 2500)],
-  ['refunds', 'an unpaid order is refunded', refund('%awaitingIntent', 2500)],
+  ['refunds', 'the refund of a ticket is one cent more than its price', insertRefund('%partlyIntent', 1)],
+  ['refunds', 'an order is refunded twice', insertRefund('%refunded', 5000)],
+  ['refunds', 'money is refunded for a living ticket', insertRefund('%completedIntent', 2500)],
+  ['refunds', 'an unpaid order is refunded', insertRefund('%awaitingIntent', 2500)],
   [
     'refunds',
     'the outbox contains a second refund of an order',
@@ -347,7 +347,7 @@ export const brokenSales: readonly (readonly [found: string, what: string, state
     'refunds',
     'money is refunded for an unknown order',
     `insert into sandbox_intents (id, order_id, amount_cents, currency, client_secret)
-       values ('pi_' || repeat('0', 24), gen_random_uuid(), 1, 'EUR', 's'); ${refund(`pi_${'0'.repeat(24)}`, 1)}`,
+       values ('pi_' || repeat('0', 24), gen_random_uuid(), 1, 'EUR', 's'); ${insertRefund(`pi_${'0'.repeat(24)}`, 1)}`,
   ],
 
   ['idempotency-keys', 'an idempotency key has no answer', `insert into idempotency_keys values ('k', gen_random_uuid(), 'f')`],
@@ -376,14 +376,14 @@ export const brokenSales: readonly (readonly [found: string, what: string, state
   [
     'lapsed-holds',
     'the hold of a seat expired 6 minutes ago and the seat was not freed',
-    take(FREE, 'gen_random_uuid()', `now() - interval '6 minutes'`),
+    markHeld(FREE, 'gen_random_uuid()', `now() - interval '6 minutes'`),
   ],
 
   [
     'unpaid-orders',
     'an order awaits payment 16 minutes after its hold ended',
     `update reservations set status = 'expired', ended_at = now() - interval '16 minutes' where id = '%awaiting';
-     ${free(`(select seat_id from reservation_seats where reservation_id = '%awaiting')`)}`,
+     ${markFree(`(select seat_id from reservation_seats where reservation_id = '%awaiting')`)}`,
   ],
 
   [
@@ -410,7 +410,7 @@ export const brokenSales: readonly (readonly [found: string, what: string, state
 ];
 
 /** Replaces the placeholders (`%name`) in the statements with the ids of this sale. */
-export function filledIn(statements: string, sale: SampleSale): string {
+export function fillIn(statements: string, sale: SampleSale): string {
   const { match, queueMatch, cancelled, completed, partlyRefunded, held, awaiting, refunded, pendingRefund } = sale;
   const values: Record<string, string | undefined> = {
     match: match.id,

@@ -29,7 +29,7 @@ export interface TicketHolder {
   readonly seats: readonly { readonly sector: string; readonly row: string | null; readonly number: number | null }[];
 }
 
-export interface HeldTicket {
+export interface OwnTicket {
   readonly id: string;
   readonly orderId: string;
   readonly matchId: string;
@@ -57,7 +57,7 @@ export abstract class TicketingApi {
   /** Issues tickets in the transaction that completes their orders, so that no completed order lacks tickets. Returns them by order id. */
   abstract issue(tx: Transaction, orders: readonly OrderToIssue[]): Promise<ReadonlyMap<string, readonly IssuedTicket[]>>;
   /** Returns a ticket of this fan, locked until the transaction ends. Undefined if it does not exist or is another fan's. */
-  abstract lock(tx: Transaction, ticketId: string, userId: string): Promise<HeldTicket | undefined>;
+  abstract lock(tx: Transaction, ticketId: string, userId: string): Promise<OwnTicket | undefined>;
   /** Transfers the seat: this ticket and its code become invalid, and the receiver gets a new ticket. */
   abstract handOver(tx: Transaction, ticketId: string, to: { userId: string; holderName: string; from: string }): Promise<void>;
   /** The fans with a valid or used ticket of this match, sorted by id, with their seats. `after` is the last id of the page before. */

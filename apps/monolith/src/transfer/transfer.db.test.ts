@@ -103,9 +103,9 @@ test('a hold of the receiver counts towards the limit of a transfer', async () =
 
 test('when two fans transfer to a receiver who may have one more ticket, exactly one of them succeeds', async () => {
   const match = await onSale(1);
-  const [one, two] = [await buyer(match, 1), await buyer(match, 1)];
+  const givers = [await buyer(match, 1), await buyer(match, 1)];
   const receiver = randomUUID();
-  const answers = await Promise.all([one, two].map(({ fan, tickets }) => transfer(tickets[0] as Ticket, fan, receiver)));
+  const answers = await Promise.all(givers.map(({ fan, tickets }) => transfer(tickets[0] as Ticket, fan, receiver)));
   expect(answers.map(resultOf).sort()).toEqual(['200', '409 TICKET_LIMIT_REACHED']);
   expect(await ticketsOf(receiver)).toHaveLength(1);
 });
@@ -122,10 +122,10 @@ test('a ticket that is transferred to two fans at once goes to exactly one of th
 
 test('when two fans transfer tickets to each other at once, both succeed', async () => {
   const match = await onSale();
-  const [one, two] = [await buyer(match, 1), await buyer(match, 1)];
+  const [first, second] = [await buyer(match, 1), await buyer(match, 1)];
   const answers = await Promise.all([
-    transfer(one.tickets[0] as Ticket, one.fan, two.fan),
-    transfer(two.tickets[0] as Ticket, two.fan, one.fan),
+    transfer(first.tickets[0] as Ticket, first.fan, second.fan),
+    transfer(second.tickets[0] as Ticket, second.fan, first.fan),
   ]);
   expect(answers.map(({ status }) => status)).toEqual([200, 200]);
 });

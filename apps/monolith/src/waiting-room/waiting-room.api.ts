@@ -28,8 +28,8 @@ export abstract class WaitingRoomApi {
    */
   abstract complete(matchId: string, userId: string, sessionToken: string): Promise<void>;
   /**
-   * Runs one change of a match's queue at a time, over all replicas. So what `work` reads from the catalogue is still current when
-   * the waiting room receives it.
+   * Runs one change of a match's queue at a time, over all replicas. What `work` reads from the catalogue is then still current
+   * when the waiting room receives it.
    */
   abstract withQueueLock<T>(matchId: string, work: () => Promise<T>): Promise<T>;
 }

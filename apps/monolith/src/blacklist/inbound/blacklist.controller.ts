@@ -9,7 +9,7 @@ import { ApiCreatedResponse, ApiNoContentResponse, ApiOkResponse, ApiOperation, 
 import type { FastifyReply } from 'fastify';
 import type { z } from 'zod';
 import { LOGGER } from '../../tokens.ts';
-import { LiftListing } from '../application/lift-listing.ts';
+import { DelistFan } from '../application/delist-fan.ts';
 import { ListFan } from '../application/list-fan.ts';
 import { Blacklist } from '../application/ports.ts';
 import {
@@ -31,7 +31,7 @@ export class BlacklistController {
   constructor(
     private readonly blacklist: Blacklist,
     private readonly listFan: ListFan,
-    private readonly liftListing: LiftListing,
+    private readonly delistFan: DelistFan,
     private readonly answers: Answers,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
@@ -88,7 +88,7 @@ export class BlacklistController {
     @Caller() { userId: operator }: CallerIdentity,
     @Param('user_id', { schema: givenId }) userId: string,
   ): Promise<void> {
-    const wasListed = await this.liftListing.execute({ userId, by: operator });
+    const wasListed = await this.delistFan.execute({ userId, by: operator });
     if (wasListed) this.logger.info({ user_id: userId, operator }, 'taken off the blacklist');
   }
 }

@@ -8,8 +8,8 @@ import type { RedisBlacklist } from './redis-blacklist.ts';
 
 /**
  * The blacklist in this process's memory. Holds read memory, because at peak load thousands of holds would query a table that
- * names almost none of these fans. Memory is at most a second behind the database. A fan whom it lets through is refused at
- * the checkout, which reads the database.
+ * names almost none of these fans. Memory is at most a second behind the database. A listed fan who still gets a hold in
+ * that second is refused at the checkout, which reads the database.
  */
 export class CachedBlacklist extends BlacklistApi implements BlacklistCopies {
   private readonly fans = new ListedFans();

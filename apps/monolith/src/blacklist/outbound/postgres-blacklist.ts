@@ -4,7 +4,7 @@ import { inside } from '#platform/postgres/transaction';
 import type { DataSource } from 'typeorm';
 import { Blacklist, type Listing, type ListingChange } from '../application/ports.ts';
 
-/** Uses the database's clock, as every time that decides something does. */
+/** SQL condition: the entry has not expired. Uses the database's clock, like every time limit in the project. */
 const IN_FORCE = '(until is null or until > clock_timestamp())';
 
 const COLUMNS = `entry_id as id, user_id as "userId", reason, until, listed_by as "listedBy", listed_at as "listedAt"`;

@@ -17,15 +17,15 @@ export const AS_OF = `$2::timestamptz`;
 
 export const ofMatch = (column: string): string => `($1::uuid is null or ${column} = $1)`;
 
-/** SQL condition: the ticket is valid or used, so it (still) counts for its seat. Such a ticket is called living. */
-export const lives = (ticket: string): string => `${ticket}.status in ('valid', 'used')`;
+/** SQL condition: the ticket is valid or used. Such a ticket is called living. */
+export const isLivingTicket = (ticket: string): string => `${ticket}.status in ('valid', 'used')`;
 
 /**
  * SQL for the time when a hold ends, in milliseconds. Node cuts microseconds off, so the time of a seat and the time of its
  * reservation may differ by less than a millisecond.
  */
-export const endOf = (held: string): string => `date_trunc('milliseconds', ${held}.expires_at)`;
+export const holdEnd = (held: string): string => `date_trunc('milliseconds', ${held}.expires_at)`;
 
 /** SQL condition: the reservation is a living hold. An expired hold is not, even if its status has not been updated yet. */
-export const isLive = (reservation: string): string =>
-  `(${reservation}.status in ('held', 'ordered') and ${endOf(reservation)} > ${AS_OF})`;
+export const isLivingHold = (reservation: string): string =>
+  `(${reservation}.status in ('held', 'ordered') and ${holdEnd(reservation)} > ${AS_OF})`;

@@ -1,17 +1,20 @@
-import { lives, ofMatch, type Invariant } from './invariant.ts';
+import { isLivingTicket, ofMatch, type Invariant } from './invariant.ts';
 
 /**
  * For each completed order: how many of its seats have no ticket (`unticketed`) or no holder name (`unnamed`), and whether it has
  * a living ticket. Tickets with the status `transferred` are skipped, because a new ticket replaced them.
  */
 const SEATS_OF_ORDERS = `
-  select o.id as order_id, count(*) filter (where t.id is null) as unticketed, coalesce(bool_or(${lives('t')}), false) as lives,
+  select o.id as order_id, count(*) filter (where t.id is null) as unticketed, coalesce(bool_or(${isLivingTicket('t')}), false) as has_living_ticket,
          count(*) filter (where not o.holders @> jsonb_build_array(jsonb_build_object('seatId', rs.seat_id))) as unnamed
   from orders o join reservation_seats rs on rs.reservation_id = o.reservation_id
     left join tickets t on t.order_id = o.id and t.seat_id = rs.seat_id and t.status <> 'transferred'
   where o.status = 'completed' and ${ofMatch('o.match_id')} group by o.id`;
 
-/** The periods in which fans were on the blacklist. Periods of up to a minute are skipped: requests that began before may still finish. */
+/**
+ * The periods in which fans were on the blacklist. A request that began before the listing may still finish within a minute, so
+ * periods of up to a minute are skipped.
+ */
 const LISTED_PERIODS = `
   select user_id, at, ended from (
     select user_id, action, at, least(coalesce(until, 'infinity'), coalesce(lead(at) over (partition by user_id order by id), 'infinity')) as ended
@@ -41,7 +44,7 @@ export const orderInvariants: readonly Invariant[] = [
              case when o.id is null then 'its order does not exist'
                   when rs.seat_id is null then 'its order never had this seat'
                   when t.match_id <> o.match_id then 'for another match than its order'
-                  when not (${lives('t')}) then null
+                  when not (${isLivingTicket('t')}) then null
                   when o.status <> 'completed' then 'living, but its order is ' || o.status
                   when s.status is distinct from 'sold' then 'living, but its seat is ' || coalesce(s.status, 'missing')
                   when s.reservation_id <> o.reservation_id then 'living, but its seat was sold to another reservation' end as problem
@@ -64,7 +67,7 @@ export const orderInvariants: readonly Invariant[] = [
                   when (o.user_id, o.match_id) <> (r.user_id, r.match_id) then 'its reservation is another fan''s or of another match'
                   when (o.total_cents, o.currency) <> (r.total_cents, r.currency) then 'its reservation has another price'
                   when p.unticketed > 0 then p.unticketed || ' of its seats have no ticket'
-                  when not p.lives then 'completed, but it has no living ticket'
+                  when not p.has_living_ticket then 'completed, but it has no living ticket'
                   when p.unnamed > 0 then p.unnamed || ' of its seats have no holder'
                   when jsonb_array_length(o.holders) <> r.quantity then 'it also names holders for seats that are not its own' end as problem
       from reservations r full join orders o on o.reservation_id = r.id

@@ -1,4 +1,4 @@
-import { lives, ofMatch, type Invariant } from './invariant.ts';
+import { isLivingTicket, ofMatch, type Invariant } from './invariant.ts';
 
 /**
  * Refunds: those that the sandbox has carried out, and those that still wait in the outbox. A refund may be in both, with the
@@ -28,7 +28,7 @@ const REFUNDED_SEATS = `
           join orders o on o.id = t.order_id
           join reservation_seats rs on rs.reservation_id = o.reservation_id and rs.seat_id = t.seat_id
         group by t.order_id, rs.seat_id, rs.price_cents
-        having bool_or(t.status = 'refunded') and not bool_or(${lives('t')})) refunded
+        having bool_or(t.status = 'refunded') and not bool_or(${isLivingTicket('t')})) refunded
   group by order_id`;
 
 /** Every captured payment is either a completed order or is refunded, exactly once. */

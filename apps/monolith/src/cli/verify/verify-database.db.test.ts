@@ -3,10 +3,10 @@ import { createTestDatabase, createTestRedis, type TestDatabase, type TestRedis 
 import { randomUUID } from 'node:crypto';
 import type { DataSource } from 'typeorm';
 import { ExpireReservations } from '../../purchase/hold/application/expire-reservations.ts';
-import { brokenSales, filledIn, listed, refund, take } from '../../testing/broken-sales.ts';
+import { brokenSales, fillIn, insertHold, insertRefund, markHeld } from '../../testing/broken-sales.ts';
 import { buy, hold, makeSampleSale, openShop, release, type HeldSeats, type SampleSale } from '../../testing/sample-sale.ts';
 import { ops, putOnSale, seated, type MatchOnSale, type WholeMonolith } from '../../testing/whole-monolith.ts';
-import { invariants, NoSuchMatch, verifyDatabase, verifySnapshot, type Verification } from './verify-database.ts';
+import { invariants, UnknownMatch, verifyDatabase, verifySnapshot, type Verification } from './verify-database.ts';
 
 let database: TestDatabase;
 let redis: TestRedis;
@@ -51,7 +51,7 @@ describe('verifyDatabase for a sale with holds, orders, refunds and transfers', 
   });
 
   test.each(brokenSales)('the invariants %s are broken, and no others, when %s', async (found, _what, statements) => {
-    const verification = await verifyAfter(filledIn(statements, sale));
+    const verification = await verifyAfter(fillIn(statements, sale));
     expect(names(brokenInvariants(verification))).toEqual(found.split(' '));
     expect(verification.ok).toBe(false);
     for (const { broken, rows } of brokenInvariants(verification)) {
@@ -66,35 +66,35 @@ describe('verifyDatabase for a sale with holds, orders, refunds and transfers', 
   });
 
   test('reports nothing broken after a refund, a new hold of the refunded seat and a transfer', async () => {
-    const [friend, stranger] = [randomUUID(), randomUUID()];
+    const [friend, otherFan] = [randomUUID(), randomUUID()];
     const statements = `
       update tickets set status = 'refunded' where seat_id = '%completedSeat';
-      ${refund('%completedIntent', 2500)};
+      ${insertRefund('%completedIntent', 2500)};
       update orders set refunded_tickets = 1, refunded_cents = 2500 where id = '%completedOrder';
       update tickets set user_id = '${friend}', serial = 2 where order_id = '%completedOrder' and status = 'valid';
       update fan_seats set received = -2 where user_id = '%fan';
       insert into fan_seats (match_id, user_id, revision, reservation_ids, received) values ('%match', '${friend}', 1, '{}', 1);
-      insert into fan_seats (match_id, user_id, revision, reservation_ids) values ('%match', '${stranger}', 1, array['%new'::uuid]);
-      ${listed(`'${stranger}'::uuid`, `('%completedSeat')`)};
-      ${take(`('%completedSeat')`, `'%new'`, `(select expires_at from reservations where id = '%new')`)}`;
-    expect(brokenInvariants(await verifyAfter(filledIn(statements, sale)))).toEqual([]);
+      insert into fan_seats (match_id, user_id, revision, reservation_ids) values ('%match', '${otherFan}', 1, array['%new'::uuid]);
+      ${insertHold(`'${otherFan}'::uuid`, `('%completedSeat')`)};
+      ${markHeld(`('%completedSeat')`, `'%new'`, `(select expires_at from reservations where id = '%new')`)}`;
+    expect(brokenInvariants(await verifyAfter(fillIn(statements, sale)))).toEqual([]);
   });
 
   test('with a match id checks only that match and skips global invariants', async () => {
     const statements = `update reservations set total_cents = total_cents + 1 where status = 'released'; update seats set status = 'blocked' where status = 'available'; update outbox set parked_at = now()`;
     const only = async (matchId: string) => brokenInvariants(await verifyAfter(statements, matchId));
-    const [all, one, other] = [
+    const [all, first, second] = [
       brokenInvariants(await verifyAfter(statements)),
       await only(sale.match.id),
       await only(sale.queueMatch.id),
     ];
-    expect([names(all), names(one), names(other)]).toEqual([
+    expect([names(all), names(first), names(second)]).toEqual([
       ['reservation-sums', 'parked-messages'],
       ['reservation-sums'],
       ['reservation-sums'],
     ]);
-    expect((one[0]?.broken ?? 0) + (other[0]?.broken ?? 0)).toBe(all[0]?.broken);
-    await expect(verifyDatabase(dataSource, { matchId: randomUUID() })).rejects.toThrow(NoSuchMatch);
+    expect((first[0]?.broken ?? 0) + (second[0]?.broken ?? 0)).toBe(all[0]?.broken);
+    await expect(verifyDatabase(dataSource, { matchId: randomUUID() })).rejects.toThrow(UnknownMatch);
   });
 
   test('returns at most 20 rows of a broken invariant', async () => {

@@ -27,7 +27,7 @@ export interface Verification {
   readonly invariants: readonly Finding[];
 }
 
-export class NoSuchMatch extends Error {
+export class UnknownMatch extends Error {
   constructor(matchId: string) {
     super(`There is no match ${matchId}.`);
   }
@@ -55,7 +55,7 @@ export async function verifySnapshot(runner: QueryRunner, matchId: string | null
   const begunAt = performance.now();
   const asOf = await takeSnapshot(runner);
   if (matchId && (await rowsOf(runner, 'select 1 from matches where id = $1', [matchId])).length === 0)
-    throw new NoSuchMatch(matchId);
+    throw new UnknownMatch(matchId);
   const findings: Finding[] = [];
   for (const invariant of invariants) {
     if (!matchId || !invariant.isGlobal) findings.push(await examine(runner, invariant, [matchId, asOf]));

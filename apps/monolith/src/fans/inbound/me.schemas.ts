@@ -12,7 +12,9 @@ export const profileAnswer = z
   .object({ email: z.string().nullable(), name: z.string().nullable(), locale })
   .meta({ id: 'Profile' });
 
-export const deviceId = z.string().regex(/^[\w.-]{1,100}$/, 'must be 1 to 100 letters, digits, dots, hyphens or underscores');
+export const deviceIdParam = z
+  .string()
+  .regex(/^[\w.-]{1,100}$/, 'must be 1 to 100 letters, digits, dots, hyphens or underscores');
 
 /** FCM does not document a maximum token length. Current tokens have about 160 characters. */
 export const deviceBody = z

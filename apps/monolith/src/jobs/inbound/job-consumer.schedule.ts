@@ -18,7 +18,7 @@ const UPKEEP_INTERVAL_MS = 60_000;
 const ALERT_INTERVAL_MS = 5000;
 const POLL_INTERVAL_MS = 100;
 
-export abstract class ConsumerParts {
+export abstract class ConsumerDependencies {
   abstract readonly transport: JobTransport;
   abstract readonly ledger: JobLedger;
   abstract readonly transactions: TransactionManager;
@@ -26,7 +26,7 @@ export abstract class ConsumerParts {
   abstract readonly logger: Logger;
 }
 
-/** Runs the general jobs in every replica of the monolith, and finds jobs that were lost. */
+/** Runs the general jobs in every replica of the monolith. Also queues jobs again that Redis has lost, and sends due alerts. */
 export class JobConsumer implements OnApplicationBootstrap, OnModuleDestroy, BeforeApplicationShutdown {
   private runner: JobRunner | undefined;
   private readonly upkeep: RelayLoop;
@@ -34,7 +34,7 @@ export class JobConsumer implements OnApplicationBootstrap, OnModuleDestroy, Bef
   private stopped: Promise<unknown> | undefined;
 
   constructor(
-    private readonly parts: ConsumerParts,
+    private readonly parts: ConsumerDependencies,
     private readonly alerts: AlertUpkeep,
     private readonly isLooping: boolean,
   ) {

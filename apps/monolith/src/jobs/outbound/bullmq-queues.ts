@@ -24,7 +24,7 @@ const MAX_FILTERED_JOBS = 1000;
 
 type Found = Omit<JobView, 'interventions'>;
 
-export interface QueueParts {
+export interface QueueDependencies {
   readonly notifications: NotificationQueues;
   readonly ledger: JobLedger;
   readonly transport: JobTransport;
@@ -36,7 +36,7 @@ export interface QueueParts {
 
 /** Shows the notification queues in Redis, the ledger of general jobs and the parked outbox messages as one list. */
 export class BullmqQueues extends AllQueues {
-  constructor(private readonly parts: QueueParts) {
+  constructor(private readonly parts: QueueDependencies) {
     super();
   }
 

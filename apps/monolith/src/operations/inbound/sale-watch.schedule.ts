@@ -15,8 +15,8 @@ const POLL_INTERVAL_MS = 500;
 /** The interval for a sale whose numbers did not change since the last check, without a line and not about to sell out. */
 const QUIET_INTERVAL_MS = 3000;
 /**
- * More than we ever measured. A sale without a line cannot sell out before this rate allows, and there is nobody to inform, so
- * it is checked only then.
+ * An upper bound for the seats sold per second, higher than any rate we measured. A sale without a line is not checked before it
+ * could be sold out at this rate, because no fan in line has to be informed.
  */
 const MAX_SOLD_PER_SECOND = 5000;
 const MAX_INTERVAL_MS = 10_000;

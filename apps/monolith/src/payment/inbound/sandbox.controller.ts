@@ -6,7 +6,7 @@ import type { z } from 'zod';
 import type { MonolithConfig } from '../../config.ts';
 import { CONFIG } from '../../tokens.ts';
 import { ConfirmSandboxPayment } from '../application/confirm-sandbox-payment.ts';
-import { confirmation, confirmationAnswer, sandboxIntentId } from './sandbox.schemas.ts';
+import { confirmationRequest, confirmationAnswer, sandboxIntentId } from './sandbox.schemas.ts';
 
 /** Plays the provider's payment page: a client with the `confirm_url` chooses the outcome of the payment. */
 @ApiTags('sandbox')
@@ -29,7 +29,7 @@ export class SandboxController {
   @ApiAcceptedResponse({ standardSchema: confirmationAnswer })
   async confirm(
     @Param('intent_id', { schema: sandboxIntentId }) intentId: string,
-    @Body({ schema: confirmation }) { outcome }: z.output<typeof confirmation>,
+    @Body({ schema: confirmationRequest }) { outcome }: z.output<typeof confirmationRequest>,
   ): Promise<z.output<typeof confirmationAnswer>> {
     // With a real provider, confirming an old sandbox intent would give a ticket away without money.
     if (this.config.PAYMENT_PROVIDER !== 'sandbox')

@@ -4,7 +4,7 @@ import { z } from 'zod';
 /** Only checks the format. Whether the intent exists is checked in the database. */
 export const sandboxIntentId = z.string().regex(/^\w{1,100}$/, 'is not an intent id');
 
-export const confirmation = z
+export const confirmationRequest = z
   .strictObject({
     outcome: z
       .enum(sandboxOutcomes)

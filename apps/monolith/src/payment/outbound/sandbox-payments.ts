@@ -10,7 +10,10 @@ import { readEvent, readWebhook } from './webhooks.ts';
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
-/** Bytes from this multiple of 62 on are not used: with them the first letters would be more likely than the others. */
+/**
+ * The largest multiple of 62 that fits into a byte. Bytes at or above it are drawn again. Otherwise the first letters of the
+ * alphabet would be more likely than the others.
+ */
 const BYTE_LIMIT = 256 - (256 % BASE62.length);
 
 function randomText(length: number): string {

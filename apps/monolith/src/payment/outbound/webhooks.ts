@@ -51,6 +51,7 @@ export function readWebhook(incoming: IncomingWebhook): PaymentEvent {
   return readEvent(asJson(incoming.rawBody));
 }
 
+/** Parses an event that is known to be authentic. Throws VALIDATION_FAILED if it is malformed. */
 export function readEvent(given: unknown): PaymentEvent {
   const event = envelope.safeParse(given);
   if (!event.success) throw refused('The body is not an event.');

@@ -104,13 +104,14 @@ export class StripePeer {
   }
 
   private answer(request: IncomingMessage, body: string, fault: Fault | undefined): { replayed: boolean; reply: Reply } {
-    const fresh = (reply: Reply) => ({ replayed: false, reply });
+    const notReplayed = (reply: Reply) => ({ replayed: false, reply });
     if (request.headers.authorization !== `Bearer ${this.secretKey}`) {
-      return fresh(refusal(401, undefined, `Invalid API Key provided: ${request.headers.authorization}`));
+      return notReplayed(refusal(401, undefined, `Invalid API Key provided: ${request.headers.authorization}`));
     }
     const url = new URL(request.url ?? '/', 'http://peer');
-    if (request.method === 'GET') return fresh(this.read(url));
-    if (request.headers['content-type'] !== 'application/x-www-form-urlencoded') return fresh(refusal(400, 'parameter_unknown'));
+    if (request.method === 'GET') return notReplayed(this.read(url));
+    if (request.headers['content-type'] !== 'application/x-www-form-urlencoded')
+      return notReplayed(refusal(400, 'parameter_unknown'));
     const key = request.headers['idempotency-key'] as string | undefined;
     const known = key === undefined ? undefined : this.keys.get(key);
     const requestText = `${url.pathname} ${body}`;
@@ -118,7 +119,7 @@ export class StripePeer {
       const isSame = known.request === requestText;
       return isSame
         ? { replayed: true, reply: known.reply }
-        : fresh({
+        : notReplayed({
             status: 400,
             body: { error: { type: 'idempotency_error', message: 'Keys for idempotent requests can only be used once' } },
           });
@@ -128,7 +129,7 @@ export class StripePeer {
         ? { status: 500, body: { error: { type: 'api_error' } } }
         : this.write(url.pathname, new URLSearchParams(body));
     if (key !== undefined) this.keys.set(key, { request: requestText, reply });
-    return fresh(reply);
+    return notReplayed(reply);
   }
 
   private read(url: URL): Reply {

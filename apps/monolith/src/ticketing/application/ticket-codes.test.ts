@@ -21,7 +21,7 @@ test('the format of a code does not change, because printed tickets must stay va
   );
 });
 
-test('the next serial of a ticket has another code', () => {
+test('a ticket gets another code when its serial grows', () => {
   const next = codes.write({ ...ticket, serial: 2 });
   expect(next).not.toBe(code);
   expect(codes.read(next)?.serial).toBe(2);

@@ -2,7 +2,7 @@ import type { Ids } from '#application/ids';
 import type { Transaction } from '#application/transaction-manager';
 import {
   TicketingApi,
-  type HeldTicket,
+  type OwnTicket,
   type IssuedTicket,
   type OrderTicket,
   type OrderToIssue,
@@ -47,7 +47,7 @@ export class Ticketing extends TicketingApi {
     return { id, seatId, sector, row, number, holderName, status, code: this.codes.write(ticket) };
   }
 
-  async lock(tx: Transaction, ticketId: string, userId: string): Promise<HeldTicket | undefined> {
+  async lock(tx: Transaction, ticketId: string, userId: string): Promise<OwnTicket | undefined> {
     const ticket = await this.tickets.lock(tx, ticketId, userId);
     if (!ticket) return undefined;
     const { id, orderId, matchId, seatId, sector, row, number, holderName, status } = ticket;

@@ -1,6 +1,6 @@
 import type { Transaction } from '#application/transaction-manager';
 
-export interface GivenTicket {
+export interface TransferableTicket {
   readonly id: string;
   readonly orderId: string;
   readonly matchId: string;
@@ -17,7 +17,7 @@ export interface GivenTicket {
 
 export abstract class Tickets {
   /** Returns a ticket of this fan, locked until the transaction ends. Undefined if it does not exist or is another fan's. */
-  abstract lock(tx: Transaction, ticketId: string, userId: string): Promise<GivenTicket | undefined>;
+  abstract lock(tx: Transaction, ticketId: string, userId: string): Promise<TransferableTicket | undefined>;
   /** Makes this ticket and its code invalid and issues a new one to the receiver. */
   abstract handOver(tx: Transaction, ticketId: string, to: { userId: string; holderName: string; from: string }): Promise<void>;
 }

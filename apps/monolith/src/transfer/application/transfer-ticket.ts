@@ -2,7 +2,7 @@ import type { TransactionManager } from '#application/transaction-manager';
 import { blacklisted } from '#domain/blacklist/listed-fans';
 import { assertWithinLimit } from '#domain/purchase/ticket-limit';
 import { DomainError } from '#domain/shared/domain-error';
-import type { Blacklist, FanLimits, GivenTicket, Tickets } from './ports.ts';
+import type { Blacklist, FanLimits, TransferableTicket, Tickets } from './ports.ts';
 
 export interface TransferTicketCommand {
   readonly ticketId: string;
@@ -20,7 +20,7 @@ export class TransferTicket {
     private readonly blacklist: Blacklist,
   ) {}
 
-  async execute({ ticketId, userId, toUserId, holderName }: TransferTicketCommand): Promise<GivenTicket> {
+  async execute({ ticketId, userId, toUserId, holderName }: TransferTicketCommand): Promise<TransferableTicket> {
     return this.transactions.run(async (tx) => {
       const ticket = await this.tickets.lock(tx, ticketId, userId);
       if (!ticket) throw new DomainError('NOT_FOUND', 'There is no such ticket.');

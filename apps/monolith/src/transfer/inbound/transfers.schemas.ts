@@ -1,6 +1,6 @@
 import { givenId, personName } from '#platform/http/text-fields';
 import { z } from 'zod';
-import type { GivenTicket } from '../application/ports.ts';
+import type { TransferableTicket } from '../application/ports.ts';
 
 export const transferRequest = z.strictObject({ to_user_id: givenId, holder_name: personName }).meta({ id: 'TransferRequest' });
 
@@ -17,7 +17,7 @@ export const transferredAnswer = z
   })
   .meta({ id: 'TransferredTicket' });
 
-export function transferredView(ticket: GivenTicket): z.infer<typeof transferredAnswer> {
+export function transferredView(ticket: TransferableTicket): z.infer<typeof transferredAnswer> {
   const { id, orderId, matchId, seat, holderName, code } = ticket;
   return {
     id,

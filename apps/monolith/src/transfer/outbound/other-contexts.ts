@@ -3,7 +3,7 @@ import type { BlacklistApi } from '../../blacklist/blacklist.api.ts';
 import type { CatalogApi } from '../../catalog/catalog.api.ts';
 import type { PurchaseApi } from '../../purchase/purchase.api.ts';
 import type { TicketingApi } from '../../ticketing/ticketing.api.ts';
-import { Blacklist, FanLimits, Tickets, type GivenTicket } from '../application/ports.ts';
+import { Blacklist, FanLimits, Tickets, type TransferableTicket } from '../application/ports.ts';
 
 // This context owns no data. These adapters implement its ports by calling ticketing, the catalogue, purchase and the blacklist.
 
@@ -11,7 +11,7 @@ export class DelegatingTickets extends Tickets {
   constructor(private readonly ticketing: TicketingApi) {
     super();
   }
-  lock(tx: Transaction, ticketId: string, userId: string): Promise<GivenTicket | undefined> {
+  lock(tx: Transaction, ticketId: string, userId: string): Promise<TransferableTicket | undefined> {
     return this.ticketing.lock(tx, ticketId, userId);
   }
   handOver(tx: Transaction, ticketId: string, to: { userId: string; holderName: string; from: string }): Promise<void> {

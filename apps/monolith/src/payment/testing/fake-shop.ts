@@ -9,7 +9,7 @@ interface ReceivedWebhook {
 }
 
 /** A fake of the shop's webhook route: records all webhooks and gives the answers that the test sets. */
-export class Shop {
+export class FakeShop {
   readonly received: ReceivedWebhook[] = [];
   /** The statuses of the next answers; 'hang' means no answer. After them every answer is 200. */
   readonly answers: (number | 'hang')[] = [];

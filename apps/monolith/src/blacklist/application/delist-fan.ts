@@ -2,7 +2,7 @@ import type { TransactionManager } from '#application/transaction-manager';
 import type { Blacklist, BlacklistCopies } from './ports.ts';
 
 /** Takes a fan off the blacklist. Nothing happens if the fan is not listed. */
-export class LiftListing {
+export class DelistFan {
   constructor(
     private readonly transactions: TransactionManager,
     private readonly blacklist: Blacklist,
