@@ -68,7 +68,7 @@ test('the same idempotency key lists a fan once and gets the same answer; anothe
   expect((await put({ user_id: randomUUID(), reason: 'Once' }, { key })).json.code).toBe('IDEMPOTENCY_KEY_REUSED');
 });
 
-test('two operators list one fan at once: one entry, two in the history; listing and delisting at once: the entry agrees with the history', async () => {
+test('two operators who list a fan at once make one entry and two history rows; if one lists and one delists, the entry agrees with the history', async () => {
   const [both, contested] = [randomUUID(), randomUUID()];
   const answers = await Promise.all(['One', 'Two'].map((reason) => put({ user_id: both, reason })));
   expect(answers.map(({ status }) => status).sort()).toEqual([200, 201]);

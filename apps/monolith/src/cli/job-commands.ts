@@ -52,12 +52,12 @@ export function addJobCommands(program: Command): void {
     if (json) return print(JSON.stringify(counts.map(countsAsJson)));
     for (const line of counts) print(statsLine(line));
   });
-  withJson(withFilters(program.command('jobs:failed').description('jobs whose last attempt failed, newest first')))
+  withJson(withFilters(program.command('jobs:failed').description('jobs whose attempts have all failed, newest first')))
     .option('--limit <n>', 'show at most this many jobs', wholeNumber(1, MAX_JOBS_PER_COMMAND), 20)
     .option('--stack', 'show the stack trace of the last attempt')
     .option('--reveal', 'show addresses, names and codes, which are masked by default')
     .action(failed);
-  withJson(withFilters(program.command('jobs:retry').description('retry failed jobs with all their attempts')))
+  withJson(withFilters(program.command('jobs:retry').description('retry failed jobs; each gets all its attempts again')))
     .argument('[ids...]', 'ids of failed jobs')
     .option('--all', 'all failed jobs, or all that match the filters')
     .option('--dry-run', 'count the jobs and change nothing')

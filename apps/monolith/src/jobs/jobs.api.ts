@@ -26,7 +26,7 @@ export interface JobFilter {
   readonly template?: string;
   /** The number or id of an order, the id of a fan, a match or the job itself. */
   readonly text?: string;
-  /** Only jobs that are older than the job with this id. */
+  /** Restricts the list to jobs that are older than the job with this id. */
   readonly before?: string;
   readonly limit: number;
 }

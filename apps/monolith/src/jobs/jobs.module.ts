@@ -47,7 +47,7 @@ const KINDS = Symbol('job kinds');
 
 /** Slack accepts one message a second; other chat services have similar limits. */
 const ALERTS_PER_SECOND = 1;
-/** The longest time an alert job waits for the rate limiter. After that the job fails and is retried later. */
+/** The longest time an alert job waits for the rate limiter. After that it goes back to its queue without a failed attempt. */
 const MAX_LIMITER_WAIT_MS = 1500;
 
 function webhookCalls(redis: RedisConnection, alerts: Alerts): VendorCalls {

@@ -151,7 +151,7 @@ describe('a match without free and held seats', () => {
     expect([await stateOf(match), soldOutReports(match)]).toEqual(['sold_out', 1]);
   });
 
-  test('is decided by the database: a seat that came back after the count keeps the sale open', async () => {
+  test('stays open if a seat came back after the count, because the seats are read again in the transaction', async () => {
     const match = await onSale();
     await sellAll(match);
     await refundOne(match);

@@ -201,7 +201,7 @@ describe('the webhook of the sandbox', () => {
     await confirm(intentId, 'succeeded');
     shop.answers.push(500);
     await relay();
-    expect(await pending()).toEqual([{ attempts: 1, last_error: 'the shop answered its webhook 500' }]);
+    expect(await pending()).toEqual([{ attempts: 1, last_error: 'the shop answered the webhook with 500' }]);
     await makeDue();
     await relay();
     expect(await pending()).toEqual([]);
@@ -212,7 +212,7 @@ describe('the webhook of the sandbox', () => {
     await confirm(intentId, 'succeeded');
     shop.answers.push(302);
     await relay();
-    expect(await pending()).toEqual([{ attempts: 1, last_error: 'the shop answered its webhook 302' }]);
+    expect(await pending()).toEqual([{ attempts: 1, last_error: 'the shop answered the webhook with 302' }]);
   });
 
   test('counts no attempt while the shop is down', async () => {

@@ -3,7 +3,7 @@ import { DomainError } from '#domain/shared/domain-error';
 import type { JobView } from '../jobs.api.ts';
 import type { AllQueues } from './ports.ts';
 
-/** Operators retry a failed job with all its attempts, or drop a waiting or failed one. Each action is recorded with the operator. */
+/** Operators retry a failed job, which gets all its attempts again, or drop a waiting or failed one. Each action is recorded. */
 export class ManageJobs {
   constructor(
     private readonly transactions: TransactionManager,

@@ -33,7 +33,7 @@ export class JobsController {
 
   @Post(':job_id/retry')
   @Endpoint({ access: 'ops', body: 'none', refusals: ['NOT_FOUND', 'INVALID_STATE'] })
-  @ApiOperation({ summary: 'Retry a failed job with all its attempts' })
+  @ApiOperation({ summary: 'Retry a failed job; it gets all its attempts again' })
   @ApiOkResponse({ standardSchema: jobAnswer })
   retry(
     @Caller() { userId }: CallerIdentity,

@@ -38,9 +38,9 @@ export class SandboxWebhooks implements Destination {
     const status = await this.connection
       .post(bytes, signWebhook(bytes, this.options.webhookSecret, this.clock.now()))
       .catch((error: unknown) => {
-        throw new ProviderUnavailable('the shop does not answer its webhook', false, error);
+        throw new ProviderUnavailable('the shop does not answer the webhook', false, error);
       });
-    if (status < 200 || status > 299) throw new Error(`the shop answered its webhook ${status}`);
+    if (status < 200 || status > 299) throw new Error(`the shop answered the webhook with ${status}`);
   }
 }
 
