@@ -103,7 +103,7 @@ async function refundOne(match: MatchOnSale): Promise<void> {
   if (status !== 200) throw new Error(`not refunded: ${text}`);
 }
 
-describe('a match without free and held seats', () => {
+describe('a match without free seats', () => {
   test('is marked sold_out by the sale watch, and the waiting room is told once although two replicas watch', async () => {
     const match = await onSale();
     await nextSecond();
