@@ -16,10 +16,10 @@ import { TicketingModule } from './ticketing/ticketing.module.ts';
 import { TransferModule } from './transfer/transfer.module.ts';
 import { WaitingRoomModule } from './waiting-room/waiting-room.module.ts';
 
-/** The modular monolith: its contexts, and what carries their messages out. */
+/** The modular monolith: all contexts, and the relay that delivers their outbox messages. */
 @Module({})
 export class AppModule {
-  /** Without `loops` it is only a place to take use cases from, as the command line does. */
+  /** With `loops: false` no background loop starts. The CLI uses this to call use cases without running the services. */
   static register(resources: Resources, { loops } = { loops: true }): DynamicModule {
     const { metrics, dataSource, redis } = resources;
     return {

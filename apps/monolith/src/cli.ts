@@ -9,8 +9,9 @@ import { addStatusCommand } from './cli/status-command.ts';
 import { addVerifyCommand } from './cli/verify-command.ts';
 import { NotRunning } from './cli/environment.ts';
 
-/** sysexits: EX_USAGE would be 64, but the contract says 2; EX_UNAVAILABLE. */
+/** The contract says 2. The sysexits convention would be 64 (EX_USAGE). */
 const EXIT_USAGE = 2;
+/** EX_UNAVAILABLE of the sysexits convention. */
 const EXIT_UNAVAILABLE = 69;
 
 const program = new Command('tribina')
@@ -18,7 +19,7 @@ const program = new Command('tribina')
     'Tribina at the command line. Same code and settings as the services; without DATABASE_URL and REDIS_URL it uses the system that `npm start` runs.',
   )
   .showSuggestionAfterError()
-  .showHelpAfterError('(--help tells more)')
+  .showHelpAfterError('(see --help)')
   .exitOverride();
 
 for (const add of [
@@ -31,17 +32,17 @@ for (const add of [
   addDemoCommands,
 ])
   add(program);
-for (const command of program.commands) command.exitOverride().showHelpAfterError('(--help tells more)');
+for (const command of program.commands) command.exitOverride().showHelpAfterError('(see --help)');
 
 try {
   await program.parseAsync();
 } catch (error) {
   if (error instanceof CommanderError) process.exit(error.exitCode === 0 ? 0 : EXIT_USAGE);
   process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
-  process.exit(error instanceof NotRunning || isAway(error) ? EXIT_UNAVAILABLE : 1);
+  process.exit(error instanceof NotRunning || isConnectionError(error) ? EXIT_UNAVAILABLE : 1);
 }
 process.exit();
 
-function isAway(error: unknown): boolean {
+function isConnectionError(error: unknown): boolean {
   return /ECONNREFUSED|ENOTFOUND|ETIMEDOUT|EHOSTUNREACH/.test(String((error as { code?: unknown }).code ?? error));
 }

@@ -15,7 +15,7 @@ export const monolithConfig = settings.processSettings
     ALERT_EMAIL: settings.notificationSettings.shape.ALERT_EMAIL,
   });
 
-/** What `loader:run` reads besides. */
+/** The settings that `loader:run` reads in addition to `monolithConfig`. */
 export const loaderSettings = settings.jobSettings.pick({ LOADER_SOURCES: true });
 
 export type MonolithConfig = z.output<typeof monolithConfig>;

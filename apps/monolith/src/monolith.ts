@@ -18,7 +18,7 @@ import { serveWebPages, webPrefixes } from './web-pages.ts';
 
 const DESCRIPTION = 'Matches, seats, holds, orders and tickets. Errors are application/problem+json with a stable code.';
 
-/** The monolith as it runs, short of listening; tests use the same, most of them without its loops. */
+/** Builds the whole monolith; it does not listen yet. Tests use the same function, most of them without background loops. */
 export async function createMonolith(resources: Resources, parts = { loops: true }): Promise<NestFastifyApplication> {
   const { config, logger, metrics, dataSource, redis } = resources;
   observeOutbox(metrics.registry, dataSource);

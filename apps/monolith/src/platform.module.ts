@@ -18,7 +18,7 @@ import { DataSource } from 'typeorm';
 import type { Resources } from './resources.ts';
 import { CONFIG, LOGGER, LOOPS, REDIS, TRANSACTION_RETRIES } from './tokens.ts';
 
-/** What every context may ask for. The only global module: these are the house's own walls. */
+/** Provides what every context may inject. It is the only global module. */
 @Global()
 @Module({})
 export class PlatformModule {

@@ -7,7 +7,7 @@ import type { DataSource } from 'typeorm';
 import { matchTable, sectorTable } from './catalog/outbound/catalog.tables.ts';
 import type { MonolithConfig } from './config.ts';
 
-/** What the process holds open: made before Nest, so that hooks and modules share it, and closed after it. */
+/** Connections and other objects that live as long as the process. Opened before Nest, so that hooks and modules share them; closed after Nest. */
 export interface Resources {
   readonly config: MonolithConfig;
   readonly logger: Logger;
@@ -28,7 +28,7 @@ export async function openResources(config: MonolithConfig, service: string, poo
     poolSize,
   });
   const redis = connectRedis(config.REDIS_URL, { name: service, sharedWrites: 'all but scripts' });
-  // Redis is worth a moment's wait, not a refusal to start: everything but the waiting room works without it.
+  // We wait for Redis for a limited time, then start without it: everything except the waiting room works without Redis.
   if (!(await whenReady(redis))) logger.warn('starting without Redis');
   return {
     config,

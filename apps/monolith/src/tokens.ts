@@ -1,10 +1,10 @@
 import type { Counter } from 'prom-client';
 
-/** What is injected without being a class. */
+/** Injection tokens for values that are not classes. */
 export const LOGGER = Symbol('logger');
 export const CONFIG = Symbol('config');
 export const REDIS = Symbol('redis');
-/** Whether this process runs the loops (relays, listeners, schedules), or only borrows use cases. */
+/** True when this process runs the background loops (relays, listeners, schedules). The CLI only calls use cases: false. */
 export const LOOPS = Symbol('loops');
 /** Counts transactions that had to run again, by SQLSTATE. */
 export const TRANSACTION_RETRIES = Symbol('transaction retries');

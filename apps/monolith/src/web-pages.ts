@@ -6,12 +6,12 @@ import fs from 'node:fs';
 import path from 'node:path';
 import type { MonolithConfig } from './config.ts';
 
-/** Routes of the page; the browser draws them all from one document. */
+/** Routes of the web app. All of them answer the same HTML document; the browser renders the page. */
 const PAGES = ['/', '/matches/*', '/orders/*', '/orders', '/tickets', '/tickets/*', '/ops', '/ops/*'];
 
 export const webPrefixes = ['/config.json', '/assets/', '/favicon.svg', ...PAGES];
 
-/** Only our own files, and the two services the page talks to; nobody may put it into a frame. */
+/** Content-Security-Policy: only our own files and calls to our two services; no other site may put the page into a frame. */
 function contentSecurity(config: MonolithConfig): string {
   const { publicUrl, queuePublicUrl } = publicUrls(config);
   const queue = [queuePublicUrl, queuePublicUrl.replace(/^http/, 'ws')];
@@ -32,7 +32,7 @@ function contentSecurity(config: MonolithConfig): string {
   ].join('; ');
 }
 
-/** The web app, as `npm run build` left it in dist/web. Without it (an API-only deployment) there is just no page. */
+/** Serves the web app that `npm run build` wrote to dist/web. If it was not built (an API-only deployment), only /config.json is served. */
 export async function serveWebPages(fastify: FastifyInstance, config: MonolithConfig): Promise<void> {
   const settings = { queue_url: publicUrls(config).queuePublicUrl, auth_mode: config.AUTH_MODE };
   fastify.get('/config.json', { config: { access: 'public', noAddressLimit: true } }, (_request, reply) =>
@@ -44,7 +44,7 @@ export async function serveWebPages(fastify: FastifyInstance, config: MonolithCo
   await fastify.register(fastifyStatic, {
     root: path.join(folder, 'assets'),
     prefix: '/assets/',
-    // Their names carry a hash of what is in them.
+    // The file names contain a hash of the content, so a cached file never becomes stale.
     cacheControl: true,
     immutable: true,
     maxAge: '365d',

@@ -1,9 +1,9 @@
 import type { Transaction } from '#application/transaction-manager';
 
-/** Who may not buy, for those who sell. */
+/** Tells other contexts which fans may not buy. */
 export abstract class BlacklistApi {
-  /** From memory, in force a moment after it was decided, at most about a second: for the rush. */
+  /** Reads memory only, so it is cheap at peak load. It is at most about a second behind the database. */
   abstract has(userId: string): boolean;
-  /** Those of them who are listed, as it is in this transaction: what memory let through ends here. */
+  /** Returns the listed fans among `userIds`, read in this transaction. It is exact, unlike `has`, whose memory may be stale. */
   abstract listed(tx: Transaction, userIds: readonly string[]): Promise<ReadonlySet<string>>;
 }

@@ -3,7 +3,7 @@ import { createTestDatabase, createTestRedis, type TestDatabase, type TestRedis 
 import { newKey, type TestAnswer } from '../testing/test-app.ts';
 import { openMonolith, ops, type WholeMonolith } from '../testing/whole-monolith.ts';
 
-// The operators' door: the list, its pages and its history.
+// The operators' API of the blacklist: entries, pages and history.
 
 let database: TestDatabase;
 let redis: TestRedis;
@@ -27,7 +27,7 @@ const inAnHour = () => new Date(Date.now() + 3_600_000).toISOString();
 const listedNow = async (): Promise<string[]> =>
   (await get('?limit=100')).items.map(({ user_id }: { user_id: string }) => user_id);
 
-test('a fan is listed with the reason and the operator, found, and taken off again, also twice', async () => {
+test('a fan is listed with reason and operator, can be read, and is delisted; a second DELETE is 204 too', async () => {
   const fan = randomUUID();
   const until = inAnHour();
   const answer = await put({ user_id: fan, reason: 'Resold 40 tickets', until });
@@ -40,7 +40,7 @@ test('a fan is listed with the reason and the operator, found, and taken off aga
   expect(await get(`/${fan}`)).toMatchObject({ entry: null, history: [{ action: 'lift', by: ops.as }, { action: 'list' }] });
 });
 
-test('listed again: 200, the last word counts, and the first is kept in the history', async () => {
+test('listing a fan who is listed already is 200 and replaces the entry; the history keeps the first one', async () => {
   const fan = randomUUID();
   await put({ user_id: fan, reason: 'Threw a torch', until: inAnHour() });
   const again = await put({ user_id: fan.toUpperCase(), reason: 'For life' });
@@ -50,7 +50,7 @@ test('listed again: 200, the last word counts, and the first is kept in the hist
   expect(history.map(({ reason }: { reason: string }) => reason)).toEqual(['For life', 'Threw a torch']);
 });
 
-test('an entry whose time is up is on the list no more; listing the fan anew is a new entry', async () => {
+test('an expired entry is no longer on the list; listing that fan again is 201', async () => {
   const fan = randomUUID();
   await put({ user_id: fan, reason: 'A moment', until: new Date(Date.now() + 300).toISOString() });
   await new Promise((resolve) => setTimeout(resolve, 400));
@@ -59,7 +59,7 @@ test('an entry whose time is up is on the list no more; listing the fan anew is 
   expect((await put({ user_id: fan, reason: 'Longer' })).status).toBe(201);
 });
 
-test('the same key lists once and answers the same; another fan under it is refused', async () => {
+test('the same idempotency key lists a fan once and gets the same answer; another fan with that key is refused', async () => {
   const [fan, key] = [randomUUID(), newKey()];
   const first = await put({ user_id: fan, reason: 'Once' }, { key });
   const again = await put({ user_id: fan, reason: 'Once' }, { key });
@@ -68,17 +68,17 @@ test('the same key lists once and answers the same; another fan under it is refu
   expect((await put({ user_id: randomUUID(), reason: 'Once' }, { key })).json.code).toBe('IDEMPOTENCY_KEY_REUSED');
 });
 
-test('two operators list the same fan at once: one entry, both in the history; listing and lifting at once ends as one of them', async () => {
-  const [both, torn] = [randomUUID(), randomUUID()];
+test('two operators who list a fan at once make one entry and two history rows; if one lists and one delists, the entry agrees with the history', async () => {
+  const [both, contested] = [randomUUID(), randomUUID()];
   const answers = await Promise.all(['One', 'Two'].map((reason) => put({ user_id: both, reason })));
   expect(answers.map(({ status }) => status).sort()).toEqual([200, 201]);
   expect((await get(`/${both}`)).history).toHaveLength(2);
-  await Promise.all([put({ user_id: torn, reason: 'Torn' }), lift(torn)]);
-  const { entry, history } = await get(`/${torn}`);
+  await Promise.all([put({ user_id: contested, reason: 'Contested' }), lift(contested)]);
+  const { entry, history } = await get(`/${contested}`);
   expect(entry === null).toBe(history[0].action === 'lift');
 });
 
-test('pages go through all of it, newest first, each entry once', async () => {
+test('paging returns every entry once, newest first', async () => {
   const fans = Array.from({ length: 5 }, () => randomUUID());
   for (const fan of fans) await put({ user_id: fan, reason: 'One of five' });
   const seen: string[] = [];
@@ -93,27 +93,27 @@ test('pages go through all of it, newest first, each entry once', async () => {
 });
 
 test.each<[string, unknown, string]>([
-  ['nobody', { reason: 'x' }, 'user_id'],
-  ['somebody without a UUID', { user_id: 'ana', reason: 'x' }, 'user_id'],
-  ['a number for a fan', { user_id: 3, reason: 'x' }, 'user_id'],
+  ['no user_id', { reason: 'x' }, 'user_id'],
+  ['a user_id that is not a UUID', { user_id: 'ana', reason: 'x' }, 'user_id'],
+  ['a number as user_id', { user_id: 3, reason: 'x' }, 'user_id'],
   ['no reason', { user_id: randomUUID() }, 'reason'],
   ['an empty reason', { user_id: randomUUID(), reason: '' }, 'reason'],
-  ['a reason of spaces', { user_id: randomUUID(), reason: '  ' }, 'reason'],
+  ['a reason of spaces only', { user_id: randomUUID(), reason: '  ' }, 'reason'],
   ['a reason of two lines', { user_id: randomUUID(), reason: 'a\nb' }, 'reason'],
   ['a reason of 201 characters', { user_id: randomUUID(), reason: 'x'.repeat(201) }, 'reason'],
-  ['an end that is over', { user_id: randomUUID(), reason: 'x', until: '2020-01-01T00:00:00Z' }, 'until'],
-  ['an end without a zone', { user_id: randomUUID(), reason: 'x', until: '2099-01-01T00:00:00' }, 'until'],
-  ['an end that is no time', { user_id: randomUUID(), reason: 'x', until: 'tomorrow' }, 'until'],
-  ['an end as a number', { user_id: randomUUID(), reason: 'x', until: 4_102_444_800 }, 'until'],
-  ['the 30th of February', { user_id: randomUUID(), reason: 'x', until: '2099-02-30T00:00:00Z' }, 'until'],
-])('%s is a mistake, and nobody is listed', async (_what, body, path) => {
+  ['an `until` in the past', { user_id: randomUUID(), reason: 'x', until: '2020-01-01T00:00:00Z' }, 'until'],
+  ['an `until` without a time zone', { user_id: randomUUID(), reason: 'x', until: '2099-01-01T00:00:00' }, 'until'],
+  ['an `until` that is not a time', { user_id: randomUUID(), reason: 'x', until: 'tomorrow' }, 'until'],
+  ['a number as `until`', { user_id: randomUUID(), reason: 'x', until: 4_102_444_800 }, 'until'],
+  ['the 30th of February as `until`', { user_id: randomUUID(), reason: 'x', until: '2099-02-30T00:00:00Z' }, 'until'],
+])('listing with %s is 400 and nobody is listed', async (_what, body, path) => {
   const before = await listedNow();
   const { status, json } = await put(body);
   expect([status, json.code, json.errors[0].path]).toEqual([400, 'VALIDATION_FAILED', path]);
   expect(await listedNow()).toEqual(before);
 });
 
-test('unknown fields, unknown fans and foreign callers are refused', async () => {
+test('unknown fields, malformed ids and cursors, and callers without the ops role are refused', async () => {
   const fan = randomUUID();
   const answers = [
     await put({ user_id: fan, reason: 'x', forever: true }),

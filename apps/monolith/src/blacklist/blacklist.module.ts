@@ -6,17 +6,17 @@ import { useCase } from '#platform/use-case';
 import { Module } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { LOGGER, REDIS } from '../tokens.ts';
-import { LiftListing } from './application/lift-listing.ts';
+import { DelistFan } from './application/delist-fan.ts';
 import { ListFan } from './application/list-fan.ts';
-import { Blacklist, BlacklistBroadcast } from './application/ports.ts';
+import { Blacklist, BlacklistCopies } from './application/ports.ts';
 import { BlacklistApi } from './blacklist.api.ts';
 import { BlacklistKeeper } from './inbound/blacklist-keeper.schedule.ts';
 import { BlacklistController } from './inbound/blacklist.controller.ts';
-import { KnownBlacklist } from './outbound/known-blacklist.ts';
+import { CachedBlacklist } from './outbound/cached-blacklist.ts';
 import { PostgresBlacklist } from './outbound/postgres-blacklist.ts';
 import { RedisBlacklist } from './outbound/redis-blacklist.ts';
 
-/** Who may not buy: the operators' list, and everybody who has to know it. */
+/** The blacklist: the fans who may not buy. Holds the operators' list and its copies for fast reads. */
 @Module({
   controllers: [BlacklistController],
   providers: [
@@ -26,16 +26,16 @@ import { RedisBlacklist } from './outbound/redis-blacklist.ts';
       inject: [DataSource],
     },
     {
-      provide: KnownBlacklist,
+      provide: CachedBlacklist,
       useFactory: (store: PostgresBlacklist, redis: RedisConnection, logger: Logger) =>
-        new KnownBlacklist(store, new RedisBlacklist(redis), logger),
+        new CachedBlacklist(store, new RedisBlacklist(redis), logger),
       inject: [PostgresBlacklist, REDIS, LOGGER],
     },
     { provide: Blacklist, useExisting: PostgresBlacklist },
-    { provide: BlacklistApi, useExisting: KnownBlacklist },
-    { provide: BlacklistBroadcast, useExisting: KnownBlacklist },
-    useCase(ListFan, TransactionManager, Blacklist, BlacklistBroadcast, Ids),
-    useCase(LiftListing, TransactionManager, Blacklist, BlacklistBroadcast),
+    { provide: BlacklistApi, useExisting: CachedBlacklist },
+    { provide: BlacklistCopies, useExisting: CachedBlacklist },
+    useCase(ListFan, TransactionManager, Blacklist, BlacklistCopies, Ids),
+    useCase(DelistFan, TransactionManager, Blacklist, BlacklistCopies),
     BlacklistKeeper,
   ],
   exports: [BlacklistApi],

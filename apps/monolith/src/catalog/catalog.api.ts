@@ -11,10 +11,10 @@ export interface CatalogMatch {
   readonly maxTicketsPerFan: number;
   readonly queueRequired: boolean;
   readonly opensAt: Date | null;
-  /** As it is now: a scheduled sale whose time has come is open. */
+  /** The status now: a scheduled sale is open once `opensAt` has passed. */
   readonly saleStatus: SaleStatus;
   readonly pauseReason: string | null;
-  /** When it was said that it will not be played, and why. */
+  /** When an operator cancelled the match; null if it is not cancelled. */
   readonly cancelledAt: Date | null;
   readonly cancelReason: string | null;
   readonly processingRate: number;
@@ -31,13 +31,13 @@ export interface CatalogSector {
   readonly capacity: number;
 }
 
-/** What other contexts may ask the catalogue, and what operations may change in it. Reads without `tx` see the latest commit. */
+/** What other contexts may read from the catalogue, and what the operations context may change. Reads without `tx` see the latest commit. */
 export abstract class CatalogApi {
   abstract match(matchId: string, tx?: Transaction): Promise<CatalogMatch | undefined>;
   abstract sectors(matchId: string, tx?: Transaction): Promise<readonly CatalogSector[]>;
   abstract sector(sectorId: string): Promise<CatalogSector | undefined>;
   abstract list(filter: { status?: SaleStatus; after?: string; limit: number }): Promise<readonly CatalogMatch[]>;
-  /** Those whose sale is not closed, the last to be played first. */
+  /** Matches whose sale is not closed, latest kick-off first. */
   abstract running(limit: number): Promise<readonly CatalogMatch[]>;
   abstract add(tx: Transaction, match: CatalogMatch, sectors: readonly CatalogSector[]): Promise<void>;
   abstract update(tx: Transaction, matchId: string, change: Partial<Omit<CatalogMatch, 'id'>>): Promise<void>;

@@ -4,7 +4,7 @@ import { CatalogApi } from './catalog.api.ts';
 import { MatchesController } from './inbound/matches.controller.ts';
 import { PostgresCatalog } from './outbound/postgres-catalog.ts';
 
-/** Matches and sectors: what there is to buy. */
+/** Matches, their sectors and prices, and the state of each sale. */
 @Module({
   controllers: [MatchesController],
   providers: [

@@ -13,7 +13,7 @@ const idsOf = (answer: { json: { items: { id: string }[] } }) => answer.json.ite
 beforeAll(async () => {
   [database, redis] = await Promise.all([createTestDatabase(), createTestRedis()]);
   monolith = await openMonolith({ DATABASE_URL: database.url, REDIS_URL: redis.url });
-  // Made in another order than they are played; three are played at the same hour.
+  // The matches are created in another order than their kick-offs; three have the same kick-off.
   const evening = inHours(500);
   const made = [];
   for (const hours of [90, 10, 50, 20, 70, 30])
@@ -29,12 +29,12 @@ afterAll(async () => {
 });
 
 describe('the list of matches', () => {
-  test('is in the order they are played, and ends', async () => {
+  test('is sorted by kick-off, and its last page has no next_cursor', async () => {
     const answer = await list();
     expect([idsOf(answer), answer.json.next_cursor]).toEqual([ids, null]);
   });
 
-  test.each([1, 2, 4, 8, 9])('comes whole in pages of %d, each match once', async (limit) => {
+  test.each([1, 2, 4, 8, 9])('in pages of %d contains every match once', async (limit) => {
     const seen: string[] = [];
     let cursor: string | null = '';
     while (cursor !== null) {
@@ -47,13 +47,13 @@ describe('the list of matches', () => {
   });
 
   test.each(['?cursor=nonsense', '?cursor=', '?limit=0', '?limit=101', '?limit=1e1', '?limit=-1', '?status=sleeping'])(
-    '%s is refused',
+    'with %s is refused',
     async (query) => {
       expect((await list(query)).json.code).toBe('VALIDATION_FAILED');
     },
   );
 
-  test('unchanged is not sent again', async () => {
+  test('is answered 304 without a body if its ETag is unchanged', async () => {
     const { headers } = await list();
     expect(headers['cache-control']).toBe('no-cache');
     const again = await monolith.call('GET', '/api/v1/matches', { headers: { 'if-none-match': headers.etag ?? '' } });
@@ -61,7 +61,7 @@ describe('the list of matches', () => {
   });
 });
 
-describe('by the state of their sale', () => {
+describe('the list of matches filtered by the state of the sale', () => {
   const states = new Map<string, string>();
   beforeAll(async () => {
     const [opened, later, never, paused, soldOut, closed] = ids;
@@ -85,7 +85,7 @@ describe('by the state of their sale', () => {
   });
 
   test.each(['scheduled', 'open', 'paused', 'sold_out', 'closed'])(
-    '%s: those that are so now, also when nobody opened them',
+    '%s: contains the matches in this state now, also those that opened by themselves at opens_at',
     async (status) => {
       const answer = await list(`?status=${status}`);
       expect(idsOf(answer)).toEqual(ids.filter((id) => states.get(id) === status));
@@ -93,18 +93,18 @@ describe('by the state of their sale', () => {
     },
   );
 
-  test('in pages, too', async () => {
+  test('can be read in pages', async () => {
     const first = await list('?status=open&limit=2');
     const rest = await list(`?status=open&limit=100&cursor=${first.json.next_cursor}`);
     expect([...idsOf(first), ...idsOf(rest)]).toEqual(ids.filter((id) => states.get(id) === 'open'));
   });
 
-  test('a single match says the same as the list', async () => {
+  test('shows the same sale as GET of a single match', async () => {
     for (const { id, sale } of (await list()).json.items)
       expect((await monolith.call('GET', `/api/v1/matches/${id}`)).json.sale).toEqual(sale);
   });
 
-  test('a sale opens by itself at its hour', async () => {
+  test('shows a scheduled sale as open once its opens_at has passed', async () => {
     const [id = ''] = ids;
     await monolith.dataSource.query(
       `update matches set sale_status = 'scheduled', opens_at = now() + interval '400 ms' where id = $1`,
@@ -117,13 +117,13 @@ describe('by the state of their sale', () => {
   });
 });
 
-test('operators see the same list with what only they see', async () => {
+test('operators see the same list with additional fields', async () => {
   const answer = await monolith.call('GET', '/api/v1/ops/matches?limit=100', ops);
   expect(idsOf(answer)).toEqual(ids);
   expect(answer.json.items[0]).toMatchObject({ processing_rate: 600, max_open_windows: 1000, pause_reason: null });
 });
 
-test('a match that is not there is not found, and an id that is none is refused', async () => {
+test('an unknown match is NOT_FOUND, and an id that is not a UUID is VALIDATION_FAILED', async () => {
   expect((await monolith.call('GET', '/api/v1/matches/0190a000-0000-7000-8000-0000000000ff')).json.code).toBe('NOT_FOUND');
   expect((await monolith.call('GET', '/api/v1/matches/17')).json.code).toBe('VALIDATION_FAILED');
 });

@@ -7,7 +7,7 @@ import { seedDemo } from './demo-data.ts';
 export function addDataCommands(program: Command): void {
   program
     .command('migrate')
-    .description('bring the database up to this version of the code')
+    .description('apply the migrations that the database does not have yet')
     .action(async () => {
       const applied = await migrate(databaseUrl());
       print(applied.length === 0 ? 'nothing to migrate' : `migrated: ${applied.join(', ')}`);
@@ -16,13 +16,13 @@ export function addDataCommands(program: Command): void {
   program
     .command('seed')
     .description('put the demo matches into the database: one with a waiting room, one without')
-    .option('--if-empty', 'do nothing when there are matches already')
+    .option('--if-empty', 'do nothing if the database has matches already')
     .action(async (options: { ifEmpty?: boolean }) => {
       const config = cliConfig();
       const dataSource = await openDatabase({ url: config.DATABASE_URL, name: 'cli', poolSize: 2 });
       try {
         const rows = (await dataSource.query('select count(*)::int as n from matches')) as { n: number }[];
-        if (options.ifEmpty && (rows[0]?.n ?? 0) > 0) return print('there are matches already');
+        if (options.ifEmpty && (rows[0]?.n ?? 0) > 0) return print('nothing to do: the database has matches already');
       } finally {
         await dataSource.destroy();
       }

@@ -6,15 +6,15 @@ import { cliConfig, print, wholeNumber } from './environment.ts';
 export function addDemoCommands(program: Command): void {
   program
     .command('demo:crowd')
-    .description('let simulated fans join a waiting room, so that the line can be seen moving (at most 2,000)')
-    .argument('<n>', 'how many', wholeNumber(1, 2000))
-    .option('--match <id>', 'which match; without it the first one with a waiting room')
-    .option('--time-limit <seconds>', 'stop after so many seconds', wholeNumber(1, 3600), 300)
+    .description('let simulated fans join a waiting room, so that you can watch the line move (at most 2,000 fans)')
+    .argument('<n>', 'number of fans', wholeNumber(1, 2000))
+    .option('--match <id>', 'the match to join; default: the first open match with a waiting room')
+    .option('--time-limit <seconds>', 'stop after this many seconds', wholeNumber(1, 3600), 300)
     .action(async (fans: number, options: { match?: string; timeLimit: number }) => {
       const config = cliConfig();
       const { publicUrl, queueInternalUrl } = publicUrls(config);
       const matchId = options.match ?? (await firstQueueMatch(publicUrl));
-      print(`${fans} fans join the line of ${matchId}; Ctrl-C sends them home`);
+      print(`${fans} fans join the line of ${matchId}; Ctrl-C makes all of them leave`);
       const result = await demoCrowd({
         fans,
         matchId,
@@ -23,6 +23,6 @@ export function addDemoCommands(program: Command): void {
         seconds: options.timeLimit,
         print,
       });
-      print(`${result.joined} joined, ${result.granted} got a turn, ${result.gone} have left again`);
+      print(`${result.joined} joined, ${result.granted} got a turn, ${result.left} have left`);
     });
 }

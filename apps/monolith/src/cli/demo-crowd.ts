@@ -11,15 +11,16 @@ const matches = z.object({ items: z.array(z.object({ id: z.string(), queue_requi
 const joined = z.object({ websocket_url: z.string(), sse_url: z.string() });
 type Joined = z.infer<typeof joined>;
 
-/** How many join at the same time, and how long a simulated fan keeps its turn: it looks around and leaves. */
-const JOINING_AT_ONCE = 20;
-const STAY_MS = { least: 4000, most: 15_000 };
+const CONCURRENT_JOINS = 20;
+/** A simulated fan keeps its turn for a random time between these limits and leaves without buying. */
+const MIN_TURN_MS = 4000;
+const MAX_TURN_MS = 15_000;
 
-export interface Crowd {
+export interface CrowdOptions {
   readonly fans: number;
   readonly matchId: string;
   readonly queueUrl: string;
-  /** Our own services' calls are not limited by address. */
+  /** Sent with each call: calls with the internal secret are exempt from the rate limit per address. */
   readonly internalSecret: string;
   readonly seconds: number;
   readonly print: (line: string) => void;
@@ -33,83 +34,89 @@ export async function firstQueueMatch(publicUrl: string): Promise<string> {
   return match.id;
 }
 
-/** Simulated fans: each joins, waits at its socket, keeps its turn for some seconds and leaves. Bounded in number and time. */
-export async function demoCrowd(crowd: Crowd): Promise<{ joined: number; granted: number; gone: number }> {
-  const count = { joined: 0, granted: 0, gone: 0 };
+/** Simulates fans: each one joins, waits on its socket, keeps its turn for some seconds and leaves. Stops after `seconds`. */
+export async function demoCrowd(crowd: CrowdOptions): Promise<Counts> {
+  const counts = { joined: 0, granted: 0, left: 0 };
   const stop = new AbortController();
   const end = setTimeout(() => stop.abort(), crowd.seconds * 1000);
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stop.abort());
   const report = setInterval(
-    () => crowd.print(`in line ${count.joined - count.granted}, with a turn ${count.granted - count.gone}, gone ${count.gone}`),
+    () =>
+      crowd.print(`in line ${counts.joined - counts.granted}, with a turn ${counts.granted - counts.left}, left ${counts.left}`),
     5000,
   );
-  const waiting = Array.from({ length: crowd.fans }, () => randomUUID());
-  const stays: Promise<void>[] = [];
-  const joiner = async (): Promise<void> => {
-    for (let fan = waiting.pop(); fan && !stop.signal.aborted; fan = waiting.pop()) {
-      const place = await join(crowd, fan);
-      count.joined += 1;
-      stays.push(stay(crowd, { fan, place }, count, stop.signal));
+  const fansToJoin = Array.from({ length: crowd.fans }, () => randomUUID());
+  const visits: Promise<void>[] = [];
+  const joinFans = async (): Promise<void> => {
+    for (let fan = fansToJoin.pop(); fan && !stop.signal.aborted; fan = fansToJoin.pop()) {
+      const urls = await join(crowd, fan);
+      counts.joined += 1;
+      visits.push(waitAndLeave(crowd, { fan, urls }, counts, stop.signal));
     }
   };
   try {
-    await Promise.all(Array.from({ length: JOINING_AT_ONCE }, joiner));
-    await Promise.all(stays);
+    await Promise.all(Array.from({ length: CONCURRENT_JOINS }, joinFans));
+    await Promise.all(visits);
   } finally {
     clearTimeout(end);
     clearInterval(report);
   }
-  return count;
+  return counts;
 }
 
-type Count = { joined: number; granted: number; gone: number };
+type Counts = { joined: number; granted: number; left: number };
 
-async function call(crowd: Crowd, method: string, path: string, fan: string): Promise<Response> {
+async function call(crowd: CrowdOptions, method: string, path: string, fan: string): Promise<Response> {
   return fetch(`${crowd.queueUrl}/api/v1/queue/${crowd.matchId}${path}`, {
     method,
     headers: { 'x-mock-user-id': fan, 'x-internal-auth': crowd.internalSecret },
   });
 }
 
-/** Where to wait for the turn. */
-async function join(crowd: Crowd, fan: string): Promise<Joined> {
+/** Joins the line. Returns the URLs at which the fan waits for the turn. */
+async function join(crowd: CrowdOptions, fan: string): Promise<Joined> {
   const response = await call(crowd, 'POST', '/join', fan);
   if (!response.ok) throw new Error(`joining was answered ${response.status}: ${await response.text()}`);
   return joined.parse(await response.json());
 }
 
-async function stay(crowd: Crowd, who: { fan: string; place: Joined }, count: Count, signal: AbortSignal): Promise<void> {
+async function waitAndLeave(
+  crowd: CrowdOptions,
+  visitor: { fan: string; urls: Joined },
+  counts: Counts,
+  signal: AbortSignal,
+): Promise<void> {
   let connection: QueueConnection | undefined;
   try {
     const isGranted = await new Promise<boolean>((resolve) => {
       signal.addEventListener('abort', () => resolve(false), { once: true });
-      connection = connectionOf(crowd, who, resolve);
+      connection = connectionOf(crowd, visitor, resolve);
       connection.start();
     });
     if (!isGranted) return;
-    count.granted += 1;
-    await pause(STAY_MS.least + Math.random() * (STAY_MS.most - STAY_MS.least), undefined, { signal }).catch(() => undefined);
+    counts.granted += 1;
+    await pause(MIN_TURN_MS + Math.random() * (MAX_TURN_MS - MIN_TURN_MS), undefined, { signal }).catch(() => undefined);
   } finally {
-    await call(crowd, 'DELETE', '', who.fan).catch(() => undefined);
+    await call(crowd, 'DELETE', '', visitor.fan).catch(() => undefined);
     connection?.stop();
-    count.gone += 1;
+    counts.left += 1;
   }
 }
 
-/** The client of the web page, with the header that keeps our one address from being limited. */
+/** Uses the same queue client as the web app. The extra header exempts us from the rate limit: all fans share one address. */
 function connectionOf(
-  crowd: Crowd,
-  { fan, place }: { fan: string; place: Joined },
+  crowd: CrowdOptions,
+  { fan, urls }: { fan: string; urls: Joined },
   settle: (isGranted: boolean) => void,
 ): QueueConnection {
   const headers = { 'x-internal-auth': crowd.internalSecret };
   const readPosition = async (): Promise<PositionAnswer> => {
     const response = await call(crowd, 'GET', '/position', fan);
-    if (!response.ok) throw Object.assign(new Error('no place'), { status: response.status });
+    if (!response.ok) throw Object.assign(new Error('the position could not be read'), { status: response.status });
     return (await response.json()) as PositionAnswer;
   };
   return new QueueConnection(
-    { websocketUrl: place.websocket_url, sseUrl: place.sse_url, readPosition },
+    { websocketUrl: urls.websocket_url, sseUrl: urls.sse_url, readPosition },
     {
       message: ({ type }) => type === 'turn_granted' && settle(true),
       link: () => undefined,

@@ -4,7 +4,7 @@ import { withMonolithContext } from './monolith-context.ts';
 
 const DAY_MS = 86_400_000;
 
-/** A bowl of 24 sectors around the pitch: 22 seated with 1,392 seats each and two standing ends, 33,424 places. */
+/** A stadium of 24 sectors with 33,424 seats: 22 seated sectors with 1,392 seats each and two standing sectors of 1,400. */
 export function demoStadium(): PlannedSector[] {
   const stands = [
     { stand: 'East', letters: 'ABCDEF', gate: 'E', priceCents: 3500 },
@@ -19,18 +19,18 @@ export function demoStadium(): PlannedSector[] {
       priceCents,
       plan: { kind: 'seated', rows: 29, seatsPerRow: 48 },
     }));
-    const isEnd = stand === 'North' || stand === 'South';
+    const hasTerrace = stand === 'North' || stand === 'South';
     const standing: PlannedSector = {
       name: `${stand} Terrace`,
       gate: `${gate}${letters.length + 1}`,
       priceCents: 1200,
       plan: { kind: 'standing', capacity: 1400 },
     };
-    return isEnd ? [...seated, standing] : seated;
+    return hasTerrace ? [...seated, standing] : seated;
   });
 }
 
-/** Kick-off at eight in the evening (UTC+1), so many days from now. */
+/** 20:00 in UTC+1, the given number of days from now. */
 function kickOff(days: number): Date {
   const day = new Date(Date.now() + days * DAY_MS);
   day.setUTCHours(19, 0, 0, 0);
@@ -40,7 +40,7 @@ function kickOff(days: number): Date {
 function demoMatches(): CreateMatchCommand[] {
   const base = { home: 'Hrvatska', currency: 'EUR', opensAt: new Date(Date.now() - 60_000), sectors: demoStadium() };
   return [
-    // One turn a second and 40 windows: a lone visitor is let in at once, a crowd of 500 can be watched waiting.
+    // Two turns a second and at most 40 windows: a single visitor gets a turn at once, and a demo crowd of 500 has to wait.
     {
       ...base,
       away: 'Italija',
@@ -64,17 +64,17 @@ function demoMatches(): CreateMatchCommand[] {
   ];
 }
 
-/** Both sales are open from the start; the waiting room hears of its match through the outbox when the services run. */
+/** Creates the demo matches. Both sales are open at once. The waiting room learns of its match through the outbox when the services run. */
 export function seedDemo(config: MonolithConfig): Promise<string[]> {
   return withMonolithContext(config, async (context) => {
     const operations = context.get(OperationsApi, { strict: false });
     const lines: string[] = [];
     for (const command of demoMatches()) {
       const { matchId, sectors } = await operations.createMatch(command);
-      const places = sectors.reduce((sum, { capacity }) => sum + capacity, 0);
-      const way = command.queueRequired ? 'with a waiting room' : 'without a queue';
+      const seats = sectors.reduce((sum, { capacity }) => sum + capacity, 0);
+      const access = command.queueRequired ? 'with a waiting room' : 'without a queue';
       lines.push(
-        `${command.home} – ${command.away}, ${command.venue}: ${places} places in ${sectors.length} sectors, ${way} (${matchId})`,
+        `${command.home} – ${command.away}, ${command.venue}: ${seats} seats in ${sectors.length} sectors, ${access} (${matchId})`,
       );
     }
     return lines;

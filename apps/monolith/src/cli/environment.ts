@@ -9,6 +9,7 @@ import path from 'node:path';
 import { z } from 'zod';
 import { loaderSettings, monolithConfig, type MonolithConfig } from '../config.ts';
 
+/** A server that the command needs is not running; the CLI exits with 69. */
 export class NotRunning extends Error {}
 
 const runtime = z.looseObject({
@@ -17,7 +18,7 @@ const runtime = z.looseObject({
   urls: z.object({ monolith: z.string(), 'queue-service': z.string() }),
 });
 
-/** The environment as given, and where it names no servers, those of the system that runs on this machine. */
+/** The process environment. If it has no DATABASE_URL or REDIS_URL, the URLs come from the system that runs on this machine. */
 export function environment(): Record<string, string | undefined> {
   if (process.env.DATABASE_URL && process.env.REDIS_URL) return process.env;
   const home = path.resolve(projectFile(), process.env.TRIBINA_HOME ?? '.tribina');
@@ -28,42 +29,42 @@ export function environment(): Record<string, string | undefined> {
     );
   }
   const parsed = runtime.safeParse(JSON.parse(fs.readFileSync(file, 'utf8')));
-  if (!parsed.success) throw new NotRunning(`${file} is not readable as a running system; is another version running?`);
+  if (!parsed.success) throw new NotRunning(`${file} cannot be read. Was it written by another version?`);
   const { DATABASE_URL, REDIS_URL, urls } = parsed.data;
   const given = Object.fromEntries(Object.entries(process.env).filter(([, value]) => value !== ''));
   return { DATABASE_URL, REDIS_URL, PUBLIC_URL: urls.monolith, QUEUE_INTERNAL_URL: urls['queue-service'], ...given };
 }
 
-/** All that a migration needs, so that the one which runs in a cluster gets no other secret (k8s/migrate). */
+/** Reads DATABASE_URL only. `migrate` needs nothing else, so its pod in a cluster gets no other secret (k8s/migrate). */
 export function databaseUrl(): string {
   const env = process.env.DATABASE_URL ? process.env : environment();
   return loadConfigOrExit(databaseSettings, env).DATABASE_URL;
 }
 
-/** Logs go to stderr, and only what is wrong: stdout is for results. */
+/** Only warnings and errors are logged, to stderr: stdout is for results. */
 export function cliConfig(): MonolithConfig {
   return loadConfigOrExit(monolithConfig, { LOG_LEVEL: 'warn', ...environment() });
 }
 
-/** sysexits: EX_CONFIG. */
+/** EX_CONFIG of the sysexits convention. */
 const EXIT_CONFIG = 78;
 
-/** The sources of LOADER_SOURCES; with every fault of that file at once, as with every other setting. */
+/** The sources in the file LOADER_SOURCES. If the file has faults, prints all of them at once and exits with 78. */
 export function loaderSources(): ConfiguredSource[] {
   const { LOADER_SOURCES: file } = loadConfigOrExit(loaderSettings, process.env);
-  const { sources, faults } = file ? readSources(file, process.env) : { sources: [], faults: ['is needed'] };
+  const { sources, faults } = file ? readSources(file, process.env) : { sources: [], faults: ['is required'] };
   if (faults.length === 0) return sources;
   process.stderr.write(`${new ConfigFaults(faults.map((fault) => `LOADER_SOURCES: ${fault}`)).message}\n`);
   process.exit(EXIT_CONFIG);
 }
 
-/** Names of the sources, as far as there are any: looking needs no settings that are right. */
+/** Names of the configured sources that are valid; empty without LOADER_SOURCES. Does not fail on faults, so that `loader:status` always works. */
 export function configuredSources(): string[] {
   const file = process.env.LOADER_SOURCES?.trim();
   return file ? readSources(file, process.env).sources.map(({ name }) => name) : [];
 }
 
-/** A whole number of an option, refused with the option's name otherwise. */
+/** Parser for a command line option that takes a whole number from `min` to `max`. */
 export function wholeNumber(min: number, max: number): (text: string) => number {
   return (text) => {
     const value = Number(text);

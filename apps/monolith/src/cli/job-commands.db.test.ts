@@ -29,7 +29,7 @@ afterAll(async () => {
   await Promise.all([database.drop(), redis.close()]);
 });
 
-/** As `cli.ts` runs it: what it prints, and the exit code it asks for. */
+/** Runs a command as `cli.ts` does. Returns its stdout and its exit code. */
 async function cli(...args: string[]): Promise<{ code: number; out: string }> {
   const program = new Command('tribina').exitOverride();
   addJobCommands(program);
@@ -73,10 +73,10 @@ async function failedJobs(count: number, kind = 'remind_fans'): Promise<string[]
   return rows.map(({ id }) => id);
 }
 
-const again = async (): Promise<number> =>
+const retriedJobs = async (): Promise<number> =>
   (await run<{ n: number }>(`select count(*)::int as n from outbox where destination = 'jobs'`))[0]?.n ?? -1;
 
-test('failed jobs are counted and shown, newest error last heard, addresses masked', async () => {
+test('jobs:failed counts the failed jobs and shows the newest error, with masked addresses', async () => {
   const [id] = await failedJobs(1);
   const { code, out } = await cli('jobs:failed');
   expect([code, out]).toEqual([
@@ -91,40 +91,40 @@ test('failed jobs are counted and shown, newest error last heard, addresses mask
   expect((await cli('jobs:failed', '--json', '--reveal')).out).toContain('ana.horvat@example.hr');
 });
 
-test('a dry run counts and changes nothing', async () => {
+test('jobs:retry --dry-run counts the jobs and changes nothing', async () => {
   await failedJobs(3);
   expect(await cli('jobs:retry', '--all', '--dry-run', '--json')).toEqual({
     code: 0,
     out: expect.stringContaining('"matched":3,"retried":0') as string,
   });
-  expect(await again()).toBe(0);
+  expect(await retriedJobs()).toBe(0);
 });
 
-test('all that fit the filters are tried again, the others are not', async () => {
+test('jobs:retry --all retries the jobs that match the filters and no others', async () => {
   await failedJobs(2);
   await failedJobs(3, 'announce_match_change');
   const { out } = await cli('jobs:retry', '--all', '--template', 'remind_fans');
   expect(out).toBe('2 job(s) to be retried\nretried 2 job(s)\n');
-  expect([await again(), (JSON.parse((await cli('jobs:failed', '--json')).out) as unknown[]).length]).toEqual([2, 3]);
+  expect([await retriedJobs(), (JSON.parse((await cli('jobs:failed', '--json')).out) as unknown[]).length]).toEqual([2, 3]);
   const by = await run<{ by: string }>('select distinct by from job_interventions');
   expect(by).toEqual([{ by: expect.stringMatching(/^cli:/) as string }]);
 });
 
-test('one that cannot be retried is reported, the others are, exit 1', async () => {
+test('jobs:retry reports an unknown id, retries the other jobs and exits with 1', async () => {
   const [id = ''] = await failedJobs(1);
   const { code, out } = await cli('jobs:retry', id, '01997d2e-0000-7000-8000-000000000001', '--json');
   expect(code).toBe(1);
   expect(JSON.parse(out)).toMatchObject({ matched: 2, retried: 1, ids: [id], refused: [{ reason: 'There is no such job.' }] });
 });
 
-test('a dropped job is gone', async () => {
+test('jobs:drop removes a failed job, jobs:drop --dry-run does not', async () => {
   const [id = ''] = await failedJobs(1);
   expect((await cli('jobs:drop', id, '--dry-run')).out).toBe(`1 job(s) to be dropped (dry run: nothing is changed)\n${id}\n`);
   expect((await cli('jobs:drop', id)).out).toBe('1 job(s) to be dropped\ndropped 1 job(s)\n');
   expect((await cli('jobs:failed')).out).toBe('0 failed job(s)\n');
 });
 
-test('parked messages of the outbox are shown, tried again and dropped like failed jobs', async () => {
+test('parked outbox messages can be shown, retried and dropped like failed jobs', async () => {
   const rows = await run<{ id: string }>(
     `insert into outbox (id, destination, event, body, attempts, last_error, parked_at)
      select gen_random_uuid(), 'payments', 'payment.refund', '{}', 10, 'no <ana.horvat@example.hr>', now() from generate_series(1, 2)
@@ -140,7 +140,7 @@ test('parked messages of the outbox are shown, tried again and dropped like fail
   expect(await run('select id, parked_at, attempts from outbox')).toEqual([{ id: first, parked_at: null, attempts: 0 }]);
 });
 
-test('the counts are one document, and nothing to do is no failure', async () => {
+test('jobs:stats --json prints one document; jobs:consume with nothing to do exits with 0', async () => {
   await failedJobs(2);
   const counts = JSON.parse((await cli('jobs:stats', '--json')).out) as { queue: string; failed: number }[];
   expect(counts.map(({ queue, failed }) => [queue, failed])).toEqual([
@@ -159,6 +159,6 @@ test.each([
   ['jobs:failed', '--queue', 'fax'],
   ['jobs:consume', '--limit', '0'],
   ['jobs:drop'],
-])('wrong usage: %s', async (...args) => {
+])('wrong usage of %s exits with an error code', async (...args) => {
   expect((await cli(...args)).code).toBeGreaterThan(0);
 });

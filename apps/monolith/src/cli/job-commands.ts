@@ -13,8 +13,11 @@ import {
 import { cliConfig, print, wholeNumber } from './environment.ts';
 import { withMonolithContext } from './monolith-context.ts';
 
-/** At a stroke; of the notifications the newest 1,000 a queue are looked through. Say it again for the rest. */
-const AT_A_STROKE = 10_000;
+/**
+ * The most jobs that one command lists or retries. In the notification queues it searches only the newest 1,000 jobs of each
+ * queue. Run the command again for the remaining jobs.
+ */
+const MAX_JOBS_PER_COMMAND = 10_000;
 
 interface Filters {
   readonly queue?: QueueName;
@@ -22,14 +25,14 @@ interface Filters {
   readonly q?: string;
 }
 
-type Printed = Filters & { readonly json?: boolean };
-type Intended = Printed & { readonly dryRun?: boolean };
+type OutputOptions = Filters & { readonly json?: boolean };
+type ChangeOptions = OutputOptions & { readonly dryRun?: boolean };
 
 function withFilters(command: Command): Command {
   return command
     .addOption(new Option('--queue <name>', 'only this queue').choices(queueNames))
     .option('--template <name>', 'only messages of this template, or general jobs of this class')
-    .option('--q <text>', 'only what names this order, fan, match or job');
+    .option('--q <text>', 'only jobs about this order, fan or match, or the job with this id');
 }
 
 const withJson = (command: Command): Command => command.option('--json', 'print one JSON document and nothing else');
@@ -37,31 +40,31 @@ const withJson = (command: Command): Command => command.option('--json', 'print 
 export function addJobCommands(program: Command): void {
   program
     .command('jobs:consume')
-    .description('do general background jobs, besides what the services do')
-    .option('--limit <n>', 'stop after so many jobs', wholeNumber(1, 1_000_000), 1000)
-    .option('--time-limit <seconds>', 'stop after so many seconds', wholeNumber(1, 86_400), 55)
-    .option('--until-empty', 'stop as soon as nothing is waiting')
+    .description('run general background jobs, in parallel with the services')
+    .option('--limit <n>', 'stop after this many jobs', wholeNumber(1, 1_000_000), 1000)
+    .option('--time-limit <seconds>', 'stop after this many seconds', wholeNumber(1, 86_400), 55)
+    .option('--until-empty', 'stop as soon as no job is waiting')
     .action(consume);
-  withJson(program.command('jobs:stats').description('how many jobs stand in every queue, and since when')).action(
-    async ({ json }: Printed) => {
-      const counts = await withJobs((jobs) => jobs.counts());
-      if (json) return print(JSON.stringify(counts.map(countsAsJson)));
-      for (const line of counts) print(statsLine(line));
-    },
-  );
-  withJson(withFilters(program.command('jobs:failed').description('jobs that failed for good, newest first')))
-    .option('--limit <n>', 'at most so many', wholeNumber(1, AT_A_STROKE), 20)
-    .option('--stack', 'with the stack of the last attempt')
-    .option('--reveal', 'show addresses, names and codes, which are masked otherwise')
+  withJson(
+    program.command('jobs:stats').description('the number of jobs in each queue, and how long the oldest has waited'),
+  ).action(async ({ json }: OutputOptions) => {
+    const counts = await withJobs((jobs) => jobs.counts());
+    if (json) return print(JSON.stringify(counts.map(countsAsJson)));
+    for (const line of counts) print(statsLine(line));
+  });
+  withJson(withFilters(program.command('jobs:failed').description('jobs whose attempts have all failed, newest first')))
+    .option('--limit <n>', 'show at most this many jobs', wholeNumber(1, MAX_JOBS_PER_COMMAND), 20)
+    .option('--stack', 'show the stack trace of the last attempt')
+    .option('--reveal', 'show addresses, names and codes, which are masked by default')
     .action(failed);
-  withJson(withFilters(program.command('jobs:retry').description('have failed jobs tried again, from the beginning')))
+  withJson(withFilters(program.command('jobs:retry').description('retry failed jobs; each gets all its attempts again')))
     .argument('[ids...]', 'ids of failed jobs')
-    .option('--all', 'every failed job, or all that fit the filters')
-    .option('--dry-run', 'count them and change nothing')
+    .option('--all', 'all failed jobs, or all that match the filters')
+    .option('--dry-run', 'count the jobs and change nothing')
     .action(retry);
-  withJson(program.command('jobs:drop').description('give up a job that waits or failed'))
+  withJson(program.command('jobs:drop').description('delete a job that is waiting or has failed'))
     .argument('<ids...>', 'ids of jobs')
-    .option('--dry-run', 'show them and change nothing')
+    .option('--dry-run', 'show the jobs and change nothing')
     .action(drop);
 }
 
@@ -76,7 +79,7 @@ async function consume(options: { limit: number; timeLimit: number; untilEmpty?:
   print(`did ${done} job(s)`);
 }
 
-async function failed(options: Printed & { limit: number; stack?: boolean; reveal?: boolean }): Promise<void> {
+async function failed(options: OutputOptions & { limit: number; stack?: boolean; reveal?: boolean }): Promise<void> {
   const found = await withJobs((jobs) => jobs.list(filterOf(options, options.limit)));
   if (options.json) return print(JSON.stringify(found.map((job) => asJson(job, options.reveal ?? false))));
   print(`${found.length} failed job(s)${found.length === options.limit ? ', there may be more (--limit)' : ''}`);
@@ -86,39 +89,42 @@ async function failed(options: Printed & { limit: number; stack?: boolean; revea
   }
 }
 
-async function retry(ids: string[], options: Intended & { all?: boolean }, command: Command): Promise<void> {
+async function retry(ids: string[], options: ChangeOptions & { all?: boolean }, command: Command): Promise<void> {
   const isFiltered = Boolean(options.queue ?? options.template ?? options.q);
-  if (ids.length === 0 && !options.all) command.error('error: name jobs, or say --all', { exitCode: 2 });
-  if (ids.length > 0 && (options.all || isFiltered)) command.error('error: ids, or --all with filters', { exitCode: 2 });
+  if (ids.length === 0 && !options.all) command.error('error: give the ids of jobs, or --all', { exitCode: 2 });
+  if (ids.length > 0 && (options.all || isFiltered))
+    command.error('error: give either ids, or --all with filters', { exitCode: 2 });
   await withJobs(async (jobs) => {
-    const wanted = ids.length > 0 ? ids : (await jobs.list(filterOf(options, AT_A_STROKE))).map(({ id }) => id);
-    await forEach(wanted, options, 'retried', (id) => jobs.retry({ id, by: whoAmI() }));
+    const jobIds = ids.length > 0 ? ids : (await jobs.list(filterOf(options, MAX_JOBS_PER_COMMAND))).map(({ id }) => id);
+    await forEach(jobIds, options, 'retried', (id) => jobs.retry({ id, by: operatorName() }));
   });
 }
 
-async function drop(ids: string[], options: Intended): Promise<void> {
-  await withJobs((jobs) => forEach(ids, options, 'dropped', (id) => jobs.drop({ id, by: whoAmI() })));
+async function drop(ids: string[], options: ChangeOptions): Promise<void> {
+  await withJobs((jobs) => forEach(ids, options, 'dropped', (id) => jobs.drop({ id, by: operatorName() })));
 }
 
-/** Says how many first; one that cannot be is reported and holds the others up no more. */
+/** Retries or drops the jobs one after another. A job that is refused is reported, and the next jobs are still done. */
 async function forEach(
   ids: readonly string[],
-  { json, dryRun = false }: Intended,
-  deed: 'retried' | 'dropped',
-  act: (id: string) => Promise<JobView>,
+  { json, dryRun = false }: ChangeOptions,
+  change: 'retried' | 'dropped',
+  apply: (id: string) => Promise<JobView>,
 ): Promise<void> {
-  if (!json) print(`${ids.length} job(s) to be ${deed}${dryRun ? ' (dry run: nothing is changed)' : ''}`);
-  const acted: string[] = [];
+  if (!json) print(`${ids.length} job(s) to be ${change}${dryRun ? ' (dry run: nothing is changed)' : ''}`);
+  const changed: string[] = [];
   const refused: { id: string; reason: string }[] = [];
   for (const id of dryRun ? [] : ids) {
-    await act(id).then(
-      () => acted.push(id),
+    await apply(id).then(
+      () => changed.push(id),
       (error: unknown) => refused.push({ id, reason: error instanceof Error ? error.message : String(error) }),
     );
   }
   if (json)
-    print(JSON.stringify({ matched: ids.length, [deed]: acted.length, ids: dryRun ? ids : acted, refused, dry_run: dryRun }));
-  else if (!dryRun) print(`${deed} ${acted.length} job(s)`);
+    print(
+      JSON.stringify({ matched: ids.length, [change]: changed.length, ids: dryRun ? ids : changed, refused, dry_run: dryRun }),
+    );
+  else if (!dryRun) print(`${change} ${changed.length} job(s)`);
   else for (const id of ids) print(id);
   for (const { id, reason } of refused) process.stderr.write(`${id}: ${reason}\n`);
   if (refused.length > 0) process.exitCode = 1;
@@ -128,14 +134,14 @@ function filterOf({ queue, template, q }: Filters, limit: number): JobFilter {
   return { state: 'failed', queue, template, text: q, limit };
 }
 
-function whoAmI(): string {
+function operatorName(): string {
   return `cli:${userInfo().username}`;
 }
 
 function lineOf({ id, queue, template, createdAt, attempts, interventions }: JobView): string {
   const [last] = attempts;
-  const again = interventions[0] ? `  last ${interventions[0].action} by ${interventions[0].by}` : '';
-  return `${id}  ${queue}/${template}  ${createdAt.toISOString()}  ${attempts.length} attempt(s)  ${maskedText(last?.error ?? '')}${again}`;
+  const lastIntervention = interventions[0] ? `  last ${interventions[0].action} by ${interventions[0].by}` : '';
+  return `${id}  ${queue}/${template}  ${createdAt.toISOString()}  ${attempts.length} attempt(s)  ${maskedText(last?.error ?? '')}${lastIntervention}`;
 }
 
 function asJson(job: JobView, reveal: boolean): Record<string, unknown> {

@@ -10,7 +10,10 @@ import { Alerts } from '#platform/sending/alerts';
 import { TimeOrderedIds } from '#platform/system-clock';
 import type { MonolithConfig } from '../config.ts';
 
-/** As background jobs, which the monolith does. The connection is opened for each: most loaders never have anything to tell. */
+/**
+ * The loader's alerts become background jobs, which the monolith delivers to the operators. A database connection is opened for
+ * each alert, because most loaders never raise one.
+ */
 export function loaderAlerts(config: MonolithConfig, logger: Logger): Alerts {
   const jobs = new PostgresJobs(new PostgresOutbox(), new TimeOrderedIds());
   const withNotes = async <T>(work: (notes: AlertNotes) => Promise<T>): Promise<T> => {
@@ -29,19 +32,19 @@ export function loaderAlerts(config: MonolithConfig, logger: Logger): Alerts {
   });
 }
 
-/** No address and no header: the name is the configuration's. */
+/** Alerts name a source as LOADER_SOURCES does. They contain no URL and no header, because these may hold secrets. */
 export function sourceAlerts(alerts: Alerts): SourceAlerts {
   return {
-    refusal: (source) => tellRefusal(alerts, source),
+    refusal: (source) => raiseRefusal(alerts, source),
     breakerOpened: (source) =>
       alerts.raise({
         about: `breaker loader source ${source} opened`,
-        text: `event source ${source} failed five times in a row; it is tried again after 1 to 30 s, \`loader:status\` shows why`,
+        text: `event source ${source} failed five times in a row; the loader tries again after 1 to 30 s. \`loader:status\` shows the last error`,
       }),
   };
 }
 
-function tellRefusal(alerts: Alerts, source: string): void {
+function raiseRefusal(alerts: Alerts, source: string): void {
   const text = `Event source ${source} answers 401 or 403: nothing is loaded from it until its headers in LOADER_SOURCES are right and \`loader:run\` is restarted.`;
   alerts.raise({ about: `loader source ${source} refuses`, text });
 }

@@ -16,7 +16,7 @@ let sources: EventSources;
 let stripe: Answering;
 let folder: string;
 let size = 2500;
-const told: { id: string }[] = [];
+const stripeEvents: { id: string }[] = [];
 const stdoutWrite = process.stdout.write;
 const environmentBefore = { ...process.env };
 
@@ -25,7 +25,7 @@ beforeAll(async () => {
   office = open.office;
   match = await putOnSale(office.monolith);
   sources = await EventSources.open({ sizeOf: (name) => (name === 'dead' ? 0 : size), misbehave: answer500 });
-  stripe = await answering((url, response) => answerAsStripe(told, url, response));
+  stripe = await answering((url, response) => answerAsStripe(stripeEvents, url, response));
   folder = await mkdtemp(path.join(tmpdir(), 'tribina-loader-'));
   Object.assign(process.env, open.settings, { LOG_LEVEL: 'silent', STRIPE_SECRET_KEY: 'sk_test' });
 }, 60_000);
@@ -48,7 +48,7 @@ async function configured(list: readonly unknown[]): Promise<void> {
   process.env.LOADER_SOURCES = file;
 }
 
-/** As `cli.ts` runs it; what it prints. */
+/** Runs a command as `cli.ts` does. Returns its stdout. */
 async function cli(...args: string[]): Promise<string> {
   const program = new Command('tribina').exitOverride();
   addLoaderCommands(program);
@@ -59,32 +59,32 @@ async function cli(...args: string[]): Promise<string> {
 }
 
 const status = async (): Promise<Record<string, unknown>[]> => JSON.parse(await cli('loader:status', '--json'));
-/** A round and the gap that must pass before the next. */
-async function round(): Promise<string> {
+/** Polls each source once, then waits the minimum interval between two polls of a source. */
+async function pollOnce(): Promise<string> {
   const out = await cli('loader:run', '--once');
   await new Promise((resolve) => setTimeout(resolve, 220));
   return out;
 }
 
-test('status knows what is configured before it was ever asked', async () => {
-  expect(await cli('loader:status')).toBe('no source has been asked yet, and LOADER_SOURCES names none\n');
+test('loader:status lists a configured source before its first poll', async () => {
+  expect(await cli('loader:status')).toBe('no source has been polled yet, and LOADER_SOURCES names none\n');
   await configured([{ name: 'gate', kind: 'http', url: sources.urlOf('gate') }]);
   expect(await status()).toEqual([
     expect.objectContaining({ source: 'gate', cursor: null, stored: 0, refused_duplicates: 0, quarantined: 0, last_error: null }),
   ]);
 });
 
-test('--once is one round: at most 1,000 events a source, and a dead source harms nobody', async () => {
+test('loader:run --once polls each source once, for at most 1,000 events; a failing source does not affect the others', async () => {
   await configured([
     { name: 'dead', kind: 'http', url: sources.urlOf('dead') },
     { name: 'gate', kind: 'http', url: sources.urlOf('gate') },
   ]);
-  expect(await round()).toBe(
+  expect(await pollOnce()).toBe(
     '1000 event(s) stored, 0 duplicate(s) refused, 0 quarantined\ndead: SOURCE_FAILED: it answered 500\n',
   );
-  await round();
-  await round();
-  await round();
+  await pollOnce();
+  await pollOnce();
+  await pollOnce();
   expect(await status()).toEqual([
     expect.objectContaining({ source: 'dead', cursor: null, stored: 0, last_error: 'SOURCE_FAILED: it answered 500' }),
     expect.objectContaining({ source: 'gate', cursor: '2500', stored: 2500, refused_duplicates: 0, last_error: null }),
@@ -94,95 +94,95 @@ test('--once is one round: at most 1,000 events a source, and a dead source harm
   expect(row?.n).toBe(2500);
 });
 
-test('an overlap asks for low ids again, and refuses what it knows', async () => {
+test('a source with overlap is asked for its last ids again, and known events are refused as duplicates', async () => {
   await configured([{ name: 'late', kind: 'http', url: sources.urlOf('late'), overlap: 10 }]);
   size = 100;
-  await round();
+  await pollOnce();
   size = 110;
-  expect(await round()).toBe('10 event(s) stored, 10 duplicate(s) refused, 0 quarantined\n');
+  expect(await pollOnce()).toBe('10 event(s) stored, 10 duplicate(s) refused, 0 quarantined\n');
   expect(sources.ledgerOf('late').askedAfter).toEqual([0, 90]);
 });
 
-test('the metrics page has every source', async () => {
+test('the metrics page has the figures of every source', async () => {
   const page = await office.monolith.app.inject({ method: 'GET', url: '/metrics' });
   expect(page.body).toMatch(/^loader_events_stored\{source="gate"\} 2500$/m);
   expect(page.body).toMatch(/^loader_errors\{source="dead"\} \d+$/m);
   expect(page.body).toMatch(/^loader_lag_seconds\{source="gate"\} /m);
 });
 
-describe('payment events of the provider’s own list', () => {
-  function tell({ intentId, held }: Ordered, id = `evt_${told.length}a`): string {
+describe('payment events loaded from the provider’s list', () => {
+  function addEvent({ intentId, held }: Ordered, id = `evt_${stripeEvents.length}a`): string {
     const object = { id: intentId, amount: held.total_cents, amount_received: held.total_cents, currency: 'eur' };
-    told.push(Object.assign({ id }, { object: 'event', type: 'payment_intent.succeeded', data: { object } }));
+    stripeEvents.push(Object.assign({ id }, { object: 'event', type: 'payment_intent.succeeded', data: { object } }));
     return id;
   }
   const ordered = async (): Promise<Ordered> => office.ordered(await office.held(match, { quantity: 1 }));
   const due = (): Promise<unknown[]> => office.rows('select event_id, parked_at is not null as parked from loaded_events_due');
   beforeAll(() => configured([{ name: 'stripe', kind: 'stripe', url: stripe.url }]));
 
-  test('a payment no webhook told of completes its order', async () => {
+  test('complete the order of a payment whose webhook never arrived', async () => {
     const order = await ordered();
-    tell(order);
-    await round();
+    addEvent(order);
+    await pollOnce();
     expect(await office.order(order)).toMatchObject({ status: 'completed' });
     expect(await due()).toEqual([]);
   }, 30_000);
 
-  test('told by both ways, loaded twice, acted upon by two at once: one effect', async () => {
+  test('have one effect although the webhook reported the payment too, two loaders run at once and the event is due twice', async () => {
     const order = await ordered();
-    const eventId = tell(order);
+    const eventId = addEvent(order);
     await office.settle(office.report(order, { eventId }));
     await Promise.all([cli('loader:run', '--once'), cli('loader:run', '--once')]);
     await office.rows(
       `insert into loaded_events_due (source, event_id, feeds) values ('stripe', $1, 'payments') on conflict do nothing`,
       [eventId],
     );
-    await round();
+    await pollOnce();
     const messages = (await office.outbox(order.orderId)).filter(({ event }) => event === 'order.completed');
     const tickets = await office.rows('select 1 from tickets where order_id = $1', [order.orderId]);
     expect([messages.length > 0, tickets.length, await due()]).toEqual([true, 1, []]);
-    const twice = await office.rows(`select count(*)::int as n from payment_inbox where event_id = $1`, [eventId]);
-    expect(twice).toEqual([{ n: 1 }]);
+    const inboxRows = await office.rows(`select count(*)::int as n from payment_inbox where event_id = $1`, [eventId]);
+    expect(inboxRows).toEqual([{ n: 1 }]);
   }, 30_000);
 
-  test('an event that is none of a payment is set aside, and those behind it take effect', async () => {
-    told.push(Object.assign({ id: 'evt_bad' }, { type: 'payment_intent.succeeded', data: { object: 'none' } }));
+  test('that are malformed are parked, and the events after them take effect', async () => {
+    stripeEvents.push(Object.assign({ id: 'evt_bad' }, { type: 'payment_intent.succeeded', data: { object: 'none' } }));
     const order = await ordered();
-    tell(order);
-    await round();
+    addEvent(order);
+    await pollOnce();
     expect(await office.order(order)).toMatchObject({ status: 'completed' });
     expect(await due()).toEqual([{ event_id: 'evt_bad', parked: true }]);
   }, 30_000);
 });
 
-test('operators are alerted of a source that refuses us, once an hour whoever loads; each source by itself', async () => {
+test('operators get one alert an hour for each source that answers 401, however often it is polled', async () => {
   const alerts = async (): Promise<string[]> => {
     const rows = await office.rows<{ about: string }>(
       `select message ->> 'about' as about from jobs where class = 'alert_operators' order by id`,
     );
     return rows.map(({ about }) => about);
   };
-  const shut = ['shut-one', 'shut-two'].map((name) => ({
+  const refusing = ['shut-one', 'shut-two'].map((name) => ({
     name,
     kind: 'http',
     url: sources.urlOf(name),
     headers: { authorization: 'Bearer x' },
   }));
-  await configured([...shut, { name: 'dead', kind: 'http', url: sources.urlOf('dead') }]);
-  await round();
+  await configured([...refusing, { name: 'dead', kind: 'http', url: sources.urlOf('dead') }]);
+  await pollOnce();
   expect(await alerts()).toEqual([]);
   process.env.ALERT_EMAIL = 'duty@example.hr';
   try {
     await office.rows(`update loader_sources set refusal_told_at = null`);
-    await round();
-    await round();
+    await pollOnce();
+    await pollOnce();
     const once = ['loader source shut-one refuses', 'loader source shut-two refuses'];
     expect((await alerts()).sort()).toEqual(once);
-    // An hour later, with the first alerts told.
+    // Simulates that an hour has passed and the first alerts were delivered.
     await office.rows(`update loader_sources set refusal_told_at = now() - interval '61 minutes' where source = 'shut-two'`);
     await office.rows(`update alert_notes set told_at = told_at - interval '61 minutes'`);
     await office.rows(`update jobs set done_at = now() where class = 'alert_operators'`);
-    await round();
+    await pollOnce();
     expect((await alerts()).sort()).toEqual([...once, 'loader source shut-two refuses']);
     const [job] = await office.rows<{ message: unknown }>(`select message from jobs where class = 'alert_operators' limit 1`);
     expect(JSON.stringify(job)).not.toMatch(/Bearer|http:/);

@@ -9,8 +9,8 @@ const SIGNALS = ['SIGTERM', 'SIGINT'] as const;
 export function addLoaderCommands(program: Command): void {
   program
     .command('loader:run')
-    .description('fetch the events of all sources of LOADER_SOURCES into the database, beside any number of others that do')
-    .option('--once', 'one round over all sources, then stop')
+    .description('fetch events from all sources in LOADER_SOURCES into the database; any number of loaders may run at once')
+    .option('--once', 'poll each source once, then stop')
     .action(async ({ once }: { once?: boolean }) => {
       const sources = loaderSources();
       const stop = new AbortController();
@@ -25,14 +25,14 @@ export function addLoaderCommands(program: Command): void {
 
   program
     .command('loader:status')
-    .description('how far the event loader is with each source')
+    .description('the progress of the event loader for each source')
     .option('--json', 'print one JSON document and nothing else')
     .action(async ({ json }: { json?: boolean }) => {
       const dataSource = await openDatabase({ url: databaseUrl(), name: 'cli', poolSize: 1 });
       try {
         const status = await readStatus((sql) => dataSource.query(sql), configuredSources());
         if (json) return print(JSON.stringify(status));
-        if (status.length === 0) return print('no source has been asked yet, and LOADER_SOURCES names none');
+        if (status.length === 0) return print('no source has been polled yet, and LOADER_SOURCES names none');
         for (const line of status.map(lineOf)) print(line);
       } finally {
         await dataSource.destroy();
@@ -60,10 +60,10 @@ function lineOf(status: SourceStatus): string {
     `${refused_duplicates} duplicate(s) refused`,
     `${quarantined} quarantined`,
     ...(transported_again > 0 ? [`${transported_again} fetched again`] : []),
-    ...(gaps > 0 ? [`${gaps} id(s) passed over`] : []),
-    ...(missing ? [`${missing} missing by its own count`] : []),
-    ...(due > 0 ? [`${due} without effect yet`] : []),
-    ...(parked > 0 ? [`${parked} set aside`] : []),
+    ...(gaps > 0 ? [`${gaps} id(s) skipped`] : []),
+    ...(missing ? [`${missing} missing by the source's own count`] : []),
+    ...(due > 0 ? [`${due} waiting for their effect`] : []),
+    ...(parked > 0 ? [`${parked} parked`] : []),
     ...(conflicts > 0 ? [`${conflicts} conflict(s)`] : []),
   ];
   return `${source}: ${cursor === null ? 'at the beginning' : `at ${cursor}`}, ${counts.join(', ')}${last_error ? `; ${last_error}` : ''}`;

@@ -5,7 +5,7 @@ import { AppModule } from '../app.module.ts';
 import type { MonolithConfig } from '../config.ts';
 import { openResources } from '../resources.ts';
 
-/** The monolith's own use cases without its doors: no HTTP, and none of its loops is started. */
+/** Gives access to the monolith's use cases without HTTP and without background loops. */
 export async function withMonolithContext<T>(
   config: MonolithConfig,
   work: (context: INestApplicationContext) => Promise<T>,

@@ -3,7 +3,7 @@ import { RelayApi } from '../relay/relay.api.ts';
 import { cliConfig, print, wholeNumber } from './environment.ts';
 import { withMonolithContext } from './monolith-context.ts';
 
-const IDLE_MS = 100;
+const IDLE_WAIT_MS = 100;
 
 interface ConsumeOptions {
   readonly limit: number;
@@ -15,11 +15,14 @@ interface ConsumeOptions {
 export function addOutboxCommands(program: Command): void {
   program
     .command('outbox:consume')
-    .description('relay messages of the outbox, besides what the services relay')
-    .option('--limit <n>', 'stop after so many messages', wholeNumber(1, 1_000_000), 1000)
-    .option('--time-limit <seconds>', 'stop after so many seconds', wholeNumber(1, 86_400), 55)
-    .option('--until-empty', 'stop as soon as nothing is waiting')
-    .option('--force', 'also mails and pushes older than 7 days, which are parked; not those that have left already')
+    .description('deliver outbox messages, in parallel with the services')
+    .option('--limit <n>', 'stop after this many messages', wholeNumber(1, 1_000_000), 1000)
+    .option('--time-limit <seconds>', 'stop after this many seconds', wholeNumber(1, 86_400), 55)
+    .option('--until-empty', 'stop as soon as no message is waiting')
+    .option(
+      '--force',
+      'also deliver mails and pushes older than 7 days, which would be parked otherwise; never those that were delivered before',
+    )
     .action(async (options: ConsumeOptions) => {
       const relayed = await withMonolithContext(cliConfig(), (context) =>
         consume(context.get(RelayApi, { strict: false }), options),
@@ -28,24 +31,24 @@ export function addOutboxCommands(program: Command): void {
     });
 }
 
-/** Rounds over all destinations until a limit is reached; a SIGTERM ends it after the batch in hand. */
+/** Runs the relay of each destination in turn until a limit is reached. SIGTERM stops it after the current batch. */
 async function consume({ relays }: RelayApi, { limit, timeLimit, untilEmpty, force }: ConsumeOptions): Promise<number> {
   let stopped = false;
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => (stopped = true));
   const endAt = Date.now() + timeLimit * 1000;
   let total = 0;
   while (!stopped && total < limit && Date.now() < endAt) {
-    let round = 0;
+    let relayed = 0;
     for (const relay of relays) {
-      if (stopped || total + round >= limit) break;
-      round += await relay.runOnce(limit - total - round, { force }).catch((error: unknown) => {
+      if (stopped || total + relayed >= limit) break;
+      relayed += await relay.runOnce(limit - total - relayed, { force }).catch((error: unknown) => {
         process.stderr.write(`${relay.destination.name}: ${error instanceof Error ? error.message : String(error)}\n`);
         return 0;
       });
     }
-    total += round;
-    if (round === 0 && untilEmpty) break;
-    if (round === 0) await new Promise((resolve) => setTimeout(resolve, IDLE_MS));
+    total += relayed;
+    if (relayed === 0 && untilEmpty) break;
+    if (relayed === 0) await new Promise((resolve) => setTimeout(resolve, IDLE_WAIT_MS));
   }
   return total;
 }

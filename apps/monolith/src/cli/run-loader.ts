@@ -22,7 +22,7 @@ interface Run {
 
 type Consumers = ReadonlyMap<string, Consumer>;
 
-/** Loads until told to stop, or one round; what it did, in lines for people. */
+/** Runs the event loader until `stop` aborts, or polls each source once. Returns the result as lines to print. */
 export async function runLoader(sources: readonly ConfiguredSource[], run: Run): Promise<string[]> {
   const config = cliConfig();
   const logger = createLogger({ service: 'loader', level: config.LOG_LEVEL, destination: process.stderr });
@@ -31,19 +31,24 @@ export async function runLoader(sources: readonly ConfiguredSource[], run: Run):
   const redis = connectRedis(config.REDIS_URL, { name: 'loader' });
   try {
     await pools.look.query('select 1 from loader_sources limit 1').catch(explainMissingTables);
-    if (!(await whenReady(redis))) throw new NotRunning('Redis does not answer; the loader needs it for its locks and its gate.');
-    const { loader, turns, locks } = openEventLoader(sources, { pools, redis, logger, tell: sourceAlerts(alerts) }, run.stop);
-    const loadAndAct = async (consumers: Consumers): Promise<void> => {
+    if (!(await whenReady(redis)))
+      throw new NotRunning('Redis does not answer; the loader needs it for its locks and its rate limiter.');
+    const {
+      loader,
+      turns: polls,
+      locks,
+    } = openEventLoader(sources, { pools, redis, logger, tell: sourceAlerts(alerts) }, run.stop);
+    const loadAndApply = async (consumers: Consumers): Promise<void> => {
       const effects = consumers.size > 0 && new DueEffects(new DueEvents(pools.look), consumers, locks, logger);
       if (!run.once) return void (await Promise.all([loader.run(run.stop), effects && effects.run(run.stop)]));
       await loader.runOnce(run.stop);
       while (effects && (await effects.runOnce(run.stop)) > 0);
     };
-    const isFed = sources.some(({ feeds }) => feeds !== undefined);
-    // The services' use cases take a second to put together: only where somebody acts upon what is loaded.
-    if (isFed) await withMonolithContext(config, (context) => loadAndAct(consumersOf(context)));
-    else await loadAndAct(new Map());
-    return resultOf(turns.sum, turns.failing);
+    const hasConsumers = sources.some(({ feeds }) => feeds !== undefined);
+    // Building the monolith's use cases takes a second, so we do it only if some source's events have effects.
+    if (hasConsumers) await withMonolithContext(config, (context) => loadAndApply(consumersOf(context)));
+    else await loadAndApply(new Map());
+    return resultOf(polls.sum, polls.failing);
   } finally {
     await Promise.all([pools.close(), closeRedis(redis), alerts.settled()]);
   }
@@ -54,15 +59,15 @@ function explainMissingTables(error: unknown): never {
   throw new Error('The database is behind this version of the code. Run `npm run cli -- migrate` first.');
 }
 
-/** By what the configuration of sources calls them (`feeds`). */
+/** The consumers of loaded events, by the name that a source's `feeds` setting uses. */
 function consumersOf(context: INestApplicationContext): Consumers {
-  const desk = <T>(type: abstract new (...args: never[]) => T): T => context.get<T>(type, { strict: false });
-  const [payments, gateLog, partnerSales] = [desk(PaymentReportsApi), desk(GateLogApi), desk(PartnerSalesApi)];
-  // What is no such event never will be.
+  const api = <T>(type: abstract new (...args: never[]) => T): T => context.get<T>(type, { strict: false });
+  const [payments, gateLog, partnerSales] = [api(PaymentReportsApi), api(GateLogApi), api(PartnerSalesApi)];
+  // A malformed event stays malformed, so a retry cannot help.
   const isFinal = (error: unknown): boolean => error instanceof RequestRefused;
   return new Map<string, Consumer>([
     ['payments', { isFinal, act: (event) => payments.hear(event).then(() => undefined) }],
-    ['gate-scans', { isFinal, act: (event, effect) => gateLog.hear(event, effect) }],
+    ['gate-scans', { isFinal, act: (event, effect) => gateLog.record(event, effect) }],
     ['partner-sales', { isFinal, act: (event, effect) => partnerSales.hear(event, effect) }],
   ]);
 }
@@ -70,7 +75,7 @@ function consumersOf(context: INestApplicationContext): Consumers {
 type Sum = Readonly<Record<'stored' | 'refused' | 'quarantined' | 'transportedAgain', number>>;
 
 function resultOf(sum: Sum, failing: ReadonlyMap<string, unknown>): string[] {
-  const again = sum.transportedAgain > 0 ? `, ${sum.transportedAgain} fetched in vain` : '';
+  const again = sum.transportedAgain > 0 ? `, ${sum.transportedAgain} fetched again` : '';
   return [
     `${sum.stored} event(s) stored, ${sum.refused} duplicate(s) refused, ${sum.quarantined} quarantined${again}`,
     ...[...failing].map(([source, error]) => `${source}: ${error instanceof Error ? error.message : String(error)}`),

@@ -32,7 +32,7 @@ async function readStatus(dataSource: DataSource, redis: boolean): Promise<Statu
 export function addStatusCommand(program: Command): void {
   program
     .command('status')
-    .description('what runs, what is for sale and what waits to leave')
+    .description('whether PostgreSQL and Redis run, the sale of each match, and the messages in the outbox')
     .option('--json', 'print one JSON document and nothing else')
     .action(async ({ json }: { json?: boolean }) => {
       const config = cliConfig();

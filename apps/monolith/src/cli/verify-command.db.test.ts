@@ -22,7 +22,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** As `cli.ts` runs it; what it prints, and the exit code it asks for. */
+/** Runs `verify` as `cli.ts` does. Returns its stdout and its exit code. */
 async function cli(...args: string[]): Promise<{ code: number; out: string }> {
   const program = new Command('tribina').exitOverride().configureOutput({ writeErr: () => undefined });
   addVerifyCommand(program);
@@ -48,7 +48,7 @@ async function run(sql: string): Promise<void> {
 const PARK = `insert into outbox (id, destination, event, body, parked_at, attempts, last_error)
               select gen_random_uuid(), 'email', 'order.completed', '{}', now(), 10, 'no' from generate_series(1, 25)`;
 
-test('a line for each invariant and one for all of them; exit 0', async () => {
+test('verify prints a line for each invariant and a summary; exit 0 if all hold', async () => {
   const { code, out } = await cli();
   const lines = out.trimEnd().split('\n');
   expect(code).toBe(0);
@@ -58,20 +58,20 @@ test('a line for each invariant and one for all of them; exit 0', async () => {
   );
 });
 
-test('what is broken is named with 20 of its rows; exit 1', async () => {
+test('verify prints a broken invariant with 20 of its rows; exit 1', async () => {
   await run(PARK);
   const { code, out } = await cli();
   await run('truncate outbox');
   expect(code).toBe(1);
   expect(out).toContain(
-    'BROKEN  parked-messages: no message of the outbox was set aside (25 of 25)\n        set aside after 10 attempt(s): {"',
+    'BROKEN  parked-messages: no outbox message is parked (25 of 25)\n        parked after 10 attempt(s): {"',
   );
   expect(out.match(/message_id/g)).toHaveLength(20);
   expect(out).toContain('        … and 5 more\n');
   expect(out).toMatch(/\n1 of \d+ BROKEN; all matches/);
 });
 
-test('--json is one document and nothing else', async () => {
+test('verify --json prints one JSON document and nothing else', async () => {
   await run(PARK);
   const { code, out } = await cli('--json');
   await run('truncate outbox');
@@ -82,12 +82,12 @@ test('--json is one document and nothing else', async () => {
 });
 
 test.each([
-  ['a match that is no id', ['--match', '7']],
-  ['a match that does not exist', ['--match', randomUUID()]],
+  ['a malformed match id', ['--match', '7']],
+  ['an unknown match', ['--match', randomUUID()]],
   ['an unknown option', ['--all']],
   ['an argument', ['everything']],
-])('%s is wrong usage', async (_what, args) => {
+])('verify with %s exits with an error code and prints nothing to stdout', async (_what, args) => {
   const { code, out } = await cli(...args);
-  // What commander refuses itself becomes 2 in cli.ts.
+  // cli.ts turns the exit codes of commander's own refusals into 2.
   expect([code === 0, out]).toEqual([false, '']);
 });

@@ -1,7 +1,7 @@
 import { openDatabase } from '#platform/postgres/database';
 import { InvalidArgumentError, type Command } from 'commander';
 import { z } from 'zod';
-import { NoSuchMatch, verifyDatabase, type Finding, type Verification } from './verify/verify-database.ts';
+import { UnknownMatch, verifyDatabase, type Finding, type Verification } from './verify/verify-database.ts';
 import { databaseUrl, print } from './environment.ts';
 
 const EXIT_BROKEN = 1;
@@ -15,8 +15,8 @@ interface VerifyOptions {
 export function addVerifyCommand(program: Command): void {
   program
     .command('verify')
-    .description('prove from the database that no seat was sold twice, no payment is lost and nothing is stuck; exit 1 if not')
-    .option('--match <id>', 'look at one match only', matchId)
+    .description('check in the database that no seat was sold twice, no payment is lost and nothing is stuck; exit 1 if not')
+    .option('--match <id>', 'check one match only', matchId)
     .option('--json', 'print one JSON document and nothing else')
     .action(async ({ match, json }: VerifyOptions, command: Command) => {
       const dataSource = await openDatabase({ url: databaseUrl(), name: 'cli', poolSize: 1 });
@@ -26,7 +26,7 @@ export function addVerifyCommand(program: Command): void {
         else for (const line of linesOf(verification)) print(line);
         if (!verification.ok) process.exitCode = EXIT_BROKEN;
       } catch (error) {
-        if (error instanceof NoSuchMatch) command.error(`error: ${error.message}`, { exitCode: EXIT_USAGE });
+        if (error instanceof UnknownMatch) command.error(`error: ${error.message}`, { exitCode: EXIT_USAGE });
         throw error;
       } finally {
         await dataSource.destroy();

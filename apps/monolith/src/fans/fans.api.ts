@@ -2,27 +2,27 @@ import type { Transaction } from '#application/transaction-manager';
 
 export type Locale = 'hr' | 'en';
 
-/** How to reach a fan: language, and the devices that want pushes. */
+/** How to reach a fan: language, e-mail address and the devices registered for pushes. */
 export interface FanContact {
   readonly userId: string;
   readonly locale: Locale;
-  /** Of the profile; null when they told none. */
+  /** The address in the profile; null if the profile has none. */
   readonly email?: string | null;
   readonly fcmTokens: readonly string[];
 }
 
 export abstract class FansApi {
-  /** Everybody asked for is answered; who is unknown to us speaks Croatian and has no device. */
+  /** Returns a contact for every given fan. A fan without a profile gets Croatian, no address and no device. */
   abstract contacts(tx: Transaction, userIds: readonly string[]): Promise<ReadonlyMap<string, FanContact>>;
 }
 
-/** Tokens of the devices that are to hear something, by what their fans speak. */
+/** Push tokens of devices, by the language of their fans. */
 export type DevicesByLocale = Readonly<Record<Locale, readonly string[]>>;
 
-/** One notification for very many fans at once. */
-export interface Announcement {
+/** One push to the devices of many fans. */
+export interface NewBroadcast {
   readonly template: 'match_reminder' | 'match_changed';
-  /** The event it stems from, for people and metrics. */
+  /** The event that causes the broadcast, for operators and metrics. */
   readonly event: string;
   readonly devices: DevicesByLocale;
   readonly texts: Readonly<Record<Locale, { readonly title: string; readonly body: string }>>;
@@ -30,23 +30,23 @@ export interface Announcement {
   readonly usefulUntil?: Date;
 }
 
-export interface Announced {
+export interface CreatedBroadcast {
   readonly id: string;
   readonly devices: number;
   readonly jobs: number;
 }
 
-/** One device of an announcement: jobs carry ranges of ordinals. */
-export interface AnnouncedDevice {
+/** One device of a broadcast. Each push job of the broadcast covers a range of ordinals. */
+export interface BroadcastDevice {
   readonly broadcastId: string;
   readonly ordinal: number;
 }
 
-export abstract class Announcements {
-  /** Asked before the transaction: at SERIALIZABLE a hundred thousand rows are more than PostgreSQL can watch. */
+export abstract class FanBroadcasts {
+  /** Call it before the transaction: at SERIALIZABLE, reading 100,000 rows would need more predicate locks than PostgreSQL has. */
   abstract devicesOf(userIds: readonly string[]): Promise<DevicesByLocale>;
-  /** In the transaction of what is announced. Who has no device hears nothing; how far it has come, the worker's metrics tell. */
-  abstract announce(tx: Transaction, announcement: Announcement): Promise<Announced>;
-  /** The fan's devices in the announcements of the last 30 days, for operators who look for what became of one. */
-  abstract devicesIn(userId: string): Promise<readonly AnnouncedDevice[]>;
+  /** Stores the broadcast and its push jobs in the transaction. Without devices nothing is stored. The worker's metrics show its progress. */
+  abstract create(tx: Transaction, broadcast: NewBroadcast): Promise<CreatedBroadcast>;
+  /** The fan's devices in broadcasts of the last 30 days. Operators use it to find the push jobs of a fan. */
+  abstract devicesIn(userId: string): Promise<readonly BroadcastDevice[]>;
 }

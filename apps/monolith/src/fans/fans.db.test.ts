@@ -26,12 +26,12 @@ const contact = async (userId: string) =>
   (await testApp.transactions.run((tx) => testApp.app.get(FansApi).contacts(tx, [userId]))).get(userId);
 
 describe('the profile', () => {
-  test('of a fan who told us nothing is empty and Croatian', async () => {
+  test('of a fan who never stored one is empty, with the language Croatian', async () => {
     const answer = await testApp.call('GET', me, { as: randomUUID() });
     expect([answer.status, answer.json]).toEqual([200, { email: null, name: null, locale: 'hr' }]);
   });
 
-  test('is what was last put there, as a whole', async () => {
+  test('is replaced as a whole by each PUT', async () => {
     const as = randomUUID();
     const put = await testApp.call('PUT', me, { as, body: ana });
     expect([put.status, put.json]).toEqual([200, ana]);
@@ -40,13 +40,13 @@ describe('the profile', () => {
     expect((await testApp.call('GET', me, { as })).json).toEqual({ email: null, name: 'Ana', locale: 'hr' });
   });
 
-  test('can be sent back as it was read', async () => {
+  test('that GET returned is accepted by PUT without changes', async () => {
     const as = randomUUID();
     const { json } = await testApp.call('GET', me, { as });
     expect((await testApp.call('PUT', me, { as, body: json })).status).toBe(200);
   });
 
-  test('put again with the same key is answered from memory and not done again', async () => {
+  test('is not changed by a repeated idempotency key, which gets the stored answer', async () => {
     const as = randomUUID();
     const key = newKey();
     await testApp.call('PUT', me, { as, key, body: ana });
@@ -64,17 +64,17 @@ describe('the profile', () => {
     ['a second header in the address', { ...ana, email: 'ana@example.com\r\nBcc: b@example.com' }],
     ['an empty name', { ...ana, name: ' ' }],
     ['NUL in the name', { ...ana, name: 'A\0' }],
-    ['half a character in the name', { ...ana, name: 'A\ud83d' }],
+    ['a lone surrogate in the name', { ...ana, name: 'A\ud83d' }],
     ['a name of 101 letters', { ...ana, name: 'a'.repeat(101) }],
-    ['a number for a name', { ...ana, name: 3 }],
-    ['a list', [ana]],
-    ['nothing', undefined],
+    ['a number as name', { ...ana, name: 3 }],
+    ['an array as body', [ana]],
+    ['no body', undefined],
   ])('with %s is refused', async (_, body) => {
     const answer = await testApp.call('PUT', me, { as: randomUUID(), body });
     expect([answer.status, answer.json.code]).toEqual([400, 'VALIDATION_FAILED']);
   });
 
-  test('needs a caller, and a key to be changed', async () => {
+  test('needs a caller, and PUT needs an idempotency key', async () => {
     expect((await testApp.call('GET', me)).status).toBe(401);
     const keyless = await testApp.call('PUT', me, { as: randomUUID(), key: null, body: ana });
     expect(keyless.json.code).toBe('IDEMPOTENCY_KEY_REQUIRED');
@@ -82,7 +82,7 @@ describe('the profile', () => {
 });
 
 describe('devices', () => {
-  test('a registered device gets pushes, until it is forgotten', async () => {
+  test('a registered device gets pushes until it is deleted; a second DELETE is 204 too', async () => {
     const as = randomUUID();
     expect((await register(as, 'phone-1', `token-${as}`)).status).toBe(204);
     expect((await contact(as))?.fcmTokens).toEqual([`token-${as}`]);
@@ -92,21 +92,21 @@ describe('devices', () => {
     }
   });
 
-  test('registering again changes the token', async () => {
+  test('registering a device again replaces its token', async () => {
     const as = randomUUID();
     await register(as, 'phone', `old-${as}`);
     await register(as, 'phone', `new-${as}`);
     expect((await contact(as))?.fcmTokens).toEqual([`new-${as}`]);
   });
 
-  test('the same key again is answered from memory', async () => {
+  test('a repeated idempotency key gets the stored answer', async () => {
     const [as, key] = [randomUUID(), newKey()];
     await register(as, 'phone', `token-${as}`, key);
     const again = await register(as, 'phone', `token-${as}`, key);
     expect([again.status, again.text, again.headers['idempotency-replayed']]).toEqual([204, '', 'true']);
   });
 
-  test('a token belongs to who signed in last on that phone', async () => {
+  test('a token belongs to the fan who registered it last', async () => {
     const [before, after] = [randomUUID(), randomUUID()];
     await register(before, 'phone', `shared-${before}`);
     await register(after, 'my-phone', `shared-${before}`);
@@ -114,7 +114,7 @@ describe('devices', () => {
     expect((await contact(after))?.fcmTokens).toEqual([`shared-${before}`]);
   });
 
-  test('two fans who register one token at the same time: one of them has it', async () => {
+  test('when three fans register one token at the same time, exactly one of them gets it', async () => {
     for (let round = 0; round < 5; round += 1) {
       const fans = [randomUUID(), randomUUID(), randomUUID()];
       const answers = await Promise.all(fans.map((as) => register(as, 'phone', `raced-${fans[0]}`)));
@@ -124,7 +124,7 @@ describe('devices', () => {
     }
   });
 
-  test(`the device that registered longest ago makes room for number ${MAX_DEVICES + 1}`, async () => {
+  test(`device number ${MAX_DEVICES + 1} replaces the device that registered longest ago`, async () => {
     const as = randomUUID();
     for (let number = 1; number <= MAX_DEVICES; number += 1) await register(as, `d${number}`, `${as}-${number}`);
     await register(as, 'd1', `${as}-1`);
@@ -135,7 +135,7 @@ describe('devices', () => {
     expect(tokens).not.toContain(`${as}-2`);
   });
 
-  test("another fan's device of the same name stays", async () => {
+  test("deleting a device keeps another fan's device with the same id", async () => {
     const [mine, theirs] = [randomUUID(), randomUUID()];
     await register(theirs, 'phone', `theirs-${theirs}`);
     await testApp.call('DELETE', `${me}/devices/phone`, { as: mine });
@@ -149,21 +149,21 @@ describe('devices', () => {
     ['no token', 'phone', {}],
     ['an empty token', 'phone', { fcm_token: '' }],
     ['a line break in the token', 'phone', { fcm_token: 'a\nb' }],
-    ['a token without end', 'phone', { fcm_token: 'a'.repeat(1025) }],
-    ['a number for a token', 'phone', { fcm_token: 1 }],
+    ['a token of 1,025 characters', 'phone', { fcm_token: 'a'.repeat(1025) }],
+    ['a number as token', 'phone', { fcm_token: 1 }],
     ['an unknown field', 'phone', { fcm_token: 'x', user_id: randomUUID() }],
-  ])('%s is refused', async (_, deviceId, body) => {
+  ])('registering with %s is refused', async (_, deviceId, body) => {
     const answer = await testApp.call('PUT', `${me}/devices/${deviceId}`, { as: randomUUID(), body });
     expect([answer.status, answer.json.code]).toEqual([400, 'VALIDATION_FAILED']);
   });
 
-  test('need a caller', async () => {
+  test('registering and deleting need a caller', async () => {
     expect((await testApp.call('PUT', `${me}/devices/d`, { body: { fcm_token: 'x' } })).status).toBe(401);
     expect((await testApp.call('DELETE', `${me}/devices/d`)).status).toBe(401);
   });
 });
 
-test('everybody asked for has a contact, each once', async () => {
+test('contacts returns one contact for every given fan, also for an unknown one', async () => {
   const [known, unknown] = [randomUUID(), randomUUID()];
   await testApp.call('PUT', me, { as: known, body: ana });
   await register(known, 'a', `${known}-a`);

@@ -8,20 +8,20 @@ import { ChangeProfile } from './application/change-profile.ts';
 import { ForgetDevice } from './application/forget-device.ts';
 import { Devices, Fans } from './application/ports.ts';
 import { RegisterDevice } from './application/register-device.ts';
-import { Announcements, FansApi } from './fans.api.ts';
+import { FanBroadcasts, FansApi } from './fans.api.ts';
 import { MeController } from './inbound/me.controller.ts';
 import { DeadTokensDestination } from './outbound/dead-tokens-destination.ts';
-import { PostgresAnnouncements } from './outbound/postgres-announcements.ts';
+import { PostgresFanBroadcasts } from './outbound/postgres-announcements.ts';
 import { PostgresContacts } from './outbound/postgres-contacts.ts';
 import { PostgresDevices } from './outbound/postgres-devices.ts';
 import { PostgresFans } from './outbound/postgres-fans.ts';
 
-/** Where the relays of this context deliver to. */
+/** The outbox destinations that this context provides to the relay. */
 export class FansDestinations {
   constructor(readonly all: readonly Destination[]) {}
 }
 
-/** Fans: who they say they are and how to reach them. */
+/** Fans: their profiles, devices and broadcasts to them. */
 @Module({
   controllers: [MeController],
   providers: [
@@ -32,8 +32,8 @@ export class FansDestinations {
     useCase(ForgetDevice, TransactionManager, Devices),
     { provide: FansApi, useClass: PostgresContacts },
     {
-      provide: Announcements,
-      useFactory: (dataSource: DataSource, outbox: Outbox) => new PostgresAnnouncements(dataSource, outbox),
+      provide: FanBroadcasts,
+      useFactory: (dataSource: DataSource, outbox: Outbox) => new PostgresFanBroadcasts(dataSource, outbox),
       inject: [DataSource, Outbox],
     },
     {
@@ -42,6 +42,6 @@ export class FansDestinations {
       inject: [DataSource],
     },
   ],
-  exports: [FansApi, Announcements, FansDestinations],
+  exports: [FansApi, FanBroadcasts, FansDestinations],
 })
 export class FansModule {}

@@ -61,7 +61,7 @@ async function buyer(match: MatchOnSale, quantity = 1): Promise<string> {
   return fan;
 }
 
-/** As if each of them had bought one: what selling writes of a ticket, without selling. */
+/** Inserts tickets of that many fans directly, because buying 1,200 tickets would take too long. */
 async function sellTickets(match: MatchOnSale, count: number): Promise<void> {
   await office.rows(
     `with sold as (
@@ -76,7 +76,8 @@ async function sellTickets(match: MatchOnSale, count: number): Promise<void> {
 const change = (match: MatchOnSale, body: Record<string, unknown>) =>
   office.monolith.call('PATCH', `/api/v1/ops/matches/${match.id}`, { ...ops, body });
 
-async function doJobs(): Promise<number> {
+/** Relays and runs all waiting jobs. Returns how many it ran. */
+async function runJobs(): Promise<number> {
   const jobs = office.monolith.get(JobsApi);
   const relay = office.monolith.get(OutboxRelays).relays.find(({ destination }) => destination.name === 'jobs');
   let done = 0;
@@ -96,14 +97,14 @@ async function mails(template: string): Promise<Mail[]> {
   return rows.map(({ body }) => body);
 }
 
-test('whoever has a ticket is told that the match was moved, with what was before; nobody else', async () => {
+test('ticket holders get a mail that the match was moved, with the old kick-off and venue; fans without a ticket do not', async () => {
   const kickoff = inHours(48);
   const match = await onSale(kickoff);
   const [fan] = [await buyer(match), await onSale()];
   await office.held(match);
   const moved = inHours(72);
   expect((await change(match, { kickoff_at: moved, venue: 'Poljud' })).status).toBe(200);
-  await doJobs();
+  await runJobs();
   expect(await mails('match_changed')).toMatchObject([
     {
       user_id: fan,
@@ -123,7 +124,7 @@ test('whoever has a ticket is told that the match was moved, with what was befor
   ]);
 });
 
-test('the phones of all who have a ticket are told too, as ranges of one broadcast, in their language, once', async () => {
+test('the phones of all ticket holders get one broadcast about the move, once each, in the holder’s language, as jobs of at most 500', async () => {
   const match = await onSale();
   const fan = await buyer(match);
   await sellTickets(match, 1200);
@@ -131,53 +132,53 @@ test('the phones of all who have a ticket are told too, as ranges of one broadca
   await givePhones([...holders.map(({ user_id }) => user_id), randomUUID()]);
   const moved = inHours(72);
   await change(match, { kickoff_at: moved });
-  expect(await doJobs()).toBe(3);
-  const told = await pushes('match_changed');
-  expect(told.map(({ range, payload, useful_until }) => [payload.title, range.from, range.to, useful_until])).toEqual([
+  expect(await runJobs()).toBe(3);
+  const jobs = await pushes('match_changed');
+  expect(jobs.map(({ range, payload, useful_until }) => [payload.title, range.from, range.to, useful_until])).toEqual([
     ['Promjena: Hrvatska vs Italija', 0, 1, moved],
     ['Changed: Hrvatska vs Italija', 1, 501, moved],
     ['Changed: Hrvatska vs Italija', 501, 1001, moved],
     ['Changed: Hrvatska vs Italija', 1001, 1201, moved],
   ]);
-  expect(told[0]?.payload.data).toEqual({ match_id: match.id, action: 'open_tickets' });
-  expect(new Set(told.map(({ broadcast_id }) => broadcast_id)).size).toBe(1);
-  const tokens = (await pushedTokens(told[0]?.broadcast_id)).map(({ fcm_token }) => fcm_token);
+  expect(jobs[0]?.payload.data).toEqual({ match_id: match.id, action: 'open_tickets' });
+  expect(new Set(jobs.map(({ broadcast_id }) => broadcast_id)).size).toBe(1);
+  const tokens = (await pushedTokens(jobs[0]?.broadcast_id)).map(({ fcm_token }) => fcm_token);
   expect([tokens[0], new Set(tokens).size]).toEqual([`token-${fan}`, 1201]);
 }, 60_000);
 
-test('a reminder is pushed once, until the kick-off; without a device there is no broadcast', async () => {
+test('a reminder is pushed once and is useful until the kick-off; a match whose holders have no device gets no broadcast', async () => {
   const kickoff = inHours(20);
-  const [match, quiet] = [await onSale(kickoff), await onSale(inHours(21))];
+  const [match, matchWithoutDevices] = [await onSale(kickoff), await onSale(inHours(21))];
   const fan = await buyer(match);
-  await buyer(quiet);
+  await buyer(matchWithoutDevices);
   await givePhones([fan]);
   await office.monolith.get(PlanReminders).execute();
-  await doJobs();
+  await runJobs();
   expect(await pushes('match_reminder')).toMatchObject([{ range: { from: 0, to: 1 }, useful_until: kickoff }]);
   expect(await office.rows(`select devices from broadcasts where template = 'match_reminder'`)).toEqual([{ devices: 1 }]);
 });
 
-test('a change of other facts, or of nothing, is no news', async () => {
+test('a change that keeps kick-off and venue sends no notice', async () => {
   const kickoff = inHours(48);
   const match = await onSale(kickoff);
   await buyer(match);
   await change(match, { max_tickets_per_fan: 2 });
   await change(match, { kickoff_at: kickoff, venue: 'Maksimir' });
   await office.monolith.call('POST', `/api/v1/ops/matches/${match.id}/sale`, { ...ops, body: { action: 'close' } });
-  expect(await doJobs()).toBe(0);
+  expect(await runJobs()).toBe(0);
 });
 
-test('1,200 fans are told in three pages, each once, in their language', async () => {
+test('1,200 ticket holders get their mail from three jobs, once each, in their language', async () => {
   const match = await onSale();
   await sellTickets(match, 1200);
   await change(match, { venue: 'Poljud' });
-  expect(await doJobs()).toBe(3);
-  const told = await mails('match_changed');
-  expect([told.length, new Set(told.map(({ recipient }) => recipient)).size]).toEqual([1200, 1200]);
-  expect(new Set(told.map(({ payload }) => payload.locale))).toEqual(new Set(['en']));
+  expect(await runJobs()).toBe(3);
+  const sent = await mails('match_changed');
+  expect([sent.length, new Set(sent.map(({ recipient }) => recipient)).size]).toEqual([1200, 1200]);
+  expect(new Set(sent.map(({ payload }) => payload.locale))).toEqual(new Set(['en']));
 }, 30_000);
 
-test('who was given a ticket is told at the address of the profile, and its giver no more', async () => {
+test('after a transfer the receiver gets the mail at the address of the profile, and the former holder gets none', async () => {
   const match = await onSale();
   const giver = await buyer(match);
   const receiver = randomUUID();
@@ -186,13 +187,13 @@ test('who was given a ticket is told at the address of the profile, and its give
   const body = { to_user_id: receiver, holder_name: 'Barbara' };
   await office.monolith.call('POST', `/api/v1/tickets/${ticket.id}/transfer`, { as: giver, body });
   await change(match, { venue: 'Poljud' });
-  await doJobs();
+  await runJobs();
   expect((await mails('match_changed')).map(({ user_id, recipient }) => [user_id, recipient])).toEqual([
     [receiver, 'b@example.hr'],
   ]);
 });
 
-test('fans are reminded once in the last day, with their seats, however many replicas look', async () => {
+test('ticket holders get one reminder with their seats within 24 hours of the kick-off, even if three replicas plan it at once', async () => {
   const soon = await onSale(inHours(20));
   await onSale(inHours(30));
   const fan = await buyer(soon, 2);
@@ -200,7 +201,7 @@ test('fans are reminded once in the last day, with their seats, however many rep
   const planned = await Promise.all([planReminders.execute(), planReminders.execute(), planReminders.execute()]);
   expect(planned.reduce((sum, n) => sum + n, 0)).toBe(1);
   expect(await planReminders.execute()).toBe(0);
-  await doJobs();
+  await runJobs();
   const [mail, ...others] = await mails('match_reminder');
   expect([mail?.user_id, others]).toEqual([fan, []]);
   expect(mail?.payload.tickets).toEqual([
@@ -209,7 +210,7 @@ test('fans are reminded once in the last day, with their seats, however many rep
   ]);
 });
 
-test('of a cancelled match nobody is reminded, nor told any more that it was moved', async () => {
+test('after a cancellation ticket holders get only that notice: no reminder and no notice of an earlier move', async () => {
   const match = await onSale(inHours(20));
   await givePhones([await buyer(match)]);
   const planReminders = office.monolith.get(PlanReminders);
@@ -217,7 +218,7 @@ test('of a cancelled match nobody is reminded, nor told any more that it was mov
   await change(match, { venue: 'Poljud' });
   const body = { reason: 'Snow' };
   await office.monolith.call('POST', `/api/v1/ops/matches/${match.id}/cancel`, { ...ops, body });
-  await doJobs();
+  await runJobs();
   expect([await mails('match_reminder'), (await mails('match_changed')).map(({ payload }) => payload.change)]).toEqual([
     [],
     ['cancelled'],
@@ -227,16 +228,16 @@ test('of a cancelled match nobody is reminded, nor told any more that it was mov
   expect(await planReminders.execute()).toBe(0);
 });
 
-test('a match that is moved after its reminder is reminded of again; one moved away meanwhile is not', async () => {
+test('a planned reminder is not sent if the match was moved beyond 24 hours; a new kick-off within 24 hours gets a new reminder', async () => {
   const match = await onSale(inHours(20));
   await buyer(match);
   const planReminders = office.monolith.get(PlanReminders);
   await planReminders.execute();
   await change(match, { kickoff_at: inHours(40) });
-  await doJobs();
+  await runJobs();
   expect(await mails('match_reminder')).toEqual([]);
   await change(match, { kickoff_at: inHours(22) });
   expect(await planReminders.execute()).toBe(1);
-  await doJobs();
+  await runJobs();
   expect(await mails('match_reminder')).toHaveLength(1);
 });

@@ -10,7 +10,7 @@ import { Module } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { CatalogApi } from '../catalog/catalog.api.ts';
 import { CatalogModule } from '../catalog/catalog.module.ts';
-import { Announcements, FansApi } from '../fans/fans.api.ts';
+import { FanBroadcasts, FansApi } from '../fans/fans.api.ts';
 import { FansModule } from '../fans/fans.module.ts';
 import { PurchaseApi } from '../purchase/purchase.api.ts';
 import { PurchaseModule } from '../purchase/purchase.module.ts';
@@ -24,17 +24,17 @@ import { TellCancellation } from './application/tell-cancellation.ts';
 import { TellMatchChange } from './application/tell-match-change.ts';
 import { NoticeJobs } from './inbound/notice-jobs.ts';
 import { ReminderSchedule } from './inbound/reminders.schedule.ts';
-import { CatalogNoticeMatches, TicketHolders } from './outbound/neighbours.ts';
+import { CatalogNoticeMatches, TicketHolders } from './outbound/other-contexts.ts';
 import { BroadcastMatchPushes } from './outbound/broadcast-match-pushes.ts';
 import { OutboxMatchMails } from './outbound/outbox-match-mails.ts';
 import { PostgresReminders } from './outbound/postgres-reminders.ts';
 
-/** What this context does in the background. */
+/** The background jobs of this context, for the job consumer. */
 export abstract class NoticeJobKinds {
   abstract readonly kinds: readonly JobKind[];
 }
 
-/** What ticket holders hear about their match after the purchase. */
+/** Tells ticket holders that their match was moved, was cancelled or is coming up. */
 @Module({
   imports: [CatalogModule, FansModule, PurchaseModule, TicketingModule],
   providers: [
@@ -51,8 +51,8 @@ export abstract class NoticeJobKinds {
     },
     {
       provide: MatchPushes,
-      useFactory: (announcements: Announcements) => new BroadcastMatchPushes(announcements),
-      inject: [Announcements],
+      useFactory: (broadcasts: FanBroadcasts) => new BroadcastMatchPushes(broadcasts),
+      inject: [FanBroadcasts],
     },
     { provide: Reminders, useFactory: (dataSource: DataSource) => new PostgresReminders(dataSource), inject: [DataSource] },
     useCase(TellMatchChange, NoticeMatches, Holders, MatchMails, MatchPushes, Jobs),

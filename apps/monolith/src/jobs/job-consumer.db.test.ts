@@ -14,8 +14,8 @@ let redis: TestRedis;
 beforeAll(async () => void ([database, redis] = await Promise.all([createTestDatabase(), createTestRedis()])));
 afterAll(async () => void (await Promise.all([database.drop(), redis.close()])));
 
-/** As `main` runs it, loops and all, short of listening. */
-async function running(settings: Record<string, string>): Promise<NestFastifyApplication> {
+/** Starts a monolith with its background loops, as `main` does, but without listening. */
+async function startMonolith(settings: Record<string, string>): Promise<NestFastifyApplication> {
   const config = loadConfig(monolithConfig, {
     DATABASE_URL: database.url,
     REDIS_URL: redis.url,
@@ -45,9 +45,9 @@ async function isDone(app: NestFastifyApplication, about: string, withinMs: numb
 }
 
 test.each(['redis', 'postgres'])(
-  'with JOBS_TRANSPORT=%s a job is done within a second of its commit',
+  'with JOBS_TRANSPORT=%s a job is done within a second after its commit',
   async (transport) => {
-    const app = await running({ JOBS_TRANSPORT: transport });
+    const app = await startMonolith({ JOBS_TRANSPORT: transport });
     try {
       await put(app, `warm ${transport}`);
       await isDone(app, `warm ${transport}`, 10_000);
@@ -62,13 +62,13 @@ test.each(['redis', 'postgres'])(
   30_000,
 );
 
-test('without Redis the service runs and stops, its jobs wait, and with JOBS_TRANSPORT=postgres they are done', async () => {
-  const nobody = 'redis://127.0.0.1:1';
-  const waiting = await running({ REDIS_URL: nobody });
+test('without Redis the service starts and stops and its jobs wait; JOBS_TRANSPORT=postgres then does them', async () => {
+  const unreachable = 'redis://127.0.0.1:1';
+  const waiting = await startMonolith({ REDIS_URL: unreachable });
   await put(waiting, 'waits');
   expect(await isDone(waiting, 'waits', 1000)).toBe(false);
   await waiting.close();
-  const doing = await running({ REDIS_URL: nobody, JOBS_TRANSPORT: 'postgres' });
+  const doing = await startMonolith({ REDIS_URL: unreachable, JOBS_TRANSPORT: 'postgres' });
   try {
     expect(await isDone(doing, 'waits', 15_000)).toBe(true);
   } finally {

@@ -1,22 +1,22 @@
 export const jobStates = ['waiting', 'delayed', 'active', 'completed', 'failed'] as const;
 export type JobState = (typeof jobStates)[number];
-/** `outbox`: messages that did not get as far as a queue and were parked. */
+/** `outbox` is not a queue of BullMQ: it lists the outbox messages that could not be delivered and were parked. */
 export const queueNames = ['email', 'push', 'push-priority', 'jobs', 'outbox'] as const;
 export type QueueName = (typeof queueNames)[number];
 
 export interface JobView {
   readonly id: string;
   readonly queue: QueueName;
-  /** The message's template; of a general job its class, of a message of the outbox its event. */
+  /** The template of a mail or push, the class of a general job, or the event of an outbox message. */
   readonly template: string;
   readonly state: JobState;
-  /** Those that failed, newest first. `at` is null where the worker died before it could say. */
+  /** The failed attempts, newest first. `at` is null if the worker died before it could record the time. */
   readonly attempts: readonly { readonly at: string | null; readonly error: string; readonly stack: string }[];
   readonly createdAt: Date;
-  /** What carried it: Redis, or PostgreSQL. */
+  /** Where the job waits for a worker: in Redis or in PostgreSQL. */
   readonly transport: 'redis' | 'postgres';
   readonly payload: unknown;
-  /** Newest first. */
+  /** What operators did with the job, newest first. */
   readonly interventions: readonly { readonly action: 'retry' | 'drop'; readonly by: string; readonly at: Date }[];
 }
 
@@ -26,7 +26,7 @@ export interface JobFilter {
   readonly template?: string;
   /** The number or id of an order, the id of a fan, a match or the job itself. */
   readonly text?: string;
-  /** Only what is older than the job with this id. */
+  /** Restricts the list to jobs that are older than the job with this id. */
   readonly before?: string;
   readonly limit: number;
 }
@@ -40,16 +40,16 @@ export interface ConsumeLimits {
   readonly limit: number;
   readonly timeLimitSeconds: number;
   readonly untilEmpty: boolean;
-  /** Finish what is in hand, and stop. */
+  /** When aborted, the consumer finishes its current job and stops. */
   readonly stop: AbortSignal;
 }
 
-/** Looking after jobs, for who does it by hand besides the services. */
+/** Lists, retries, drops and runs jobs. The CLI uses it. */
 export abstract class JobsApi {
   abstract list(filter: JobFilter): Promise<readonly JobView[]>;
   abstract counts(): Promise<readonly JobCounts[]>;
   abstract retry(command: { id: string; by: string }): Promise<JobView>;
   abstract drop(command: { id: string; by: string }): Promise<JobView>;
-  /** Does general jobs besides those that the services do; how many. */
+  /** Runs general jobs, in parallel with the services. Returns how many it ran. */
   abstract consume(limits: ConsumeLimits): Promise<number>;
 }

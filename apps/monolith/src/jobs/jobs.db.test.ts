@@ -11,7 +11,7 @@ import { Queue } from 'bullmq';
 import { Redis } from 'ioredis';
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { Announcements } from '../fans/fans.api.ts';
+import { FanBroadcasts } from '../fans/fans.api.ts';
 import { OutboxRelays } from '../relay/outbox-relays.ts';
 import { newKey, type TestAnswer } from '../testing/test-app.ts';
 import { openMonolith, ops, type WholeMonolith } from '../testing/whole-monolith.ts';
@@ -64,7 +64,7 @@ function refundMail(order: string): EmailJob {
   return { ...envelope, type: 'email', recipient: 'ana.horvat@example.hr', template: 'refund', payload };
 }
 
-/** In the dead letter, after as many sends as there are errors. */
+/** Puts a mail into the dead letter, after one failed send for each of the errors. Returns its id. */
 async function deadMail(order: string, errors = ['550 no <ana.horvat@example.hr>']): Promise<string> {
   const mail = refundMail(order);
   let sends = 0;
@@ -89,7 +89,7 @@ async function deadMail(order: string, errors = ['550 no <ana.horvat@example.hr>
 
 async function deadJob(about: string): Promise<string> {
   const jobs = monolith.get(Jobs);
-  await monolith.get(TransactionManager).run((tx) => jobs.put(tx, [{ class: 'nobody_does_it', about } as { class: string }]));
+  await monolith.get(TransactionManager).run((tx) => jobs.put(tx, [{ class: 'unknown_class', about } as { class: string }]));
   await relayJobs();
   await consume();
   const [row] = await monolith.dataSource.query<{ id: string }[]>(
@@ -111,28 +111,28 @@ const ids = async (query: string): Promise<string[]> => (await list(query)).map(
 const retry = (id: string, more: { key?: string } = {}): Promise<TestAnswer> =>
   monolith.call('POST', `${JOBS}/${id}/retry`, { ...ops, ...more });
 
-// First, because the others fail the same class of jobs within the minute in which that is one alert.
-test('operators are told once of a class of jobs that fails, also when their webhook did not answer the first time', async () => {
+// This test must run first. The other tests fail jobs of the same class, and failures of one class within a minute are one alert.
+test('operators get one alert for two failed jobs of a class, even if their webhook refuses the first call', async () => {
   refuseAlerts = 1;
   const id = await deadJob('first');
   await deadJob('second');
   await until(async () => (await relayJobs(), await consume(), alerts.length > 0));
-  expect(alerts).toMatchObject([{ alert: 'failed job nobody_does_it', text: expect.stringContaining(id) as string }]);
+  expect(alerts).toMatchObject([{ alert: 'failed job unknown_class', text: expect.stringContaining(id) as string }]);
   expect(await ids('?state=failed')).toHaveLength(2);
 });
 
-test('operators are mailed the same, one mail an address, while their webhook does not answer', async () => {
+test('operators get the alert by mail, one mail per address, while their webhook refuses it', async () => {
   refuseAlerts = 100;
-  const by = (way: 'webhook' | 'mail') => ({
+  const alertBy = (channel: 'webhook' | 'mail') => ({
     class: 'alert_operators',
-    by: way,
+    by: channel,
     about: 'breaker fcm opened',
     text: 'fcm is down',
   });
   const at = new Date().toISOString();
   await monolith
     .get(TransactionManager)
-    .run((tx) => monolith.get(Jobs).put(tx, [{ ...by('webhook'), at } as never, { ...by('mail'), at } as never]));
+    .run((tx) => monolith.get(Jobs).put(tx, [{ ...alertBy('webhook'), at } as never, { ...alertBy('mail'), at } as never]));
   await relayJobs();
   await consume();
   refuseAlerts = 0;
@@ -145,7 +145,7 @@ test('operators are mailed the same, one mail an address, while their webhook do
   ]);
 });
 
-test('the dead letters of mails and of general jobs stand in one list, newest first, found by order, fan, match or id', async () => {
+test('failed mails and failed general jobs are in one list, newest first, and can be searched by order, match or id', async () => {
   const matchId = newId();
   const mail = await deadMail('ORD-2026-000007');
   const job = await deadJob(matchId);
@@ -156,7 +156,7 @@ test('the dead letters of mails and of general jobs stand in one list, newest fi
   expect(await ids('?state=waiting')).toEqual([]);
 });
 
-test('every attempt is told with its time and error, newest first, and nothing tells how to reach the fan', async () => {
+test('a job shows every attempt with time and error, newest first, and its addresses are masked', async () => {
   await deadMail('ORD-2026-000008', ['first <ana.horvat@example.hr>', 'second', 'third']);
   const [job] = await list();
   expect(job).toMatchObject({ queue: 'email', template: 'refund', state: 'failed', transport: 'redis' });
@@ -166,7 +166,7 @@ test('every attempt is told with its time and error, newest first, and nothing t
   expect(JSON.stringify(job)).not.toContain('ana.horvat');
 });
 
-test('the list has pages', async () => {
+test('the list of jobs can be read in pages', async () => {
   const made = [await deadJob('1'), await deadJob('2'), await deadJob('3')].sort().reverse();
   const first = (await monolith.call('GET', `${JOBS}?limit=2`, ops)).json;
   expect(first.items.map(({ id }: { id: string }) => id)).toEqual(made.slice(0, 2));
@@ -174,7 +174,7 @@ test('the list has pages', async () => {
   expect([second.items.map(({ id }: { id: string }) => id), second.next_cursor]).toEqual([made.slice(2), null]);
 });
 
-test('a dead mail retried waits again with all its sends before it, once for one key, and who asked is written down', async () => {
+test('retrying a failed mail queues it again with all its attempts, once per idempotency key, and records the operator', async () => {
   const id = await deadMail('ORD-2026-000009');
   const key = newKey();
   const [answer, replay] = [await retry(id, { key }), await retry(id, { key })];
@@ -191,7 +191,7 @@ test('a dead mail retried waits again with all its sends before it, once for one
   expect((await retry(id)).json).toMatchObject({ status: 409, code: 'INVALID_STATE' });
 });
 
-test('a general job retried is done anew, and what failed before stays known', async () => {
+test('a retried general job runs again and keeps its earlier failed attempts', async () => {
   const id = await deadJob('x');
   expect((await retry(id)).status).toBe(200);
   expect(await ids('?state=waiting')).toEqual([id]);
@@ -201,18 +201,18 @@ test('a general job retried is done anew, and what failed before stays known', a
   expect([job.state, job.attempts.length]).toEqual(['failed', 2]);
 });
 
-test('two operators retry the same job at once: one of them is told that it was done', async () => {
+test('when two operators retry the same job at once, one gets 200 and the other 409', async () => {
   const id = await deadJob('x');
   const statuses = (await Promise.all([retry(id), retry(id)])).map(({ status }) => status).sort();
   expect(statuses).toEqual([200, 409]);
 });
 
-test('a job that never was is 404', async () => {
+test('retrying an unknown job is 404, and a malformed job id is 400', async () => {
   expect((await retry(newId())).status).toBe(404);
   expect((await monolith.call('POST', `${JOBS}/no:id/retry`, ops)).status).toBe(400);
 });
 
-test('dropped, a mail and a general job are gone, and who dropped them is written down', async () => {
+test('dropping a failed mail and a failed general job removes them and records the operator', async () => {
   const [mail, job] = [await deadMail('ORD-2026-000010'), await deadJob('x')];
   await monolith.dataSource.query(`insert into queued_jobs (message_id, queue, body) values ($1, 'email', '{}')`, [mail]);
   for (const id of [mail, job]) await monolith.get(JobsApi).drop({ id, by: 'cli:ana' });
@@ -221,44 +221,44 @@ test('dropped, a mail and a general job are gone, and who dropped them is writte
     { queue: 'email', action: 'drop', by: 'cli:ana' },
     { queue: 'jobs', action: 'drop', by: 'cli:ana' },
   ]);
-  // Or the copy would put the mail back.
+  // The copy in PostgreSQL must be deleted too. Otherwise it would be restored to Redis.
   expect(await monolith.dataSource.query('select 1 from queued_jobs')).toEqual([]);
 });
 
-test('a broadcast is found by a fan it goes to, as a bundle and as the job of their range, and counted as the jobs it is', async () => {
+test('a search for a fan finds the bundle of a broadcast and, once unpacked, the job with the fan’s device; counts are in jobs, not bundles', async () => {
   const { dataSource } = monolith;
   await dataSource.query('truncate queued_jobs');
-  const [fan, stranger] = [newId(), newId()];
+  const [fan, otherFan] = [newId(), newId()];
   await dataSource.query(
     `insert into devices (user_id, device_id, fcm_token) values ($1, 'phone', 'token-700'), ($2, 'phone', 'another')`,
-    [fan, stranger],
+    [fan, otherFan],
   );
-  const announcement = {
+  const broadcast = {
     template: 'match_changed',
     event: 'match.changed',
     devices: { hr: Array.from({ length: 2400 }, (_, n) => `token-${n}`), en: [] },
     texts: { hr: { title: 'Promjena', body: 'Novi termin' }, en: { title: 'Change', body: 'New date' } },
     data: {},
   } as const;
-  await monolith.get(TransactionManager).run((tx) => monolith.get(Announcements).announce(tx, announcement));
+  await monolith.get(TransactionManager).run((tx) => monolith.get(FanBroadcasts).create(tx, broadcast));
   const relay = monolith.get(OutboxRelays).relays.find(({ destination }) => destination.name === 'push');
   expect(await relay?.runOnce()).toBe(5);
   const pushes = new Queue('push', { connection, prefix: JOBS_PREFIX });
   const [bundle] = await pushes.getJobs(['waiting']);
-  expect([await ids(`?q=${fan}`), await ids(`?q=${stranger}`)]).toEqual([[bundle?.id], []]);
-  const inPush = async () => (await monolith.get(JobsApi).counts()).find(({ queue }) => queue === 'push')?.waiting;
-  expect(await inPush()).toBe(5);
+  expect([await ids(`?q=${fan}`), await ids(`?q=${otherFan}`)]).toEqual([[bundle?.id], []]);
+  const waitingPushes = async () => (await monolith.get(JobsApi).counts()).find(({ queue }) => queue === 'push')?.waiting;
+  expect(await waitingPushes()).toBe(5);
   const worker = new QueuedJobs(dataSource, connection as never, createLogger({ service: 'test', level: 'silent' }));
   await worker.unpack('push', broadcastBundle.parse(bundle?.data));
   await bundle?.remove();
   await worker.close();
   const [found, ...more] = await ids(`?q=${fan}`);
   expect([(await pushes.getJob(found ?? ''))?.data, more]).toMatchObject([{ range: { from: 500, to: 1000 } }, []]);
-  expect([await ids(`?q=${stranger}`), await inPush()]).toEqual([[], 5]);
+  expect([await ids(`?q=${otherFan}`), await waitingPushes()]).toEqual([[], 5]);
   await pushes.close();
 });
 
-test('the metrics tell what is to be done, since when, and what was set aside', async () => {
+test('the metrics show the number of open and failed jobs and the age of the oldest', async () => {
   await deadJob('x');
   await monolith.dataSource.query(
     `insert into jobs (id, class, message, created_at) select gen_random_uuid(), 'c', '{}', now() - interval '90 s' from generate_series(1, 2)`,
@@ -271,7 +271,7 @@ test('the metrics tell what is to be done, since when, and what was set aside', 
   expect(await monolith.metric('background_jobs_oldest_seconds')).toBeGreaterThanOrEqual(90);
 });
 
-test('the counts tell every queue', async () => {
+test('counts has an entry for every queue', async () => {
   await deadMail('ORD-2026-000011');
   await deadJob('x');
   const mail = refundMail('ORD-2026-000012');
@@ -286,10 +286,10 @@ test('the counts tell every queue', async () => {
   ]);
 });
 
-async function until(ask: () => Promise<boolean>, withinMs = 10_000): Promise<void> {
-  const giveUpAt = Date.now() + withinMs;
-  while (!(await ask())) {
-    if (Date.now() > giveUpAt) throw new Error(`It did not happen within ${withinMs} ms: ${ask.toString()}`);
+async function until(condition: () => Promise<boolean>, timeoutMs = 10_000): Promise<void> {
+  const giveUpAt = Date.now() + timeoutMs;
+  while (!(await condition())) {
+    if (Date.now() > giveUpAt) throw new Error(`Not true within ${timeoutMs} ms: ${condition.toString()}`);
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
 }

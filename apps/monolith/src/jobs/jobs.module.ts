@@ -25,16 +25,16 @@ import { useCase } from '#platform/use-case';
 import { Inject, Module, type OnApplicationShutdown } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import type { MonolithConfig } from '../config.ts';
-import { Announcements } from '../fans/fans.api.ts';
+import { FanBroadcasts } from '../fans/fans.api.ts';
 import { FansModule } from '../fans/fans.module.ts';
 import { NoticeJobKinds, HolderNoticesModule } from '../holder-notices/holder-notices.module.ts';
 import { PurchaseJobKinds, PurchaseModule } from '../purchase/purchase.module.ts';
 import { CONFIG, LOGGER, LOOPS, REDIS } from '../tokens.ts';
 import { AllQueues, OperatorsMails, OperatorsWebhook } from './application/ports.ts';
-import { SteerJobs } from './application/steer-jobs.ts';
+import { ManageJobs } from './application/manage-jobs.ts';
 import { TellOperators } from './application/tell-operators.ts';
 import { alertJob } from './inbound/alert-job.ts';
-import { ConsumerParts, JobConsumer } from './inbound/job-consumer.schedule.ts';
+import { ConsumerDependencies, JobConsumer } from './inbound/job-consumer.schedule.ts';
 import { JobsController } from './inbound/jobs.controller.ts';
 import { JobsApi } from './jobs.api.ts';
 import { HttpOperatorsWebhook } from './outbound/http-operators-webhook.ts';
@@ -42,27 +42,27 @@ import { OutboxOperatorsMails } from './outbound/outbox-operators-mails.ts';
 import { BullmqQueues } from './outbound/bullmq-queues.ts';
 
 const TRANSPORT = Symbol('job transport');
-/** Every class of jobs there is. */
+/** The kinds of all general jobs, from all contexts. */
 const KINDS = Symbol('job kinds');
 
-/** Slack takes one message a second, and other chats are not more patient. */
+/** Slack accepts one message a second; other chat services have similar limits. */
 const ALERTS_PER_SECOND = 1;
-/** A job waits in hand for a moment; longer than that and it goes back. */
-const PATIENCE_MS = 1500;
+/** The longest time an alert job waits for the rate limiter. After that it goes back to its queue without a failed attempt. */
+const MAX_LIMITER_WAIT_MS = 1500;
 
 function webhookCalls(redis: RedisConnection, alerts: Alerts): VendorCalls {
   const onBreaker = (provider: string, state: string): void =>
-    alerts.raise({ about: `breaker ${provider} ${state}`, text: `the way to ${provider} has ${state}`, notBy: 'webhook' });
-  const options = { provider: 'alert-webhook', callsPerSecond: ALERTS_PER_SECOND, patienceMs: PATIENCE_MS, onBreaker };
+    alerts.raise({ about: `breaker ${provider} ${state}`, text: `the breaker of ${provider} has ${state}`, notBy: 'webhook' });
+  const options = { provider: 'alert-webhook', callsPerSecond: ALERTS_PER_SECOND, patienceMs: MAX_LIMITER_WAIT_MS, onBreaker };
   return new VendorCalls(new SharedProviderLimiter(redis, options));
 }
 
-/** Where the relay brings jobs. */
+/** The outbox destinations that this context provides to the relay. */
 export abstract class JobDestinations {
   abstract readonly all: readonly Destination[];
 }
 
-/** General background jobs, and the console over every queue. */
+/** Runs the general background jobs, and lets operators see and manage the jobs of all queues. */
 @Module({
   imports: [FansModule, HolderNoticesModule, PurchaseModule],
   controllers: [JobsController],
@@ -75,12 +75,12 @@ export abstract class JobDestinations {
     },
     {
       provide: NotificationQueues,
-      useFactory: ({ REDIS_URL }: MonolithConfig, dataSource: DataSource, announcements: Announcements) =>
+      useFactory: ({ REDIS_URL }: MonolithConfig, dataSource: DataSource, broadcasts: FanBroadcasts) =>
         new NotificationQueues(REDIS_URL, {
           inBundles: (queue) => jobsInBundles(dataSource, [queue]),
-          devicesOf: (userId) => announcements.devicesIn(userId),
+          devicesOf: (userId) => broadcasts.devicesIn(userId),
         }),
-      inject: [CONFIG, DataSource, Announcements],
+      inject: [CONFIG, DataSource, FanBroadcasts],
     },
     {
       provide: JobLedger,
@@ -106,7 +106,7 @@ export abstract class JobDestinations {
       },
       inject: [NotificationQueues, JobLedger, TRANSPORT, DataSource, Outbox, Ids],
     },
-    useCase(SteerJobs, TransactionManager, AllQueues),
+    useCase(ManageJobs, TransactionManager, AllQueues),
     {
       provide: OperatorsWebhook,
       useFactory: ({ ALERT_WEBHOOK_URL }: MonolithConfig, redis: RedisConnection, alerts: Alerts, logger: Logger) =>
@@ -143,28 +143,29 @@ export abstract class JobDestinations {
     },
     {
       provide: KINDS,
-      useFactory: (news: NoticeJobKinds, purchase: PurchaseJobKinds, tellOperators: TellOperators): readonly JobKind[] => [
-        ...news.kinds,
+      useFactory: (notices: NoticeJobKinds, purchase: PurchaseJobKinds, tellOperators: TellOperators): readonly JobKind[] => [
+        ...notices.kinds,
         ...purchase.kinds,
         alertJob(tellOperators),
       ],
       inject: [NoticeJobKinds, PurchaseJobKinds, TellOperators],
     },
     {
-      provide: ConsumerParts,
+      provide: ConsumerDependencies,
       useFactory: (
         transport: JobTransport,
         ledger: JobLedger,
         transactions: TransactionManager,
         kinds: readonly JobKind[],
         logger: Logger,
-      ): ConsumerParts => ({ transport, ledger, transactions, kinds, logger }),
+      ): ConsumerDependencies => ({ transport, ledger, transactions, kinds, logger }),
       inject: [TRANSPORT, JobLedger, TransactionManager, KINDS, LOGGER],
     },
     {
       provide: JobConsumer,
-      useFactory: (parts: ConsumerParts, alerts: AlertUpkeep, isLooping: boolean) => new JobConsumer(parts, alerts, isLooping),
-      inject: [ConsumerParts, AlertUpkeep, LOOPS],
+      useFactory: (parts: ConsumerDependencies, alerts: AlertUpkeep, isLooping: boolean) =>
+        new JobConsumer(parts, alerts, isLooping),
+      inject: [ConsumerDependencies, AlertUpkeep, LOOPS],
     },
     {
       provide: JobDestinations,
@@ -175,14 +176,14 @@ export abstract class JobDestinations {
     },
     {
       provide: JobsApi,
-      useFactory: (queues: AllQueues, steerJobs: SteerJobs, consumer: JobConsumer): JobsApi => ({
+      useFactory: (queues: AllQueues, manageJobs: ManageJobs, consumer: JobConsumer): JobsApi => ({
         list: (filter) => queues.list(filter),
         counts: () => queues.counts(),
-        retry: (command) => steerJobs.retry(command),
-        drop: (command) => steerJobs.drop(command),
+        retry: (command) => manageJobs.retry(command),
+        drop: (command) => manageJobs.drop(command),
         consume: (limits) => consumer.consume(limits),
       }),
-      inject: [AllQueues, SteerJobs, JobConsumer],
+      inject: [AllQueues, ManageJobs, JobConsumer],
     },
   ],
   exports: [JobsApi, JobDestinations],
@@ -194,7 +195,7 @@ export class JobsModule implements OnApplicationShutdown {
     private readonly alerts: Alerts,
   ) {}
 
-  /** After the consumer and the relays have stopped. */
+  /** Nest calls this after the consumer and the relays have stopped. */
   async onApplicationShutdown(): Promise<void> {
     await this.alerts.settled();
     await Promise.all([this.transport.close(), this.notifications.close()]);

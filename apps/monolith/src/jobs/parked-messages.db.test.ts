@@ -11,7 +11,7 @@ import type { TestAnswer } from '../testing/test-app.ts';
 import { openMonolith, ops, type WholeMonolith } from '../testing/whole-monolith.ts';
 import { JobsApi } from './jobs.api.ts';
 
-// Messages of the outbox that were set aside: operators see them, have them tried again or give them up, and are alerted.
+// Parked outbox messages: operators get an alert, see them in the list of jobs, and can retry or drop them.
 
 const JOBS = '/api/v1/ops/jobs';
 let testDatabase: TestDatabase;
@@ -52,7 +52,7 @@ afterAll(async () => {
 
 const sql = <T>(text: string, values: unknown[] = []): Promise<T[]> => monolith.dataSource.query(text, values);
 const relay = async (destination: string): Promise<number> => {
-  const found = monolith.get(OutboxRelays).relays.find((one) => one.destination.name === destination);
+  const found = monolith.get(OutboxRelays).relays.find((candidate) => candidate.destination.name === destination);
   return (await found?.runOnce()) ?? 0;
 };
 const relayAll = async (destination: string): Promise<void> => {
@@ -63,8 +63,8 @@ const ids = async (query: string): Promise<string[]> => (await list(query)).map(
 const retry = (id: string): Promise<TestAnswer> => monolith.call('POST', `${JOBS}/${id}/retry`, ops);
 const drop = (id: string): Promise<TestAnswer> => monolith.call('DELETE', `${JOBS}/${id}`, ops);
 
-/** A row of the outbox for the queue `email`, as old as is wanted. */
-async function write(body: unknown, { days = 0, id = newId() } = {}): Promise<string> {
+/** Inserts an outbox message for the queue `email` that is `days` days old. */
+async function insertMessage(body: unknown, { days = 0, id = newId() } = {}): Promise<string> {
   await sql(
     `insert into outbox (id, destination, event, body, created_at)
      values ($1, 'email', 'order.refunded', $2, now() - make_interval(days => $3))`,
@@ -73,16 +73,16 @@ async function write(body: unknown, { days = 0, id = newId() } = {}): Promise<st
   return id;
 }
 
-/** Parked by the relay itself, because nobody could read it as a mail. */
-async function unreadable(order: string): Promise<string> {
-  const id = await write({ ...refundMail(order), template: 'no template' });
+/** Inserts a malformed message and lets the relay park it. */
+async function parkMalformed(order: string): Promise<string> {
+  const id = await insertMessage({ ...refundMail(order), template: 'no template' });
   await relayAll('email');
   return id;
 }
 
-/** Parked by the relay itself, because it is of another time. */
-async function tooOld(mail: EmailJob): Promise<string> {
-  const id = await write(mail, { days: 9, id: mail.job_id });
+/** Inserts a message that is nine days old and lets the relay park it because of its age. */
+async function parkTooOld(mail: EmailJob): Promise<string> {
+  const id = await insertMessage(mail, { days: 9, id: mail.job_id });
   await relayAll('email');
   return id;
 }
@@ -93,8 +93,8 @@ function refundMail(order: string): EmailJob {
   return { ...envelope, type: 'email', recipient: 'ana.horvat@example.hr', template: 'refund', payload };
 }
 
-test('a parked message stands among the failed jobs as queue `outbox`, with its failures and its content masked', async () => {
-  const id = await unreadable('ORD-2026-000077');
+test('a parked message is listed among the failed jobs as queue `outbox`, with its failures and masked content', async () => {
+  const id = await parkMalformed('ORD-2026-000077');
   expect(await ids('?state=failed')).toEqual([id]);
   const [job] = await list('?queue=outbox');
   expect(job).toMatchObject({
@@ -106,9 +106,9 @@ test('a parked message stands among the failed jobs as queue `outbox`, with its 
   expect(JSON.stringify(job)).not.toContain('ana.horvat');
 });
 
-test('it is found by what it says, by its event and by its id, newest first; what waits is not in the list', async () => {
-  const [first, second] = [await unreadable('ORD-2026-000077'), await unreadable('ORD-2026-000078')];
-  await write(refundMail('ORD-2026-000079'));
+test('parked messages can be searched by content, event and id, newest first; waiting messages are not listed', async () => {
+  const [first, second] = [await parkMalformed('ORD-2026-000077'), await parkMalformed('ORD-2026-000078')];
+  await insertMessage(refundMail('ORD-2026-000079'));
   expect(await ids('?queue=outbox')).toEqual([second, first]);
   expect([await ids('?q=ord-2026-000077'), await ids(`?q=${second}`)]).toEqual([[first], [second]]);
   expect([await ids('?template=order.refunded'), await ids('?template=refund')]).toEqual([[second, first], []]);
@@ -119,9 +119,9 @@ test('it is found by what it says, by its event and by its id, newest first; wha
   expect(counts.find(({ queue }) => queue === 'outbox')).toMatchObject({ waiting: 1, failed: 2 });
 });
 
-test('retried, it leaves, once, and who asked is written down', async () => {
+test('a parked message that two operators retry at once is sent once, and the retry is recorded', async () => {
   const mail = refundMail('ORD-2026-000080');
-  const id = await write({ ...mail, type: 'typo' }, { id: mail.job_id });
+  const id = await insertMessage({ ...mail, type: 'typo' }, { id: mail.job_id });
   await relayAll('email');
   await sql('update outbox set body = $1', [JSON.stringify(mail)]);
   const statuses = (await Promise.all([retry(id), retry(id)])).map(({ status }) => status).sort();
@@ -133,28 +133,28 @@ test('retried, it leaves, once, and who asked is written down', async () => {
   ]);
 });
 
-test('retried, one that was too old leaves, unless it has left already; the others that are too old stay', async () => {
+test('a retried message that is too old is sent, unless it was sent before; other old messages stay parked', async () => {
   const [first, second, third] = [refundMail('1'), refundMail('2'), refundMail('3')];
-  const [wanted, left, other] = [await tooOld(first), await tooOld(second), await tooOld(third)];
-  await sql(`insert into inbox values ('email', $1, now(), now(), 1)`, [left]);
-  for (const id of [wanted, left]) expect((await retry(id)).status).toBe(200);
+  const [wanted, alreadySent, other] = [await parkTooOld(first), await parkTooOld(second), await parkTooOld(third)];
+  await sql(`insert into inbox values ('email', $1, now(), now(), 1)`, [alreadySent]);
+  for (const id of [wanted, alreadySent]) expect((await retry(id)).status).toBe(200);
   await relayAll('email');
-  expect([(await mails.getJob(wanted))?.data, await mails.getJob(left)]).toEqual([first, undefined]);
+  expect([(await mails.getJob(wanted))?.data, await mails.getJob(alreadySent)]).toEqual([first, undefined]);
   expect(await sql('select id, parked_at is not null as parked from outbox')).toEqual([{ id: other, parked: true }]);
 });
 
-test('dropped, it is gone, and who dropped it is written down; what waits cannot be dropped', async () => {
-  const [id, waits] = [await unreadable('ORD-2026-000081'), await write(refundMail('ORD-2026-000082'))];
+test('dropping a parked message deletes it and records the operator; a waiting message cannot be dropped', async () => {
+  const [id, waiting] = [await parkMalformed('ORD-2026-000081'), await insertMessage(refundMail('ORD-2026-000082'))];
   expect([(await drop(id)).status, (await drop(id)).status]).toEqual([204, 404]);
-  expect((await drop(waits)).json).toMatchObject({ status: 409, code: 'INVALID_STATE' });
-  expect(await sql('select id from outbox')).toEqual([{ id: waits }]);
+  expect((await drop(waiting)).json).toMatchObject({ status: 409, code: 'INVALID_STATE' });
+  expect(await sql('select id from outbox')).toEqual([{ id: waiting }]);
   expect(await sql('select queue, action, by from job_interventions')).toEqual([{ queue: 'outbox', action: 'drop', by: ops.as }]);
 });
 
-test('it is alerted, also when the webhook has refused for longer than a job is tried', async () => {
-  const id = await unreadable('ORD-2026-000083');
+test('a parked message is alerted again after the alert’s job has failed for good', async () => {
+  const id = await parkMalformed('ORD-2026-000083');
   await monolith.get(AlertUpkeep).runOnce();
-  // As after 36 seconds of refusals: the job of the alert has failed for good, and its message has left.
+  // Simulates 36 seconds in which the webhook refused: the alert's job has failed for good, and its outbox message is gone.
   await sql(`update jobs set failed_at = now() - interval '1 minute' where class = 'alert_operators'`);
   await sql(`delete from outbox where destination = 'jobs'`);
   await monolith.get(AlertUpkeep).runOnce();

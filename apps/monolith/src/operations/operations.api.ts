@@ -21,7 +21,7 @@ export interface CreateMatchCommand {
   readonly sectors: readonly PlannedSector[];
 }
 
-/** The operators' desk, for who prepares a system without an operator: the demo. */
+/** Creates matches without HTTP and without an operator. The CLI's demo data uses it. */
 export abstract class OperationsApi {
   abstract createMatch(
     command: CreateMatchCommand,

@@ -15,28 +15,28 @@ import { CONFIG } from '../tokens.ts';
 import { WaitingRoomApi } from '../waiting-room/waiting-room.api.ts';
 import { WaitingRoomModule } from '../waiting-room/waiting-room.module.ts';
 import { CreateMatch } from './application/create-match.ts';
-import { FollowSale } from './application/follow-sale.ts';
+import { CheckSale } from './application/check-sale.ts';
 import { MatchReport } from './application/match-report.ts';
 import { Catalog, MatchNumbers, Queues, Seats } from './application/ports.ts';
 import { SettleSale } from './application/settle-sale.ts';
-import { SteerMatch } from './application/steer-match.ts';
-import { TellWhatIsLeft } from './application/tell-what-is-left.ts';
+import { ChangeMatch } from './application/change-match.ts';
+import { ReportRemainingSeats } from './application/report-remaining-seats.ts';
 import { OperationsController } from './inbound/operations.controller.ts';
 import { SaleWatch } from './inbound/sale-watch.schedule.ts';
-import { NeighbourNumbers, SteeredCatalog, SteeredQueues, SteeredSeats } from './outbound/neighbours.ts';
+import { DelegatingMatchNumbers, DelegatingCatalog, DelegatingQueues, DelegatingSeats } from './outbound/other-contexts.ts';
 import { OperationsApi } from './operations.api.ts';
 
-/** The operators' desk: matches, sales and queues are steered from here. */
+/** Operators create matches and change matches, sales and queues here. Also watches the running sales. */
 @Module({
   imports: [CatalogModule, PurchaseModule, WaitingRoomModule],
   controllers: [OperationsController],
   providers: [
-    { provide: Catalog, useFactory: (catalog: CatalogApi) => new SteeredCatalog(catalog), inject: [CatalogApi] },
-    { provide: Seats, useFactory: (purchase: PurchaseApi) => new SteeredSeats(purchase), inject: [PurchaseApi] },
-    { provide: Queues, useFactory: (waitingRoom: WaitingRoomApi) => new SteeredQueues(waitingRoom), inject: [WaitingRoomApi] },
+    { provide: Catalog, useFactory: (catalog: CatalogApi) => new DelegatingCatalog(catalog), inject: [CatalogApi] },
+    { provide: Seats, useFactory: (purchase: PurchaseApi) => new DelegatingSeats(purchase), inject: [PurchaseApi] },
+    { provide: Queues, useFactory: (waitingRoom: WaitingRoomApi) => new DelegatingQueues(waitingRoom), inject: [WaitingRoomApi] },
     {
       provide: MatchNumbers,
-      useFactory: (purchase: PurchaseApi, waitingRoom: WaitingRoomApi) => new NeighbourNumbers(purchase, waitingRoom),
+      useFactory: (purchase: PurchaseApi, waitingRoom: WaitingRoomApi) => new DelegatingMatchNumbers(purchase, waitingRoom),
       inject: [PurchaseApi, WaitingRoomApi],
     },
     useCase(CreateMatch, TransactionManager, Catalog, Seats, Outbox, Ids),
@@ -50,11 +50,11 @@ import { OperationsApi } from './operations.api.ts';
       }),
       inject: [CreateMatch],
     },
-    useCase(SteerMatch, TransactionManager, Catalog, Queues, Jobs, Clock),
+    useCase(ChangeMatch, TransactionManager, Catalog, Queues, Jobs, Clock),
     useCase(MatchReport, Catalog, MatchNumbers),
     useCase(SettleSale, TransactionManager, Catalog, Seats, Queues, Outbox, Ids),
-    useCase(TellWhatIsLeft, Catalog, Queues, Seats),
-    useCase(FollowSale, Seats, SettleSale, TellWhatIsLeft),
+    useCase(ReportRemainingSeats, Catalog, Queues, Seats),
+    useCase(CheckSale, Seats, SettleSale, ReportRemainingSeats),
     {
       provide: Leadership,
       useFactory: (config: MonolithConfig) => new Leadership(config.DATABASE_URL, 'sale watch'),

@@ -18,22 +18,22 @@ import {
 } from '../testing/whole-monolith.ts';
 import { QueueKeeper } from '../waiting-room/inbound/queue-keeper.schedule.ts';
 import { WaitingRoomApi } from '../waiting-room/waiting-room.api.ts';
-import { QueueStandIn } from '../waiting-room/testing/queue-stand-in.ts';
-import { FollowSale } from './application/follow-sale.ts';
-import { TellWhatIsLeft } from './application/tell-what-is-left.ts';
+import { FakeQueueService } from '../waiting-room/testing/fake-queue-service.ts';
+import { CheckSale } from './application/check-sale.ts';
+import { ReportRemainingSeats } from './application/report-remaining-seats.ts';
 import { SettleSale } from './application/settle-sale.ts';
 import { SaleWatch } from './inbound/sale-watch.schedule.ts';
 
 let database: TestDatabase;
 let redis: TestRedis;
-let queue: QueueStandIn;
+let queue: FakeQueueService;
 let settings: { DATABASE_URL: string; REDIS_URL: string; QUEUE_INTERNAL_URL: string };
 let monolith: WholeMonolith;
 let other: WholeMonolith;
 let office: BoxOffice;
 
 beforeAll(async () => {
-  queue = new QueueStandIn(developmentSecrets.INTERNAL_AUTH_SECRET);
+  queue = new FakeQueueService(developmentSecrets.INTERNAL_AUTH_SECRET);
   [database, redis] = await Promise.all([createTestDatabase(), createTestRedis()]);
   settings = { DATABASE_URL: database.url, REDIS_URL: redis.url, QUEUE_INTERNAL_URL: await queue.open() };
   [monolith, other] = await Promise.all([openMonolith(settings), openMonolith(settings)]);
@@ -44,24 +44,26 @@ afterAll(async () => {
   await Promise.all([queue.close(), database.drop(), redis.close()]);
 });
 beforeEach(async () => {
-  queue.mood = 'well';
-  // Each test has the sales to itself.
+  queue.behaviour = 'normal';
+  // Close the sales of earlier tests, so that each test watches only its own.
   await monolith.dataSource.query(`update matches set sale_status = 'closed'`);
 });
 
-const HOURS = (hours: number) => new Date(Date.now() + hours * 3_600_000).toISOString();
+const inHours = (hours: number) => new Date(Date.now() + hours * 3_600_000).toISOString();
 const onSale = (facts = {}, on = monolith) =>
   putOnSale(on, { queue_required: true, sectors: [seated('East A', 1, 2)], ...facts });
 const stateOf = async ({ id }: MatchOnSale) => (await monolith.call('GET', `/api/v1/matches/${id}`)).json.sale.status;
-const steer = (match: MatchOnSale, action: string) =>
+const changeSale = (match: MatchOnSale, action: string) =>
   monolith.call('POST', `/api/v1/ops/matches/${match.id}/sale`, { ...ops, body: { action }, key: newKey() });
-const saidLeft = (match: MatchOnSale) => queue.remaining.get(match.id) ?? [];
-const saidSoldOut = (match: MatchOnSale) => saidLeft(match).filter((sectors) => sectors.length === 0).length;
-const usefulOf = (match: MatchOnSale) =>
+/** The reports of remaining sectors that the waiting room received. An empty one means sold out. */
+const reportsOf = (match: MatchOnSale) => queue.remaining.get(match.id) ?? [];
+const soldOutReports = (match: MatchOnSale) => reportsOf(match).filter((sectors) => sectors.length === 0).length;
+/** The numbers of useful windows that the waiting room received, in order. */
+const usefulWindowsOf = (match: MatchOnSale) =>
   queue.controls.get(match.id)?.flatMap(({ useful_windows: useful }) => (typeof useful === 'number' ? [useful] : [])) ?? [];
 
-/** As the loops of every replica do, a second after the last time; what one has just told, the relays have carried. */
-async function second(replicas = [monolith, other]): Promise<void> {
+/** Waits a second, runs one check of the sale watch in each replica, and delivers the messages that it wrote. */
+async function nextSecond(replicas = [monolith, other]): Promise<void> {
   await pause(1020);
   await Promise.all(replicas.map((replica) => replica.get(SaleWatch).runOnce()));
   await relay(replicas);
@@ -69,12 +71,13 @@ async function second(replicas = [monolith, other]): Promise<void> {
 async function relay(replicas = [monolith, other]): Promise<void> {
   await Promise.all(
     replicas.map(async (replica) => {
-      const toTheQueue = replica.get(RelayApi).relays.find(({ destination }) => destination.name === 'waiting-room');
-      await toTheQueue?.runOnce();
+      const waitingRoomRelay = replica.get(RelayApi).relays.find(({ destination }) => destination.name === 'waiting-room');
+      await waitingRoomRelay?.runOnce();
     }),
   );
 }
-async function heldAll(match: MatchOnSale): Promise<HeldSeats> {
+/** One fan holds both seats of the match. */
+async function holdAll(match: MatchOnSale): Promise<HeldSeats> {
   const as = '0190a000-0000-7000-8000-0000000000b1';
   const queued = await monolith.dataSource.query<{ queue_required: boolean }[]>(
     `select queue_required from matches where id = $1`,
@@ -83,13 +86,14 @@ async function heldAll(match: MatchOnSale): Promise<HeldSeats> {
   const turn = queued[0]?.queue_required ? await grantTurn(monolith, match.id, as) : undefined;
   return office.held(match, { as, quantity: 2, ...(turn ? { turn } : {}) });
 }
-async function sold(match: MatchOnSale): Promise<Ordered> {
-  const ordered = await office.ordered(await heldAll(match));
+/** One fan buys both seats of the match. */
+async function sellAll(match: MatchOnSale): Promise<Ordered> {
+  const ordered = await office.ordered(await holdAll(match));
   await office.settle(office.report(ordered));
   return ordered;
 }
-/** One ticket of the match is refunded, at the other replica. */
-async function giveBack(match: MatchOnSale): Promise<void> {
+/** Refunds one ticket of the match, at the other replica. */
+async function refundOne(match: MatchOnSale): Promise<void> {
   const [ticket] = await office.rows<{ id: string; order_id: string }>(
     `select id, order_id from tickets where match_id = $1 and status = 'valid' limit 1`,
     [match.id],
@@ -99,82 +103,82 @@ async function giveBack(match: MatchOnSale): Promise<void> {
   if (status !== 200) throw new Error(`not refunded: ${text}`);
 }
 
-describe('nothing free and nothing held', () => {
-  test('ends the sale by itself, and the waiting room hears it once, whoever of two replicas looks', async () => {
+describe('a match without free seats', () => {
+  test('is marked sold_out by the sale watch, and the waiting room is told once although two replicas watch', async () => {
     const match = await onSale();
-    await second();
-    await sold(match);
+    await nextSecond();
+    await sellAll(match);
     expect(await stateOf(match)).toBe('open');
-    await second();
-    await second();
-    await second();
-    expect([await stateOf(match), saidSoldOut(match)]).toEqual(['sold_out', 1]);
+    await nextSecond();
+    await nextSecond();
+    await nextSecond();
+    expect([await stateOf(match), soldOutReports(match)]).toEqual(['sold_out', 1]);
     const turn = await grantTurn(monolith, match.id, '0190a000-0000-7000-8000-0000000000b2');
     const refused = await office.hold(match, { as: '0190a000-0000-7000-8000-0000000000b2', turn });
     expect([refused.status, refused.json.code]).toEqual([409, 'SOLD_OUT']);
   });
 
-  test('is not so while somebody holds or pays', async () => {
+  test('is not marked sold_out while a fan holds the seats or pays for them', async () => {
     const match = await onSale();
-    const held = await heldAll(match);
-    await second();
+    const held = await holdAll(match);
+    await nextSecond();
     expect(await stateOf(match)).toBe('open');
     await office.ordered(held);
-    await second();
-    expect([await stateOf(match), saidSoldOut(match)]).toEqual(['open', 0]);
+    await nextSecond();
+    expect([await stateOf(match), soldOutReports(match)]).toEqual(['open', 0]);
   });
 
-  test('ends a sale without a waiting room, too, and tells nobody', async () => {
+  test('is marked sold_out and reopened also without a waiting room, and no queue is told', async () => {
     const match = await onSale({ queue_required: false });
-    await sold(match);
-    await second();
-    expect([await stateOf(match), queue.controls.get(match.id), saidLeft(match)]).toEqual(['sold_out', undefined, []]);
-    await giveBack(match);
+    await sellAll(match);
+    await nextSecond();
+    expect([await stateOf(match), queue.controls.get(match.id), reportsOf(match)]).toEqual(['sold_out', undefined, []]);
+    await refundOne(match);
     await pause(2100);
-    await second();
+    await nextSecond();
     expect([await stateOf(match), (await office.hold(match)).status]).toEqual(['open', 201]);
   });
 
-  test('does not end what operators have paused, until they resume it', async () => {
+  test('stays paused if operators paused its sale, and is marked sold_out after they resume it', async () => {
     const match = await onSale();
-    const held = await office.ordered(await heldAll(match));
-    await steer(match, 'pause');
+    const held = await office.ordered(await holdAll(match));
+    await changeSale(match, 'pause');
     await office.settle(office.report(held));
-    await second();
-    expect([await stateOf(match), saidSoldOut(match), usefulOf(match).at(-1)]).toEqual(['paused', 0, 0]);
-    await steer(match, 'resume');
-    await second();
-    expect([await stateOf(match), saidSoldOut(match)]).toEqual(['sold_out', 1]);
+    await nextSecond();
+    expect([await stateOf(match), soldOutReports(match), usefulWindowsOf(match).at(-1)]).toEqual(['paused', 0, 0]);
+    await changeSale(match, 'resume');
+    await nextSecond();
+    expect([await stateOf(match), soldOutReports(match)]).toEqual(['sold_out', 1]);
   });
 
-  test('is for the database to say, not for who looked: a seat that came back in between keeps the sale open', async () => {
+  test('stays open if a seat came back after the count, because the seats are read again in the transaction', async () => {
     const match = await onSale();
-    await sold(match);
-    await giveBack(match);
+    await sellAll(match);
+    await refundOne(match);
     expect(await monolith.get(SettleSale).execute(match.id)).toBe('open');
   });
 
-  test('is asked of a whole stadium for one mark of the server, which has few', async () => {
+  test('is detected with a single SIREAD lock for a whole stadium, because PostgreSQL has few of them', async () => {
     const match = await onSale({ sectors: [seated('East A', 40, 50)] });
     await office.rows(`update seats set status = 'blocked' where match_id = $1`, [match.id]);
-    const marks = await monolith.get(TransactionManager).run(async (tx) => {
+    const locks = await monolith.get(TransactionManager).run(async (tx) => {
       const anyLeft = await monolith.get(PurchaseApi).anyLeft(tx, match.id);
-      // Its own only: what others have watched is remembered for a while, and all test databases have tables of the same number.
-      const kinds = await inside(tx).rows<{ kind: string; marks: number }>(
-        `select locktype as kind, count(*)::int as marks from pg_locks where mode = 'SIReadLock' and relation = 'seats'::regclass
+      // Only the locks of this transaction: PostgreSQL keeps SIREAD locks of others for a while, and all test databases have the same table ids.
+      const kinds = await inside(tx).rows<{ kind: string; count: number }>(
+        `select locktype as kind, count(*)::int as count from pg_locks where mode = 'SIReadLock' and relation = 'seats'::regclass
          and virtualtransaction = (select virtualtransaction from pg_locks where locktype = 'virtualxid' and pid = pg_backend_pid())
          group by 1`,
       );
       return { anyLeft, kinds };
     });
-    expect(marks).toEqual({ anyLeft: false, kinds: [{ kind: 'relation', marks: 1 }] });
+    expect(locks).toEqual({ anyLeft: false, kinds: [{ kind: 'relation', count: 1 }] });
   });
 
-  test('is decided by one of many who want to at once', async () => {
+  test('is marked sold_out once, with one message, when eight calls try it at once', async () => {
     const match = await onSale();
-    await sold(match);
+    await sellAll(match);
     const settled = await Promise.all(
-      Array.from({ length: 8 }, (_, turn) => (turn % 2 ? monolith : other).get(SettleSale).execute(match.id)),
+      Array.from({ length: 8 }, (_, index) => (index % 2 ? monolith : other).get(SettleSale).execute(match.id)),
     );
     expect(new Set(settled)).toEqual(new Set(['sold_out']));
     const rows = await office.outbox(match.id);
@@ -182,47 +186,47 @@ describe('nothing free and nothing held', () => {
   });
 });
 
-describe('the way to the waiting room', () => {
-  test('who decides and dies before telling is followed by another who tells', async () => {
-    const doomed = await openMonolith(settings);
+describe('the message that a sale is sold out', () => {
+  test('is delivered by another replica if the process dies after the decision', async () => {
+    const dying = await openMonolith(settings);
     const match = await onSale();
     await relay();
-    await sold(match);
-    queue.mood = 'down';
-    expect(await doomed.get(SettleSale).execute(match.id)).toBe('sold_out');
-    await doomed.close();
+    await sellAll(match);
+    queue.behaviour = 'down';
+    expect(await dying.get(SettleSale).execute(match.id)).toBe('sold_out');
+    await dying.close();
     await relay();
-    expect(saidSoldOut(match)).toBe(0);
-    queue.mood = 'well';
+    expect(soldOutReports(match)).toBe(0);
+    queue.behaviour = 'normal';
     await office.rows(`update outbox set available_at = now()`);
     await relay();
     await relay();
-    expect(saidSoldOut(match)).toBe(1);
+    expect(soldOutReports(match)).toBe(1);
   });
 
-  test('that was shut for a minute is found by the keeper of the queues before the message comes by again', async () => {
+  test('is sent by the queue keeper after an outage of the waiting room, before the outbox retries it', async () => {
     const match = await onSale();
     await relay();
-    await sold(match);
-    queue.mood = 'down';
+    await sellAll(match);
+    queue.behaviour = 'down';
     await monolith.get(SettleSale).execute(match.id);
     await relay();
-    queue.mood = 'well';
+    queue.behaviour = 'normal';
     await monolith.get(QueueKeeper).runOnce();
-    expect(saidSoldOut(match)).toBe(1);
+    expect(soldOutReports(match)).toBe(1);
     expect(await monolith.get(QueueKeeper).runOnce()).toBe(0);
   });
 
-  test('never says closed, which would end the turns of those who still pay', async () => {
+  test('never has the status closed, which would end the turns of fans who still pay', async () => {
     const match = await onSale();
-    await second();
-    await sold(match);
-    await second();
+    await nextSecond();
+    await sellAll(match);
+    await nextSecond();
     await monolith.call('PATCH', `/api/v1/ops/matches/${match.id}`, { ...ops, body: { home: 'Hajduk' } });
-    queue.forget();
+    queue.forgetQueues();
     await monolith.get(QueueKeeper).runOnce();
     const statuses = queue.controls.get(match.id)?.map(({ status }) => status);
-    expect([statuses, queue.lastControl(match.id), saidSoldOut(match)]).toEqual([
+    expect([statuses, queue.lastControl(match.id), soldOutReports(match)]).toEqual([
       [undefined],
       { processing_rate: 600, max_open_windows: 1000, opens_at: null, useful_windows: 0, reason: null },
       1,
@@ -231,62 +235,62 @@ describe('the way to the waiting room', () => {
 });
 
 describe('seats that come back', () => {
-  test('open the sale again with as many useful windows as there are seats, and it can be sold out again', async () => {
+  test('reopen the sale with one useful window per seat, and it can be sold out again', async () => {
     const match = await onSale();
-    await sold(match);
-    await second();
-    await giveBack(match);
+    await sellAll(match);
+    await nextSecond();
+    await refundOne(match);
     await pause(2100);
-    await second();
+    await nextSecond();
     expect(await stateOf(match)).toBe('open');
     expect(queue.lastControl(match.id)?.status).toBe('active');
-    expect([usefulOf(match).at(-1), saidLeft(match).at(-1)]).toEqual([
+    expect([usefulWindowsOf(match).at(-1), reportsOf(match).at(-1)]).toEqual([
       1,
       [{ sector_id: match.sectors[0]?.id, name: 'East A', available: 1 }],
     ]);
     const as = '0190a000-0000-7000-8000-0000000000b3';
     const last = await office.ordered(await office.held(match, { as, turn: await grantTurn(monolith, match.id, as) }));
     await office.settle(office.report(last));
-    await second();
-    expect([await stateOf(match), saidSoldOut(match)]).toEqual(['sold_out', 2]);
+    await nextSecond();
+    expect([await stateOf(match), soldOutReports(match)]).toEqual(['sold_out', 2]);
   });
 
-  test('do not open what operators have closed', async () => {
+  test('do not reopen a sale that operators closed', async () => {
     const match = await onSale();
-    await sold(match);
-    await second();
-    await steer(match, 'close');
-    await giveBack(match);
-    await second();
+    await sellAll(match);
+    await nextSecond();
+    await changeSale(match, 'close');
+    await refundOne(match);
+    await nextSecond();
     expect(await stateOf(match)).toBe('closed');
-    expect((await steer(match, 'open')).json.sale.status).toBe('open');
+    expect((await changeSale(match, 'open')).json.sale.status).toBe('open');
   });
 });
 
-describe('what the waiting room is told of a sale that runs', () => {
-  test('useful windows: free seats and open windows that hold some; before it opens, and when it changes', async () => {
-    const match = await onSale({ sectors: [seated('East A', 2, 5), seated('West B', 1, 5)], opens_at: HOURS(1) });
-    await second();
-    // Told by the watch, and with the new match itself.
-    expect([usefulOf(match), queue.lastControl(match.id)?.status]).toEqual([[15, 15], 'scheduled']);
-    await steer(match, 'open');
+describe('what the waiting room is told during a sale', () => {
+  test('useful windows are the free seats plus the windows that hold seats; sent before the sale opens and on each change', async () => {
+    const match = await onSale({ sectors: [seated('East A', 2, 5), seated('West B', 1, 5)], opens_at: inHours(1) });
+    await nextSecond();
+    // Sent twice: by the sale watch, and with the message about the new match.
+    expect([usefulWindowsOf(match), queue.lastControl(match.id)?.status]).toEqual([[15, 15], 'scheduled']);
+    await changeSale(match, 'open');
     expect(queue.lastControl(match.id)).toMatchObject({ status: 'active', useful_windows: 15 });
     const [ana, ben] = ['0190a000-0000-7000-8000-0000000000c1', '0190a000-0000-7000-8000-0000000000c2'];
     const turn = await grantTurn(monolith, match.id, ana);
     await office.held(match, { as: ana, turn, quantity: 3 });
     await office.held(match, { as: ana, turn, sector: 1, quantity: 1 });
     await grantTurn(monolith, match.id, ben);
-    await second();
-    // 11 free seats, and one window holds; the other has nothing and is one of those who may look for the 11.
-    expect(usefulOf(match)).toEqual([15, 15, 15, 12]);
-    await second();
-    expect(usefulOf(match)).toEqual([15, 15, 15, 12]);
+    await nextSecond();
+    // 11 free seats plus one window that holds seats. The other window holds nothing, so it counts as one of the 11.
+    expect(usefulWindowsOf(match)).toEqual([15, 15, 15, 12]);
+    await nextSecond();
+    expect(usefulWindowsOf(match)).toEqual([15, 15, 15, 12]);
     await office.rows(`update purchase_windows set ended_at = now() where session_token = $1`, [turn]);
-    await second();
-    expect(usefulOf(match)).toEqual([15, 15, 15, 12, 11]);
+    await nextSecond();
+    expect(usefulWindowsOf(match)).toEqual([15, 15, 15, 12, 11]);
   });
 
-  test('useful windows: an idle window keeps no seat from the fans behind it, however it got its idle time', async () => {
+  test('useful windows: an idle window is added, whether its idle time was in one piece or in several', async () => {
     const match = await onSale({ sectors: [seated('East A', 1, 6)] });
     const fan = (index: number) => `0190a000-0000-7000-8000-0000000000d${index}`;
     const turns = await Promise.all([0, 1, 2, 3, 4].map((index) => grantTurn(monolith, match.id, fan(index))));
@@ -300,7 +304,7 @@ describe('what the waiting room is told of a sale that runs', () => {
     await minutesOld(fresh, 2);
     await office.held(match, { as: fan(2), turn: holding, quantity: 1 });
     await minutesOld(holding, 10);
-    const ended = async (index: number, token: string, spans: readonly (readonly [from: number, to: number])[]) => {
+    const addEndedHolds = async (index: number, token: string, spans: readonly (readonly [from: number, to: number])[]) => {
       for (const [from, to] of spans) {
         const { id } = await office.held(match, { as: fan(index), turn: token, quantity: 1 });
         await monolith.call('DELETE', `/api/v1/reservations/${id}`, { as: fan(index) });
@@ -311,98 +315,98 @@ describe('what the waiting room is told of a sale that runs', () => {
         );
       }
     };
-    // 8 minutes old: held from minute 7 to 5 and from 6 to 4 ago, that is 3 minutes; idle for 5.
-    await ended(3, onAndOff, [
+    // The window is 8 minutes old. Its holds overlap (7 to 5 and 6 to 4 minutes ago) and cover 3 minutes, so it was idle for 5.
+    await addEndedHolds(3, onAndOff, [
       [7, 5],
       [6, 4],
     ]);
     await minutesOld(onAndOff, 8);
-    // 8 minutes old, held for 6 of them: idle for 2.
-    await ended(4, busy, [[8, 2]]);
+    // The window is 8 minutes old and held seats for 6 minutes, so it was idle for 2.
+    await addEndedHolds(4, busy, [[8, 2]]);
     await minutesOld(busy, 8);
     const { free, usefulWindows } = await monolith.get(PurchaseApi).leftNow(match.id);
-    // One window holds, two are idle; the fresh and the busy one are among those who may look for the free seats.
+    // 5 free seats, plus one window that holds seats, plus two idle windows. The fresh and the busy window count towards the free seats.
     expect([free, usefulWindows]).toEqual([5, 5 + 1 + 2]);
-    await second();
+    await nextSecond();
     expect(queue.lastControl(match.id)?.useful_windows).toBe(8);
   });
 
-  test('a count that had to wait is taken again: an older number never follows a newer one', async () => {
+  test('seats are counted again after waiting for the queue lock, so that an older count never replaces a newer one', async () => {
     const match = await onSale();
-    await second();
+    await nextSecond();
     const left = await monolith.get(PurchaseApi).leftNow(match.id);
     expect(left.usefulWindows).toBe(2);
-    let telling: Promise<unknown> = Promise.resolve();
-    await other.get(WaitingRoomApi).exclusively(match.id, async () => {
-      telling = monolith.get(TellWhatIsLeft).execute(match.id, left, {});
+    let reporting: Promise<unknown> = Promise.resolve();
+    await other.get(WaitingRoomApi).withQueueLock(match.id, async () => {
+      reporting = monolith.get(ReportRemainingSeats).execute(match.id, left, {});
       await office.block(await office.seatIds(match));
       await pause(100);
     });
-    await telling;
+    await reporting;
     expect(queue.lastControl(match.id)?.useful_windows).toBe(0);
-    expect(saidLeft(match).at(-1)).toHaveLength(1);
+    expect(reportsOf(match).at(-1)).toHaveLength(1);
   });
 
-  test('remaining sectors: those with seats, only when they changed', async () => {
+  test('remaining sectors are the sectors with seats, sent only when they change', async () => {
     const match = await onSale({ sectors: [seated('East A', 1, 2), seated('West B', 1, 3)] });
     const [east, west] = match.sectors;
-    await second();
-    await second();
-    expect(saidLeft(match)).toHaveLength(1);
-    expect(saidLeft(match)[0]).toEqual(
+    await nextSecond();
+    await nextSecond();
+    expect(reportsOf(match)).toHaveLength(1);
+    expect(reportsOf(match)[0]).toEqual(
       expect.arrayContaining([
         { sector_id: east?.id, name: 'East A', available: 2 },
         { sector_id: west?.id, name: 'West B', available: 3 },
       ]),
     );
-    await sold(match);
-    await second();
-    expect(saidLeft(match).slice(1)).toEqual([[{ sector_id: west?.id, name: 'West B', available: 3 }]]);
+    await sellAll(match);
+    await nextSecond();
+    expect(reportsOf(match).slice(1)).toEqual([[{ sector_id: west?.id, name: 'West B', available: 3 }]]);
   });
 
-  test('comes from one replica; when that is gone, from another', async () => {
+  test('is sent by the leading replica; after it stops, by another one', async () => {
     const match = await onSale({ sectors: [seated('East A', 2, 5)] });
     const leader = await openMonolith(settings);
     const follower = await openMonolith(settings);
     await Promise.all([monolith, other].map((replica) => replica.get(SaleWatch).beforeApplicationShutdown()));
-    const rounds = async () => [await leader.get(SaleWatch).runOnce(), await follower.get(SaleWatch).runOnce()];
-    expect(await rounds()).toEqual([true, false]);
+    const runBoth = async () => [await leader.get(SaleWatch).runOnce(), await follower.get(SaleWatch).runOnce()];
+    expect(await runBoth()).toEqual([true, false]);
     expect([await leader.metric('sale_watch_leading'), await follower.metric('sale_watch_leading')]).toEqual([1, 0]);
-    expect(usefulOf(match)).toEqual([10]);
+    expect(usefulWindowsOf(match)).toEqual([10]);
     await leader.close();
     expect(await follower.get(SaleWatch).runOnce()).toBe(true);
     await office.block((await office.seatIds(match)).slice(0, 4));
     await pause(1020);
     await follower.get(SaleWatch).runOnce();
-    expect(usefulOf(match)).toEqual([10, 10, 6]);
+    expect(usefulWindowsOf(match)).toEqual([10, 10, 6]);
     await follower.close();
   });
 
-  test('a waiting room that is down holds up no other sale', async () => {
+  test('while the waiting room is down, sales without a queue are still ended, and the others are reported later', async () => {
     const queued = await onSale();
     const plain = await onSale({ queue_required: false });
-    await sold(plain);
-    const before = usefulOf(queued).length;
-    queue.mood = 'down';
-    await second();
-    expect([await stateOf(plain), await stateOf(queued), usefulOf(queued).length]).toEqual(['sold_out', 'open', before]);
-    queue.mood = 'well';
+    await sellAll(plain);
+    const before = usefulWindowsOf(queued).length;
+    queue.behaviour = 'down';
+    await nextSecond();
+    expect([await stateOf(plain), await stateOf(queued), usefulWindowsOf(queued).length]).toEqual(['sold_out', 'open', before]);
+    queue.behaviour = 'normal';
     await pause(2100);
-    await second();
-    // By the watch, and by the message about the new match that had to wait.
-    expect(usefulOf(queued).slice(before)).toEqual([2, 2]);
+    await nextSecond();
+    // Sent twice: by the sale watch, and with the delayed message about the new match.
+    expect(usefulWindowsOf(queued).slice(before)).toEqual([2, 2]);
   });
 });
 
-test('without the database’s word the sale would end with a seat on offer', async () => {
+test('a stale count of zero seats does not end the sale, because the database is asked first', async () => {
   const match = await onSale();
-  await sold(match);
-  // Everybody in this process has just seen that nothing is left; then a seat comes back.
+  await sellAll(match);
+  // This process has just counted zero seats. Then a seat comes back, and its count is stale.
   const left = await office.monolith.call('GET', `/api/v1/matches/${match.id}/sectors`);
-  await giveBack(match);
+  await refundOne(match);
   expect(left.json.items[0].available).toBe(0);
   const row = (await monolith.dataSource.query(`select * from matches where id = $1`, [match.id])) as { id: string }[];
   expect(row).toHaveLength(1);
-  const followed = await monolith.get(FollowSale).execute({ ...row[0], saleStatus: 'open', queueRequired: true } as never, {});
-  expect([followed.left.sectors[0]?.available, followed.status]).toEqual([0, 'open']);
+  const result = await monolith.get(CheckSale).execute({ ...row[0], saleStatus: 'open', queueRequired: true } as never, {});
+  expect([result.remaining.sectors[0]?.available, result.status]).toEqual([0, 'open']);
 });

@@ -2,34 +2,34 @@ export interface PaymentIntent {
   readonly provider: 'sandbox' | 'stripe';
   readonly intentId: string;
   readonly clientSecret: string;
-  /** Only the sandbox has one: where its outcome is chosen. */
+  /** The URL where the outcome of the payment is chosen. Only the sandbox has one. */
   readonly confirmUrl?: string;
 }
 
-/** What the provider tells about an intent; who it is from was checked: by its signature, or because we fetched it there. */
+/** An event of the provider about an intent. It is authentic: its signature was checked, or we fetched it from the provider. */
 export interface PaymentEvent {
   readonly eventId: string;
   readonly type: string;
   readonly intentId: string | undefined;
-  /** What we called the order when we made the intent. */
+  /** The order id that we gave the intent when we created it. */
   readonly orderId?: string;
-  /** `other`: recorded and ignored. */
+  /** `other`: the event is recorded and otherwise ignored. */
   readonly outcome: 'succeeded' | 'failed' | 'canceled' | 'other';
   readonly amountCents: number | undefined;
   readonly currency: string | undefined;
 }
 
-/** The payment provider, whichever it is. Calls go over the network: never inside a transaction, each with its own key. */
+/** The payment provider: Stripe or the sandbox. Calls go over the network, so never make them inside a transaction. */
 export abstract class PaymentApi {
-  /** Same order, same intent, however often it is asked. */
+  /** Creates the intent of an order. Repeated calls for the same order return the same intent. */
   abstract createIntent(order: { orderId: string; amountCents: number; currency: string }): Promise<PaymentIntent>;
-  /** Checks the signature over the raw bytes; throws `RequestRefused('VALIDATION_FAILED')` (400) when it does not fit. */
+  /** Checks the signature over the raw bytes and parses them. Throws `RequestRefused('VALIDATION_FAILED')` (400) if one fails. */
   abstract readWebhook(rawBody: Buffer, signature: string | undefined): PaymentEvent;
-  /** The same event as the provider's own list has it; it was fetched there, so nothing has to be signed. */
+  /** Parses an event that we fetched from the provider's list of events. It needs no signature. */
   abstract readEvent(event: unknown): PaymentEvent;
 }
 
-/** Outbox destination `payments`: what is done at the provider after our commit, once each whatever is repeated. */
+/** Outbox destination for commands to the provider. They run after our commit, and a repeated command has no second effect. */
 export const PAYMENTS_DESTINATION = 'payments';
 
 export type PaymentCommand =

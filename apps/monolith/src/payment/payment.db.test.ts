@@ -7,13 +7,13 @@ import { SandboxWebhooks } from './outbound/sandbox-webhooks.ts';
 import { PAYMENTS_DESTINATION, PaymentApi, type PaymentIntent } from './payment.api.ts';
 import { PaymentDestinations, PaymentModule } from './payment.module.ts';
 import { describePaymentProvider } from './testing/payment-provider.contract.ts';
-import { Shop } from './testing/shop.ts';
+import { FakeShop } from './testing/fake-shop.ts';
 
 let database: TestDatabase;
 let redis: TestRedis;
 let publicUrl: string;
 let testApp: TestApp;
-const shop = new Shop();
+const shop = new FakeShop();
 
 const open = (settings: Record<string, string> = {}): Promise<TestApp> =>
   openTestApp([PaymentModule], { DATABASE_URL: database.url, REDIS_URL: redis.url, PUBLIC_URL: publicUrl, ...settings });
@@ -37,12 +37,12 @@ const newIntent = (): Promise<PaymentIntent> =>
 const confirm = (intentId: string, outcome: unknown, on = testApp): Promise<TestAnswer> =>
   on.call('POST', `/api/v1/sandbox/payments/${intentId}/confirm`, { key: null, body: { outcome } });
 const destination = (name: string, of = testApp): Destination => {
-  const found = of.app.get(PaymentDestinations).all.find((one) => one.name === name);
+  const found = of.app.get(PaymentDestinations).all.find((candidate) => candidate.name === name);
   if (!found) throw new Error(`no destination ${name}`);
   return found;
 };
 const relay = (of = testApp): Promise<number> => of.relayTo(destination('sandbox-webhook', of)).runOnce();
-const heard = () => shop.received.map(({ body, signature }) => testApp.app.get(PaymentApi).readWebhook(body, signature));
+const receivedEvents = () => shop.received.map(({ body, signature }) => testApp.app.get(PaymentApi).readWebhook(body, signature));
 const pending = async (): Promise<{ attempts: number; last_error: string | null }[]> =>
   testApp.dataSource.query('select attempts, last_error from outbox order by seq');
 const makeDue = () => testApp.dataSource.query('update outbox set available_at = now()');
@@ -50,7 +50,7 @@ const makeDue = () => testApp.dataSource.query('update outbox set available_at =
 describePaymentProvider('The sandbox', () => ({
   provider: testApp.app.get(PaymentProvider),
   pay: async (intentId) => (await confirm(intentId, 'succeeded')).status === 202,
-  returnedCents: async (intentId) => {
+  refundedCents: async (intentId) => {
     const [row] = await testApp.dataSource.query<{ cents: number }[]>(
       'select coalesce(sum(amount_cents), 0)::int as cents from sandbox_refunds where intent_id = $1',
       [intentId],
@@ -59,8 +59,8 @@ describePaymentProvider('The sandbox', () => ({
   },
 }));
 
-describe('confirming at the sandbox', () => {
-  test('an intent carries an absolute address to confirm it at', async () => {
+describe('confirming a sandbox payment', () => {
+  test('an intent has an absolute confirm URL', async () => {
     const { provider, intentId, clientSecret, confirmUrl } = await newIntent();
     expect(provider).toBe('sandbox');
     expect(intentId).toMatch(/^pi_[0-9A-Za-z]{24}$/);
@@ -68,13 +68,13 @@ describe('confirming at the sandbox', () => {
     expect(confirmUrl).toBe(`${publicUrl}/api/v1/sandbox/payments/${intentId}/confirm`);
   });
 
-  test('a success reaches the shop as a signed event in the shape Stripe uses', async () => {
+  test('a successful payment is sent to the shop as a signed event in Stripe’s format', async () => {
     const { intentId } = await newIntent();
     const answer = await confirm(intentId, 'succeeded');
     expect([answer.status, answer.json]).toEqual([202, { intent_id: intentId, status: 'succeeded' }]);
     await relay();
     expect(shop.received.map(({ path }) => path)).toEqual(['/api/v1/payments/webhooks/stripe']);
-    expect(heard()).toMatchObject([
+    expect(receivedEvents()).toMatchObject([
       {
         type: 'payment_intent.succeeded',
         outcome: 'succeeded',
@@ -93,14 +93,14 @@ describe('confirming at the sandbox', () => {
     });
   });
 
-  test('a success confirmed again has the same answer and no second event', async () => {
+  test('confirming success three times at once gives the same answer and one event', async () => {
     const { intentId } = await newIntent();
     const [first, ...again] = await Promise.all([1, 2, 3].map(() => confirm(intentId, 'succeeded')));
     for (const answer of again) expect([answer.status, answer.json]).toEqual([first?.status, first?.json]);
     expect(await pending()).toHaveLength(1);
   });
 
-  test('a failed payment may be tried again and then succeed, and the shop hears both in this order', async () => {
+  test('a failed payment may then succeed, and the shop receives both events in this order', async () => {
     const { intentId } = await newIntent();
     expect((await confirm(intentId, 'failed')).json).toEqual({ intent_id: intentId, status: 'failed' });
     await confirm(intentId, 'succeeded');
@@ -109,17 +109,17 @@ describe('confirming at the sandbox', () => {
     expect(await relay()).toBe(0);
     await makeDue();
     while ((await relay()) > 0);
-    expect(heard().map(({ outcome }) => outcome)).toEqual(['failed', 'failed', 'succeeded']);
+    expect(receivedEvents().map(({ outcome }) => outcome)).toEqual(['failed', 'failed', 'succeeded']);
   });
 
-  test('an abandoned payment tells nobody anything and stays open', async () => {
+  test('an abandoned payment sends no event and can still be paid', async () => {
     const { intentId } = await newIntent();
     expect((await confirm(intentId, 'abandoned')).json).toEqual({ intent_id: intentId, status: 'requires_payment' });
     expect(await pending()).toEqual([]);
     expect((await confirm(intentId, 'succeeded')).status).toBe(202);
   });
 
-  test('a canceled intent takes no money', async () => {
+  test('a canceled intent cannot be paid', async () => {
     const { intentId } = await newIntent();
     await testApp.app.get(PaymentProvider).cancel(intentId);
     const answer = await confirm(intentId, 'succeeded');
@@ -127,7 +127,7 @@ describe('confirming at the sandbox', () => {
     expect(await pending()).toEqual([]);
   });
 
-  test('paying and canceling at once: one of them happened, and the shop hears accordingly', async () => {
+  test('of a payment and a cancellation at the same time one wins, and an event is sent only if the payment won', async () => {
     for (let round = 0; round < 5; round += 1) {
       await testApp.dataSource.query('delete from outbox');
       const { intentId } = await newIntent();
@@ -138,20 +138,20 @@ describe('confirming at the sandbox', () => {
   });
 
   test.each([
-    ['an intent nobody knows', `pi_${'0'.repeat(24)}`, { outcome: 'succeeded' }, 404, 'NOT_FOUND'],
-    ['another kind of id', 'evt_1', { outcome: 'succeeded' }, 404, 'NOT_FOUND'],
+    ['an unknown intent', `pi_${'0'.repeat(24)}`, { outcome: 'succeeded' }, 404, 'NOT_FOUND'],
+    ['the id of an event', 'evt_1', { outcome: 'succeeded' }, 404, 'NOT_FOUND'],
     ['a NUL in the id', 'pi_%00', { outcome: 'succeeded' }, 400, 'VALIDATION_FAILED'],
     ['an unknown outcome', `pi_${'0'.repeat(24)}`, { outcome: 'stolen' }, 400, 'VALIDATION_FAILED'],
     ['an unknown field', `pi_${'0'.repeat(24)}`, { outcome: 'failed', amount: 1 }, 400, 'VALIDATION_FAILED'],
     ['no outcome', `pi_${'0'.repeat(24)}`, {}, 400, 'VALIDATION_FAILED'],
-    ['a list', `pi_${'0'.repeat(24)}`, [], 400, 'VALIDATION_FAILED'],
+    ['an array as body', `pi_${'0'.repeat(24)}`, [], 400, 'VALIDATION_FAILED'],
     ['no body', `pi_${'0'.repeat(24)}`, undefined, 400, 'VALIDATION_FAILED'],
-  ])('%s is refused', async (_, intentId, body, status, code) => {
+  ])('confirming with %s is refused', async (_, intentId, body, status, code) => {
     const answer = await testApp.call('POST', `/api/v1/sandbox/payments/${intentId}/confirm`, { key: null, body });
     expect([answer.status, answer.json.code]).toEqual([status, code]);
   });
 
-  test('with a real provider the sandbox confirms nothing, not even an intent it left behind', async () => {
+  test('with a real provider the sandbox confirms nothing, not even an intent created before the switch', async () => {
     const { intentId } = await newIntent();
     const real = await open({ PAYMENT_PROVIDER: 'stripe', STRIPE_SECRET_KEY: 'sk_test_1' });
     const answer = await confirm(intentId, 'succeeded', real);
@@ -164,7 +164,7 @@ describe('confirming at the sandbox', () => {
 });
 
 describe('the webhook of the sandbox', () => {
-  test('a process that dies between the confirmation and the webhook loses nothing: the next one sends it', async () => {
+  test('is sent by another process if the first one dies between the confirmation and the webhook', async () => {
     const { intentId } = await newIntent();
     const dying = await open();
     await confirm(intentId, 'succeeded', dying);
@@ -173,10 +173,10 @@ describe('the webhook of the sandbox', () => {
     const next = await open();
     await relay(next);
     await next.close();
-    expect(heard()).toMatchObject([{ intentId, outcome: 'succeeded' }]);
+    expect(receivedEvents()).toMatchObject([{ intentId, outcome: 'succeeded' }]);
   });
 
-  test('a process that dies after the webhook and before its commit sends it again, under the same event id', async () => {
+  test('is sent again with the same event id if the process dies after the webhook and before its commit', async () => {
     const { intentId } = await newIntent();
     await confirm(intentId, 'succeeded');
     const real = destination('sandbox-webhook');
@@ -190,32 +190,32 @@ describe('the webhook of the sandbox', () => {
     };
     await expect(testApp.relayTo(dying).runOnce()).rejects.toThrow('died');
     await relay();
-    const events = heard();
+    const events = receivedEvents();
     expect(events).toHaveLength(2);
     expect(new Set(events.map(({ eventId }) => eventId)).size).toBe(1);
     expect(await pending()).toEqual([]);
   });
 
-  test('a shop that answers 500 is asked again later, and the attempt is counted', async () => {
+  test('is retried later and counts an attempt if the shop answers 500', async () => {
     const { intentId } = await newIntent();
     await confirm(intentId, 'succeeded');
     shop.answers.push(500);
     await relay();
-    expect(await pending()).toEqual([{ attempts: 1, last_error: 'the shop answered its webhook 500' }]);
+    expect(await pending()).toEqual([{ attempts: 1, last_error: 'the shop answered the webhook with 500' }]);
     await makeDue();
     await relay();
     expect(await pending()).toEqual([]);
   });
 
-  test('a redirect is not followed and not taken for an answer', async () => {
+  test('does not follow a redirect, which counts as a failed attempt', async () => {
     const { intentId } = await newIntent();
     await confirm(intentId, 'succeeded');
     shop.answers.push(302);
     await relay();
-    expect(await pending()).toEqual([{ attempts: 1, last_error: 'the shop answered its webhook 302' }]);
+    expect(await pending()).toEqual([{ attempts: 1, last_error: 'the shop answered the webhook with 302' }]);
   });
 
-  test('a shop that is down counts as no attempt, however long', async () => {
+  test('counts no attempt while the shop is down', async () => {
     const { intentId } = await newIntent();
     await confirm(intentId, 'succeeded');
     const port = Number(new URL(publicUrl).port);
@@ -224,29 +224,29 @@ describe('the webhook of the sandbox', () => {
     await shop.open(port);
     expect(await pending()).toEqual([{ attempts: 0, last_error: null }]);
     await relay();
-    expect(heard()).toMatchObject([{ intentId }]);
+    expect(receivedEvents()).toMatchObject([{ intentId }]);
   });
 
-  test('a shop that hangs is left after the time-out', async () => {
+  test('stops waiting for the shop’s answer after the timeout', async () => {
     const { intentId } = await newIntent();
     await confirm(intentId, 'succeeded');
     shop.answers.push('hang');
     const webhookSecret = testApp.config.STRIPE_WEBHOOK_SECRET;
-    const hasty = new SandboxWebhooks({ now: () => new Date() }, { publicUrl, webhookSecret, timeoutMs: 100 });
-    await expect(testApp.relayTo(hasty).runOnce()).rejects.toThrow('does not answer');
+    const withShortTimeout = new SandboxWebhooks({ now: () => new Date() }, { publicUrl, webhookSecret, timeoutMs: 100 });
+    await expect(testApp.relayTo(withShortTimeout).runOnce()).rejects.toThrow('does not answer');
   });
 
-  test('a message that waited an hour is signed when it leaves', async () => {
+  test('is signed at sending, so that a message that waited an hour is accepted', async () => {
     const { intentId } = await newIntent();
     await confirm(intentId, 'succeeded');
     await testApp.dataSource.query("update outbox set created_at = now() - interval '1 hour'");
     await relay();
-    expect(heard()).toMatchObject([{ intentId, outcome: 'succeeded' }]);
+    expect(receivedEvents()).toMatchObject([{ intentId, outcome: 'succeeded' }]);
   });
 });
 
 describe('commands to the provider', () => {
-  test('a refund written to the outbox and relayed twice gives the money back once', async () => {
+  test('a refund that is in the outbox twice refunds the money once', async () => {
     const { intentId } = await newIntent();
     await confirm(intentId, 'succeeded');
     const body = { kind: 'refund', intentId, amountCents: 9000, key: `refund:${intentId}` };

@@ -19,7 +19,7 @@ import { StripeClient } from './outbound/stripe-client.ts';
 import { StripePayments } from './outbound/stripe-payments.ts';
 import { PaymentApi } from './payment.api.ts';
 
-/** Where the relays of this context deliver to. */
+/** The outbox destinations that this context provides to the relay. */
 export class PaymentDestinations {
   constructor(readonly all: readonly Destination[]) {}
 }
@@ -31,7 +31,7 @@ function openProvider(
   clock: Clock,
 ): PaymentProvider {
   if (config.PAYMENT_PROVIDER === 'stripe') {
-    if (!config.STRIPE_SECRET_KEY) throw new Error('stripe without its key: loadConfig checks that');
+    if (!config.STRIPE_SECRET_KEY) throw new Error('STRIPE_SECRET_KEY is missing; loadConfig should have checked it');
     const client = new StripeClient({ base: config.STRIPE_API_BASE, secretKey: config.STRIPE_SECRET_KEY });
     return new StripePayments(client, config.STRIPE_WEBHOOK_SECRET, clock);
   }
@@ -48,7 +48,7 @@ function sandboxOptions(config: MonolithConfig): { publicUrl: string; webhookSec
   return { publicUrl: publicUrls(config).publicUrl, webhookSecret: config.STRIPE_WEBHOOK_SECRET };
 }
 
-/** Money: the provider, whichever it is, and the sandbox that stands in for one. */
+/** The payment provider: Stripe, or our own sandbox in its place. */
 @Module({
   controllers: [SandboxController],
   providers: [

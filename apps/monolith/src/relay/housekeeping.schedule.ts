@@ -6,9 +6,9 @@ import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShut
 import { DataSource } from 'typeorm';
 import { LOGGER, LOOPS } from '../tokens.ts';
 
-const EVERY_MS = 3_600_000;
+const PURGE_INTERVAL_MS = 3_600_000;
 
-/** Once an hour, batch by batch until nothing is left: rows that are older than any promise they keep. */
+/** Deletes rows whose retention has ended, once an hour and in batches: idempotency keys, inbox rows and notifications. */
 @Injectable()
 export class Housekeeping implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly purges: readonly RelayLoop[];
@@ -20,9 +20,9 @@ export class Housekeeping implements OnApplicationBootstrap, OnApplicationShutdo
     @Inject(LOOPS) private readonly isLooping: boolean,
   ) {
     this.purges = [
-      new RelayLoop('old idempotency keys', () => rows.purgeOnce(), logger, EVERY_MS),
-      new RelayLoop('old inbox rows', () => purgeInboxOnce(dataSource), logger, EVERY_MS),
-      new RelayLoop('old notifications', () => purgeNotificationsOnce(dataSource), logger, EVERY_MS),
+      new RelayLoop('old idempotency keys', () => rows.purgeOnce(), logger, PURGE_INTERVAL_MS),
+      new RelayLoop('old inbox rows', () => purgeInboxOnce(dataSource), logger, PURGE_INTERVAL_MS),
+      new RelayLoop('old notifications', () => purgeNotificationsOnce(dataSource), logger, PURGE_INTERVAL_MS),
     ];
   }
 

@@ -4,17 +4,17 @@ import type { Destination } from '#platform/outbox/destination';
 import { StreamDestination } from '#platform/outbox/stream-destination';
 import { closeRedis, connectRedis, type RedisConnection } from '#platform/redis/redis-connection';
 
-/** Everywhere a message of the outbox can go: the notification queues, the event stream, and the doors of our contexts. */
+/** All outbox destinations: the notification queues, the event stream, and the destinations of the contexts. */
 export class OutboxDestinations {
   readonly all: readonly Destination[];
   private readonly queues: readonly BullmqDestination[];
-  /** Its own connection: a relay may wait for Redis, a request may not. */
+  /** A separate connection, because the relay may wait for Redis but requests may not. */
   private readonly producer: RedisConnection;
 
-  constructor(redisUrl: string, redis: RedisConnection, doors: readonly Destination[]) {
+  constructor(redisUrl: string, redis: RedisConnection, ofContexts: readonly Destination[]) {
     this.producer = connectRedis(redisUrl, { name: 'relay' });
     this.queues = jobQueues.map((name) => new BullmqDestination(name, this.producer));
-    this.all = [...this.queues, new StreamDestination(redis), ...doors];
+    this.all = [...this.queues, new StreamDestination(redis), ...ofContexts];
   }
 
   async close(): Promise<void> {

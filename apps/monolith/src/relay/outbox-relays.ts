@@ -8,7 +8,10 @@ import { LOGGER, LOOPS } from '../tokens.ts';
 import { OutboxDestinations } from './outbox-destinations.ts';
 import type { RelayApi } from './relay.api.ts';
 
-/** One relay a destination, so that one that is down holds nobody else back. Every replica runs them; SKIP LOCKED shares. */
+/**
+ * Runs one relay for each destination, so that a destination that is down does not delay the others. Every replica runs all
+ * relays; SKIP LOCKED divides the messages between them.
+ */
 @Injectable()
 export class OutboxRelays implements RelayApi, OnApplicationBootstrap, BeforeApplicationShutdown {
   readonly relays: readonly OutboxRelay[];
@@ -38,7 +41,7 @@ export class OutboxRelays implements RelayApi, OnApplicationBootstrap, BeforeApp
     for (const loop of this.loops.values()) loop.start();
   }
 
-  /** What is not out yet stays in the table. */
+  /** Messages that were not delivered yet stay in the table. */
   async beforeApplicationShutdown(): Promise<void> {
     await Promise.all([...this.loops.values()].map((loop) => loop.stop()));
     await this.destinations.close();

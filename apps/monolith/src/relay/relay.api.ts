@@ -1,11 +1,14 @@
-/** One round of one destination: what came of how many messages is the relay's own business. */
-export interface RelayRuns {
+/** The relay of one destination. */
+export interface DestinationRelay {
   readonly destination: { readonly name: string };
-  /** `force`: mails and pushes older than a week too, unless the ledger says that they have left. */
+  /**
+   * Delivers one batch of at most `limit` messages and returns its size. With `force` it also sends mails and pushes that are
+   * older than a week, unless the ledger says that they were sent.
+   */
   runOnce(limit?: number, options?: { readonly force?: boolean }): Promise<number>;
 }
 
-/** The relays, for who runs them by hand besides the services. */
+/** All relays. The CLI runs them by hand, in parallel with the services. */
 export abstract class RelayApi {
-  abstract readonly relays: readonly RelayRuns[];
+  abstract readonly relays: readonly DestinationRelay[];
 }

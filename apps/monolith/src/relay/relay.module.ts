@@ -11,7 +11,7 @@ import { OutboxDestinations } from './outbox-destinations.ts';
 import { OutboxRelays } from './outbox-relays.ts';
 import { RelayApi } from './relay.api.ts';
 
-/** Carries what the contexts wrote into the outbox to where it goes. */
+/** Delivers the messages that the contexts wrote to the outbox. */
 @Module({
   imports: [FansModule, JobsModule, PaymentModule, WaitingRoomModule],
   providers: [

@@ -14,7 +14,7 @@ export interface SoldSeats {
 
 export type HeldSeats = Pick<SoldSeats, 'userId' | 'reservationId' | 'seatIds'>;
 
-/** A sale in which everything has happened that can happen to a seat, each of it to somebody else. */
+/** A sale that contains every state a seat can have. Each field is an example, and each belongs to another fan. */
 export interface SampleSale {
   readonly match: MatchOnSale;
   readonly queueMatch: MatchOnSale;
@@ -23,14 +23,15 @@ export interface SampleSale {
   readonly cancelled: SoldSeats;
   readonly completed: SoldSeats;
   readonly inTurn: SoldSeats;
-  /** Two tickets, of which one was given to a friend and refunded there. */
+  /** Two tickets, of which one was transferred to a friend and then refunded. */
   readonly partlyRefunded: SoldSeats;
-  /** Paid too late: the money has gone back, or is on its way. */
+  /** Paid too late and refunded. */
   readonly refunded: SoldSeats;
-  readonly refundOnItsWay: SoldSeats;
+  /** Paid too late; the refund still waits in the outbox. */
+  readonly pendingRefund: SoldSeats;
 }
 
-/** Listens, because the sandbox calls its shop over HTTP. */
+/** Opens a monolith that listens on a port, because the sandbox sends its webhooks over HTTP. */
 export async function openShop(
   settings: { DATABASE_URL: string; REDIS_URL: string } & Record<string, string>,
 ): Promise<WholeMonolith> {
@@ -51,14 +52,14 @@ export async function makeSampleSale(shop: WholeMonolith): Promise<SampleSale> {
   await release(shop, await hold(shop, match));
   const cancelled = await checkOut(shop, await hold(shop, match));
   await release(shop, cancelled);
-  await sweptAway(shop, match);
+  await expiredOrders(shop, match);
   await secondOrderOfTurn(shop, queueMatch);
   const partlyRefunded = await buy(shop, await hold(shop, match));
   await refundTransferred(shop, partlyRefunded);
   const refunded = await paidTooLate(shop, match);
   await relay(shop, 'payments');
-  const refundOnItsWay = await paidTooLate(shop, match);
-  await lapse(shop, await hold(shop, match));
+  const pendingRefund = await paidTooLate(shop, match);
+  await expire(shop, await hold(shop, match));
   return {
     match,
     queueMatch,
@@ -69,11 +70,11 @@ export async function makeSampleSale(shop: WholeMonolith): Promise<SampleSale> {
     partlyRefunded,
     inTurn: await buyInTurn(shop, queueMatch),
     refunded,
-    refundOnItsWay,
+    pendingRefund,
   };
 }
 
-/** Two holds in one turn; one is bought, the other goes back with it. */
+/** Makes two holds in one turn and buys one of them, which releases the other. */
 async function buyInTurn(shop: WholeMonolith, match: MatchOnSale): Promise<SoldSeats> {
   const userId = randomUUID();
   const sessionToken = await grantTurn(shop, match.id, userId);
@@ -81,23 +82,23 @@ async function buyInTurn(shop: WholeMonolith, match: MatchOnSale): Promise<SoldS
   return buy(shop, await hold(shop, match, { userId, sessionToken }));
 }
 
-/** A turn's first order is paid when its seats are gone, and its second one in time. */
+/** Two orders of one turn: the first is paid after another fan took its seats, the second is paid in time. */
 async function secondOrderOfTurn(shop: WholeMonolith, match: MatchOnSale): Promise<void> {
   const userId = randomUUID();
   const rivalId = randomUUID();
   const sessionToken = await grantTurn(shop, match.id, userId);
   const late = await checkOut(shop, await hold(shop, match, { userId, sessionToken }));
-  await lapse(shop, late);
+  await expire(shop, late);
   await hold(shop, match, { userId: rivalId, sessionToken: await grantTurn(shop, match.id, rivalId), seatIds: late.seatIds });
   await buy(shop, await hold(shop, match, { userId, sessionToken }));
   await pay(shop, late);
 }
 
-/** Lapsed and tidied up: nobody paid one, the other was paid after all while its seats were still free. */
-async function sweptAway(shop: WholeMonolith, match: MatchOnSale): Promise<void> {
-  await lapse(shop, await checkOut(shop, await hold(shop, match)));
+/** Two orders whose holds expired: the first is never paid, the second is paid late while its seats are still free. */
+async function expiredOrders(shop: WholeMonolith, match: MatchOnSale): Promise<void> {
+  await expire(shop, await checkOut(shop, await hold(shop, match)));
   const late = await checkOut(shop, await hold(shop, match));
-  await lapse(shop, late);
+  await expire(shop, late);
   await shop.get(ExpireReservations).execute();
   await pay(shop, late);
 }
@@ -109,13 +110,13 @@ async function refundTransferred(shop: WholeMonolith, { userId, orderId }: SoldS
   const [received] = (await shop.call('GET', '/api/v1/tickets', { as: body.to_user_id })).json.items;
   const refund = { ...ops, body: { ticket_ids: [received.id] } };
   const { status, text } = await shop.call('POST', `/api/v1/ops/orders/${orderId}/refund`, refund);
-  if (status !== 200) throw new Error(`not refunded: ${text}`);
+  if (status !== 200) throw new Error(`the refund failed: ${text}`);
 }
 
-/** The hold lapsed and somebody else has the seats. */
+/** An order that is paid after its hold expired and another fan took the seats. */
 async function paidTooLate(shop: WholeMonolith, match: MatchOnSale): Promise<SoldSeats> {
   const late = await checkOut(shop, await hold(shop, match));
-  await lapse(shop, late);
+  await expire(shop, late);
   await hold(shop, match, { seatIds: late.seatIds });
   await pay(shop, late);
   return late;
@@ -124,17 +125,19 @@ async function paidTooLate(shop: WholeMonolith, match: MatchOnSale): Promise<Sol
 export async function hold(
   shop: WholeMonolith,
   match: MatchOnSale,
-  wish: { userId?: string; sector?: number; sessionToken?: string; seatIds?: readonly string[] } = {},
+  options: { userId?: string; sector?: number; sessionToken?: string; seatIds?: readonly string[] } = {},
 ): Promise<HeldSeats> {
-  const userId = wish.userId ?? randomUUID();
-  const body = wish.seatIds ? { seat_ids: wish.seatIds } : { sector_id: match.sectors[wish.sector ?? 0]?.id, quantity: 2 };
-  const headers: Record<string, string> = wish.sessionToken ? { 'x-purchase-session': wish.sessionToken } : {};
+  const userId = options.userId ?? randomUUID();
+  const body = options.seatIds
+    ? { seat_ids: options.seatIds }
+    : { sector_id: match.sectors[options.sector ?? 0]?.id, quantity: 2 };
+  const headers: Record<string, string> = options.sessionToken ? { 'x-purchase-session': options.sessionToken } : {};
   const { status, text, json } = await shop.call('POST', `/api/v1/matches/${match.id}/reservations`, {
     as: userId,
     body,
     headers,
   });
-  if (status !== 201) throw new Error(`no hold: ${text}`);
+  if (status !== 201) throw new Error(`the hold failed: ${text}`);
   return { userId, reservationId: json.id, seatIds: json.seats.map(({ seat_id }: { seat_id: string }) => seat_id) };
 }
 
@@ -147,14 +150,14 @@ async function checkOut(shop: WholeMonolith, held: HeldSeats): Promise<SoldSeats
     as: held.userId,
     body,
   });
-  if (status !== 201) throw new Error(`no order: ${text}`);
+  if (status !== 201) throw new Error(`the checkout failed: ${text}`);
   return { ...held, orderId: json.order_id, intentId: json.payment.intent_id };
 }
 
 async function pay(shop: WholeMonolith, order: SoldSeats): Promise<void> {
   const url = `/api/v1/sandbox/payments/${order.intentId}/confirm`;
   const { status, text } = await shop.call('POST', url, { key: null, body: { outcome: 'succeeded' } });
-  if (status !== 202) throw new Error(`not paid: ${text}`);
+  if (status !== 202) throw new Error(`the payment failed: ${text}`);
   await relay(shop, 'sandbox-webhook');
 }
 
@@ -166,11 +169,11 @@ export async function buy(shop: WholeMonolith, held: HeldSeats): Promise<SoldSea
 
 export async function release(shop: WholeMonolith, { userId, reservationId }: HeldSeats): Promise<void> {
   const { status, text } = await shop.call('DELETE', `/api/v1/reservations/${reservationId}`, { as: userId });
-  if (status !== 204) throw new Error(`not released: ${text}`);
+  if (status !== 204) throw new Error(`the release failed: ${text}`);
 }
 
-/** As if its time had passed a minute ago. */
-async function lapse(shop: WholeMonolith, { reservationId }: HeldSeats): Promise<void> {
+/** Lets the hold expire: sets its end to a minute ago. */
+async function expire(shop: WholeMonolith, { reservationId }: HeldSeats): Promise<void> {
   for (const [table, key] of [
     ['reservations', 'id'],
     ['seats', 'reservation_id'],

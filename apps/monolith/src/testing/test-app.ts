@@ -28,7 +28,7 @@ import { CONFIG, LOGGER } from '../tokens.ts';
 
 interface Call {
   readonly as?: string;
-  /** A fresh key for every call that needs one, unless one is given. */
+  /** The idempotency key. Undefined: a new one if the call needs it. Null: none. */
   readonly key?: string | null;
   readonly body?: unknown;
   readonly headers?: Record<string, string>;
@@ -38,14 +38,14 @@ export interface TestAnswer {
   readonly status: number;
   readonly headers: Record<string, string | undefined>;
   readonly text: string;
-  // What a test reads from an answer it asserts on, so nothing is gained by narrowing.
+  // `any`, because tests read only fields that they assert on, so a type would add nothing.
   // eslint-disable-next-line @typescript-eslint/no-explicit-any
   readonly json: any;
 }
 
 export type Caller = (method: 'GET' | 'PUT' | 'PATCH' | 'POST' | 'DELETE', url: string, call?: Call) => Promise<TestAnswer>;
 
-/** One context of the monolith, or a few, behind the real HTTP hooks, on a database of the test's own. */
+/** One or more contexts of the monolith behind the real HTTP hooks, with the test's own database. */
 export interface TestApp {
   readonly app: NestFastifyApplication;
   readonly dataSource: DataSource;
@@ -57,7 +57,7 @@ export interface TestApp {
 }
 
 @Module({})
-class StandInPlatform {}
+class TestPlatform {}
 
 const logger = createLogger({ service: 'test', level: 'silent' });
 
@@ -65,7 +65,7 @@ export function newKey(): string {
   return randomUUID().replaceAll('-', '');
 }
 
-/** Calls the app as HTTP would, without a socket in between. */
+/** Returns a function that calls the app like an HTTP client, but without a socket. */
 export function callerOf(app: NestFastifyApplication): Caller {
   return async (method, url, { as, key, body, headers } = {}) => {
     const needsKey = method !== 'GET' && method !== 'DELETE';
@@ -112,7 +112,7 @@ export async function openTestApp(
     { provide: LOGGER, useValue: logger },
   ];
   const platform: DynamicModule = {
-    module: StandInPlatform,
+    module: TestPlatform,
     global: true,
     providers,
     exports: providers.map(({ provide }) => provide),

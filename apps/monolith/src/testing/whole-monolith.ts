@@ -8,7 +8,7 @@ import { createMonolith } from '../monolith.ts';
 import { openResources, type Resources } from '../resources.ts';
 import { callerOf, type Caller } from './test-app.ts';
 
-/** The whole monolith as `main` makes it, short of listening; its loops stand still, so that a test moves them itself. */
+/** The whole monolith as `main` builds it. It does not listen, and no background loop runs: a test runs the loops step by step. */
 export interface WholeMonolith {
   readonly app: NestFastifyApplication;
   readonly call: Caller;
@@ -16,7 +16,7 @@ export interface WholeMonolith {
   readonly resources: Resources;
   readonly config: MonolithConfig;
   get<T>(token: Type<T> | Abstract<T>): T;
-  /** A number of the metrics page, summed over its labels. */
+  /** The value of a metric, summed over its labels. */
   metric(name: string): Promise<number>;
   close(): Promise<void>;
 }
@@ -65,7 +65,7 @@ export interface MatchOnSale {
   readonly sectors: readonly SectorOnSale[];
 }
 
-/** A match whose sale has opened by its own hour, made through the operators' own door. */
+/** Creates a match through the operators' API. Its sale is open, because `opens_at` is an hour ago. */
 export async function putOnSale(monolith: WholeMonolith, facts: Record<string, unknown> = {}): Promise<MatchOnSale> {
   const body = {
     home: 'Hrvatska',
@@ -80,7 +80,7 @@ export async function putOnSale(monolith: WholeMonolith, facts: Record<string, u
     ...facts,
   };
   const answer = await monolith.call('POST', '/api/v1/ops/matches', { ...ops, body });
-  if (answer.status !== 201) throw new Error(`no match: ${answer.text}`);
+  if (answer.status !== 201) throw new Error(`the match was not created: ${answer.text}`);
   return answer.json as MatchOnSale;
 }
 
@@ -88,7 +88,7 @@ export function seated(name: string, rows = 5, seatsPerRow = 10): Record<string,
   return { name, kind: 'seated', price_cents: 2500, rows, seats_per_row: seatsPerRow };
 }
 
-/** A turn as the waiting room's event left it in PostgreSQL. */
+/** Stores a turn in PostgreSQL, as the monolith does after the waiting room's event. Returns its session token. */
 export async function grantTurn(monolith: WholeMonolith, matchId: string, userId: string, seconds = 1200): Promise<string> {
   const token = `st_${randomUUID()}`;
   await monolith.dataSource.query(

@@ -1,7 +1,7 @@
 import type { EffectOutcome, LoadedEffect } from '#application/loaded-effect';
 
-/** For who brings the gates' logs. */
+/** Receives the scans that the event loader fetched from the gates. */
 export abstract class GateLogApi {
-  /** Throws `RequestRefused` for what is no scan. */
-  abstract hear(scan: unknown, effect: LoadedEffect): Promise<EffectOutcome>;
+  /** Records one scan. Throws `RequestRefused` if it is malformed. */
+  abstract record(scan: unknown, effect: LoadedEffect): Promise<EffectOutcome>;
 }

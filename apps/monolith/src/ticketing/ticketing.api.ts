@@ -29,7 +29,7 @@ export interface TicketHolder {
   readonly seats: readonly { readonly sector: string; readonly row: string | null; readonly number: number | null }[];
 }
 
-export interface HeldTicket {
+export interface OwnTicket {
   readonly id: string;
   readonly orderId: string;
   readonly matchId: string;
@@ -44,7 +44,7 @@ export interface HeldTicket {
   readonly code: string;
 }
 
-/** A ticket of an order, whoever has it; one that changed hands is followed by another for the same seat. */
+/** A ticket of an order, of any owner. A transferred ticket is followed by a new one for the same seat. */
 export interface OrderTicket {
   readonly id: string;
   readonly userId: string;
@@ -52,19 +52,19 @@ export interface OrderTicket {
   readonly status: TicketStatus;
 }
 
-/** Tickets, for the context that sells them. */
+/** Issues, reads, transfers and refunds tickets for other contexts. */
 export abstract class TicketingApi {
-  /** In the transaction that completes the orders, so that a paid order has its tickets, or is not paid. By order. */
+  /** Issues tickets in the transaction that completes their orders, so that no completed order lacks tickets. Returns them by order id. */
   abstract issue(tx: Transaction, orders: readonly OrderToIssue[]): Promise<ReadonlyMap<string, readonly IssuedTicket[]>>;
-  /** Locked until the transaction ends; undefined when there is none or it is another fan's. */
-  abstract lock(tx: Transaction, ticketId: string, userId: string): Promise<HeldTicket | undefined>;
-  /** The place changes hands: this ticket dies with its code, the receiver has another one from now on. */
+  /** Returns a ticket of this fan, locked until the transaction ends. Undefined if it does not exist or is another fan's. */
+  abstract lock(tx: Transaction, ticketId: string, userId: string): Promise<OwnTicket | undefined>;
+  /** Transfers the seat: this ticket and its code become invalid, and the receiver gets a new ticket. */
   abstract handOver(tx: Transaction, ticketId: string, to: { userId: string; holderName: string; from: string }): Promise<void>;
-  /** Who can enter this match, by id, and where they sit; `after` is the last one already seen. */
+  /** The fans with a valid or used ticket of this match, sorted by id, with their seats. `after` is the last id of the page before. */
   abstract holders(matchId: string, page: { after: string | null; limit: number }): Promise<readonly TicketHolder[]>;
-  /** All of an order, living and dead, by id; locked until the transaction ends. */
+  /** Returns all tickets of an order with any status, sorted by id and locked until the transaction ends. */
   abstract lockOfOrder(tx: Transaction, orderId: string): Promise<readonly OrderTicket[]>;
-  /** They and their codes die, whoever has them. */
+  /** Marks the tickets as refunded, whoever owns them. Their codes become invalid. */
   abstract refund(tx: Transaction, ticketIds: readonly string[]): Promise<void>;
   abstract ofOrders(orderIds: readonly string[]): Promise<ReadonlyMap<string, readonly { id: string; status: TicketStatus }[]>>;
 }

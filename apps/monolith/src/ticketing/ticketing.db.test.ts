@@ -34,8 +34,8 @@ const issue = async (order: ReturnType<typeof newOrder>): Promise<readonly Issue
 const setStatus = (id: string | undefined, status: string) =>
   testApp.dataSource.query('update tickets set status = $2 where id = $1', [id, status]);
 
-describe('issuing', () => {
-  test('each seat of an order becomes a ticket, in the order of the seats', async () => {
+describe('TicketingApi', () => {
+  test('issue makes one ticket for each seat, in the order of the seats', async () => {
     const order = newOrder(3);
     const tickets = await issue(order);
     expect(tickets).toEqual(
@@ -45,7 +45,7 @@ describe('issuing', () => {
     expect(ofOrders.get(order.orderId)).toEqual(tickets.map(({ id, status }) => ({ id, status })));
   });
 
-  test('the code names the ticket and its match', async () => {
+  test('issue gives each ticket a code with its id, match id and serial 1', async () => {
     const order = newOrder(1);
     const [ticket] = await issue(order);
     expect(testApp.app.get(TicketCodes).read(ticket?.code ?? '')).toEqual({
@@ -55,17 +55,17 @@ describe('issuing', () => {
     });
   });
 
-  test('a transaction that fails leaves no ticket', async () => {
+  test('issue in a transaction that rolls back leaves no ticket', async () => {
     const order = newOrder();
     const failed = testApp.transactions.run(async (tx) => {
       await testApp.app.get(TicketingApi).issue(tx, [order]);
-      throw new Error('no payment after all');
+      throw new Error('roll back');
     });
-    await expect(failed).rejects.toThrow('no payment after all');
+    await expect(failed).rejects.toThrow('roll back');
     expect((await testApp.app.get(TicketingApi).ofOrders([order.orderId])).get(order.orderId)).toEqual([]);
   });
 
-  test('the database refuses a second live ticket for a place, whatever went wrong before', async () => {
+  test('issue of a second ticket for a seat with a valid or used ticket is refused by the database', async () => {
     const order = newOrder(1);
     const [first] = await issue(order);
     const again = { ...order, orderId: newId(), userId: randomUUID() };
@@ -78,7 +78,7 @@ describe('issuing', () => {
     expect(await issue(again)).toHaveLength(1);
   });
 
-  test('an order nobody knows has no tickets', async () => {
+  test('ofOrders returns no tickets for an unknown order', async () => {
     const orderId = newId();
     expect(await testApp.app.get(TicketingApi).ofOrders([orderId])).toEqual(new Map([[orderId, []]]));
     expect((await testApp.app.get(TicketingApi).ofOrders([])).size).toBe(0);
@@ -86,7 +86,7 @@ describe('issuing', () => {
 });
 
 describe('GET /tickets', () => {
-  test('a fan sees a ticket exactly as the contract has it', async () => {
+  test('returns exactly the fields of the contract for one ticket', async () => {
     const order = newOrder(1);
     const [ticket] = await issue(order);
     const answer = await testApp.call('GET', `/api/v1/tickets/${ticket?.id}`, { as: order.userId });
@@ -103,14 +103,14 @@ describe('GET /tickets', () => {
     });
   });
 
-  test('a standing place has neither row nor number', async () => {
+  test('returns null as row and number of a standing place', async () => {
     const order = newOrder(1);
     const [ticket] = await issue({ ...order, seats: [{ ...seat(1), row: null, number: null }] } as never);
     const { json } = await testApp.call('GET', `/api/v1/tickets/${ticket?.id}`, { as: order.userId });
     expect(json.seat).toMatchObject({ row: null, number: null });
   });
 
-  test('pages lead through all tickets of the fan and of nobody else, newest first', async () => {
+  test('returns all tickets of the caller and of no other fan in pages, newest first', async () => {
     const userId = randomUUID();
     await issue(newOrder(2));
     const issued = [...(await issue(newOrder(3, userId))), ...(await issue(newOrder(2, userId)))].map(({ id }) => id);
@@ -126,28 +126,31 @@ describe('GET /tickets', () => {
     expect(seen).toEqual([...issued].sort().reverse());
   });
 
-  test('a fan without tickets has an empty list', async () => {
+  test('returns an empty list for a fan without tickets', async () => {
     const { json } = await testApp.call('GET', '/api/v1/tickets', { as: randomUUID() });
     expect(json).toEqual({ items: [], next_cursor: null });
   });
 
   test.each(['limit=0', 'limit=101', 'limit=two', 'limit=1&limit=2', 'cursor=zzz', 'cursor=', 'cursor=MScgb3IgMT0x'])(
-    '?%s is refused',
+    'refuses the query ?%s',
     async (query) => {
       const answer = await testApp.call('GET', `/api/v1/tickets?${query}`, { as: randomUUID() });
       expect([answer.status, answer.json.code]).toEqual([400, 'VALIDATION_FAILED']);
     },
   );
 
-  test.each(['', '/qr.svg'])("another fan's ticket does not exist (%s)", async (suffix) => {
-    const [ticket] = await issue(newOrder(1));
-    const foreign = await testApp.call('GET', `/api/v1/tickets/${ticket?.id}${suffix}`, { as: randomUUID() });
-    const unknown = await testApp.call('GET', `/api/v1/tickets/${newId()}${suffix}`, { as: randomUUID() });
-    expect([foreign.status, foreign.json.code, foreign.json.detail]).toEqual([404, 'NOT_FOUND', unknown.json.detail]);
-  });
+  test.each(['', '/qr.svg'])(
+    "answers 404 for another fan's ticket, as for an unknown one (suffix of the path: '%s')",
+    async (suffix) => {
+      const [ticket] = await issue(newOrder(1));
+      const foreign = await testApp.call('GET', `/api/v1/tickets/${ticket?.id}${suffix}`, { as: randomUUID() });
+      const unknown = await testApp.call('GET', `/api/v1/tickets/${newId()}${suffix}`, { as: randomUUID() });
+      expect([foreign.status, foreign.json.code, foreign.json.detail]).toEqual([404, 'NOT_FOUND', unknown.json.detail]);
+    },
+  );
 
   test.each(['1', 'abc', '00000000-0000-0000-0000-00000000000g', '%00', `${'0'.repeat(36)}'`])(
-    '%s is no ticket id',
+    'refuses %s as a ticket id',
     async (id) => {
       const answer = await testApp.call('GET', `/api/v1/tickets/${id}`, { as: randomUUID() });
       expect([answer.status, answer.json.code]).toEqual([400, 'VALIDATION_FAILED']);
@@ -155,7 +158,7 @@ describe('GET /tickets', () => {
   );
 
   test.each(['/api/v1/tickets', `/api/v1/tickets/${newId()}`, `/api/v1/tickets/${newId()}/qr.svg`])(
-    '%s needs a caller',
+    'needs a caller for %s',
     async (url) => {
       expect((await testApp.call('GET', url)).status).toBe(401);
     },
@@ -163,7 +166,7 @@ describe('GET /tickets', () => {
 });
 
 describe('the QR code', () => {
-  test('is an SVG that nobody keeps a copy of', async () => {
+  test('is an SVG that must not be cached', async () => {
     const order = newOrder(1);
     const [ticket] = await issue(order);
     const answer = await testApp.call('GET', `/api/v1/tickets/${ticket?.id}/qr.svg`, { as: order.userId });
@@ -172,7 +175,7 @@ describe('the QR code', () => {
     expect(answer.text).toMatch(/^<svg /);
   });
 
-  test.each(['transferred', 'refunded'])('of a ticket that was %s is not shown any more', async (status) => {
+  test.each(['transferred', 'refunded'])('of a ticket that was %s is refused', async (status) => {
     const order = newOrder(1);
     const [ticket] = await issue(order);
     await setStatus(ticket?.id, status);

@@ -20,7 +20,7 @@ import { PostgresScannedTickets } from './outbound/postgres-scanned-tickets.ts';
 import { PostgresTickets } from './outbound/postgres-tickets.ts';
 import { TicketingApi } from './ticketing.api.ts';
 
-/** Tickets and the codes that prove them. */
+/** Tickets and their signed codes. */
 @Module({
   imports: [CatalogModule],
   controllers: [TicketsController],

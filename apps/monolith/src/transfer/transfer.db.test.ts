@@ -28,7 +28,7 @@ async function ticketsOf(fan: string): Promise<Ticket[]> {
   return (await office.monolith.call('GET', '/api/v1/tickets?limit=100', { as: fan })).json.items;
 }
 
-/** A fan with so many paid tickets. */
+/** Creates a fan who has bought this number of tickets. */
 async function buyer(match: MatchOnSale, quantity: number): Promise<{ fan: string; tickets: Ticket[] }> {
   const fan = randomUUID();
   const ordered = await office.ordered(await office.held(match, { as: fan, quantity }));
@@ -41,9 +41,9 @@ function transfer(ticket: Ticket, from: string, to: string, more: { key?: string
   return office.monolith.call('POST', `/api/v1/tickets/${ticket.id}/transfer`, { as: from, body, ...more });
 }
 
-const saying = ({ status, json }: TestAnswer): string => (status === 200 ? '200' : `${status} ${json.code}`);
+const resultOf = ({ status, json }: TestAnswer): string => (status === 200 ? '200' : `${status} ${json.code}`);
 
-test('the giver keeps a dead ticket, the receiver has a living one with another code for the same seat', async () => {
+test('after a transfer the giver has a transferred ticket, and the receiver a valid one with another code for the same seat', async () => {
   const { fan, tickets } = await buyer(await onSale(), 2);
   const [given, kept] = tickets as [Ticket, Ticket];
   const receiver = randomUUID();
@@ -54,15 +54,15 @@ test('the giver keeps a dead ticket, the receiver has a living one with another 
   expect(received?.code).not.toBe(given.code);
   const statuses = new Map((await ticketsOf(fan)).map((ticket) => [ticket.id, ticket.status]));
   expect([statuses.get(given.id), statuses.get(kept.id)]).toEqual(['transferred', 'valid']);
-  for (const paper of ['qr.svg', 'ticket.pdf']) {
-    const dead = await office.monolith.call('GET', `/api/v1/tickets/${given.id}/${paper}`, { as: fan });
-    const living = await office.monolith.call('GET', `/api/v1/tickets/${received?.id}/${paper}`, { as: receiver });
-    const foreign = await office.monolith.call('GET', `/api/v1/tickets/${received?.id}/${paper}`, { as: fan });
-    expect([dead.json.code, living.status, foreign.status]).toEqual(['INVALID_STATE', 200, 404]);
+  for (const file of ['qr.svg', 'ticket.pdf']) {
+    const old = await office.monolith.call('GET', `/api/v1/tickets/${given.id}/${file}`, { as: fan });
+    const own = await office.monolith.call('GET', `/api/v1/tickets/${received?.id}/${file}`, { as: receiver });
+    const foreign = await office.monolith.call('GET', `/api/v1/tickets/${received?.id}/${file}`, { as: fan });
+    expect([old.json.code, own.status, foreign.status]).toEqual(['INVALID_STATE', 200, 404]);
   }
 });
 
-test('nothing that must hold is broken by it', async () => {
+test('all invariants hold after transfers in both directions', async () => {
   const match = await onSale();
   const { fan, tickets } = await buyer(match, 2);
   const receiver = randomUUID();
@@ -73,12 +73,12 @@ test('nothing that must hold is broken by it', async () => {
   expect(invariants.flatMap(({ rows }) => rows)).toEqual([]);
 });
 
-test('the limit counts tickets for whoever has them now', async () => {
+test('a transferred ticket counts towards the receiver’s limit and no longer towards the giver’s', async () => {
   const match = await onSale(2);
   const giver = await buyer(match, 2);
-  const full = await buyer(match, 2);
+  const fanAtLimit = await buyer(match, 2);
   const [first, second] = giver.tickets as [Ticket, Ticket];
-  expect((await transfer(first, giver.fan, full.fan)).json).toMatchObject({
+  expect((await transfer(first, giver.fan, fanAtLimit.fan)).json).toMatchObject({
     status: 409,
     code: 'TICKET_LIMIT_REACHED',
     limit: 2,
@@ -93,7 +93,7 @@ test('the limit counts tickets for whoever has them now', async () => {
   expect((await office.hold(match, { as: giver.fan })).json.code).toBe('TICKET_LIMIT_REACHED');
 });
 
-test('a hold of the receiver counts too', async () => {
+test('a hold of the receiver counts towards the limit of a transfer', async () => {
   const match = await onSale(2);
   const giver = await buyer(match, 1);
   const receiver = randomUUID();
@@ -101,36 +101,36 @@ test('a hold of the receiver counts too', async () => {
   expect((await transfer(giver.tickets[0] as Ticket, giver.fan, receiver)).json.code).toBe('TICKET_LIMIT_REACHED');
 });
 
-test('two fans race to give the same receiver the last ticket of the limit: one of them can', async () => {
+test('when two fans transfer to a receiver who may have one more ticket, exactly one of them succeeds', async () => {
   const match = await onSale(1);
-  const [one, two] = [await buyer(match, 1), await buyer(match, 1)];
+  const givers = [await buyer(match, 1), await buyer(match, 1)];
   const receiver = randomUUID();
-  const answers = await Promise.all([one, two].map(({ fan, tickets }) => transfer(tickets[0] as Ticket, fan, receiver)));
-  expect(answers.map(saying).sort()).toEqual(['200', '409 TICKET_LIMIT_REACHED']);
+  const answers = await Promise.all(givers.map(({ fan, tickets }) => transfer(tickets[0] as Ticket, fan, receiver)));
+  expect(answers.map(resultOf).sort()).toEqual(['200', '409 TICKET_LIMIT_REACHED']);
   expect(await ticketsOf(receiver)).toHaveLength(1);
 });
 
-test('the same ticket given to two fans at once goes to one of them', async () => {
+test('a ticket that is transferred to two fans at once goes to exactly one of them', async () => {
   const { fan, tickets } = await buyer(await onSale(), 1);
   const [ticket] = tickets as [Ticket];
   const receivers = [randomUUID(), randomUUID()];
   const answers = await Promise.all(receivers.map((receiver) => transfer(ticket, fan, receiver)));
-  expect(answers.map(saying).sort()).toEqual(['200', '409 INVALID_STATE']);
+  expect(answers.map(resultOf).sort()).toEqual(['200', '409 INVALID_STATE']);
   const received = await Promise.all(receivers.map(ticketsOf));
   expect(received.flat()).toHaveLength(1);
 });
 
-test('two fans give each other their tickets at once: both arrive', async () => {
+test('when two fans transfer tickets to each other at once, both succeed', async () => {
   const match = await onSale();
-  const [one, two] = [await buyer(match, 1), await buyer(match, 1)];
+  const [first, second] = [await buyer(match, 1), await buyer(match, 1)];
   const answers = await Promise.all([
-    transfer(one.tickets[0] as Ticket, one.fan, two.fan),
-    transfer(two.tickets[0] as Ticket, two.fan, one.fan),
+    transfer(first.tickets[0] as Ticket, first.fan, second.fan),
+    transfer(second.tickets[0] as Ticket, second.fan, first.fan),
   ]);
   expect(answers.map(({ status }) => status)).toEqual([200, 200]);
 });
 
-test('the same key gives the ticket once and tells it again', async () => {
+test('a repeated idempotency key transfers the ticket once and gets the same answer', async () => {
   const { fan, tickets } = await buyer(await onSale(), 1);
   const key = newKey();
   const receiver = randomUUID();
@@ -142,14 +142,14 @@ test('the same key gives the ticket once and tells it again', async () => {
 
 test.each([
   ['to oneself', 'INVALID_STATE'],
-  ["another's", 'NOT_FOUND'],
-])('a ticket given %s is refused', async (what, code) => {
+  ['of a ticket of another fan', 'NOT_FOUND'],
+])('a transfer %s is refused with %s', async (what, code) => {
   const { fan, tickets } = await buyer(await onSale(), 1);
   const from = what === 'to oneself' ? fan : randomUUID();
   expect((await transfer(tickets[0] as Ticket, from, fan)).json.code).toBe(code);
 });
 
-test('the PDF is the owner’s ticket with the place and the letters of the name', async () => {
+test('the owner gets the ticket as an inline PDF that must not be cached', async () => {
   const { fan, tickets } = await buyer(await onSale(), 1);
   const pdf = await office.monolith.app.inject({
     method: 'GET',

@@ -12,20 +12,20 @@ import { TicketingModule } from '../ticketing/ticketing.module.ts';
 import { Blacklist, FanLimits, Tickets } from './application/ports.ts';
 import { TransferTicket } from './application/transfer-ticket.ts';
 import { TransfersController } from './inbound/transfers.controller.ts';
-import { NeighbourBlacklist, NeighbourLimits, NeighbourTickets } from './outbound/neighbours.ts';
+import { DelegatingBlacklist, DelegatingLimits, DelegatingTickets } from './outbound/other-contexts.ts';
 
-/** Tickets that change hands. A context of its own because it needs both who sells (the limits) and who issues. */
+/** Transfers of tickets between fans. A context of its own, because it needs both purchase (the limits) and ticketing. */
 @Module({
   imports: [BlacklistModule, CatalogModule, PurchaseModule, TicketingModule],
   controllers: [TransfersController],
   providers: [
-    { provide: Tickets, useFactory: (ticketing: TicketingApi) => new NeighbourTickets(ticketing), inject: [TicketingApi] },
+    { provide: Tickets, useFactory: (ticketing: TicketingApi) => new DelegatingTickets(ticketing), inject: [TicketingApi] },
     {
       provide: FanLimits,
-      useFactory: (catalog: CatalogApi, purchase: PurchaseApi) => new NeighbourLimits(catalog, purchase),
+      useFactory: (catalog: CatalogApi, purchase: PurchaseApi) => new DelegatingLimits(catalog, purchase),
       inject: [CatalogApi, PurchaseApi],
     },
-    { provide: Blacklist, useFactory: (blacklist: BlacklistApi) => new NeighbourBlacklist(blacklist), inject: [BlacklistApi] },
+    { provide: Blacklist, useFactory: (blacklist: BlacklistApi) => new DelegatingBlacklist(blacklist), inject: [BlacklistApi] },
     useCase(TransferTicket, TransactionManager, Tickets, FanLimits, Blacklist),
   ],
 })

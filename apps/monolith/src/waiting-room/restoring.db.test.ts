@@ -10,17 +10,17 @@ import { newKey } from '../testing/test-app.ts';
 import { grantTurn, openMonolith, ops, putOnSale, type MatchOnSale, type WholeMonolith } from '../testing/whole-monolith.ts';
 import { RestoreQueue } from './application/restore-queue.ts';
 import { StateNeededListener } from './inbound/state-needed.listener.ts';
-import { QueueStandIn } from './testing/queue-stand-in.ts';
+import { FakeQueueService } from './testing/fake-queue-service.ts';
 import { WaitingRoomDestinations } from './waiting-room.module.ts';
 
 let database: TestDatabase;
 let redis: TestRedis;
-let queue: QueueStandIn;
+let queue: FakeQueueService;
 let replicas: WholeMonolith[];
 let match: MatchOnSale;
 
 beforeAll(async () => {
-  queue = new QueueStandIn(developmentSecrets.INTERNAL_AUTH_SECRET);
+  queue = new FakeQueueService(developmentSecrets.INTERNAL_AUTH_SECRET);
   [database, redis] = await Promise.all([createTestDatabase(), createTestRedis()]);
   const settings = { DATABASE_URL: database.url, REDIS_URL: redis.url, QUEUE_INTERNAL_URL: await queue.open() };
   replicas = [await openMonolith(settings), await openMonolith(settings)];
@@ -30,7 +30,7 @@ afterAll(async () => {
   await Promise.all([queue.close(), database.drop(), redis.close()]);
 });
 beforeEach(async () => {
-  queue.mood = 'well';
+  queue.behaviour = 'normal';
   queue.loseState();
   match = await putOnSale(monolith(), { queue_required: true });
 });
@@ -42,15 +42,15 @@ const rows = <T = unknown>(sql: string, parameters: unknown[] = []) => monolith(
 const end = (token: string, reason: string) =>
   rows(`update purchase_windows set ended_at = now(), end_reason = $2 where session_token = $1`, [token, reason]);
 
-describe('the state of a match', () => {
-  test('is the sale, its bound, every open turn as it was, and who has had a turn', async () => {
-    const [open, bought, left, late] = [randomUUID(), randomUUID(), randomUUID(), randomUUID()] as const;
+describe('the restored state of a match', () => {
+  test('contains the sale, its useful windows, all open turns unchanged, and the fans who have had a turn', async () => {
+    const [open, bought, left, expired] = [randomUUID(), randomUUID(), randomUUID(), randomUUID()] as const;
     const token = await grantTurn(monolith(), match.id, open);
     await rows(`update purchase_windows set place_score = 1700000000000001 where session_token = $1`, [token]);
     await end(await grantTurn(monolith(), match.id, bought), 'completed');
     await end(await grantTurn(monolith(), match.id, left), 'left');
-    // Its time is over, and nobody has told us so.
-    await grantTurn(monolith(), match.id, late, -5);
+    // This turn has expired, but no event about it has arrived.
+    await grantTurn(monolith(), match.id, expired, -5);
     await grantTurn(monolith(), randomUUID(), randomUUID());
     expect(await restore()).toBe(true);
     const parts = partsOf();
@@ -69,21 +69,21 @@ describe('the state of a match', () => {
       { user_id: open, session_token: token, expires_at: row?.at.toISOString(), place_score: 1_700_000_000_000_001 },
     ]);
     const used = new Map(parts[2]?.used);
-    expect([...used.keys()].sort()).toEqual([open, bought, left, late].sort());
-    // A turn stored without its score counts from the moment it was stored.
+    expect([...used.keys()].sort()).toEqual([open, bought, left, expired].sort());
+    // A turn without a stored score gets the time at which it was stored.
     expect(Math.abs(used.get(bought)! / 1000 - Date.now())).toBeLessThan(60_000);
   });
 
-  test('is sent once, whichever replicas were asked, and again only when it is lost again', async () => {
+  test('is sent once although two replicas are asked twice at once, and again only after another loss', async () => {
     const answers = await Promise.all(replicas.flatMap((replica) => [restore(match.id, replica), restore(match.id, replica)]));
-    expect(answers.filter((wasNeeded) => wasNeeded)).toHaveLength(1);
+    expect(answers.filter((isRestored) => isRestored)).toHaveLength(1);
     expect(partsOf().filter(({ complete }) => complete)).toHaveLength(1);
     queue.loseState();
     expect(await restore()).toBe(true);
     expect(partsOf().at(-1)).toMatchObject({ generation: 2, complete: true });
   });
 
-  test('goes out in parts that fit: 1,200 open turns and 4,500 used ones', async () => {
+  test('with 1,200 open and 4,500 used turns is sent in parts of less than 256 KB', async () => {
     await rows(
       `insert into purchase_windows (session_token, match_id, user_id, expires_at, ended_at, end_reason)
        select 'st_' || gen_random_uuid(), $1, gen_random_uuid(), now() + interval '20 minutes',
@@ -103,7 +103,7 @@ describe('the state of a match', () => {
     expect(Math.max(...sizes)).toBeLessThan(256 * 1024);
   });
 
-  test('of a sale that is sold out or closed: nobody is let in, and a closed one has no turns left', async () => {
+  test('of a sold-out sale is closed and keeps its open turns; of a closed sale it is closed without turns', async () => {
     await grantTurn(monolith(), match.id, randomUUID());
     await rows(`update matches set sale_status = 'sold_out' where id = $1`, [match.id]);
     await restore();
@@ -119,35 +119,35 @@ describe('the state of a match', () => {
     expect(open).toHaveLength(0);
   });
 
-  test('a match nobody knows, and one without a waiting room, have none', async () => {
-    const plain = await putOnSale(monolith());
-    const nobody = randomUUID();
-    expect([await restore(nobody), await restore(plain.id)]).toEqual([false, false]);
-    expect([partsOf(nobody), partsOf(plain.id)]).toEqual([[{ exists: false }], [{ exists: false }]]);
+  test('of an unknown match, or of a match without a queue, is only `exists: false`', async () => {
+    const withoutQueue = await putOnSale(monolith());
+    const unknownId = randomUUID();
+    expect([await restore(unknownId), await restore(withoutQueue.id)]).toEqual([false, false]);
+    expect([partsOf(unknownId), partsOf(withoutQueue.id)]).toEqual([[{ exists: false }], [{ exists: false }]]);
   });
 });
 
 describe('a waiting room that does not know a match', () => {
-  test('is sent its state with the first call for a new match, so that the answer to the operator is true', async () => {
+  test('gets the match’s state with the operator’s first call that opens its sale', async () => {
     const later = await putOnSale(monolith(), { queue_required: true, opens_at: null });
     const opened = await monolith().call('POST', `/api/v1/ops/matches/${later.id}/sale`, {
       ...ops,
       body: { action: 'open' },
       key: newKey(),
     });
-    expect([opened.status, queue.knows(later.id)]).toEqual([200, true]);
+    expect([opened.status, queue.hasState(later.id)]).toEqual([200, true]);
     expect(partsOf(later.id)[0]?.sale).toMatchObject({ status: 'active', useful_windows: 50 });
     expect(queue.controls.get(later.id)?.every(({ useful_windows: useful }) => useful === 50)).toBe(true);
   });
 
-  test('does not hear that a turn was used: the message waits until the state is there', async () => {
+  test('does not accept the completion of a turn: the message waits until the state is restored', async () => {
     const [id, user] = [randomUUID(), randomUUID()];
     const body = { kind: 'complete', match_id: match.id, user_id: user, session_token: 'st_used' };
     const deliver = () =>
       monolith()
         .get(WaitingRoomDestinations)
         .all[0]!.deliver([{ id, event: 'order.completed', body }]);
-    // Enough free seats, so that nothing else is told of the match before.
+    // With more than 1,000 free seats the destination does not send useful windows first, which would restore the state.
     await rows(
       `insert into seats (id, match_id, sector_id, row_index, rank)
                 select gen_random_uuid(), $1, gen_random_uuid(), 0, n from generate_series(1, 1200) as n`,
@@ -160,7 +160,7 @@ describe('a waiting room that does not know a match', () => {
     expect(queue.completed).toContain(`${match.id} st_used`);
   });
 
-  test('is answered when it asks, also for many at once, and asks again when an answer was lost', async () => {
+  test('gets the state when it asks, for 41 matches at once, and by asking again if a call failed', async () => {
     const listener = monolith().get(StateNeededListener);
     const loops = { loops: true };
     Object.assign(listener, loops);
@@ -171,15 +171,15 @@ describe('a waiting room that does not know a match', () => {
         QUEUE_EVENTS_CHANNEL,
         JSON.stringify({ event: 'queue.state_needed', match_id: matchId }),
       );
-    queue.mood = 'down';
+    queue.behaviour = 'down';
     await ask(match.id);
     await pause(200);
-    queue.mood = 'well';
-    const strangers = Array.from({ length: 40 }, () => randomUUID());
-    const isDone = () => queue.knows(match.id) && strangers.every((stranger) => queue.knows(stranger));
+    queue.behaviour = 'normal';
+    const unknownIds = Array.from({ length: 40 }, () => randomUUID());
+    const isDone = () => queue.hasState(match.id) && unknownIds.every((id) => queue.hasState(id));
     await replicas[1]!.resources.redis.publish(QUEUE_EVENTS_CHANNEL, 'not JSON, but queue.state_needed');
     for (let asked = 0; asked < 20 && !isDone(); asked += 1) {
-      for (const matchId of [...strangers, match.id]) if (!queue.knows(matchId)) await ask(matchId);
+      for (const matchId of [...unknownIds, match.id]) if (!queue.hasState(matchId)) await ask(matchId);
       await pause(200);
     }
     expect(isDone()).toBe(true);
@@ -196,12 +196,13 @@ describe('a turn that Redis lost before it was stored', () => {
     place_score: 1_700_000_000_000_002,
     ...facts,
   });
-  const granted = (of: ReturnType<typeof turn>) =>
+  /** Appends the event of a granted turn to the stream of the match. */
+  const appendGranted = (granted: ReturnType<typeof turn>) =>
     redisOf().xadd(
       queueKeys.events(match.id),
       '*',
       'event',
-      JSON.stringify({ event: 'queue.turn_granted', user_id: user, match_id: match.id, ...of }),
+      JSON.stringify({ event: 'queue.turn_granted', user_id: user, match_id: match.id, ...granted }),
     );
   const follow = () => monolith().get(FollowWaitingRoom).execute(match.id);
   const storedTokens = async () =>
@@ -216,14 +217,14 @@ describe('a turn that Redis lost before it was stored', () => {
       key: newKey(),
     });
 
-  test('is void: its event, read after the state was restored, stores nothing and pushes nothing', async () => {
+  test('is void: if its event is read after the restore, it is not stored and sends no push', async () => {
     await monolith().call('PUT', '/api/v1/me/devices/phone', { as: user, body: { fcm_token: `token-${user}` } });
     const [lost, kept] = [turn(), turn({ generation: 2 })];
     await restore();
     queue.loseState();
     await restore();
-    await granted(lost);
-    await granted(kept);
+    await appendGranted(lost);
+    await appendGranted(kept);
     await follow();
     expect(await storedTokens()).toEqual([kept.session_token]);
     const pushes = await rows(`select 1 from outbox where body ->> 'user_id' = $1 and body ->> 'template' = 'queue_your_turn'`, [
@@ -234,7 +235,7 @@ describe('a turn that Redis lost before it was stored', () => {
     expect(row).toEqual({ place_score: '1700000000000002' });
   });
 
-  test('is void: a hold that still finds it in a memory that is out of date is refused', async () => {
+  test('is void: a hold with its session token is refused, even if Redis has it again', async () => {
     const [lost, kept] = [turn(), turn({ generation: 2 })];
     await restore();
     queue.loseState();
@@ -246,21 +247,21 @@ describe('a turn that Redis lost before it was stored', () => {
     expect((await holdWith(kept.session_token)).status).toBe(201);
   });
 
-  test('control: one that names no generation is stored, as before', async () => {
-    const plain = turn({ generation: undefined });
+  test('negative control: a turn whose event has no generation is stored', async () => {
+    const withoutGeneration = turn({ generation: undefined });
     await restore();
-    await granted(plain);
+    await appendGranted(withoutGeneration);
     await follow();
-    expect(await storedTokens()).toEqual([plain.session_token]);
+    expect(await storedTokens()).toEqual([withoutGeneration.session_token]);
   });
 
-  test('restoring waits for a turn that is being stored, and then sends it', async () => {
+  test('a restore waits for a turn that is being stored at the same time, and then includes it', async () => {
     await restore();
     const runner = monolith().dataSource.createQueryRunner();
     await runner.startTransaction();
     await runner.query(`select generation from queue_generations where match_id = $1 for share`, [match.id]);
     let generation: number | undefined;
-    const taking = monolith()
+    const nextGeneration = monolith()
       .get(StoredTurns)
       .nextGeneration(match.id)
       .then((next) => (generation = next));
@@ -272,7 +273,7 @@ describe('a turn that Redis lost before it was stored', () => {
     );
     await runner.commitTransaction();
     await runner.release();
-    expect(await taking).toBe(2);
+    expect(await nextGeneration).toBe(2);
     expect((await monolith().get(StoredTurns).open(match.id)).map(({ sessionToken }) => sessionToken)).toEqual(['st_late']);
   });
 });

@@ -1,42 +1,45 @@
 import type { ControlRequest, QueueStatusAnswer, RestoreRequest, SoldOutRequest } from '#contracts/waiting-room-control';
 import type { SaleStatus } from '#domain/catalog/sale';
 
-/** The queue service, from the monolith's side: internal REST, never inside a transaction. */
+/** The monolith's calls to the queue service, over internal REST. Never call them inside a transaction. */
 export abstract class WaitingRoomApi {
   /**
-   * All it must know of a match as it is now; what is said of it makes the queue if it is not there. Answers when the waiting
-   * room has taken it; throws DEPENDENCY_UNAVAILABLE when it does not. Restores a state that Redis does not know. `usefulWindows`
-   * is counted if it is not given.
+   * Sends the whole state of a match. Creates the queue if it does not exist, and restores its turns if Redis has lost them.
+   * Returns after the waiting room has accepted it, otherwise throws DEPENDENCY_UNAVAILABLE. If `usefulWindows` is not given, it
+   * is counted.
    */
-  abstract tell(match: QueuedMatch, usefulWindows?: number): Promise<void>;
-  /** Restores the state of a match if the waiting room does not know it; answers whether it had to. Only within `exclusively`. */
-  abstract restore(match: QueuedMatch): Promise<boolean>;
-  /** Says that this match has no waiting room. */
-  abstract disown(matchId: string): Promise<void>;
+  abstract sync(match: QueuedMatch, usefulWindows?: number): Promise<void>;
+  /** Restores the state of a match if the waiting room does not know it. Returns true if it did. Call it only in `withQueueLock`. */
+  abstract restoreIfUnknown(match: QueuedMatch): Promise<boolean>;
+  /** Tells the waiting room that this match has no queue. */
+  abstract reportNoQueue(matchId: string): Promise<void>;
   /**
-   * What is left, at least one sector, for those who wait; `asOf` grows with every count, so that an older one is ignored. Nothing
-   * left is the state of a match: `tell`.
+   * Sends the sectors that still have seats, for the fans in line. `asOf` grows with every count, so that the waiting room ignores
+   * an older one. `sectors` must not be empty: send a sold-out match with `sync`.
    */
-  abstract tellRemaining(matchId: string, sectors: readonly RemainingSector[], asOf?: number): Promise<void>;
-  /** Undefined when it does not answer or has no such queue. */
-  abstract status(matchId: string): Promise<QueueStatusAnswer | undefined>;
-  /** Does it have this queue, and is it open to anybody? Undefined when it does not answer. */
-  abstract look(matchId: string): Promise<'unknown' | QueueStatusAnswer['status'] | undefined>;
-  /** The purchase of this turn is done. Repeatable; a late repeat does not end a newer turn of the same fan. Rejects until it is taken. */
+  abstract reportRemaining(matchId: string, sectors: readonly RemainingSector[], asOf?: number): Promise<void>;
+  /** The figures of a queue. Undefined if the waiting room does not answer or has no such queue. */
+  abstract figures(matchId: string): Promise<QueueStatusAnswer | undefined>;
+  /** The status of a queue; 'unknown' if the waiting room has no such queue. Undefined if it does not answer. */
+  abstract queueStatus(matchId: string): Promise<'unknown' | QueueStatusAnswer['status'] | undefined>;
+  /**
+   * Ends a turn after its purchase. It may be repeated: a late repeat does not end a newer turn of the same fan. Rejects if the
+   * waiting room does not accept it.
+   */
   abstract complete(matchId: string, userId: string, sessionToken: string): Promise<void>;
   /**
-   * Runs one change of a match's queue at a time, over all replicas, so that what is read from the catalogue and what the
-   * waiting room is told cannot overtake each other.
+   * Runs one change of a match's queue at a time, over all replicas. What `work` reads from the catalogue is then still current
+   * when the waiting room receives it.
    */
-  abstract exclusively<T>(matchId: string, work: () => Promise<T>): Promise<T>;
+  abstract withQueueLock<T>(matchId: string, work: () => Promise<T>): Promise<T>;
 }
 
-/** Outbox destination: what the waiting room must hear, delivered until it answers 2xx. */
+/** Outbox destination for messages to the waiting room. Each is retried until it is answered 2xx. */
 export const WAITING_ROOM_DESTINATION = 'waiting-room';
 
 export type WaitingRoomMessage =
   | { readonly kind: 'complete'; readonly match_id: string; readonly user_id: string; readonly session_token: string }
-  /** Tell it the state the match has when this is delivered. */
+  /** Sends the state that the match has at the time of delivery. */
   | { readonly kind: 'sync'; readonly match_id: string };
 
 export type RemainingSector = SoldOutRequest['remaining_sectors'][number];
@@ -58,9 +61,9 @@ const queueStatusOf: Record<Exclude<SaleStatus, 'sold_out'>, ControlRequest['sta
 };
 
 /**
- * What the waiting room must know of a match, all of it: it may have lost everything. Sold out is not said here: `closed` would
- * end the open windows, and this is followed by its own call. Until then nobody is let in, and a queue that is not
- * there is made without an hour at which it would open.
+ * The state of a match for the waiting room. It is always complete, because the waiting room may have lost everything. A sold-out
+ * sale has no status here: `closed` would end the open windows, so a separate call reports it. Until that call, zero useful
+ * windows keep new fans out, and without `opens_at` a queue that is created by this call does not open.
  */
 export function controlOf(match: QueuedMatch, usefulWindows?: number): ControlRequest {
   const bounds = { processing_rate: match.processingRate, max_open_windows: match.maxOpenWindows };
@@ -74,7 +77,7 @@ export function controlOf(match: QueuedMatch, usefulWindows?: number): ControlRe
   };
 }
 
-/** The same for a queue that is restored. Sold out is a state of it here: its open windows follow, so closing ends none of them. */
+/** The same for a restore. Here a sold-out sale is `closed`: its open windows are sent afterwards, so closing ends none of them. */
 export function restoredSaleOf(match: QueuedMatch, usefulWindows?: number): RestoreRequest['sale'] {
   const settings = controlOf(match, usefulWindows);
   return match.saleStatus === 'sold_out' ? { ...settings, status: 'closed', closed_reason: 'sold_out' } : settings;

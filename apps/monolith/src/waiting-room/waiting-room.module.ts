@@ -19,12 +19,12 @@ import { QueueServiceCalls } from './outbound/queue-service-calls.ts';
 import { WaitingRoomDestination } from './outbound/waiting-room-destination.ts';
 import { WaitingRoomApi } from './waiting-room.api.ts';
 
-/** Where the relays of this context deliver to. */
+/** The outbox destinations that this context provides to the relay. */
 export class WaitingRoomDestinations {
   constructor(readonly all: readonly Destination[]) {}
 }
 
-/** The way to the queue service. */
+/** Connects the monolith with the queue service, which runs the waiting lines. */
 @Module({
   imports: [CatalogModule, PurchaseModule],
   providers: [

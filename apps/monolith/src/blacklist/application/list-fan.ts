@@ -1,7 +1,7 @@
 import type { Ids } from '#application/ids';
 import type { TransactionManager } from '#application/transaction-manager';
 import { assertEndsLater } from '#domain/blacklist/listed-fans';
-import type { Blacklist, BlacklistBroadcast, Listing } from './ports.ts';
+import type { Blacklist, BlacklistCopies, Listing } from './ports.ts';
 
 export interface ListFanCommand {
   readonly userId: string;
@@ -10,12 +10,12 @@ export interface ListFanCommand {
   readonly by: string;
 }
 
-/** Puts a fan on the list; who is on it already, anew: the last word counts, and all of them are kept. */
+/** Puts a fan on the blacklist. If the fan is listed already, the new entry replaces the old one; the history keeps both. */
 export class ListFan {
   constructor(
     private readonly transactions: TransactionManager,
     private readonly blacklist: Blacklist,
-    private readonly news: BlacklistBroadcast,
+    private readonly copies: BlacklistCopies,
     private readonly ids: Ids,
   ) {}
 
@@ -26,7 +26,7 @@ export class ListFan {
       const listing = { id: this.ids.next(), userId, reason, until, listedBy: by, listedAt: now };
       return { listing, isNew: await this.blacklist.put(tx, listing) };
     });
-    await this.news.tell();
+    await this.copies.updateAll();
     return listed;
   }
 }

@@ -17,25 +17,28 @@ export interface ListingChange {
   readonly at: Date;
 }
 
-/** The list and its history. Entries whose time is up are on it no more. */
+/** The blacklist and its history. An entry counts until its `until` has passed. */
 export abstract class Blacklist {
-  /** Keeps other writers out until the transaction ends; answers what the database's clock says. */
+  /** Blocks other writers until the transaction ends. Returns the database's current time. */
   abstract lock(tx: Transaction): Promise<Date>;
-  /** In place of what was said of this fan before. False: the fan was listed already. */
+  /** Adds the entry, or replaces the fan's entry. Returns false if the fan was listed already. */
   abstract put(tx: Transaction, listing: Listing): Promise<boolean>;
-  /** False when the fan was not listed. */
+  /** Removes the fan's entry. Returns false if the fan was not listed. */
   abstract lift(tx: Transaction, change: { userId: string; by: string; at: Date }): Promise<boolean>;
   abstract find(userId: string): Promise<{ listing: Listing | undefined; changes: readonly ListingChange[] }>;
   /** Newest first. */
   abstract list(page: { before: string | undefined; limit: number }): Promise<readonly Listing[]>;
 }
 
-/** The list where it is asked for in a hurry: in memory, and in the waiting room. */
-export abstract class BlacklistBroadcast {
-  /** In force here when it returns, elsewhere a moment later. Never fails: who could not be told looks within a second. */
-  abstract tell(): Promise<void>;
-  /** Brings what this process knows up to date. */
-  abstract look(): Promise<void>;
-  /** Brings what the waiting room knows up to date with that; true when it was behind. */
-  abstract reflect(): Promise<boolean>;
+/** Copies of the blacklist for fast reads: one in the memory of each process, one in Redis for the waiting room. */
+export abstract class BlacklistCopies {
+  /**
+   * After a change: updates this process's copy and the Redis copy, then tells the other processes to refresh theirs. Never
+   * throws: a process that did not receive the message refreshes its copy within a second anyway.
+   */
+  abstract updateAll(): Promise<void>;
+  /** Reads the list from the database into this process's memory, if it has changed. */
+  abstract refreshMemory(): Promise<void>;
+  /** Writes this process's copy to Redis, if Redis has another revision. Returns true if it wrote. */
+  abstract refreshRedis(): Promise<boolean>;
 }

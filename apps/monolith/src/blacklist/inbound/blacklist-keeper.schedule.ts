@@ -5,11 +5,12 @@ import { closeRedis, connectRedis, type RedisConnection } from '#platform/redis/
 import { Inject, Injectable, type OnApplicationBootstrap, type BeforeApplicationShutdown } from '@nestjs/common';
 import type { MonolithConfig } from '../../config.ts';
 import { CONFIG, LOGGER, LOOPS } from '../../tokens.ts';
-import { BlacklistBroadcast } from '../application/ports.ts';
+import { BlacklistCopies } from '../application/ports.ts';
 
 /**
- * Keeps the list in mind, in every process: read at the start, again when somebody says that it has changed, and looked after
- * every second in case nobody could say so. The waiting room's copy is looked after in the same round.
+ * Keeps the copies of the blacklist up to date. Every process reads the list at start, again when a message on
+ * `BLACKLIST_CHANNEL` says that it changed, and every second in case such a message was lost. Each run also checks the waiting
+ * room's copy in Redis.
  */
 @Injectable()
 export class BlacklistKeeper implements OnApplicationBootstrap, BeforeApplicationShutdown {
@@ -17,7 +18,7 @@ export class BlacklistKeeper implements OnApplicationBootstrap, BeforeApplicatio
   private subscriber: RedisConnection | undefined;
 
   constructor(
-    private readonly known: BlacklistBroadcast,
+    private readonly copies: BlacklistCopies,
     @Inject(CONFIG) private readonly config: MonolithConfig,
     @Inject(LOGGER) private readonly logger: Logger,
     @Inject(LOOPS) private readonly loops: boolean,
@@ -27,11 +28,13 @@ export class BlacklistKeeper implements OnApplicationBootstrap, BeforeApplicatio
 
   async onApplicationBootstrap(): Promise<void> {
     if (!this.loops) return;
-    // Nobody is served before the list is known; without a database nobody is sold anything either.
-    await this.known.look().catch((error: unknown) => this.logger.warn({ err: error }, 'starting without the blacklist'));
+    // The list is read before the first request is served. If the database is down, nothing can be sold, so we start anyway.
+    await this.copies
+      .refreshMemory()
+      .catch((error: unknown) => this.logger.warn({ err: error }, 'starting without the blacklist'));
     this.subscriber = connectRedis(this.config.REDIS_URL, { name: 'blacklist', forJobs: true });
     this.subscriber.on('message', () => this.loop.nudge());
-    // Whatever was said while nobody listened.
+    // Messages sent while we were disconnected are lost, so refresh after each reconnect.
     this.subscriber.on('ready', () => this.loop.nudge());
     this.subscriber.subscribe(BLACKLIST_CHANNEL).catch(() => undefined);
     this.loop.start();
@@ -42,9 +45,9 @@ export class BlacklistKeeper implements OnApplicationBootstrap, BeforeApplicatio
     if (this.subscriber) await closeRedis(this.subscriber);
   }
 
-  /** Memory first: it does not need Redis. */
+  /** Refreshes memory first, because that does not need Redis. */
   async runOnce(): Promise<void> {
-    await this.known.look();
-    if (await this.known.reflect()) this.logger.info('the waiting room was told the whole blacklist');
+    await this.copies.refreshMemory();
+    if (await this.copies.refreshRedis()) this.logger.info('the waiting room’s copy of the blacklist was written to Redis');
   }
 }

@@ -9,7 +9,7 @@ import { ApiCreatedResponse, ApiNoContentResponse, ApiOkResponse, ApiOperation, 
 import type { FastifyReply } from 'fastify';
 import type { z } from 'zod';
 import { LOGGER } from '../../tokens.ts';
-import { LiftListing } from '../application/lift-listing.ts';
+import { DelistFan } from '../application/delist-fan.ts';
 import { ListFan } from '../application/list-fan.ts';
 import { Blacklist } from '../application/ports.ts';
 import {
@@ -21,9 +21,9 @@ import {
   listingView,
 } from './blacklist.schemas.ts';
 
-const LIST = `From now on the fan can neither join a line, hold, check out nor be given a ticket (403 \`BLACKLISTED\`); who stands in a
-line or has a turn loses it within a second. Holds end by themselves; a payment that is under way goes back in full. Tickets bought
-before are the fan's: refund them if they must not be used. 200 for a fan who was listed already: reason and \`until\` are replaced.`;
+const LIST = `From now on the fan cannot join a line, hold seats, check out or receive a ticket (403 \`BLACKLISTED\`). A fan who is in a
+line or has a turn loses it within a second. Existing holds expire as usual. A payment that is in progress is refunded in full. Tickets
+bought before stay valid: refund them if they must not be used. 200 if the fan was listed already: reason and \`until\` are replaced.`;
 
 @ApiTags('operations')
 @Controller('api/v1/ops/blacklist')
@@ -31,14 +31,14 @@ export class BlacklistController {
   constructor(
     private readonly blacklist: Blacklist,
     private readonly listFan: ListFan,
-    private readonly liftListing: LiftListing,
+    private readonly delistFan: DelistFan,
     private readonly answers: Answers,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
   @Get()
   @Endpoint({ access: 'ops' })
-  @ApiOperation({ summary: 'Who is on the blacklist, newest first' })
+  @ApiOperation({ summary: 'The fans on the blacklist, newest first' })
   @ApiOkResponse({ standardSchema: listingListAnswer })
   async list(@Query({ schema: pageQuery }) query: z.output<typeof pageQuery>): Promise<z.infer<typeof listingListAnswer>> {
     const listings = await this.blacklist.list({ before: decodeCursor(query.cursor), limit: query.limit + 1 });
@@ -47,7 +47,7 @@ export class BlacklistController {
 
   @Get(':user_id')
   @Endpoint({ access: 'ops' })
-  @ApiOperation({ summary: 'Whether a fan is listed, and who did what about it when' })
+  @ApiOperation({ summary: 'The blacklist entry of a fan and its history' })
   @ApiOkResponse({ standardSchema: historyAnswer })
   async one(@Param('user_id', { schema: givenId }) userId: string): Promise<z.infer<typeof historyAnswer>> {
     return historyView(userId, await this.blacklist.find(userId));
@@ -57,7 +57,7 @@ export class BlacklistController {
   @Endpoint({ access: 'ops' })
   @ApiOperation({ summary: 'Put a fan on the blacklist', description: LIST })
   @ApiCreatedResponse({ standardSchema: listingAnswer })
-  @ApiOkResponse({ standardSchema: listingAnswer, description: 'Was listed already' })
+  @ApiOkResponse({ standardSchema: listingAnswer, description: 'The fan was listed already' })
   put(
     @Caller() { userId: operator }: CallerIdentity,
     @Body({ schema: listFanRequest }) body: z.output<typeof listFanRequest>,
@@ -82,13 +82,13 @@ export class BlacklistController {
 
   @Delete(':user_id')
   @Endpoint({ access: 'ops', status: 204, body: 'none' })
-  @ApiOperation({ summary: 'Take a fan off the blacklist; also who is not on it' })
+  @ApiOperation({ summary: 'Take a fan off the blacklist; 204 also if the fan is not listed' })
   @ApiNoContentResponse()
   async lift(
     @Caller() { userId: operator }: CallerIdentity,
     @Param('user_id', { schema: givenId }) userId: string,
   ): Promise<void> {
-    const wasListed = await this.liftListing.execute({ userId, by: operator });
+    const wasListed = await this.delistFan.execute({ userId, by: operator });
     if (wasListed) this.logger.info({ user_id: userId, operator }, 'taken off the blacklist');
   }
 }

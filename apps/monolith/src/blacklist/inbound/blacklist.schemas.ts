@@ -6,7 +6,11 @@ export const listFanRequest = z
   .strictObject({
     user_id: givenId,
     reason: plainText(200).meta({ description: 'For operators; the fan is not told' }),
-    until: z.iso.datetime({ offset: true }).nullable().optional().meta({ description: 'Left out: until taken off the list' }),
+    until: z.iso
+      .datetime({ offset: true })
+      .nullable()
+      .optional()
+      .meta({ description: 'Omitted or null: until an operator takes the fan off the list' }),
   })
   .meta({ id: 'ListFanRequest' });
 

@@ -4,12 +4,15 @@ import { inside } from '#platform/postgres/transaction';
 import type { DataSource } from 'typeorm';
 import { Blacklist, type Listing, type ListingChange } from '../application/ports.ts';
 
-/** On the database's clock, as every hour that decides something. */
+/** SQL condition: the entry has not expired. Uses the database's clock, like every time limit in the project. */
 const IN_FORCE = '(until is null or until > clock_timestamp())';
 
 const COLUMNS = `entry_id as id, user_id as "userId", reason, until, listed_by as "listedBy", listed_at as "listedAt"`;
 
-/** Nobody else writes meanwhile; who only asks is not kept waiting. Before the first look, so that it sees what came before. */
+/**
+ * Blocks other writers, not readers. It must be the first statement of the transaction, so that the transaction's snapshot shows
+ * the changes of the writer before.
+ */
 const LOCK = 'lock table blacklist in share row exclusive mode';
 
 const PUT = `
@@ -24,21 +27,21 @@ const PUT = `
   ) select not exists (select 1 from before) as "isNew"`;
 
 const LIFT = `
-  with gone as (
+  with removed as (
     delete from blacklist where user_id = $1 returning ${IN_FORCE} as in_force
   ), noted as (
-    insert into blacklist_changes (user_id, action, by, at) select $1, 'lift', $2, $3 from gone where in_force
-  ) select 1 from gone where in_force`;
+    insert into blacklist_changes (user_id, action, by, at) select $1, 'lift', $2, $3 from removed where in_force
+  ) select 1 from removed where in_force`;
 
-/** One statement, so one moment: the entries are those of the revision. */
+/** Revision and entries are read in one statement, so that they belong together. */
 const ALL = `
   select (select coalesce(max(id), 0) from blacklist_changes) as revision,
          coalesce((select json_agg(json_build_object(
            'userId', user_id, 'restMs', extract(epoch from until - clock_timestamp()) * 1000, 'untilMs', floor(extract(epoch from until) * 1000)
          )) from blacklist where ${IN_FORCE}), '[]') as fans`;
 
-/** The whole list, as a process keeps it in mind. */
-export interface WholeBlacklist {
+/** The whole blacklist at one revision. */
+export interface BlacklistSnapshot {
   readonly revision: string;
   readonly fans: readonly (ListedFan & { readonly untilMs: number | null })[];
 }
@@ -51,7 +54,7 @@ export class PostgresBlacklist extends Blacklist {
   async lock(tx: Transaction): Promise<Date> {
     await inside(tx).rows(LOCK);
     const [row] = await inside(tx).rows<{ now: Date }>(`select date_trunc('milliseconds', clock_timestamp()) as now`);
-    if (!row) throw new Error('the database told no time');
+    if (!row) throw new Error('the database did not return its time');
     return row.now;
   }
 
@@ -99,8 +102,8 @@ export class PostgresBlacklist extends Blacklist {
     return row?.revision ?? '0';
   }
 
-  async all(): Promise<WholeBlacklist> {
-    const [whole] = await this.dataSource.query<WholeBlacklist[]>(ALL);
+  async all(): Promise<BlacklistSnapshot> {
+    const [whole] = await this.dataSource.query<BlacklistSnapshot[]>(ALL);
     return whole ?? { revision: '0', fans: [] };
   }
 }

@@ -1,33 +1,34 @@
 import { BLACKLIST_CHANNEL, BLACKLIST_REVISION, queueKeys } from '#contracts/queue-keys';
 import type { RedisConnection } from '#platform/redis/redis-connection';
-import type { WholeBlacklist } from './postgres-blacklist.ts';
+import type { BlacklistSnapshot } from './postgres-blacklist.ts';
 
-/** An HSET of so many takes Redis two milliseconds. */
-const FANS_AT_ONCE = 5000;
+/** An HSET of 5,000 fans blocks Redis for about two milliseconds. */
+const FANS_PER_HSET = 5000;
 
-/** What the waiting room knows of the list: it asks no PostgreSQL. */
+/** The waiting room's copy of the blacklist. The queue service reads it, because it never queries PostgreSQL. */
 export class RedisBlacklist {
   constructor(private readonly redis: RedisConnection) {}
 
-  /** Null after Redis has lost everything. */
+  /** The revision of the copy; null after Redis has lost its data. */
   revision(): Promise<string | null> {
     return this.redis.hget(queueKeys.blacklist, BLACKLIST_REVISION);
   }
 
   /**
-   * The whole of it, in one step. Two replicas that write different revisions leave the later write, whichever that is; a second
-   * on, one of them sees that it is not the present one.
+   * Replaces the whole copy in one MULTI. If two replicas write different revisions at once, the later write stays, even if it
+   * is the older revision. The next refresh, within a second, corrects it.
    */
-  async write({ revision, fans }: WholeBlacklist): Promise<void> {
+  async write({ revision, fans }: BlacklistSnapshot): Promise<void> {
     const all = fans.flatMap(({ userId, untilMs }) => [userId, untilMs ?? '']);
     const change = this.redis.multi().del(queueKeys.blacklist).hset(queueKeys.blacklist, BLACKLIST_REVISION, revision);
-    for (let from = 0; from < all.length; from += 2 * FANS_AT_ONCE) {
-      change.hset(queueKeys.blacklist, ...all.slice(from, from + 2 * FANS_AT_ONCE));
+    for (let from = 0; from < all.length; from += 2 * FANS_PER_HSET) {
+      change.hset(queueKeys.blacklist, ...all.slice(from, from + 2 * FANS_PER_HSET));
     }
     for (const [error] of (await change.exec()) ?? []) if (error) throw error;
   }
 
-  async hint(): Promise<void> {
+  /** Tells the other processes to refresh their copies. */
+  async publishChange(): Promise<void> {
     await this.redis.publish(BLACKLIST_CHANNEL, 'changed');
   }
 }

@@ -5,7 +5,7 @@ import { Brackets, Not, type DataSource, type EntityManager } from 'typeorm';
 import { CatalogApi, type CatalogMatch, type CatalogSector } from '../catalog.api.ts';
 import { matchTable, sectorTable, type MatchRow } from './catalog.tables.ts';
 
-/** Prepared and past the ORM: every settlement of payments asks for its match. */
+/** A prepared statement without the ORM, because every settlement of a payment reads its match. */
 const MATCH_BY_ID = `select ${Object.entries(matchTable.options.columns)
   .map(([property, column]) => `${column?.name ?? property} as "${property}"`)
   .join(', ')} from matches where id = $1`;

@@ -1,31 +1,32 @@
 import { AS_OF, ofMatch, type Invariant } from './invariant.ts';
 
-/** Every effect has its answer and nothing is stuck: I5, I6 and I12 of research/reliability.md. */
+/** Every idempotency key has its answer, and no hold, order or message is stuck. */
 export const flowInvariants: readonly Invariant[] = [
   {
     name: 'idempotency-keys',
-    sentence: "every key has the answer its request got, and what that answer speaks of is there and the same fan's",
+    sentence:
+      "every idempotency key has the answer its request got, and the reservation or order in that answer exists and is the same fan's",
     isGlobal: true,
     sql: `
       select k.key, coalesce(k.location, '/api/v1/reservations/' || k.made) as location,
              case when k.status is null or (k.body is null and k.made is null) then 'without an answer'
-                  when k.status not between 200 and 299 then 'keeps the answer ' || k.status || ', which had no effect'
+                  when k.status not between 200 and 299 then 'stores the answer ' || k.status || ', but only successful requests have an effect to store'
                   when (k.made is not null and r.id is null) or (k.location like '/api/v1/orders/%' and o.user_id is null)
-                    then 'what it made does not exist, or is another fan''s' end as problem
+                    then 'the reservation or order it made does not exist, or is another fan''s' end as problem
       from idempotency_keys k
         left join reservations r on r.id = k.made and r.user_id = k.user_id
         left join orders o on '/api/v1/orders/' || o.id = k.location and o.user_id = k.user_id`,
   },
   {
     name: 'lapsed-holds',
-    sentence: 'no hold that ended more than 5 minutes ago is still there',
+    sentence: 'no hold that expired more than 5 minutes ago still has the status held or ordered',
     sql: `
       select id as reservation_id, null::uuid as seat_id, expires_at,
-             case when expires_at <= ${AS_OF} - interval '5 minutes' then 'ended, and was not swept' end as problem
+             case when expires_at <= ${AS_OF} - interval '5 minutes' then 'expired, but was not ended' end as problem
       from reservations where status in ('held', 'ordered') and ${ofMatch('match_id')}
       union all
       select reservation_id, id, expires_at,
-             case when expires_at <= ${AS_OF} - interval '5 minutes' then 'its hold ended, and it was not freed' end
+             case when expires_at <= ${AS_OF} - interval '5 minutes' then 'its hold expired, but the seat was not freed' end
       from seats where status = 'held' and ${ofMatch('match_id')}`,
   },
   {
@@ -33,28 +34,28 @@ export const flowInvariants: readonly Invariant[] = [
     sentence: 'no order awaits its payment more than 15 minutes after its hold ended',
     sql: `
       select o.id as order_id, o.reservation_id, r.status as reservation_status,
-             case when coalesce(r.ended_at, r.expires_at) <= ${AS_OF} - interval '15 minutes' then 'awaits a payment that comes too late' end as problem
+             case when coalesce(r.ended_at, r.expires_at) <= ${AS_OF} - interval '15 minutes' then 'still awaits payment, which would come too late' end as problem
       from orders o left join reservations r on r.id = o.reservation_id
       where o.status = 'awaiting_payment' and ${ofMatch('o.match_id')}`,
   },
   {
     name: 'cancelled-matches',
-    sentence: 'no match that was cancelled is for sale, and an hour later none of its orders is left to refund',
+    sentence: 'no cancelled match is for sale, and an hour after the cancellation all its orders are refunded',
     sql: `
       select m.id as match_id, m.cancelled_at,
              case when m.cancelled_at is null then null
-                  when m.sale_status <> 'closed' then 'cancelled, and its sale is ' || m.sale_status
+                  when m.sale_status <> 'closed' then 'cancelled, but its sale is ' || m.sale_status
                   when m.cancelled_at <= ${AS_OF} - interval '1 hour' and c.n > 0 then c.n || ' orders were not refunded' end as problem
       from matches m left join (select match_id, count(*) as n from orders where status = 'completed' group by match_id) c on c.match_id = m.id
       where ${ofMatch('m.id')}`,
   },
   {
     name: 'parked-messages',
-    sentence: 'no message of the outbox was set aside',
+    sentence: 'no outbox message is parked',
     isGlobal: true,
     sql: `
       select id as message_id, destination, event, left(last_error, 200) as last_error,
-             case when parked_at is not null then 'set aside after ' || attempts || ' attempt(s)' end as problem
+             case when parked_at is not null then 'parked after ' || attempts || ' attempt(s)' end as problem
       from outbox`,
   },
   {

@@ -1,28 +1,31 @@
-/** A sentence that is true of the database at any moment, and the query that looks whether it is. */
+/** A statement that must be true of the database at every moment, and the query that checks it. */
 export interface Invariant {
   readonly name: string;
   readonly sentence: string;
-  /** About no match in particular: left out when only one is looked at. */
+  /** True if the invariant is not about a single match. `verify --match` skips it. */
   readonly isGlobal?: true;
   /**
-   * One row for each thing looked at: the ids that name it, and `problem`, which is null when nothing is wrong with it. $1
-   * is the match, or null for all of them; $2 the moment that decides what has expired. Sets joined by hash, as all of a
-   * table is read anyway: an index walked 120,000 times is slower than the table read once.
+   * Returns one row for each checked object: its ids, and `problem`, which is null if the object is correct. $1 is the match, or
+   * null for all matches. $2 is the time that decides what has expired. The query should join whole tables by hash: reading a
+   * table once is faster than 120,000 index lookups.
    */
   readonly sql: string;
 }
 
-/** With its type: an unknown minus an interval would be taken for an interval. */
+/** The cast is needed: PostgreSQL takes a parameter of unknown type minus an interval for an interval. */
 export const AS_OF = `$2::timestamptz`;
 
 export const ofMatch = (column: string): string => `($1::uuid is null or ${column} = $1)`;
 
-/** Lets somebody in. */
-export const lives = (ticket: string): string => `${ticket}.status in ('valid', 'used')`;
+/** SQL condition: the ticket is valid or used. Such a ticket is called living. */
+export const isLivingTicket = (ticket: string): string => `${ticket}.status in ('valid', 'used')`;
 
-/** When a hold ends. A time that has been in Node lost its microseconds: the seat's may, its reservation's need not have. */
-export const endOf = (held: string): string => `date_trunc('milliseconds', ${held}.expires_at)`;
+/**
+ * SQL for the time when a hold ends, in milliseconds. Node cuts microseconds off, so the time of a seat and the time of its
+ * reservation may differ by less than a millisecond.
+ */
+export const holdEnd = (held: string): string => `date_trunc('milliseconds', ${held}.expires_at)`;
 
-/** Claims its seats: an expired hold does not, whether the sweeper has been there or not. */
-export const isLive = (reservation: string): string =>
-  `(${reservation}.status in ('held', 'ordered') and ${endOf(reservation)} > ${AS_OF})`;
+/** SQL condition: the reservation is a living hold. An expired hold is not, even if its status has not been updated yet. */
+export const isLivingHold = (reservation: string): string =>
+  `(${reservation}.status in ('held', 'ordered') and ${holdEnd(reservation)} > ${AS_OF})`;

@@ -1,36 +1,36 @@
-import { AS_OF, endOf, isLive, lives, ofMatch, type Invariant } from './invariant.ts';
+import { AS_OF, holdEnd, isLivingHold, isLivingTicket, ofMatch, type Invariant } from './invariant.ts';
 
-/** No place twice: I1 and I2 of research/reliability.md. */
+/** No seat is held, sold or ticketed twice, and no fan has more seats than the limit. */
 export const seatInvariants: readonly Invariant[] = [
   {
     name: 'one-living-ticket',
-    sentence: 'no seat has two tickets that let somebody in',
+    sentence: 'no seat has two living tickets',
     sql: `
-      select seat_id, array_agg(id) as ticket_ids, case when count(*) > 1 then count(*) || ' tickets let somebody in' end as problem
-      from tickets t where ${lives('t')} and ${ofMatch('t.match_id')} group by seat_id`,
+      select seat_id, array_agg(id) as ticket_ids, case when count(*) > 1 then count(*) || ' living tickets' end as problem
+      from tickets t where ${isLivingTicket('t')} and ${ofMatch('t.match_id')} group by seat_id`,
   },
   {
-    // A seat without any ticket is found by completed-orders, and an order that has one by tickets.
+    // A sold seat without any ticket is found by completed-orders; a living ticket without a sold seat is found by tickets.
     name: 'sold-seats',
-    sentence: "every sold seat is of one completed order's reservation, and its ticket lives",
+    sentence: 'every sold seat belongs to the reservation of a completed order and has a living ticket',
     sql: `
       select s.id as seat_id, s.reservation_id, o.id as order_id,
              case when o.id is null then 'sold, but its reservation has no completed order'
                   when t.id is not null then null
-                  when exists (select 1 from tickets d where d.order_id = o.id and d.seat_id = s.id) then 'sold, but its ticket lets nobody in'
+                  when exists (select 1 from tickets d where d.order_id = o.id and d.seat_id = s.id) then 'sold, but its ticket is not living'
                   when not exists (select 1 from reservation_seats rs where rs.reservation_id = s.reservation_id and rs.seat_id = s.id)
                     then 'sold to a reservation that does not list it' end as problem
       from seats s
         left join orders o on o.reservation_id = s.reservation_id and o.status = 'completed'
-        left join tickets t on t.order_id = o.id and t.seat_id = s.id and ${lives('t')}
+        left join tickets t on t.order_id = o.id and t.seat_id = s.id and ${isLivingTicket('t')}
       where s.status = 'sold' and ${ofMatch('s.match_id')}`,
   },
   {
     name: 'sector-capacity',
-    sentence: 'every sector has as many seats as its capacity says, all of its match',
+    sentence: 'every sector has exactly as many seats as its capacity, all of the same match',
     sql: `
       select coalesce(c.id, s.sector_id) as sector_id, coalesce(c.match_id, s.match_id) as match_id,
-             case when c.id is null then s.n || ' seats of a sector that is not of this match'
+             case when c.id is null then s.n || ' seats in a sector that does not belong to their match'
                   when s.n is distinct from c.capacity then coalesce(s.n, 0) || ' seats, but a capacity of ' || c.capacity end as problem
       from (select id, match_id, capacity from sectors where ${ofMatch('match_id')}) c
         full join (select sector_id, match_id, count(*) as n from seats where ${ofMatch('match_id')} group by sector_id, match_id) s
@@ -38,7 +38,7 @@ export const seatInvariants: readonly Invariant[] = [
   },
   {
     name: 'reservation-sector',
-    sentence: 'whatever is reserved is a seat of the sector and match of its reservation',
+    sentence: 'every reserved seat is in the sector and the match of its reservation',
     sql: `
       select rs.reservation_id, rs.seat_id,
              case when r.id is null then 'there is no such reservation'
@@ -49,67 +49,70 @@ export const seatInvariants: readonly Invariant[] = [
       where ${ofMatch('coalesce(r.match_id, s.match_id)')}`,
   },
   {
-    // A seat that two of them claim is found by one-claim.
+    // A seat that two living holds claim is found by one-claim.
     name: 'live-holds',
-    sentence: 'what a living hold lists is held by it, until it ends; what is held is listed by a living hold',
+    sentence: 'every seat of a living hold is held by it until the hold ends, and every held seat belongs to a living hold',
     sql: `
       select coalesce(l.seat_id, h.seat_id) as seat_id, coalesce(l.reservation_id, h.reservation_id) as reservation_id,
-             case when l.seat_id is null then 'held, but no living hold of this name lists it'
-                  when h.seat_id is null and not ${isAnothers('l.seat_id', 'l.reservation_id')} then 'listed by a living hold that does not hold it'
-                  when l.ends <> h.ends then 'held until another time than its reservation' end as problem
-      from (select rs.seat_id, rs.reservation_id, ${endOf('r')} as ends from reservations r
-              join reservation_seats rs on rs.reservation_id = r.id where ${isLive('r')} and ${ofMatch('r.match_id')}) l
-        full join (select s.id as seat_id, s.reservation_id, ${endOf('s')} as ends from seats s
-                   where s.status = 'held' and ${endOf('s')} > ${AS_OF} and ${ofMatch('s.match_id')}) h using (seat_id, reservation_id)`,
+             case when l.seat_id is null then 'held, but its reservation is not a living hold with this seat'
+                  when h.seat_id is null and not ${isClaimedElsewhere('l.seat_id', 'l.reservation_id')} then 'listed by a living hold, but not held by it'
+                  when l.ends <> h.ends then 'the hold of the seat ends at another time than its reservation' end as problem
+      from (select rs.seat_id, rs.reservation_id, ${holdEnd('r')} as ends from reservations r
+              join reservation_seats rs on rs.reservation_id = r.id where ${isLivingHold('r')} and ${ofMatch('r.match_id')}) l
+        full join (select s.id as seat_id, s.reservation_id, ${holdEnd('s')} as ends from seats s
+                   where s.status = 'held' and ${holdEnd('s')} > ${AS_OF} and ${ofMatch('s.match_id')}) h using (seat_id, reservation_id)`,
   },
   {
     name: 'one-claim',
-    sentence: 'no seat that a living hold lists is held by, or sold to, another reservation with the same right',
+    sentence: 'no seat of a living hold is held by or sold to another living or completed reservation',
     sql: `
       select rs.seat_id, rs.reservation_id, s.reservation_id as other_reservation_id,
-             case when s.reservation_id <> r.id and ${isAnothers('s.id', 'r.id')} then 'claimed by two' end as problem
+             case when s.reservation_id <> r.id and ${isClaimedElsewhere('s.id', 'r.id')} then 'claimed by two reservations' end as problem
       from reservations r join reservation_seats rs on rs.reservation_id = r.id join seats s on s.id = rs.seat_id
-      where ${isLive('r')} and ${ofMatch('r.match_id')}`,
+      where ${isLivingHold('r')} and ${ofMatch('r.match_id')}`,
   },
   {
-    // Above a limit that was lowered afterwards is no fault. The minute is for holds that were under way when it was.
+    // Seats bought before the limit was lowered may exceed it. The minute allows for holds that were in progress at that moment.
     name: 'fan-limit',
-    sentence: 'no fan has got more seats of a match than its limit was then, living holds and tickets together',
+    sentence: 'no fan has more seats of a match, in living holds and living tickets, than the limit at the time allowed',
     sql: `
       select h.match_id, h.user_id,
              case when count(distinct h.seat_id) > m.max_tickets_per_fan
                     and (m.limit_lowered_at is null or max(h.got_at) > m.limit_lowered_at + interval '1 minute')
-                    then count(distinct h.seat_id) || ' seats, and ' || m.max_tickets_per_fan || ' are allowed' end as problem
+                    then count(distinct h.seat_id) || ' seats, but only ' || m.max_tickets_per_fan || ' are allowed' end as problem
       from (select r.match_id, r.user_id, rs.seat_id, r.created_at as got_at
-              from reservations r join reservation_seats rs on rs.reservation_id = r.id where ${isLive('r')} and ${ofMatch('r.match_id')}
+              from reservations r join reservation_seats rs on rs.reservation_id = r.id where ${isLivingHold('r')} and ${ofMatch('r.match_id')}
             union all select t.match_id, t.user_id, t.seat_id, coalesce(r.created_at, t.issued_at)
               from tickets t left join orders o on o.id = t.order_id left join reservations r on r.id = o.reservation_id
-              where ${lives('t')} and ${ofMatch('t.match_id')}) h
+              where ${isLivingTicket('t')} and ${ofMatch('t.match_id')}) h
         join matches m on m.id = h.match_id
       group by h.match_id, h.user_id, m.max_tickets_per_fan, m.limit_lowered_at`,
   },
   {
-    // What the limit is kept by: reservations of the fan, and tickets got from others less those given away or refunded.
+    // The limit is checked with the counter in fan_seats: the fan's reservations, plus tickets received, minus tickets given away or refunded.
     name: 'fan-seats',
-    sentence: 'what counts towards a fan’s limit is what the fan has: living holds and tickets',
+    sentence: 'the seats that count towards a fan’s limit are the seats of the fan’s living holds and living tickets',
     sql: `
       select coalesce(c.match_id, h.match_id) as match_id, coalesce(c.user_id, h.user_id) as user_id,
-             case when coalesce(c.n, 0) <> coalesce(h.n, 0) then coalesce(c.n, 0) || ' seats count, and ' || coalesce(h.n, 0) || ' are there' end as problem
-      from (select f.match_id, f.user_id, f.received + coalesce(sum(r.quantity) filter (where r.status = 'completed' or ${isLive('r')}), 0) as n
+             case when coalesce(c.n, 0) <> coalesce(h.n, 0) then coalesce(c.n, 0) || ' seats are counted, but the fan has ' || coalesce(h.n, 0) end as problem
+      from (select f.match_id, f.user_id, f.received + coalesce(sum(r.quantity) filter (where r.status = 'completed' or ${isLivingHold('r')}), 0) as n
               from fan_seats f left join lateral unnest(f.reservation_ids) as listed(id) on true left join reservations r on r.id = listed.id
               where ${ofMatch('f.match_id')} group by f.match_id, f.user_id, f.received) c
         full join (select match_id, user_id, count(distinct seat_id) as n
                    from (select r.match_id, r.user_id, rs.seat_id from reservations r join reservation_seats rs on rs.reservation_id = r.id
-                           where ${isLive('r')} and ${ofMatch('r.match_id')}
-                         union all select t.match_id, t.user_id, t.seat_id from tickets t where ${lives('t')} and ${ofMatch('t.match_id')}) one
+                           where ${isLivingHold('r')} and ${ofMatch('r.match_id')}
+                         union all select t.match_id, t.user_id, t.seat_id from tickets t where ${isLivingTicket('t')} and ${ofMatch('t.match_id')}) one
                    group by match_id, user_id) h on h.match_id = c.match_id and h.user_id = c.user_id`,
   },
 ];
 
-/** The seat is sold, or held by another reservation that lists it and is living or paid. Asked of suspects only. */
-function isAnothers(seatId: string, reservationId: string): string {
+/**
+ * SQL condition: the seat is sold, or held by another reservation; that reservation lists the seat and is living or completed.
+ * It is evaluated only for rows that already look wrong, because it is a subquery per row.
+ */
+function isClaimedElsewhere(seatId: string, reservationId: string): string {
   return `exists (select 1 from seats x join reservation_seats xs on xs.seat_id = x.id and xs.reservation_id = x.reservation_id
                     join reservations xr on xr.id = x.reservation_id
                   where x.id = ${seatId} and (x.status = 'sold' or xr.id <> ${reservationId})
-                    and (${isLive('xr')} or xr.status = 'completed'))`;
+                    and (${isLivingHold('xr')} or xr.status = 'completed'))`;
 }

@@ -3,10 +3,10 @@ import { createTestDatabase, createTestRedis, type TestDatabase, type TestRedis 
 import { randomUUID } from 'node:crypto';
 import type { DataSource } from 'typeorm';
 import { ExpireReservations } from '../../purchase/hold/application/expire-reservations.ts';
-import { brokenSales, filledIn, listed, refund, take } from '../../testing/broken-sales.ts';
+import { brokenSales, fillIn, insertHold, insertRefund, markHeld } from '../../testing/broken-sales.ts';
 import { buy, hold, makeSampleSale, openShop, release, type HeldSeats, type SampleSale } from '../../testing/sample-sale.ts';
 import { ops, putOnSale, seated, type MatchOnSale, type WholeMonolith } from '../../testing/whole-monolith.ts';
-import { invariants, NoSuchMatch, verifyDatabase, verifySnapshot, type Verification } from './verify-database.ts';
+import { invariants, UnknownMatch, verifyDatabase, verifySnapshot, type Verification } from './verify-database.ts';
 
 let database: TestDatabase;
 let redis: TestRedis;
@@ -25,7 +25,7 @@ afterAll(async () => {
   await Promise.all([database.drop(), redis.close()]);
 });
 
-/** Breaks the sample sale in a transaction, looks at it from in there, and takes all of it back. */
+/** Breaks the sample sale in a transaction, verifies it inside that transaction, and rolls back. */
 async function verifyAfter(statements: string, matchId: string | null = null): Promise<Verification> {
   const runner = dataSource.createQueryRunner();
   await runner.startTransaction('REPEATABLE READ');
@@ -38,76 +38,76 @@ async function verifyAfter(statements: string, matchId: string | null = null): P
   }
 }
 
-const brokenOnes = ({ invariants: findings }: Verification) => findings.filter(({ broken }) => broken > 0);
-const names = (ones: readonly { name: string }[]): string[] => ones.map(({ name }) => name);
+const brokenInvariants = ({ invariants: findings }: Verification) => findings.filter(({ broken }) => broken > 0);
+const names = (findings: readonly { name: string }[]): string[] => findings.map(({ name }) => name);
 
-describe('a sale in which everything has happened', () => {
-  test('verifies clean, and every invariant has something to look at', async () => {
+describe('verifyDatabase for a sale with holds, orders, refunds and transfers', () => {
+  test('reports nothing broken, and every invariant checks at least one row', async () => {
     const verification = await verifyDatabase(dataSource);
-    expect(brokenOnes(verification)).toEqual([]);
+    expect(brokenInvariants(verification)).toEqual([]);
     expect(verification).toMatchObject({ ok: true, match_id: null });
     expect(names(verification.invariants)).toEqual(names(invariants));
     expect(names(verification.invariants.filter(({ checked }) => checked === 0))).toEqual([]);
   });
 
-  test.each(brokenSales)('%s finds it when %s', async (found, _what, statements) => {
-    const verification = await verifyAfter(filledIn(statements, sale));
-    expect(names(brokenOnes(verification))).toEqual(found.split(' '));
+  test.each(brokenSales)('the invariants %s are broken, and no others, when %s', async (found, _what, statements) => {
+    const verification = await verifyAfter(fillIn(statements, sale));
+    expect(names(brokenInvariants(verification))).toEqual(found.split(' '));
     expect(verification.ok).toBe(false);
-    for (const { broken, rows } of brokenOnes(verification)) {
+    for (const { broken, rows } of brokenInvariants(verification)) {
       expect(rows).toHaveLength(Math.min(broken, 20));
       for (const { problem, ...ids } of rows) expect([typeof problem, Object.keys(ids).length > 0]).toEqual(['string', true]);
     }
   });
 
-  test('every invariant has been seen broken', () => {
+  test('every invariant is broken by at least one of the cases above', () => {
     const seen = new Set(brokenSales.flatMap(([found]) => found.split(' ')));
     expect([...seen].sort()).toEqual(names(invariants).sort());
   });
 
-  test('stays clean when a ticket is refunded, its seat sold again, and another ticket given to a friend', async () => {
-    const [friend, stranger] = [randomUUID(), randomUUID()];
+  test('reports nothing broken after a refund, a new hold of the refunded seat and a transfer', async () => {
+    const [friend, otherFan] = [randomUUID(), randomUUID()];
     const statements = `
       update tickets set status = 'refunded' where seat_id = '%completedSeat';
-      ${refund('%completedIntent', 2500)};
+      ${insertRefund('%completedIntent', 2500)};
       update orders set refunded_tickets = 1, refunded_cents = 2500 where id = '%completedOrder';
       update tickets set user_id = '${friend}', serial = 2 where order_id = '%completedOrder' and status = 'valid';
       update fan_seats set received = -2 where user_id = '%fan';
       insert into fan_seats (match_id, user_id, revision, reservation_ids, received) values ('%match', '${friend}', 1, '{}', 1);
-      insert into fan_seats (match_id, user_id, revision, reservation_ids) values ('%match', '${stranger}', 1, array['%new'::uuid]);
-      ${listed(`'${stranger}'::uuid`, `('%completedSeat')`)};
-      ${take(`('%completedSeat')`, `'%new'`, `(select expires_at from reservations where id = '%new')`)}`;
-    expect(brokenOnes(await verifyAfter(filledIn(statements, sale)))).toEqual([]);
+      insert into fan_seats (match_id, user_id, revision, reservation_ids) values ('%match', '${otherFan}', 1, array['%new'::uuid]);
+      ${insertHold(`'${otherFan}'::uuid`, `('%completedSeat')`)};
+      ${markHeld(`('%completedSeat')`, `'%new'`, `(select expires_at from reservations where id = '%new')`)}`;
+    expect(brokenInvariants(await verifyAfter(fillIn(statements, sale)))).toEqual([]);
   });
 
-  test('is looked at one match at a time, without what concerns all of them', async () => {
+  test('with a match id checks only that match and skips global invariants', async () => {
     const statements = `update reservations set total_cents = total_cents + 1 where status = 'released'; update seats set status = 'blocked' where status = 'available'; update outbox set parked_at = now()`;
-    const only = async (matchId: string) => brokenOnes(await verifyAfter(statements, matchId));
-    const [all, one, other] = [
-      brokenOnes(await verifyAfter(statements)),
+    const only = async (matchId: string) => brokenInvariants(await verifyAfter(statements, matchId));
+    const [all, first, second] = [
+      brokenInvariants(await verifyAfter(statements)),
       await only(sale.match.id),
       await only(sale.queueMatch.id),
     ];
-    expect([names(all), names(one), names(other)]).toEqual([
+    expect([names(all), names(first), names(second)]).toEqual([
       ['reservation-sums', 'parked-messages'],
       ['reservation-sums'],
       ['reservation-sums'],
     ]);
-    expect((one[0]?.broken ?? 0) + (other[0]?.broken ?? 0)).toBe(all[0]?.broken);
-    await expect(verifyDatabase(dataSource, { matchId: randomUUID() })).rejects.toThrow(NoSuchMatch);
+    expect((first[0]?.broken ?? 0) + (second[0]?.broken ?? 0)).toBe(all[0]?.broken);
+    await expect(verifyDatabase(dataSource, { matchId: randomUUID() })).rejects.toThrow(UnknownMatch);
   });
 
-  test('shows 20 rows of many', async () => {
+  test('returns at most 20 rows of a broken invariant', async () => {
     const verification = await verifyAfter(
       `update seats set status = 'sold', reservation_id = gen_random_uuid() where status = 'available'`,
     );
-    const [finding] = brokenOnes(verification);
+    const [finding] = brokenInvariants(verification);
     expect(finding?.rows).toHaveLength(20);
     expect(finding?.broken).toBeGreaterThan(50);
   });
 });
 
-test('an empty database verifies clean', async () => {
+test('verifyDatabase reports nothing broken for an empty database', async () => {
   const everything = (await dataSource.query(`select string_agg(relname, ', ') as tables from pg_stat_user_tables`)) as {
     tables: string;
   }[];
@@ -116,7 +116,7 @@ test('an empty database verifies clean', async () => {
   expect(new Set(verification.invariants.map(({ checked }) => checked))).toEqual(new Set([0]));
 });
 
-describe('a sale that runs', () => {
+describe('verifyDatabase during a running sale', () => {
   let running: TestDatabase;
   let shop: WholeMonolith;
   let match: MatchOnSale;
@@ -131,10 +131,10 @@ describe('a sale that runs', () => {
     await running.drop();
   });
 
-  /** Ends in a moment, so that others take its seats over. */
+  /** Lets the hold expire in 20 ms, so that another fan can take its seats. */
   const shorten = (held: HeldSeats) => shop.dataSource.query(SHORTEN, [held.reservationId]);
 
-  test('a hold that ended and was taken over just before the snapshot is not seen as two', async () => {
+  test('does not see two claims when a seat of an expired hold is taken just before the snapshot', async () => {
     const runner = shop.dataSource.createQueryRunner();
     await runner.startTransaction('REPEATABLE READ');
     const first = await hold(shop, match);
@@ -144,40 +144,40 @@ describe('a sale that runs', () => {
     const verification = await verifySnapshot(runner, null);
     await runner.rollbackTransaction();
     await runner.release();
-    expect(brokenOnes(verification)).toEqual([]);
+    expect(brokenInvariants(verification)).toEqual([]);
   });
 
-  test('in which the limit is lowered takes nobody who bought before for a cheat, nor who pays afterwards', async () => {
+  test('accepts seats above a lowered limit if they were held before, also when they are paid afterwards', async () => {
     const lowered = await putOnSale(shop, { sectors: [seated('East A', 1, 12)] });
     await buy(shop, await hold(shop, lowered));
     const underWay = await hold(shop, lowered);
     const change = await shop.call('PATCH', `/api/v1/ops/matches/${lowered.id}`, { ...ops, body: { max_tickets_per_fan: 1 } });
     expect([change.status, change.json.max_tickets_per_fan]).toEqual([200, 1]);
     await buy(shop, underWay);
-    expect(brokenOnes(await verifyDatabase(shop.dataSource, { matchId: lowered.id }))).toEqual([]);
+    expect(brokenInvariants(await verifyDatabase(shop.dataSource, { matchId: lowered.id }))).toEqual([]);
     await expect(hold(shop, lowered)).rejects.toThrow('TICKET_LIMIT_REACHED');
   });
 
-  test('raises no false alarm', async () => {
-    let [done, looks] = [0, 0];
+  test('reports nothing broken while six fans hold, buy, release and let holds expire', async () => {
+    let [holds, verifications] = [0, 0];
     const crowd = Array.from({ length: 6 }, async (_, index) => {
-      for (let round = 0; round < 8 || looks <= 10; round += 1) {
+      for (let round = 0; round < 8 || verifications <= 10; round += 1) {
         const held = await hold(shop, match).catch(() => undefined);
         if (!held) continue;
         if (index === 0 && round < 3) await buy(shop, held);
         else if (index < 3) await release(shop, held);
         else await shorten(held);
         if (index === 5) await shop.get(ExpireReservations).execute();
-        done += 1;
+        holds += 1;
       }
     });
     let isOver = false;
     const over = Promise.all(crowd).finally(() => (isOver = true));
     const alarms: unknown[] = [];
-    for (; !isOver; looks += 1) alarms.push(...brokenOnes(await verifyDatabase(shop.dataSource)));
+    for (; !isOver; verifications += 1) alarms.push(...brokenInvariants(await verifyDatabase(shop.dataSource)));
     await over;
     expect(alarms).toEqual([]);
-    expect(Math.min(looks, done)).toBeGreaterThan(10);
+    expect(Math.min(verifications, holds)).toBeGreaterThan(10);
   });
 });
 

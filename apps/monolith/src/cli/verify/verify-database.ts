@@ -7,13 +7,13 @@ import { seatInvariants } from './seat-invariants.ts';
 
 export const invariants: readonly Invariant[] = [...seatInvariants, ...orderInvariants, ...paymentInvariants, ...flowInvariants];
 
-/** Of each broken invariant; the count says how many there are. */
-const ROWS_SHOWN = 20;
+/** At most this many rows of each broken invariant are returned; `broken` is the full count. */
+const MAX_ROWS_SHOWN = 20;
 
 export interface Finding {
   readonly name: string;
   readonly sentence: string;
-  /** Things looked at, and those that are not as they should be. */
+  /** The number of rows that were checked, and of those that break the invariant. */
   readonly checked: number;
   readonly broken: number;
   readonly rows: readonly ({ readonly problem: string } & Readonly<Record<string, unknown>>)[];
@@ -27,15 +27,15 @@ export interface Verification {
   readonly invariants: readonly Finding[];
 }
 
-export class NoSuchMatch extends Error {
+export class UnknownMatch extends Error {
   constructor(matchId: string) {
     super(`There is no match ${matchId}.`);
   }
 }
 
 /**
- * Looks whether the database is as it must be. Everything is read from one snapshot, which takes no lock that a buyer would
- * meet and cannot be disturbed by one: while a sale runs, what is seen is a moment between two commits.
+ * Checks all invariants of the database. All queries read one snapshot, so they see the state between two commits even while a
+ * sale runs. They take no lock that would block buyers.
  */
 export async function verifyDatabase(dataSource: DataSource, options: { matchId?: string } = {}): Promise<Verification> {
   const runner = dataSource.createQueryRunner();
@@ -50,12 +50,12 @@ export async function verifyDatabase(dataSource: DataSource, options: { matchId?
   }
 }
 
-/** In a transaction that has one snapshot for all of its statements. */
+/** As `verifyDatabase`, in the caller's transaction. It must be REPEATABLE READ, so that all statements use one snapshot. */
 export async function verifySnapshot(runner: QueryRunner, matchId: string | null): Promise<Verification> {
   const begunAt = performance.now();
   const asOf = await takeSnapshot(runner);
   if (matchId && (await rowsOf(runner, 'select 1 from matches where id = $1', [matchId])).length === 0)
-    throw new NoSuchMatch(matchId);
+    throw new UnknownMatch(matchId);
   const findings: Finding[] = [];
   for (const invariant of invariants) {
     if (!matchId || !invariant.isGlobal) findings.push(await examine(runner, invariant, [matchId, asOf]));
@@ -71,11 +71,13 @@ export async function verifySnapshot(runner: QueryRunner, matchId: string | null
 }
 
 /**
- * The moment that decides what has expired is read after the snapshot was taken: a hold that is alive at that moment was
- * alive at every commit the snapshot shows, so that no seat of it may be anybody else's. `now()` would be a little earlier,
- * and a hold taken over in between would look like two. Memory for the joins instead of temporary files; no compiling, which
- * takes longer than it saves; no helpers, of which each groups all of a table again (4 s instead of 2 s for 220,000 orders)
- * and which a sale would miss.
+ * Takes the snapshot, then reads the time that decides what has expired. A hold that is living at that time was living at every
+ * commit in the snapshot, so its seats cannot belong to anyone else. `now()` is a little earlier than the snapshot: an expired
+ * hold whose seat was taken in between would look like a second claim.
+ *
+ * Settings: enough memory for the joins, so that they need no temporary files. No JIT, which takes longer than it saves. No
+ * parallel workers: each would group the whole table again (4 s instead of 2 s for 220,000 orders), and the running sale needs
+ * the processors.
  */
 async function takeSnapshot(runner: QueryRunner): Promise<string> {
   const [row] = await rowsOf<{ as_of: string }>(
@@ -83,29 +85,29 @@ async function takeSnapshot(runner: QueryRunner): Promise<string> {
     `select set_config('work_mem', '64MB', true), set_config('jit', 'off', true), set_config('max_parallel_workers_per_gather', '0', true),
             to_char(clock_timestamp() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as as_of`,
   );
-  if (!row) throw new Error('PostgreSQL did not say what time it is.');
+  if (!row) throw new Error('PostgreSQL did not return its time.');
   return row.as_of;
 }
 
-/** Counts first, which needs no column but `problem`; the rows of a broken one are read again, from the same snapshot. */
+/** Counts first, which needs only the column `problem`. If the invariant is broken, reads its rows from the same snapshot. */
 async function examine(
   runner: QueryRunner,
   { name, sentence, sql }: Invariant,
   parameters: [string | null, string],
 ): Promise<Finding> {
-  // A statement must use the parameters it is given, and some invariants use none.
+  // PostgreSQL refuses parameters that a statement does not use. Some invariants use none, so we select both here.
   const [count] = await rowsOf<{ checked: number; broken: number }>(
     runner,
     `select count(*)::int as checked, count(problem)::int as broken, $1::uuid as match_id, $2::timestamptz as as_of from (${sql}) examined`,
     parameters,
   );
-  if (!count) throw new Error(`${name} was not answered.`);
+  if (!count) throw new Error(`The query of the invariant ${name} returned no row.`);
   const { checked, broken } = count;
   if (broken === 0) return { name, sentence, checked, broken, rows: [] };
   const rows = await rowsOf<{ row: Finding['rows'][number] }>(
     runner,
     `select jsonb_strip_nulls(to_jsonb(examined)) as row, $1::uuid as match_id, $2::timestamptz as as_of
-     from (${sql}) examined where problem is not null limit ${ROWS_SHOWN}`,
+     from (${sql}) examined where problem is not null limit ${MAX_ROWS_SHOWN}`,
     parameters,
   );
   return { name, sentence, checked, broken, rows: rows.map(({ row }) => row) };

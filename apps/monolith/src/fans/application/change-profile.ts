@@ -1,7 +1,7 @@
 import type { TransactionManager } from '#application/transaction-manager';
 import type { Fans, Profile } from './ports.ts';
 
-/** A fan says who they are, anew and completely. */
+/** Replaces the whole profile of a fan. */
 export class ChangeProfile {
   constructor(
     private readonly transactions: TransactionManager,

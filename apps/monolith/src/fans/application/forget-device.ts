@@ -1,7 +1,7 @@
 import type { TransactionManager } from '#application/transaction-manager';
 import type { Devices } from './ports.ts';
 
-/** A device wants no pushes any more; one we do not know has what it wants. */
+/** Deletes a device, so that it gets no more pushes. Does nothing if the device is unknown. */
 export class ForgetDevice {
   constructor(
     private readonly transactions: TransactionManager,

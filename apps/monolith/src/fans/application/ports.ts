@@ -7,7 +7,7 @@ export interface Profile {
   readonly locale: Locale;
 }
 
-/** Who has told us nothing: on the phone of a fan in Croatia. */
+/** The profile of a fan who has not stored one. The default language is Croatian. */
 export const unknownFan: Profile = { email: null, name: null, locale: 'hr' };
 
 export abstract class Fans {
@@ -22,8 +22,9 @@ export interface Device {
 }
 
 export abstract class Devices {
-  /** Adds or renews it, and takes its token away from whoever had it. */
+  /** Adds or updates the device. If another device has the same token, that device is deleted. */
   abstract put(tx: Transaction, device: Device): Promise<void>;
+  /** Deletes all devices of the fan except the `count` that registered last. */
   abstract keepNewest(tx: Transaction, userId: string, count: number): Promise<void>;
   abstract remove(tx: Transaction, device: { userId: string; deviceId: string }): Promise<void>;
 }

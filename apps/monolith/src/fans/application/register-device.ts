@@ -1,10 +1,10 @@
 import type { TransactionManager } from '#application/transaction-manager';
 import type { Device, Devices } from './ports.ts';
 
-/** More is a fault of an app that makes up a new id each start; pushes go to every one of them. */
+/** A limit on devices per fan: a faulty app may invent a new device id at each start, and each push goes to all devices. */
 export const MAX_DEVICES = 20;
 
-/** A device of a fan wants pushes. */
+/** Registers a device of a fan for pushes. */
 export class RegisterDevice {
   constructor(
     private readonly transactions: TransactionManager,

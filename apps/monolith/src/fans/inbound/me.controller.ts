@@ -9,7 +9,7 @@ import { ChangeProfile } from '../application/change-profile.ts';
 import { ForgetDevice } from '../application/forget-device.ts';
 import { Fans, unknownFan } from '../application/ports.ts';
 import { RegisterDevice } from '../application/register-device.ts';
-import { deviceBody, deviceId as deviceIdText, profileAnswer, profileBody } from './me.schemas.ts';
+import { deviceBody, deviceIdParam, profileAnswer, profileBody } from './me.schemas.ts';
 
 @ApiTags('me')
 @Controller('api/v1/me')
@@ -52,7 +52,7 @@ export class MeController {
   @ApiNoContentResponse()
   async register(
     @Caller() { userId }: CallerIdentity,
-    @Param('device_id', { schema: deviceIdText }) deviceId: string,
+    @Param('device_id', { schema: deviceIdParam }) deviceId: string,
     @Body({ schema: deviceBody }) { fcm_token: fcmToken }: z.output<typeof deviceBody>,
     @Res() reply: FastifyReply,
   ): Promise<void> {
@@ -69,7 +69,7 @@ export class MeController {
   @ApiNoContentResponse()
   async forget(
     @Caller() { userId }: CallerIdentity,
-    @Param('device_id', { schema: deviceIdText }) deviceId: string,
+    @Param('device_id', { schema: deviceIdParam }) deviceId: string,
   ): Promise<void> {
     await this.forgetDevice.execute({ userId, deviceId });
   }

@@ -3,7 +3,7 @@ import { z } from 'zod';
 
 const locale = z.enum(['hr', 'en']);
 
-/** All three, null where there is nothing: what was read can be sent back. */
+/** All three fields are required and may be null, so that a client can send back what it read. */
 export const profileBody = z
   .strictObject({ email: emailAddress.nullable(), name: personName.nullable(), locale })
   .meta({ id: 'ProfileChange' });
@@ -12,9 +12,11 @@ export const profileAnswer = z
   .object({ email: z.string().nullable(), name: z.string().nullable(), locale })
   .meta({ id: 'Profile' });
 
-export const deviceId = z.string().regex(/^[\w.-]{1,100}$/, 'must be 1 to 100 letters, digits, dots, hyphens or underscores');
+export const deviceIdParam = z
+  .string()
+  .regex(/^[\w.-]{1,100}$/, 'must be 1 to 100 letters, digits, dots, hyphens or underscores');
 
-/** Google promises no length; today's have about 160 characters. */
+/** FCM does not document a maximum token length. Current tokens have about 160 characters. */
 export const deviceBody = z
   .strictObject({ fcm_token: z.string().regex(/^[\x21-\x7e]{1,1024}$/, 'must be 1 to 1024 visible ASCII characters') })
   .meta({ id: 'DeviceRegistration' });

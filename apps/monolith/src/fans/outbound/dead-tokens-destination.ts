@@ -2,7 +2,7 @@ import { deadTokens, DEVICES_DESTINATION } from '#contracts/dead-tokens';
 import type { Delivery, Destination, RelayedMessage } from '#platform/outbox/destination';
 import type { DataSource } from 'typeorm';
 
-/** The notification worker found tokens that will never work again: their devices are forgotten. Twice does no harm. */
+/** Deletes the devices of dead tokens, which the notification worker reports. A repeated message has no further effect. */
 export class DeadTokensDestination implements Destination {
   readonly name = DEVICES_DESTINATION;
   readonly batchSize = 100;
@@ -17,7 +17,7 @@ export class DeadTokensDestination implements Destination {
         deliveries.push({ id, outcome: 'poison', error: 'not a list of dead tokens' });
         continue;
       }
-      // Registered again in the meantime: the app says that it is there, so it is.
+      // A device that registered after the token was found dead is kept: the app is in use.
       await this.dataSource.query('delete from devices where fcm_token = any($1::text[]) and updated_at < $2', [
         parsed.data.fcm_tokens,
         parsed.data.found_at,

@@ -5,10 +5,10 @@ import { newId } from '#platform/ids';
 import { inside } from '#platform/postgres/transaction';
 import type { DataSource } from 'typeorm';
 import {
-  Announcements,
-  type Announced,
-  type AnnouncedDevice,
-  type Announcement,
+  FanBroadcasts,
+  type CreatedBroadcast,
+  type BroadcastDevice,
+  type NewBroadcast,
   type DevicesByLocale,
   type Locale,
 } from '../fans.api.ts';
@@ -16,10 +16,10 @@ import {
 const LOCALES: readonly Locale[] = ['hr', 'en'];
 
 /**
- * One notification to very many fans: their devices are written down once, language by language, and each job carries a range
- * of at most 500 of them. 100,000 devices are some 200 rows in the outbox and 200 jobs, not 100,000.
+ * Broadcasts: one push to many fans. Their devices are stored once, sorted by language, and each job covers a range of at most
+ * 500 devices. So 100,000 devices need about 200 outbox rows and 200 jobs, not 100,000.
  */
-export class PostgresAnnouncements extends Announcements {
+export class PostgresFanBroadcasts extends FanBroadcasts {
   constructor(
     private readonly dataSource: DataSource,
     private readonly outbox: Outbox,
@@ -38,8 +38,8 @@ export class PostgresAnnouncements extends Announcements {
     return { hr: tokensIn('hr'), en: tokensIn('en') };
   }
 
-  /** A walk through a few hundred thousand tokens, for a person who asks: an index would cost every announcement. */
-  devicesIn(userId: string): Promise<AnnouncedDevice[]> {
+  /** Scans a few hundred thousand rows. Only operators use it, so we save the index, which every broadcast would have to maintain. */
+  devicesIn(userId: string): Promise<BroadcastDevice[]> {
     return this.dataSource.query(
       `select broadcast_id as "broadcastId", ordinal from broadcast_devices
        where fcm_token in (select fcm_token from devices where user_id = $1)
@@ -48,26 +48,26 @@ export class PostgresAnnouncements extends Announcements {
     );
   }
 
-  async announce(tx: Transaction, announcement: Announcement): Promise<Announced> {
+  async create(tx: Transaction, broadcast: NewBroadcast): Promise<CreatedBroadcast> {
     const id = newId();
     const postgres = inside(tx);
-    const total = LOCALES.reduce((sum, locale) => sum + announcement.devices[locale].length, 0);
+    const total = LOCALES.reduce((sum, locale) => sum + broadcast.devices[locale].length, 0);
     if (total === 0) return { id, devices: 0, jobs: 0 };
-    await postgres.rows('insert into broadcasts (id, template, devices) values ($1, $2, $3)', [id, announcement.template, total]);
+    await postgres.rows('insert into broadcasts (id, template, devices) values ($1, $2, $3)', [id, broadcast.template, total]);
     const jobs: OutboxMessage[] = [];
     let devices = 0;
     for (const locale of LOCALES) {
-      const tokens = announcement.devices[locale];
+      const tokens = broadcast.devices[locale];
       const series = newId();
       await postgres.rows(
         `insert into broadcast_devices (broadcast_id, ordinal, fcm_token)
-         select $1, $2::int - 1 + place, token from unnest($3::text[]) with ordinality as asked (token, place)`,
+         select $1, $2::int - 1 + n, token from unnest($3::text[]) with ordinality as given (token, n)`,
         [id, devices, tokens],
       );
       const end = devices + tokens.length;
       for (let from = devices; from < end; from += MOST_DEVICES_A_JOB) {
         const range = { from, to: Math.min(end, from + MOST_DEVICES_A_JOB) };
-        jobs.push({ ...this.job(announcement, locale, { broadcast_id: id, range }), series });
+        jobs.push({ ...this.job(broadcast, locale, { broadcast_id: id, range }), series });
       }
       devices = end;
     }
@@ -76,9 +76,9 @@ export class PostgresAnnouncements extends Announcements {
   }
 
   private job(
-    { template, texts, data, usefulUntil, event }: Announcement,
+    { template, texts, data, usefulUntil, event }: NewBroadcast,
     locale: Locale,
-    part: Pick<BroadcastJob, 'broadcast_id' | 'range'>,
+    devices: Pick<BroadcastJob, 'broadcast_id' | 'range'>,
   ): OutboxMessage {
     const id = newId();
     const body: BroadcastJob = {
@@ -91,7 +91,7 @@ export class PostgresAnnouncements extends Announcements {
       payload: { ...texts[locale], data: { ...data } },
       priority: 'normal',
       ...(usefulUntil ? { useful_until: usefulUntil.toISOString() } : {}),
-      ...part,
+      ...devices,
     };
     return { id, destination: 'push', event, body };
   }

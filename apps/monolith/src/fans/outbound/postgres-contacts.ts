@@ -3,13 +3,13 @@ import { inside } from '#platform/postgres/transaction';
 import { unknownFan } from '../application/ports.ts';
 import { FansApi, type FanContact, type Locale } from '../fans.api.ts';
 
-/** How to reach fans, for those who write to them. */
+/** Answers other contexts how to reach fans. */
 export class PostgresContacts extends FansApi {
   async contacts(tx: Transaction, userIds: readonly string[]): Promise<ReadonlyMap<string, FanContact>> {
     const rows = await inside(tx).rows<{ userId: string; locale: Locale | null; email: string | null; fcmTokens: string[] }>(
-      `select asked.user_id as "userId", fans.locale, fans.email,
-         array(select fcm_token from devices where devices.user_id = asked.user_id order by updated_at desc, device_id) as "fcmTokens"
-       from (select distinct unnest($1::uuid[]) as user_id) asked left join fans on fans.user_id = asked.user_id`,
+      `select given.user_id as "userId", fans.locale, fans.email,
+         array(select fcm_token from devices where devices.user_id = given.user_id order by updated_at desc, device_id) as "fcmTokens"
+       from (select distinct unnest($1::uuid[]) as user_id) given left join fans on fans.user_id = given.user_id`,
       [userIds],
     );
     return new Map(

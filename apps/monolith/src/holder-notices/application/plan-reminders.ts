@@ -6,7 +6,10 @@ import type { NoticeMatches, Reminders } from './ports.ts';
 
 const DAY_MS = 86_400_000;
 
-/** Finds matches whose last day has begun and has their fans reminded: once a kick-off, however many replicas look. */
+/**
+ * Finds matches that kick off within 24 hours and adds a job that reminds their ticket holders. Each kick-off is planned once,
+ * even if several replicas run this at the same time.
+ */
 export class PlanReminders {
   constructor(
     private readonly transactions: TransactionManager,
@@ -16,23 +19,23 @@ export class PlanReminders {
     private readonly clock: Clock,
   ) {}
 
-  /** How many matches it planned. */
+  /** Returns the number of matches for which a reminder was planned. */
   async execute(): Promise<number> {
     const now = this.clock.now();
     const comingUp = await this.matches.comingUp(new Date(now.getTime() + DAY_MS));
     const due = comingUp.filter(({ kickoffAt }) => isReminderDue(kickoffAt, now));
-    const known = await this.reminders.known(due.map(({ id }) => id));
-    const isKnown = (id: string, at: Date): boolean =>
-      known.some(({ matchId, kickoffAt }) => matchId === id && kickoffAt.getTime() === at.getTime());
-    let planned = 0;
-    for (const match of due.filter(({ id, kickoffAt }) => !isKnown(id, kickoffAt))) {
-      planned += await this.transactions.run(async (tx) => {
+    const planned = await this.reminders.planned(due.map(({ id }) => id));
+    const isPlanned = (id: string, at: Date): boolean =>
+      planned.some(({ matchId, kickoffAt }) => matchId === id && kickoffAt.getTime() === at.getTime());
+    let newlyPlanned = 0;
+    for (const match of due.filter(({ id, kickoffAt }) => !isPlanned(id, kickoffAt))) {
+      newlyPlanned += await this.transactions.run(async (tx) => {
         if (!(await this.reminders.claim(tx, match))) return 0;
         const job: RemindFans = { class: 'remind_fans', matchId: match.id, afterUserId: null };
         await this.jobs.put(tx, [job]);
         return 1;
       });
     }
-    return planned;
+    return newlyPlanned;
   }
 }

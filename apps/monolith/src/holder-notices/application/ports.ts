@@ -11,47 +11,47 @@ export interface NoticeMatch {
 
 export abstract class NoticeMatches {
   abstract find(matchId: string): Promise<NoticeMatch | undefined>;
-  /** By kick-off, from the first that has not begun; without those that will not. */
+  /** Matches that kick off between now and `until`, by kick-off, without cancelled ones. */
   abstract comingUp(until: Date): Promise<readonly NoticeMatch[]>;
 }
 
 export interface Holder {
   readonly userId: string;
-  /** Where they wanted their tickets sent; null for who was given one. */
+  /** The address to which the tickets were sent; null for a fan who only received a transferred ticket. */
   readonly orderEmail: string | null;
   readonly seats: readonly { readonly sector: string; readonly row: string | null; readonly number: number | null }[];
 }
 
-/** Who can enter a match, page by page. */
+/** The fans who have a valid or used ticket for a match. */
 export abstract class Holders {
   abstract page(matchId: string, afterUserId: string | null, limit: number): Promise<readonly Holder[]>;
-  /** All of them, their ids only. */
-  abstract everybody(matchId: string): Promise<readonly string[]>;
+  abstract allUserIds(matchId: string): Promise<readonly string[]>;
 }
 
+/** What ticket holders are told about their match. */
 export type HolderNotice =
   | { readonly kind: 'moved'; readonly match: NoticeMatch; readonly previousKickoffAt: string; readonly previousVenue: string }
   | { readonly kind: 'cancelled'; readonly match: NoticeMatch }
   | { readonly kind: 'coming up'; readonly match: NoticeMatch };
 
-/** Mails to all of them that have an address, in their language; they leave with the transaction. */
+/** Writes one mail for each holder with an address, in the holder's language. The mails are sent only if the transaction commits. */
 export abstract class MatchMails {
   abstract send(tx: Transaction, notice: HolderNotice, holders: readonly Holder[]): Promise<void>;
 }
 
-/** Devices, by the language of whose they are. */
-export type PushedTo = Readonly<Record<'hr' | 'en', readonly string[]>>;
+/** Push tokens of holders' devices, by the language of the holder. */
+export type HolderDevices = Readonly<Record<'hr' | 'en', readonly string[]>>;
 
-/** One push to every device of many fans, as a broadcast: it leaves with the transaction. */
+/** Writes one broadcast to all given devices. It is sent only if the transaction commits. */
 export abstract class MatchPushes {
-  /** Asked before the transaction. */
-  abstract devicesOf(userIds: readonly string[]): Promise<PushedTo>;
-  abstract send(tx: Transaction, notice: HolderNotice, to: PushedTo): Promise<void>;
+  /** Call it before the transaction, because it reads many rows. */
+  abstract devicesOf(userIds: readonly string[]): Promise<HolderDevices>;
+  abstract send(tx: Transaction, notice: HolderNotice, to: HolderDevices): Promise<void>;
 }
 
-/** Which kick-offs fans were reminded of: a match that is moved is another one. */
+/** The kick-offs for which a reminder was planned. A match that is moved has a new kick-off and needs a new reminder. */
 export abstract class Reminders {
-  abstract known(matchIds: readonly string[]): Promise<readonly { matchId: string; kickoffAt: Date }[]>;
-  /** False when somebody else was first. */
+  abstract planned(matchIds: readonly string[]): Promise<readonly { matchId: string; kickoffAt: Date }[]>;
+  /** Marks the match's kick-off as planned. Returns false if another replica did so before. */
   abstract claim(tx: Transaction, match: NoticeMatch): Promise<boolean>;
 }

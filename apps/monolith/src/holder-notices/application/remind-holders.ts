@@ -2,11 +2,14 @@ import type { Clock } from '#application/clock';
 import { JobHandler, type Jobs } from '#application/jobs';
 import type { Transaction } from '#application/transaction-manager';
 import { isReminderDue, type RemindFans } from '#domain/notification/holder-notice';
-import { pageOf, tellPage, type Page } from './page.ts';
+import { readPage, notifyPage, type HolderPage } from './holder-page.ts';
 import type { Holders, MatchMails, MatchPushes, NoticeMatches } from './ports.ts';
 
-/** Reminds a page of those who have a ticket, and has the next page reminded; nobody when the match was moved or cancelled meanwhile. */
-export class RemindHolders extends JobHandler<RemindFans, Page | undefined> {
+/**
+ * Reminds one page of ticket holders of their match and adds the job for the next page. Does nothing if the match was cancelled
+ * or moved out of the last 24 hours in the meantime.
+ */
+export class RemindHolders extends JobHandler<RemindFans, HolderPage | undefined> {
   readonly class = 'remind_fans';
 
   constructor(
@@ -20,15 +23,15 @@ export class RemindHolders extends JobHandler<RemindFans, Page | undefined> {
     super();
   }
 
-  async prepare({ matchId, afterUserId }: RemindFans): Promise<Page | undefined> {
+  async prepare({ matchId, afterUserId }: RemindFans): Promise<HolderPage | undefined> {
     const match = await this.matches.find(matchId);
     if (!match || match.isCancelled || !isReminderDue(match.kickoffAt, this.clock.now())) return undefined;
-    return pageOf(match, afterUserId, this);
+    return readPage(match, afterUserId, this);
   }
 
-  async work(tx: Transaction, job: RemindFans, page: Page | undefined): Promise<void> {
+  async work(tx: Transaction, job: RemindFans, page: HolderPage | undefined): Promise<void> {
     if (!page) return;
-    const afterUserId = await tellPage(tx, { kind: 'coming up', match: page.match }, page, this);
+    const afterUserId = await notifyPage(tx, { kind: 'coming up', match: page.match }, page, this);
     if (afterUserId) await this.jobs.put(tx, [{ ...job, afterUserId }]);
   }
 }

@@ -1,11 +1,14 @@
 import { JobHandler, type Jobs } from '#application/jobs';
 import type { Transaction } from '#application/transaction-manager';
 import type { AnnounceMatchChange } from '#domain/notification/holder-notice';
-import { pageOf, tellPage, type Page } from './page.ts';
+import { readPage, notifyPage, type HolderPage } from './holder-page.ts';
 import type { Holders, MatchMails, MatchPushes, HolderNotice, NoticeMatches } from './ports.ts';
 
-/** Tells a page of those who have a ticket that the match was moved, and has the next page told; nobody when it was cancelled since. */
-export class TellMatchChange extends JobHandler<AnnounceMatchChange, Page | undefined> {
+/**
+ * Tells one page of ticket holders that their match was moved, and adds the job for the next page. Does nothing if the match was
+ * cancelled in the meantime.
+ */
+export class TellMatchChange extends JobHandler<AnnounceMatchChange, HolderPage | undefined> {
   readonly class = 'announce_match_change';
 
   constructor(
@@ -18,17 +21,17 @@ export class TellMatchChange extends JobHandler<AnnounceMatchChange, Page | unde
     super();
   }
 
-  async prepare({ matchId, afterUserId }: AnnounceMatchChange): Promise<Page | undefined> {
+  async prepare({ matchId, afterUserId }: AnnounceMatchChange): Promise<HolderPage | undefined> {
     const match = await this.matches.find(matchId);
     if (!match || match.isCancelled) return undefined;
-    return pageOf(match, afterUserId, this);
+    return readPage(match, afterUserId, this);
   }
 
-  async work(tx: Transaction, job: AnnounceMatchChange, page: Page | undefined): Promise<void> {
+  async work(tx: Transaction, job: AnnounceMatchChange, page: HolderPage | undefined): Promise<void> {
     if (!page) return;
     const { previousKickoffAt, previousVenue } = job;
     const notice: HolderNotice = { kind: 'moved', match: page.match, previousKickoffAt, previousVenue };
-    const afterUserId = await tellPage(tx, notice, page, this);
+    const afterUserId = await notifyPage(tx, notice, page, this);
     if (afterUserId) await this.jobs.put(tx, [{ ...job, afterUserId }]);
   }
 }

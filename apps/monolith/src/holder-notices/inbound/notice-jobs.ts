@@ -17,7 +17,7 @@ const announceCancellation = z.object({ ...page, class: z.literal('announce_canc
 
 const remindFans = z.object({ ...page, class: z.literal('remind_fans') });
 
-/** The jobs of this context, for who runs jobs. */
+/** The kinds of jobs of this context, with their schemas and handlers. */
 export class NoticeJobs {
   readonly kinds: readonly JobKind[];
 

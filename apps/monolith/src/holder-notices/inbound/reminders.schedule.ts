@@ -3,9 +3,9 @@ import { RelayLoop } from '#platform/outbox/relay-loop';
 import type { BeforeApplicationShutdown, OnApplicationBootstrap } from '@nestjs/common';
 import type { PlanReminders } from '../application/plan-reminders.ts';
 
-const EVERY_MS = 300_000;
+const PLAN_INTERVAL_MS = 300_000;
 
-/** Looks every five minutes which matches are a day away. */
+/** Plans reminders every five minutes. */
 export class ReminderSchedule implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private readonly loop: RelayLoop;
 
@@ -14,7 +14,7 @@ export class ReminderSchedule implements OnApplicationBootstrap, BeforeApplicati
     logger: Logger,
     private readonly isLooping: boolean,
   ) {
-    this.loop = new RelayLoop('reminders', () => planReminders.execute().then(() => 0), logger, EVERY_MS);
+    this.loop = new RelayLoop('reminders', () => planReminders.execute().then(() => 0), logger, PLAN_INTERVAL_MS);
   }
 
   onApplicationBootstrap(): void {

@@ -1,23 +1,23 @@
 import type { Transaction } from '#application/transaction-manager';
 import { writePush, type PushContent, type PushText } from '#domain/notification/push-templates';
-import type { Announcements, Locale } from '../../fans/fans.api.ts';
-import { MatchPushes, type HolderNotice, type PushedTo } from '../application/ports.ts';
+import type { FanBroadcasts, Locale } from '../../fans/fans.api.ts';
+import { MatchPushes, type HolderNotice, type HolderDevices } from '../application/ports.ts';
 
-/** The same news for the lock screen: one broadcast, whose jobs carry 500 devices each. Worthless after the kick-off, but for a cancellation. */
+/** Sends a notice as one broadcast, in jobs of 500 devices. Except for a cancellation, the push is dropped after the kick-off. */
 export class BroadcastMatchPushes extends MatchPushes {
-  constructor(private readonly announcements: Announcements) {
+  constructor(private readonly broadcasts: FanBroadcasts) {
     super();
   }
 
-  devicesOf(userIds: readonly string[]): Promise<PushedTo> {
-    return this.announcements.devicesOf(userIds);
+  devicesOf(userIds: readonly string[]): Promise<HolderDevices> {
+    return this.broadcasts.devicesOf(userIds);
   }
 
-  async send(tx: Transaction, notice: HolderNotice, devices: PushedTo): Promise<void> {
+  async send(tx: Transaction, notice: HolderNotice, devices: HolderDevices): Promise<void> {
     const { match } = notice;
     const content = contentOf(notice);
     const text = (locale: Locale): PushText => writePush(content, locale);
-    await this.announcements.announce(tx, {
+    await this.broadcasts.create(tx, {
       template: content.template,
       event: noticeEvents[notice.kind],
       devices,
@@ -28,7 +28,7 @@ export class BroadcastMatchPushes extends MatchPushes {
   }
 }
 
-/** What the relay calls them, mail or push. */
+/** The event name of each notice in the outbox, for mails and pushes. */
 export const noticeEvents = { moved: 'match.changed', cancelled: 'match.cancelled', 'coming up': 'match.coming_up' } as const;
 
 function contentOf({ kind, match }: HolderNotice): Extract<PushContent, { template: 'match_changed' | 'match_reminder' }> {

@@ -6,7 +6,7 @@ import type { FansApi, Locale } from '../../fans/fans.api.ts';
 import { noticeEvents } from './broadcast-match-pushes.ts';
 import { MatchMails, type Holder, type HolderNotice } from '../application/ports.ts';
 
-/** One mail a fan, ready as it will be queued. */
+/** Writes one mail job for each fan to the outbox. */
 export class OutboxMatchMails extends MatchMails {
   constructor(
     private readonly fans: FansApi,
@@ -39,8 +39,8 @@ export class OutboxMatchMails extends MatchMails {
       locale: to.locale,
     };
     const content = contentOf(notice, holder, facts);
-    // That there is no match is worth knowing after its hour, too.
-    const useful = notice.kind === 'cancelled' ? {} : { useful_until: match.kickoffAt.toISOString() };
+    // A cancellation is worth sending after the kick-off too; every other notice is dropped then.
+    const validity = notice.kind === 'cancelled' ? {} : { useful_until: match.kickoffAt.toISOString() };
     return {
       id,
       destination: 'email',
@@ -50,7 +50,7 @@ export class OutboxMatchMails extends MatchMails {
         ...content,
         recipient: to.recipient,
         user_id: holder.userId,
-        ...useful,
+        ...validity,
         about: { match_id: match.id },
       },
     };

@@ -8,7 +8,7 @@ export class PostgresReminders extends Reminders {
     super();
   }
 
-  async known(matchIds: readonly string[]): Promise<readonly { matchId: string; kickoffAt: Date }[]> {
+  async planned(matchIds: readonly string[]): Promise<readonly { matchId: string; kickoffAt: Date }[]> {
     return this.dataSource.query(
       `select match_id as "matchId", kickoff_at as "kickoffAt" from match_reminders where match_id = any($1::uuid[])`,
       [matchIds],

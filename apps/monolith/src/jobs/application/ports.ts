@@ -2,25 +2,28 @@ import type { Transaction } from '#application/transaction-manager';
 import type { AlertOperators } from '#domain/notification/alert-operators';
 import type { JobCounts, JobFilter, JobView } from '../jobs.api.ts';
 
-/** Every queue there is: mails, pushes, and the general jobs. */
+/** The jobs of all queues: mails, pushes, general jobs and parked outbox messages. */
 export abstract class AllQueues {
-  /** Newest first; at most so many. */
+  /** Newest first, at most `filter.limit`. */
   abstract list(filter: JobFilter): Promise<readonly JobView[]>;
   abstract find(id: string): Promise<JobView | undefined>;
   abstract counts(): Promise<readonly JobCounts[]>;
-  /** Leaves with the transaction; false when it is not set aside any more. */
+  /** The retry starts only if the transaction commits. Returns false if the job is no longer failed or parked. */
   abstract retry(tx: Transaction, job: JobView, by: string): Promise<boolean>;
-  /** In the transaction as far as it can be; what is called afterwards takes it out of its queue. */
+  /**
+   * Deletes what PostgreSQL knows of the job in the transaction. Returns a function that removes the job from its queue: call it
+   * after the commit. Returns undefined if the job is no longer waiting or failed.
+   */
   abstract drop(tx: Transaction, job: JobView, by: string): Promise<(() => Promise<void>) | undefined>;
 }
 
-/** Mails to the operators; they leave with the transaction. */
+/** Writes mails to the operators. They are sent only if the transaction commits. */
 export abstract class OperatorsMails {
   abstract send(tx: Transaction, alert: AlertOperators): Promise<void>;
 }
 
-/** Where operators hear of what needs them. */
+/** The operators' webhook, which receives alerts. */
 export abstract class OperatorsWebhook {
-  /** Throws when nobody took it. At least once: `alertId` is the same for a repetition. */
-  abstract tell(alert: AlertOperators, alertId: string): Promise<void>;
+  /** Throws if the webhook did not accept the alert. An alert may be sent twice, with the same `alertId`. */
+  abstract send(alert: AlertOperators, alertId: string): Promise<void>;
 }

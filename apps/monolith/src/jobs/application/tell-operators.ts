@@ -3,7 +3,7 @@ import type { Transaction } from '#application/transaction-manager';
 import type { AlertOperators } from '#domain/notification/alert-operators';
 import type { OperatorsMails, OperatorsWebhook } from './ports.ts';
 
-/** Tells whoever is on duty. As a job: an alert survives the crash it may be about, and is tried again when nobody answers. */
+/** Sends an alert to the operators. Alerts are jobs, so they survive a crash and are retried if the webhook does not answer. */
 export class TellOperators extends JobHandler<AlertOperators, void> {
   readonly class = 'alert_operators';
 
@@ -15,7 +15,7 @@ export class TellOperators extends JobHandler<AlertOperators, void> {
   }
 
   async prepare(alert: AlertOperators, jobId: string): Promise<void> {
-    if (alert.by === 'webhook') await this.webhook.tell(alert, jobId);
+    if (alert.by === 'webhook') await this.webhook.send(alert, jobId);
   }
 
   async work(tx: Transaction, alert: AlertOperators): Promise<void> {

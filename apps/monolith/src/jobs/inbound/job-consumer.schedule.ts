@@ -9,16 +9,16 @@ import type { BeforeApplicationShutdown, OnApplicationBootstrap, OnModuleDestroy
 import type { AlertUpkeep } from '#platform/sending/alert-upkeep';
 import type { ConsumeLimits } from '../jobs.api.ts';
 
-/** Each holds a connection of the pool's 24; requests come first. */
-const AT_ONCE = 4;
-/** Also how long a stop takes when Redis is away: whether anything was in hand is not to be heard. */
-const GRACE_MS = 5000;
-const UPKEEP_MS = 60_000;
-/** How soon a failure that stands in PostgreSQL is noted, and an alert that is due is told. */
-const ALERTS_MS = 5000;
-const REFRESH_AFTER_MS = 100;
+/** Each running job uses one of the pool's 24 connections; most of them must stay free for requests. */
+const CONCURRENT_JOBS = 4;
+/** How long a stop waits for running jobs. Without Redis a stop always takes this long, because we cannot see whether a job runs. */
+const STOP_TIMEOUT_MS = 5000;
+const UPKEEP_INTERVAL_MS = 60_000;
+/** A failure recorded in PostgreSQL becomes an alert, and a due alert is sent, within this time. */
+const ALERT_INTERVAL_MS = 5000;
+const POLL_INTERVAL_MS = 100;
 
-export abstract class ConsumerParts {
+export abstract class ConsumerDependencies {
   abstract readonly transport: JobTransport;
   abstract readonly ledger: JobLedger;
   abstract readonly transactions: TransactionManager;
@@ -26,7 +26,7 @@ export abstract class ConsumerParts {
   abstract readonly logger: Logger;
 }
 
-/** Does the general jobs, in every replica of the monolith; and sees to it that none is forgotten. */
+/** Runs the general jobs in every replica of the monolith. Also queues jobs again that Redis has lost, and sends due alerts. */
 export class JobConsumer implements OnApplicationBootstrap, OnModuleDestroy, BeforeApplicationShutdown {
   private runner: JobRunner | undefined;
   private readonly upkeep: RelayLoop;
@@ -34,45 +34,45 @@ export class JobConsumer implements OnApplicationBootstrap, OnModuleDestroy, Bef
   private stopped: Promise<unknown> | undefined;
 
   constructor(
-    private readonly parts: ConsumerParts,
+    private readonly parts: ConsumerDependencies,
     private readonly alerts: AlertUpkeep,
     private readonly isLooping: boolean,
   ) {
     const { ledger, transport, logger } = parts;
     const upkeep = new JobUpkeep(ledger, transport, logger);
-    this.upkeep = new RelayLoop('job upkeep', () => upkeep.runOnce().then(() => 0), logger, UPKEEP_MS);
-    this.alertLoop = new RelayLoop('alerts', () => alerts.runOnce(), logger, ALERTS_MS);
+    this.upkeep = new RelayLoop('job upkeep', () => upkeep.runOnce().then(() => 0), logger, UPKEEP_INTERVAL_MS);
+    this.alertLoop = new RelayLoop('alerts', () => alerts.runOnce(), logger, ALERT_INTERVAL_MS);
   }
 
   onApplicationBootstrap(): void {
     if (!this.isLooping) return;
-    this.runner = this.open(AT_ONCE);
+    this.runner = this.open(CONCURRENT_JOBS);
     this.runner.start();
     this.upkeep.start();
     this.alertLoop.start();
   }
 
   onModuleDestroy(): void {
-    this.stopped = Promise.all([this.runner?.stop(GRACE_MS), this.upkeep.stop(), this.alertLoop.stop()]);
+    this.stopped = Promise.all([this.runner?.stop(STOP_TIMEOUT_MS), this.upkeep.stop(), this.alertLoop.stop()]);
   }
 
   async beforeApplicationShutdown(): Promise<void> {
     await this.stopped;
   }
 
-  /** One after the other, so that no more are begun than are wanted. */
+  /** Runs one job at a time, so that it never starts more than `limit` jobs. */
   async consume({ limit, timeLimitSeconds, untilEmpty, stop }: ConsumeLimits): Promise<number> {
     const endAt = Date.now() + timeLimitSeconds * 1000;
     let done = 0;
     let stopping: Promise<void> | undefined;
-    const end = (): void => void (stopping ??= runner.stop(GRACE_MS));
+    const end = (): void => void (stopping ??= runner.stop(STOP_TIMEOUT_MS));
     const runner = this.open(1, () => {
       done += 1;
       if (done >= limit || stop.aborted || Date.now() >= endAt) end();
     });
     runner.start();
     while (!stopping) {
-      await new Promise((resolve) => setTimeout(resolve, REFRESH_AFTER_MS));
+      await new Promise((resolve) => setTimeout(resolve, POLL_INTERVAL_MS));
       if (stop.aborted || Date.now() >= endAt || (untilEmpty && (await this.isEmpty()))) end();
     }
     await stopping;
@@ -84,11 +84,13 @@ export class JobConsumer implements OnApplicationBootstrap, OnModuleDestroy, Bef
     const onFailed = (job: { id: string; class: string }): void =>
       void this.alerts
         .runOnce()
-        .catch((error: unknown) => logger.error({ err: error, job_id: job.id }, 'operators will be told later of a failed job'));
+        .catch((error: unknown) =>
+          logger.error({ err: error, job_id: job.id }, 'the alert about a failed job will be sent later'),
+        );
     return new JobRunner({ ...this.parts, concurrency, afterEach, onFailed });
   }
 
-  /** Nothing to be done now: what is delayed comes later. */
+  /** True if no job is waiting or running. Delayed jobs do not count. */
   private async isEmpty(): Promise<boolean> {
     const { waiting, active } = await this.parts.transport.counts();
     return waiting + active === 0;

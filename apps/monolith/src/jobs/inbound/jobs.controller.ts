@@ -7,7 +7,7 @@ import { ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nes
 import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
 import { AllQueues } from '../application/ports.ts';
-import { SteerJobs } from '../application/steer-jobs.ts';
+import { ManageJobs } from '../application/manage-jobs.ts';
 import { jobAnswer, jobId, jobListAnswer, jobQuery, jobView } from './jobs.schemas.ts';
 
 @ApiTags('operations')
@@ -15,13 +15,15 @@ import { jobAnswer, jobId, jobListAnswer, jobQuery, jobView } from './jobs.schem
 export class JobsController {
   constructor(
     private readonly queues: AllQueues,
-    private readonly steerJobs: SteerJobs,
+    private readonly manageJobs: ManageJobs,
     private readonly answers: Answers,
   ) {}
 
   @Get()
   @Endpoint({ access: 'ops' })
-  @ApiOperation({ summary: 'Mails, pushes, background jobs and parked messages, newest first; failed is the dead letter' })
+  @ApiOperation({
+    summary: 'Mails, pushes, background jobs and parked messages, newest first; state `failed` is the dead letter',
+  })
   @ApiOkResponse({ standardSchema: jobListAnswer })
   async list(@Query({ schema: jobQuery }) query: z.output<typeof jobQuery>): Promise<z.infer<typeof jobListAnswer>> {
     const { state, queue, template, q: text, cursor, limit } = query;
@@ -31,7 +33,7 @@ export class JobsController {
 
   @Post(':job_id/retry')
   @Endpoint({ access: 'ops', body: 'none', refusals: ['NOT_FOUND', 'INVALID_STATE'] })
-  @ApiOperation({ summary: 'Have a job that failed for good tried again, from the beginning' })
+  @ApiOperation({ summary: 'Retry a failed job; it gets all its attempts again' })
   @ApiOkResponse({ standardSchema: jobAnswer })
   retry(
     @Caller() { userId }: CallerIdentity,
@@ -40,16 +42,16 @@ export class JobsController {
   ): Promise<void> {
     return this.answers.give(
       reply,
-      () => this.steerJobs.retry({ id, by: userId }),
+      () => this.manageJobs.retry({ id, by: userId }),
       (job) => ({ status: 200, body: jobView(job) }),
     );
   }
 
   @Delete(':job_id')
   @Endpoint({ access: 'ops', status: 204, body: 'none', refusals: ['NOT_FOUND', 'INVALID_STATE'] })
-  @ApiOperation({ summary: 'Give up a job that waits or failed, or a parked message' })
+  @ApiOperation({ summary: 'Drop a waiting or failed job, or a parked message' })
   @ApiNoContentResponse()
   async drop(@Caller() { userId }: CallerIdentity, @Param('job_id', { schema: jobId }) id: string): Promise<void> {
-    await this.steerJobs.drop({ id, by: userId });
+    await this.manageJobs.drop({ id, by: userId });
   }
 }

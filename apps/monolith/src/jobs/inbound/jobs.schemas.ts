@@ -5,7 +5,7 @@ import { jobStates, queueNames, type JobView } from '../jobs.api.ts';
 
 export const jobQuery = pageQuery.extend({
   state: z.enum(jobStates).optional(),
-  queue: z.enum(queueNames).optional().meta({ description: '`outbox`: messages that are parked' }),
+  queue: z.enum(queueNames).optional().meta({ description: '`outbox`: parked messages' }),
   template: z
     .string()
     .regex(/^[\w.-]{1,100}$/, 'is not the name of a template')
@@ -20,7 +20,7 @@ export const jobQuery = pageQuery.extend({
     .meta({ description: 'Number or id of an order, id of a fan, of a match, or of the job' }),
 });
 
-/** The queues' own ids: UUIDs unless somebody put a job in by hand. */
+/** An id in a queue. It is a UUID, except for jobs that were added by hand. */
 export const jobId = z.string().regex(/^[\w-]{1,100}$/, 'is not the id of a job');
 
 export const jobAnswer = z
@@ -31,7 +31,7 @@ export const jobAnswer = z
     state: z.enum(jobStates),
     attempts: z
       .array(z.object({ at: z.iso.datetime().nullable(), error: z.string() }))
-      .meta({ description: 'Those that failed, newest first' }),
+      .meta({ description: 'The failed attempts, newest first' }),
     created_at: z.iso.datetime(),
     transport: z.enum(['redis', 'postgres']),
     payload: z.unknown().meta({ description: 'Addresses, names, tokens and codes are masked' }),

@@ -16,12 +16,15 @@ import type { OutboxMessageView, ParkedMessages } from '#platform/outbox/parked-
 import { AllQueues } from '../application/ports.ts';
 import type { JobCounts, JobFilter, JobState, JobView } from '../jobs.api.ts';
 
-/** General jobs of a search are looked through in steps of so many, as far as `MOST_OPEN`. */
-const MOST_OPEN = 1000;
+/**
+ * A search by template, or by a state that only the transport knows (waiting, delayed, active), filters in memory. It reads at
+ * most this many general jobs.
+ */
+const MAX_FILTERED_JOBS = 1000;
 
 type Found = Omit<JobView, 'interventions'>;
 
-export interface QueueParts {
+export interface QueueDependencies {
   readonly notifications: NotificationQueues;
   readonly ledger: JobLedger;
   readonly transport: JobTransport;
@@ -31,9 +34,9 @@ export interface QueueParts {
   readonly ids: Ids;
 }
 
-/** The notifications' queues in Redis, the general jobs in their ledger and what is parked in the outbox, as one list. */
+/** Shows the notification queues in Redis, the ledger of general jobs and the parked outbox messages as one list. */
 export class BullmqQueues extends AllQueues {
-  constructor(private readonly parts: QueueParts) {
+  constructor(private readonly parts: QueueDependencies) {
     super();
   }
 
@@ -45,7 +48,7 @@ export class BullmqQueues extends AllQueues {
       queue === 'jobs' || queue === 'outbox' ? [] : this.parts.notifications.list({ queue, state, text }),
       isParked ? this.parts.parked.list({ text, event: template, before, limit }) : [],
     ]);
-    // Ids are UUIDs of version 7: their order is that of their birth.
+    // Ids are UUIDs of version 7, so sorting by id sorts by creation time.
     const found = [
       ...general,
       ...notifications.map((job): Found => ({ ...job, transport: 'redis' })),
@@ -68,7 +71,7 @@ export class BullmqQueues extends AllQueues {
   }
 
   async counts(): Promise<readonly JobCounts[]> {
-    const [counts, general, moving, messages] = await Promise.all([
+    const [counts, general, transported, messages] = await Promise.all([
       this.parts.notifications.counts(),
       this.parts.ledger.counts(),
       this.parts.transport.counts(),
@@ -78,7 +81,7 @@ export class BullmqQueues extends AllQueues {
       const oldest = await this.parts.notifications.oldestWaiting(queue);
       return { queue, ...states, oldestWaitingSeconds: oldest ? Math.round((Date.now() - oldest.getTime()) / 1000) : 0 };
     });
-    const { delayed, active } = moving;
+    const { delayed, active } = transported;
     const waiting = Math.max(0, general.open - delayed - active);
     const { done: completed, failed, oldestSeconds } = general;
     const jobs: JobCounts = { queue: 'jobs', waiting, delayed, active, completed, failed, oldestWaitingSeconds: oldestSeconds };
@@ -115,16 +118,16 @@ export class BullmqQueues extends AllQueues {
   }
 
   private async dropNotification(queue: JobQueue, id: string): Promise<void> {
-    if (!(await this.parts.notifications.drop(queue, id))) throw new Error(`job ${id} is in a worker's hands or gone`);
+    if (!(await this.parts.notifications.drop(queue, id))) throw new Error(`job ${id} is being processed or no longer exists`);
   }
 
   private async general({ state, text, before, template, limit }: JobFilter): Promise<Found[]> {
-    const isMoving = state === 'waiting' || state === 'delayed' || state === 'active';
+    const isOpen = state === 'waiting' || state === 'delayed' || state === 'active';
     const rows = await this.parts.ledger.list({
-      state: isMoving ? 'open' : state === 'completed' ? 'done' : (state ?? 'any'),
+      state: isOpen ? 'open' : state === 'completed' ? 'done' : (state ?? 'any'),
       text,
       before,
-      limit: isMoving || template ? MOST_OPEN : limit,
+      limit: isOpen || template ? MAX_FILTERED_JOBS : limit,
     });
     return (await this.viewed(rows)).filter((job) => state === undefined || job.state === state);
   }
@@ -136,8 +139,8 @@ export class BullmqQueues extends AllQueues {
       id: row.id,
       queue: 'jobs',
       template: row.class,
-      // Not known to its transport yet, or not any more: it will be.
-      state: row.doneAt ? 'completed' : row.failedAt ? 'failed' : movingState(states.get(row.id)),
+      // An open job that its transport does not know (yet, or after a loss) counts as waiting: it will be queued again.
+      state: row.doneAt ? 'completed' : row.failedAt ? 'failed' : openState(states.get(row.id)),
       attempts: row.attempts.toReversed(),
       createdAt: row.createdAt,
       transport: row.transport ?? this.parts.transport.name,
@@ -168,6 +171,6 @@ function messageAsJob(message: OutboxMessageView): Found {
   };
 }
 
-function movingState(state: JobState | undefined): JobState {
+function openState(state: JobState | undefined): JobState {
   return state === 'delayed' || state === 'active' ? state : 'waiting';
 }

@@ -6,7 +6,7 @@ import { OperatorsWebhook } from '../application/ports.ts';
 
 const TIMEOUT_MS = 5000;
 
-/** ALERT_WEBHOOK_URL, in the form that Slack and its like take as it is; without one, the log. */
+/** Posts alerts to ALERT_WEBHOOK_URL in a form that Slack and similar services accept. Without the setting alerts are only logged. */
 export class HttpOperatorsWebhook extends OperatorsWebhook {
   constructor(
     private readonly url: string | undefined,
@@ -16,7 +16,7 @@ export class HttpOperatorsWebhook extends OperatorsWebhook {
     super();
   }
 
-  async tell(alert: AlertOperators, alertId: string): Promise<void> {
+  async send(alert: AlertOperators, alertId: string): Promise<void> {
     this.logger.error({ alert: alert.about }, alert.text);
     if (!this.url) return;
     const { headers, body } = alertRequest(alert);

@@ -6,7 +6,7 @@ import type { EmailJob } from '#contracts/queue-jobs';
 import type { AlertOperators } from '#domain/notification/alert-operators';
 import { OperatorsMails } from '../application/ports.ts';
 
-/** ALERT_EMAIL: one mail an address, on the way of all mails. */
+/** Writes one mail for each address in ALERT_EMAIL to the outbox. */
 export class OutboxOperatorsMails extends OperatorsMails {
   constructor(
     private readonly addresses: readonly string[],

@@ -11,10 +11,10 @@ export interface CreatedMatch {
   readonly sectors: readonly Sector[];
 }
 
-/** A stadium of 120,000 is laid out in one transaction of a few seconds; more is a mistake. */
+/** The contract's limit. 120,000 seats are inserted in one transaction of a few seconds. */
 export const MAX_SEATS = 120_000;
 
-/** Puts a match into the catalogue, its places up for sale, and its queue into the waiting room. */
+/** Adds a match with its sectors to the catalogue, creates its seats, and tells the waiting room if the match needs a queue. */
 export class CreateMatch {
   constructor(
     private readonly transactions: TransactionManager,
@@ -44,13 +44,13 @@ export class CreateMatch {
       priceCents: sector.priceCents,
       capacity: capacityOf(sector.plan),
     }));
-    const places = planned.map((sector, index) => ({
+    const seatsBySector = planned.map((sector, index) => ({
       sectorId: sectors[index]?.id ?? '',
       places: layOut(sector.plan, index, planned.length),
     }));
     return this.transactions.run(async (tx) => {
       await this.catalog.add(tx, match, sectors);
-      await this.seats.layOut(tx, match.id, places);
+      await this.seats.layOut(tx, match.id, seatsBySector);
       if (match.queueRequired) {
         const body = { kind: 'sync', match_id: match.id };
         await this.outbox.append(tx, [
@@ -63,10 +63,10 @@ export class CreateMatch {
 }
 
 function assertPlausible(sectors: readonly PlannedSector[]): void {
-  const places = sectors.reduce((sum, { plan }) => sum + capacityOf(plan), 0);
-  if (places > MAX_SEATS) throw invalid('sectors', `has ${places} places, more than ${MAX_SEATS}`);
+  const seats = sectors.reduce((sum, { plan }) => sum + capacityOf(plan), 0);
+  if (seats > MAX_SEATS) throw invalid('sectors', `has ${seats} seats, more than ${MAX_SEATS}`);
   const names = new Set(sectors.map(({ name }) => name));
-  if (names.size < sectors.length) throw invalid('sectors', 'two of them have the same name');
+  if (names.size < sectors.length) throw invalid('sectors', 'two sectors have the same name');
 }
 
 function invalid(path: string, message: string): DomainError {

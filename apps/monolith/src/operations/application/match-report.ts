@@ -1,7 +1,7 @@
 import { DomainError } from '#domain/shared/domain-error';
 import type { Catalog, MatchNumbers, QueueTotals, SeatTotals } from './ports.ts';
 
-/** How a match is selling, now. */
+/** The current sales figures of a match. */
 export class MatchReport {
   constructor(
     private readonly catalog: Catalog,

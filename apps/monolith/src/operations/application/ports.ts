@@ -30,7 +30,7 @@ export interface Sector {
   readonly capacity: number;
 }
 
-/** The catalogue, to operators. */
+/** The catalogue, as operators read and change it. */
 export abstract class Catalog {
   abstract match(matchId: string, tx?: Transaction): Promise<Match | undefined>;
   abstract sectors(matchId: string): Promise<readonly Sector[]>;
@@ -38,23 +38,24 @@ export abstract class Catalog {
   abstract update(tx: Transaction, matchId: string, change: Partial<Omit<Match, 'id'>>): Promise<void>;
 }
 
-/** What a match still has to sell: at most a second old, so good for telling, not for deciding. */
-export interface SeatsLeft {
+/** The seats that a match can still sell. */
+export interface RemainingSeats {
   readonly sectors: readonly { readonly sectorId: string; readonly available: number }[];
   readonly free: number;
   readonly held: number;
-  /** How many windows may be open: those that could find a seat or hold some, and idle ones on top. */
+  /** How many windows may be open: one for each free seat, plus the windows that hold seats, plus the idle windows. */
   readonly usefulWindows: number;
-  /** When it was counted, in milliseconds on the database's clock. */
+  /** The time of the count, in milliseconds of the database's clock. */
   readonly countedAtMs: number;
 }
 
 export abstract class Seats {
-  abstract left(matchId: string): Promise<SeatsLeft>;
-  /** Counted after it was asked. */
-  abstract leftNow(matchId: string): Promise<SeatsLeft>;
-  /** Is a seat free, or held? As it is in this transaction. */
-  abstract anyLeft(tx: Transaction, matchId: string): Promise<boolean>;
+  /** A count that is at most a second old. Use it to inform, not to decide. */
+  abstract remaining(matchId: string): Promise<RemainingSeats>;
+  /** A count that starts after this call. */
+  abstract countRemaining(matchId: string): Promise<RemainingSeats>;
+  /** True if a seat is free or held, read in this transaction. */
+  abstract hasRemaining(tx: Transaction, matchId: string): Promise<boolean>;
   abstract layOut(
     tx: Transaction,
     matchId: string,
@@ -62,16 +63,17 @@ export abstract class Seats {
   ): Promise<void>;
 }
 
-/** The queue of a match, told before the monolith commits: if it does not take it, nothing was changed. */
+/** The queues of the waiting room. An operator's change is sent to the queue before it commits, so a refused change changes nothing. */
 export abstract class Queues {
-  /** `usefulWindows` is counted if it is not given. */
-  abstract tell(match: Match, usefulWindows?: number): Promise<void>;
-  abstract tellRemaining(
+  /** Sends the state of the match. If `usefulWindows` is not given, it is counted. */
+  abstract sync(match: Match, usefulWindows?: number): Promise<void>;
+  abstract reportRemaining(
     matchId: string,
     sectors: readonly { sectorId: string; name: string; available: number }[],
     asOf: number,
   ): Promise<void>;
-  abstract exclusively<T>(matchId: string, work: () => Promise<T>): Promise<T>;
+  /** Runs one change of a match's queue at a time, over all replicas. */
+  abstract withQueueLock<T>(matchId: string, work: () => Promise<T>): Promise<T>;
 }
 
 export interface SeatTotals {
@@ -92,7 +94,7 @@ export interface QueueTotals {
   readonly expired: number;
 }
 
-/** Where the numbers come from. The queue's are null when there is none, or when it does not answer. */
+/** The figures for the report. The queue's are null if the match has no queue or the queue service does not answer. */
 export abstract class MatchNumbers {
   abstract seats(matchId: string): Promise<SeatTotals>;
   abstract queue(match: Match): Promise<QueueTotals | null>;

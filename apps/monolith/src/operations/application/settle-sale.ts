@@ -5,10 +5,10 @@ import { afterSeats, type SaleStatus } from '#domain/catalog/sale';
 import type { Catalog, Queues, Seats } from './ports.ts';
 
 /**
- * Ends a sale when nothing is free and nothing held, and opens it again when seats came back. Somebody who looked thinks so; here
- * the seats themselves are asked, in the transaction that changes the sale, and a seat that moves meanwhile lets one of the two
- * transactions run again. What the waiting room must hear commits with it: a crash afterwards delays it and loses nothing. Alone
- * among the changes of this match, so that an operator's is not in the middle of it.
+ * Ends a sale when no seat is free or held, and reopens it when seats came back. The caller decides by a count that may be stale,
+ * so the seats are read again in the transaction that changes the sale. If another transaction changes a seat at the same time,
+ * SERIALIZABLE makes one of the two run again. The message to the waiting room commits with the change, so a crash delays it but
+ * does not lose it. The queue lock keeps operators' changes of the same match out.
  */
 export class SettleSale {
   constructor(
@@ -20,13 +20,13 @@ export class SettleSale {
     private readonly ids: Ids,
   ) {}
 
-  /** Returns the state the sale is in now; undefined when there is no such match. */
+  /** Returns the state of the sale after the check; undefined if the match does not exist. */
   execute(matchId: string): Promise<SaleStatus | undefined> {
-    return this.queues.exclusively(matchId, () =>
+    return this.queues.withQueueLock(matchId, () =>
       this.transactions.run(async (tx) => {
         const match = await this.catalog.match(matchId, tx);
         if (!match) return undefined;
-        const saleStatus = afterSeats(match.saleStatus, await this.seats.anyLeft(tx, matchId));
+        const saleStatus = afterSeats(match.saleStatus, await this.seats.hasRemaining(tx, matchId));
         if (saleStatus === match.saleStatus) return saleStatus;
         await this.catalog.update(tx, matchId, { saleStatus });
         if (match.queueRequired) {

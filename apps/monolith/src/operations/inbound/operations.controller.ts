@@ -10,21 +10,21 @@ import { CatalogApi } from '../../catalog/catalog.api.ts';
 import { CreateMatch } from '../application/create-match.ts';
 import { MatchReport } from '../application/match-report.ts';
 import type { Match } from '../application/ports.ts';
-import { SteerMatch, type MatchChange } from '../application/steer-match.ts';
+import { ChangeMatch, type MatchFactsChange } from '../application/change-match.ts';
 import * as schemas from './operations.schemas.ts';
 
-const CANCEL = `The sale is \`closed\` from now on and cannot be opened again (\`INVALID_STATE\`); the queue follows as it does a closing.
-Everybody with a ticket gets one mail \`match_changed\` with the reason; when all are told, every completed order is refunded, used
-tickets too, each once, in the background (\`refund_match\` in /ops/jobs; what is left stands in the report: \`orders.completed\`). Holds
-end as at a closing: who pays for one meanwhile is refunded within a minute or two. The same again: 200, and nothing new happens,
-the first reason stays.`;
+const CANCEL = `The sale is \`closed\` from now on and cannot be opened again (\`INVALID_STATE\`); the queue closes too. Every ticket holder
+gets one mail \`match_changed\` with the reason. After all mails, background jobs refund every completed order once, used tickets too
+(\`refund_match\` in /ops/jobs; \`orders.completed\` in the report counts the orders not refunded yet). Holds expire as usual; a
+payment for one in the meantime is refunded within a minute or two. Repeating the call is 200, changes nothing and keeps the first
+reason.`;
 
 @ApiTags('operations')
 @Controller('api/v1/ops/matches')
 export class OperationsController {
   constructor(
     private readonly createMatch: CreateMatch,
-    private readonly steerMatch: SteerMatch,
+    private readonly changeMatch: ChangeMatch,
     private readonly matchReport: MatchReport,
     private readonly catalog: CatalogApi,
     private readonly answers: Answers,
@@ -32,7 +32,7 @@ export class OperationsController {
 
   @Post()
   @Endpoint({ access: 'ops' })
-  @ApiOperation({ summary: 'Put a match up for sale: facts and a stadium of sectors' })
+  @ApiOperation({ summary: 'Create a match with its sectors and seats' })
   @ApiCreatedResponse({ standardSchema: schemas.opsMatchAnswer })
   create(
     @Body({ schema: schemas.createMatchRequest }) body: z.output<typeof schemas.createMatchRequest>,
@@ -51,7 +51,7 @@ export class OperationsController {
 
   @Get()
   @Endpoint({ access: 'ops' })
-  @ApiOperation({ summary: 'All matches, with what only operators see' })
+  @ApiOperation({ summary: 'All matches, with the fields that only operators see' })
   @ApiOkResponse({ standardSchema: schemas.opsMatchListAnswer })
   async list(
     @Query({ schema: pageQuery }) query: z.output<typeof pageQuery>,
@@ -75,7 +75,7 @@ export class OperationsController {
     @Res() reply: FastifyReply,
   ): Promise<void> {
     const { kickoff_at, opens_at, ...rest } = body;
-    const change: MatchChange = {
+    const change: MatchFactsChange = {
       home: rest.home,
       away: rest.away,
       venue: rest.venue,
@@ -85,25 +85,27 @@ export class OperationsController {
       kickoffAt: kickoff_at === undefined ? undefined : new Date(kickoff_at),
       opensAt: typeof opens_at === 'string' ? new Date(opens_at) : opens_at,
     };
-    return this.steer(reply, () => this.steerMatch.changeFacts({ matchId, change: onlyGiven(change) }));
+    return this.applyChange(reply, () => this.changeMatch.changeFacts({ matchId, change: onlyGiven(change) }));
   }
 
   @Post(':id/sale')
   @Endpoint({ access: 'ops', refusals: ['NOT_FOUND', 'INVALID_STATE'] })
-  @ApiOperation({ summary: 'Open, pause, resume or close the sale; the queue follows' })
+  @ApiOperation({ summary: 'Open, pause, resume or close the sale and its queue' })
   @ApiOkResponse({ standardSchema: schemas.opsMatchAnswer })
   sale(
     @Param('id', { schema: givenId }) matchId: string,
     @Body({ schema: schemas.changeSaleRequest }) body: z.output<typeof schemas.changeSaleRequest>,
     @Res() reply: FastifyReply,
   ): Promise<void> {
-    return this.steer(reply, () => this.steerMatch.changeSale({ matchId, action: body.action, reason: body.reason ?? null }));
+    return this.applyChange(reply, () =>
+      this.changeMatch.changeSale({ matchId, action: body.action, reason: body.reason ?? null }),
+    );
   }
 
   @Post(':id/cancel')
   @Endpoint({ access: 'ops', refusals: ['NOT_FOUND'] })
   @ApiOperation({
-    summary: 'The match will not be played: close its sale for ever, tell everybody, refund everything',
+    summary: 'Cancel the match: close its sale for ever, notify all ticket holders, refund all orders',
     description: CANCEL,
   })
   @ApiOkResponse({ standardSchema: schemas.opsMatchAnswer })
@@ -112,12 +114,12 @@ export class OperationsController {
     @Body({ schema: schemas.cancelMatchRequest }) { reason }: z.output<typeof schemas.cancelMatchRequest>,
     @Res() reply: FastifyReply,
   ): Promise<void> {
-    return this.steer(reply, () => this.steerMatch.cancelMatch({ matchId, reason }));
+    return this.applyChange(reply, () => this.changeMatch.cancelMatch({ matchId, reason }));
   }
 
   @Put(':id/queue')
   @Endpoint({ access: 'ops', refusals: ['NOT_FOUND', 'INVALID_STATE'] })
-  @ApiOperation({ summary: 'How fast turns are given and how many at once; in force within a second' })
+  @ApiOperation({ summary: 'Change how fast turns are granted and how many windows may be open; in force within a second' })
   @ApiOkResponse({ standardSchema: schemas.opsMatchAnswer })
   queue(
     @Param('id', { schema: givenId }) matchId: string,
@@ -125,14 +127,14 @@ export class OperationsController {
     @Res() reply: FastifyReply,
   ): Promise<void> {
     const { processing_rate, max_open_windows } = body;
-    return this.steer(reply, () =>
-      this.steerMatch.changeQueue({ matchId, processingRate: processing_rate, maxOpenWindows: max_open_windows }),
+    return this.applyChange(reply, () =>
+      this.changeMatch.changeQueue({ matchId, processingRate: processing_rate, maxOpenWindows: max_open_windows }),
     );
   }
 
   @Get(':id/report')
   @Endpoint({ access: 'ops', refusals: ['NOT_FOUND'] })
-  @ApiOperation({ summary: 'How the match is selling now' })
+  @ApiOperation({ summary: 'Current sales figures of the match' })
   @ApiOkResponse({ standardSchema: schemas.reportAnswer })
   async report(@Param('id', { schema: givenId }) matchId: string): Promise<z.infer<typeof schemas.reportAnswer>> {
     const { seats, queue } = await this.matchReport.execute(matchId);
@@ -155,11 +157,11 @@ export class OperationsController {
     };
   }
 
-  private steer(reply: FastifyReply, command: () => Promise<Match>): Promise<void> {
+  private applyChange(reply: FastifyReply, command: () => Promise<Match>): Promise<void> {
     return this.answers.give(reply, command, (match) => ({ status: 200, body: schemas.opsMatchView(match) }));
   }
 }
 
-function onlyGiven(change: MatchChange): MatchChange {
+function onlyGiven(change: MatchFactsChange): MatchFactsChange {
   return Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined));
 }

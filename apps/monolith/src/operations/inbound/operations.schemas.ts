@@ -34,7 +34,7 @@ const facts = {
 export const createMatchRequest = z
   .strictObject({
     ...facts,
-    /** Fixed for ever: prices and orders are in it. */
+    /** Cannot be changed later, because prices and orders use it. */
     currency: z.string().regex(/^[A-Z]{3}$/, 'must be an ISO 4217 code'),
     queue_required: z.boolean(),
     processing_rate: rate.default(600),

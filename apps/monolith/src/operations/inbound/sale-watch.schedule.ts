@@ -6,49 +6,52 @@ import { Inject, Injectable, type OnApplicationBootstrap, type BeforeApplication
 import { Gauge } from 'prom-client';
 import { CatalogApi } from '../../catalog/catalog.api.ts';
 import { LOGGER, LOOPS } from '../../tokens.ts';
-import { FollowSale, type Followed } from '../application/follow-sale.ts';
-import type { Told } from '../application/tell-what-is-left.ts';
+import { CheckSale, type SaleCheckResult } from '../application/check-sale.ts';
+import type { SentReport } from '../application/report-remaining-seats.ts';
 
-const MATCHES = 1000;
-/** With a count that is a second old the waiting room hears within two seconds that a sector is gone or back (CONTRACT §6). */
-const POLL_MS = 500;
-/** A sale whose numbers do not move, with nobody waiting and no end in sight, is looked at so rarely. */
-const QUIET_MS = 3000;
-/** Faster than fans pay by any measurement of ours. A sale without a line of fans has no news for anybody before it can be over. */
-const MOST_SOLD_PER_SECOND = 5000;
-const LONGEST_MS = 10_000;
-/** The bound is said again though it did not change: the waiting room may have lost it, or heard another in between. */
-const SAY_AGAIN_MS = 10_000;
+const MAX_MATCHES = 1000;
+/** CONTRACT §6: the waiting room learns within 2 s that a sector sold out or has seats again. The count may be one second old. */
+const POLL_INTERVAL_MS = 500;
+/** The interval for a sale whose numbers did not change since the last check, without a line and not about to sell out. */
+const QUIET_INTERVAL_MS = 3000;
+/**
+ * An upper bound for the seats sold per second, higher than any rate we measured. A sale without a line is not checked before it
+ * could be sold out at this rate, because no fan in line has to be informed.
+ */
+const MAX_SOLD_PER_SECOND = 5000;
+const MAX_INTERVAL_MS = 10_000;
+/** Useful windows are sent again after this time even if unchanged, because the waiting room may have lost or replaced them. */
+const RESEND_INTERVAL_MS = 10_000;
 
-interface Watched {
-  readonly lookAt: number;
-  readonly sayAgainAt: number;
+interface WatchedSale {
+  readonly nextCheckAt: number;
+  readonly resendAt: number;
   readonly numbers: string;
-  readonly told: Told;
+  readonly sent: SentReport;
 }
 
 /**
- * The eye on every sale: twice a second it looks at what is left, tells the waiting room, and has the sale ended or opened again.
- * One replica does it for all; when it is gone another goes on, within a second, or 15 when it is frozen.
+ * Checks every sale twice a second: counts the remaining seats, tells the waiting room, and ends or reopens the sale. One replica
+ * (the leader) does this for all. If it stops, another one takes over within a second, or within 15 s if it is frozen.
  */
 @Injectable()
 export class SaleWatch implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private readonly loop: RelayLoop;
-  private watched = new Map<string, Watched>();
+  private watched = new Map<string, WatchedSale>();
   private isLeading = false;
 
   constructor(
     private readonly leadership: Leadership,
     private readonly catalog: CatalogApi,
-    private readonly followSale: FollowSale,
+    private readonly checkSale: CheckSale,
     { registry }: Metrics,
     @Inject(LOGGER) private readonly logger: Logger,
     @Inject(LOOPS) private readonly loops: boolean,
   ) {
-    this.loop = new RelayLoop('sale watch', () => this.runOnce().then(() => 0), logger, POLL_MS);
+    this.loop = new RelayLoop('sale watch', () => this.runOnce().then(() => 0), logger, POLL_INTERVAL_MS);
     const leading: Gauge = new Gauge({
       name: 'sale_watch_leading',
-      help: 'Whether this process watches the sales: one of all replicas does.',
+      help: '1 if this process watches the sales. Exactly one of all replicas does.',
       registers: [registry],
       collect: () => leading.set(this.isLeading ? 1 : 0),
     });
@@ -63,54 +66,57 @@ export class SaleWatch implements OnApplicationBootstrap, BeforeApplicationShutd
     await this.leadership.giveUp();
   }
 
-  /** Looks at every sale that is due; false when another process does that. */
+  /** Checks every sale that is due. Returns false if another process is the leader. */
   async runOnce(): Promise<boolean> {
     this.isLeading = await this.leadership.isMine();
     const before = this.watched;
-    // Whoever led meanwhile has told other things: nothing is remembered from before.
+    // Forget the old state: if we are not the leader, another process sends reports that we do not know.
     this.watched = new Map();
     if (!this.isLeading) return false;
-    let isListening = true;
-    for (const match of await this.catalog.running(MATCHES)) {
+    let isReachable = true;
+    for (const match of await this.catalog.running(MAX_MATCHES)) {
       const last = before.get(match.id);
       const now = performance.now();
-      if (last && now < last.lookAt) {
+      if (last && now < last.nextCheckAt) {
         this.watched.set(match.id, last);
         continue;
       }
-      const saysAgain = !last || now >= last.sayAgainAt;
-      const told = saysAgain ? { remaining: last?.told.remaining } : last.told;
-      const followed = await this.followSale.execute(match, isListening ? told : undefined);
-      // One that does not answer costs 3 s a call; sales are not kept waiting for it.
-      if (followed.failure !== undefined) isListening = false;
-      this.report(match, followed);
-      this.watched.set(match.id, watchedFrom(followed, last, { now, saysAgain }));
+      const isResendDue = !last || now >= last.resendAt;
+      const lastSent = isResendDue ? { sectors: last?.sent.sectors } : last.sent;
+      const result = await this.checkSale.execute(match, isReachable ? lastSent : undefined);
+      // A waiting room that does not answer costs 3 s per call, so the other sales are checked without calling it.
+      if (result.failure !== undefined) isReachable = false;
+      this.log(match, result);
+      this.watched.set(match.id, nextState(result, last, { now, isResendDue }));
     }
     return true;
   }
 
-  private report(match: { id: string; saleStatus: string }, { status, failure }: Followed): void {
-    if (status !== match.saleStatus) this.logger.info({ match_id: match.id, status }, 'the sale changed by itself');
+  private log(match: { id: string; saleStatus: string }, { status, failure }: SaleCheckResult): void {
+    if (status !== match.saleStatus)
+      this.logger.info({ match_id: match.id, status }, 'the sale watch changed the status of a sale');
     if (failure !== undefined)
-      this.logger.warn({ match_id: match.id, err: failure }, 'the waiting room was not told what is left');
+      this.logger.warn({ match_id: match.id, err: failure }, 'the waiting room was not told the remaining seats');
   }
 }
 
-function watchedFrom(
-  { status, left, told }: Followed,
-  last: Watched | undefined,
-  at: { now: number; saysAgain: boolean },
-): Watched {
-  const numbers = JSON.stringify([status, left]);
-  const isAlmostOver = status === 'open' && left.free === 0;
-  const someoneWaits = told.usefulWindows !== undefined && status !== 'scheduled';
-  const isQuiet = numbers === last?.numbers && !isAlmostOver && !someoneWaits;
-  const isFarFromOver = !someoneWaits && left.free + left.held >= MOST_SOLD_PER_SECOND;
-  const restMs = isFarFromOver ? Math.min(((left.free + left.held) / MOST_SOLD_PER_SECOND) * 1000, LONGEST_MS) : 0;
+/** Decides when a sale is checked next, and when its useful windows are sent again. */
+function nextState(
+  { status, remaining, sent }: SaleCheckResult,
+  last: WatchedSale | undefined,
+  { now, isResendDue }: { now: number; isResendDue: boolean },
+): WatchedSale {
+  const numbers = JSON.stringify([status, remaining]);
+  const unsold = remaining.free + remaining.held;
+  const isAlmostSoldOut = status === 'open' && remaining.free === 0;
+  const hasActiveQueue = sent.usefulWindows !== undefined && status !== 'scheduled';
+  const isQuiet = numbers === last?.numbers && !isAlmostSoldOut && !hasActiveQueue;
+  const isFarFromSoldOut = !hasActiveQueue && unsold >= MAX_SOLD_PER_SECOND;
+  const waitMs = isFarFromSoldOut ? Math.min((unsold / MAX_SOLD_PER_SECOND) * 1000, MAX_INTERVAL_MS) : 0;
   return {
-    lookAt: at.now + Math.max(restMs, isQuiet ? QUIET_MS : 0),
-    sayAgainAt: !last || at.saysAgain ? at.now + SAY_AGAIN_MS : last.sayAgainAt,
+    nextCheckAt: now + Math.max(waitMs, isQuiet ? QUIET_INTERVAL_MS : 0),
+    resendAt: !last || isResendDue ? now + RESEND_INTERVAL_MS : last.resendAt,
     numbers,
-    told,
+    sent,
   };
 }

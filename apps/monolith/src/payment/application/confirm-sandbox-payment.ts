@@ -21,7 +21,7 @@ interface Confirmed {
   readonly status: SandboxIntentStatus;
 }
 
-/** The fan at the provider's till: pays, fails to, or walks away. What happened is told to the shop through the outbox. */
+/** Plays the fan on the provider's payment page: the payment succeeds, fails or is abandoned. The outbox sends the event to the shop. */
 export class ConfirmSandboxPayment {
   readonly execute: (command: ConfirmSandboxPaymentCommand) => Promise<Confirmed>;
 
@@ -43,17 +43,17 @@ export class ConfirmSandboxPayment {
     if (!intent) throw new DomainError('NOT_FOUND', 'There is no such payment.');
     const { status, event } = confirmSandboxIntent(intent.status, outcome);
     if (status !== intent.status) await this.intents.setStatus(tx, [intentId], status);
-    if (event) await this.outbox.append(tx, [this.told(intent, status, event)]);
+    if (event) await this.outbox.append(tx, [this.eventMessage(intent, status, event)]);
     return { intentId, status };
   }
 
-  /** Plain is the first payment of an intent. */
+  /** Handles the usual case: the first, successful payment of an intent. Returns undefined for the others, which run one by one. */
   private async confirmMany(
     tx: Transaction,
     commands: readonly ConfirmSandboxPaymentCommand[],
   ): Promise<readonly (Confirmed | undefined)[]> {
     const intents = new Map(
-      await this.intents.lockFree(
+      await this.intents.lockAvailable(
         tx,
         commands.map(({ intentId }) => intentId),
       ),
@@ -64,23 +64,23 @@ export class ConfirmSandboxPayment {
       if (intent?.status !== 'requires_payment' || outcome !== 'succeeded') return undefined;
       intents.delete(intentId);
       const { status, event } = confirmSandboxIntent(intent.status, outcome);
-      if (event) messages.push(this.told(intent, status, event));
+      if (event) messages.push(this.eventMessage(intent, status, event));
       return { intentId, status };
     });
-    const paid = confirmed.flatMap((one) => one?.intentId ?? []);
+    const paid = confirmed.flatMap((result) => result?.intentId ?? []);
     if (paid.length > 0) await this.intents.setStatus(tx, paid, 'succeeded');
     await this.outbox.append(tx, messages);
     return confirmed;
   }
 
-  private told(intent: SandboxIntent, status: SandboxIntentStatus, event: SandboxEventType): OutboxMessage {
+  private eventMessage(intent: SandboxIntent, status: SandboxIntentStatus, event: SandboxEventType): OutboxMessage {
     const id = this.ids.next();
     const body = providerEvent({ id, type: event, intent: { ...intent, status }, at: this.clock.now() });
     return { id, destination: SANDBOX_WEBHOOK_DESTINATION, event, aggregateId: intent.id, body };
   }
 }
 
-/** In the shape Stripe sends, so that the shop cannot tell the two apart. */
+/** The event has the same shape as Stripe's, so that the shop needs no special case for the sandbox. */
 function providerEvent({
   id,
   type,

@@ -2,15 +2,15 @@ import type { Transaction } from '#application/transaction-manager';
 import type { SandboxIntentStatus } from '../domain/sandbox-intent.ts';
 import { PaymentApi } from '../payment.api.ts';
 
-/** The provider as our own commands need it: what other contexts may ask, and what they only may through the outbox. */
+/** The payment provider. Other contexts call `PaymentApi` directly; they request refunds and cancellations through the outbox. */
 export abstract class PaymentProvider extends PaymentApi {
-  /** Gives money back once for each key, however often it is asked. */
+  /** Refunds once for each key, however often it is called. */
   abstract refund(refund: { intentId: string; amountCents: number; key: string }): Promise<void>;
-  /** So that nobody pays any more; an intent that was paid or canceled before is left as it is. */
+  /** Cancels an intent, so that it can no longer be paid. Does nothing if it was paid or canceled before. */
   abstract cancel(intentId: string): Promise<void>;
 }
 
-/** Outbox destination of the events the sandbox tells the shop. */
+/** Outbox destination for the events that the sandbox sends to the shop. */
 export const SANDBOX_WEBHOOK_DESTINATION = 'sandbox-webhook';
 
 export interface SandboxIntent {
@@ -22,19 +22,19 @@ export interface SandboxIntent {
   readonly clientSecret: string;
 }
 
-/** The sandbox's own books. */
+/** The intents and refunds of the sandbox, which a real provider would store itself. */
 export abstract class SandboxIntents {
-  /** The intent of this order: the one there is, or else this new one. */
+  /** Adds the intent, unless the order has one. Returns the intent of the order. */
   abstract addOnce(tx: Transaction, intent: Omit<SandboxIntent, 'status'>): Promise<SandboxIntent>;
-  /** The same for many orders, each another; without those that have an intent already. */
+  /** The same for many different orders. The result lacks orders that had an intent already. */
   abstract addNew(
     tx: Transaction,
     intents: readonly Omit<SandboxIntent, 'status'>[],
   ): Promise<ReadonlyMap<string, SandboxIntent>>;
-  /** Locked until the transaction ends. */
+  /** Returns the intent, locked until the transaction ends. */
   abstract lock(tx: Transaction, intentId: string): Promise<SandboxIntent | undefined>;
-  /** Locked, as many as nobody else has locked: waits for nobody. */
-  abstract lockFree(tx: Transaction, intentIds: readonly string[]): Promise<ReadonlyMap<string, SandboxIntent>>;
+  /** Locks and returns the intents that no other transaction has locked. Does not wait. */
+  abstract lockAvailable(tx: Transaction, intentIds: readonly string[]): Promise<ReadonlyMap<string, SandboxIntent>>;
   abstract setStatus(tx: Transaction, intentIds: readonly string[], status: SandboxIntentStatus): Promise<void>;
   abstract refunds(tx: Transaction, intentId: string): Promise<readonly { key: string; amountCents: number }[]>;
   abstract addRefund(tx: Transaction, refund: { key: string; intentId: string; amountCents: number }): Promise<void>;

@@ -9,7 +9,7 @@ test.each([
   ['failed', 'abandoned', 'failed', undefined],
   ['succeeded', 'succeeded', 'succeeded', undefined],
   ['refunded', 'succeeded', 'refunded', undefined],
-] as const)('%s, then %s: %s, and the shop hears %s', (status, outcome, becomes, event) => {
+] as const)('an intent that is %s with the outcome %s becomes %s and sends the event %s', (status, outcome, becomes, event) => {
   expect(confirmSandboxIntent(status, outcome)).toEqual({ status: becomes, event });
 });
 
@@ -20,7 +20,7 @@ test.each([
   ['succeeded', 'failed'],
   ['succeeded', 'abandoned'],
   ['refunded', 'failed'],
-] as const)('%s, then %s is refused', (status, outcome) => {
+] as const)('an intent that is %s refuses the outcome %s', (status, outcome) => {
   expect(() => confirmSandboxIntent(status, outcome)).toThrow(expect.objectContaining({ code: 'INVALID_STATE' }));
 });
 
@@ -30,17 +30,17 @@ test.each([
   ['succeeded', undefined],
   ['canceled', undefined],
   ['refunded', undefined],
-] as const)('canceling one that is %s makes it %s', (status, becomes) => {
+] as const)('canceling an intent that is %s makes it %s (undefined: unchanged)', (status, becomes) => {
   expect(cancelSandboxIntent(status)).toBe(becomes);
 });
 
 test.each([
-  ['all of it', { status: 'succeeded', amountCents: 9000, refundedCents: 0 }, 9000, 'refunded'],
+  ['the full amount', { status: 'succeeded', amountCents: 9000, refundedCents: 0 }, 9000, 'refunded'],
   ['a part', { status: 'succeeded', amountCents: 9000, refundedCents: 0 }, 4500, 'succeeded'],
-  ['the rest', { status: 'succeeded', amountCents: 9000, refundedCents: 4500 }, 4500, 'refunded'],
-  ['more than the rest', { status: 'succeeded', amountCents: 9000, refundedCents: 4500 }, 4501, undefined],
+  ['the remaining amount', { status: 'succeeded', amountCents: 9000, refundedCents: 4500 }, 4500, 'refunded'],
+  ['more than the remaining amount', { status: 'succeeded', amountCents: 9000, refundedCents: 4500 }, 4501, undefined],
   ['nothing', { status: 'succeeded', amountCents: 9000, refundedCents: 0 }, 0, undefined],
-  ['what was never paid', { status: 'failed', amountCents: 9000, refundedCents: 0 }, 9000, undefined],
-] as const)('giving back %s', (_, intent, amountCents, becomes) => {
+  ['an intent that was never paid', { status: 'failed', amountCents: 9000, refundedCents: 0 }, 9000, undefined],
+] as const)('a refund of %s changes the status as expected or is refused', (_, intent, amountCents, becomes) => {
   expect(refundSandboxIntent(intent, amountCents)).toBe(becomes);
 });

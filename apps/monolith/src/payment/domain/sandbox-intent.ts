@@ -1,11 +1,11 @@
 import { DomainError } from '#domain/shared/domain-error';
 
 /*
- * A payment at our own sandbox.
+ * The states of a payment intent in our own sandbox.
  *
- *   requires_payment ──succeeded──▶ succeeded ──all of it given back──▶ refunded
+ *   requires_payment ──succeeded──▶ succeeded ──refunded in full──▶ refunded
  *    │        └──failed──▶ failed ──succeeded──▲   (a failed payment may be tried again)
- *    └──given up──▶ canceled ◀──given up──┘
+ *    └──canceled──▶ canceled ◀──canceled──┘
  */
 export type SandboxIntentStatus = 'requires_payment' | 'failed' | 'succeeded' | 'canceled' | 'refunded';
 export const sandboxOutcomes = ['succeeded', 'failed', 'abandoned'] as const;
@@ -14,11 +14,11 @@ export type SandboxEventType = 'payment_intent.succeeded' | 'payment_intent.paym
 
 interface SandboxConfirmation {
   readonly status: SandboxIntentStatus;
-  /** What the shop is told; undefined: nothing happened, or it has been told. */
+  /** The event to send to the shop. Undefined if nothing changed. */
   readonly event: SandboxEventType | undefined;
 }
 
-/** What the fan's choice makes of the intent. */
+/** The new status after the fan's choice. Throws INVALID_STATE if the choice is not possible. */
 export function confirmSandboxIntent(status: SandboxIntentStatus, outcome: SandboxOutcome): SandboxConfirmation {
   const isPaid = status === 'succeeded' || status === 'refunded';
   if (status === 'canceled') throw new DomainError('INVALID_STATE', 'This payment was canceled.');
@@ -29,12 +29,12 @@ export function confirmSandboxIntent(status: SandboxIntentStatus, outcome: Sandb
     : { status: 'failed', event: 'payment_intent.payment_failed' };
 }
 
-/** Undefined: there is nothing to cancel any more, which is no fault of who asks. */
+/** The new status after a cancellation. Undefined if the intent cannot be canceled any more, which is not an error. */
 export function cancelSandboxIntent(status: SandboxIntentStatus): SandboxIntentStatus | undefined {
   return status === 'requires_payment' || status === 'failed' ? 'canceled' : undefined;
 }
 
-/** Undefined: not allowed. Never more than was paid, whatever is asked. */
+/** The new status after a refund. Undefined if the refund is not allowed, for example because it exceeds what was paid. */
 export function refundSandboxIntent(
   intent: { status: SandboxIntentStatus; amountCents: number; refundedCents: number },
   amountCents: number,

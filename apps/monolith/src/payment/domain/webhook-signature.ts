@@ -1,14 +1,14 @@
-/** How old a signed message may be, so that one that was overheard cannot be sent again tomorrow. */
+/** The maximum age of a signed message. It limits replays of a message that an attacker recorded. */
 export const SIGNATURE_TOLERANCE_SECONDS = 300;
 
 interface WebhookSignature {
   /** Seconds since 1970, as signed. */
   readonly timestamp: number;
-  /** Several while the provider changes its secret. Lower-case hex of 32 bytes each. */
+  /** 32 bytes each, in lower-case hex. There are several while the provider changes its secret. */
   readonly v1: readonly string[];
 }
 
-/** Reads `t=1763450000,v1=5257a8…,v1=…`; schemes other than v1 are ignored, so that nobody talks us into a weaker one. */
+/** Reads `t=1763450000,v1=5257a8…,v1=…`; schemes other than v1 are ignored, so that an attacker cannot choose a weaker one. */
 export function parseSignatureHeader(header: string): WebhookSignature | undefined {
   const parts = header.split(',').map((part) => part.trim().split('=', 2));
   const timestamps = parts.filter(([name]) => name === 't').map(([, value]) => value ?? '');
@@ -18,7 +18,7 @@ export function parseSignatureHeader(header: string): WebhookSignature | undefin
   return { timestamp: Number(timestamp), v1 };
 }
 
-/** In both directions: a time far ahead would stay good for as long. */
+/** Checks both directions: a signature from the future would stay valid for too long. */
 export function isFresh(timestamp: number, nowMs: number): boolean {
   return Math.abs(nowMs / 1000 - timestamp) <= SIGNATURE_TOLERANCE_SECONDS;
 }

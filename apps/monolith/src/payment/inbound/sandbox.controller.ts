@@ -6,9 +6,9 @@ import type { z } from 'zod';
 import type { MonolithConfig } from '../../config.ts';
 import { CONFIG } from '../../tokens.ts';
 import { ConfirmSandboxPayment } from '../application/confirm-sandbox-payment.ts';
-import { confirmation, confirmationAnswer, sandboxIntentId } from './sandbox.schemas.ts';
+import { confirmationRequest, confirmationAnswer, sandboxIntentId } from './sandbox.schemas.ts';
 
-/** Plays the provider's payment page: whoever has the `confirm_url` chooses the outcome. */
+/** Plays the provider's payment page: a client with the `confirm_url` chooses the outcome of the payment. */
 @ApiTags('sandbox')
 @Controller('api/v1/sandbox/payments')
 export class SandboxController {
@@ -29,9 +29,9 @@ export class SandboxController {
   @ApiAcceptedResponse({ standardSchema: confirmationAnswer })
   async confirm(
     @Param('intent_id', { schema: sandboxIntentId }) intentId: string,
-    @Body({ schema: confirmation }) { outcome }: z.output<typeof confirmation>,
+    @Body({ schema: confirmationRequest }) { outcome }: z.output<typeof confirmationRequest>,
   ): Promise<z.output<typeof confirmationAnswer>> {
-    // With a real provider an intent left over from the sandbox would be a ticket for nothing.
+    // With a real provider, confirming an old sandbox intent would give a ticket away without money.
     if (this.config.PAYMENT_PROVIDER !== 'sandbox')
       throw new RequestRefused('NOT_FOUND', { detail: 'There is no such payment.' });
     const { status } = await this.confirmSandboxPayment.execute({ intentId, outcome });

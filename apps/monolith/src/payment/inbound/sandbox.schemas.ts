@@ -1,12 +1,14 @@
 import { sandboxOutcomes } from '../domain/sandbox-intent.ts';
 import { z } from 'zod';
 
-/** Anything that could be an id; whether it is one the books tell. */
+/** Only checks the format. Whether the intent exists is checked in the database. */
 export const sandboxIntentId = z.string().regex(/^\w{1,100}$/, 'is not an intent id');
 
-export const confirmation = z
+export const confirmationRequest = z
   .strictObject({
-    outcome: z.enum(sandboxOutcomes).meta({ description: 'failed may be tried again; abandoned: nothing happens' }),
+    outcome: z
+      .enum(sandboxOutcomes)
+      .meta({ description: 'After `failed` the payment may be tried again; `abandoned` changes nothing' }),
   })
   .meta({ id: 'SandboxConfirmation' });
 

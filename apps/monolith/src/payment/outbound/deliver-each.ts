@@ -1,16 +1,19 @@
 import type { Delivery, RelayedMessage } from '#platform/outbox/destination';
 
-/** What an error says about a message: its own fault for ever, its own for now, or not its fault at all. */
-export type Blame = 'poison' | 'failed' | 'nobody';
+/**
+ * The cause of a failed delivery. `poison`: this message can never succeed. `failed`: this message failed and may succeed later.
+ * `outage`: the receiver is down, which is not the message's fault.
+ */
+export type FailureCause = 'poison' | 'failed' | 'outage';
 
 /**
- * Delivers each message on its own. When no one came through and nobody is to blame, the way there is broken: throwing
- * counts nothing against the rows, so that an outage of an hour parks no refund.
+ * Delivers each message on its own. If all of them fail because of an outage, it throws: the relay then counts no attempt, so
+ * that an outage of an hour parks no refund.
  */
 export async function deliverEach(
   messages: readonly RelayedMessage[],
   send: (message: RelayedMessage) => Promise<void>,
-  blame: (error: unknown) => Blame,
+  causeOf: (error: unknown) => FailureCause,
 ): Promise<readonly Delivery[]> {
   const results = await Promise.all(
     messages.map(async (message) => {
@@ -18,14 +21,14 @@ export async function deliverEach(
         await send(message);
         return { delivery: { id: message.id, outcome: 'delivered' } as Delivery };
       } catch (error) {
-        const whose = blame(error);
+        const cause = causeOf(error);
         const reason = error instanceof Error ? error.message : String(error);
-        const delivery: Delivery = { id: message.id, outcome: whose === 'poison' ? 'poison' : 'failed', error: reason };
-        return { delivery, whose, error };
+        const delivery: Delivery = { id: message.id, outcome: cause === 'poison' ? 'poison' : 'failed', error: reason };
+        return { delivery, cause, error };
       }
     }),
   );
   const [first] = results;
-  if (first?.error !== undefined && results.every(({ whose }) => whose === 'nobody')) throw first.error;
+  if (first?.error !== undefined && results.every(({ cause }) => cause === 'outage')) throw first.error;
   return results.map(({ delivery }) => delivery);
 }

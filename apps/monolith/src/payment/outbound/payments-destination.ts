@@ -3,8 +3,8 @@ import type { Delivery, Destination, RelayedMessage } from '#platform/outbox/des
 import { z } from 'zod';
 import type { PaymentProvider } from '../application/ports.ts';
 import { PAYMENTS_DESTINATION, type PaymentCommand } from '../payment.api.ts';
-import { deliverEach, type Blame } from './deliver-each.ts';
-import { ProviderAway, ProviderRefused } from './provider-errors.ts';
+import { deliverEach, type FailureCause } from './deliver-each.ts';
+import { ProviderUnavailable, ProviderRefused } from './provider-errors.ts';
 
 const paymentCommand = z.discriminatedUnion('kind', [
   z.object({
@@ -16,20 +16,23 @@ const paymentCommand = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('cancel'), intentId: z.string().min(1) }),
 ]) satisfies z.ZodType<PaymentCommand>;
 
-/** Does at the provider what our commit decided. Repeats are recognised there: a refund by its key, a cancellation by itself. */
+/**
+ * Sends refunds and cancellations to the provider after our commit. A repeat has no second effect: the provider recognises a
+ * refund by its key, and a canceled intent stays canceled.
+ */
 export class PaymentsDestination implements Destination {
   readonly name = PAYMENTS_DESTINATION;
-  /** A refund is at most two calls of 10 s; the relay's transaction may idle for 60 s. */
+  /** A refund makes at most two calls of 10 s. The batch runs in parallel and must end before the relay's idle timeout of 60 s. */
   readonly batchSize = 10;
 
   constructor(private readonly provider: PaymentProvider) {}
 
   async deliver(messages: readonly RelayedMessage[]): Promise<readonly Delivery[]> {
     mustBeOutsideTransaction('A command to the payment provider');
-    return deliverEach(messages, (message) => this.carryOut(message), blame);
+    return deliverEach(messages, (message) => this.send(message), causeOf);
   }
 
-  private async carryOut({ body }: RelayedMessage): Promise<void> {
+  private async send({ body }: RelayedMessage): Promise<void> {
     const parsed = paymentCommand.safeParse(body);
     if (!parsed.success) throw new ProviderRefused('not a payment command');
     const command = parsed.data;
@@ -37,7 +40,7 @@ export class PaymentsDestination implements Destination {
   }
 }
 
-function blame(error: unknown): Blame {
+function causeOf(error: unknown): FailureCause {
   if (error instanceof ProviderRefused) return 'poison';
-  return error instanceof ProviderAway && !error.onlyThisCall ? 'nobody' : 'failed';
+  return error instanceof ProviderUnavailable && !error.isOnlyThisCall ? 'outage' : 'failed';
 }

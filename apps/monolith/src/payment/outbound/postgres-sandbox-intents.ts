@@ -8,7 +8,7 @@ const COLUMNS = `id, order_id as "orderId", amount_cents as "amountCents", curre
 export class PostgresSandboxIntents extends SandboxIntents {
   async addOnce(tx: Transaction, intent: Omit<SandboxIntent, 'status'>): Promise<SandboxIntent> {
     const { id, orderId, amountCents, currency, clientSecret } = intent;
-    // The update changes nothing; it makes an order's intent come back whoever made it.
+    // The update changes nothing. Without it, `returning` would not return an intent that existed before.
     const rows = await inside(tx).rows<SandboxIntent>(
       `insert into sandbox_intents (id, order_id, amount_cents, currency, client_secret) values ($1, $2, $3, $4, $5)
        on conflict (order_id) do update set order_id = excluded.order_id
@@ -16,7 +16,7 @@ export class PostgresSandboxIntents extends SandboxIntents {
       [id, orderId, amountCents, currency, clientSecret],
     );
     const [row] = rows;
-    if (!row) throw new Error('An upsert returns its row.');
+    if (!row) throw new Error('The upsert returned no row.');
     return row;
   }
 
@@ -38,7 +38,7 @@ export class PostgresSandboxIntents extends SandboxIntents {
     return rows[0];
   }
 
-  async lockFree(tx: Transaction, intentIds: readonly string[]): Promise<ReadonlyMap<string, SandboxIntent>> {
+  async lockAvailable(tx: Transaction, intentIds: readonly string[]): Promise<ReadonlyMap<string, SandboxIntent>> {
     const rows = await inside(tx).rows<SandboxIntent>(
       `select ${COLUMNS} from sandbox_intents where id = any($1) for update skip locked`,
       [intentIds],

@@ -2,14 +2,14 @@ import { DomainError } from '#domain/shared/domain-error';
 import { RequestRefused } from '#platform/http/request-refused';
 
 /**
- * The provider did not answer, not in time, or "not now". What it did is unknown, so the same call with the same key comes
- * again. A fan at the checkout is told to try again.
+ * The provider did not answer, answered too late, or asked us to try later. We do not know whether the call had an effect, so it
+ * is repeated with the same key. At the checkout the fan is told to try again.
  */
-export class ProviderAway extends RequestRefused {
+export class ProviderUnavailable extends RequestRefused {
   constructor(
     readonly reason: string,
-    /** It answers others: this call is what it cannot do. */
-    readonly onlyThisCall = false,
+    /** True if the provider works for other calls and keeps failing for this one. */
+    readonly isOnlyThisCall = false,
     cause?: unknown,
   ) {
     super('DEPENDENCY_UNAVAILABLE', { detail: 'The payment provider does not answer. Nothing was charged; try again.', cause });
@@ -17,13 +17,13 @@ export class ProviderAway extends RequestRefused {
   }
 }
 
-/** The provider said no, and will say so again: a mistake of ours, for people to look at. */
+/** The provider refused the call, and a repeat would be refused too. This is a mistake of ours that an operator must look at. */
 export class ProviderRefused extends Error {
   constructor(
     reason: string,
-    /** The provider's word for it. */
+    /** The provider's error code. */
     readonly code: string | undefined = undefined,
-    /** The answer it came with; `type` is the provider's group of refusals, such as `card_error`. */
+    /** The answer of the provider; `type` is its group of errors, such as `card_error`. */
     readonly answer: { readonly status: number; readonly type: string | undefined } | undefined = undefined,
   ) {
     super(reason);
@@ -31,7 +31,7 @@ export class ProviderRefused extends Error {
   }
 }
 
-/** The provider takes no payment for this order. The fan is told; `reason` is the provider's own code. */
+/** The provider does not accept a payment for this order. The fan gets this error; `reason` is the provider's own code. */
 export function paymentRefused(reason: string): DomainError {
   return new DomainError(
     'PAYMENT_REFUSED',

@@ -10,22 +10,26 @@ import { readEvent, readWebhook } from './webhooks.ts';
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
-/** Bytes beyond the last whole multiple of 62 are drawn again: they would make the first letters likelier. */
-const FAIR = 256 - (256 % BASE62.length);
+/**
+ * The largest multiple of 62 that fits into a byte. Bytes at or above it are drawn again. Otherwise the first letters of the
+ * alphabet would be more likely than the others.
+ */
+const BYTE_LIMIT = 256 - (256 % BASE62.length);
 
 function randomText(length: number): string {
   let text = '';
   while (text.length < length)
-    for (const byte of randomBytes(length - text.length)) if (byte < FAIR) text += BASE62[byte % BASE62.length];
+    for (const byte of randomBytes(length - text.length)) if (byte < BYTE_LIMIT) text += BASE62[byte % BASE62.length];
   return text;
 }
 
 /**
- * A provider of our own, with its own books and its own transactions: to the shop it is as far away as Stripe, and what it
- * wants to tell comes as a signed webhook. Its transactions are steps: the caller's key belongs to the checkout.
+ * A payment provider of our own for development and tests. It keeps its own intents in its own transactions, and the shop uses it
+ * like Stripe: it sends its events as signed webhooks. Its transactions are steps (`stepTogether`, `runStep`), so they do not
+ * store the idempotency row: the caller's key belongs to the checkout.
  */
 export class SandboxPayments extends PaymentProvider {
-  private readonly add: (fresh: Omit<SandboxIntent, 'status'>) => Promise<SandboxIntent>;
+  private readonly add: (intent: Omit<SandboxIntent, 'status'>) => Promise<SandboxIntent>;
 
   constructor(
     private readonly transactions: TransactionManager,
@@ -35,11 +39,11 @@ export class SandboxPayments extends PaymentProvider {
   ) {
     super();
     this.add = transactions.stepTogether({
-      many: async (tx, fresh) => {
-        const added = await intents.addNew(tx, fresh);
-        return fresh.map(({ id }) => added.get(id));
+      many: async (tx, newIntents) => {
+        const added = await intents.addNew(tx, newIntents);
+        return newIntents.map(({ id }) => added.get(id));
       },
-      one: (tx, fresh) => intents.addOnce(tx, fresh),
+      one: (tx, newIntent) => intents.addOnce(tx, newIntent),
     });
   }
 
@@ -48,7 +52,7 @@ export class SandboxPayments extends PaymentProvider {
     const id = `pi_${randomText(24)}`;
     const intent = await this.add({ ...order, id, clientSecret: `${id}_secret_${randomText(24)}` });
     if (intent.amountCents !== order.amountCents || intent.currency !== order.currency) {
-      throw new ProviderRefused('this order has an intent over another amount');
+      throw new ProviderRefused('this order has an intent for another amount');
     }
     return {
       provider: 'sandbox',
@@ -67,7 +71,7 @@ export class SandboxPayments extends PaymentProvider {
       if (refunds.some((refund) => refund.key === key)) return;
       const refundedCents = refunds.reduce((sum, refund) => sum + refund.amountCents, 0);
       const status = refundSandboxIntent({ ...intent, refundedCents }, amountCents);
-      if (!status) throw new ProviderRefused('that much was not paid, or not any more');
+      if (!status) throw new ProviderRefused('the refund is more than the amount that was paid and not refunded yet');
       await this.intents.addRefund(tx, { key, intentId, amountCents });
       await this.intents.setStatus(tx, [intentId], status);
     });

@@ -6,22 +6,22 @@ import { urlToHttpOptions } from 'node:url';
 import type { Delivery, Destination, RelayedMessage } from '#platform/outbox/destination';
 import { SANDBOX_WEBHOOK_DESTINATION } from '../application/ports.ts';
 import { deliverEach } from './deliver-each.ts';
-import { ProviderAway } from './provider-errors.ts';
+import { ProviderUnavailable } from './provider-errors.ts';
 import { signWebhook } from './webhooks.ts';
 
 const TIMEOUT_MS = 5000;
 
-/** The sandbox's messenger: signs when it sends, as a signature grows old in the outbox, and repeats until it hears 2xx. */
+/** Sends the sandbox's events to the shop until it answers 2xx. It signs at sending, because a signature would expire in the outbox. */
 export class SandboxWebhooks implements Destination {
   readonly name = SANDBOX_WEBHOOK_DESTINATION;
   readonly batchSize = 64;
-  private readonly line: WebhookLine;
+  private readonly connection: WebhookConnection;
 
   constructor(
     private readonly clock: Clock,
     private readonly options: { publicUrl: string; webhookSecret: string; timeoutMs?: number },
   ) {
-    this.line = new WebhookLine(options.publicUrl, options.timeoutMs ?? TIMEOUT_MS);
+    this.connection = new WebhookConnection(options.publicUrl, options.timeoutMs ?? TIMEOUT_MS);
   }
 
   async deliver(messages: readonly RelayedMessage[]): Promise<readonly Delivery[]> {
@@ -29,24 +29,24 @@ export class SandboxWebhooks implements Destination {
     return deliverEach(
       messages,
       (message) => this.post(message),
-      (error) => (error instanceof ProviderAway ? 'nobody' : 'failed'),
+      (error) => (error instanceof ProviderUnavailable ? 'outage' : 'failed'),
     );
   }
 
   private async post({ body }: RelayedMessage): Promise<void> {
     const bytes = Buffer.from(JSON.stringify(body));
-    const status = await this.line
+    const status = await this.connection
       .post(bytes, signWebhook(bytes, this.options.webhookSecret, this.clock.now()))
       .catch((error: unknown) => {
-        throw new ProviderAway('the shop does not answer its webhook', false, error);
+        throw new ProviderUnavailable('the shop does not answer the webhook', false, error);
       });
-    if (status < 200 || status > 299) throw new Error(`the shop answered its webhook ${status}`);
+    if (status < 200 || status > 299) throw new Error(`the shop answered the webhook with ${status}`);
   }
 }
 
-/** Connections to the shop that are kept. Not `fetch`, which costs three times as much and makes an error of every answer in time. */
-class WebhookLine {
-  /** Read once: to take a URL apart costs a tenth of a request. */
+/** Posts webhooks over kept-alive connections. It does not use `fetch`, which costs three times as much per request. */
+class WebhookConnection {
+  /** Parsed once: parsing a URL costs a tenth of a request. */
   private readonly target: http.RequestOptions;
   private readonly request: typeof http.request;
 

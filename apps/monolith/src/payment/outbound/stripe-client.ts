@@ -1,24 +1,24 @@
 import { z } from 'zod';
-import { ProviderAway, ProviderRefused } from './provider-errors.ts';
+import { ProviderUnavailable, ProviderRefused } from './provider-errors.ts';
 
 const TIMEOUT_MS = 10_000;
-/** An intent has 2 KB; whoever sends a megabyte is not Stripe. */
-const ANSWER_LIMIT_BYTES = 1024 * 1024;
+/** An intent has about 2 KB, so an answer of a megabyte does not come from Stripe. */
+const MAX_ANSWER_BYTES = 1024 * 1024;
 
-/** Of a refusal only what is made for programs: the sentence for people may quote what we sent, our key included. */
+/** The parts of an error that we keep. We drop the message, because it may quote what we sent, even our secret key. */
 const refusal = z.object({ error: z.object({ type: z.string().max(100), code: z.string().max(100).optional() }) });
 
 interface Call<S extends z.ZodType> {
   readonly method: 'GET' | 'POST';
-  /** Below `/v1/`. */
+  /** The path after `/v1/`. */
   readonly path: string;
   readonly fields: Readonly<Record<string, string>>;
-  /** Stripe answers the same key the same way for at least 24 hours, a failure included. */
+  /** The idempotency key. Stripe repeats its answer to a key for at least 24 hours, also if it was an error. */
   readonly key?: string;
   readonly answer: S;
 }
 
-/** Stripe's HTTP interface as documented: forms in, JSON out. One call, no repetition: who calls knows whether to. */
+/** Calls Stripe's documented HTTP API: forms in, JSON out. It never retries: the caller decides that. */
 export class StripeClient {
   constructor(private readonly options: { base: string; secretKey: string; timeoutMs?: number }) {}
 
@@ -35,17 +35,17 @@ export class StripeClient {
       },
       ...(isGet ? {} : { body: form }),
     });
-    const what = `${method} ${path.split('/')[0]}: ${status}`;
+    const summary = `${method} ${path.split('/')[0]}: ${status}`;
     if (status >= 200 && status < 300) {
       const parsed = answer.safeParse(asJson(text));
-      if (!parsed.success) throw new ProviderAway(`${what} with an answer that is not Stripe's`);
+      if (!parsed.success) throw new ProviderUnavailable(`${summary} with an answer that is not Stripe's`);
       return parsed.data;
     }
     const { type, code } = refusal.safeParse(asJson(text)).data?.error ?? {};
-    const reason = [what, type, code].filter(Boolean).join(' ');
+    const reason = [summary, type, code].filter(Boolean).join(' ');
     if (status === 400 || status === 402 || status === 404) throw new ProviderRefused(reason, code, { status, type });
-    // 401 and 403 are our settings, 409 the same key still at work, 429 and 5xx Stripe's own trouble, 3xx not Stripe at all.
-    throw new ProviderAway(reason, status >= 500 && replayed);
+    // 401 and 403: our settings are wrong. 409: a call with the same key is running. 429 and 5xx: Stripe is busy or down. 3xx: not Stripe.
+    throw new ProviderUnavailable(reason, status >= 500 && replayed);
   }
 
   private async send(url: string, init: RequestInit): Promise<{ status: number; replayed: boolean; text: string }> {
@@ -55,11 +55,11 @@ export class StripeClient {
       return {
         status: response.status,
         replayed: response.headers.get('idempotent-replayed') === 'true',
-        text: await readAtMost(response, ANSWER_LIMIT_BYTES),
+        text: await readAtMost(response, MAX_ANSWER_BYTES),
       };
     } catch (error) {
-      if (error instanceof ProviderAway) throw error;
-      throw new ProviderAway(`no answer (${reasonOf(error)})`, false, error);
+      if (error instanceof ProviderUnavailable) throw error;
+      throw new ProviderUnavailable(`no answer (${reasonOf(error)})`, false, error);
     }
   }
 }
@@ -69,7 +69,7 @@ async function readAtMost(response: Response, limit: number): Promise<string> {
   let size = 0;
   for await (const chunk of response.body ?? []) {
     size += chunk.length;
-    if (size > limit) throw new ProviderAway(`an answer of more than ${limit} bytes`);
+    if (size > limit) throw new ProviderUnavailable(`an answer of more than ${limit} bytes`);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString('utf8');
@@ -83,7 +83,7 @@ function asJson(text: string): unknown {
   }
 }
 
-/** `fetch` hides what happened in the cause. */
+/** `fetch` reports network errors in `cause`. */
 function reasonOf(error: unknown): string {
   const { name, cause } = error as { name?: string; cause?: { code?: string } };
   return cause?.code ?? name ?? 'unknown';

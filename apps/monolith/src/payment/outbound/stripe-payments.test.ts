@@ -24,7 +24,7 @@ beforeEach(() => {
 });
 afterAll(() => peer.stop());
 
-const returnedCents = (intentId: string) =>
+const refundedCents = (intentId: string) =>
   Promise.resolve(
     peer.refunds.filter((refund) => refund.payment_intent === intentId).reduce((sum, { amount }) => sum + amount, 0),
   );
@@ -32,11 +32,11 @@ const returnedCents = (intentId: string) =>
 describePaymentProvider('Stripe', () => ({
   provider: stripe,
   pay: (intentId) => Promise.resolve(peer.pay(intentId)),
-  returnedCents,
+  refundedCents,
 }));
 
 const order = () => ({ orderId: randomUUID(), amountCents: 9000, currency: 'EUR' });
-const away = expect.objectContaining({ code: 'DEPENDENCY_UNAVAILABLE' });
+const providerUnavailable = expect.objectContaining({ code: 'DEPENDENCY_UNAVAILABLE' });
 
 const faults: Fault[] = [
   'hang',
@@ -53,60 +53,60 @@ const faults: Fault[] = [
 ];
 
 test.each(faults)(
-  '%s while an intent is made: 503 for the fan, and the next try has the one intent of the order',
+  'fault "%s" while an intent is created: the fan gets 503, and the next try returns the only intent of the order',
   async (fault) => {
-    const wanted = order();
+    const newOrder = order();
     peer.faults.push(fault);
-    const failed = stripe.createIntent(wanted);
-    await expect(failed).rejects.toThrow(away);
+    const failed = stripe.createIntent(newOrder);
+    await expect(failed).rejects.toThrow(providerUnavailable);
     expect(toProblem(await failed.catch((error: unknown) => error), 'r').status).toBe(503);
-    const { intentId } = await stripe.createIntent(wanted);
-    const ofOrder = [...peer.intents.values()].filter(({ metadata }) => metadata.order_id === wanted.orderId);
+    const { intentId } = await stripe.createIntent(newOrder);
+    const ofOrder = [...peer.intents.values()].filter(({ metadata }) => metadata.order_id === newOrder.orderId);
     expect(ofOrder.map(({ id }) => id)).toEqual([intentId]);
   },
 );
 
-test.each(faults)('%s while money is given back: it is given back once by the next try', async (fault) => {
+test.each(faults)('fault "%s" during a refund: after the next try the money is refunded once', async (fault) => {
   const { intentId } = await stripe.createIntent(order());
   peer.pay(intentId);
   peer.faults.push(undefined, fault);
   const refund = { intentId, amountCents: 9000, key: randomUUID() };
-  await expect(stripe.refund(refund)).rejects.toThrow(away);
+  await expect(stripe.refund(refund)).rejects.toThrow(providerUnavailable);
   await stripe.refund(refund);
-  expect(await returnedCents(intentId)).toBe(9000);
+  expect(await refundedCents(intentId)).toBe(9000);
 });
 
-test('a failure that Stripe keeps repeating for its key is told apart from an outage', async () => {
+test('an error that Stripe repeats for its idempotency key has isOnlyThisCall, an outage does not', async () => {
   const { intentId } = await stripe.createIntent(order());
   peer.pay(intentId);
   peer.faults.push(undefined, '500');
   const refund = { intentId, amountCents: 9000, key: randomUUID() };
-  await expect(stripe.refund(refund)).rejects.toThrow(expect.objectContaining({ onlyThisCall: false }));
-  await expect(stripe.refund(refund)).rejects.toThrow(expect.objectContaining({ onlyThisCall: true }));
+  await expect(stripe.refund(refund)).rejects.toThrow(expect.objectContaining({ isOnlyThisCall: false }));
+  await expect(stripe.refund(refund)).rejects.toThrow(expect.objectContaining({ isOnlyThisCall: true }));
   peer.forgetKeys();
   await stripe.refund(refund);
-  expect(await returnedCents(intentId)).toBe(9000);
+  expect(await refundedCents(intentId)).toBe(9000);
 });
 
-test('a refund repeated after Stripe has forgotten its key is found by what it was marked with', async () => {
+test('a refund repeated after Stripe has forgotten its idempotency key is found by its metadata', async () => {
   const { intentId } = await stripe.createIntent(order());
   peer.pay(intentId);
   const refund = { intentId, amountCents: 4500, key: randomUUID() };
   await stripe.refund(refund);
   peer.forgetKeys();
   await stripe.refund(refund);
-  expect(await returnedCents(intentId)).toBe(4500);
+  expect(await refundedCents(intentId)).toBe(4500);
 });
 
-test('a refund somebody made by hand at Stripe counts as made', async () => {
+test('a refund counts as done if all of it was already refunded by hand at Stripe', async () => {
   const { intentId } = await stripe.createIntent(order());
   peer.pay(intentId);
   peer.refunds.push({ id: 're_hand', status: 'succeeded', amount: 9000, payment_intent: intentId, metadata: {} });
   await stripe.refund({ intentId, amountCents: 9000, key: randomUUID() });
-  expect(await returnedCents(intentId)).toBe(9000);
+  expect(await refundedCents(intentId)).toBe(9000);
 });
 
-test('a refund that failed at the bank is refused, not taken for made', async () => {
+test('a refund that failed at the bank throws and does not count as done', async () => {
   const { intentId } = await stripe.createIntent(order());
   peer.pay(intentId);
   const key = randomUUID();
@@ -114,13 +114,13 @@ test('a refund that failed at the bank is refused, not taken for made', async ()
   await expect(stripe.refund({ intentId, amountCents: 9000, key })).rejects.toThrow('refund re_failed is failed');
 });
 
-test('a redirect is not followed', async () => {
+test('a redirect from Stripe is not followed', async () => {
   peer.faults.push('redirect');
-  await expect(stripe.createIntent(order())).rejects.toThrow(away);
+  await expect(stripe.createIntent(order())).rejects.toThrow(providerUnavailable);
   expect(peer.requests).toEqual(['POST /v1/payment_intents']);
 });
 
-test('a wrong key of ours is an outage to the fan and stands in no message', async () => {
+test('a wrong secret key is DEPENDENCY_UNAVAILABLE for the fan, and the key is in no error message', async () => {
   const failed = await adapter('sk_live_wrong')
     .createIntent(order())
     .catch((error: unknown) => error as Error);
@@ -130,23 +130,23 @@ test('a wrong key of ours is an outage to the fan and stands in no message', asy
 test.each<[string, { amountCents?: number; currency?: string }, Fault | undefined, string]>([
   ['an amount that is too small', { amountCents: 49 }, undefined, 'amount_too_small'],
   ['an amount that is too large', { amountCents: 100_000_000 }, undefined, 'amount_too_large'],
-  ['a currency it does not take', { currency: 'KUNA' }, undefined, 'parameter_invalid_empty'],
+  ['an unsupported currency', { currency: 'KUNA' }, undefined, 'parameter_invalid_empty'],
   ['a card that is declined', {}, 'declined', 'card_declined'],
-])('%s: Stripe refuses the intent, which is 402 with its code for the fan', async (_, change, fault, reason) => {
+])('%s: Stripe refuses the intent, and the fan gets 402 with Stripe’s code', async (_, change, fault, reason) => {
   if (fault) peer.faults.push(fault);
   const refused = await stripe.createIntent({ ...order(), ...change }).catch((error: unknown) => error);
   expect(toProblem(refused, 'r')).toMatchObject({ status: 402, body: { code: 'PAYMENT_REFUSED', reason } });
 });
 
 test.each<Fault>(['404', '400 outside the API'])(
-  '%s for an intent is not a refusal of the payment but an outage',
+  'answer "%s" to creating an intent is DEPENDENCY_UNAVAILABLE, not a refused payment',
   async (fault) => {
     peer.faults.push(fault);
-    await expect(stripe.createIntent(order())).rejects.toThrow(away);
+    await expect(stripe.createIntent(order())).rejects.toThrow(providerUnavailable);
   },
 );
 
-test('nobody listening is an outage', async () => {
-  const nowhere = new StripePayments(new StripeClient({ base: 'http://127.0.0.1:9', secretKey: 'sk' }), 'whsec', clock);
-  await expect(nowhere.createIntent(order())).rejects.toThrow(away);
+test('a closed port at Stripe’s address is DEPENDENCY_UNAVAILABLE', async () => {
+  const unreachable = new StripePayments(new StripeClient({ base: 'http://127.0.0.1:9', secretKey: 'sk' }), 'whsec', clock);
+  await expect(unreachable.createIntent(order())).rejects.toThrow(providerUnavailable);
 });

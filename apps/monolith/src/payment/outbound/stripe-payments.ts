@@ -3,7 +3,7 @@ import { mustBeOutsideTransaction } from '#platform/postgres/open-transaction';
 import { z } from 'zod';
 import type { PaymentEvent, PaymentIntent } from '../payment.api.ts';
 import { PaymentProvider } from '../application/ports.ts';
-import { paymentRefused, ProviderAway, ProviderRefused } from './provider-errors.ts';
+import { paymentRefused, ProviderUnavailable, ProviderRefused } from './provider-errors.ts';
 import type { StripeClient } from './stripe-client.ts';
 import { readEvent, readWebhook } from './webhooks.ts';
 
@@ -15,13 +15,13 @@ const refund = z.object({
 });
 const refundList = z.object({ data: z.array(refund) });
 
-/** Groups of Stripe's refusals that are about the payment that was asked for. */
+/** The error types of Stripe that mean: this payment is refused. */
 const PAYMENT_REFUSALS = new Set(['card_error', 'invalid_request_error']);
 
-/** Where the key of a refund stands at Stripe for ever; its memory of idempotency keys may end after a day. */
+/** The metadata field in which Stripe keeps the key of a refund for ever. Stripe may forget idempotency keys after a day. */
 const REFUND_KEY = 'refund_key';
 
-/** Stripe's documented HTTP interface; no SDK for four calls. */
+/** Payments over Stripe's HTTP API. We need only four calls, so we do not use Stripe's SDK. */
 export class StripePayments extends PaymentProvider {
   constructor(
     private readonly client: StripeClient,
@@ -52,16 +52,16 @@ export class StripePayments extends PaymentProvider {
 
   async refund({ intentId, amountCents, key }: { intentId: string; amountCents: number; key: string }): Promise<void> {
     mustBeOutsideTransaction('A refund');
-    const given = await this.client.call({
+    const refunds = await this.client.call({
       method: 'GET',
       path: 'refunds',
       fields: { payment_intent: intentId, limit: '100' },
       answer: refundList,
     });
-    const earlier = given.data.find(({ metadata }) => metadata?.[REFUND_KEY] === key);
-    const made = earlier ?? (await this.createRefund({ intentId, amountCents, key }));
-    if (made?.status === 'failed' || made?.status === 'canceled')
-      throw new ProviderRefused(`refund ${made.id} is ${made.status}`);
+    const earlier = refunds.data.find(({ metadata }) => metadata?.[REFUND_KEY] === key);
+    const result = earlier ?? (await this.createRefund({ intentId, amountCents, key }));
+    if (result?.status === 'failed' || result?.status === 'canceled')
+      throw new ProviderRefused(`refund ${result.id} is ${result.status}`);
   }
 
   async cancel(intentId: string): Promise<void> {
@@ -73,8 +73,8 @@ export class StripePayments extends PaymentProvider {
         fields: { cancellation_reason: 'abandoned' },
         answer: z.object({ id: z.string() }),
       })
-      // Paid or canceled before, or just being paid: its own event tells which.
-      .catch(unless('payment_intent_unexpected_state'));
+      // The intent was paid or canceled before, or is being paid now. A payment event will report which.
+      .catch(ignoreRefusal('payment_intent_unexpected_state'));
   }
 
   readWebhook(rawBody: Buffer, signature: string | undefined): PaymentEvent {
@@ -95,26 +95,27 @@ export class StripePayments extends PaymentProvider {
           fields: { payment_intent: intentId, amount: String(amountCents), [`metadata[${REFUND_KEY}]`]: key },
           answer: refund,
         })
-        // Somebody gave all of it back by hand.
-        .catch(unless('charge_already_refunded'))
+        // The whole payment was already refunded by hand.
+        .catch(ignoreRefusal('charge_already_refunded'))
     );
   }
 }
 
 /**
- * What Stripe's refusal of an intent means. A refusal of this payment (too small, too large, a currency it does not take, a card
- * that is declined) is for the fan. `idempotency_error` says that we asked for the same order with another amount: our own
- * mistake. Anything else that comes with 400, 402 or 404 is not Stripe's answer to an intent: a wrong base address or a proxy.
+ * Converts Stripe's refusal of an intent. If Stripe refuses the payment (amount too small or too large, unsupported currency,
+ * declined card), the fan gets PAYMENT_REFUSED. `idempotency_error` means that we sent another amount for the same order, which is
+ * our mistake. Any other 400, 402 or 404 does not come from Stripe's API, but from a proxy or a wrong base address: an outage.
  */
 function asRefusedIntent(error: unknown): never {
   if (!(error instanceof ProviderRefused)) throw error;
   const { status = 0, type = '' } = error.answer ?? {};
   if (type === 'idempotency_error') throw error;
-  if (status === 404 || !PAYMENT_REFUSALS.has(type)) throw new ProviderAway(error.message, false, error);
+  if (status === 404 || !PAYMENT_REFUSALS.has(type)) throw new ProviderUnavailable(error.message, false, error);
   throw paymentRefused(error.code ?? type);
 }
 
-function unless(code: string): (error: unknown) => undefined {
+/** An error handler that ignores a refusal with this code and rethrows every other error. */
+function ignoreRefusal(code: string): (error: unknown) => undefined {
   return (error) => {
     if (error instanceof ProviderRefused && error.code === code) return undefined;
     throw error;

@@ -30,27 +30,27 @@ test.each([
   ['charge.refunded', { outcome: 'other', intentId: undefined }],
   ['__proto__', { outcome: 'other', intentId: undefined }],
   ['toString', { outcome: 'other', intentId: undefined }],
-])('%s is read', (type, expected) => {
+])('a signed event of type %s is parsed', (type, expected) => {
   expect(signed(event(type))).toMatchObject({ eventId: 'evt_1', type, ...expected });
 });
 
-test('an event about something else need not look like a payment', () => {
+test('an event of another type is accepted without a payment intent', () => {
   expect(signed(event('payout.paid', 'whatever')).outcome).toBe('other');
 });
 
-test('what we sign ourselves is accepted', () => {
+test('readWebhook accepts a body signed by signWebhook', () => {
   expect(read(body, signWebhook(body, secret, now)).eventId).toBe('evt_1');
 });
 
-test('either of two signatures is enough while a secret is being changed', () => {
+test('one valid signature out of two is enough, in either order', () => {
   const [old, good] = [mac(seconds, body, 'whsec_old'), mac(seconds, body)];
   expect(read(body, `t=${seconds},v1=${old},v1=${good}`).eventId).toBe('evt_1');
   expect(read(body, `t=${seconds},v1=${good},v1=${old}`).eventId).toBe('evt_1');
 });
 
-test('bytes that are no UTF-8 are signed as they are', () => {
-  const odd = Buffer.concat([body.subarray(0, body.length - 1), Buffer.from([0x20, 0xff, 0x7d])]);
-  expect(() => signed(odd)).toThrow('The body is not JSON.');
+test('the signature is checked over the raw bytes, also if they are not UTF-8', () => {
+  const notUtf8 = Buffer.concat([body.subarray(0, body.length - 1), Buffer.from([0x20, 0xff, 0x7d])]);
+  expect(() => signed(notUtf8)).toThrow('The body is not JSON.');
 });
 
 const at = (age: number) => `t=${seconds - age},v1=${mac(seconds - age, body)}`;
@@ -62,11 +62,16 @@ test.each([
   ['missing', body, undefined, 'The signature is missing.'],
   ['empty', body, '', 'The signature is missing.'],
   ['malformed', body, 'nonsense', 'The signature is malformed.'],
-  ['of a scheme we do not know', body, `t=${seconds},v0=${mac(seconds, body)}`, 'The signature is malformed.'],
+  ['of an unknown scheme', body, `t=${seconds},v0=${mac(seconds, body)}`, 'The signature is malformed.'],
   ['made with another secret', body, `t=${seconds},v1=${mac(seconds, body, 'x')}`, 'The signature does not fit the body.'],
   ['of another time', body, `t=${seconds - 1},v1=${mac(seconds, body)}`, 'The signature does not fit the body.'],
   ['of another body', event('payment_intent.canceled'), at(0), 'The signature does not fit the body.'],
-  ['of the same body with a blank more', Buffer.concat([body, Buffer.from(' ')]), at(0), 'The signature does not fit the body.'],
+  [
+    'of the same body without its last blank',
+    Buffer.concat([body, Buffer.from(' ')]),
+    at(0),
+    'The signature does not fit the body.',
+  ],
   ['too old', body, at(301), 'The signature is more than 300 seconds away from now.'],
   ['from the future', body, at(-301), 'The signature is more than 300 seconds away from now.'],
 ])('a signature that is %s is refused', (_, rawBody, signature, detail) => {
@@ -74,14 +79,14 @@ test.each([
 });
 
 test.each([
-  ['nothing', ''],
-  ['no JSON', 'id=1'],
-  ['no object', '[]'],
+  ['an empty body', ''],
+  ['a body that is not JSON', 'id=1'],
+  ['an array', '[]'],
   ['null', 'null'],
   ['an event without id', JSON.stringify({ type: 'x', data: { object: {} } })],
   ['an event without data', JSON.stringify({ id: 'evt_1', type: 'x' })],
-  ['a success without an amount', event('payment_intent.succeeded', { id: 'pi_1', currency: 'eur' }).toString()],
-  ['a success over half a cent', event('payment_intent.succeeded', { ...intent, amount_received: 0.5 }).toString()],
-])('%s is refused even with a sound signature', (_, text) => {
+  ['a successful payment without an amount', event('payment_intent.succeeded', { id: 'pi_1', currency: 'eur' }).toString()],
+  ['a successful payment of half a cent', event('payment_intent.succeeded', { ...intent, amount_received: 0.5 }).toString()],
+])('%s is refused even with a valid signature', (_, text) => {
   expect(() => signed(Buffer.from(text))).toThrow(expect.objectContaining({ code: 'VALIDATION_FAILED' }));
 });

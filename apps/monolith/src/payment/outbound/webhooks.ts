@@ -28,7 +28,7 @@ function macOf(secret: string, timestamp: number, body: Buffer): Buffer {
   return createHmac('sha256', secret).update(`${timestamp}.`).update(body).digest();
 }
 
-/** The `Stripe-Signature` of a message sent now. */
+/** Returns the `Stripe-Signature` header of a message that is sent now. */
 export function signWebhook(body: Buffer, secret: string, now: Date): string {
   const timestamp = Math.floor(now.getTime() / 1000);
   return `t=${timestamp},v1=${macOf(secret, timestamp, body).toString('hex')}`;
@@ -45,12 +45,13 @@ interface IncomingWebhook {
   readonly now: Date;
 }
 
-/** Believes nothing before the bytes, as they came, have been checked against the signature. */
+/** Checks the signature over the raw bytes before it parses them. */
 export function readWebhook(incoming: IncomingWebhook): PaymentEvent {
   assertSigned(incoming);
   return readEvent(asJson(incoming.rawBody));
 }
 
+/** Parses an event that is known to be authentic. Throws VALIDATION_FAILED if it is malformed. */
 export function readEvent(given: unknown): PaymentEvent {
   const event = envelope.safeParse(given);
   if (!event.success) throw refused('The body is not an event.');
@@ -76,7 +77,7 @@ function assertSigned({ rawBody, signature, secret, now }: IncomingWebhook): voi
   const parsed = parseSignatureHeader(signature);
   if (!parsed) throw refused('The signature is malformed.');
   const expected = macOf(secret, parsed.timestamp, rawBody);
-  // `some` may stop early, which tells which of the sender's own signatures fits, and nothing about ours.
+  // `some` stops at the first match. Its timing reveals only which of the sender's signatures is valid, nothing about our secret.
   if (!parsed.v1.some((given) => timingSafeEqual(Buffer.from(given, 'hex'), expected)))
     throw refused('The signature does not fit the body.');
   if (!isFresh(parsed.timestamp, now.getTime())) {

@@ -4,15 +4,15 @@ import type { PaymentProvider } from '../application/ports.ts';
 
 interface ProviderUnderTest {
   readonly provider: PaymentProvider;
-  /** The fan pays at the provider; false when it takes no money for this intent. */
+  /** Pays the intent as a fan would. Returns false if the provider refuses. */
   pay(intentId: string): Promise<boolean>;
-  /** The provider's own books: how much has gone back. */
-  returnedCents(intentId: string): Promise<number>;
+  /** The amount that was refunded, according to the provider. */
+  refundedCents(intentId: string): Promise<number>;
 }
 
 const order = () => ({ orderId: randomUUID(), amountCents: 9000, currency: 'EUR' });
 
-/** What every payment provider promises; run against the sandbox and against Stripe's adapter. */
+/** The contract of every payment provider. It runs against the sandbox and against the Stripe adapter. */
 export function describePaymentProvider(name: string, underTest: () => ProviderUnderTest): void {
   const intentOf = async (paid: boolean): Promise<string> => {
     const { intentId } = await underTest().provider.createIntent(order());
@@ -21,7 +21,7 @@ export function describePaymentProvider(name: string, underTest: () => ProviderU
   };
 
   describe(`${name} as a payment provider`, () => {
-    test('the same order has the same intent, also when asked twice at once', async () => {
+    test('createIntent returns the same intent for the same order, also when called twice at once', async () => {
       const { provider } = underTest();
       const same = order();
       const intents = [await provider.createIntent(same), ...(await Promise.all([1, 2].map(() => provider.createIntent(same))))];
@@ -31,7 +31,7 @@ export function describePaymentProvider(name: string, underTest: () => ProviderU
       expect(another.intentId).not.toBe(intents[0]?.intentId);
     });
 
-    test('the same order over another amount is refused', async () => {
+    test('createIntent refuses the same order with another amount', async () => {
       const { provider } = underTest();
       const same = order();
       await provider.createIntent(same);
@@ -40,33 +40,33 @@ export function describePaymentProvider(name: string, underTest: () => ProviderU
       );
     });
 
-    test('a refund asked for three times gives the money back once', async () => {
+    test('a refund repeated three times with one key refunds the money once', async () => {
       const intentId = await intentOf(true);
       const refund = { intentId, amountCents: 4500, key: `refund:${intentId}` };
       for (let time = 0; time < 3; time += 1) await underTest().provider.refund(refund);
-      expect(await underTest().returnedCents(intentId)).toBe(4500);
+      expect(await underTest().refundedCents(intentId)).toBe(4500);
     });
 
-    test('two refunds with keys of their own give back both parts', async () => {
+    test('two refunds with different keys refund both amounts', async () => {
       const intentId = await intentOf(true);
       for (const key of ['a', 'b']) await underTest().provider.refund({ intentId, amountCents: 4500, key: `${key}:${intentId}` });
-      expect(await underTest().returnedCents(intentId)).toBe(9000);
+      expect(await underTest().refundedCents(intentId)).toBe(9000);
     });
 
-    test('more than was paid is refused and nothing goes back', async () => {
+    test('a refund of more than was paid is refused and refunds nothing', async () => {
       const intentId = await intentOf(true);
       const refund = underTest().provider.refund({ intentId, amountCents: 9001, key: randomUUID() });
       await expect(refund).rejects.toThrow(expect.objectContaining({ name: 'ProviderRefused' }));
-      expect(await underTest().returnedCents(intentId)).toBe(0);
+      expect(await underTest().refundedCents(intentId)).toBe(0);
     });
 
-    test('what was never paid cannot be given back', async () => {
+    test('a refund of an unpaid intent is refused', async () => {
       const intentId = await intentOf(false);
       const refund = underTest().provider.refund({ intentId, amountCents: 9000, key: randomUUID() });
       await expect(refund).rejects.toThrow(expect.objectContaining({ name: 'ProviderRefused' }));
     });
 
-    test('a canceled intent takes no money, and may be canceled again', async () => {
+    test('a canceled intent cannot be paid and may be canceled again', async () => {
       const intentId = await intentOf(false);
       await underTest().provider.cancel(intentId);
       await underTest().provider.cancel(intentId);
@@ -77,17 +77,17 @@ export function describePaymentProvider(name: string, underTest: () => ProviderU
       const intentId = await intentOf(true);
       await underTest().provider.cancel(intentId);
       await underTest().provider.refund({ intentId, amountCents: 9000, key: randomUUID() });
-      expect(await underTest().returnedCents(intentId)).toBe(9000);
+      expect(await underTest().refundedCents(intentId)).toBe(9000);
     });
 
-    test('an intent nobody knows is refused', async () => {
+    test('cancel and refund refuse an unknown intent', async () => {
       const intentId = `pi_${'0'.repeat(24)}`;
       const refused = expect.objectContaining({ name: 'ProviderRefused' });
       await expect(underTest().provider.cancel(intentId)).rejects.toThrow(refused);
       await expect(underTest().provider.refund({ intentId, amountCents: 1, key: randomUUID() })).rejects.toThrow(refused);
     });
 
-    test('nothing of it runs inside a transaction of ours', async () => {
+    test('every call throws inside an open transaction', async () => {
       const { provider } = underTest();
       const intentId = await intentOf(true);
       const calls: (() => Promise<unknown>)[] = [

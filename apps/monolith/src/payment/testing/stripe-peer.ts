@@ -25,7 +25,7 @@ interface Reply {
   body: unknown;
 }
 
-/** What goes wrong with the next request, before or after it has had its effect. */
+/** A fault of the next request. The request has its effect before the fault only where the name says so. */
 export type Fault =
   | 'hang'
   | 'hang after the effect'
@@ -44,14 +44,14 @@ export type Fault =
   | 'huge';
 
 /**
- * Stripe as documented, as far as we use it: forms, keys that replay the first answer (failures included) and refuse other
- * parameters, its shapes of refusal. Keeps its own ledger, which is what tests count.
+ * A fake of Stripe's documented API, as far as we use it: form bodies, the formats of errors, and idempotency keys, which replay
+ * the first answer (also an error) and refuse other parameters. Tests read its intents and refunds.
  */
 export class StripePeer {
   readonly secretKey = 'sk_test_peer';
   readonly intents = new Map<string, Intent>();
   readonly refunds: Refund[] = [];
-  /** One for each request to come; undefined: nothing wrong. */
+  /** One entry for each following request; undefined means no fault. */
   readonly faults: (Fault | undefined)[] = [];
   readonly requests: string[] = [];
   private readonly keys = new Map<string, { request: string; reply: Reply }>();
@@ -68,7 +68,7 @@ export class StripePeer {
     await new Promise((resolve) => this.server?.close(resolve));
   }
 
-  /** The fan pays at Stripe's page. */
+  /** Pays the intent as a fan on Stripe's page would. */
   pay(intentId: string): boolean {
     const intent = this.intents.get(intentId);
     if (intent?.status !== 'requires_payment_method') return false;
@@ -76,7 +76,7 @@ export class StripePeer {
     return true;
   }
 
-  /** A day has passed. */
+  /** Simulates that a day has passed: Stripe may forget its idempotency keys. */
   forgetKeys(): void {
     this.keys.clear();
   }
@@ -104,21 +104,22 @@ export class StripePeer {
   }
 
   private answer(request: IncomingMessage, body: string, fault: Fault | undefined): { replayed: boolean; reply: Reply } {
-    const fresh = (reply: Reply) => ({ replayed: false, reply });
+    const notReplayed = (reply: Reply) => ({ replayed: false, reply });
     if (request.headers.authorization !== `Bearer ${this.secretKey}`) {
-      return fresh(refusal(401, undefined, `Invalid API Key provided: ${request.headers.authorization}`));
+      return notReplayed(refusal(401, undefined, `Invalid API Key provided: ${request.headers.authorization}`));
     }
     const url = new URL(request.url ?? '/', 'http://peer');
-    if (request.method === 'GET') return fresh(this.read(url));
-    if (request.headers['content-type'] !== 'application/x-www-form-urlencoded') return fresh(refusal(400, 'parameter_unknown'));
+    if (request.method === 'GET') return notReplayed(this.read(url));
+    if (request.headers['content-type'] !== 'application/x-www-form-urlencoded')
+      return notReplayed(refusal(400, 'parameter_unknown'));
     const key = request.headers['idempotency-key'] as string | undefined;
     const known = key === undefined ? undefined : this.keys.get(key);
-    const same = `${url.pathname} ${body}`;
+    const requestText = `${url.pathname} ${body}`;
     if (known) {
-      const isSame = known.request === same;
+      const isSame = known.request === requestText;
       return isSame
         ? { replayed: true, reply: known.reply }
-        : fresh({
+        : notReplayed({
             status: 400,
             body: { error: { type: 'idempotency_error', message: 'Keys for idempotent requests can only be used once' } },
           });
@@ -127,8 +128,8 @@ export class StripePeer {
       fault === '500'
         ? { status: 500, body: { error: { type: 'api_error' } } }
         : this.write(url.pathname, new URLSearchParams(body));
-    if (key !== undefined) this.keys.set(key, { request: same, reply });
-    return fresh(reply);
+    if (key !== undefined) this.keys.set(key, { request: requestText, reply });
+    return notReplayed(reply);
   }
 
   private read(url: URL): Reply {
@@ -171,12 +172,12 @@ export class StripePeer {
     const intent = this.intents.get(form.get('payment_intent') ?? '');
     if (!intent) return refusal(404, 'resource_missing');
     if (intent.status !== 'succeeded') return refusal(400, 'payment_intent_unexpected_state');
-    const given = this.refunds
+    const refundedCents = this.refunds
       .filter(({ payment_intent }) => payment_intent === intent.id)
       .reduce((sum, { amount }) => sum + amount, 0);
     const amount = Number(form.get('amount'));
-    if (given === intent.amount) return refusal(400, 'charge_already_refunded');
-    if (amount > intent.amount - given) return refusal(400);
+    if (refundedCents === intent.amount) return refusal(400, 'charge_already_refunded');
+    if (amount > intent.amount - refundedCents) return refusal(400);
     const refund: Refund = {
       id: `re_${randomBytes(12).toString('hex')}`,
       status: 'succeeded',
@@ -211,7 +212,7 @@ function send(response: ServerResponse, status: number, body: unknown, replayed 
   response.end(isText ? body : JSON.stringify(body));
 }
 
-/** A byte every 20 ms: the connection is alive, the answer never comes. */
+/** Sends one byte every 20 ms: the connection is alive, but the answer does not arrive in time. */
 async function trickle(response: ServerResponse, body: string): Promise<void> {
   response.writeHead(200, { 'content-type': 'application/json' });
   for (const character of body) {

@@ -17,16 +17,16 @@ export interface Ticket {
 
 export abstract class Tickets {
   abstract add(tx: Transaction, tickets: readonly Ticket[]): Promise<void>;
-  /** Only the fan's own; locked until the transaction ends. */
+  /** Returns a ticket of this fan, locked until the transaction ends. Undefined if it is another fan's. */
   abstract lock(tx: Transaction, ticketId: string, userId: string): Promise<Ticket | undefined>;
-  /** All of an order by id; locked until the transaction ends. */
+  /** Returns all tickets of an order, sorted by id and locked until the transaction ends. */
   abstract lockOfOrder(tx: Transaction, orderId: string): Promise<readonly OrderTicket[]>;
   abstract setStatus(tx: Transaction, ticketIds: readonly string[], status: TicketStatus): Promise<void>;
   abstract holders(matchId: string, page: { after: string | null; limit: number }): Promise<readonly TicketHolder[]>;
   abstract ofOrders(orderIds: readonly string[]): Promise<readonly { orderId: string; id: string; status: TicketStatus }[]>;
-  /** Newest first; `after` is the id of the last one already seen. */
+  /** Newest first. `after` is the id of the last ticket of the page before. */
   abstract ofFan(userId: string, page: { limit: number; after: string | undefined }): Promise<readonly Ticket[]>;
-  /** Only the fan's own: another's does not exist. */
+  /** Returns a ticket of this fan. Undefined if it is another fan's. */
   abstract find(ticketId: string, userId: string): Promise<Ticket | undefined>;
 }
 
@@ -37,23 +37,23 @@ export interface ScannedTicket {
   readonly serial: number;
 }
 
-/** Tickets as a gate sees them: whose they are does not matter. */
+/** Tickets as a gate needs them, without their owner. */
 export abstract class ScannedTickets {
-  /** Locked until the transaction ends. */
+  /** Returns the ticket, locked until the transaction ends. */
   abstract lock(tx: Transaction, ticketId: string): Promise<ScannedTicket | undefined>;
   abstract use(tx: Transaction, ticketId: string): Promise<void>;
 }
 
-/** The key of the house, behind which the private half stays. */
+/** Signs and verifies with our private key, which only the implementation knows. */
 export abstract class TicketSigner {
-  /** Tells scanners which public key to check with. */
+  /** Identifies the public key with which scanners must verify the signature. */
   abstract readonly keyId: Uint8Array;
   /** The same text always has the same signature, so codes need not be stored. */
   abstract sign(text: string): Uint8Array;
   abstract verify(text: string, signature: Uint8Array): boolean;
 }
 
-/** What stands on a printed ticket beside the place. */
+/** The facts of a match that are printed on a ticket. */
 export interface PrintedMatch {
   readonly matchName: string;
   readonly kickoffAt: string;

@@ -13,8 +13,8 @@ export interface RecordScanCommand {
 }
 
 /**
- * A gate let somebody in, or did not, and tells so afterwards. Who went in by a living ticket has used it. Who went in by
- * anything else is in the stadium all the same: that is a conflict, and nothing else changes.
+ * Records a scan that a gate reports afterwards. If the gate admitted a valid ticket, the ticket becomes used. If it admitted any
+ * other code, a conflict is recorded and nothing else changes, because that person is in the stadium already.
  */
 export class RecordScan {
   constructor(
@@ -45,12 +45,13 @@ function conflictOf(
   const conflict = (code: Conflict['code'], why: string): Conflict => ({
     subject: claims?.ticketId ?? 'code',
     code,
-    detail: `let in at ${gate}, ${scannedAt}: ${why}`,
+    detail: `admitted at ${gate}, ${scannedAt}: ${why}`,
   });
   if (!claims) return conflict('CODE_FORGED', 'the code is not ours');
   if (!ticket) return conflict('TICKET_UNKNOWN', 'there is no such ticket');
   if (ticket.matchId !== matchId) return conflict('TICKET_OF_ANOTHER_MATCH', `the ticket is for match ${ticket.matchId}`);
-  if (ticket.status === 'used') return conflict('TICKET_USED', 'somebody went in by this ticket before');
-  if (ticket.status !== 'valid' || ticket.serial !== claims.serial) return conflict('TICKET_DEAD', `it was ${ticket.status}`);
+  if (ticket.status === 'used') return conflict('TICKET_USED', 'the ticket was used before');
+  if (ticket.status !== 'valid' || ticket.serial !== claims.serial)
+    return conflict('TICKET_DEAD', `the ticket or its code is no longer valid: status ${ticket.status}`);
   return undefined;
 }

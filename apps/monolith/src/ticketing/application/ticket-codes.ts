@@ -1,7 +1,7 @@
 import { parseTicketCode, ticketCodeText, withSignature, type TicketClaims } from '../domain/ticket-code.ts';
 import type { TicketSigner } from './ports.ts';
 
-/** Codes of tickets, written with our key and believed only if they were. */
+/** Writes the signed codes of tickets, and reads only codes that were signed with our key. */
 export class TicketCodes {
   constructor(private readonly signer: TicketSigner) {}
 
@@ -10,7 +10,7 @@ export class TicketCodes {
     return withSignature(text, this.signer.sign(text));
   }
 
-  /** What a genuine code says; undefined for every other text. Whether that ticket still lets anybody in is asked elsewhere. */
+  /** Returns the claims of an authentic code; undefined for any other text. It does not check whether the ticket is still valid. */
   read(code: string): TicketClaims | undefined {
     const parsed = parseTicketCode(code);
     if (!parsed || !this.signer.keyId.every((byte, index) => parsed.keyId[index] === byte)) return undefined;

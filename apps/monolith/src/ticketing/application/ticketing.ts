@@ -2,7 +2,7 @@ import type { Ids } from '#application/ids';
 import type { Transaction } from '#application/transaction-manager';
 import {
   TicketingApi,
-  type HeldTicket,
+  type OwnTicket,
   type IssuedTicket,
   type OrderTicket,
   type OrderToIssue,
@@ -14,7 +14,7 @@ import type { TicketCodes } from './ticket-codes.ts';
 
 const FIRST_SERIAL = 1;
 
-/** Issues the tickets of a paid order, and tells what became of them. */
+/** Issues the tickets of paid orders, and reads, transfers and refunds them. */
 export class Ticketing extends TicketingApi {
   constructor(
     private readonly tickets: Tickets,
@@ -31,7 +31,7 @@ export class Ticketing extends TicketingApi {
   }
 
   private ticketsOf({ seats, ...common }: OrderToIssue): Ticket[] {
-    // Sorted, so that an order's tickets read in the order of its seats wherever they are listed by id.
+    // Sorted ids: a list of tickets sorted by id then has the same order as the seats of the order.
     const ids = seats.map(() => this.ids.next()).sort();
     return seats.map((seat, index) => ({
       ...common,
@@ -47,14 +47,14 @@ export class Ticketing extends TicketingApi {
     return { id, seatId, sector, row, number, holderName, status, code: this.codes.write(ticket) };
   }
 
-  async lock(tx: Transaction, ticketId: string, userId: string): Promise<HeldTicket | undefined> {
+  async lock(tx: Transaction, ticketId: string, userId: string): Promise<OwnTicket | undefined> {
     const ticket = await this.tickets.lock(tx, ticketId, userId);
     if (!ticket) return undefined;
     const { id, orderId, matchId, seatId, sector, row, number, holderName, status } = ticket;
     return { id, orderId, matchId, seat: { seatId, sector, row, number }, holderName, status, code: this.codes.write(ticket) };
   }
 
-  /** Another ticket, so that the giver keeps seeing what became of theirs, and nothing of the receiver's. */
+  /** The receiver gets a new ticket, so that the giver still sees the old one and sees nothing of the new one. */
   async handOver(tx: Transaction, ticketId: string, to: { userId: string; holderName: string; from: string }): Promise<void> {
     const ticket = await this.tickets.lock(tx, ticketId, to.from);
     if (!ticket) throw new Error(`ticket ${ticketId} is not ${to.from}'s`);

@@ -10,33 +10,33 @@ const signature = new Uint8Array(64).fill(7);
 const text = ticketCodeText(claims, keyId);
 const code = withSignature(text, signature);
 
-test('what is written into a code is read out of it', () => {
+test('parseTicketCode returns the claims that ticketCodeText wrote', () => {
   expect(parseTicketCode(code)).toEqual({ claims, keyId, signedText: text, signature });
 });
 
-test('a code is short enough for a QR code that a phone shows and a gate reads', () => {
+test('a code has 147 characters, short enough for a QR code on a phone', () => {
   expect(code).toMatch(/^TRB1\.[\w-]{55}\.[\w-]{86}$/);
 });
 
 test.each([
-  ['nothing', ''],
+  ['an empty text', ''],
   ['another kind of code', code.replace('TRB1', 'TRB2')],
-  ['a missing signature', text],
-  ['a short signature', `${text}.AAAA`],
-  ['a part too many', `${code}.AAAA`],
-  ['claims cut short', code.replace(text, text.slice(0, -4))],
-  ['a character that is not base64url', code.replace('A', '+')],
-  ['a later version of the claims', code.replace('TRB1.AQ', 'TRB1.Ag')],
+  ['a code without a signature', text],
+  ['a code with a short signature', `${text}.AAAA`],
+  ['a code with a fourth part', `${code}.AAAA`],
+  ['a code with truncated claims', code.replace(text, text.slice(0, -4))],
+  ['a code with a character that is not base64url', code.replace('A', '+')],
+  ['a code with a later version of the claims', code.replace('TRB1.AQ', 'TRB1.Ag')],
   [
-    'a second spelling of the same claims',
+    'a code with another base64url spelling of the same claims',
     code.replace(text, text.slice(0, -1) + String.fromCharCode(text.charCodeAt(54 + 5) + 1)),
   ],
-  ['surrounding blanks', ` ${code}`],
-])('%s is no ticket code', (_, spoilt) => {
-  expect(spoilt).not.toBe(code);
-  expect(parseTicketCode(spoilt)).toBeUndefined();
+  ['a code with a leading blank', ` ${code}`],
+])('%s is refused', (_, malformed) => {
+  expect(malformed).not.toBe(code);
+  expect(parseTicketCode(malformed)).toBeUndefined();
 });
 
-test('an id that is not a UUID is a mistake of ours and is not signed', () => {
+test('ticketCodeText throws for a ticket id that is not a UUID', () => {
   expect(() => ticketCodeText({ ...claims, ticketId: 'ticket' }, keyId)).toThrow(/UUID/);
 });

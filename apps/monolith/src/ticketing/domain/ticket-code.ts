@@ -8,13 +8,13 @@ import { fromBase64Url, toBase64Url } from '#domain/shared/base64url';
  *   claims     version (1 byte) · key id (4) · ticket id (16) · match id (16) · serial (4)
  *   signature  Ed25519 over everything before the second dot, as ASCII
  *
- * No name and no seat: a photograph of the code tells nothing about its owner, and a gate without a network can still tell
- * our codes from others. The serial grows whenever the ticket changes hands, which kills every code shown before.
+ * The code contains no name and no seat, so a photograph of it reveals nothing about the owner. A gate without a network can still
+ * verify the signature. The serial grows with every transfer of the ticket, which makes all earlier codes invalid.
  */
 export interface TicketClaims {
   readonly ticketId: string;
   readonly matchId: string;
-  /** Which generation of this ticket's code: 1 when issued. */
+  /** 1 when issued; each transfer adds 1. */
   readonly serial: number;
 }
 
@@ -25,7 +25,7 @@ const CLAIMS_BYTES = 1 + KEY_ID_BYTES + 16 + 16 + 4;
 const SIGNATURE_BYTES = 64;
 const HEX_UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
-/** What is signed. */
+/** The text that is signed: prefix and claims. */
 export function ticketCodeText(claims: TicketClaims, keyId: Uint8Array): string {
   if (keyId.length !== KEY_ID_BYTES) throw new Error(`A key id has ${KEY_ID_BYTES} bytes.`);
   const bytes = new Uint8Array(CLAIMS_BYTES);
@@ -48,7 +48,7 @@ interface ParsedTicketCode {
   readonly signature: Uint8Array;
 }
 
-/** Reads a code without believing it: whether the signature is ours is another question. Undefined when it is no code. */
+/** Parses a code without verifying its signature. Returns undefined if the text is not a code. */
 export function parseTicketCode(code: string): ParsedTicketCode | undefined {
   const [prefix, claimsText, signatureText, ...rest] = code.split('.', 4);
   if (`${prefix}.` !== PREFIX || claimsText === undefined || signatureText === undefined || rest.length > 0) return undefined;

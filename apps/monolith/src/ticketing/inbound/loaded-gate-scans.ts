@@ -4,18 +4,18 @@ import { RequestRefused } from '#platform/http/request-refused';
 import type { RecordScan } from '../application/record-scan.ts';
 import { GateLogApi } from '../gate-log.api.ts';
 
-/** What the event loader fetched from the gates. */
+/** Validates the scans that the event loader fetched from the gates, and records them. */
 export class LoadedGateScans extends GateLogApi {
   constructor(private readonly recordScan: RecordScan) {
     super();
   }
 
-  async hear(loaded: unknown, effect: LoadedEffect): Promise<EffectOutcome> {
+  async record(loaded: unknown, effect: LoadedEffect): Promise<EffectOutcome> {
     const parsed = gateScan.safeParse(loaded);
     if (!parsed.success) {
       const [issue] = parsed.error.issues;
       throw new RequestRefused('VALIDATION_FAILED', {
-        detail: `This is no gate scan: ${issue?.path.join('.')} ${issue?.message}`,
+        detail: `Not a gate scan: ${issue?.path.join('.')} ${issue?.message}`,
       });
     }
     const { code, match_id: matchId, gate, scanned_at: scannedAt, admitted } = parsed.data;

@@ -84,7 +84,7 @@ export class TicketsController {
   private async ownLivingTicket(id: string, userId: string): Promise<Ticket> {
     const ticket = await this.ownTicket(id, userId);
     if (ticket.status === 'transferred' || ticket.status === 'refunded') {
-      throw new RequestRefused('INVALID_STATE', { detail: `This ticket was ${ticket.status}: its code opens no gate.` });
+      throw new RequestRefused('INVALID_STATE', { detail: `This ticket was ${ticket.status}: its code is no longer valid.` });
     }
     return ticket;
   }

@@ -2,7 +2,7 @@ import { createHash, createPrivateKey, createPublicKey, sign, verify, type KeyOb
 import { TicketSigner } from '../application/ports.ts';
 import { KEY_ID_BYTES } from '../domain/ticket-code.ts';
 
-/** What stands before the 32 bytes of an Ed25519 seed to make it a PKCS #8 key (RFC 8410). */
+/** The bytes that precede the 32 bytes of an Ed25519 seed in a PKCS #8 key (RFC 8410). */
 const PKCS8_HEADER = Buffer.from('302e020100300506032b657004220420', 'hex');
 
 export class Ed25519TicketSigner extends TicketSigner {

@@ -1,6 +1,6 @@
 import type { Transaction } from '#application/transaction-manager';
 
-export interface GivenTicket {
+export interface TransferableTicket {
   readonly id: string;
   readonly orderId: string;
   readonly matchId: string;
@@ -16,19 +16,20 @@ export interface GivenTicket {
 }
 
 export abstract class Tickets {
-  /** Locked until the transaction ends; undefined when there is none or it is another fan's. */
-  abstract lock(tx: Transaction, ticketId: string, userId: string): Promise<GivenTicket | undefined>;
-  /** This one and its code die; the receiver has another one. */
+  /** Returns a ticket of this fan, locked until the transaction ends. Undefined if it does not exist or is another fan's. */
+  abstract lock(tx: Transaction, ticketId: string, userId: string): Promise<TransferableTicket | undefined>;
+  /** Makes this ticket and its code invalid and issues a new one to the receiver. */
   abstract handOver(tx: Transaction, ticketId: string, to: { userId: string; holderName: string; from: string }): Promise<void>;
 }
 
-/** Fans who may not have tickets. */
+/** The fans who may not receive tickets. */
 export abstract class Blacklist {
   abstract has(tx: Transaction, userId: string): Promise<boolean>;
 }
 
+/** How many tickets fans may have for a match, and how many they have. */
 export abstract class FanLimits {
   abstract ofMatch(tx: Transaction, matchId: string): Promise<number>;
-  /** The ticket counts for `to` and no longer for `from`; how many `to` had before. */
+  /** From now on the ticket counts for `to` and not for `from`. Returns how many seats counted for `to` before. */
   abstract handOver(tx: Transaction, change: { matchId: string; from: string; to: string }): Promise<number>;
 }

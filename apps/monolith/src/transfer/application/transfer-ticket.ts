@@ -2,7 +2,7 @@ import type { TransactionManager } from '#application/transaction-manager';
 import { blacklisted } from '#domain/blacklist/listed-fans';
 import { assertWithinLimit } from '#domain/purchase/ticket-limit';
 import { DomainError } from '#domain/shared/domain-error';
-import type { Blacklist, FanLimits, GivenTicket, Tickets } from './ports.ts';
+import type { Blacklist, FanLimits, TransferableTicket, Tickets } from './ports.ts';
 
 export interface TransferTicketCommand {
   readonly ticketId: string;
@@ -11,7 +11,7 @@ export interface TransferTicketCommand {
   readonly holderName: string;
 }
 
-/** Gives a ticket to another fan: the giver's code opens no gate from now on, and the place counts towards the receiver's limit. */
+/** Transfers a ticket to another fan. The giver's code becomes invalid, and the ticket counts towards the receiver's limit. */
 export class TransferTicket {
   constructor(
     private readonly transactions: TransactionManager,
@@ -20,14 +20,14 @@ export class TransferTicket {
     private readonly blacklist: Blacklist,
   ) {}
 
-  async execute({ ticketId, userId, toUserId, holderName }: TransferTicketCommand): Promise<GivenTicket> {
+  async execute({ ticketId, userId, toUserId, holderName }: TransferTicketCommand): Promise<TransferableTicket> {
     return this.transactions.run(async (tx) => {
       const ticket = await this.tickets.lock(tx, ticketId, userId);
       if (!ticket) throw new DomainError('NOT_FOUND', 'There is no such ticket.');
-      if (await this.blacklist.has(tx, toUserId)) throw blacklisted('This fan may not be given tickets.');
+      if (await this.blacklist.has(tx, toUserId)) throw blacklisted('This fan may not receive tickets.');
       if (ticket.status !== 'valid')
-        throw new DomainError('INVALID_STATE', `This ticket was ${ticket.status}: it cannot be given on.`);
-      if (toUserId === userId) throw new DomainError('INVALID_STATE', 'This ticket is yours already.');
+        throw new DomainError('INVALID_STATE', `This ticket was ${ticket.status}: it cannot be transferred.`);
+      if (toUserId === userId) throw new DomainError('INVALID_STATE', 'You already own this ticket.');
       const limit = await this.limits.ofMatch(tx, ticket.matchId);
       const taken = await this.limits.handOver(tx, { matchId: ticket.matchId, from: userId, to: toUserId });
       assertWithinLimit({ limit, taken, wanted: 1 });

@@ -19,7 +19,7 @@ export class TransfersController {
 
   @Post(':id/transfer')
   @Endpoint({ access: 'fan', fanLimit: true, refusals: ['NOT_FOUND', 'BLACKLISTED', 'INVALID_STATE', 'TICKET_LIMIT_REACHED'] })
-  @ApiOperation({ summary: 'Give one of my tickets to another fan; its code dies at once' })
+  @ApiOperation({ summary: 'Transfer one of my tickets to another fan; its code becomes invalid at once' })
   @ApiOkResponse({ standardSchema: transferredAnswer })
   transfer(
     @Caller() { userId }: CallerIdentity,

@@ -1,10 +1,10 @@
 import { givenId, personName } from '#platform/http/text-fields';
 import { z } from 'zod';
-import type { GivenTicket } from '../application/ports.ts';
+import type { TransferableTicket } from '../application/ports.ts';
 
 export const transferRequest = z.strictObject({ to_user_id: givenId, holder_name: personName }).meta({ id: 'TransferRequest' });
 
-/** The giver's ticket as it is now. The receiver's has another id and another code, which are nobody else's business. */
+/** The giver's ticket after the transfer. The receiver's ticket has another id and code, which the giver must not see. */
 export const transferredAnswer = z
   .object({
     id: z.guid(),
@@ -13,11 +13,11 @@ export const transferredAnswer = z
     seat: z.object({ seat_id: z.guid(), sector: z.string(), row: z.string().nullable(), number: z.int().nullable() }),
     holder_name: z.string(),
     status: z.literal('transferred'),
-    code: z.string().meta({ description: 'Opens no gate any more' }),
+    code: z.string().meta({ description: 'No longer valid' }),
   })
   .meta({ id: 'TransferredTicket' });
 
-export function transferredView(ticket: GivenTicket): z.infer<typeof transferredAnswer> {
+export function transferredView(ticket: TransferableTicket): z.infer<typeof transferredAnswer> {
   const { id, orderId, matchId, seat, holderName, code } = ticket;
   return {
     id,

@@ -1,27 +1,27 @@
 import type { QueuedMatch, WaitingRoomApi } from '../waiting-room.api.ts';
 
-/** From the catalogue. */
+/** Reads matches from the catalogue. */
 export interface Matches {
   match(matchId: string): Promise<(QueuedMatch & { readonly queueRequired: boolean }) | undefined>;
 }
 
-/** Answers a waiting room that does not know a match: with the state of its queue, or that it has none. */
+/** Sends the waiting room the state of a queue that it does not know, or reports that the match has no queue. */
 export class RestoreQueue {
   constructor(
     private readonly matches: Matches,
-    private readonly waitingRoom: Pick<WaitingRoomApi, 'restore' | 'disown' | 'exclusively'>,
+    private readonly waitingRoom: Pick<WaitingRoomApi, 'restoreIfUnknown' | 'reportNoQueue' | 'withQueueLock'>,
   ) {}
 
-  /** Answers whether a state was restored. Any number of replicas may do this at the same time: one of them restores. */
+  /** Returns true if it restored the state. If several replicas call it at the same time, only one of them restores. */
   async execute(matchId: string): Promise<boolean> {
     const match = await this.matches.match(matchId);
     if (!match?.queueRequired) {
-      await this.waitingRoom.disown(matchId);
+      await this.waitingRoom.reportNoQueue(matchId);
       return false;
     }
-    return this.waitingRoom.exclusively(matchId, async () => {
+    return this.waitingRoom.withQueueLock(matchId, async () => {
       const now = await this.matches.match(matchId);
-      return now ? this.waitingRoom.restore(now) : false;
+      return now ? this.waitingRoom.restoreIfUnknown(now) : false;
     });
   }
 }

@@ -5,13 +5,13 @@ import { CatalogApi, type CatalogMatch } from '../../catalog/catalog.api.ts';
 import { LOGGER, LOOPS } from '../../tokens.ts';
 import { WaitingRoomApi } from '../waiting-room.api.ts';
 
-/** How long fans of a match meet an unknown queue after Redis lost everything. */
-const POLL_EVERY_MS = 5000;
-const MATCHES = 1000;
+/** After a loss of Redis, a queue is unknown to the waiting room for at most this time. */
+const POLL_INTERVAL_MS = 5000;
+const MAX_MATCHES = 1000;
 
 /**
- * Tells the waiting room of queues it no longer knows (Redis may lose everything, and PostgreSQL knows what is for sale), and of
- * sold-out ones that it still keeps open: after it was down for long their message may rest for a minute.
+ * Compares the waiting room with the catalogue. Sends it queues that it does not know, because Redis may lose its data, and
+ * sold-out queues that it still keeps open: after a long outage the outbox may wait a minute before it retries their message.
  */
 @Injectable()
 export class QueueKeeper implements OnApplicationBootstrap, OnApplicationShutdown {
@@ -23,7 +23,7 @@ export class QueueKeeper implements OnApplicationBootstrap, OnApplicationShutdow
     @Inject(LOGGER) private readonly logger: Logger,
     @Inject(LOOPS) private readonly loops: boolean,
   ) {
-    this.loop = new RelayLoop('queue keeper', () => this.runOnce().then(() => 0), logger, POLL_EVERY_MS);
+    this.loop = new RelayLoop('queue keeper', () => this.runOnce().then(() => 0), logger, POLL_INTERVAL_MS);
   }
 
   onApplicationBootstrap(): void {
@@ -34,25 +34,25 @@ export class QueueKeeper implements OnApplicationBootstrap, OnApplicationShutdow
     await this.loop.stop();
   }
 
-  /** Returns how many queues were told again. */
+  /** Returns the number of queues that it sent. */
   async runOnce(): Promise<number> {
-    const matches = await this.catalog.running(MATCHES);
-    let told = 0;
+    const matches = await this.catalog.running(MAX_MATCHES);
+    let sent = 0;
     for (const match of matches) {
       if (!match.queueRequired || !(await this.isBehind(match))) continue;
-      await this.waitingRoom.exclusively(match.id, async () => {
+      await this.waitingRoom.withQueueLock(match.id, async () => {
         const now = await this.catalog.match(match.id);
-        if (now) await this.waitingRoom.tell(now);
+        if (now) await this.waitingRoom.sync(now);
       });
-      this.logger.warn({ match_id: match.id }, 'the waiting room did not know this queue and was told of it');
-      told += 1;
+      this.logger.warn({ match_id: match.id }, 'the waiting room did not know the state of this queue; it was sent');
+      sent += 1;
     }
-    return told;
+    return sent;
   }
 
   private async isBehind({ id, saleStatus }: CatalogMatch): Promise<boolean> {
-    const known = await this.waitingRoom.look(id);
-    if (known === undefined) return false;
-    return known === 'unknown' || (saleStatus === 'sold_out' && known !== 'closed');
+    const status = await this.waitingRoom.queueStatus(id);
+    if (status === undefined) return false;
+    return status === 'unknown' || (saleStatus === 'sold_out' && status !== 'closed');
   }
 }

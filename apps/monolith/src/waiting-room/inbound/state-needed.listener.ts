@@ -6,10 +6,13 @@ import type { MonolithConfig } from '../../config.ts';
 import { CONFIG, LOGGER, LOOPS } from '../../tokens.ts';
 import { RestoreQueue } from '../application/restore-queue.ts';
 
-/** The waiting room asks again every second, so what is not begun now is heard again. Anybody can make it ask about any id. */
-const MOST_AT_ONCE = 16;
+/**
+ * A limit is needed because any client can make the waiting room ask for any match id. A request above the limit is ignored: the
+ * waiting room repeats it every second.
+ */
+const MAX_CONCURRENT_RESTORES = 16;
 
-/** Hears that the waiting room does not know a match, and restores it. */
+/** Restores the state of a match when the waiting room publishes `queue.state_needed`. */
 @Injectable()
 export class StateNeededListener implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private readonly subscriber: RedisConnection;
@@ -27,11 +30,11 @@ export class StateNeededListener implements OnApplicationBootstrap, BeforeApplic
 
   onApplicationBootstrap(): void {
     if (!this.loops) return;
-    this.subscriber.on('message', (_channel: string, message: string) => this.hear(message));
-    // Not awaited: without Redis the monolith starts all the same, and the client subscribes when it is back.
+    this.subscriber.on('message', (_channel: string, message: string) => this.handle(message));
+    // Not awaited, so that the monolith starts without Redis. The client subscribes once Redis is back.
     this.subscriber
       .subscribe(QUEUE_EVENTS_CHANNEL)
-      .catch((error: unknown) => this.logger.warn({ err: error }, 'not subscribed to the waiting room'));
+      .catch((error: unknown) => this.logger.warn({ err: error }, 'could not subscribe to the events of the waiting room'));
   }
 
   async beforeApplicationShutdown(): Promise<void> {
@@ -40,11 +43,11 @@ export class StateNeededListener implements OnApplicationBootstrap, BeforeApplic
     await closeRedis(this.subscriber);
   }
 
-  private hear(message: string): void {
-    // The channel also carries every event of every line; only this one is for us.
+  private handle(message: string): void {
+    // The channel carries all events of all lines. Only this one is handled here.
     if (this.isStopping || !message.includes('queue.state_needed')) return;
     const matchId = matchIn(message);
-    if (!matchId || this.running.has(matchId) || this.running.size >= MOST_AT_ONCE) return;
+    if (!matchId || this.running.has(matchId) || this.running.size >= MAX_CONCURRENT_RESTORES) return;
     this.running.set(
       matchId,
       this.restore(matchId).finally(() => this.running.delete(matchId)),
@@ -54,17 +57,20 @@ export class StateNeededListener implements OnApplicationBootstrap, BeforeApplic
   private async restore(matchId: string): Promise<void> {
     const startedAt = performance.now();
     try {
-      const wasNeeded = await this.restoreQueue.execute(matchId);
-      if (!wasNeeded) return;
+      const isRestored = await this.restoreQueue.execute(matchId);
+      if (!isRestored) return;
       const ms = Math.round(performance.now() - startedAt);
-      this.logger.warn({ match_id: matchId, ms }, 'Redis did not know this queue: its state was restored');
+      this.logger.warn({ match_id: matchId, ms }, 'the waiting room did not know this queue; its state was restored');
     } catch (error) {
-      this.logger.warn({ match_id: matchId, err: error }, 'the state of a queue was not restored; the waiting room asks again');
+      this.logger.warn(
+        { match_id: matchId, err: error },
+        'the state of a queue could not be restored; the waiting room will ask again',
+      );
     }
   }
 }
 
-/** Undefined for a message that cannot be read: anybody who reaches Redis can publish. */
+/** Returns undefined for a malformed message: every client of Redis can publish on this channel. */
 function matchIn(message: string): string | undefined {
   try {
     return queueStateNeeded.safeParse(JSON.parse(message)).data?.match_id;

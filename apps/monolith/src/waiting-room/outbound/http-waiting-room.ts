@@ -9,7 +9,7 @@ import { controlOf, WaitingRoomApi, type QueuedMatch, type RemainingSector } fro
 import type { QueueRestorer } from './queue-restorer.ts';
 import type { QueueServiceCalls } from './queue-service-calls.ts';
 
-/** Class of the advisory locks that serialise changes of one match's queue. */
+/** The class id of the advisory locks that serialise the changes of a queue, one lock for each match. */
 const LOCK_CLASS = 7_426_002;
 const BEGIN = `
   begin isolation level read committed;
@@ -18,7 +18,8 @@ const BEGIN = `
 const LOCK = 'select pg_advisory_xact_lock($1, hashtext($2))';
 
 export class HttpWaitingRoom extends WaitingRoomApi {
-  private readonly locks = new ConcurrencyLimit(2, 200);
+  /** At most 2 holders of a queue lock per process, and at most 200 callers that wait. */
+  private readonly lockHolders = new ConcurrencyLimit(2, 200);
 
   constructor(
     private readonly calls: QueueServiceCalls,
@@ -29,24 +30,24 @@ export class HttpWaitingRoom extends WaitingRoomApi {
     super();
   }
 
-  async tell(match: QueuedMatch, usefulWindows?: number): Promise<void> {
+  async sync(match: QueuedMatch, usefulWindows?: number): Promise<void> {
     const useful = usefulWindows ?? (await this.usefulWindowsOf(match));
     const answer = await this.calls.call('PUT', `${match.id}/control`, controlOf(match, useful));
     if (answer.headers.get(STATE_NEEDED_HEADER) !== null) return this.restorer.restore(match, useful);
-    if (match.saleStatus === 'sold_out') await this.tellRemaining(match.id, []);
+    if (match.saleStatus === 'sold_out') await this.reportRemaining(match.id, []);
   }
 
-  async restore(match: QueuedMatch): Promise<boolean> {
-    if ((await this.look(match.id)) !== 'unknown') return false;
+  async restoreIfUnknown(match: QueuedMatch): Promise<boolean> {
+    if ((await this.queueStatus(match.id)) !== 'unknown') return false;
     await this.restorer.restore(match, await this.usefulWindowsOf(match));
     return true;
   }
 
-  async disown(matchId: string): Promise<void> {
+  async reportNoQueue(matchId: string): Promise<void> {
     await this.calls.call('PUT', `${matchId}/restore`, { exists: false });
   }
 
-  async tellRemaining(matchId: string, sectors: readonly RemainingSector[], asOf?: number): Promise<void> {
+  async reportRemaining(matchId: string, sectors: readonly RemainingSector[], asOf?: number): Promise<void> {
     await this.calls.call('POST', `${matchId}/sold-out`, { as_of: asOf, remaining_sectors: sectors });
   }
 
@@ -56,12 +57,12 @@ export class HttpWaitingRoom extends WaitingRoomApi {
     throw new RequestRefused('DEPENDENCY_UNAVAILABLE', { detail: 'The waiting room does not know the state of this match yet.' });
   }
 
-  async status(matchId: string): Promise<QueueStatusAnswer | undefined> {
+  async figures(matchId: string): Promise<QueueStatusAnswer | undefined> {
     const response = await this.calls.call('GET', `${matchId}/status`).catch(() => undefined);
     return response && statusIn(response);
   }
 
-  async look(matchId: string): Promise<'unknown' | QueueStatusAnswer['status'] | undefined> {
+  async queueStatus(matchId: string): Promise<'unknown' | QueueStatusAnswer['status'] | undefined> {
     const response = await this.calls.send('GET', `${matchId}/status`).catch(() => undefined);
     if (response?.status === 404) return 'unknown';
     if (response?.status === 503) return (await isStateNeeded(response)) ? 'unknown' : undefined;
@@ -69,12 +70,12 @@ export class HttpWaitingRoom extends WaitingRoomApi {
   }
 
   /**
-   * The lock is a transaction's, on a connection that does nothing else: it is gone with the connection, whatever happens, and
-   * a replica that stands still is waited for 8 s. A few at a time, because each holds one connection of the pool while its
-   * work needs others: fifty at once would have them all and starve on the next.
+   * Takes an advisory lock in a transaction on a separate connection, so that the lock is released when the connection ends, in
+   * every case. Other replicas wait at most 8 s for it. Only two locks per process: each uses one connection of the pool, and
+   * `work` needs further ones, so many locks at once would leave no connection for the work.
    */
-  exclusively<T>(matchId: string, work: () => Promise<T>): Promise<T> {
-    return this.locks.run(async () => {
+  withQueueLock<T>(matchId: string, work: () => Promise<T>): Promise<T> {
+    return this.lockHolders.run(async () => {
       const runner = this.dataSource.createQueryRunner();
       try {
         const client = await driverClientOf(runner);
@@ -91,7 +92,7 @@ export class HttpWaitingRoom extends WaitingRoomApi {
     });
   }
 
-  /** Told with every state of a match, so that a sale never opens without it; undefined where no turn is granted. */
+  /** Sent with each state of a match, so that a sale never opens without it. Undefined if the sale grants no turns. */
   private async usefulWindowsOf({ id, saleStatus }: QueuedMatch): Promise<number | undefined> {
     if (saleStatus === 'sold_out' || saleStatus === 'closed') return undefined;
     return (await this.purchase.leftNow(id)).usefulWindows;
@@ -102,7 +103,7 @@ async function statusIn(response: Response): Promise<QueueStatusAnswer | undefin
   return queueStatusAnswer.safeParse(await response.json().catch(() => undefined)).data;
 }
 
-/** 503 says either that Redis is away or that it does not know the match. */
+/** A 503 has two reasons: the waiting room does not know the match, or it cannot reach Redis. Returns true for the first. */
 async function isStateNeeded(response: Response): Promise<boolean> {
   const problem = (await response.json().catch(() => undefined)) as { state_needed?: boolean } | undefined;
   return problem?.state_needed === true;

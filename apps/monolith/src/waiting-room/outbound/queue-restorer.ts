@@ -4,8 +4,8 @@ import { restoredSaleOf, type QueuedMatch } from '../waiting-room.api.ts';
 import type { QueueServiceCalls } from './queue-service-calls.ts';
 
 /**
- * Sends the waiting room the state of a match that Redis does not know: the sale, every open turn, and who has had a turn, in parts
- * of at most 256 KB. 1,000 open turns and 100,000 used ones take about a second.
+ * Sends the waiting room the state of a match after Redis lost it: the sale, all open turns, and the fans who have had a turn, in
+ * parts of at most 256 KB. 1,000 open turns and 100,000 used ones take about a second.
  */
 export class QueueRestorer {
   constructor(
@@ -13,7 +13,7 @@ export class QueueRestorer {
     private readonly turns: StoredTurns,
   ) {}
 
-  /** Only while no other change of this queue is under way (`exclusively`), so that nothing older can overtake it. */
+  /** Call it only under the queue lock (`withQueueLock`), so that no older state is sent after this one. */
   async restore(match: QueuedMatch, usefulWindows: number | undefined): Promise<void> {
     // This must come first. After it, a turn of an older generation can no longer be stored, so the reads below are complete.
     const generation = await this.turns.nextGeneration(match.id);

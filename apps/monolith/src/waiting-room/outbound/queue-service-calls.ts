@@ -3,14 +3,14 @@ import { mustBeOutsideTransaction } from '#platform/postgres/open-transaction';
 
 const TIMEOUT_MS = 3000;
 
-/** The internal calls to the queue service. */
+/** Makes the internal HTTP calls to the queue service. */
 export class QueueServiceCalls {
   constructor(
     private readonly baseUrl: string,
     private readonly internalSecret: string,
   ) {}
 
-  /** Throws DEPENDENCY_UNAVAILABLE unless it is answered 2xx. */
+  /** Throws DEPENDENCY_UNAVAILABLE unless the answer is 2xx. */
   async call(method: string, path: string, body?: unknown): Promise<Response> {
     const response = await this.send(method, path, body).catch((error: unknown) => {
       throw new RequestRefused('DEPENDENCY_UNAVAILABLE', {
@@ -23,7 +23,7 @@ export class QueueServiceCalls {
     throw new RequestRefused('DEPENDENCY_UNAVAILABLE', { detail });
   }
 
-  /** Whatever it answers. Rejects when it does not answer. */
+  /** Returns the answer with any status. Rejects if there is no answer. */
   send(method: string, path: string, body?: unknown): Promise<Response> {
     mustBeOutsideTransaction('a call to the waiting room');
     return fetch(`${this.baseUrl}/api/v1/queue/${path}`, {

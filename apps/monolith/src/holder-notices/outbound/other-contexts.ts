@@ -3,8 +3,8 @@ import type { PurchaseApi } from '../../purchase/purchase.api.ts';
 import type { TicketingApi } from '../../ticketing/ticketing.api.ts';
 import { Holders, NoticeMatches, type Holder, type NoticeMatch } from '../application/ports.ts';
 
-const A_PAGE = 100;
-const A_LOOK = 10_000;
+const MATCHES_PER_READ = 100;
+const HOLDERS_PER_READ = 10_000;
 
 export class CatalogNoticeMatches extends NoticeMatches {
   constructor(private readonly catalog: CatalogApi) {
@@ -13,27 +13,29 @@ export class CatalogNoticeMatches extends NoticeMatches {
 
   async find(matchId: string): Promise<NoticeMatch | undefined> {
     const match = await this.catalog.match(matchId);
-    return match && named(match);
+    return match && asNoticeMatch(match);
   }
 
   async comingUp(until: Date): Promise<readonly NoticeMatch[]> {
     const found: CatalogMatch[] = [];
     for (;;) {
-      const page = await this.catalog.list({ after: found.at(-1)?.id, limit: A_PAGE });
+      const page = await this.catalog.list({ after: found.at(-1)?.id, limit: MATCHES_PER_READ });
       found.push(...page);
       const last = page.at(-1);
-      if (page.length < A_PAGE || !last || last.kickoffAt > until) break;
+      if (page.length < MATCHES_PER_READ || !last || last.kickoffAt > until) break;
     }
     const now = new Date();
-    return found.filter(({ kickoffAt, cancelledAt }) => kickoffAt > now && kickoffAt <= until && cancelledAt === null).map(named);
+    return found
+      .filter(({ kickoffAt, cancelledAt }) => kickoffAt > now && kickoffAt <= until && cancelledAt === null)
+      .map(asNoticeMatch);
   }
 }
 
-function named({ id, home, away, venue, kickoffAt, cancelledAt, cancelReason }: CatalogMatch): NoticeMatch {
+function asNoticeMatch({ id, home, away, venue, kickoffAt, cancelledAt, cancelReason }: CatalogMatch): NoticeMatch {
   return { id, name: `${home} vs ${away}`, venue, kickoffAt, isCancelled: cancelledAt !== null, cancelReason };
 }
 
-/** Tickets are ticketing's, the addresses they were sent to the purchase's. */
+/** Joins the ticket holders from the ticketing context with their order addresses from the purchase context. */
 export class TicketHolders extends Holders {
   constructor(
     private readonly ticketing: TicketingApi,
@@ -49,12 +51,12 @@ export class TicketHolders extends Holders {
     return holders.map((holder) => ({ ...holder, orderEmail: addresses.get(holder.userId) ?? null }));
   }
 
-  async everybody(matchId: string): Promise<readonly string[]> {
+  async allUserIds(matchId: string): Promise<readonly string[]> {
     const userIds: string[] = [];
     for (;;) {
-      const holders = await this.ticketing.holders(matchId, { after: userIds.at(-1) ?? null, limit: A_LOOK });
+      const holders = await this.ticketing.holders(matchId, { after: userIds.at(-1) ?? null, limit: HOLDERS_PER_READ });
       userIds.push(...holders.map(({ userId }) => userId));
-      if (holders.length < A_LOOK) return userIds;
+      if (holders.length < HOLDERS_PER_READ) return userIds;
     }
   }
 }

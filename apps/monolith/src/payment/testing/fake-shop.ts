@@ -8,10 +8,10 @@ interface ReceivedWebhook {
   readonly body: Buffer;
 }
 
-/** The receiving end of webhooks, as the shop's own route is: takes what comes and answers what it is told to. */
-export class Shop {
+/** A fake of the shop's webhook route: records all webhooks and gives the answers that the test sets. */
+export class FakeShop {
   readonly received: ReceivedWebhook[] = [];
-  /** Statuses of the next answers; 'hang': none at all; then 200. */
+  /** The statuses of the next answers; 'hang' means no answer. After them every answer is 200. */
   readonly answers: (number | 'hang')[] = [];
   private server: Server | undefined;
 

@@ -29,7 +29,7 @@ const create = (body: unknown, key = newKey()) => monolith.call('POST', '/api/v1
 const count = async (table: string) =>
   (await monolith.dataSource.query<{ n: number }[]>(`select count(*)::int as n from ${table}`))[0]?.n;
 
-test('a match comes with its sectors, its places and word to the waiting room', async () => {
+test('creating a match creates its sectors and seats and a message to the waiting room', async () => {
   const sectors = [{ ...seated('East A', 3, 4), gate: 'E1' }, terrace('North', 7)];
   const { status, json, headers } = await create({ ...facts, sectors });
   expect([status, headers.location]).toEqual([201, `/api/v1/matches/${json.id}`]);
@@ -57,7 +57,7 @@ test('a match comes with its sectors, its places and word to the waiting room', 
   expect(messages).toEqual([{ destination: 'waiting-room', body: { kind: 'sync', match_id: json.id } }]);
 });
 
-test('a stadium of 33,424 places is laid out within seconds, and every place counts', async () => {
+test('a stadium of 33,424 seats is created within 10 s, and all seats have different positions', async () => {
   const stands = Array.from({ length: 22 }, (_, index) => seated(`Sector ${index + 1}`, 29, 48));
   const begun = performance.now();
   const { status, json } = await create({ ...facts, sectors: [...stands, terrace('North', 1400), terrace('South', 1400)] });
@@ -73,7 +73,7 @@ test('a stadium of 33,424 places is laid out within seconds, and every place cou
   expect(seconds).toBeLessThan(10);
 });
 
-test('the same key again makes no second match', async () => {
+test('a repeated idempotency key creates no second match', async () => {
   const body = { ...facts, sectors: [seated('East A')] };
   const key = newKey();
   const matches = (await count('matches')) ?? 0;
@@ -87,24 +87,24 @@ test('the same key again makes no second match', async () => {
 });
 
 test.each<[string, Record<string, unknown>, string]>([
-  ['120,001 places', { sectors: [terrace('North', 120_000), terrace('South', 1)] }, 'sectors'],
-  ['places without number', { sectors: Array.from({ length: 200 }, (_, index) => seated(`S${index}`, 500, 1000)) }, 'sectors'],
-  ['two sectors of one name', { sectors: [seated('East A'), terrace('East A', 5)] }, 'sectors'],
+  ['120,001 seats', { sectors: [terrace('North', 120_000), terrace('South', 1)] }, 'sectors'],
+  ['100 million seats', { sectors: Array.from({ length: 200 }, (_, index) => seated(`S${index}`, 500, 1000)) }, 'sectors'],
+  ['two sectors with the same name', { sectors: [seated('East A'), terrace('East A', 5)] }, 'sectors'],
   ['201 sectors', { sectors: Array.from({ length: 201 }, (_, index) => terrace(`S${index}`, 1)) }, 'sectors'],
   ['no sector', { sectors: [] }, 'sectors'],
   ['a standing sector with rows', { sectors: [{ ...terrace('North', 5), rows: 2 }] }, 'sectors.0'],
-  ['a price below nothing', { sectors: [{ ...seated('East A'), price_cents: -1 }] }, 'sectors.0.price_cents'],
-  ['21 tickets a fan', { max_tickets_per_fan: 21 }, 'max_tickets_per_fan'],
-  ['no time of day', { kickoff_at: '2027-06-01' }, 'kickoff_at'],
+  ['a negative price', { sectors: [{ ...seated('East A'), price_cents: -1 }] }, 'sectors.0.price_cents'],
+  ['a limit of 21 tickets per fan', { max_tickets_per_fan: 21 }, 'max_tickets_per_fan'],
+  ['a kick-off without a time of day', { kickoff_at: '2027-06-01' }, 'kickoff_at'],
   ['an unknown field', { id: 'x' }, ''],
-])('a match with %s is refused, and nothing of it is there', async (_, change, path) => {
+])('a match with %s is refused and neither match nor seats are created', async (_, change, path) => {
   const [matches, seats] = [await count('matches'), await count('seats')];
   const { status, json } = await create({ ...facts, sectors: [seated('East A')], ...change });
   expect([status, json.code, json.errors[0].path]).toEqual([400, 'VALIDATION_FAILED', path]);
   expect([await count('matches'), await count('seats')]).toEqual([matches, seats]);
 });
 
-test('exactly 120,000 places are a stadium', async () => {
+test('a match with exactly 120,000 seats can be created', async () => {
   const { status, json } = await create({
     ...facts,
     queue_required: false,

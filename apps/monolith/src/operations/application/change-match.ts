@@ -6,13 +6,13 @@ import { matchChanged } from '#domain/notification/holder-notice';
 import { DomainError } from '#domain/shared/domain-error';
 import type { Catalog, Match, Queues } from './ports.ts';
 
-export type MatchChange = Partial<Omit<Match, 'id' | 'saleStatus' | 'pauseReason' | 'cancelledAt' | 'cancelReason'>>;
+export type MatchFactsChange = Partial<Omit<Match, 'id' | 'saleStatus' | 'pauseReason' | 'cancelledAt' | 'cancelReason'>>;
 
 /**
- * Every change of a running match by an operator. The waiting room is told first and the catalogue committed after it took
- * it: if it is down nothing was changed, and if we die in between the same request leads to the same state again.
+ * All changes of an existing match by an operator. The waiting room is told first; the catalogue commits after it accepted. So if
+ * the waiting room is down, nothing changes. If the process dies in between, repeating the request leads to the same state.
  */
-export class SteerMatch {
+export class ChangeMatch {
   constructor(
     private readonly transactions: TransactionManager,
     private readonly catalog: Catalog,
@@ -29,7 +29,7 @@ export class SteerMatch {
     });
   }
 
-  /** Its sale is closed for ever; holders are told and refunded in the background. Once cancelled it stays as it was then. */
+  /** Closes the sale for ever; background jobs notify and refund the ticket holders. A second cancellation changes nothing. */
   cancelMatch(command: { matchId: string; reason: string }): Promise<Match> {
     const now = this.clock.now();
     return this.change(command.matchId, (match) =>
@@ -49,55 +49,55 @@ export class SteerMatch {
     });
   }
 
-  changeFacts(command: { matchId: string; change: MatchChange }): Promise<Match> {
+  changeFacts(command: { matchId: string; change: MatchFactsChange }): Promise<Match> {
     return this.change(command.matchId, () => command.change);
   }
 
   private change(matchId: string, decide: Decision): Promise<Match> {
-    return this.queues.exclusively(matchId, async () => {
+    return this.queues.withQueueLock(matchId, async () => {
       const match = await this.catalog.match(matchId);
       if (!match) throw new DomainError('NOT_FOUND', 'There is no such match.');
-      const told = changed(match, decide);
-      if (match.queueRequired) await this.queues.tell(told);
+      const sent = changed(match, decide);
+      if (match.queueRequired) await this.queues.sync(sent);
       try {
-        return await this.transactions.run((tx) => this.commit(tx, told, decide));
+        return await this.transactions.run((tx) => this.commit(tx, sent, decide));
       } catch (error) {
-        await this.tellAgain(match);
+        await this.syncAgain(match);
         throw error;
       }
     });
   }
 
-  /** Decided once more where it counts: it must still be what the waiting room was told. */
-  private async commit(tx: Transaction, told: Match, decide: Decision): Promise<Match> {
-    const match = await this.catalog.match(told.id, tx);
+  /** Decides again inside the transaction. The result must equal what the waiting room was told. */
+  private async commit(tx: Transaction, sent: Match, decide: Decision): Promise<Match> {
+    const match = await this.catalog.match(sent.id, tx);
     if (!match) throw new DomainError('NOT_FOUND', 'There is no such match.');
     const { id, ...facts } = changed(match, decide);
-    if (queueFacts(facts) !== queueFacts(told)) {
-      throw new DomainError('LOCK_TIMEOUT', 'Somebody else changed this match in the same moment. Try again.');
+    if (queueFacts(facts) !== queueFacts(sent)) {
+      throw new DomainError('LOCK_TIMEOUT', 'Another request changed this match at the same time. Try again.');
     }
     await this.catalog.update(tx, id, facts);
-    // Whoever has a ticket hears of it; whether anybody has is found out later.
+    // The job notifies the ticket holders. Whether the match has any is only checked when the job runs.
     await this.jobs.put(tx, matchChanged(match, { id, ...facts }));
     return (await this.catalog.match(id, tx)) ?? { id, ...facts };
   }
 
-  /** What it was told may not have come true; whatever is true is in the catalogue. If this fails too, the next change says it. */
-  private async tellAgain({ id, queueRequired }: Match): Promise<void> {
+  /** After a failed commit: sends the state that is in the catalogue. If this fails too, the next change sends it. */
+  private async syncAgain({ id, queueRequired }: Match): Promise<void> {
     if (!queueRequired) return;
     const match = await this.catalog.match(id).catch(() => undefined);
-    if (match) await this.queues.tell(match).catch(() => undefined);
+    if (match) await this.queues.sync(match).catch(() => undefined);
   }
 }
 
 type Decision = (match: Match) => Partial<Omit<Match, 'id'>>;
 
-/** All of it is written: a sale that opened by itself is open from now on because it says so, whatever becomes of its hour. */
+/** All fields are written, also `saleStatus`: a sale that opened at `opensAt` is stored as open and stays open if `opensAt` is moved. */
 function changed(match: Match, decide: Decision): Match {
   return { ...match, ...decide(match) };
 }
 
-/** What the waiting room is told. */
+/** The fields of a match that the waiting room knows, as one text to compare. */
 function queueFacts({ saleStatus, opensAt, processingRate, maxOpenWindows, pauseReason }: Omit<Match, 'id'>): string {
   return JSON.stringify([saleStatus, opensAt, processingRate, maxOpenWindows, pauseReason]);
 }

@@ -1,12 +1,12 @@
 import type { TransactionManager } from '#application/transaction-manager';
-import type { Blacklist, BlacklistBroadcast } from './ports.ts';
+import type { Blacklist, BlacklistCopies } from './ports.ts';
 
-/** Takes a fan off the list; nothing happens when nobody is on it. */
-export class LiftListing {
+/** Takes a fan off the blacklist. Nothing happens if the fan is not listed. */
+export class DelistFan {
   constructor(
     private readonly transactions: TransactionManager,
     private readonly blacklist: Blacklist,
-    private readonly news: BlacklistBroadcast,
+    private readonly copies: BlacklistCopies,
   ) {}
 
   async execute({ userId, by }: { userId: string; by: string }): Promise<boolean> {
@@ -14,7 +14,7 @@ export class LiftListing {
       const at = await this.blacklist.lock(tx);
       return this.blacklist.lift(tx, { userId, by, at });
     });
-    await this.news.tell();
+    await this.copies.updateAll();
     return wasListed;
   }
 }

@@ -3,14 +3,15 @@ import type { BlacklistApi } from '../../blacklist/blacklist.api.ts';
 import type { CatalogApi } from '../../catalog/catalog.api.ts';
 import type { PurchaseApi } from '../../purchase/purchase.api.ts';
 import type { TicketingApi } from '../../ticketing/ticketing.api.ts';
-import { Blacklist, FanLimits, Tickets, type GivenTicket } from '../application/ports.ts';
+import { Blacklist, FanLimits, Tickets, type TransferableTicket } from '../application/ports.ts';
 
-/** Tickets are ticketing's, how many a fan may have is the catalogue's, how many they have the purchase's. */
-export class NeighbourTickets extends Tickets {
+// This context owns no data. These adapters implement its ports by calling ticketing, the catalogue, purchase and the blacklist.
+
+export class DelegatingTickets extends Tickets {
   constructor(private readonly ticketing: TicketingApi) {
     super();
   }
-  lock(tx: Transaction, ticketId: string, userId: string): Promise<GivenTicket | undefined> {
+  lock(tx: Transaction, ticketId: string, userId: string): Promise<TransferableTicket | undefined> {
     return this.ticketing.lock(tx, ticketId, userId);
   }
   handOver(tx: Transaction, ticketId: string, to: { userId: string; holderName: string; from: string }): Promise<void> {
@@ -18,7 +19,7 @@ export class NeighbourTickets extends Tickets {
   }
 }
 
-export class NeighbourLimits extends FanLimits {
+export class DelegatingLimits extends FanLimits {
   constructor(
     private readonly catalog: CatalogApi,
     private readonly purchase: PurchaseApi,
@@ -27,7 +28,7 @@ export class NeighbourLimits extends FanLimits {
   }
   async ofMatch(tx: Transaction, matchId: string): Promise<number> {
     const match = await this.catalog.match(matchId, tx);
-    if (!match) throw new Error(`a ticket of match ${matchId}, which does not exist`);
+    if (!match) throw new Error(`a ticket exists for the unknown match ${matchId}`);
     return match.maxTicketsPerFan;
   }
   handOver(tx: Transaction, change: { matchId: string; from: string; to: string }): Promise<number> {
@@ -35,7 +36,7 @@ export class NeighbourLimits extends FanLimits {
   }
 }
 
-export class NeighbourBlacklist extends Blacklist {
+export class DelegatingBlacklist extends Blacklist {
   constructor(private readonly blacklist: BlacklistApi) {
     super();
   }

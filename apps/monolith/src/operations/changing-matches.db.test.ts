@@ -2,16 +2,16 @@ import { developmentSecrets } from '#platform/config/settings';
 import { createTestDatabase, createTestRedis, type TestDatabase, type TestRedis } from '#testing/test-database';
 import { newKey } from '../testing/test-app.ts';
 import { openMonolith, ops, putOnSale, seated, type WholeMonolith } from '../testing/whole-monolith.ts';
-import { QueueStandIn } from '../waiting-room/testing/queue-stand-in.ts';
+import { FakeQueueService } from '../waiting-room/testing/fake-queue-service.ts';
 
 let database: TestDatabase;
 let redis: TestRedis;
-let queue: QueueStandIn;
+let queue: FakeQueueService;
 let monolith: WholeMonolith;
 let other: WholeMonolith;
 
 beforeAll(async () => {
-  queue = new QueueStandIn(developmentSecrets.INTERNAL_AUTH_SECRET);
+  queue = new FakeQueueService(developmentSecrets.INTERNAL_AUTH_SECRET);
   const [url] = await Promise.all([
     queue.open(),
     createTestDatabase().then((it) => (database = it)),
@@ -25,7 +25,7 @@ afterAll(async () => {
   await Promise.all([queue.close(), database.drop(), redis.close()]);
 });
 beforeEach(() => {
-  queue.mood = 'well';
+  queue.behaviour = 'normal';
 });
 
 const inDays = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString();
@@ -36,7 +36,8 @@ const sale = (matchId: string, action: string, more: { reason?: string; key?: st
     body: { action, ...(more.reason ? { reason: more.reason } : {}) },
     key: more.key ?? newKey(),
   });
-const tune = (matchId: string, body: unknown) => monolith.call('PUT', `/api/v1/ops/matches/${matchId}/queue`, { ...ops, body });
+const changeQueue = (matchId: string, body: unknown) =>
+  monolith.call('PUT', `/api/v1/ops/matches/${matchId}/queue`, { ...ops, body });
 const patch = (matchId: string, body: unknown) => monolith.call('PATCH', `/api/v1/ops/matches/${matchId}`, { ...ops, body });
 const read = async (matchId: string) => (await monolith.call('GET', `/api/v1/matches/${matchId}`)).json;
 const stored = async (matchId: string) =>
@@ -47,8 +48,8 @@ const stored = async (matchId: string) =>
     )
   )[0];
 
-describe('the sale', () => {
-  const legal: Record<string, Record<string, string>> = {
+describe('POST /ops/matches/{id}/sale', () => {
+  const allowed: Record<string, Record<string, string>> = {
     scheduled: { open: 'open', close: 'closed' },
     open: { open: 'open', pause: 'paused', resume: 'open', close: 'closed' },
     paused: { pause: 'paused', resume: 'open', close: 'closed' },
@@ -57,13 +58,15 @@ describe('the sale', () => {
   };
   const inQueue: Record<string, string> = { scheduled: 'scheduled', open: 'active', paused: 'paused', closed: 'closed' };
 
-  test.each(Object.keys(legal).flatMap((from) => ['open', 'pause', 'resume', 'close'].map((action) => [from, action] as const)))(
-    '%s, %s: as the table of states has it, and the queue follows',
+  test.each(
+    Object.keys(allowed).flatMap((from) => ['open', 'pause', 'resume', 'close'].map((action) => [from, action] as const)),
+  )(
+    'on a sale that is %s, the action %s is allowed or refused as the table says, and the queue gets the new status',
     async (from, action) => {
       const { id } = await scheduled();
       await monolith.dataSource.query(`update matches set sale_status = $2 where id = $1`, [id, from]);
       const { status, json } = await sale(id, action);
-      const to = legal[from]?.[action];
+      const to = allowed[from]?.[action];
       if (to) {
         expect([status, json.sale.status, (await read(id)).sale.status]).toEqual([200, to, to]);
         expect(queue.lastControl(id)?.status).toBe(inQueue[to]);
@@ -74,7 +77,7 @@ describe('the sale', () => {
     },
   );
 
-  test('paused says why, until it goes on', async () => {
+  test('pause stores a reason, which is kept by a second pause and cleared by resume', async () => {
     const { id } = await scheduled();
     await sale(id, 'open');
     expect((await sale(id, 'pause', { reason: 'The gates are jammed' })).json.pause_reason).toBe('The gates are jammed');
@@ -84,7 +87,7 @@ describe('the sale', () => {
     expect(queue.lastControl(id)).toMatchObject({ status: 'active', reason: null });
   });
 
-  test('whose hour has come is open, and stays so when its hour is moved', async () => {
+  test('pauses a sale that opened at its opens_at; before, the sale stays open although opens_at is moved to the future', async () => {
     const { id } = await scheduled({ opens_at: inDays(-1) });
     expect((await read(id)).sale.status).toBe('open');
     expect((await patch(id, { opens_at: inDays(1) })).json.sale.status).toBe('open');
@@ -92,7 +95,7 @@ describe('the sale', () => {
     expect((await sale(id, 'pause')).json.sale.status).toBe('paused');
   });
 
-  test('the same again, with the same key, is the same answer and nothing is told twice', async () => {
+  test('with a repeated idempotency key gets the same answer, and the queue is told once', async () => {
     const { id } = await scheduled();
     const key = newKey();
     const first = await sale(id, 'open', { key });
@@ -101,19 +104,19 @@ describe('the sale', () => {
     expect(queue.controls.get(id)).toHaveLength(1);
   });
 
-  test('of a match without a queue is nobody else’s business', async () => {
-    queue.mood = 'down';
+  test('for a match without a queue does not call the waiting room', async () => {
+    queue.behaviour = 'down';
     const { id } = await scheduled({ queue_required: false });
     expect((await sale(id, 'open')).json.sale.status).toBe('open');
     expect(queue.lastControl(id)).toBeUndefined();
   });
 });
 
-describe('a cancelled match', () => {
+describe('POST /ops/matches/{id}/cancel', () => {
   const cancel = (matchId: string, key = newKey()) =>
     monolith.call('POST', `/api/v1/ops/matches/${matchId}/cancel`, { ...ops, body: { reason: 'Snow' }, key });
 
-  test.each(['scheduled', 'open', 'paused', 'sold_out', 'closed'])('%s before: closed, and the queue follows', async (from) => {
+  test.each(['scheduled', 'open', 'paused', 'sold_out', 'closed'])('closes a sale that was %s, and its queue', async (from) => {
     const { id } = await scheduled();
     await monolith.dataSource.query(`update matches set sale_status = $2 where id = $1`, [id, from]);
     const { status, json } = await cancel(id);
@@ -124,17 +127,17 @@ describe('a cancelled match', () => {
     expect(queue.controls.get(id)?.length).toBe(controls);
   });
 
-  test('is not cancelled while the waiting room does not take it, and the same key works when it is back', async () => {
+  test('changes nothing while the waiting room is down; the same key succeeds later', async () => {
     const { id } = await scheduled();
     const key = newKey();
-    queue.mood = 'down';
+    queue.behaviour = 'down';
     expect((await cancel(id, key)).json.code).toBe('DEPENDENCY_UNAVAILABLE');
     expect((await read(id)).cancelled_at).toBeNull();
-    queue.mood = 'well';
+    queue.behaviour = 'normal';
     expect((await cancel(id, key)).json.sale.status).toBe('closed');
   });
 
-  test('at the same moment as it is opened: it is closed, whoever came first', async () => {
+  test('leaves the sale closed if another request opens it at the same time', async () => {
     for (let round = 0; round < 5; round += 1) {
       const { id } = await scheduled();
       const [cancelled, opened] = await Promise.all([cancel(id), sale(id, 'open', {}, other)]);
@@ -145,29 +148,29 @@ describe('a cancelled match', () => {
   });
 });
 
-describe('a waiting room that does not take it', () => {
+describe('a waiting room that does not accept a change', () => {
   test.each(['down', 'refusing'] as const)(
-    '%s: 503, nothing was changed, and the same key works when it is back',
-    async (mood) => {
+    'because it is %s: 503, nothing is changed, and the same key succeeds later',
+    async (behaviour) => {
       const { id } = await scheduled();
-      queue.mood = mood;
+      queue.behaviour = behaviour;
       const key = newKey();
       const before = await stored(id);
       const refused = await Promise.all([
         sale(id, 'open', { key }),
-        tune(id, { processing_rate: 60 }),
+        changeQueue(id, { processing_rate: 60 }),
         patch(id, { home: 'Hajduk' }),
       ]);
       expect(refused.map(({ status, json }) => [status, json.code])).toEqual(
         Array.from({ length: 3 }, () => [503, 'DEPENDENCY_UNAVAILABLE']),
       );
       expect([refused[0]?.headers['retry-after'], await stored(id)]).toEqual(['2', before]);
-      queue.mood = 'well';
+      queue.behaviour = 'normal';
       expect((await sale(id, 'open', { key })).json.sale.status).toBe('open');
     },
   );
 
-  test('is told what is true when the change could not be committed', async () => {
+  test('is sent the old state again when the accepted change could not be committed', async () => {
     const { id } = await scheduled();
     await sale(id, 'open');
     await monolith.dataSource.query(`alter table matches add constraint no_pause check (sale_status <> 'paused') not valid`);
@@ -180,38 +183,38 @@ describe('a waiting room that does not take it', () => {
   });
 });
 
-describe('the queue', () => {
-  test('takes a new rate and a new bound; what is left out stays', async () => {
+describe('PUT /ops/matches/{id}/queue', () => {
+  test('changes the rate and the maximum of open windows; omitted fields keep their value', async () => {
     const { id } = await scheduled();
-    expect((await tune(id, { processing_rate: 60 })).json).toMatchObject({ processing_rate: 60, max_open_windows: 1000 });
-    expect((await tune(id, { max_open_windows: 0 })).json).toMatchObject({ processing_rate: 60, max_open_windows: 0 });
-    expect((await tune(id, {})).json).toMatchObject({ processing_rate: 60, max_open_windows: 0 });
+    expect((await changeQueue(id, { processing_rate: 60 })).json).toMatchObject({ processing_rate: 60, max_open_windows: 1000 });
+    expect((await changeQueue(id, { max_open_windows: 0 })).json).toMatchObject({ processing_rate: 60, max_open_windows: 0 });
+    expect((await changeQueue(id, {})).json).toMatchObject({ processing_rate: 60, max_open_windows: 0 });
     expect(queue.lastControl(id)).toMatchObject({ status: 'scheduled', processing_rate: 60, max_open_windows: 0 });
   });
 
   test.each([[{ processing_rate: 0 }], [{ processing_rate: '60' }], [{ max_open_windows: -1 }], [{ rate: 1 }]])(
-    '%j is refused',
+    'refuses the body %j',
     async (body) => {
-      expect((await tune((await scheduled()).id, body)).json.code).toBe('VALIDATION_FAILED');
+      expect((await changeQueue((await scheduled()).id, body)).json.code).toBe('VALIDATION_FAILED');
     },
   );
 
-  test('of a match without one cannot be tuned; a match that is not there neither', async () => {
+  test('is INVALID_STATE for a match without a queue and NOT_FOUND for an unknown match', async () => {
     const { id } = await scheduled({ queue_required: false });
-    expect((await tune(id, { processing_rate: 60 })).json.code).toBe('INVALID_STATE');
-    expect((await tune('0190a000-0000-7000-8000-0000000000ff', {})).json.code).toBe('NOT_FOUND');
+    expect((await changeQueue(id, { processing_rate: 60 })).json.code).toBe('INVALID_STATE');
+    expect((await changeQueue('0190a000-0000-7000-8000-0000000000ff', {})).json.code).toBe('NOT_FOUND');
   });
 });
 
-describe('changes at the same time', () => {
-  test('the queue hears last what the catalogue says last, whichever replica took it', async () => {
+describe('concurrent changes', () => {
+  test('of one match by two replicas leave the queue with the state that the catalogue has', async () => {
     const { id } = await scheduled();
     await sale(id, 'open');
-    queue.mood = 'slow';
+    queue.behaviour = 'slow';
     const answers = await Promise.all(
-      Array.from({ length: 10 }, (_, turn) =>
-        turn % 2
-          ? sale(id, 'pause', { reason: `No ${turn}` }, other)
+      Array.from({ length: 10 }, (_, index) =>
+        index % 2
+          ? sale(id, 'pause', { reason: `No ${index}` }, other)
           : sale(id, 'close', {}, monolith).then(() => sale(id, 'open')),
       ),
     );
@@ -223,9 +226,9 @@ describe('changes at the same time', () => {
     ]);
   });
 
-  test('of forty matches by one replica leave it connections for everybody else', async () => {
+  test('of forty matches by one replica leave it database connections for other requests', async () => {
     const matches = await Promise.all(Array.from({ length: 40 }, () => scheduled()));
-    queue.mood = 'slow';
+    queue.behaviour = 'slow';
     const changes = matches.map(({ id }) => sale(id, 'open'));
     const reads = await Promise.all(Array.from({ length: 20 }, () => monolith.call('GET', '/api/v1/matches')));
     expect(new Set(reads.map(({ status }) => status))).toEqual(new Set([200]));
@@ -233,8 +236,8 @@ describe('changes at the same time', () => {
   });
 });
 
-describe('the facts of a match', () => {
-  test('are corrected one by one', async () => {
+describe('PATCH /ops/matches/{id}', () => {
+  test('changes only the given fields', async () => {
     const { id } = await scheduled();
     const kickoff_at = inDays(9);
     const { status, json } = await patch(id, { home: 'Hajduk', kickoff_at, max_tickets_per_fan: 2 });
@@ -248,7 +251,7 @@ describe('the facts of a match', () => {
     expect(await read(id)).toMatchObject({ home: 'Hajduk', kickoff_at, max_tickets_per_fan: 2 });
   });
 
-  test('an hour that is brought forward to now opens the sale, one that is taken away closes nothing', async () => {
+  test('opens the sale if opens_at is set to the past, and leaves it scheduled if opens_at is removed', async () => {
     const { id } = await scheduled();
     expect((await patch(id, { opens_at: null })).json.sale).toMatchObject({ status: 'scheduled', opens_at: null });
     expect((await patch(id, { opens_at: inDays(-1) })).json.sale.status).toBe('open');
@@ -262,19 +265,21 @@ describe('the facts of a match', () => {
     [{ home: '' }],
     [{ kickoff_at: 'tomorrow' }],
     [{ currency: 'eur' }],
-  ])('%j is refused', async (body) => expect((await patch((await scheduled()).id, body)).json.code).toBe('VALIDATION_FAILED'));
+  ])('refuses the body %j', async (body) =>
+    expect((await patch((await scheduled()).id, body)).json.code).toBe('VALIDATION_FAILED'),
+  );
 
-  test('only operators may', async () => {
+  test('is forbidden for fans', async () => {
     const { id } = await scheduled();
     const fan = { as: '0190a000-0000-7000-8000-00000000000b', body: { home: 'Hajduk' } };
     expect((await monolith.call('PATCH', `/api/v1/ops/matches/${id}`, fan)).json.code).toBe('FORBIDDEN');
   });
 });
 
-describe('the report', () => {
+describe('GET /ops/matches/{id}/report', () => {
   const report = async (id: string) => (await monolith.call('GET', `/api/v1/ops/matches/${id}/report`, ops)).json;
 
-  test('counts every seat once and carries the queue’s numbers', async () => {
+  test('counts every seat once and contains the queue’s numbers; they are null while the queue service is down', async () => {
     const { id } = await scheduled({ sectors: [seated('East A'), seated('West B', 2, 3)] });
     expect((await report(id)).queue).toBeNull();
     await sale(id, 'open');
@@ -289,7 +294,7 @@ describe('the report', () => {
       orders: {},
       queue: { waiting: 7, open_windows: 3, granted: 10, completed: 5, expired: 2 },
     });
-    queue.mood = 'down';
+    queue.behaviour = 'down';
     expect((await report(id)).queue).toBeNull();
   });
 });

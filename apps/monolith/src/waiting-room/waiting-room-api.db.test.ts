@@ -2,17 +2,17 @@ import { developmentSecrets } from '#platform/config/settings';
 import { createTestDatabase, createTestRedis, type TestDatabase, type TestRedis } from '#testing/test-database';
 import { openMonolith, putOnSale, seated, type WholeMonolith } from '../testing/whole-monolith.ts';
 import { QueueKeeper } from './inbound/queue-keeper.schedule.ts';
-import { QueueStandIn } from './testing/queue-stand-in.ts';
+import { FakeQueueService } from './testing/fake-queue-service.ts';
 import { WaitingRoomApi } from './waiting-room.api.ts';
 import { WaitingRoomDestinations } from './waiting-room.module.ts';
 
 let database: TestDatabase;
 let redis: TestRedis;
-let queue: QueueStandIn;
+let queue: FakeQueueService;
 let replicas: WholeMonolith[];
 
 beforeAll(async () => {
-  queue = new QueueStandIn(developmentSecrets.INTERNAL_AUTH_SECRET);
+  queue = new FakeQueueService(developmentSecrets.INTERNAL_AUTH_SECRET);
   [database, redis] = await Promise.all([createTestDatabase(), createTestRedis()]);
   const settings = { DATABASE_URL: database.url, REDIS_URL: redis.url, QUEUE_INTERNAL_URL: await queue.open() };
   replicas = [await openMonolith(settings), await openMonolith(settings)];
@@ -22,54 +22,54 @@ afterAll(async () => {
   await Promise.all([queue.close(), database.drop(), redis.close()]);
 });
 beforeEach(() => {
-  queue.mood = 'well';
+  queue.behaviour = 'normal';
 });
 
 const [A, B] = ['0190a000-0000-7000-8000-0000000000a1', '0190a000-0000-7000-8000-0000000000b1'];
-const room = (replica = 0) => {
+const waitingRoom = (replica = 0) => {
   const monolith = replicas[replica];
   if (!monolith) throw new Error('no such replica');
   return monolith.get(WaitingRoomApi);
 };
 const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-describe('one change of a queue at a time', () => {
-  test('over all replicas, and different queues do not wait for each other', async () => {
-    const inside: Record<string, number> = { [A]: 0, [B]: 0 };
-    let most = 0;
-    let together = 0;
+describe('withQueueLock', () => {
+  test('runs one change of a queue at a time over all replicas, and different queues do not wait for each other', async () => {
+    const running: Record<string, number> = { [A]: 0, [B]: 0 };
+    let maxPerQueue = 0;
+    let maxTotal = 0;
     const change = (replica: number, matchId: string) =>
-      room(replica).exclusively(matchId, async () => {
-        inside[matchId] = (inside[matchId] ?? 0) + 1;
-        most = Math.max(most, inside[matchId]);
-        together = Math.max(together, (inside[A] ?? 0) + (inside[B] ?? 0));
+      waitingRoom(replica).withQueueLock(matchId, async () => {
+        running[matchId] = (running[matchId] ?? 0) + 1;
+        maxPerQueue = Math.max(maxPerQueue, running[matchId]);
+        maxTotal = Math.max(maxTotal, (running[A] ?? 0) + (running[B] ?? 0));
         await sleep(10);
-        inside[matchId] -= 1;
+        running[matchId] -= 1;
       });
-    await Promise.all(Array.from({ length: 24 }, (_, turn) => change(turn % 2, turn % 3 === 0 ? B : A)));
-    expect([most, together]).toEqual([1, 2]);
+    await Promise.all(Array.from({ length: 24 }, (_, index) => change(index % 2, index % 3 === 0 ? B : A)));
+    expect([maxPerQueue, maxTotal]).toEqual([1, 2]);
   });
 
-  test('work that fails, and work that is shut out, leave the lock to the next', async () => {
-    await expect(room().exclusively(A, () => Promise.reject(new Error('no')))).rejects.toThrow('no');
-    expect(await room(1).exclusively(A, () => Promise.resolve('yes'))).toBe('yes');
+  test('releases the lock after work that fails', async () => {
+    await expect(waitingRoom().withQueueLock(A, () => Promise.reject(new Error('no')))).rejects.toThrow('no');
+    expect(await waitingRoom(1).withQueueLock(A, () => Promise.resolve('yes'))).toBe('yes');
   });
 
-  test('a connection that is lost on the way gives the lock back at once', async () => {
-    const result = room().exclusively(A, async () => {
+  test('releases the lock at once when its connection is lost', async () => {
+    const result = waitingRoom().withQueueLock(A, async () => {
       await replicas[1]?.dataSource.query(
         `select pg_terminate_backend(pid) from pg_locks where locktype = 'advisory' and granted and pid <> pg_backend_pid()
          and database = (select oid from pg_database where datname = current_database())`,
       );
-      return 'done all the same';
+      return 'done';
     });
-    expect(await result).toBe('done all the same');
-    expect(await room(1).exclusively(A, () => Promise.resolve('next'))).toBe('next');
+    expect(await result).toBe('done');
+    expect(await waitingRoom(1).withQueueLock(A, () => Promise.resolve('next'))).toBe('next');
   });
 
-  test('sixty at once leave connections for those who only want to read', async () => {
+  test('called sixty times at once leaves connections for reads', async () => {
     const changes = Array.from({ length: 60 }, (_, index) =>
-      room().exclusively(`0190a000-0000-7000-8000-${String(index).padStart(12, '0')}`, async () => {
+      waitingRoom().withQueueLock(`0190a000-0000-7000-8000-${String(index).padStart(12, '0')}`, async () => {
         await replicas[0]?.dataSource.query('select pg_sleep(0.01)');
       }),
     );
@@ -79,11 +79,11 @@ describe('one change of a queue at a time', () => {
   });
 });
 
-describe('what the waiting room must hear', () => {
+describe('the outbox destination of the waiting room', () => {
   const destination = () => replicas[0]?.get(WaitingRoomDestinations).all[0];
   const id = '0190a000-0000-7000-8000-0000000000c1';
 
-  test('a sync tells it the match as it is when it is delivered, not as it was when it was written', async () => {
+  test('sends for a sync the state of the match at delivery, not at the time of writing', async () => {
     const [monolith] = replicas;
     if (!monolith) throw new Error('no replica');
     const match = await putOnSale(monolith, { queue_required: true, processing_rate: 60 });
@@ -99,13 +99,13 @@ describe('what the waiting room must hear', () => {
     });
   });
 
-  test('a used turn is ended by its own token', async () => {
+  test('ends a used turn by its session token', async () => {
     const body = { kind: 'complete', match_id: A, user_id: B, session_token: 'st_used' };
     await destination()?.deliver([{ id, event: 'order.completed', body }]);
     expect(queue.completed).toContain(`${A} st_used`);
   });
 
-  test('a turn ends after it was said how many others can still be of use: none for the last seat, so that nobody is let in for nothing', async () => {
+  test('sends the useful windows before it ends a turn: zero after the last seat, so that no fan gets a turn without a seat', async () => {
     const [monolith] = replicas;
     if (!monolith) throw new Error('no replica');
     const match = await putOnSale(monolith, { queue_required: true, sectors: [seated('East A', 1, 1)] });
@@ -113,21 +113,21 @@ describe('what the waiting room must hear', () => {
     const body = { kind: 'complete', match_id: match.id, user_id: B, session_token: 'st_last' };
     await destination()?.deliver([{ id, event: 'order.completed', body }]);
     expect(queue.lastControl(match.id)).toMatchObject({ status: 'active', useful_windows: 0 });
-    const order = queue.heard.filter((call) => call.includes(match.id)).map((call) => call.split(' ')[0]);
+    const order = queue.calls.filter((call) => call.includes(match.id)).map((call) => call.split(' ')[0]);
     expect(order).toEqual(['control', 'windows']);
-    queue.mood = 'refusing';
+    queue.behaviour = 'refusing';
     expect(await destination()?.deliver([{ id, event: 'order.completed', body }])).toMatchObject([{ outcome: 'later' }]);
   });
 
-  test.each(['down', 'refusing'] as const)('while it is %s the message waits and is never given up', async (mood) => {
-    queue.mood = mood;
+  test.each(['down', 'refusing'] as const)('keeps a message for later while the waiting room is %s', async (behaviour) => {
+    queue.behaviour = behaviour;
     const deliveries = await destination()?.deliver([
       { id, event: 'order.completed', body: { kind: 'complete', match_id: A, user_id: B, session_token: 'st_x' } },
     ]);
     expect(deliveries).toEqual([{ id, outcome: 'later', error: expect.any(String) }]);
   });
 
-  test('fifty syncs at once are all told', async () => {
+  test('delivers fifty syncs in one batch', async () => {
     const [monolith] = replicas;
     if (!monolith) throw new Error('no replica');
     const matches = [];
@@ -143,17 +143,17 @@ describe('what the waiting room must hear', () => {
   });
 });
 
-test('a waiting room that lost everything is told again of every queue that is not closed', async () => {
+test('the queue keeper sends a waiting room that lost its state every queue that is not closed', async () => {
   const [monolith] = replicas;
   if (!monolith) throw new Error('no replica');
   const open = await putOnSale(monolith, { queue_required: true });
   const closed = await putOnSale(monolith, { queue_required: true });
   await monolith.dataSource.query(`update matches set sale_status = 'closed' where id = $1`, [closed.id]);
-  queue.forget();
+  queue.forgetQueues();
   expect(await monolith.get(QueueKeeper).runOnce()).toBeGreaterThan(0);
   expect([queue.lastControl(open.id)?.status, queue.lastControl(closed.id)]).toEqual(['active', undefined]);
   expect(await monolith.get(QueueKeeper).runOnce()).toBe(0);
-  queue.mood = 'down';
-  queue.forget();
+  queue.behaviour = 'down';
+  queue.forgetQueues();
   expect(await monolith.get(QueueKeeper).runOnce()).toBe(0);
 });

@@ -3,7 +3,7 @@ import { openBoxOffice, type BoxOffice, type OpenBoxOffice } from '../purchase/t
 import { newKey, type TestAnswer } from '../testing/test-app.ts';
 import { ops, putOnSale, seated, type MatchOnSale } from '../testing/whole-monolith.ts';
 
-// What a listed fan cannot do, and which refusal comes first.
+// What a fan on the blacklist ("listed fan") cannot do, and which refusal wins if several rules refuse.
 
 let opened: OpenBoxOffice;
 let office: BoxOffice;
@@ -22,87 +22,91 @@ async function list(userId: string, forMs?: number): Promise<void> {
   expect((await office.monolith.call('POST', '/api/v1/ops/blacklist', { ...ops, body })).status).toBe(201);
 }
 const lift = (userId: string) => office.monolith.call('DELETE', `/api/v1/ops/blacklist/${userId}`, ops);
-const said = ({ status, json }: TestAnswer): string => (status < 300 ? String(status) : `${status} ${json.code}`);
+const resultOf = ({ status, json }: TestAnswer): string => (status < 300 ? String(status) : `${status} ${json.code}`);
 const REFUSED = '403 BLACKLISTED';
 
 describe('a hold', () => {
-  test('is refused at once, holds nothing, and is possible under the same key when the fan is off the list', async () => {
+  test('of a listed fan is refused and takes no seat; after delisting the same key succeeds', async () => {
     const [fan, key] = [randomUUID(), newKey()];
     const seatIds = (await office.seatIds(match)).slice(0, 1);
     await list(fan);
     const refusal = await office.hold(match, { as: fan, seatIds, key });
-    expect(said(refusal)).toBe(REFUSED);
+    expect(resultOf(refusal)).toBe(REFUSED);
     expect(JSON.stringify(refusal.json)).not.toContain('Of the test');
     expect(await office.holderOf(seatIds[0]!)).toEqual({ status: 'available', reservation_id: null });
     await lift(fan);
-    expect(said(await office.hold(match, { as: fan, seatIds, key }))).toBe('201');
+    expect(resultOf(await office.hold(match, { as: fan, seatIds, key }))).toBe('201');
   });
 
-  test('is possible again when the time is up, without anybody doing anything', async () => {
+  test('of a listed fan is possible again once the entry’s `until` has passed', async () => {
     const fan = randomUUID();
     await list(fan, 400);
-    expect(said(await office.hold(match, { as: fan }))).toBe(REFUSED);
+    expect(resultOf(await office.hold(match, { as: fan }))).toBe(REFUSED);
     await new Promise((resolve) => setTimeout(resolve, 500));
     const held = await office.held(match, { as: fan });
-    expect(said(await office.checkOut(held))).toBe('201');
+    expect(resultOf(await office.checkOut(held))).toBe('201');
   });
 
   test.each<[string, string, (fan: string) => Promise<TestAnswer>]>([
-    ['the fields', '400 VALIDATION_FAILED', (fan) => office.hold(match, { as: fan, quantity: 21 })],
+    ['invalid fields', '400 VALIDATION_FAILED', (fan) => office.hold(match, { as: fan, quantity: 21 })],
     [
-      'a sector that does not exist',
+      'an unknown sector',
       '404 NOT_FOUND',
       (fan) => office.hold({ id: match.id, sectors: [{ ...match.sectors[0]!, id: randomUUID() }] }, { as: fan }),
     ],
-    ['the state of the sale', REFUSED, async (fan) => office.hold(await closed(), { as: fan })],
-    ['the window', REFUSED, async (fan) => office.hold(await putOnSale(office.monolith, { queue_required: true }), { as: fan })],
-    ['the limit', REFUSED, (fan) => office.hold(match, { as: fan, quantity: 5 })],
+    ['a closed sale', REFUSED, async (fan) => office.hold(await closed(), { as: fan })],
     [
-      'seats that are taken',
+      'a missing purchase window',
+      REFUSED,
+      async (fan) => office.hold(await putOnSale(office.monolith, { queue_required: true }), { as: fan }),
+    ],
+    ['more seats than the limit', REFUSED, (fan) => office.hold(match, { as: fan, quantity: 5 })],
+    [
+      'seats that another fan holds',
       REFUSED,
       async (fan) => office.hold(match, { as: fan, seatIds: (await office.held(match)).seatIds }),
     ],
-  ])('compared with %s: %s', async (_what, expected, hold) => {
+  ])('of a listed fan with %s is %s', async (_what, expected, hold) => {
     const fan = randomUUID();
     await list(fan);
-    expect(said(await hold(fan))).toBe(expected);
+    expect(resultOf(await hold(fan))).toBe(expected);
   });
 
   async function closed(): Promise<MatchOnSale> {
-    const over = await putOnSale(office.monolith, { sectors: [seated('East A', 1, 2)] });
-    await office.rows(`update matches set sale_status = 'closed' where id = $1`, [over.id]);
-    return over;
+    const closedMatch = await putOnSale(office.monolith, { sectors: [seated('East A', 1, 2)] });
+    await office.rows(`update matches set sale_status = 'closed' where id = $1`, [closedMatch.id]);
+    return closedMatch;
   }
 });
 
-describe('a checkout', () => {
-  test('of a hold from before is refused, alone and among others, and makes no order', async () => {
+describe('for a listed fan, a checkout', () => {
+  test('of a hold that is older than the listing is refused, alone and in a batch with other fans, and makes no order', async () => {
     const [listed, others] = [await office.held(match), await Promise.all([1, 2, 3].map(() => office.held(match)))];
     await list(listed.userId);
-    expect(said(await office.checkOut(listed))).toBe(REFUSED);
+    expect(resultOf(await office.checkOut(listed))).toBe(REFUSED);
     const answers = await Promise.all([listed, ...others].map((held) => office.checkOut(held)));
-    expect(answers.map(said)).toEqual([REFUSED, '201', '201', '201']);
+    expect(answers.map(resultOf)).toEqual([REFUSED, '201', '201', '201']);
     expect(await office.rows(`select 1 from orders where user_id = $1`, [listed.userId])).toEqual([]);
     await lift(listed.userId);
-    expect(said(await office.checkOut(listed))).toBe('201');
+    expect(resultOf(await office.checkOut(listed))).toBe('201');
   });
 
-  test('that was made before is not answered again', async () => {
+  test('that succeeded before the listing is refused when repeated', async () => {
     const ordered = await office.ordered(await office.held(match));
     await list(ordered.held.userId);
-    expect(said(await office.checkOut(ordered.held))).toBe(REFUSED);
+    expect(resultOf(await office.checkOut(ordered.held))).toBe(REFUSED);
   });
 
-  test('of another fan, or of a hold that is over: not found comes first, the list before the end', async () => {
-    const [foreign, over, fan] = [await office.held(match), await office.held(match), randomUUID()];
+  test('of another fan’s hold is 404, and of an expired hold BLACKLISTED', async () => {
+    const [foreign, expired, fan] = [await office.held(match), await office.held(match), randomUUID()];
     await list(fan);
-    await list(over.userId);
-    await office.lapse(over);
-    expect(said(await office.checkOut(foreign, { as: fan }))).toBe('404 NOT_FOUND');
-    expect(said(await office.checkOut(over))).toBe(REFUSED);
+    await list(expired.userId);
+    await office.lapse(expired);
+    expect(resultOf(await office.checkOut(foreign, { as: fan }))).toBe('404 NOT_FOUND');
+    expect(resultOf(await office.checkOut(expired))).toBe(REFUSED);
   });
 
-  test('is not needed to give seats back', async () => {
+  test('is not needed to release a hold: DELETE is 204', async () => {
     const held = await office.held(match);
     await list(held.userId);
     const { status } = await office.monolith.call('DELETE', `/api/v1/reservations/${held.id}`, { as: held.userId });
@@ -110,8 +114,8 @@ describe('a checkout', () => {
   });
 });
 
-describe('a payment that was under way', () => {
-  test('goes back in full, the seats are for sale again, and there is no ticket; others in the same moment complete', async () => {
+describe('a payment for an order made before the listing', () => {
+  test('is refunded in full, the seats are for sale again and no ticket is made; other fans’ payments at the same time complete', async () => {
     const [listed, other] = [await office.ordered(await office.held(match)), await office.ordered(await office.held(match))];
     await list(listed.held.userId);
     const settled = await Promise.all([listed, other].map((ordered) => office.settle(office.report(ordered))));
@@ -127,7 +131,7 @@ describe('a payment that was under way', () => {
     expect(refund?.body).toMatchObject({ kind: 'refund', amountCents: listed.held.total_cents });
   });
 
-  test('told again after that, nothing happens, also when the fan is off the list', async () => {
+  test('has no second effect when reported again after the refund, even if the fan was delisted', async () => {
     const ordered = await office.ordered(await office.held(match));
     await list(ordered.held.userId);
     await office.settle(office.report(ordered));
@@ -135,7 +139,7 @@ describe('a payment that was under way', () => {
     expect(await office.settle(office.report(ordered))).toBe('noted');
   });
 
-  test('tickets from before are still there', async () => {
+  test('that completed before the listing leaves the ticket valid', async () => {
     const ordered = await office.ordered(await office.held(match));
     await office.settle(office.report(ordered));
     await list(ordered.held.userId);
@@ -156,29 +160,29 @@ describe('a transfer', () => {
       ...more,
     });
 
-  test('to a listed fan is refused and the ticket stays; off the list it goes under the same key', async () => {
+  test('to a listed fan is refused and the ticket stays valid; after delisting the same key succeeds', async () => {
     const [given, receiver, key] = [await ticket(), randomUUID(), newKey()];
     await list(receiver);
-    expect(said(await transfer(given, receiver, { key }))).toBe(REFUSED);
+    expect(resultOf(await transfer(given, receiver, { key }))).toBe(REFUSED);
     const mine = await office.monolith.call('GET', `/api/v1/tickets/${given.id}`, { as: given.fan });
     expect(mine.json.status).toBe('valid');
     await lift(receiver);
-    expect(said(await transfer(given, receiver, { key }))).toBe('200');
+    expect(resultOf(await transfer(given, receiver, { key }))).toBe('200');
   });
 
-  test('not found comes first; the list before the state of the ticket and the limit', async () => {
+  test('to a listed fan: 404 wins over BLACKLISTED, and BLACKLISTED wins over the ticket’s state', async () => {
     const [given, receiver] = [await ticket(), randomUUID()];
     await list(receiver);
     await office.rows(`update tickets set status = 'used' where id = $1`, [given.id]);
-    expect(said(await transfer({ ...given, fan: randomUUID() }, receiver))).toBe('404 NOT_FOUND');
-    expect(said(await transfer(given, receiver))).toBe(REFUSED);
+    expect(resultOf(await transfer({ ...given, fan: randomUUID() }, receiver))).toBe('404 NOT_FOUND');
+    expect(resultOf(await transfer(given, receiver))).toBe(REFUSED);
     await lift(receiver);
-    expect(said(await transfer(given, receiver))).toBe('409 INVALID_STATE');
+    expect(resultOf(await transfer(given, receiver))).toBe('409 INVALID_STATE');
   });
 
-  test('from a listed fan to another is theirs to make: a ticket less with somebody who may have none', async () => {
+  test('from a listed fan to another fan is allowed', async () => {
     const given = await ticket();
     await list(given.fan);
-    expect(said(await transfer(given, randomUUID()))).toBe('200');
+    expect(resultOf(await transfer(given, randomUUID()))).toBe('200');
   });
 });

@@ -10,13 +10,14 @@ import {
   Seats,
   type Match,
   type QueueTotals,
-  type SeatsLeft,
+  type RemainingSeats,
   type SeatTotals,
   type Sector,
 } from '../application/ports.ts';
 
-/** What operators steer belongs to other contexts; these say it in the operators' words. */
-export class SteeredCatalog extends Catalog {
+// This context owns no data. These adapters implement its ports by calling the APIs of other contexts.
+
+export class DelegatingCatalog extends Catalog {
   constructor(private readonly catalog: CatalogApi) {
     super();
   }
@@ -34,7 +35,7 @@ export class SteeredCatalog extends Catalog {
   }
 }
 
-export class SteeredSeats extends Seats {
+export class DelegatingSeats extends Seats {
   constructor(private readonly purchase: PurchaseApi) {
     super();
   }
@@ -45,41 +46,41 @@ export class SteeredSeats extends Seats {
   ): Promise<void> {
     return this.purchase.layOut(tx, matchId, sectors);
   }
-  left(matchId: string): Promise<SeatsLeft> {
+  remaining(matchId: string): Promise<RemainingSeats> {
     return this.purchase.left(matchId);
   }
-  leftNow(matchId: string): Promise<SeatsLeft> {
+  countRemaining(matchId: string): Promise<RemainingSeats> {
     return this.purchase.leftNow(matchId);
   }
-  anyLeft(tx: Transaction, matchId: string): Promise<boolean> {
+  hasRemaining(tx: Transaction, matchId: string): Promise<boolean> {
     return this.purchase.anyLeft(tx, matchId);
   }
 }
 
-export class SteeredQueues extends Queues {
+export class DelegatingQueues extends Queues {
   constructor(private readonly waitingRoom: WaitingRoomApi) {
     super();
   }
-  tell(match: Match, usefulWindows?: number): Promise<void> {
-    return this.waitingRoom.tell(match, usefulWindows);
+  sync(match: Match, usefulWindows?: number): Promise<void> {
+    return this.waitingRoom.sync(match, usefulWindows);
   }
-  tellRemaining(
+  reportRemaining(
     matchId: string,
     sectors: readonly { sectorId: string; name: string; available: number }[],
     asOf: number,
   ): Promise<void> {
-    return this.waitingRoom.tellRemaining(
+    return this.waitingRoom.reportRemaining(
       matchId,
       sectors.map(({ sectorId, name, available }) => ({ sector_id: sectorId, name, available })),
       asOf,
     );
   }
-  exclusively<T>(matchId: string, work: () => Promise<T>): Promise<T> {
-    return this.waitingRoom.exclusively(matchId, work);
+  withQueueLock<T>(matchId: string, work: () => Promise<T>): Promise<T> {
+    return this.waitingRoom.withQueueLock(matchId, work);
   }
 }
 
-export class NeighbourNumbers extends MatchNumbers {
+export class DelegatingMatchNumbers extends MatchNumbers {
   constructor(
     private readonly purchase: PurchaseApi,
     private readonly waitingRoom: WaitingRoomApi,
@@ -90,7 +91,7 @@ export class NeighbourNumbers extends MatchNumbers {
     return this.purchase.report(matchId);
   }
   async queue(match: Match): Promise<QueueTotals | null> {
-    const status = match.queueRequired ? await this.waitingRoom.status(match.id) : undefined;
+    const status = match.queueRequired ? await this.waitingRoom.figures(match.id) : undefined;
     if (!status) return null;
     const { total, open_windows = 0, granted = 0, completed = 0, expired = 0 } = status;
     return { waiting: total, openWindows: open_windows, granted, completed, expired };

@@ -3,8 +3,8 @@ import { DomainError } from '#domain/shared/domain-error';
 import type { JobView } from '../jobs.api.ts';
 import type { AllQueues } from './ports.ts';
 
-/** What people do with a job that failed for good: have it tried again from the beginning, or give it up. Who did is written down. */
-export class SteerJobs {
+/** Operators retry a failed job, which gets all its attempts again, or drop a waiting or failed one. Each action is recorded. */
+export class ManageJobs {
   constructor(
     private readonly transactions: TransactionManager,
     private readonly queues: AllQueues,
@@ -12,19 +12,19 @@ export class SteerJobs {
 
   async retry({ id, by }: { id: string; by: string }): Promise<JobView> {
     const job = await this.find(id);
-    if (job.state !== 'failed') throw invalid(job, 'Only a job that failed for good is tried again');
+    if (job.state !== 'failed') throw invalid(job, 'Only a failed job can be retried');
     return this.transactions.run(async (tx) => {
-      if (!(await this.queues.retry(tx, job, by))) throw invalid(job, 'Somebody else has just had it tried again');
+      if (!(await this.queues.retry(tx, job, by))) throw invalid(job, 'Another operator has just retried this job');
       return { ...job, state: 'waiting' };
     });
   }
 
   async drop({ id, by }: { id: string; by: string }): Promise<JobView> {
     const job = await this.find(id);
-    if (job.state === 'active' || job.state === 'completed') throw invalid(job, 'Only a job that waits or failed can be dropped');
-    const afterwards = await this.transactions.run((tx) => this.queues.drop(tx, job, by));
-    if (!afterwards) throw invalid(job, 'It is being done or was done in this moment');
-    await afterwards();
+    if (job.state === 'active' || job.state === 'completed') throw invalid(job, 'Only a waiting or failed job can be dropped');
+    const removeFromQueue = await this.transactions.run((tx) => this.queues.drop(tx, job, by));
+    if (!removeFromQueue) throw invalid(job, 'The job has just been started or finished');
+    await removeFromQueue();
     return job;
   }
 

@@ -6,14 +6,14 @@ import { newId } from '#platform/ids';
 import { createTestDatabase, type TestDatabase } from '#testing/test-database';
 import type { DataSource } from 'typeorm';
 import { DeadTokensDestination } from './outbound/dead-tokens-destination.ts';
-import { PostgresAnnouncements } from './outbound/postgres-announcements.ts';
+import { PostgresFanBroadcasts } from './outbound/postgres-announcements.ts';
 
 let testDatabase: TestDatabase;
 let database: DataSource;
 
 beforeAll(async () => {
   testDatabase = await createTestDatabase();
-  database = await openDatabase({ url: testDatabase.url, name: 'announcements-test' });
+  database = await openDatabase({ url: testDatabase.url, name: 'broadcasts-test' });
 });
 
 afterAll(async () => {
@@ -21,21 +21,21 @@ afterAll(async () => {
   await testDatabase.drop();
 });
 
-test('an announcement writes every device down once and makes one job for each 500 of a language', async () => {
+test('a broadcast stores every device once and makes one job for each 500 devices of a language', async () => {
   await database.query(
     `insert into fans (user_id, locale) select gen_random_uuid(), case when n % 3 = 0 then 'en' else 'hr' end from generate_series(1, 1500) n`,
   );
   await database.query(
     `insert into devices (user_id, device_id, fcm_token) select user_id, 'phone', 'token-' || user_id from fans`,
   );
-  const stranger = newId();
-  await database.query(`insert into devices (user_id, device_id, fcm_token) values ($1, 'phone', 'not-asked')`, [stranger]);
+  const otherFan = newId();
+  await database.query(`insert into devices (user_id, device_id, fcm_token) values ($1, 'phone', 'not-included')`, [otherFan]);
   const fans = await database.query<{ user_id: string }[]>('select user_id from fans');
   const transactions = new PostgresTransactionManager(database, { deadlineMs: 10_000 });
-  const announcements = new PostgresAnnouncements(database, new PostgresOutbox());
-  const devices = await announcements.devicesOf(fans.map(({ user_id }) => user_id));
-  const announced = await transactions.run((tx) =>
-    announcements.announce(tx, {
+  const broadcasts = new PostgresFanBroadcasts(database, new PostgresOutbox());
+  const devices = await broadcasts.devicesOf(fans.map(({ user_id }) => user_id));
+  const created = await transactions.run((tx) =>
+    broadcasts.create(tx, {
       template: 'match_changed',
       event: 'match.changed',
       devices,
@@ -43,8 +43,8 @@ test('an announcement writes every device down once and makes one job for each 5
       data: { match_id: 'm' },
     }),
   );
-  // 1,000 in Croatian are two jobs, 500 in English are one.
-  expect(announced).toMatchObject({ devices: 1500, jobs: 3 });
+  // 1,000 Croatian devices make two jobs, 500 English devices make one.
+  expect(created).toMatchObject({ devices: 1500, jobs: 3 });
   const rows = await database.query<{ body: unknown }[]>(`select body from outbox where destination = 'push' order by seq`);
   const jobs = rows.map(({ body }) => anyPushJob.parse(body));
   expect(jobs.map((job) => ('range' in job ? [job.payload.title, job.range] : 'no range'))).toEqual([
@@ -58,15 +58,15 @@ test('an announcement writes every device down once and makes one job for each 5
   expect(written).toEqual({ devices: 1500, tokens: 1500, last: 1499 });
 });
 
-test('50,000 fans fit into one transaction', async () => {
+test('a broadcast to 50,000 fans fits into one transaction', async () => {
   const fans = await database.query<{ user_id: string }[]>(
     `with fan as (select gen_random_uuid() as user_id, n from generate_series(1, 50000) n)
      insert into devices (user_id, device_id, fcm_token) select user_id, 'phone', 'many-' || n from fan returning user_id`,
   );
-  const announcements = new PostgresAnnouncements(database, new PostgresOutbox());
-  const devices = await announcements.devicesOf(fans.map(({ user_id }) => user_id));
+  const broadcasts = new PostgresFanBroadcasts(database, new PostgresOutbox());
+  const devices = await broadcasts.devicesOf(fans.map(({ user_id }) => user_id));
   const text = { title: 'Promjena', body: 'Novi termin' };
-  const announcement = {
+  const broadcast = {
     template: 'match_changed',
     event: 'match.changed',
     devices,
@@ -74,10 +74,10 @@ test('50,000 fans fit into one transaction', async () => {
     data: {},
   } as const;
   const transactions = new PostgresTransactionManager(database, { deadlineMs: 10_000 });
-  expect(await transactions.run((tx) => announcements.announce(tx, announcement))).toMatchObject({ devices: 50_000, jobs: 100 });
+  expect(await transactions.run((tx) => broadcasts.create(tx, broadcast))).toMatchObject({ devices: 50_000, jobs: 100 });
 }, 30_000);
 
-test('a dead token costs its device, unless the app has registered it again since', async () => {
+test('the device of a dead token is deleted, unless the app registered the token again later', async () => {
   const now = Date.now();
   await database.query(
     `insert into devices (user_id, device_id, fcm_token, updated_at) values
@@ -89,9 +89,9 @@ test('a dead token costs its device, unless the app has registered it again sinc
   expect(await destination.deliver([{ id: 'm1', event: 'device.tokens_dead', body }])).toEqual([
     { id: 'm1', outcome: 'delivered' },
   ]);
-  const left = await database.query<{ fcm_token: string }[]>(
+  const remaining = await database.query<{ fcm_token: string }[]>(
     `select fcm_token from devices where fcm_token in ('dead', 'registered again', 'alive') order by 1`,
   );
-  expect(left.map(({ fcm_token }) => fcm_token)).toEqual(['alive', 'registered again']);
+  expect(remaining.map(({ fcm_token }) => fcm_token)).toEqual(['alive', 'registered again']);
   expect(await destination.deliver([{ id: 'm2', event: 'x', body: {} }])).toMatchObject([{ outcome: 'poison' }]);
 });

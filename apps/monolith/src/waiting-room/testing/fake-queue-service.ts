@@ -11,18 +11,18 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 
-/** The queue service's internal door, as far as the monolith knocks at it: takes what its contract takes, and remembers. */
-export class QueueStandIn {
+/** A fake of the queue service's internal API. Accepts the calls that the monolith makes, as the contract has them, and records them. */
+export class FakeQueueService {
   readonly controls = new Map<string, ControlRequest[]>();
-  /** What was said to be left, in order; an empty list is "sold out". */
+  /** The reports of remaining sectors for each match, in order. An empty report means sold out. */
   readonly remaining = new Map<string, SoldOutRequest['remaining_sectors'][]>();
   readonly completed: string[] = [];
-  /** The parts of every restoring, in order. */
+  /** The parts of all restores for each match, in order. */
   readonly restored = new Map<string, RestoreRequest[]>();
-  /** Every call that was taken, in order: what was called, and for which match. */
-  readonly heard: string[] = [];
-  /** down: hangs up. refusing: answers 503. slow: answers after a while. */
-  mood: 'well' | 'down' | 'refusing' | 'slow' = 'well';
+  /** All accepted calls in order, each as `<path> <match id>`. */
+  readonly calls: string[] = [];
+  /** down: closes the connection. refusing: answers 503. slow: answers after 100 ms. */
+  behaviour: 'normal' | 'down' | 'refusing' | 'slow' = 'normal';
   private hasLostState = false;
   private readonly server = createServer((request, response) => void this.answer(request, response));
 
@@ -42,39 +42,39 @@ export class QueueStandIn {
     return this.controls.get(matchId)?.at(-1);
   }
 
-  /** It knows of no queue any more, as if it had been told so for each match. */
-  forget(): void {
+  /** Forgets all queues, but not that their state was restored: status calls answer 404. */
+  forgetQueues(): void {
     this.controls.clear();
     this.remaining.clear();
   }
 
-  /** Redis lost everything: a match is not known before its state is restored. */
+  /** Simulates a loss of Redis: a match is unknown until its state is restored. */
   loseState(): void {
-    this.forget();
+    this.forgetQueues();
     this.restored.clear();
     this.hasLostState = true;
   }
 
   private async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    if (this.mood === 'down') return void request.socket.destroy();
-    if (this.mood === 'slow') await new Promise((resolve) => setTimeout(resolve, 100));
-    const [matchId = '', what] = (request.url ?? '').replace('/api/v1/queue/', '').split('/');
+    if (this.behaviour === 'down') return void request.socket.destroy();
+    if (this.behaviour === 'slow') await new Promise((resolve) => setTimeout(resolve, 100));
+    const [matchId = '', action] = (request.url ?? '').replace('/api/v1/queue/', '').split('/');
     const body = await text(request);
     if (request.headers['x-internal-auth'] !== this.secret) return void response.writeHead(401).end();
-    if (this.mood === 'refusing') return void response.writeHead(503).end();
-    if (what === 'status') return this.status(matchId, response);
-    this.heard.push(`${what} ${matchId}`);
-    if (what === 'restore') this.restore(matchId, restoreRequest.parse(JSON.parse(body)));
-    else if (!this.knows(matchId)) response.setHeader(STATE_NEEDED_HEADER, 'true');
-    if (what === 'restore') return void response.writeHead(204).end();
-    if (what === 'windows' && !this.knows(matchId)) return void response.writeHead(204).end();
-    if (what === 'windows') this.completed.push(`${matchId} ${(JSON.parse(body) as { session_token: string }).session_token}`);
-    else if (what === 'sold-out') this.tellRemaining(matchId, soldOutRequest.parse(JSON.parse(body)));
+    if (this.behaviour === 'refusing') return void response.writeHead(503).end();
+    if (action === 'status') return this.status(matchId, response);
+    this.calls.push(`${action} ${matchId}`);
+    if (action === 'restore') this.restore(matchId, restoreRequest.parse(JSON.parse(body)));
+    else if (!this.hasState(matchId)) response.setHeader(STATE_NEEDED_HEADER, 'true');
+    if (action === 'restore') return void response.writeHead(204).end();
+    if (action === 'windows' && !this.hasState(matchId)) return void response.writeHead(204).end();
+    if (action === 'windows') this.completed.push(`${matchId} ${(JSON.parse(body) as { session_token: string }).session_token}`);
+    else if (action === 'sold-out') this.recordRemaining(matchId, soldOutRequest.parse(JSON.parse(body)));
     else this.controls.set(matchId, [...(this.controls.get(matchId) ?? []), controlRequest.parse(JSON.parse(body))]);
     response.writeHead(204).end();
   }
 
-  knows(matchId: string): boolean {
+  hasState(matchId: string): boolean {
     if (!this.hasLostState) return true;
     return this.restored.get(matchId)?.some(({ complete, exists }) => complete === true || exists === false) ?? false;
   }
@@ -84,17 +84,17 @@ export class QueueStandIn {
     if (!part.sale) return;
     const { closed_reason: closedReason, ...sale } = part.sale;
     this.controls.set(matchId, [...(this.controls.get(matchId) ?? []), sale]);
-    if (closedReason === 'sold_out') this.tellRemaining(matchId, { remaining_sectors: [] });
+    if (closedReason === 'sold_out') this.recordRemaining(matchId, { remaining_sectors: [] });
   }
 
-  private tellRemaining(matchId: string, { remaining_sectors }: SoldOutRequest): void {
+  private recordRemaining(matchId: string, { remaining_sectors }: SoldOutRequest): void {
     this.remaining.set(matchId, [...(this.remaining.get(matchId) ?? []), remaining_sectors]);
   }
 
   private status(matchId: string, response: ServerResponse): void {
     const control = this.lastControl(matchId);
     const problem = { 'content-type': 'application/problem+json' };
-    if (!this.knows(matchId)) return void response.writeHead(503, problem).end(JSON.stringify({ state_needed: true }));
+    if (!this.hasState(matchId)) return void response.writeHead(503, problem).end(JSON.stringify({ state_needed: true }));
     if (!control) return void response.writeHead(404).end();
     const isSoldOut = control.status === undefined && this.remaining.get(matchId)?.at(-1)?.length === 0;
     const { processing_rate = 600 } = control;

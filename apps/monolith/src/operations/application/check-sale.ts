@@ -1,0 +1,37 @@
+import type { SaleStatus } from '#domain/catalog/sale';
+import { afterSeats } from '#domain/catalog/sale';
+import type { Match, Seats, RemainingSeats } from './ports.ts';
+import type { SettleSale } from './settle-sale.ts';
+import type { ReportRemainingSeats, SentReport } from './report-remaining-seats.ts';
+
+export interface SaleCheckResult {
+  readonly status: SaleStatus;
+  readonly remaining: RemainingSeats;
+  /** What the waiting room knows now. Empty if it must be told again. */
+  readonly sent: SentReport;
+  /** The error, if the waiting room could not be reached. */
+  readonly failure?: unknown;
+}
+
+/** Checks one sale: ends it if it is sold out, reopens it if seats came back, and tells the waiting room which seats remain. */
+export class CheckSale {
+  constructor(
+    private readonly seats: Seats,
+    private readonly settleSale: SettleSale,
+    private readonly reportRemainingSeats: ReportRemainingSeats,
+  ) {}
+
+  /** `lastSent` is what the waiting room was told last. Undefined: do not call the waiting room this time. */
+  async execute(match: Match, lastSent: SentReport | undefined): Promise<SaleCheckResult> {
+    const remaining = await this.seats.remaining(match.id);
+    const hasSeats = remaining.free + remaining.held > 0;
+    const isUpToDate = afterSeats(match.saleStatus, hasSeats) === match.saleStatus;
+    const status = isUpToDate ? match.saleStatus : ((await this.settleSale.execute(match.id)) ?? match.saleStatus);
+    if (!match.queueRequired || !lastSent || status === 'sold_out' || status === 'closed') return { status, remaining, sent: {} };
+    try {
+      return { status, remaining, sent: await this.reportRemainingSeats.execute(match.id, remaining, lastSent) };
+    } catch (failure) {
+      return { status, remaining, sent: {}, failure };
+    }
+  }
+}
