@@ -1,10 +1,10 @@
-import { CoalescedRuns, type Scope } from './coalesced-runs.ts';
+import { CoalescedRuns, type UpdateScope } from './coalesced-runs.ts';
 
-/** Work whose passes end one by one, when the test says so. */
+/** Work whose passes end one by one, when the test calls `ends[i]`. */
 function controlledWork() {
-  const scopes: Scope[] = [];
+  const scopes: UpdateScope[] = [];
   const ends: { resolve: () => void; reject: (error: Error) => void }[] = [];
-  const work = (scope: Scope) => {
+  const work = (scope: UpdateScope) => {
     scopes.push(scope);
     return new Promise<void>((resolve, reject) => ends.push({ resolve, reject }));
   };
@@ -13,7 +13,7 @@ function controlledWork() {
 
 const settled = () => new Promise(setImmediate);
 
-test('a request of an idle key runs at once, with its scope', async () => {
+test('a request for an idle key runs at once, with its scope', async () => {
   const { work, scopes, ends } = controlledWork();
   const done = new CoalescedRuns().request('m', 'near', work);
   expect(scopes).toEqual(['near']);
@@ -22,7 +22,7 @@ test('a request of an idle key runs at once, with its scope', async () => {
   expect(scopes).toEqual(['near']);
 });
 
-test.each<[requested: Scope[], next: Scope]>([
+test.each<[requested: UpdateScope[], next: UpdateScope]>([
   [['near'], 'near'],
   [['near', 'near'], 'near'],
   [['near', 'all', 'near'], 'all'],
@@ -71,8 +71,8 @@ test('a failed pass rejects all its requests and drops the further pass; the nex
   const { work, scopes, ends } = controlledWork();
   const runs = new CoalescedRuns();
   const requests = [runs.request('m', 'all', work), runs.request('m', 'near', work)];
-  ends[0]!.reject(new Error('Redis is away'));
-  for (const request of requests) await expect(request).rejects.toThrow('Redis is away');
+  ends[0]!.reject(new Error('Redis is down'));
+  for (const request of requests) await expect(request).rejects.toThrow('Redis is down');
   expect(scopes).toEqual(['all']);
   const next = runs.request('m', 'near', work);
   ends[1]!.resolve();

@@ -1,9 +1,9 @@
-/** `near`: only the fans near the front of the line. */
-export type Scope = 'near' | 'all';
+/** `near`: only the fans near the front of the line. `all`: every connected fan of the match. */
+export type UpdateScope = 'near' | 'all';
 
 interface Run {
   /** The scope of the next pass, if one was requested. */
-  next: Scope | undefined;
+  next: UpdateScope | undefined;
   /** Settles after the last pass. */
   done: Promise<void>;
 }
@@ -24,7 +24,7 @@ interface Run {
 export class CoalescedRuns {
   private readonly runs = new Map<string, Run>();
 
-  request(key: string, scope: Scope, work: (scope: Scope) => Promise<void>): Promise<void> {
+  request(key: string, scope: UpdateScope, work: (scope: UpdateScope) => Promise<void>): Promise<void> {
     const running = this.runs.get(key);
     if (running) {
       if (running.next !== 'all') running.next = scope;
@@ -36,7 +36,7 @@ export class CoalescedRuns {
     return run.done;
   }
 
-  private async pass(key: string, run: Run, work: (scope: Scope) => Promise<void>): Promise<void> {
+  private async pass(key: string, run: Run, work: (scope: UpdateScope) => Promise<void>): Promise<void> {
     try {
       while (run.next) {
         const scope = run.next;

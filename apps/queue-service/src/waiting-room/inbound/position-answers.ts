@@ -5,7 +5,7 @@ import { Links, Receipts, type QueueEntry } from '../application/ports.ts';
 import type { PositionAnswer } from './queue.schemas.ts';
 import { QueueConfig } from './queue-config.ts';
 
-/** A place as the REST API tells it. */
+/** Builds the answer of join and position from a queue entry. */
 @Injectable()
 export class PositionAnswers {
   constructor(
@@ -50,5 +50,5 @@ function positionOf(state: FanState): number | null {
 function statusOf(state: FanState): PositionAnswer['status'] {
   if (state.kind === 'waiting' || state.kind === 'granted') return state.kind;
   if (state.kind === 'over' && state.status !== 'left') return state.status;
-  throw new Error('A fan who is not here has no place to tell: ReadPosition answers that.');
+  throw new Error('A fan who is not in line has no status. ReadPosition must refuse this fan before.');
 }

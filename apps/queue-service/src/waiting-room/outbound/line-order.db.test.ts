@@ -6,7 +6,7 @@ let fixture: LineFixture;
 beforeAll(async () => (fixture = await lineFixture()));
 afterAll(() => fixture.close());
 
-/** Pairs of fans of whom the one that came later stands in front. */
+/** Counts neighbours in the line whose order of arrival is reversed. */
 function inversions(line: readonly string[], order: ReadonlyMap<string, number>): number {
   let found = 0;
   for (let at = 1; at < line.length; at += 1) if (order.get(line[at - 1]!)! > order.get(line[at]!)!) found += 1;
@@ -14,7 +14,7 @@ function inversions(line: readonly string[], order: ReadonlyMap<string, number>)
 }
 
 describe('the order of a line', () => {
-  test('2,000 fans over two pods stand in the order Redis took them: no inversion', async () => {
+  test('2,000 joins over two pods: the line has the order in which Redis processed them, without inversions', async () => {
     const matchId = await fixture.match();
     const pods = [fixture.pod(), fixture.pod()];
     const users = fans(2000);
@@ -25,20 +25,20 @@ describe('the order of a line', () => {
         return { user, position: outcome.entry.state.position };
       }),
     );
-    // The position told at the join is the order of arrival, as nobody leaves meanwhile.
+    // No fan leaves during the test, so the position returned by the join is the order of arrival.
     const arrival = new Map(answers.map(({ user, position }) => [user, position]));
     const line = await fixture.redis.zrange(queueKeys.line(matchId), '0', '-1');
     expect(line).toHaveLength(2000);
     expect(new Set(arrival.values()).size).toBe(2000);
     expect(inversions(line, arrival)).toBe(0);
-    // Each pod sends in order, so nobody overtakes within a pod either.
+    // Each pod sends joins in order, so the order of joins within a pod is kept too.
     for (const pod of [0, 1]) {
       const own = users.filter((_user, at) => at % 2 === pod);
       expect(own.every((user, at) => at === 0 || arrival.get(own[at - 1]!)! < arrival.get(user)!)).toBe(true);
     }
   });
 
-  test('control: with scores in milliseconds the same crowd is out of order', async () => {
+  test('negative control: with scores in milliseconds the same joins have inversions', async () => {
     const key = `control:{${(await fixture.match()).slice(0, 8)}}`;
     const users = fans(2000);
     const script =
@@ -48,11 +48,11 @@ describe('the order of a line', () => {
     expect(inversions(line, new Map(users.map((user, at) => [user, at])))).toBeGreaterThan(0);
   });
 
-  test('a clock set back does not let a newcomer in front', async () => {
+  test('after the clock is set back a new fan still joins at the end', async () => {
     const matchId = await fixture.match();
     const [early, late] = fans(2) as [string, string];
     await fixture.lines.join(matchId, early);
-    // As if Redis' clock had been an hour ahead when the first fan came.
+    // Simulates that Redis' clock was an hour ahead when the first fan joined.
     const ahead = String((Date.now() + 3_600_000) * 1000);
     await fixture.redis.zadd(queueKeys.line(matchId), ahead, early);
     await fixture.redis.hset(queueKeys.meta(matchId), 'last_score', ahead);
@@ -62,8 +62,8 @@ describe('the order of a line', () => {
   });
 });
 
-describe('a place', () => {
-  test('joining again, on any pod, keeps entry, token and score', async () => {
+describe('a queue entry', () => {
+  test('is kept with token and score when the fan joins again on any pod', async () => {
     const matchId = await fixture.match();
     const [me, other] = fans(2) as [string, string];
     const first = await fixture.lines.join(matchId, me);
@@ -77,14 +77,14 @@ describe('a place', () => {
   });
 
   test.each([
-    ['before anybody has a turn', 0],
-    ['while others have turns', 1],
-  ])('%s, those of a batch who were there before keep theirs, and the others follow without a gap', async (_when, turns) => {
+    ['before any fan has a turn', 0],
+    ['while other fans have turns', 1],
+  ])('%s: in one batch of joins existing entries are kept, and new fans get consecutive positions', async (_when, turns) => {
     const matchId = await fixture.match();
     const users = fans(90);
     const early = users.filter((_user, at) => at % 3 === 0);
     if (turns > 0) await fixture.redis.hset(queueKeys.windows(matchId), 'somebody else', '{}');
-    // One to open the way, so that all the others come in one batch.
+    // The join of `opener` is sent at once, so that all other joins go into one batch.
     const before = await Promise.all(early.map((user) => fixture.lines.join(matchId, user)));
     const pod = fixture.pod();
     const [, ...outcomes] = await Promise.all(['opener', ...users].map((user) => pod.join(matchId, user)));
@@ -105,7 +105,7 @@ describe('a place', () => {
     for (const user of users) expect(await fixture.redis.exists(queueKeys.session(user, matchId))).toBe(1);
   });
 
-  test('in one batch everybody is found where they are: in a turn, after a turn, in line, or new', async () => {
+  test('in one batch of joins each fan gets the right outcome: in a turn, after a turn, in line, or new', async () => {
     const short = fixture.pod({ purchaseWindowMs: 400 });
     const matchId = await fixture.match({ processingRate: 6000, maxOpenWindows: 100 });
     const ended = fans(5);
@@ -119,22 +119,23 @@ describe('a place', () => {
     await pause(450);
     const late = fans(10);
     const users = [...late.slice(0, 5), ...ended, ...open, ...early, ...late.slice(5)];
-    // One to open the way, so that all the others come in one batch.
+    // The join of `opener` is sent at once, so that all other joins go into one batch.
     const [, ...outcomes] = await Promise.all(['opener', ...users].map((user) => short.join(matchId, user)));
-    const told = new Map(
+    const outcomeOf = new Map(
       outcomes.map((outcome, at) => [users[at]!, 'entry' in outcome ? [outcome.kind, outcome.entry.state] : []]),
     );
-    for (const user of open) expect(told.get(user)).toMatchObject(['kept', { kind: 'granted' }]);
-    for (const [at, user] of early.entries()) expect(told.get(user)).toEqual(['kept', { kind: 'waiting', position: at + 1 }]);
-    // Behind the five and the opener, in the order they came, whether they are new or their turn was over.
+    for (const user of open) expect(outcomeOf.get(user)).toMatchObject(['kept', { kind: 'granted' }]);
+    for (const [at, user] of early.entries())
+      expect(outcomeOf.get(user)).toEqual(['kept', { kind: 'waiting', position: at + 1 }]);
+    // Behind the five waiting fans and the opener, in order of arrival: new fans and fans whose turn has ended.
     const newcomers = users.filter((user) => !open.includes(user) && !early.includes(user));
-    expect(newcomers.map((user) => told.get(user))).toEqual(
+    expect(newcomers.map((user) => outcomeOf.get(user))).toEqual(
       newcomers.map((_user, at) => ['created', { kind: 'waiting', position: 7 + at }]),
     );
     expect(await fixture.redis.zrange(queueKeys.line(matchId), '0', '-1')).toEqual([...early, 'opener', ...newcomers]);
   });
 
-  test('it is kept as the contract says: line, meta and session under their keys', async () => {
+  test('is stored under the keys of the contract: line, meta and session', async () => {
     const matchId = await fixture.match();
     const [me] = fans(1) as [string];
     const joined = await fixture.lines.join(matchId, me);
@@ -153,7 +154,7 @@ describe('a place', () => {
     expect(joined.entry.queueToken).toMatch(/^[\w-]{1,100}$/);
   });
 
-  test('leaving moves everybody behind up, and joining again goes to the end with a new token', async () => {
+  test('ends when the fan leaves: fans behind move up, and joining again goes to the end with a new token', async () => {
     const matchId = await fixture.match();
     const [first, second, third] = fans(3) as [string, string, string];
     const before = await fixture.lines.join(matchId, first);
@@ -161,8 +162,8 @@ describe('a place', () => {
     await fixture.lines.join(matchId, third);
     await fixture.lines.leave(matchId, first);
     await fixture.lines.leave(matchId, first);
-    expect((await fixture.lines.visit(matchId, first))?.state).toEqual({ kind: 'nowhere' });
-    expect((await fixture.lines.visit(matchId, third))?.state).toEqual({ kind: 'waiting', position: 2 });
+    expect((await fixture.lines.pollEntry(matchId, first))?.state).toEqual({ kind: 'not_in_line' });
+    expect((await fixture.lines.pollEntry(matchId, third))?.state).toEqual({ kind: 'waiting', position: 2 });
     expect(await fixture.redis.hget(queueKeys.meta(matchId), 'total_size')).toBe('2');
     const after = await fixture.lines.join(matchId, first);
     if (before.kind !== 'created' || after.kind !== 'created') throw new Error('wrong outcome');
@@ -171,47 +172,47 @@ describe('a place', () => {
     expect((await fixture.lines.readToken(before.entry.queueToken!))?.entry.state).toEqual({ kind: 'over', status: 'left' });
   });
 
-  test('asking for it never creates one', async () => {
+  test('is never created by pollEntry', async () => {
     const matchId = await fixture.match();
-    expect((await fixture.lines.visit(matchId, fans(1)[0]!))?.state).toEqual({ kind: 'nowhere' });
+    expect((await fixture.lines.pollEntry(matchId, fans(1)[0]!))?.state).toEqual({ kind: 'not_in_line' });
     expect(await fixture.redis.zcard(queueKeys.line(matchId))).toBe(0);
-    expect(await fixture.lines.visit(await fixture.withoutQueue(), fans(1)[0]!)).toBeUndefined();
+    expect(await fixture.lines.pollEntry(await fixture.matchWithoutQueue(), fans(1)[0]!)).toBeUndefined();
   });
 
-  test('a token dies without a sign of life, and any sign renews it', async () => {
+  test('has a token that expires without a sign of life and is renewed by a poll', async () => {
     const pod = fixture.pod({ persistenceSeconds: 2 });
     const matchId = await fixture.match();
     const [quiet, asking] = fans(2) as [string, string];
     const joins = [await pod.join(matchId, quiet), await pod.join(matchId, asking)];
     const [quietToken, askingToken] = joins.map((join) => (join.kind === 'created' ? join.entry.queueToken! : ''));
     await pause(1200);
-    await pod.visit(matchId, asking);
+    await pod.pollEntry(matchId, asking);
     await pause(1500);
     expect(await pod.readToken(quietToken!)).toBeUndefined();
     expect((await pod.readToken(askingToken!))?.entry.state).toEqual({ kind: 'waiting', position: 2 });
-    // The place itself is still there; the fan gets a new token for it.
+    // The queue entry is still there. The fan gets a new token for it.
     const again = await pod.join(matchId, quiet);
-    if (again.kind !== 'kept') throw new Error('the place is gone');
+    if (again.kind !== 'kept') throw new Error('the entry was not kept');
     expect(again.entry.state).toEqual({ kind: 'waiting', position: 1 });
     expect(again.entry.queueToken).not.toBe(quietToken);
   });
 
-  test('a connected device keeps it alive and is the latest socket; an old token does not', async () => {
+  test('keepEntry records the connection as the latest and returns true only for the current token', async () => {
     const matchId = await fixture.match();
     const [me] = fans(1) as [string];
     const joined = await fixture.lines.join(matchId, me);
     const token = joined.kind === 'created' ? joined.entry.queueToken! : '';
-    expect(await fixture.lines.keep({ matchId, userId: me, token }, ['pod-1-7'])).toBe(true);
+    expect(await fixture.lines.keepEntry({ matchId, userId: me, token }, ['pod-1-7'])).toBe(true);
     expect(JSON.parse((await fixture.redis.get(queueKeys.session(me, matchId)))!)).toMatchObject({
       websocket_id: 'pod-1-7',
       position: 1,
     });
-    expect(await fixture.lines.keep({ matchId, userId: me, token: `${token}x` }, ['pod-1-8'])).toBe(false);
+    expect(await fixture.lines.keepEntry({ matchId, userId: me, token: `${token}x` }, ['pod-1-8'])).toBe(false);
     await fixture.lines.leave(matchId, me);
-    expect(await fixture.lines.keep({ matchId, userId: me, token }, [])).toBe(false);
+    expect(await fixture.lines.keepEntry({ matchId, userId: me, token }, [])).toBe(false);
   });
 
-  test('positions of many are read in one call: in line, in a turn, or neither', async () => {
+  test('readPositions returns 1 for a fan in line, 0 in a turn and -1 for neither in one call', async () => {
     const matchId = await fixture.match({ maxOpenWindows: 1 });
     const [granted, waiting, stranger] = fans(3) as [string, string, string];
     await fixture.lines.join(matchId, granted);
@@ -221,7 +222,7 @@ describe('a place', () => {
     expect(read.positions).toEqual([-1, 1, 0]);
     expect(read.scores).toEqual([null, Number(await fixture.redis.zscore(queueKeys.line(matchId), waiting)), null]);
     expect(read.queue).toMatchObject({ total: 1, openWindows: 1, granted: 1 });
-    expect(await fixture.lines.readPositions(await fixture.withoutQueue(), [stranger])).toEqual({
+    expect(await fixture.lines.readPositions(await fixture.matchWithoutQueue(), [stranger])).toEqual({
       positions: [-1],
       scores: [null],
     });
