@@ -141,12 +141,12 @@ export class FollowedLine {
       if (!queue) return undefined;
       if (snapshot && snapshot.epoch !== queue.epoch) return this.readSnapshot(fans);
       snapshot ??= { view: new LineView(queue.moves), epoch: queue.epoch, balance: queue.total - queue.joins };
-      for (const [at, fan] of chunk.entries()) {
+      for (const [index, fan] of chunk.entries()) {
         // Undefined for a fan who left the line or disconnected. The caller refreshes every connected fan without a score.
-        const score = positions[at]! > 0 && fan.devices.length > 0 ? (scores[at] ?? undefined) : undefined;
+        const score = positions[index]! > 0 && fan.devices.length > 0 ? (scores[index] ?? undefined) : undefined;
         const sent = fan.score === undefined ? undefined : this.view?.sentStateOf(fan, fan.score);
         if (score === undefined) this.unfollow(fan);
-        else snapshot.view.add(fan, { score, position: positions[at]!, asOf: queue.moves }, sent);
+        else snapshot.view.add(fan, { score, position: positions[index]!, asOf: queue.moves }, sent);
         fan.score = score;
       }
     }

@@ -63,7 +63,7 @@ export class LiveFans {
 
   add(owner: { matchId: string; userId: string; token: string }, device: Device, nowMs: number): LiveFan {
     const known = this.byToken.get(owner.token);
-    const fan = known ?? this.admit(owner, device, nowMs);
+    const fan = known ?? this.create(owner, device, nowMs);
     if (known) known.devices = [...known.devices, device];
     this.byDevice.set(device, fan);
     return fan;
@@ -79,7 +79,7 @@ export class LiveFans {
     return fan;
   }
 
-  private admit(owner: { matchId: string; userId: string; token: string }, device: Device, nowMs: number): LiveFan {
+  private create(owner: { matchId: string; userId: string; token: string }, device: Device, nowMs: number): LiveFan {
     const match = this.byMatch.get(owner.matchId) ?? { id: owner.matchId, fans: new Set(), byUser: new Map() };
     this.byMatch.set(match.id, match);
     const { userId, token } = owner;

@@ -23,7 +23,7 @@ export class NewConnections {
     private readonly connectedFans: ConnectedFans,
     private readonly deviceList: SharedDeviceList,
     private readonly presence: PresenceReports,
-    private readonly connections: FanConnections,
+    private readonly fanConnections: FanConnections,
   ) {}
 
   /** Never rejects: without Redis the connection stays open and unresolved. */
@@ -35,7 +35,7 @@ export class NewConnections {
     if (!device.isOpen) return;
     if (found !== 'unreachable') {
       this.unresolved.delete(device);
-      return this.connections.add(device, token, found, nowMs);
+      return this.fanConnections.add(device, token, found, nowMs);
     }
     if (!this.unresolved.has(device)) device.send(DELAYED, 'required');
     this.unresolved.set(device, token);
@@ -52,7 +52,7 @@ export class NewConnections {
     } finally {
       if (!device) this.presence.noteClosed(found, id);
     }
-    if (device) this.connections.add(device, token, found, nowMs);
+    if (device) this.fanConnections.add(device, token, found, nowMs);
     return 'opened';
   }
 

@@ -32,7 +32,7 @@ export class RefreshFans {
       changed.push(...chunk.filter((fan) => fan.lastSent !== 'granted'));
       const ids = inTurn.map(({ userId }) => userId);
       const { positions } = await this.connectedFans.readPositions(matchId, ids);
-      changed.push(...inTurn.filter((_, at) => positions[at] !== 0));
+      changed.push(...inTurn.filter((_, index) => positions[index] !== 0));
     }
     await this.refresh(changed, nowMs);
   }

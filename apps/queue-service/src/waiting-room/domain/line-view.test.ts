@@ -64,7 +64,7 @@ describe('LineView: positions from moves', () => {
 
   test('add returns false for a position that is older than the remembered moves', () => {
     const view = viewOf([]);
-    view.apply(Array.from({ length: 100 }, (_, at) => departure(at + 1, at + 1)));
+    view.apply(Array.from({ length: 100 }, (_, index) => departure(index + 1, index + 1)));
     expect(view.add(fan(1000), { score: 1000, position: 3, asOf: 20 })).toBe(false);
   });
 });
@@ -89,14 +89,14 @@ describe('LineView: fans who are due for a message', () => {
   });
 
   test('with maxPosition only fans near the front are taken; the others stay due', () => {
-    const fans = Array.from({ length: 100 }, (_, at) => fan(at + 10));
+    const fans = Array.from({ length: 100 }, (_, index) => fan(index + 10));
     const view = viewOf(fans);
     expect(view.takeDue(0, () => 30_000, { maxPosition: 20 })).toHaveLength(20);
     expect(view.takeDue(0, () => 30_000)).toHaveLength(80);
   });
 
   test('in batches every fan is taken once and in line order, also when fans leave and join between batches', () => {
-    const fans = Array.from({ length: 100 }, (_, at) => fan(at + 10));
+    const fans = Array.from({ length: 100 }, (_, index) => fan(index + 10));
     const view = viewOf(fans);
     const told: Fan[] = [];
     for (let due = view.takeDue(0, () => 30_000, { limit: 30 }); due.length > 0;) {
@@ -121,14 +121,14 @@ describe('LineView: fans who are due for a message', () => {
 /** Runs 300 random steps on a line of some hundred fans. A view of a part of them must agree with the line whenever it has read all moves. */
 function simulate(seed: number): void {
   const chance = random(seed);
-  let line: Fan[] = Array.from({ length: 200 }, (_, at) => fan(1000 + at * 3));
+  let line: Fan[] = Array.from({ length: 200 }, (_, index) => fan(1000 + index * 3));
   let [moves, nextScore] = [0, 5000];
   const followed = new Set(line.filter(() => chance() < 0.3));
   const view = new LineView<Fan>(0);
   for (const each of followed) view.add(each, { score: each.score, position: line.indexOf(each) + 1, asOf: 0 });
   let unread: LineMove[] = [];
   for (let step = 0; step < 300; step += 1) {
-    const leavers = line.filter((_, at) => chance() < (at < 5 ? 0.3 : 0.004));
+    const leavers = line.filter((_, index) => chance() < (index < 5 ? 0.3 : 0.004));
     line = line.filter((each) => !leavers.includes(each));
     if (leavers.length > 0) unread.push(departure((moves += 1), ...leavers.map(({ score }) => score)));
     const back = fan(1000 + Math.floor(chance() * 4000) + 0.5);
@@ -167,9 +167,9 @@ test('LineView: in 50 random lines every position agrees with the line', () => {
 
 test('LineView: 100,000 fans follow 700 departures, and only fans whose step changed are due', () => {
   const view = new LineView<number>(0);
-  for (let at = 1; at <= 100_000; at += 1) view.add(at, { score: at * 10, position: at, asOf: 0 });
+  for (let index = 1; index <= 100_000; index += 1) view.add(index, { score: index * 10, position: index, asOf: 0 });
   view.takeDue(0, () => 30_000);
-  view.apply([departure(1, ...Array.from({ length: 700 }, (_, at) => (at + 1) * 10))]);
+  view.apply([departure(1, ...Array.from({ length: 700 }, (_, index) => (index + 1) * 10))]);
   const told = new Set(view.takeDue(1, () => 30_001).map((message) => message.fan));
   expect(view.positionOf(100_000, 1_000_000)).toBe(99_300);
   // All fans moved up by 700. Far back, only fans who crossed a multiple of 1,000 are due.

@@ -71,23 +71,23 @@ export class LineView<Fan> {
 
   remove(fan: Fan, score: number): void {
     if (this.newcomers.delete(fan)) return;
-    const at = this.find(fan, score);
-    if (at !== undefined) this.clearSlot(at);
+    const index = this.find(fan, score);
+    if (index !== undefined) this.clearSlot(index);
   }
 
   positionOf(fan: Fan, score: number): number | undefined {
     const newcomer = this.newcomers.get(fan);
     if (newcomer) return newcomer.position;
-    const at = this.find(fan, score);
-    return at === undefined ? undefined : this.positions[at];
+    const index = this.find(fan, score);
+    return index === undefined ? undefined : this.positions[index];
   }
 
   /** Undefined for a fan who is not in this view. */
   sentStateOf(fan: Fan, score: number): SentState | undefined {
     const newcomer = this.newcomers.get(fan);
     if (newcomer) return { sentStep: newcomer.sentStep, dueAtMs: newcomer.dueAtMs };
-    const at = this.find(fan, score);
-    return at === undefined ? undefined : { sentStep: this.sentSteps[at]!, dueAtMs: this.dueAtMs[at]! };
+    const index = this.find(fan, score);
+    return index === undefined ? undefined : { sentStep: this.sentSteps[index]!, dueAtMs: this.dueAtMs[index]! };
   }
 
   /** Returns the fans of this view who left the line. Undefined when a move is missing: then the view is wrong and must be replaced. */
@@ -99,11 +99,11 @@ export class LineView<Fan> {
       this.moves = move.number;
       const by = move.isBack ? 1 : -1;
       for (const score of move.scores) {
-        const at = lowerBound(this.scores, score);
-        let behind = at;
+        const index = lowerBound(this.scores, score);
+        let behind = index;
         while (this.scores[behind] === score) behind += 1;
         change[behind]! += by;
-        if (!move.isBack) for (let own = at; own < behind; own += 1) this.removeLeaver(own, left);
+        if (!move.isBack) for (let own = index; own < behind; own += 1) this.removeLeaver(own, left);
       }
       const sorted = { ...move, scores: move.scores.toSorted((a, b) => a - b) };
       for (const [fan, newcomer] of this.newcomers) if (!applyToNewcomer(newcomer, sorted)) this.removeNewcomer(fan, left);
@@ -111,9 +111,9 @@ export class LineView<Fan> {
     }
     if (this.recentMoves.length > MAX_RECENT_MOVES) this.recentMoves.splice(0, this.recentMoves.length - MAX_RECENT_MOVES);
     let sum = 0;
-    for (let at = 0; at < this.positions.length; at += 1) {
-      sum += change[at]!;
-      this.positions[at]! += sum;
+    for (let index = 0; index < this.positions.length; index += 1) {
+      sum += change[index]!;
+      this.positions[index]! += sum;
     }
     this.mergeNewcomers();
     return left;
@@ -130,15 +130,15 @@ export class LineView<Fan> {
   ): { fan: Fan; position: number }[] {
     this.mergeNewcomers();
     const due: { fan: Fan; position: number }[] = [];
-    for (let at = lowerBound(this.scores, afterScore); at < this.fans.length && due.length < limit; at += 1) {
-      const position = this.positions[at]!;
+    for (let index = lowerBound(this.scores, afterScore); index < this.fans.length && due.length < limit; index += 1) {
+      const position = this.positions[index]!;
       if (position > maxPosition) break;
       const step = positionStep(position);
-      if (step === this.sentSteps[at] && nowMs < this.dueAtMs[at]!) continue;
-      const fan = this.fans[at];
+      if (step === this.sentSteps[index] && nowMs < this.dueAtMs[index]!) continue;
+      const fan = this.fans[index];
       if (fan === undefined) continue;
-      this.sentSteps[at] = step;
-      this.dueAtMs[at] = nextDueMs(this.scores[at]!);
+      this.sentSteps[index] = step;
+      this.dueAtMs[index] = nextDueMs(this.scores[index]!);
       due.push({ fan, position });
     }
     return due;
@@ -150,11 +150,11 @@ export class LineView<Fan> {
     for (const newcomer of this.newcomers.values()) newcomer.dueAtMs = 0;
   }
 
-  private removeLeaver(at: number, left: Fan[]): void {
-    const fan = this.fans[at];
+  private removeLeaver(index: number, left: Fan[]): void {
+    const fan = this.fans[index];
     if (fan === undefined) return;
     left.push(fan);
-    this.clearSlot(at);
+    this.clearSlot(index);
   }
 
   private removeNewcomer(fan: Fan, left: Fan[]): void {
@@ -162,13 +162,14 @@ export class LineView<Fan> {
     left.push(fan);
   }
 
-  private clearSlot(at: number): void {
-    this.fans[at] = undefined;
+  private clearSlot(index: number): void {
+    this.fans[index] = undefined;
     this.removedCount += 1;
   }
 
   private find(fan: Fan, score: number): number | undefined {
-    for (let at = lowerBound(this.scores, score); this.scores[at] === score; at += 1) if (this.fans[at] === fan) return at;
+    for (let index = lowerBound(this.scores, score); this.scores[index] === score; index += 1)
+      if (this.fans[index] === fan) return index;
     return undefined;
   }
 

@@ -34,7 +34,7 @@ export class AdmissionSchedule implements OnApplicationBootstrap, OnModuleDestro
 
   constructor(
     private readonly advanceLine: AdvanceLine,
-    private readonly announcePositionsUseCase: AnnouncePositions,
+    private readonly announcePositions: AnnouncePositions,
     private readonly movement: LineMovement,
     private readonly metrics: WaitingRoomMetrics,
     @Inject(LOGGER) private readonly logger: Logger,
@@ -66,7 +66,7 @@ export class AdmissionSchedule implements OnApplicationBootstrap, OnModuleDestro
       this.metrics.turnsGranted.inc(granted);
       if (!isIdle && (this.announcedAtMs.get(matchId) ?? -Infinity) + ANNOUNCE_INTERVAL_MS <= nowMs()) {
         this.announcedAtMs.set(matchId, nowMs());
-        await this.announcePositionsUseCase.runOnce(matchId);
+        await this.announcePositions.runOnce(matchId);
       }
       this.noteRedis(undefined);
     } catch (error) {

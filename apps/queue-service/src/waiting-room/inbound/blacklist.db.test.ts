@@ -34,8 +34,8 @@ async function list(userId: string, until: number | '' = '', options = {}): Prom
   await write(options);
 }
 
-const join = async (matchId: string, user: string, at = pod, body?: unknown) => {
-  const answer = await at.call('POST', `/api/v1/queue/${matchId}/join`, { user, body });
+const join = async (matchId: string, user: string, onPod = pod, body?: unknown) => {
+  const answer = await onPod.call('POST', `/api/v1/queue/${matchId}/join`, { user, body });
   return answer.status < 300 ? answer.status : `${answer.status} ${answer.body.code as string}`;
 };
 const position = async (matchId: string, user: string) =>
@@ -51,7 +51,8 @@ async function until(isTrue: () => Promise<boolean>, timeoutMs = 3000): Promise<
   }
   return performance.now() - startedAt;
 }
-const untilRefused = (matchId: string, user: string, at = pod) => until(async () => (await join(matchId, user, at)) === REFUSED);
+const untilRefused = (matchId: string, user: string, onPod = pod) =>
+  until(async () => (await join(matchId, user, onPod)) === REFUSED);
 
 test('a fan on the blacklist cannot join on any pod, and can join again after removal from the list', async () => {
   const [matchId, fan] = [await pod.match(), randomUUID()];

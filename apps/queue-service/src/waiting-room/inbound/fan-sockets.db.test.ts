@@ -218,7 +218,7 @@ describe('messages from a client on a socket', () => {
   });
 
   test.each([
-    ['in more than sixteen fragments', Array.from({ length: 20 }, (_, at) => frame(at === 0 ? 0x01 : 0x00, 'x'))],
+    ['in more than sixteen fragments', Array.from({ length: 20 }, (_, index) => frame(index === 0 ? 0x01 : 0x00, 'x'))],
     ['byte by byte', [frame(0x81, 'x'.repeat(60_000)).subarray(0, 8), ...Array.from({ length: 400 }, () => Buffer.from('x'))]],
   ])('a message that arrives %s closes the socket with 1008', async (_how, pieces) => {
     const { token } = await service.join(await service.match());

@@ -109,7 +109,7 @@ describe('the limit of five connections of a fan over two pods', () => {
 
   test('of twenty streams requested at the same moment on both pods five are opened', async () => {
     const { stream } = await fan();
-    const streams = await Promise.all(Array.from({ length: 20 }, (_, at) => stream(at % 2 ? firstPod : secondPod)));
+    const streams = await Promise.all(Array.from({ length: 20 }, (_, index) => stream(index % 2 ? firstPod : secondPod)));
     const statuses = streams.map(({ response }) => response.status).sort();
     expect(statuses).toEqual([...Array(5).fill(200), ...Array(15).fill(429)]);
     // A refused stream makes the pods check their listed connections. All of them exist, so the list stays full.

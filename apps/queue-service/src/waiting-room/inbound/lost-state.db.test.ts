@@ -84,7 +84,8 @@ test('connected fans get `delayed` while the state is missing, and close code 45
 });
 
 describe('sold-out with remaining sectors', () => {
-  const sectors = (...names: string[]) => names.map((name, at) => ({ sector_id: randomSector(name), name, available: 5 + at }));
+  const sectors = (...names: string[]) =>
+    names.map((name, index) => ({ sector_id: randomSector(name), name, available: 5 + index }));
   const ids = new Map<string, string>();
   const randomSector = (name: string) => {
     if (!ids.has(name)) ids.set(name, randomUUID());
@@ -100,7 +101,7 @@ describe('sold-out with remaining sectors', () => {
     try {
       const matchId = await service.match();
       const fans = await Promise.all(Array.from({ length: 120 }, () => service.join(matchId)));
-      const sockets = fans.map(({ token }, at) => (at % 2 ? service : second).socket(token));
+      const sockets = fans.map(({ token }, index) => (index % 2 ? service : second).socket(token));
       await Promise.all(sockets.map((socket) => socket.next('position_update')));
       for (const [asOf, names] of [
         [1, ['A', 'B', 'C']],

@@ -14,7 +14,7 @@ export class PositionAnswers {
     private readonly config: QueueConfig,
   ) {}
 
-  of(matchId: string, userId: string, { state, queue, queueToken, score }: QueueEntry): PositionAnswer {
+  build(matchId: string, userId: string, { state, queue, queueToken, score }: QueueEntry): PositionAnswer {
     const position = positionOf(state);
     const estimate = position === null || position === 0 ? null : estimateWait(queue, position, this.config.purchaseWindowMs);
     return {

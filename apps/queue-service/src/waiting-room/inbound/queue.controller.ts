@@ -44,7 +44,7 @@ export class QueueController {
     const fan = { matchId, userId: caller.userId };
     const { created, entry } = await this.awaitState.run(matchId, () => this.joinLine.execute(fan, body?.receipt));
     this.admission.runSoon(matchId);
-    const answer = this.answers.of(matchId, caller.userId, entry);
+    const answer = this.answers.build(matchId, caller.userId, entry);
     if (created) void reply.header('location', `/api/v1/queue/${matchId}/position`);
     void reply.status(created ? 201 : 200).send(answer);
   }
@@ -58,7 +58,7 @@ export class QueueController {
     @Caller() caller: CallerIdentity,
   ): Promise<PositionAnswer> {
     const entry = await this.awaitState.run(matchId, () => this.readPosition.execute(matchId, caller.userId));
-    return this.answers.of(matchId, caller.userId, entry);
+    return this.answers.build(matchId, caller.userId, entry);
   }
 
   @Delete()

@@ -116,7 +116,8 @@ describe('the limits of admission', () => {
       const room = 20 - (await fixture.redis.hlen(queueKeys.windows(matchId)));
       if (room <= 0) return;
       const front = await fixture.redis.zpopmin(queueKeys.line(matchId), Math.min(room, 7));
-      for (let at = 0; at < front.length; at += 2) await fixture.redis.hset(queueKeys.windows(matchId), front[at]!, '{}');
+      for (let index = 0; index < front.length; index += 2)
+        await fixture.redis.hset(queueKeys.windows(matchId), front[index]!, '{}');
     };
     await Promise.all(Array.from({ length: 6 }, grantInTwoSteps));
     expect(await fixture.redis.hlen(queueKeys.windows(matchId))).toBeGreaterThan(20);
@@ -215,10 +216,10 @@ describe('a granted turn', () => {
     const minutes = [1, 3, 5, 7];
     const users = await joinFans(matchId, minutes.length);
     await fixture.lines.admit(matchId, 5);
-    for (const [at, user] of users.entries()) {
+    for (const [index, user] of users.entries()) {
       const window = JSON.parse((await fixture.redis.hget(queueKeys.windows(matchId), user))!) as Record<string, unknown>;
       // Moves the grant back by `minutes`.
-      const text = JSON.stringify({ ...window, granted_at_ms: Date.now() - minutes[at]! * 60_000 });
+      const text = JSON.stringify({ ...window, granted_at_ms: Date.now() - minutes[index]! * 60_000 });
       await fixture.redis.hset(queueKeys.windows(matchId), user, text);
       await fixture.lines.completeWindow(matchId, user);
     }

@@ -13,7 +13,7 @@ function setUp() {
   return { batches, sent };
 }
 
-const users = (from: number, to: number) => Array.from({ length: to - from }, (_, at) => `fan ${from + at}`);
+const users = (from: number, to: number) => Array.from({ length: to - from }, (_, index) => `fan ${from + index}`);
 const settled = () => new Promise(setImmediate);
 
 test('a single join is sent at once; joins during it are sent in batches of at most 100 in order of arrival', async () => {
@@ -36,10 +36,10 @@ test('at most ten batches are in flight', async () => {
   const { batches, sent } = setUp();
   const answers = users(0, 1201).map((user) => batches.add(user, ''));
   expect(sent).toHaveLength(10);
-  for (let at = 0; at < 13; at += 1) {
-    sent[at]!.answer();
+  for (let index = 0; index < 13; index += 1) {
+    sent[index]!.answer();
     await settled();
-    expect(sent.length).toBe(Math.min(11 + at, 13));
+    expect(sent.length).toBe(Math.min(11 + index, 13));
   }
   expect(sent.flatMap((batch) => batch.users)).toEqual(users(0, 1201));
   await Promise.all(answers);

@@ -65,7 +65,7 @@ export class JoinBatches<Outcome> {
     try {
       const outcomes = await this.send(batch);
       this.answeredCount += 1;
-      batch.forEach((join, at) => join.resolve(outcomes[at]!));
+      batch.forEach((join, index) => join.resolve(outcomes[index]!));
     } catch (error) {
       const isTimeout = hasTimedOut(error) && this.answeredCount === answeredBefore;
       const rejected = isTimeout ? [...batch, ...this.waiting.splice(0)] : batch;

@@ -47,7 +47,7 @@ const grantedIn = async (matchId: string): Promise<string[]> =>
 const lineOf = (matchId: string) => fixture.redis.zrange(queueKeys.line(matchId), '0', '-1');
 
 async function join(matchId: string, users: readonly string[]): Promise<void> {
-  for (const [at, user] of users.entries()) await pods[at % 2]!.join(matchId, user);
+  for (const [index, user] of users.entries()) await pods[index % 2]!.join(matchId, user);
 }
 
 test('F23: a fan who is away for up to 30 minutes keeps the queue entry, for 31 minutes or more loses it', async () => {
@@ -55,7 +55,7 @@ test('F23: a fan who is away for up to 30 minutes keeps the queue entry, for 31 
   const users = fans(60);
   await join(matchId, users);
   // Every third fan is away, for 1, 4, 7 … 58 minutes.
-  const backAfter = new Map(users.map((user, at) => [user, at % 3 === 0 ? at + 1 : 0]));
+  const backAfter = new Map(users.map((user, index) => [user, index % 3 === 0 ? index + 1 : 0]));
   let minute = 0;
   const here = () => users.filter((user) => backAfter.get(user)! <= minute);
   for (minute = 1; minute <= 60; minute += 1) await runFor(matchId, MINUTE_MS, here, MINUTE_MS);
@@ -70,11 +70,11 @@ test('fans without a sign of life since the join are dropped after 30 minutes, a
   // Every tenth early fan gives one sign of life after the join. Of the late fans every third stays present.
   await pods[0]!.renewPresence(
     matchId,
-    early.filter((_, at) => at % 10 === 0),
+    early.filter((_, index) => index % 10 === 0),
   );
   await clock.advance(MINUTE_MS);
   await join(matchId, late);
-  const here = late.filter((_, at) => at % 3 === 0);
+  const here = late.filter((_, index) => index % 3 === 0);
   await runFor(matchId, 28 * MINUTE_MS, () => here, MINUTE_MS);
   expect(await lineOf(matchId)).toEqual([...early, ...late]);
   await clock.advance(MINUTE_MS);

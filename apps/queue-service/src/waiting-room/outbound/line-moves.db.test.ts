@@ -45,7 +45,7 @@ describe('positions from moves', () => {
       expect(view.moves).toBe(read.queue.moves);
       const line = await fixture.redis.zrange(queueKeys.line(matchId), '0', '-1');
       const seen = line.map((user) => view.positionOf(user, scores.get(user)!));
-      expect(seen).toEqual(line.map((_, at) => at + 1));
+      expect(seen).toEqual(line.map((_, index) => index + 1));
     }
   });
 
@@ -96,7 +96,7 @@ describe('the event queue.position_update', () => {
     await announce(matchId);
     const [items] = await positionEvents(matchId);
     // Fans 11 to 15 have passed position 10, fans 101 to 105 position 100. The fourteenth fan is connected.
-    expect(items!.map(({ user_id }) => user_id)).toEqual([10, 11, 12, 14, 100, 101, 102, 103, 104].map((at) => users[at]));
+    expect(items!.map(({ user_id }) => user_id)).toEqual([10, 11, 12, 14, 100, 101, 102, 103, 104].map((index) => users[index]));
     expect(items!.map(({ position }) => position)).toEqual([6, 7, 8, 10, 96, 97, 98, 99, 100]);
     expect(items![0]!.estimated_wait_minutes).toBeGreaterThanOrEqual(1);
   });
@@ -143,8 +143,8 @@ test('the audit stream has each change by operators once, without repetitions an
   await lines.change(matchId, { status: 'closed' });
   await lines.change(matchId, { status: 'active' });
   const entries = await fixture.redis.xrange(queueKeys.audit(matchId), '-', '+');
-  const trail = entries.map(([, [, at, , request, , status]]) => {
-    expect(Math.abs(Date.parse(at!) - Date.now())).toBeLessThan(10_000);
+  const trail = entries.map(([, [, index, , request, , status]]) => {
+    expect(Math.abs(Date.parse(index!) - Date.now())).toBeLessThan(10_000);
     return [JSON.parse(request!) as object, status];
   });
   expect(trail).toEqual([

@@ -9,7 +9,7 @@ afterAll(() => fixture.close());
 /** Counts neighbours in the line whose order of arrival is reversed. */
 function inversions(line: readonly string[], order: ReadonlyMap<string, number>): number {
   let found = 0;
-  for (let at = 1; at < line.length; at += 1) if (order.get(line[at - 1]!)! > order.get(line[at]!)!) found += 1;
+  for (let index = 1; index < line.length; index += 1) if (order.get(line[index - 1]!)! > order.get(line[index]!)!) found += 1;
   return found;
 }
 
@@ -19,8 +19,8 @@ describe('the order of a line', () => {
     const pods = [fixture.pod(), fixture.pod()];
     const users = fans(2000);
     const answers = await Promise.all(
-      users.map(async (user, at) => {
-        const outcome = await pods[at % 2]!.join(matchId, user);
+      users.map(async (user, index) => {
+        const outcome = await pods[index % 2]!.join(matchId, user);
         if (outcome.kind !== 'created' || outcome.entry.state.kind !== 'waiting') throw new Error('not created');
         return { user, position: outcome.entry.state.position };
       }),
@@ -33,8 +33,8 @@ describe('the order of a line', () => {
     expect(inversions(line, arrival)).toBe(0);
     // Each pod sends joins in order, so the order of joins within a pod is kept too.
     for (const pod of [0, 1]) {
-      const own = users.filter((_user, at) => at % 2 === pod);
-      expect(own.every((user, at) => at === 0 || arrival.get(own[at - 1]!)! < arrival.get(user)!)).toBe(true);
+      const own = users.filter((_user, index) => index % 2 === pod);
+      expect(own.every((user, index) => index === 0 || arrival.get(own[index - 1]!)! < arrival.get(user)!)).toBe(true);
     }
   });
 
@@ -45,7 +45,7 @@ describe('the order of a line', () => {
       "local t = redis.call('TIME') redis.call('ZADD', KEYS[1], math.floor((t[1] * 1000000 + t[2]) / 1000), ARGV[1])";
     await Promise.all(users.map((user) => fixture.redis.eval(script, 1, key, user)));
     const line = await fixture.redis.zrange(key, '0', '-1');
-    expect(inversions(line, new Map(users.map((user, at) => [user, at])))).toBeGreaterThan(0);
+    expect(inversions(line, new Map(users.map((user, index) => [user, index])))).toBeGreaterThan(0);
   });
 
   test('after the clock is set back a new fan still joins at the end', async () => {
@@ -82,25 +82,27 @@ describe('a queue entry', () => {
   ])('%s: in one batch of joins existing entries are kept, and new fans get consecutive positions', async (_when, turns) => {
     const matchId = await fixture.match();
     const users = fans(90);
-    const early = users.filter((_user, at) => at % 3 === 0);
+    const early = users.filter((_user, index) => index % 3 === 0);
     if (turns > 0) await fixture.redis.hset(queueKeys.windows(matchId), 'somebody else', '{}');
     // The join of `opener` is sent at once, so that all other joins go into one batch.
     const before = await Promise.all(early.map((user) => fixture.lines.join(matchId, user)));
     const pod = fixture.pod();
     const [, ...outcomes] = await Promise.all(['opener', ...users].map((user) => pod.join(matchId, user)));
     const scores = outcomes.map((outcome) => ('entry' in outcome ? outcome.entry.score : undefined));
-    expect(outcomes.map(({ kind }) => kind)).toEqual(users.map((_user, at) => (at % 3 === 0 ? 'kept' : 'created')));
+    expect(outcomes.map(({ kind }) => kind)).toEqual(users.map((_user, index) => (index % 3 === 0 ? 'kept' : 'created')));
     expect(early.map((user) => scores[users.indexOf(user)])).toEqual(
       before.map((outcome) => ('entry' in outcome ? outcome.entry.score : undefined)),
     );
     const positions = outcomes.flatMap((outcome) =>
       outcome.kind === 'created' && outcome.entry.state.kind === 'waiting' ? outcome.entry.state.position : [],
     );
-    expect(positions).toEqual(Array.from({ length: 60 }, (_, at) => 32 + at));
+    expect(positions).toEqual(Array.from({ length: 60 }, (_, index) => 32 + index));
     const line = await fixture.redis.zrange(queueKeys.line(matchId), '0', '-1', 'WITHSCORES');
-    const entries = new Map(Array.from({ length: 91 }, (_, at) => [line[2 * at]!, [at + 1, line[2 * at + 1]] as const]));
-    for (const [at, user] of users.entries())
-      if (at % 3 > 0) expect(entries.get(user)).toEqual([positions[at - Math.floor(at / 3) - 1], scores[at]]);
+    const entries = new Map(
+      Array.from({ length: 91 }, (_, index) => [line[2 * index]!, [index + 1, line[2 * index + 1]] as const]),
+    );
+    for (const [index, user] of users.entries())
+      if (index % 3 > 0) expect(entries.get(user)).toEqual([positions[index - Math.floor(index / 3) - 1], scores[index]]);
     expect(await fixture.redis.hget(queueKeys.meta(matchId), 'joins')).toBe('91');
     for (const user of users) expect(await fixture.redis.exists(queueKeys.session(user, matchId))).toBe(1);
   });
@@ -122,15 +124,15 @@ describe('a queue entry', () => {
     // The join of `opener` is sent at once, so that all other joins go into one batch.
     const [, ...outcomes] = await Promise.all(['opener', ...users].map((user) => short.join(matchId, user)));
     const outcomeOf = new Map(
-      outcomes.map((outcome, at) => [users[at]!, 'entry' in outcome ? [outcome.kind, outcome.entry.state] : []]),
+      outcomes.map((outcome, index) => [users[index]!, 'entry' in outcome ? [outcome.kind, outcome.entry.state] : []]),
     );
     for (const user of open) expect(outcomeOf.get(user)).toMatchObject(['kept', { kind: 'granted' }]);
-    for (const [at, user] of early.entries())
-      expect(outcomeOf.get(user)).toEqual(['kept', { kind: 'waiting', position: at + 1 }]);
+    for (const [index, user] of early.entries())
+      expect(outcomeOf.get(user)).toEqual(['kept', { kind: 'waiting', position: index + 1 }]);
     // Behind the five waiting fans and the opener, in order of arrival: new fans and fans whose turn has ended.
     const newcomers = users.filter((user) => !open.includes(user) && !early.includes(user));
     expect(newcomers.map((user) => outcomeOf.get(user))).toEqual(
-      newcomers.map((_user, at) => ['created', { kind: 'waiting', position: 7 + at }]),
+      newcomers.map((_user, index) => ['created', { kind: 'waiting', position: 7 + index }]),
     );
     expect(await fixture.redis.zrange(queueKeys.line(matchId), '0', '-1')).toEqual([...early, 'opener', ...newcomers]);
   });

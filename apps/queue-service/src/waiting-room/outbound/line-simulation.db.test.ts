@@ -119,7 +119,7 @@ class SimulatedLine {
   async lose(): Promise<void> {
     await this.readGrants();
     const before = this.line;
-    const stored = this.windows.filter((user, at) => at < this.windows.length - 1 || this.chance() < 0.5);
+    const stored = this.windows.filter((user, index) => index < this.windows.length - 1 || this.chance() < 0.5);
     const voided = this.windows.filter((user) => !stored.includes(user));
     const ended = [...this.grants.keys()].filter((user) => !this.windows.includes(user) && !before.includes(user));
     for (const user of voided) this.grants.delete(user);
@@ -199,7 +199,7 @@ class SimulatedLine {
     compare(
       'positions',
       positions,
-      this.line.map((_, at) => at + 1),
+      this.line.map((_, index) => index + 1),
     );
     return faults;
   }

@@ -234,9 +234,9 @@ describe('a restored match', () => {
     const holders = fans(1000);
     await fixture.lines.restore(matchId, partWith({ part: 1, isLast: false, windows: holders.map((fan) => windowOf(fan)) }));
     const used = fans(100_000);
-    for (let at = 0; at < 25; at += 1) {
-      const chunk = used.slice(at * 4000, at * 4000 + 4000).map((fan) => [fan, 1_700_000_000_000_000 + at] as const);
-      await fixture.lines.restore(matchId, partWith({ part: 2 + at, isLast: at === 24, used: chunk }));
+    for (let index = 0; index < 25; index += 1) {
+      const chunk = used.slice(index * 4000, index * 4000 + 4000).map((fan) => [fan, 1_700_000_000_000_000 + index] as const);
+      await fixture.lines.restore(matchId, partWith({ part: 2 + index, isLast: index === 24, used: chunk }));
     }
     expect(await fixture.redis.hlen(queueKeys.used(matchId))).toBe(101_000);
     expect(await fixture.redis.hget(queueKeys.used(matchId), used.at(-1)!)).toBe('1700000000000024');

@@ -121,8 +121,8 @@ export class RedisConnectedFans extends LineCalls implements ConnectedFans {
     );
     if (reply[0] === 'unknown') return tokens.map(() => undefined);
     const queue = toQueue(reply[1]);
-    return reply[2].map((entry, at) =>
-      Array.isArray(entry) ? toQueueEntry(entry, queue, tokens[at]!.token) : (entry ?? undefined),
+    return reply[2].map((entry, index) =>
+      Array.isArray(entry) ? toQueueEntry(entry, queue, tokens[index]!.token) : (entry ?? undefined),
     );
   }
 }

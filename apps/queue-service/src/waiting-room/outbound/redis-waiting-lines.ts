@@ -28,12 +28,12 @@ const POSITIONS_INTERVAL_MS = 60_000;
 /** All lines, stored only in Redis. Each method runs one atomic script of lua/, so any number of pods may share the lines. */
 export class RedisWaitingLines extends RedisConnectedFans implements WaitingLines, LineMovement {
   private readonly joins = new Map<string, JoinBatches<JoinOutcome>>();
-  private readonly listed = new Set<string>();
+  private readonly knownMatches = new Set<string>();
 
   async join(matchId: string, userId: string, receiptScore = ''): Promise<JoinOutcome> {
     let batches = this.joins.get(matchId);
     if (!batches) {
-      batches = new JoinBatches((joins) => this.joinTogether(matchId, joins));
+      batches = new JoinBatches((joins) => this.joinBatch(matchId, joins));
       this.joins.set(matchId, batches);
     }
     try {
@@ -57,14 +57,14 @@ export class RedisWaitingLines extends RedisConnectedFans implements WaitingLine
   }
 
   async change(matchId: string, change: QueueChange): Promise<{ outcome: ChangeOutcome; isKnown: boolean }> {
-    await this.list(matchId);
+    await this.addToMatchList(matchId);
     const text = JSON.stringify(settingsOf(change));
     const [outcome, isKnown] = await this.run<[ChangeOutcome, number]>(this.scripts.controlQueue, matchId, text);
     return { outcome, isKnown: isKnown === 1 };
   }
 
   async restore(matchId: string, part: RestoredPart): Promise<ChangeOutcome | 'out_of_step'> {
-    if (part.exists) await this.list(matchId);
+    if (part.exists) await this.addToMatchList(matchId);
     const args = [part.generation, part.part, part.isLast ? '1' : '', JSON.stringify(contentOf(part))];
     return this.run<ChangeOutcome | 'out_of_step'>(this.scripts.restoreQueue, matchId, ...args);
   }
@@ -83,10 +83,10 @@ export class RedisWaitingLines extends RedisConnectedFans implements WaitingLine
   /** The list of matches is one key in its own slot. If Redis has lost it, this pod writes the matches it knows again. No match is ever removed. */
   async matches(): Promise<string[]> {
     const listed = new Set(await this.redis.smembers(queueKeys.matches));
-    const missing = [...this.listed].filter((matchId) => !listed.has(matchId));
+    const missing = [...this.knownMatches].filter((matchId) => !listed.has(matchId));
     if (missing.length > 0) await this.redis.sadd(queueKeys.matches, ...missing);
-    for (const matchId of listed) this.listed.add(matchId);
-    return [...this.listed];
+    for (const matchId of listed) this.knownMatches.add(matchId);
+    return [...this.knownMatches];
   }
 
   async drainClosed(matchId: string, limit: number): Promise<number> {
@@ -120,30 +120,31 @@ export class RedisWaitingLines extends RedisConnectedFans implements WaitingLine
     return this.run<number>(this.scripts.announcePositions, matchId, ...args);
   }
 
-  private async joinTogether(matchId: string, joins: readonly QueuedJoin<JoinOutcome>[]): Promise<JoinOutcome[]> {
+  private async joinBatch(matchId: string, joins: readonly QueuedJoin<JoinOutcome>[]): Promise<JoinOutcome[]> {
     const tokens = joins.map(({ userId }) => newQueueToken(matchId, userId));
     const args: (string | number)[] = [joins.length, zeroTerminated(joins.map(({ userId }) => userId)), zeroTerminated(tokens)];
-    for (const [at, { receiptScore }] of joins.entries()) if (receiptScore !== '') args.push(at + 1, receiptScore);
+    for (const [index, { receiptScore }] of joins.entries()) if (receiptScore !== '') args.push(index + 1, receiptScore);
     const reply = await this.runConfirmed<JoinReply>(this.scripts.joinLine, matchId, this.callOf(matchId, args));
     if (reply[0] === 'unknown') return joins.map(() => ({ kind: 'unknown' }));
     const queue = toQueue(reply[1]);
     const [, , firstPosition, outcomes] = reply;
-    const created = (position: number, at: number, score: string): JoinOutcome => {
+    const created = (position: number, index: number, score: string): JoinOutcome => {
       const state = { kind: 'waiting', position } as const;
-      return { kind: 'created', entry: { state, queue, queueToken: tokens[at]!, score } };
+      return { kind: 'created', entry: { state, queue, queueToken: tokens[index]!, score } };
     };
-    if (typeof outcomes === 'string') return joins.map((_, at) => created(firstPosition + at, at, String(Number(outcomes) + at)));
+    if (typeof outcomes === 'string')
+      return joins.map((_, index) => created(firstPosition + index, index, String(Number(outcomes) + index)));
     let position = firstPosition - 1;
-    return outcomes.map((joined, at): JoinOutcome => {
-      if (typeof joined === 'string') return created((position += 1), at, joined);
+    return outcomes.map((joined, index): JoinOutcome => {
+      if (typeof joined === 'string') return created((position += 1), index, joined);
       return joined[0] === 'refused' ? refusalOf(queue) : { kind: joined[0], entry: toQueueEntry(joined[1], queue) };
     });
   }
 
   /** Adds a match to the list before its queue is written. The two are in different slots: a queue missing from the list would grant no turns, a listed match without a queue only costs a read. */
-  private async list(matchId: string): Promise<void> {
+  private async addToMatchList(matchId: string): Promise<void> {
     await this.redis.sadd(queueKeys.matches, matchId);
-    this.listed.add(matchId);
+    this.knownMatches.add(matchId);
   }
 }
 

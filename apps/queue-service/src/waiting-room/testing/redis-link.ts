@@ -12,7 +12,7 @@ export class RedisLink {
 
   static async to(redisUrl: string): Promise<RedisLink> {
     const target = new URL(redisUrl);
-    const server = net.createServer((client) => link.join(client, Number(target.port), target.hostname));
+    const server = net.createServer((client) => link.connect(client, Number(target.port), target.hostname));
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const { port } = server.address() as net.AddressInfo;
     const link: RedisLink = new RedisLink(server, `redis://127.0.0.1:${port}${target.pathname}`);
@@ -38,7 +38,7 @@ export class RedisLink {
     await new Promise((resolve) => this.server.close(resolve));
   }
 
-  private join(client: net.Socket, port: number, host: string): void {
+  private connect(client: net.Socket, port: number, host: string): void {
     if (this.mode === 'cut') return void client.destroy();
     const upstream = net.connect(port, host);
     for (const [from, to] of [[client, upstream] as const, [upstream, client] as const]) {
