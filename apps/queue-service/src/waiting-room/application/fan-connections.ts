@@ -1,4 +1,4 @@
-import type { CloseReason, Device } from './device.ts';
+import type { DisconnectReason, Device } from './device.ts';
 import type { FollowedLines } from './followed-lines.ts';
 import { MAX_DEVICES_PER_FAN, sendToDevices, type LiveFan, type LiveFans } from './live-fans.ts';
 import type { MessageTexts } from './message-texts.ts';
@@ -89,7 +89,7 @@ export class FanConnections {
     }
   }
 
-  private close(device: Device, reason: CloseReason): void {
+  private close(device: Device, reason: DisconnectReason): void {
     this.remove(device);
     device.close(reason);
   }

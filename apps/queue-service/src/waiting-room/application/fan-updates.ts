@@ -1,5 +1,5 @@
 import type { UpdateScope } from './coalesced-runs.ts';
-import type { Device, NewStream } from './device.ts';
+import type { Device, StreamRequest } from './device.ts';
 import type { FanConnections } from './fan-connections.ts';
 import type { MatchUpdates } from './match-updates.ts';
 import type { NewConnections } from './new-connections.ts';
@@ -27,13 +27,13 @@ export class FanUpdates {
     private readonly presence: PresenceReports,
   ) {}
 
-  /** Sends a new connection the current state. Without Redis the connection stays open, gets `delayed`, and its token is read later. */
+  /** Sends a new connection the current state. While Redis is down the connection stays open, gets `delayed`, and its token is read later. */
   connect(device: Device, token: string, nowMs: number): Promise<void> {
     return this.newConnections.connect(device, token, nowMs);
   }
 
-  /** Opens an event stream, or returns why not; the caller answers the request then. Rejects without Redis. */
-  connectStream(token: string, stream: NewStream, nowMs: number): Promise<'opened' | 'no_entry' | 'too_many'> {
+  /** Opens an event stream, or returns why not; the caller answers the request then. Rejects while Redis is down. */
+  connectStream(token: string, stream: StreamRequest, nowMs: number): Promise<'opened' | 'no_entry' | 'too_many'> {
     return this.newConnections.connectStream(token, stream, nowMs);
   }
 
@@ -63,7 +63,7 @@ export class FanUpdates {
     return this.updates.update(matchId, nowMs, scope);
   }
 
-  /** The regular update of all matches. Without Redis all fans get `delayed`, and the call rejects. */
+  /** The regular update of all matches. While Redis is down all fans get `delayed`, and the call rejects. */
   async updateAll(nowMs: number): Promise<void> {
     try {
       for (const matchId of this.updates.matches()) await this.updateOrDelay(matchId, nowMs);

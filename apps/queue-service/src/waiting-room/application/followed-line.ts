@@ -8,7 +8,7 @@ import type { ConnectedFans, QueueEntry } from './ports.ts';
 const SNAPSHOT_CHUNK = 200;
 /** A new snapshot is read this often, so that an unknown error in the computed positions does not last longer. */
 const SNAPSHOT_INTERVAL_MS = 60_000;
-/** Each read returns up to a thousand moves, each of up to two hundred fans. */
+/** How many times one update reads moves at most. A read returns up to a thousand moves, each of up to two hundred fans. */
 const MAX_READS = 20;
 
 interface Snapshot {

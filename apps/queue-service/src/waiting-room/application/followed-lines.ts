@@ -38,7 +38,7 @@ export class FollowedLines {
     this.lines.delete(matchId);
   }
 
-  /** Due one run interval early: a message that just misses a run is sent by the next, and must still be within `updateMs`. */
+  /** One run interval is subtracted, because a message that just misses a run is sent by the next run, still within `updateMs`. */
   private readonly nextDueMs = (score: number, nowMs: number): number => {
     const { updateMs, runIntervalMs } = this.times;
     return nowMs + (updateMs - runIntervalMs) * (1 - EARLY_SHARE * shareOf(score));

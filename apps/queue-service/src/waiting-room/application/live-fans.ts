@@ -5,7 +5,7 @@ export interface LiveFan {
   readonly matchId: string;
   readonly userId: string;
   readonly token: string;
-  /** Oldest first. */
+  /** The fan's connections to this pod, oldest first. */
   devices: readonly Device[];
   /** The state that was last sent to the devices. Undefined before the first message and after `delayed`. */
   lastSent: 'waiting' | 'granted' | undefined;
@@ -95,8 +95,8 @@ export class LiveFans {
     };
     this.byToken.set(token, fan);
     match.fans.add(fan);
-    const others = match.byUser.get(userId);
-    match.byUser.set(userId, others ? [...asList(others), fan] : fan);
+    const sameUser = match.byUser.get(userId);
+    match.byUser.set(userId, sameUser ? [...asList(sameUser), fan] : fan);
     return fan;
   }
 
@@ -105,9 +105,9 @@ export class LiveFans {
     const match = this.byMatch.get(fan.matchId);
     if (!match) return;
     match.fans.delete(fan);
-    const others = asList(match.byUser.get(fan.userId)).filter((other) => other !== fan);
-    if (others.length === 0) match.byUser.delete(fan.userId);
-    else match.byUser.set(fan.userId, others.length === 1 ? others[0]! : others);
+    const remaining = asList(match.byUser.get(fan.userId)).filter((other) => other !== fan);
+    if (remaining.length === 0) match.byUser.delete(fan.userId);
+    else match.byUser.set(fan.userId, remaining.length === 1 ? remaining[0]! : remaining);
     if (match.fans.size === 0) this.byMatch.delete(fan.matchId);
   }
 }

@@ -1,11 +1,11 @@
-import type { Device, NewStream } from './device.ts';
+import type { Device, StreamRequest } from './device.ts';
 import type { FanConnections } from './fan-connections.ts';
 import { DELAYED } from './message-texts.ts';
 import type { ConnectedFans } from './ports.ts';
 import type { SharedDeviceList } from './shared-device-list.ts';
 import type { PresenceReports } from './presence-reports.ts';
 
-/** Tokens read in parallel. Thousands of devices may have connected while Redis was down. */
+/** How many tokens are read in parallel. Thousands of devices may have connected while Redis was down. */
 const CHUNK = 200;
 
 /**
@@ -26,7 +26,7 @@ export class NewConnections {
     private readonly fanConnections: FanConnections,
   ) {}
 
-  /** Never rejects: without Redis the connection stays open and unresolved. */
+  /** Never rejects: while Redis is down the connection stays open and unresolved. */
   async connect(device: Device, token: string, nowMs: number): Promise<void> {
     const read = () => this.connectedFans.readToken(token, device.id);
     const found = await this.deviceList.duringRegistration(device.id, read).catch(() => 'unreachable' as const);
@@ -41,8 +41,8 @@ export class NewConnections {
     this.unresolved.set(device, token);
   }
 
-  /** A stream has no close codes, so a refusal is returned before `open` starts the stream. Rejects without Redis. */
-  async connectStream(token: string, { id, open }: NewStream, nowMs: number): Promise<'opened' | 'no_entry' | 'too_many'> {
+  /** A stream has no close codes, so a refusal is returned before `open` starts the stream. Rejects while Redis is down. */
+  async connectStream(token: string, { id, open }: StreamRequest, nowMs: number): Promise<'opened' | 'no_entry' | 'too_many'> {
     const found = await this.deviceList.duringRegistration(id, () => this.connectedFans.readTokenForStream(token, id));
     if (found === 'full') return 'too_many';
     if (found?.entry.state.kind !== 'waiting' && found?.entry.state.kind !== 'granted') return 'no_entry';

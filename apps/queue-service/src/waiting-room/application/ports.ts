@@ -48,7 +48,7 @@ export interface RestoredPart {
     readonly expiresAt: string;
     readonly placeScore: number | null;
   }[];
-  /** Fans whose turn was used or given up, and the join time (µs) of its queue entry. */
+  /** Fans whose turn was used or given up, each with the join time (µs) of that queue entry. */
   readonly used: readonly (readonly [userId: string, score: number])[];
 }
 
@@ -98,7 +98,7 @@ export abstract class LineMovement {
   abstract matches(): Promise<string[]>;
   /** Matches whose state is still missing and about which this pod got a request within the last minute. */
   abstract matchesWithoutState(): readonly string[];
-  /** This and the next two process at most `limit` fans and return how many. Fewer than `limit`: no more work is left. */
+  /** This and the next two methods process at most `limit` fans and return how many. Fewer than `limit`: no more work is left. */
   abstract drainClosed(matchId: string, limit: number): Promise<number>;
   abstract endWindows(matchId: string, limit: number): Promise<number>;
   abstract dropAbsent(matchId: string, limit: number): Promise<number>;
@@ -118,7 +118,7 @@ export interface PositionsSnapshot {
 
 type TokenHolder = { readonly matchId: string; readonly userId: string; readonly token: string };
 
-/** A connection and its fan. A pod finds a connection of its own by both. */
+/** The ids of a connection and of its fan. A pod needs both to find one of its own connections. */
 export interface FanDevice {
   readonly userId: string;
   /** Starts with the id of the pod that holds the connection. */

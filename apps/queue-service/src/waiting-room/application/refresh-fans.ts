@@ -3,7 +3,7 @@ import type { LiveFan } from './live-fans.ts';
 import type { ConnectedFans } from './ports.ts';
 import type { PresenceReports } from './presence-reports.ts';
 
-/** Fans read in parallel. */
+/** How many fans are read in parallel. */
 const CHUNK = 200;
 
 /**

@@ -45,7 +45,7 @@ function pod() {
   return { reported, redis, liveFans, presence, deviceList, closed, sendHeartbeats, connect };
 }
 
-test('reportMissing reports own listed connections that are neither open nor being registered', async () => {
+test('reportMissing reports listed connections of this pod that are neither open nor being registered', async () => {
   const { connect, deviceList, presence, reported } = pod();
   connect('pod-1');
   let finish: (() => void) | undefined;

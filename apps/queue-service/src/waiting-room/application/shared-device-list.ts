@@ -59,7 +59,7 @@ export class SharedDeviceList {
     if (this.isSending) return;
     this.isSending = true;
     for (const matchId of this.replaced.keys()) if (!this.liveFans.hasMatch(matchId)) this.replaced.delete(matchId);
-    // A match whose Redis node is down gets the next heartbeat.
+    // The heartbeat fails for a match whose Redis node is down; the next one tries again.
     await Promise.all(this.liveFans.matches().map((matchId) => this.sendHeartbeat(matchId, close).catch(() => undefined)));
     this.isSending = false;
   }

@@ -98,15 +98,15 @@ describe('LineView: fans who are due for a message', () => {
   test('in batches every fan is taken once and in line order, also when fans leave and join between batches', () => {
     const fans = Array.from({ length: 100 }, (_, index) => fan(index + 10));
     const view = viewOf(fans);
-    const told: Fan[] = [];
+    const taken: Fan[] = [];
     for (let due = view.takeDue(0, () => 30_000, { limit: 30 }); due.length > 0;) {
-      told.push(...due.map((message) => message.fan));
+      taken.push(...due.map((message) => message.fan));
       const afterScore = due.at(-1)!.fan.score;
-      view.remove(fans[told.length - 1]!, afterScore);
+      view.remove(fans[taken.length - 1]!, afterScore);
       view.add(fan(afterScore - 0.5), { score: afterScore - 0.5, position: 1, asOf: 0 });
       due = view.takeDue(0, () => 30_000, { limit: 30, afterScore });
     }
-    expect(told).toEqual(fans);
+    expect(taken).toEqual(fans);
     // The four newcomers have lower scores than the batch that followed them, so they are still due.
     expect(view.takeDue(0, () => 30_000)).toHaveLength(4);
   });
@@ -170,8 +170,8 @@ test('LineView: 100,000 fans follow 700 departures, and only fans whose step cha
   for (let index = 1; index <= 100_000; index += 1) view.add(index, { score: index * 10, position: index, asOf: 0 });
   view.takeDue(0, () => 30_000);
   view.apply([departure(1, ...Array.from({ length: 700 }, (_, index) => (index + 1) * 10))]);
-  const told = new Set(view.takeDue(1, () => 30_001).map((message) => message.fan));
+  const taken = new Set(view.takeDue(1, () => 30_001).map((message) => message.fan));
   expect(view.positionOf(100_000, 1_000_000)).toBe(99_300);
   // All fans moved up by 700. Far back, only fans who crossed a multiple of 1,000 are due.
-  expect([told.has(701), told.has(1699), told.has(99_700), told.has(99_701)]).toEqual([true, true, true, false]);
+  expect([taken.has(701), taken.has(1699), taken.has(99_700), taken.has(99_701)]).toEqual([true, true, true, false]);
 });

@@ -31,7 +31,7 @@ export interface DueRange {
 
 const NOTHING_SENT: SentState = { sentStep: 0, dueAtMs: 0 };
 
-/** Moves kept for newcomers whose position was read shortly before the latest moves. */
+/** How many applied moves the view keeps. They correct the position of a newcomer that was read shortly before. */
 const MAX_RECENT_MOVES = 64;
 
 /**

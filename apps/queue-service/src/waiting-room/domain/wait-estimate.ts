@@ -3,7 +3,7 @@ import type { QueueState } from './fan-state.ts';
 interface WaitEstimate {
   /** Whole minutes, rounded up: "1" means "within a minute". */
   readonly minutes: number;
-  /** Minutes after which half of the fans at this position have their turn, and nine of ten. */
+  /** The minutes after which half of the fans at this position (p50), and nine of ten (p90), have their turn. */
   readonly range: readonly [p50: number, p90: number];
 }
 
@@ -53,12 +53,14 @@ export function estimateAt(queue: QueueState, pace: LinePace, position: number, 
   const known = queue.measured?.windows ?? ASSUMED.windows;
   const behind = Math.max(0, position - freeWindows);
   const forWindows = behind * minutesPerCompletion;
-  // Two errors: the sum of `behind` window lengths varies, and their mean is estimated from `known` windows only.
-  const late = (P90 * deviation * Math.sqrt(behind + (behind * behind) / known)) / slots;
-  const longest = (behind * Math.max(meanMinutes, purchaseWindowMs / 60_000)) / slots;
+  // The error has two parts: the sum of `behind` window lengths varies, and their mean is estimated from only `known` windows.
+  const p90ExtraMinutes = (P90 * deviation * Math.sqrt(behind + (behind * behind) / known)) / slots;
+  const maxMinutes = (behind * Math.max(meanMinutes, purchaseWindowMs / 60_000)) / slots;
   const minutes = Math.ceil(Math.max(position / fansPerMinute, forWindows));
-  const slow = Math.ceil(Math.max(position / (fansPerMinute * SLOW_RATE), Math.min(forWindows + late, longest)));
-  return { minutes, range: [minutes, slow] };
+  const p90Minutes = Math.ceil(
+    Math.max(position / (fansPerMinute * SLOW_RATE), Math.min(forWindows + p90ExtraMinutes, maxMinutes)),
+  );
+  return { minutes, range: [minutes, p90Minutes] };
 }
 
 function slotsOf({ maxOpenWindows, usefulWindows }: QueueState): number {

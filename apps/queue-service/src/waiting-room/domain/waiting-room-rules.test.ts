@@ -108,8 +108,8 @@ describe('isSignificantMove: whether a change of position is sent at once', () =
     [40_000, 39_001, false],
     [39_001, 39_000, true],
     [10_000, 9999, false],
-  ])('from position %i to %i: %s', (from, to, told) => {
-    expect(isSignificantMove(from, to)).toBe(told);
+  ])('from position %i to %i: %s', (from, to, expected) => {
+    expect(isSignificantMove(from, to)).toBe(expected);
   });
 
   test('positionStep is never smaller than the position', () => {

@@ -11,7 +11,7 @@ afterAll(() => service.close());
 const control = (matchId: string, body: object) => service.internal('PUT', `/api/v1/queue/${matchId}/control`, body);
 const position = (matchId: string, user: string) => service.call('GET', `/api/v1/queue/${matchId}/position`, { user });
 
-/** The fans who were called to the front, in order. */
+/** The fans of the queue.front_reached events, in order. */
 async function calledFans(matchId: string): Promise<string[]> {
   const entries = await service.redis.xrange(queueKeys.events(matchId), '-', '+');
   const events = entries.map(([, fields]) => JSON.parse(fields[1]!) as { event: string; user_id: string });
@@ -28,7 +28,7 @@ async function becomesTrue(isTrue: () => Promise<boolean> | boolean, withinMs: n
   return true;
 }
 
-test('a socket keeps a fan present; a fan without one is skipped, called once, and granted within a second of connecting', async () => {
+test('a socket keeps a fan present; a fan without one is skipped, gets one queue.front_reached event, and a turn within a second of connecting', async () => {
   const matchId = await service.match();
   const [away, here] = [await service.join(matchId), await service.join(matchId)];
   const socket = service.socket(here.token);
@@ -70,7 +70,7 @@ test('a fan is away after the last socket has closed, but not while a socket to 
     await pause(1200);
     laptop.terminate();
     const goneAt = () => service.redis.zscore(queueKeys.gone(matchId), user);
-    // The other pod reports the closed laptop. The phone on this pod still counts, so the session names its connection.
+    // The other pod reports the closed laptop. The phone on this pod still counts, so `websocket_id` does not become null.
     expect(
       await becomesTrue(
         async () => (await service.redis.get(queueKeys.session(user, matchId)))!.includes('"websocket_id":null'),

@@ -96,20 +96,17 @@ describe('messages to a fan on a socket', () => {
   test.each([
     ['sold out', { path: 'sold-out', method: 'POST', body: { remaining_sectors: [] } }, 'sold_out'],
     ['closed', { path: 'control', method: 'PUT', body: { status: 'closed' } }, 'closed'],
-  ])(
-    'when the queue is %s, every device gets queue_closed with the reason, then close 4506',
-    async (_what, { path, method, body }, reason) => {
-      const matchId = await service.match();
-      const { socket, token } = await connectedFan(matchId);
-      const tablet = service.socket(token);
-      await tablet.next('position_update');
-      await service.internal(method, `/api/v1/queue/${matchId}/${path}`, body);
-      for (const device of [socket, tablet]) {
-        expect(await device.next('queue_closed', 1000)).toEqual({ type: 'queue_closed', reason });
-        expect((await device.ended).code).toBe(4506);
-      }
-    },
-  );
+  ])('queue %s: all devices get queue_closed with the reason, then 4506', async (_what, { path, method, body }, reason) => {
+    const matchId = await service.match();
+    const { socket, token } = await connectedFan(matchId);
+    const tablet = service.socket(token);
+    await tablet.next('position_update');
+    await service.internal(method, `/api/v1/queue/${matchId}/${path}`, body);
+    for (const device of [socket, tablet]) {
+      expect(await device.next('queue_closed', 1000)).toEqual({ type: 'queue_closed', reason });
+      expect((await device.ended).code).toBe(4506);
+    }
+  });
 
   test('when the queue is closed, a fan with an open window gets queue_closed and close 4506', async () => {
     const matchId = await service.match({ max_open_windows: 1 });

@@ -35,7 +35,7 @@ test('an event stream with an unknown or ended token is 404', async () => {
   expect((await service.call('GET', `/sse/${token}`)).status).toBe(404);
 });
 
-test('sockets and streams count together: a sixth stream is 429, a sixth socket ends the oldest', async () => {
+test('sockets and streams of a fan count together: a sixth stream is 429, a sixth socket closes the oldest connection', async () => {
   const matchId = await service.match();
   const { token } = await service.join(matchId);
   const first = await FanStream.open(service.url, token);

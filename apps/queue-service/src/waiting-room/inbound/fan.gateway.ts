@@ -10,7 +10,7 @@ import { SocketDevice } from './socket-device.ts';
 const HEARTBEAT_ACK = JSON.stringify({ type: 'heartbeat_ack' });
 const UNKNOWN_TYPE = JSON.stringify({ type: 'error', code: 'UNKNOWN_MESSAGE_TYPE' });
 
-/** A client silent for this long, also on pings, is considered gone. With a ping every 25 s it is disconnected within 150 s. */
+/** A client that sends nothing for this long, not even a pong, is disconnected. With a ping every 25 s this happens within 150 s. */
 const MAX_SILENCE_MS = 120_000;
 
 /**

@@ -28,7 +28,7 @@ export class QueueController {
   @Post('join')
   @Endpoint({
     access: 'fan',
-    noKeyBecause: 'a fan has one queue entry: joining again finds it',
+    noKeyBecause: 'a fan has one entry: joining again finds it',
     direct: true,
     refusals: ['NOT_FOUND', 'BLACKLISTED', 'SALE_NOT_OPEN', 'QUEUE_CLOSED'],
   })

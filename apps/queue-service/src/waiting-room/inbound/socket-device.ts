@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import { WebSocket } from 'ws';
 import { closeCodes } from '#contracts/socket-messages';
 import { MessageRateLimiter } from '../domain/message-rate-limiter.ts';
-import { Device, type CloseReason } from '../application/device.ts';
+import { Device, type DisconnectReason } from '../application/device.ts';
 import { textFrame } from './text-frame.ts';
 import { writeDirectly } from './direct-write.ts';
 
@@ -17,7 +17,7 @@ const codes = {
   left: closeCodes.left,
   over: closeCodes.over,
   replaced: closeCodes.replacedByNewerDevice,
-} as const satisfies Record<CloseReason['kind'], number>;
+} as const satisfies Record<DisconnectReason['kind'], number>;
 
 /** One WebSocket of a fan. */
 export class SocketDevice extends Device {
@@ -35,7 +35,7 @@ export class SocketDevice extends Device {
     super();
   }
 
-  /** False when the client exceeds the rate limit. The limiters are created at the first message, because most clients send none for long. */
+  /** False when the client exceeds the rate limit. A limiter is created at the first message, because most clients send none for a long time. */
   mayReceive(kind: 'message' | 'ping', nowMs: number): boolean {
     const limiter = kind === 'message' ? (this.messages ??= new MessageRateLimiter()) : (this.pings ??= new MessageRateLimiter());
     return limiter.take(nowMs);
@@ -66,7 +66,7 @@ export class SocketDevice extends Device {
     if (outcome === 'failed') this.socket.terminate();
   }
 
-  override close(reason: CloseReason): void {
+  override close(reason: DisconnectReason): void {
     this.closeWithCode(
       codes[reason.kind],
       reason.kind === 'draining' ? JSON.stringify({ retry_after_ms: reason.retryAfterMs }) : undefined,

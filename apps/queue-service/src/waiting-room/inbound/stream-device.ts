@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { Device, type CloseReason } from '../application/device.ts';
+import { Device, type DisconnectReason } from '../application/device.ts';
 
 /** Above this much unsent data a client misses skippable messages. */
 const SLOW_CLIENT_BYTES = 64 * 1024;
@@ -36,7 +36,7 @@ export class StreamDevice extends Device {
   }
 
   /** Ends the stream. Streams have no close codes: the client reconnects and gets 404, or a stream from another pod. */
-  override close(reason: CloseReason): void {
+  override close(reason: DisconnectReason): void {
     if (!this.isOpen) return;
     if (reason.kind === 'draining') this.write(`retry: ${reason.retryAfterMs}\n\n`);
     this.response.end();

@@ -1,5 +1,5 @@
 import { queueKeys } from '#contracts/queue-keys';
-import { fans, lineFixture, pause, type LineFixture } from '../testing/line-fixture.ts';
+import { newFanIds, lineFixture, pause, type LineFixture } from '../testing/line-fixture.ts';
 
 let fixture: LineFixture;
 beforeAll(async () => (fixture = await lineFixture()));
@@ -7,7 +7,7 @@ afterAll(() => fixture.close());
 
 /** Joins new fans one after the other. Returns their ids in line order. */
 async function joinFans(matchId: string, count: number): Promise<string[]> {
-  const users = fans(count);
+  const users = newFanIds(count);
   for (const user of users) await fixture.lines.join(matchId, user);
   return users;
 }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { queueKeys } from '#contracts/queue-keys';
 import { ChangeQueue } from '../application/change-queue.ts';
 import { AdvanceLine } from '../application/advance-line.ts';
-import { fans, lineFixture, pause, type LineFixture } from '../testing/line-fixture.ts';
+import { newFanIds, lineFixture, pause, type LineFixture } from '../testing/line-fixture.ts';
 
 let fixture: LineFixture;
 beforeAll(async () => (fixture = await lineFixture()));
@@ -13,7 +13,7 @@ const soldOut = { kind: 'over', status: 'closed', reason: 'sold_out' };
 
 /** Joins three fans: the first gets an open window, the other two wait. */
 async function threeFans(matchId: string): Promise<[holder: string, first: string, second: string]> {
-  const users = fans(3) as [string, string, string];
+  const users = newFanIds(3) as [string, string, string];
   for (const user of users) await fixture.lines.join(matchId, user);
   await fixture.lines.admit(matchId, 1);
   return users;
@@ -26,7 +26,7 @@ describe('a scheduled queue', () => {
     const matchId = await fixture.restoredMatch();
     const opensAt = new Date(Date.now() + 400).toISOString();
     await fixture.lines.change(matchId, { status: 'scheduled', opensAt });
-    const [me] = fans(1) as [string];
+    const [me] = newFanIds(1) as [string];
     expect(await fixture.lines.join(matchId, me)).toEqual({ kind: 'scheduled', opensAt });
     await pause(450);
     expect((await fixture.lines.join(matchId, me)).kind).toBe('created');
@@ -111,7 +111,7 @@ describe('closing a queue', () => {
     expect(await fixture.lines.readQueue(matchId)).toMatchObject({ granted: 1, expired: 1, completed: 0 });
   });
 
-  test('as sold out ends the line, but an open window stays until it is used', async () => {
+  test('as sold out ends all entries of the line, but an open window stays until it is used', async () => {
     const matchId = await fixture.match({ maxOpenWindows: 1 });
     const [holder, waiting] = await threeFans(matchId);
     await fixture.lines.reportRemaining(matchId, []);
@@ -124,7 +124,7 @@ describe('closing a queue', () => {
     expect(await stateOf(matchId, holder)).toEqual({ kind: 'over', status: 'completed' });
   });
 
-  test('after sold out ends the open windows too', async () => {
+  test('that was sold out before ends the open windows too', async () => {
     const matchId = await fixture.match({ maxOpenWindows: 1 });
     const [holder] = await threeFans(matchId);
     await fixture.lines.reportRemaining(matchId, []);
@@ -134,7 +134,7 @@ describe('closing a queue', () => {
     expect((await fixture.lines.readQueue(matchId))!.closedReason).toBe('closed');
   });
 
-  test('and opening it again gives an empty line; a fan who joins again before the drain keeps the new entry', async () => {
+  test('and opening it again makes an empty line; a fan who joins again before the drain keeps the new entry', async () => {
     const matchId = await fixture.match({ maxOpenWindows: 1 });
     const [holder, waiting] = await threeFans(matchId);
     const oldToken = (await fixture.lines.pollEntry(matchId, waiting))!.queueToken!;
@@ -149,7 +149,7 @@ describe('closing a queue', () => {
     expect((await fixture.lines.readToken(oldToken))?.entry.state).toEqual(closed);
   });
 
-  test('a second time before the drain: the first line is drained before the second is closed', async () => {
+  test('twice before the first drain: the first line is drained before the second line is closed', async () => {
     const matchId = await fixture.match({ maxOpenWindows: 1 });
     const changes = new ChangeQueue(fixture.lines, fixture.lines);
     await threeFans(matchId);
@@ -163,7 +163,7 @@ describe('closing a queue', () => {
     expect(await stateOf(matchId, waiting)).toEqual(closed);
   });
 
-  test('clears the remaining sectors when it opens again; before, only a changed set of sectors raises the revision', async () => {
+  test('and opening it again clears the remaining sectors; only a changed set of sectors raises the revision', async () => {
     const matchId = await fixture.match();
     const sectors = [{ sectorId: randomUUID(), name: 'Sjever "A"', available: 3 }];
     await fixture.lines.reportRemaining(matchId, sectors);

@@ -1,5 +1,5 @@
 import { queueKeys } from '#contracts/queue-keys';
-import { fans, lineFixture, type LineFixture } from '../testing/line-fixture.ts';
+import { newFanIds, lineFixture, type LineFixture } from '../testing/line-fixture.ts';
 
 let fixture: LineFixture;
 beforeAll(async () => (fixture = await lineFixture()));
@@ -8,7 +8,7 @@ afterAll(() => fixture.close());
 /** A new fan in line, with functions that register connections and read the device list in the session. */
 async function fan() {
   const matchId = await fixture.match();
-  const [userId] = fans(1) as [string];
+  const [userId] = newFanIds(1) as [string];
   const joined = await fixture.lines.join(matchId, userId);
   const token = joined.kind === 'created' ? joined.entry.queueToken! : '';
   const connect = (...ids: string[]) => Promise.all(ids.map((id) => fixture.lines.readToken(token, id)));

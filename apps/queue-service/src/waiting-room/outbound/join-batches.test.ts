@@ -19,7 +19,7 @@ const settled = () => new Promise(setImmediate);
 test('a single join is sent at once; joins during it are sent in batches of at most 100 in order of arrival', async () => {
   const { batches, sent } = setUp();
   const answers = users(0, 250).map((user) => batches.add(user, ''));
-  // Sent: the first join alone and two full batches. The remaining 49 wait, because their batch is not full.
+  // The first join alone and two full batches are sent. The remaining 49 joins wait, because their batch is not full.
   expect(sent.map((batch) => batch.users)).toEqual([users(0, 1), users(1, 101), users(101, 201)]);
   sent[0]!.answer();
   await settled();

@@ -12,7 +12,7 @@ export interface QueuedJoin<Outcome> {
 /**
  * Collects the joins of one match in this process. A single join is sent at once; joins that arrive while a batch is in flight form
  * the next batches, in order of arrival. One script call for a hundred joins costs a third of a hundred calls. Each join gets its
- * own result. A reject batch rejects only its own joins, with one exception: if it timed out and no other batch was answered
+ * own result. A failed batch rejects only its own joins, with one exception: if it timed out and no other batch was answered
  * meanwhile, all waiting joins are rejected too, so that none waits for a second timeout.
  */
 export class JoinBatches<Outcome> {

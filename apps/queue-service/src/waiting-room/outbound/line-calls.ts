@@ -18,7 +18,7 @@ const ASK_DURATION_MS = 60_000;
 /** Calls the scripts in lua/. Each is atomic over the keys of one match. Throws StateNeeded when Redis does not know the match. */
 export class LineCalls {
   protected readonly scripts: LineScripts = loadLineScripts();
-  /** Match id → until when this pod asks the monolith for the state of the match. Monotonic. */
+  /** By match id: until when this pod asks the monolith for the state of the match (monotonic milliseconds). */
   private readonly withoutState = new Map<string, number>();
 
   constructor(

@@ -3,7 +3,7 @@ import { queueKeys } from '#contracts/queue-keys';
 import { SeededRandom } from '#testing/simulation/seeded-random';
 import { AdvanceLine } from '../application/advance-line.ts';
 import { ClockedLines } from '../testing/clocked-lines.ts';
-import { fans, lineFixture, restoreEmpty, type LineFixture } from '../testing/line-fixture.ts';
+import { newFanIds, lineFixture, restoreEmpty, type LineFixture } from '../testing/line-fixture.ts';
 import type { RedisWaitingLines } from './redis-waiting-lines.ts';
 
 // Whole sales on a clock that the tests move: windows of 20 minutes, absences of 30 minutes, clock jumps (F23, F25 of docs/testing.md).
@@ -50,9 +50,9 @@ async function join(matchId: string, users: readonly string[]): Promise<void> {
   for (const [index, user] of users.entries()) await pods[index % 2]!.join(matchId, user);
 }
 
-test('F23: a fan who is away for up to 30 minutes keeps the queue entry, for 31 minutes or more loses it', async () => {
+test('F23: a fan who is away for less than 30 minutes keeps the queue entry, for 31 minutes or more loses it', async () => {
   const matchId = await open(600, 0);
-  const users = fans(60);
+  const users = newFanIds(60);
   await join(matchId, users);
   // Every third fan is away, for 1, 4, 7 … 58 minutes.
   const backAfter = new Map(users.map((user, index) => [user, index % 3 === 0 ? index + 1 : 0]));
@@ -65,7 +65,7 @@ test('F23: a fan who is away for up to 30 minutes keeps the queue entry, for 31 
 
 test('fans without a sign of life since the join are dropped after 30 minutes, and dropAbsent checks each fan once', async () => {
   const matchId = await open(600, 0);
-  const [early, late] = [fans(450), fans(30)];
+  const [early, late] = [newFanIds(450), newFanIds(30)];
   await Promise.all(early.map((user) => pods[0]!.join(matchId, user)));
   // Every tenth early fan gives one sign of life after the join. Of the late fans every third stays present.
   await pods[0]!.renewPresence(
@@ -87,9 +87,9 @@ test('fans without a sign of life since the join are dropped after 30 minutes, a
   expect(await pods[0]!.dropAbsent(matchId, 200)).toBe(0);
 });
 
-test('two hours without a running pod drop no fan; absence is counted again from the moment pods run', async () => {
+test('no fan is dropped for two hours without a running pod; absence counts again from the moment a pod runs', async () => {
   const matchId = await open(600, 1);
-  const users = fans(4);
+  const users = newFanIds(4);
   await join(matchId, users);
   await runFor(matchId, 1000, () => [], 1000);
   await clock.advance(120 * MINUTE_MS);
@@ -104,7 +104,7 @@ test('two hours without a running pod drop no fan; absence is counted again from
 
 test('a window is open for exactly twenty minutes, and at its end the next fan is granted a turn', async () => {
   const matchId = await open(600, 1);
-  const [first, second] = fans(2) as [string, string];
+  const [first, second] = newFanIds(2) as [string, string];
   await join(matchId, [first, second]);
   await runFor(matchId, 1000, () => [second], 1000);
   await runFor(matchId, 20 * MINUTE_MS - 1000, () => [second], 30_000);
@@ -119,7 +119,7 @@ describe.each([
 ])('F25: the clock of Redis jumps %s during a sale', (_where, jumpMs) => {
   test('the order is kept, no fan is dropped, and turns are granted at the rate', async () => {
     const matchId = await open(60, 1000);
-    const users = fans(80);
+    const users = newFanIds(80);
     await join(matchId, users.slice(0, 40));
     const here = () => users;
     await runFor(matchId, 10_000, here, 1000);
@@ -128,7 +128,7 @@ describe.each([
     await join(matchId, users.slice(40));
     await runFor(matchId, 10_000, here, 500);
     const granted = await grantedIn(matchId);
-    // One turn a second, and at most one more from a full bucket.
+    // In these ten seconds one turn a second is granted, and at most one more from a full bucket.
     expect(granted.length - before).toBeGreaterThanOrEqual(9);
     expect(granted.length - before).toBeLessThanOrEqual(11);
     expect([...granted, ...(await lineOf(matchId))]).toEqual(users);
@@ -136,7 +136,7 @@ describe.each([
 
   test('all windows end: none is lost and none stays open for ever', async () => {
     const matchId = await open(600, 5);
-    const users = fans(5);
+    const users = newFanIds(5);
     await join(matchId, users);
     await runFor(matchId, 1000, () => users, 1000);
     await clock.advance(jumpMs);
@@ -156,7 +156,7 @@ test.each([1, 2])(
     const grantedAt = new Map<string, number>();
     let knownGrants = 0;
     for (let minute = 0; minute < 90; minute += 1) {
-      const arrivals = minute < 30 ? fans(random.between(0, 5)) : [];
+      const arrivals = minute < 30 ? newFanIds(random.between(0, 5)) : [];
       await join(matchId, arrivals);
       for (const user of arrivals) here.add(user);
       const line = await lineOf(matchId);
@@ -167,7 +167,7 @@ test.each([1, 2])(
       await runFor(matchId, MINUTE_MS, () => [...here], 20_000);
       const granted = await grantedIn(matchId);
       for (const user of granted.slice(knownGrants)) grantedAt.set(user, clock.nowMs);
-      // In a minute at most the rate plus one full bucket.
+      // In one minute at most the rate plus one full bucket of turns is granted.
       expect(granted.length - knownGrants).toBeLessThanOrEqual(rate + rate / 60);
       knownGrants = granted.length;
       const open = await fixture.redis.hkeys(queueKeys.windows(matchId));

@@ -2,7 +2,7 @@ import { queueEvent } from '#contracts/integration-events';
 import { queueKeys } from '#contracts/queue-keys';
 import { LineView } from '../domain/line-view.ts';
 import { AnnouncePositions } from '../application/announce-positions.ts';
-import { fans, lineFixture, type LineFixture } from '../testing/line-fixture.ts';
+import { newFanIds, lineFixture, type LineFixture } from '../testing/line-fixture.ts';
 
 let fixture: LineFixture;
 beforeAll(async () => (fixture = await lineFixture()));
@@ -20,7 +20,7 @@ describe('positions from moves', () => {
       scores.set(user, Number(score));
       view.add(user, { score: Number(score), position: state.position, asOf: queue.moves });
     };
-    const users = fans(80);
+    const users = newFanIds(80);
     for (const user of users) await follow(user);
     let windows = 0;
     for (let step = 0; step < 60; step += 1) {
@@ -38,7 +38,7 @@ describe('positions from moves', () => {
         // A receipt with a score just below that of a random fan, if no fan has ever had it: scores are unique.
         const between = scores.get(randomFan())! - 1;
         const isFree = ![...scores.values()].includes(between);
-        await follow(fans(1)[0]!, action < 0.7 && isFree ? String(between) : undefined);
+        await follow(newFanIds(1)[0]!, action < 0.7 && isFree ? String(between) : undefined);
       }
       const read = (await fixture.lines.readMoves(matchId, view.moves))!;
       expect(view.apply(read.moves)).toBeDefined();
@@ -75,7 +75,7 @@ describe('the event queue.position_update', () => {
   /** A line of `count` fans. `letIn` grants turns to the next fans at the front. */
   async function line(count: number) {
     const matchId = await fixture.match({ processingRate: 600_000, maxOpenWindows: 0 });
-    const users = fans(count);
+    const users = newFanIds(count);
     await Promise.all(users.map((user) => fixture.lines.join(matchId, user)));
     let open = 0;
     const letIn = async (howMany: number) => {
@@ -101,7 +101,7 @@ describe('the event queue.position_update', () => {
     expect(items![0]!.estimated_wait_minutes).toBeGreaterThanOrEqual(1);
   });
 
-  test('is sent at most once a minute, and then names all fans who passed meanwhile', async () => {
+  test('is sent at most once a minute, and then names all fans who passed position 10 since the last one', async () => {
     const { matchId, users, letIn } = await line(40);
     await letIn(2);
     expect(await announce(matchId)).toBe(2);

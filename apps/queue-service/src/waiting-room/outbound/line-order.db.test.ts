@@ -1,5 +1,5 @@
 import { queueKeys } from '#contracts/queue-keys';
-import { fans, lineFixture, pause, type LineFixture } from '../testing/line-fixture.ts';
+import { newFanIds, lineFixture, pause, type LineFixture } from '../testing/line-fixture.ts';
 import { ownerOfToken } from './queue-token.ts';
 
 let fixture: LineFixture;
@@ -17,7 +17,7 @@ describe('the order of a line', () => {
   test('2,000 joins over two pods: the line has the order in which Redis processed them, without inversions', async () => {
     const matchId = await fixture.match();
     const pods = [fixture.pod(), fixture.pod()];
-    const users = fans(2000);
+    const users = newFanIds(2000);
     const answers = await Promise.all(
       users.map(async (user, index) => {
         const outcome = await pods[index % 2]!.join(matchId, user);
@@ -40,7 +40,7 @@ describe('the order of a line', () => {
 
   test('negative control: with scores in milliseconds the same joins have inversions', async () => {
     const key = `control:{${(await fixture.match()).slice(0, 8)}}`;
-    const users = fans(2000);
+    const users = newFanIds(2000);
     const script =
       "local t = redis.call('TIME') redis.call('ZADD', KEYS[1], math.floor((t[1] * 1000000 + t[2]) / 1000), ARGV[1])";
     await Promise.all(users.map((user) => fixture.redis.eval(script, 1, key, user)));
@@ -50,7 +50,7 @@ describe('the order of a line', () => {
 
   test('after the clock is set back a new fan still joins at the end', async () => {
     const matchId = await fixture.match();
-    const [early, late] = fans(2) as [string, string];
+    const [early, late] = newFanIds(2) as [string, string];
     await fixture.lines.join(matchId, early);
     // Simulates that Redis' clock was an hour ahead when the first fan joined.
     const ahead = String((Date.now() + 3_600_000) * 1000);
@@ -65,7 +65,7 @@ describe('the order of a line', () => {
 describe('a queue entry', () => {
   test('is kept with token and score when the fan joins again on any pod', async () => {
     const matchId = await fixture.match();
-    const [me, other] = fans(2) as [string, string];
+    const [me, other] = newFanIds(2) as [string, string];
     const first = await fixture.lines.join(matchId, me);
     await fixture.lines.join(matchId, other);
     const again = await fixture.pod().join(matchId, me);
@@ -81,9 +81,9 @@ describe('a queue entry', () => {
     ['while other fans have turns', 1],
   ])('%s: in one batch of joins existing entries are kept, and new fans get consecutive positions', async (_when, turns) => {
     const matchId = await fixture.match();
-    const users = fans(90);
+    const users = newFanIds(90);
     const early = users.filter((_user, index) => index % 3 === 0);
-    if (turns > 0) await fixture.redis.hset(queueKeys.windows(matchId), 'somebody else', '{}');
+    if (turns > 0) await fixture.redis.hset(queueKeys.windows(matchId), 'another fan', '{}');
     // The join of `opener` is sent at once, so that all other joins go into one batch.
     const before = await Promise.all(early.map((user) => fixture.lines.join(matchId, user)));
     const pod = fixture.pod();
@@ -110,16 +110,16 @@ describe('a queue entry', () => {
   test('in one batch of joins each fan gets the right outcome: in a turn, after a turn, in line, or new', async () => {
     const short = fixture.pod({ purchaseWindowMs: 400 });
     const matchId = await fixture.match({ processingRate: 6000, maxOpenWindows: 100 });
-    const ended = fans(5);
+    const ended = newFanIds(5);
     for (const user of ended) await short.join(matchId, user);
     await short.admit(matchId, 5);
-    const open = fans(5);
+    const open = newFanIds(5);
     for (const user of open) await fixture.lines.join(matchId, user);
     await fixture.lines.admit(matchId, 5);
-    const early = fans(5);
+    const early = newFanIds(5);
     for (const user of early) await fixture.lines.join(matchId, user);
     await pause(450);
-    const late = fans(10);
+    const late = newFanIds(10);
     const users = [...late.slice(0, 5), ...ended, ...open, ...early, ...late.slice(5)];
     // The join of `opener` is sent at once, so that all other joins go into one batch.
     const [, ...outcomes] = await Promise.all(['opener', ...users].map((user) => short.join(matchId, user)));
@@ -139,7 +139,7 @@ describe('a queue entry', () => {
 
   test('is stored under the keys of the contract: line, meta and session', async () => {
     const matchId = await fixture.match();
-    const [me] = fans(1) as [string];
+    const [me] = newFanIds(1) as [string];
     const joined = await fixture.lines.join(matchId, me);
     if (joined.kind !== 'created') throw new Error('not created');
     const meta = await fixture.redis.hgetall(queueKeys.meta(matchId));
@@ -158,7 +158,7 @@ describe('a queue entry', () => {
 
   test('ends when the fan leaves: fans behind move up, and joining again goes to the end with a new token', async () => {
     const matchId = await fixture.match();
-    const [first, second, third] = fans(3) as [string, string, string];
+    const [first, second, third] = newFanIds(3) as [string, string, string];
     const before = await fixture.lines.join(matchId, first);
     await fixture.lines.join(matchId, second);
     await fixture.lines.join(matchId, third);
@@ -176,15 +176,15 @@ describe('a queue entry', () => {
 
   test('is never created by pollEntry', async () => {
     const matchId = await fixture.match();
-    expect((await fixture.lines.pollEntry(matchId, fans(1)[0]!))?.state).toEqual({ kind: 'not_in_line' });
+    expect((await fixture.lines.pollEntry(matchId, newFanIds(1)[0]!))?.state).toEqual({ kind: 'not_in_line' });
     expect(await fixture.redis.zcard(queueKeys.line(matchId))).toBe(0);
-    expect(await fixture.lines.pollEntry(await fixture.matchWithoutQueue(), fans(1)[0]!)).toBeUndefined();
+    expect(await fixture.lines.pollEntry(await fixture.matchWithoutQueue(), newFanIds(1)[0]!)).toBeUndefined();
   });
 
   test('has a token that expires without a sign of life and is renewed by a poll', async () => {
     const pod = fixture.pod({ persistenceSeconds: 2 });
     const matchId = await fixture.match();
-    const [quiet, asking] = fans(2) as [string, string];
+    const [quiet, asking] = newFanIds(2) as [string, string];
     const joins = [await pod.join(matchId, quiet), await pod.join(matchId, asking)];
     const [quietToken, askingToken] = joins.map((join) => (join.kind === 'created' ? join.entry.queueToken! : ''));
     await pause(1200);
@@ -201,7 +201,7 @@ describe('a queue entry', () => {
 
   test('keepEntry records the connection as the latest and returns true only for the current token', async () => {
     const matchId = await fixture.match();
-    const [me] = fans(1) as [string];
+    const [me] = newFanIds(1) as [string];
     const joined = await fixture.lines.join(matchId, me);
     const token = joined.kind === 'created' ? joined.entry.queueToken! : '';
     expect(await fixture.lines.keepEntry({ matchId, userId: me, token }, ['pod-1-7'])).toBe(true);
@@ -216,7 +216,7 @@ describe('a queue entry', () => {
 
   test('readPositions returns 1 for a fan in line, 0 in a turn and -1 for neither in one call', async () => {
     const matchId = await fixture.match({ maxOpenWindows: 1 });
-    const [granted, waiting, stranger] = fans(3) as [string, string, string];
+    const [granted, waiting, stranger] = newFanIds(3) as [string, string, string];
     await fixture.lines.join(matchId, granted);
     await fixture.lines.join(matchId, waiting);
     await fixture.lines.admit(matchId, 10);

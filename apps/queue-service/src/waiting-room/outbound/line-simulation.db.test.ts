@@ -18,7 +18,7 @@ const PRESENCE_MS = 20_000;
 const AWAY_MS = 30_000;
 const GONE_MS = 61_000;
 
-/** Mulberry32. */
+/** Mulberry32, a small seeded random generator. */
 function chanceOf(seed: number): () => number {
   let state = seed;
   return () => {

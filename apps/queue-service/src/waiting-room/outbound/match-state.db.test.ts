@@ -4,7 +4,7 @@ import { QUEUE_EVENTS_CHANNEL, queueEvent } from '#contracts/integration-events'
 import { queueKeys } from '#contracts/queue-keys';
 import { AdvanceLine } from '../application/advance-line.ts';
 import { StateNeeded, type RestoredPart } from '../application/ports.ts';
-import { fans, lineFixture, pause, restoreEmpty, type LineFixture } from '../testing/line-fixture.ts';
+import { newFanIds, lineFixture, pause, restoreEmpty, type LineFixture } from '../testing/line-fixture.ts';
 
 let fixture: LineFixture;
 let listener: Redis;
@@ -47,7 +47,7 @@ describe('a match whose state Redis does not know', () => {
   test('throws StateNeeded for every call, and only the key queue_restored is written', async () => {
     const { lines } = fixture;
     const matchId = randomUUID();
-    const [fan] = fans(1) as [string];
+    const [fan] = newFanIds(1) as [string];
     await expect(lines.join(matchId, fan)).rejects.toThrow(StateNeeded);
     await expect(lines.pollEntry(matchId, fan)).rejects.toThrow(StateNeeded);
     await expect(lines.leave(matchId, fan)).rejects.toThrow(StateNeeded);
@@ -59,7 +59,7 @@ describe('a match whose state Redis does not know', () => {
     expect(await keysOf(matchId)).toEqual([queueKeys.restored(matchId)]);
   });
 
-  test('queue.state_needed is published once a second over all pods, by the regular runs alone', async () => {
+  test('queue.state_needed is published once a second over all pods, also without further requests', async () => {
     const pods = [fixture.pod(), fixture.pod(), fixture.pod()];
     const matchId = randomUUID();
     await expect(pods[0]!.join(matchId, randomUUID())).rejects.toThrow(StateNeeded);
@@ -105,7 +105,7 @@ describe('a match whose state Redis does not know', () => {
 describe('a restored match', () => {
   test('has its open windows: the fan gets the same turn, and the window counts for max_open_windows', async () => {
     const matchId = await fixture.match({ maxOpenWindows: 1 });
-    const [holder, next] = fans(2) as [string, string];
+    const [holder, next] = newFanIds(2) as [string, string];
     await fixture.lines.join(matchId, holder);
     await fixture.lines.admit(matchId, 1);
     const [, fields] = (await fixture.redis.xrange(queueKeys.events(matchId), '-', '+')).at(-1)!;
@@ -134,7 +134,7 @@ describe('a restored match', () => {
 
   test('negative control: restored without its windows it exceeds max_open_windows and gives the fan a second turn', async () => {
     const matchId = await fixture.match({ maxOpenWindows: 1 });
-    const [holder] = fans(1) as [string];
+    const [holder] = newFanIds(1) as [string];
     await fixture.lines.join(matchId, holder);
     await fixture.lines.admit(matchId, 1);
     await lose(matchId);
@@ -146,7 +146,7 @@ describe('a restored match', () => {
 
   test('ignores the receipt of a used turn and accepts a later receipt', async () => {
     const matchId = await fixture.match({ maxOpenWindows: 0 });
-    const [buyer, other] = fans(2) as [string, string];
+    const [buyer, other] = newFanIds(2) as [string, string];
     const nowUs = Date.now() * 1000;
     await lose(matchId);
     await fixture.lines.restore(
@@ -169,17 +169,19 @@ describe('a restored match', () => {
 
   test('ends a window that has expired meanwhile and publishes its event', async () => {
     const matchId = randomUUID();
-    const [fan] = fans(1) as [string];
+    const [fan] = newFanIds(1) as [string];
     const window = windowOf(fan, { expiresAt: new Date(Date.now() - 10).toISOString() });
     await fixture.lines.restore(matchId, partWith({ sale: { status: 'active' }, windows: [window] }));
     expect((await fixture.lines.pollEntry(matchId, fan))?.state).toMatchObject({ kind: 'over', status: 'expired' });
     expect(await new AdvanceLine(fixture.lines).runOnce(matchId)).toMatchObject({ ended: 1 });
+    // The publication arrives on another connection than the reply of the script.
+    await pause(50);
     expect(published.filter((text) => text.includes('queue.expired') && text.includes(matchId))).toHaveLength(1);
   });
 
   test('answers only after the last part, and only if no earlier part was lost', async () => {
     const matchId = randomUUID();
-    const [fan, late] = fans(2) as [string, string];
+    const [fan, late] = newFanIds(2) as [string, string];
     await fixture.lines.restore(matchId, partWith({ isLast: false, sale: { status: 'active' } }));
     await fixture.lines.restore(matchId, partWith({ part: 1, isLast: false, windows: [windowOf(fan)] }));
     await expect(fixture.lines.join(matchId, late)).rejects.toThrow(StateNeeded);
@@ -196,7 +198,7 @@ describe('a restored match', () => {
 
   test('ignores an older or the same generation; a newer generation replaces the turns and keeps the line', async () => {
     const matchId = await fixture.match({ maxOpenWindows: 1 });
-    const [holder, waiting, other] = fans(3) as [string, string, string];
+    const [holder, waiting, other] = newFanIds(3) as [string, string, string];
     await fixture.lines.join(matchId, holder);
     await fixture.lines.join(matchId, waiting);
     await fixture.lines.admit(matchId, 1);
@@ -212,7 +214,7 @@ describe('a restored match', () => {
     const sale = { status: 'active', processingRate: 600 } as const;
     await fixture.lines.restore(running, partWith({ sale, counts: { granted: 70, completed: 60, expired: 4 } }));
     await fixture.lines.restore(fresh, partWith({ sale, counts: { granted: 0, completed: 0, expired: 0 } }));
-    for (const matchId of [running, fresh]) await Promise.all(fans(20).map((fan) => fixture.lines.join(matchId, fan)));
+    for (const matchId of [running, fresh]) await Promise.all(newFanIds(20).map((fan) => fixture.lines.join(matchId, fan)));
     expect((await fixture.lines.admit(running, 20)).granted).toBeLessThan(5);
     expect((await fixture.lines.admit(fresh, 20)).granted).toBe(10);
     expect(await fixture.lines.readQueue(running)).toMatchObject({ completed: 60, expired: 4 });
@@ -220,7 +222,7 @@ describe('a restored match', () => {
 
   test('that was sold out is closed with that reason, and its windows stay open', async () => {
     const matchId = randomUUID();
-    const [fan] = fans(1) as [string];
+    const [fan] = newFanIds(1) as [string];
     const sale = { status: 'closed', closedReason: 'sold_out' } as const;
     await fixture.lines.restore(matchId, partWith({ sale, windows: [windowOf(fan)] }));
     expect(await fixture.lines.join(matchId, randomUUID())).toEqual({ kind: 'closed', reason: 'sold_out' });
@@ -231,9 +233,9 @@ describe('a restored match', () => {
     const matchId = randomUUID();
     const sale = { status: 'active', maxOpenWindows: 1000 } as const;
     await fixture.lines.restore(matchId, partWith({ isLast: false, sale }));
-    const holders = fans(1000);
+    const holders = newFanIds(1000);
     await fixture.lines.restore(matchId, partWith({ part: 1, isLast: false, windows: holders.map((fan) => windowOf(fan)) }));
-    const used = fans(100_000);
+    const used = newFanIds(100_000);
     for (let index = 0; index < 25; index += 1) {
       const chunk = used.slice(index * 4000, index * 4000 + 4000).map((fan) => [fan, 1_700_000_000_000_000 + index] as const);
       await fixture.lines.restore(matchId, partWith({ part: 2 + index, isLast: index === 24, used: chunk }));

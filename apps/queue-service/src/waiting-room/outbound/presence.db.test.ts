@@ -1,6 +1,6 @@
 import { queueKeys } from '#contracts/queue-keys';
 import { AdvanceLine } from '../application/advance-line.ts';
-import { fans, lineFixture, pause, type LineFixture } from '../testing/line-fixture.ts';
+import { newFanIds, lineFixture, pause, type LineFixture } from '../testing/line-fixture.ts';
 
 let fixture: LineFixture;
 beforeAll(async () => (fixture = await lineFixture()));
@@ -10,7 +10,7 @@ const HOUR_MS = 3_600_000;
 const FAST = { processingRate: 60_000, maxOpenWindows: 100 };
 
 async function joinFans(matchId: string, count: number): Promise<string[]> {
-  const users = fans(count);
+  const users = newFanIds(count);
   for (const user of users) await fixture.lines.join(matchId, user);
   return users;
 }
@@ -37,7 +37,7 @@ const positionOf = async (matchId: string, user: string) => {
 };
 
 describe('a fan who is away when the turn is due', () => {
-  test('keeps position 1, is called once, is skipped, and gets the next turn after returning', async () => {
+  test('keeps position 1, gets one queue.front_reached event, is skipped, and gets the next turn after returning', async () => {
     const matchId = await fixture.match({ ...FAST, maxOpenWindows: 2 });
     const [away, second, third, fourth] = (await joinFans(matchId, 4)) as [string, string, string, string];
     await makeAway(matchId, 61_000, [away]);
@@ -56,7 +56,7 @@ describe('a fan who is away when the turn is due', () => {
     expect(await eventsOf(matchId, 'queue.front_reached')).toHaveLength(1);
   });
 
-  test('negative control: without the presence rule gets a window and blocks it', async () => {
+  test('negative control: gets a window and blocks it when the presence rule is off', async () => {
     const matchId = await fixture.match({ ...FAST, maxOpenWindows: 1 });
     const [away, here] = (await joinFans(matchId, 2)) as [string, string];
     await makeAway(matchId, 61_000, [away]);
@@ -65,7 +65,7 @@ describe('a fan who is away when the turn is due', () => {
     expect(await positionOf(matchId, here)).toBe(1);
   });
 
-  test('and returns with others: they get turns in line order, before fans who were behind them', async () => {
+  test('returns together with other skipped fans: they get turns in line order, before fans who were behind them', async () => {
     const matchId = await fixture.match({ ...FAST, maxOpenWindows: 1 });
     const users = await joinFans(matchId, 6);
     await makeAway(matchId, 61_000, users.slice(0, 3));
@@ -77,7 +77,7 @@ describe('a fan who is away when the turn is due', () => {
     expect(await grantedFans(matchId)).toEqual([users[3], users[0], users[1], users[2], users[4]]);
   });
 
-  test('again after a short return is skipped again, and is called again only after the presence period', async () => {
+  test('returns and leaves again before a window is free: is skipped again, and gets another queue.front_reached event only after the presence period', async () => {
     const pod = fixture.pod({ presenceMs: 300 });
     const matchId = await fixture.match({ ...FAST, maxOpenWindows: 1 });
     const [unsteady, holder, waiter] = (await joinFans(matchId, 3)) as [string, string, string];
@@ -99,9 +99,9 @@ describe('a fan who is away when the turn is due', () => {
     expect(await eventsOf(matchId, 'queue.front_reached')).toHaveLength(2);
   });
 
-  test('together with 999 others at the front: one run skips all in bounded steps and grants the turns behind', async () => {
+  test('is one of 1,000 absent fans at the front: one run skips them all and grants the turns to the fans behind', async () => {
     const matchId = await fixture.match({ ...FAST, maxOpenWindows: 3 });
-    const users = fans(1003);
+    const users = newFanIds(1003);
     await Promise.all(users.map((user) => fixture.lines.join(matchId, user)));
     await makeAway(matchId, 61_000, users.slice(0, 1000));
     expect((await fixture.lines.admit(matchId, 20)).hasMore).toBe(true);
@@ -111,7 +111,7 @@ describe('a fan who is away when the turn is due', () => {
     expect((await fixture.lines.admit(matchId, 20)).hasMore).toBe(false);
   });
 
-  test('in random lines never gets a turn; turns follow the line order of present fans without inversions', async () => {
+  test('gets no turn in random lines: turns are granted to present fans in line order, without inversions', async () => {
     for (let run = 0; run < 6; run += 1) {
       const matchId = await fixture.match({ ...FAST, maxOpenWindows: 1000 });
       let line = await joinFans(matchId, 60);
@@ -178,7 +178,7 @@ describe('presence of a fan', () => {
   async function connected(presenceMs = 400) {
     const pod = fixture.pod({ presenceMs });
     const matchId = await fixture.match({ ...FAST, maxOpenWindows: 0 });
-    const [me] = fans(1) as [string];
+    const [me] = newFanIds(1) as [string];
     const joined = await pod.join(matchId, me);
     const token = joined.kind === 'created' ? joined.entry.queueToken! : '';
     const isPresent = async () => {
@@ -190,7 +190,7 @@ describe('presence of a fan', () => {
 
   test.each([
     ['a join makes the fan present', async () => undefined, 100, true],
-    ['a join older than the presence period does not', async () => undefined, 500, false],
+    ['a join older than the presence period does not make the fan present', async () => undefined, 500, false],
     [
       'a poll makes the fan present',
       async ({ pod, matchId, me }) => void (await pause(300), await pod.pollEntry(matchId, me)),
@@ -216,7 +216,7 @@ describe('presence of a fan', () => {
   test('ends 5 s after the last connection has closed, if the last poll is older than the presence period', async () => {
     const { pod, matchId, me, token, isPresent } = await connected(20_000);
     await pod.keepEntry({ matchId, userId: me, token }, ['pod1-1']);
-    // Moves the join back by half a minute. The connection then closes now.
+    // Sets the time of the last join or poll back by 30 s. Then the connection closes.
     const session = JSON.parse((await fixture.redis.get(queueKeys.session(me, matchId)))!) as Record<string, unknown>;
     const text = JSON.stringify({ ...session, polled_at: Date.now() - 30_000 });
     await fixture.redis.set(queueKeys.session(me, matchId), text, 'EX', 60);
@@ -237,7 +237,7 @@ describe('presence of a fan', () => {
     expect(await isPresent()).toBe(true);
   });
 
-  test('does not end when a connection closes while another pod has a later one', async () => {
+  test('does not end when a connection closes while another pod has a newer connection of the fan', async () => {
     const { pod, matchId, me, token } = await connected(20_000);
     await pod.keepEntry({ matchId, userId: me, token }, ['pod1-1']);
     await pod.keepEntry({ matchId, userId: me, token }, ['pod2-1']);

@@ -3,16 +3,16 @@ import { Redis } from 'ioredis';
 import { QUEUE_EVENTS_CHANNEL, queueEvent, type QueueEvent } from '#contracts/integration-events';
 import { QUEUE_PODS_CHANNEL, queueKeys } from '#contracts/queue-keys';
 import { AdvanceLine } from '../application/advance-line.ts';
-import { fans, lineFixture, pause, type LineFixture } from '../testing/line-fixture.ts';
+import { newFanIds, lineFixture, pause, type LineFixture } from '../testing/line-fixture.ts';
 
 let fixture: LineFixture;
 let subscriber: Redis;
-const heard: { channel: string; text: string }[] = [];
+const received: { channel: string; text: string }[] = [];
 
 beforeAll(async () => {
   fixture = await lineFixture();
   subscriber = fixture.redis.duplicate();
-  subscriber.on('message', (channel: string, text: string) => heard.push({ channel, text }));
+  subscriber.on('message', (channel: string, text: string) => received.push({ channel, text }));
   await subscriber.subscribe(QUEUE_EVENTS_CHANNEL, QUEUE_PODS_CHANNEL);
 });
 afterAll(async () => {
@@ -29,12 +29,12 @@ async function eventsInStream(matchId: string): Promise<string[]> {
 }
 
 const published = (channel: string, matchId: string) =>
-  heard.filter((message) => message.channel === channel && message.text.includes(matchId)).map(({ text }) => text);
+  received.filter((message) => message.channel === channel && message.text.includes(matchId)).map(({ text }) => text);
 
 test('the stream of a match has exactly the published events, in the same order and in the form of the contract', async () => {
   const pod = fixture.pod({ purchaseWindowMs: 150 });
   const matchId = await fixture.match({ processingRate: 60_000, maxOpenWindows: 3 });
-  const [buyer, expired, leaver, closedOut] = fans(4) as [string, string, string, string];
+  const [buyer, expired, leaver, closedOut] = newFanIds(4) as [string, string, string, string];
   for (const user of [buyer, expired, leaver]) await pod.join(matchId, user);
   await pod.admit(matchId, 10);
   await pod.completeWindow(matchId, buyer);
@@ -83,7 +83,7 @@ test('when queue.turn_granted is published, the window is already in the hash', 
 
 test('the channel queue_pods gets a message for a restored state, a completed purchase, a fan who left and a changed status', async () => {
   const matchId = await fixture.match();
-  const [buyer, leaver] = fans(2) as [string, string];
+  const [buyer, leaver] = newFanIds(2) as [string, string];
   await fixture.lines.join(matchId, buyer);
   await fixture.lines.join(matchId, leaver);
   await fixture.lines.admit(matchId, 1);

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { queueKeys } from '#contracts/queue-keys';
 import { JoinLine } from '../application/join-line.ts';
-import { fans, lineFixture, restoreEmpty, type LineFixture } from '../testing/line-fixture.ts';
+import { newFanIds, lineFixture, restoreEmpty, type LineFixture } from '../testing/line-fixture.ts';
 import { SignedReceipts } from './signed-receipts.ts';
 
 let fixture: LineFixture;
@@ -30,7 +30,7 @@ const lineOf = (matchId: string) => fixture.redis.zrange(queueKeys.line(matchId)
 describe('after a loss of Redis', () => {
   test('receipts restore the exact order in front of new fans, whatever the order of joining again', async () => {
     const matchId = await fixture.match({ maxOpenWindows: 0 });
-    const users = fans(50);
+    const users = newFanIds(50);
     const held = new Map<string, string>();
     for (const user of users) held.set(user, (await join(matchId, user)).receipt);
     await loseMatch(matchId);
@@ -46,7 +46,7 @@ describe('after a loss of Redis', () => {
 
   test('negative control: without receipts the order is that of joining again', async () => {
     const matchId = await fixture.match({ maxOpenWindows: 0 });
-    const users = fans(20);
+    const users = newFanIds(20);
     for (const user of users) await join(matchId, user);
     await loseMatch(matchId);
     for (const user of users.toReversed()) await join(matchId, user);
@@ -55,7 +55,7 @@ describe('after a loss of Redis', () => {
 
   test('a fan who joined again without the receipt moves up when another device joins with it', async () => {
     const matchId = await fixture.match({ maxOpenWindows: 0 });
-    const [me, other] = fans(2) as [string, string];
+    const [me, other] = newFanIds(2) as [string, string];
     const { receipt } = await join(matchId, me);
     await join(matchId, other);
     await loseMatch(matchId);
@@ -67,7 +67,7 @@ describe('after a loss of Redis', () => {
 
   test('a fan restored in front of an already granted fan gets the next turn', async () => {
     const matchId = await fixture.match({ maxOpenWindows: 0 });
-    const [me, ...others] = fans(4) as [string, string, string, string];
+    const [me, ...others] = newFanIds(4) as [string, string, string, string];
     const { receipt } = await join(matchId, me);
     await loseMatch(matchId);
     for (const other of others) await join(matchId, other);
@@ -82,7 +82,7 @@ describe('after a loss of Redis', () => {
 
 test('a fan who was skipped at a later position and then joins with an earlier receipt gets the turn of the earlier position', async () => {
   const matchId = await fixture.match({ maxOpenWindows: 0 });
-  const [early, late, newcomer] = fans(3) as [string, string, string];
+  const [early, late, newcomer] = newFanIds(3) as [string, string, string];
   const [first, second] = [(await join(matchId, early)).receipt, (await join(matchId, late)).receipt];
   await loseMatch(matchId);
   await join(matchId, newcomer);
@@ -100,7 +100,7 @@ test('a fan who was skipped at a later position and then joins with an earlier r
 describe('a receipt does not restore', () => {
   test('an entry that the fan left, that had its turn or that was dropped: the fan goes to the end', async () => {
     const matchId = await fixture.match({ maxOpenWindows: 0 });
-    const [leaver, buyer, dropped, last] = fans(4) as [string, string, string, string];
+    const [leaver, buyer, dropped, last] = newFanIds(4) as [string, string, string, string];
     const held = new Map<string, string>();
     for (const user of [leaver, buyer, dropped, last]) held.set(user, (await join(matchId, user)).receipt);
     await fixture.lines.leave(matchId, leaver);
@@ -116,7 +116,7 @@ describe('a receipt does not restore', () => {
 
   test('an entry of a line that was closed', async () => {
     const matchId = await fixture.match({ maxOpenWindows: 0 });
-    const [me, other] = fans(2) as [string, string];
+    const [me, other] = newFanIds(2) as [string, string];
     const { receipt } = await join(matchId, me);
     await fixture.lines.change(matchId, { status: 'closed' });
     await fixture.lines.drainClosed(matchId, 10);
@@ -127,15 +127,15 @@ describe('a receipt does not restore', () => {
 
   test('an entry older than a day', async () => {
     const matchId = await fixture.match({ maxOpenWindows: 0 });
-    const [me, other] = fans(2) as [string, string];
+    const [me, other] = newFanIds(2) as [string, string];
     await join(matchId, other);
     const old = receipts.sign(matchId, me, String((Date.now() - 25 * 3_600_000) * 1000));
     expect((await join(matchId, me, old)).position).toBe(2);
   });
 
-  test('an entry if it is not valid for the fan: the join is refused and the line is unchanged', async () => {
+  test('an entry if the receipt is not valid for the fan: the join is refused and the line is unchanged', async () => {
     const matchId = await fixture.match({ maxOpenWindows: 0 });
-    const [me, other] = fans(2) as [string, string];
+    const [me, other] = newFanIds(2) as [string, string];
     const { receipt } = await join(matchId, other);
     await expect(join(matchId, me, receipt)).rejects.toMatchObject({ code: 'VALIDATION_FAILED' });
     await expect(join(matchId, me, 'r1.1.x')).rejects.toMatchObject({ code: 'VALIDATION_FAILED' });

@@ -37,7 +37,7 @@ export class FanStream {
     try {
       for await (const chunk of this.response.body!) this.text += Buffer.from(chunk).toString();
     } catch {
-      // Closed by the test.
+      // The test has closed the stream.
     }
   }
 }

@@ -63,6 +63,6 @@ export async function restoreEmpty(lines: WaitingLines, matchId: string, generat
   await lines.restore(matchId, { exists: true, generation, part: 0, isLast: true, windows: [], used: [] });
 }
 
-export const fans = (count: number): string[] => Array.from({ length: count }, () => randomUUID());
+export const newFanIds = (count: number): string[] => Array.from({ length: count }, () => randomUUID());
 
 export const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));

@@ -3,7 +3,7 @@
 -- Guarantee: turns are granted strictly in line order among present fans, and never more than the token bucket holds
 -- (processing_rate a minute), max_open_windows or useful_windows allow, whichever pods run this and when: removing the fan from
 -- the line, writing the window, spending the token and publishing the event are one atomic step. A fan who is away is skipped,
--- keeps the queue entry, is called once (front_reached) and comes first on return. Safe to repeat.
+-- keeps the queue entry, gets one event queue.front_reached (for a push) and comes first on return. Safe to repeat.
 -- O((granted + skipped) · log line), skipped ≤ 400.
 --
 -- KEYS  the keys of the match, in the order of parts/match-keys.lua
@@ -52,7 +52,7 @@ local function grant(user)
   keep_session(user, cjson.encode(session), life_s)
 end
 
--- Skips a fan who is away. A fan is called (front_reached) at most once in presence_ms, also after a short return.
+-- Skips a fan who is away. A fan gets at most one event queue.front_reached in presence_ms, also after a short return.
 local function skip(user, score)
   skipped = skipped + 1
   redis.call('ZREM', back, user)

@@ -1,7 +1,7 @@
 -- announce-positions: publishes which fans without a connection have passed position 1,000, 100 or 10. The monolith sends pushes.
 --
--- Guarantee: at most one event in interval_ms, with at most 500 fans, those nearest to the front first. Each passing of a mark is
--- announced at most once, whichever pods call this. Safe to repeat. O(passed fans), reads at most 2,000.
+-- Guarantee: at most one event in interval_ms, with at most 500 fans, those nearest to the front first. A fan is announced at most
+-- once for each of the three positions, whichever pods call this. Safe to repeat. O(passed fans), reads at most 2,000.
 --
 -- KEYS  the keys of the match, in the order of parts/match-keys.lua
 -- ARGV  1 match_id  2 persistence_s  3 presence_ms  4 interval_ms  5 fans a minute, 0 when unknown  6 free windows

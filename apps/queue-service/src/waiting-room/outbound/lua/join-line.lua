@@ -161,7 +161,8 @@ if #fresh > 0 then
 end
 if #fresh > 0 then
   redis.call('HINCRBY', meta, 'joins', #fresh)
-  -- Fans who join in front of a mark of announce-positions.lua have not passed it: move the mark's score behind them.
+  -- Per mark (position 10, 100, 1,000) announce-positions.lua needs the score of the last fan who has reached it. Fans who join at or in
+  -- front of a mark have not passed it, so their score is stored as reached here and they are not announced.
   for _, mark in ipairs({ 10, 100, 1000 }) do
     if base < mark then
       redis.call('HSET', meta, 'mark_' .. mark, in_line[2 * math.min(mark - base, #fresh) - 1])

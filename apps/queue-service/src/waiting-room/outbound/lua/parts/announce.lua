@@ -16,7 +16,7 @@ local function publish_queue_changed()
   redis.call('PUBLISH', 'queue_pods', '{"match_id":"' .. match_id .. '","kind":"queue"}')
 end
 
--- A pod compares the revision with the last one it has sent. A new revision makes it send a message to every fan.
+-- Raises the revision of the queue. A pod that reads a new revision sends a message to every connected fan of the match.
 local function tell_queue_changed()
   redis.call('HINCRBY', meta, 'revision', 1)
   publish_queue_changed()

@@ -44,7 +44,7 @@ local function tell_pods_of_devices(user, kind, devices)
     cjson.encode({ match_id = match_id, kind = kind, user_id = user, device_ids = devices }))
 end
 
--- Stores the newest five devices. The others become `replaced`.
+-- Stores the newest five devices in the session. The others are added to the set `replaced`.
 local function keep_newest(user, session, devices)
   if #devices > MAX_DEVICES then devices = of_living_pods(devices) end
   local removed = {}
