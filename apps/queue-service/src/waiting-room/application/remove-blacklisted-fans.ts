@@ -5,7 +5,7 @@ const CHUNK = 200;
 
 /**
  * Removes fans on the blacklist from every line and ends their turns: an unusable turn would block a window for 20 minutes. Each pod
- * does this when it learns of a new fan on the list, because joins that this pod sent before may still be on their way. For a fan
+ * does this when it learns of a new fan on the list, so its removal reaches Redis after the joins that it has sent before. For a fan
  * who is already removed it costs only a read. A pod that starts does it for the whole list.
  */
 export class RemoveBlacklistedFans {
