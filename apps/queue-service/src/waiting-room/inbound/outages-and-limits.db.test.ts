@@ -6,7 +6,7 @@ import { pause } from '../testing/line-fixture.ts';
 import { RedisLink } from '../testing/redis-link.ts';
 import { serviceFixture, type ServiceFixture } from '../testing/service-fixture.ts';
 
-describe('without Redis', () => {
+describe('while Redis does not answer', () => {
   let service: ServiceFixture;
   let link: RedisLink;
   let server: Awaited<ReturnType<typeof createTestRedis>>;
@@ -23,13 +23,13 @@ describe('without Redis', () => {
   });
 
   test.each(['cut', 'silence'] as const)(
-    'link %s: REST says 503 within two seconds, sockets stay and hear of it, and all heals',
-    async (way) => {
+    'with link %s: REST is 503 within two seconds, sockets stay open and get `delayed`, and after the repair all works again',
+    async (outage) => {
       const matchId = await service.match();
       const { user, token } = await service.join(matchId);
       const socket = service.socket(token);
       await socket.next('position_update');
-      link[way]();
+      link[outage]();
       const startedAt = performance.now();
       const answers = await Promise.all([
         service.call('GET', `/api/v1/queue/${matchId}/position`, { user }),
@@ -42,13 +42,13 @@ describe('without Redis', () => {
       expect(answers.map(({ status, body }) => [status, body.code])).toEqual(Array(5).fill([503, 'DEPENDENCY_UNAVAILABLE']));
       await socket.next('delayed', 5000);
       expect((await service.call('GET', '/health/ready')).body).toEqual({ status: 'down', down: ['redis'] });
-      // Who comes now is let in and told the same; heartbeats are answered all the while.
+      // A new socket is accepted and gets `delayed` too. Heartbeats are still acknowledged.
       const newcomer = service.socket(token);
       await newcomer.next('delayed', 5000);
       newcomer.send({ type: 'heartbeat' });
       await newcomer.next('heartbeat_ack');
 
-      link.mend();
+      link.restore();
       expect(await socket.next('position_update', 8000)).toMatchObject({ position: 1 });
       expect(await newcomer.next('position_update', 8000)).toMatchObject({ position: 1 });
       expect(socket.heard.filter(({ type }) => type === 'delayed')).toHaveLength(1);
@@ -56,7 +56,7 @@ describe('without Redis', () => {
     },
   );
 
-  test('a Redis that has lost everything sends connected fans to join again', async () => {
+  test('after a loss of all data in Redis sockets are closed with 4501, so that fans join again', async () => {
     const matchId = await service.match();
     const { token } = await service.join(matchId);
     const socket = service.socket(token);
@@ -66,8 +66,8 @@ describe('without Redis', () => {
   });
 });
 
-describe('a pod at its limits', () => {
-  test('upgrades and streams count against the address like any other request', async () => {
+describe('the connection limits of a pod', () => {
+  test('upgrades and streams count towards the rate limit of an address, like other requests', async () => {
     const service = await serviceFixture({ RATE_LIMIT_IP_PER_MINUTE: '6' });
     try {
       const { token } = await service.join(await service.match());
@@ -81,7 +81,7 @@ describe('a pod at its limits', () => {
     }
   });
 
-  test('a full pod answers upgrades and streams with 503 and a time to come back, and serves again when there is room', async () => {
+  test('a full pod answers upgrades and streams with 503 and Retry-After, and accepts again when a connection has closed', async () => {
     const service = await serviceFixture({ QUEUE_MAX_CONNECTIONS: '2' });
     try {
       const matchId = await service.match();
@@ -101,7 +101,7 @@ describe('a pod at its limits', () => {
     }
   });
 
-  test('streams that come at the same instant do not get past its limit', async () => {
+  test('streams requested at the same moment do not exceed the limit', async () => {
     const service = await serviceFixture({ QUEUE_MAX_CONNECTIONS: '2' });
     try {
       const matchId = await service.match();
@@ -115,7 +115,7 @@ describe('a pod at its limits', () => {
     }
   });
 
-  test('readers who are gone before their stream begins take no entry of anybody', async () => {
+  test('streams whose client disconnects before they start are not counted as open', async () => {
     const server = await createTestRedis();
     const proxy = await TcpProxy.inFrontOf(server.url);
     const service = await serviceFixture({ REDIS_URL: proxy.url });
@@ -139,7 +139,7 @@ describe('a pod at its limits', () => {
     }
   });
 
-  test('draining: everybody is sent away with 4000 and an own time to come back, nobody new is let in, and it ends soon', async () => {
+  test('a draining pod closes all sockets with 4000 and a different retry delay each, and stops within four seconds', async () => {
     const service = await serviceFixture();
     try {
       const matchId = await service.match();
@@ -159,7 +159,7 @@ describe('a pod at its limits', () => {
       expect(new Set(delays).size).toBeGreaterThan(25);
       await stopped;
       expect(performance.now() - startedAt).toBeLessThan(4000);
-      // The place itself is untouched: any other pod goes on with it.
+      // All queue entries are kept; other pods serve them.
       expect(await service.redis.zcard(`queue:{${matchId}}`)).toBe(30);
     } finally {
       await service.close();
@@ -168,23 +168,26 @@ describe('a pod at its limits', () => {
 });
 
 describe('two pods', () => {
-  test('what happens through one is heard on the other, and the devices of a fan may be on both', async () => {
+  test('a fan with devices on both pods gets the same messages on both', async () => {
     const server = await createTestRedis();
-    const [one, other] = [await serviceFixture({ REDIS_URL: server.url }), await serviceFixture({ REDIS_URL: server.url })];
+    const [firstPod, secondPod] = [
+      await serviceFixture({ REDIS_URL: server.url }),
+      await serviceFixture({ REDIS_URL: server.url }),
+    ];
     try {
-      const matchId = await one.match();
-      const { token, user } = await one.join(matchId);
-      const [phone, tablet] = [one.socket(token), other.socket(token)];
+      const matchId = await firstPod.match();
+      const { token, user } = await firstPod.join(matchId);
+      const [phone, tablet] = [firstPod.socket(token), secondPod.socket(token)];
       await phone.next('position_update');
       await tablet.next('position_update');
-      await one.internal('PUT', `/api/v1/queue/${matchId}/control`, { max_open_windows: 1 });
+      await firstPod.internal('PUT', `/api/v1/queue/${matchId}/control`, { max_open_windows: 1 });
       const [first, second] = [await phone.next('turn_granted', 1500), await tablet.next('turn_granted', 1500)];
       expect(first).toEqual(second);
-      await other.call('DELETE', `/api/v1/queue/${matchId}`, { user });
+      await secondPod.call('DELETE', `/api/v1/queue/${matchId}`, { user });
       expect([(await phone.ended).code, (await tablet.ended).code]).toEqual([4505, 4505]);
     } finally {
-      await one.close();
-      await other.close();
+      await firstPod.close();
+      await secondPod.close();
       await server.close();
     }
   });

@@ -1,10 +1,10 @@
--- visit-line: tells a fan's place without joining, and takes the question as a sign of life.
+-- poll-entry: reads a fan's queue entry without joining. Counts as a sign of life.
 --
--- Guarantee: never creates, moves or ends a place; token and session of a living one live on. Safe to repeat.
+-- Guarantee: never creates, moves or ends a queue entry. Renews token and session of a fan in line or in a turn. Safe to repeat.
 --
 -- KEYS  the keys of the match, in the order of parts/match-keys.lua
--- ARGV  1 match_id  2 persistence_s  3 presence_ms  4 user_id  5 token to use should the old one be forgotten
--- Returns { 'unknown' }, { 'state_needed' } or { 'found', queue, place }.
+-- ARGV  1 match_id  2 persistence_s  3 presence_ms  4 user_id  5 queue token for the fan if the old one has expired
+-- Returns { 'unknown' }, { 'state_needed' } or { 'found', queue, entry }.
 local user, new_token = ARGV[4], ARGV[5]
 
 if not status_now() then return { why_unknown() } end

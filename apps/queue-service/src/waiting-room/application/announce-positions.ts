@@ -2,10 +2,10 @@ import { linePace } from '../domain/wait-estimate.ts';
 import type { LineMovement, WaitingLines } from './ports.ts';
 
 /**
- * Names the fans without a socket who have come a long way forward (place 1,000, 100 or 10), so that they get a push. Whether
- * it is time is decided in Redis: any pod may ask at any time.
+ * Publishes an event with the fans without a connection who have reached position 1,000, 100 or 10, so that they get a push. Any
+ * pod may call this at any time: the script in Redis sends at most one event a minute.
  */
-export class CallPassed {
+export class AnnouncePositions {
   constructor(
     private readonly lines: WaitingLines,
     private readonly movement: LineMovement,

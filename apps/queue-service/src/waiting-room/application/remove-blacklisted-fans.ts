@@ -1,29 +1,30 @@
 import { StateNeeded, type Blacklist, type ConnectedFans, type LineMovement, type WaitingLines } from './ports.ts';
 
-/** Redis looks so many up in a third of a millisecond. */
+/** Redis reads this many positions in about a third of a millisecond. */
 const CHUNK = 200;
 
 /**
- * Takes fans who were listed out of every line, and their turns with them: a turn nobody may use would keep others waiting for 20
- * minutes. Each pod does it when it learns of them, after its own joins from before; a fan who is gone already is a look and no
- * more. A pod that starts does it for the whole list.
+ * Removes fans on the blacklist from every line and ends their turns: an unusable turn would block a window for 20 minutes. Each pod
+ * does this when it learns of a new fan on the list, so its removal reaches Redis after the joins that it has sent before. For a fan
+ * who is already removed it costs only a read. A pod that starts does it for the whole list.
  */
-export class ClearListed {
+export class RemoveBlacklistedFans {
+  /** Fans on the blacklist who may still be in a line. */
   private readonly due = new Set<string>();
 
   constructor(
     private readonly blacklist: Blacklist,
     private readonly lines: WaitingLines,
     private readonly movement: LineMovement,
-    private readonly entries: ConnectedFans,
+    private readonly connectedFans: ConnectedFans,
   ) {}
 
-  /** Afterwards nobody new on the list can join here. */
+  /** Reads the list. Afterwards fans on it cannot join through this pod. */
   async learn(): Promise<void> {
-    for (const userId of await this.blacklist.look()) this.due.add(userId);
+    for (const userId of await this.blacklist.refresh()) this.due.add(userId);
   }
 
-  /** How many places and turns were ended. Whom a round that fails did not come to is due again. */
+  /** Returns how many queue entries and turns were ended. After a failure all fans stay due and the next run tries them again. */
   async runOnce(): Promise<number> {
     await this.learn();
     const due = [...this.due];
@@ -40,7 +41,7 @@ export class ClearListed {
         ended += await this.clearMatch(matchId, listed);
       } catch (error) {
         if (!(error instanceof StateNeeded)) throw error;
-        // Its windows may come back with its state; the other matches need not wait for that.
+        // The restored state of this match may contain windows of these fans, so they stay due. Go on with the other matches.
         withoutState = error;
       }
     }
@@ -51,13 +52,13 @@ export class ClearListed {
   private async clearMatch(matchId: string, listed: readonly string[]): Promise<number> {
     let ended = 0;
     for (let from = 0; from < listed.length; from += CHUNK) {
-      const asked = listed.slice(from, from + CHUNK);
-      const { positions, queue } = await this.entries.readPositions(matchId, asked);
-      for (const userId of asked.filter((_, at) => positions[at]! >= 0)) {
+      const chunk = listed.slice(from, from + CHUNK);
+      const { positions, queue } = await this.connectedFans.readPositions(matchId, chunk);
+      for (const userId of chunk.filter((_, index) => positions[index]! >= 0)) {
         await this.lines.leave(matchId, userId);
         ended += 1;
       }
-      // Matches stay listed for ever; nobody is in the line of most of them.
+      // Past matches stay in the list of matches for ever; skip the closed ones.
       if (!queue || queue.status === 'closed') break;
     }
     return ended;
