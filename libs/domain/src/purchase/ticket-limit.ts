@@ -1,6 +1,6 @@
 import { DomainError } from '../shared/domain-error.ts';
 
-/** A fan has at most so many seats of a match, counting what is held, ordered and bought. */
+/** Throws if the fan would have more than `limit` seats of a match. `taken` counts held, ordered and bought seats. */
 export function assertWithinLimit(count: { limit: number; taken: number; wanted: number }): void {
   const rest = Math.max(0, count.limit - count.taken);
   if (count.wanted <= rest) return;

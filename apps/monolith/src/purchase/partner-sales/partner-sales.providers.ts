@@ -10,7 +10,7 @@ import { LoadedPartnerSales } from './inbound/loaded-partner-sales.ts';
 import { PostgresSeatsElsewhere } from './outbound/postgres-seats-elsewhere.ts';
 import { RedisSeatHints } from './outbound/redis-seat-hints.ts';
 
-/** Seats that partners have sold are blocked here. */
+/** Blocks seats that partners have sold. */
 export const partnerSalesProviders: Provider[] = [
   { provide: SeatsElsewhere, useClass: PostgresSeatsElsewhere },
   { provide: SeatHints, useFactory: (redis: RedisConnection) => new RedisSeatHints(redis), inject: [REDIS] },

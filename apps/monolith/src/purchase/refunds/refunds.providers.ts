@@ -17,7 +17,7 @@ import { RecordedRefundConsequences } from './outbound/refund-consequences.ts';
 
 export const refundsControllers = [OpsOrdersController];
 
-/** Paid orders, as operators find them and give them back. */
+/** Operators search orders and refund them; the orders of a cancelled match are refunded by a job. */
 export const refundsProviders: Provider[] = [
   {
     provide: RefundConsequences,

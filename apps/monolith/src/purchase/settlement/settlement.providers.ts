@@ -24,7 +24,7 @@ import { PostgresPaymentInbox } from './outbound/postgres-payment-inbox.ts';
 
 export const settlementControllers = [PaymentWebhookController];
 
-/** What a payment does to its order, and what follows from an order's end: tickets, the end of the turn, messages. */
+/** Applies payments to orders, and writes the effects of a decided order: tickets, the end of the turn, messages. */
 export const settlementProviders: Provider[] = [
   { provide: PaymentInbox, useClass: PostgresPaymentInbox },
   useCase(OrderMessenger, FansApi, MatchesForSale, Outbox, Ids, Clock),

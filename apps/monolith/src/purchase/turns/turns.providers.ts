@@ -20,7 +20,7 @@ import { GrantedTurns } from './outbound/redis-granted-turns.ts';
 import { RedisWaitingRoomEvents } from './outbound/redis-waiting-room-events.ts';
 import { RecordedWaitingRoomConsequences } from './outbound/waiting-room-consequences.ts';
 
-/** The fans' turns as PostgreSQL keeps them, learned from the waiting room. */
+/** Stores in PostgreSQL the turns that the waiting room grants and ends. */
 export const turnsProviders: Provider[] = [
   {
     provide: PostgresPurchaseWindows,

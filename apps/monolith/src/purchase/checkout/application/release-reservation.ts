@@ -5,7 +5,7 @@ import type { Reservation } from '../../application/ports.ts';
 import type { Reservations } from '../../hold/application/ports.ts';
 import type { OrderConsequences, Orders } from './ports.ts';
 
-/** Gives a fan's held seats back, at once; an order that was being paid is cancelled with its intent. */
+/** Releases a fan's held seats: they are for sale at once. An order that awaits payment is cancelled, and its intent too. */
 export class ReleaseReservation {
   constructor(
     private readonly transactions: TransactionManager,
@@ -14,7 +14,7 @@ export class ReleaseReservation {
     private readonly consequences: OrderConsequences,
   ) {}
 
-  /** Returns what was reserved. */
+  /** Returns the reservation as it was before the release. */
   execute(command: { reservationId: string; userId: string }): Promise<Reservation> {
     return this.transactions.run(async (tx) => {
       const reservation = await this.reservations.lock(tx, command.reservationId, command.userId);

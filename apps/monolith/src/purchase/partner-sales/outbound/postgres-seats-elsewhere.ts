@@ -2,7 +2,7 @@ import type { Transaction } from '#application/transaction-manager';
 import { inside } from '#platform/postgres/transaction';
 import { SeatsElsewhere, type ElsewhereSeat, type ToldSale } from '../application/ports.ts';
 
-/** In the order of their ids, as everybody locks seats. By key alone: a scan would meet every buyer's reads. */
+/** Locks seats in the order of their ids, like all code that locks seats. Reads by key only: a scan would conflict with all buyers. */
 export class PostgresSeatsElsewhere extends SeatsElsewhere {
   async lock(tx: Transaction, matchId: string, seatIds: readonly string[]): Promise<readonly ElsewhereSeat[]> {
     const seats = await inside(tx).rows<Omit<ElsewhereSeat, 'soldBy'>>(
@@ -26,7 +26,7 @@ export class PostgresSeatsElsewhere extends SeatsElsewhere {
       `update seats set status = 'blocked', reservation_id = null, expires_at = null where id = any($1::uuid[])`,
       [seatIds],
     );
-    // A seat that came back to sale and is sold elsewhere once more has a row of before.
+    // Upsert: a seat that was unblocked and is sold by a partner again still has its old row.
     await inside(tx).rows(
       `insert into seat_blocks (seat_id, match_id, source, event_id, reference) select id, $2, $3, $4, $5 from unnest($1::uuid[]) as s(id)
        on conflict (seat_id) do update set source = excluded.source, event_id = excluded.event_id, reference = excluded.reference, blocked_at = now()`,

@@ -2,7 +2,7 @@ import type { RedisConnection } from '#platform/redis/redis-connection';
 import { tellGone } from '../../hold/outbound/seat-change-broadcast.ts';
 import { SeatHints, type ElsewhereSeat } from '../application/ports.ts';
 
-/** On the channel on which the processes tell each other what they took. */
+/** Sends the hints as seat-change broadcasts over Redis. */
 export class RedisSeatHints extends SeatHints {
   constructor(private readonly redis: RedisConnection) {
     super();

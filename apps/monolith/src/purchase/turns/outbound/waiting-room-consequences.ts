@@ -7,7 +7,7 @@ import { WaitingRoomConsequences, type WaitingRoomEvent } from '../application/w
 import type { PostgresPurchaseWindows } from './postgres-purchase-windows.ts';
 import { fansOf, queuePush } from './queue-pushes.ts';
 
-/** Windows and pushes, in the transaction that moves the reader on: each event has its effect once. */
+/** Stores windows and writes pushes in the transaction that advances the stream cursor, so each event has its effect once. */
 export class RecordedWaitingRoomConsequences extends WaitingRoomConsequences {
   constructor(
     private readonly windows: PostgresPurchaseWindows,
@@ -23,7 +23,7 @@ export class RecordedWaitingRoomConsequences extends WaitingRoomConsequences {
     const events = await this.withoutVoidTurns(tx, allEvents);
     for (const event of events) {
       if (event.kind === 'turn granted') await this.windows.granted(tx, event);
-      if (event.kind === 'turn over') await this.windows.expired(tx, event);
+      if (event.kind === 'turn ended') await this.windows.expired(tx, event);
     }
     const contacts = await this.fans.contacts(tx, [...new Set(events.flatMap(fansOf))]);
     const at = this.clock.now();
@@ -36,7 +36,7 @@ export class RecordedWaitingRoomConsequences extends WaitingRoomConsequences {
     await this.outbox.append(tx, pushes);
   }
 
-  /** A turn that Redis lost before we stored it is void for ever: its fan has been put back to the front, and gets another one. */
+  /** Removes turns of an older generation. Redis lost them before they were stored; their fans are at the front again and get new turns. */
   private async withoutVoidTurns(tx: Transaction, events: readonly WaitingRoomEvent[]): Promise<readonly WaitingRoomEvent[]> {
     const matches = new Set(events.flatMap((event) => (event.kind === 'turn granted' ? [event.matchId] : [])));
     const current = new Map<string, number>();
