@@ -34,10 +34,10 @@ export abstract class LoadedEffect {
   abstract readonly source: string;
   abstract readonly eventId: string;
   /**
-   * Call it first in the transaction. False if the event has taken effect before: then do nothing. Locks the event until the
-   * transaction ends, so no other process handles it meanwhile.
+   * Must be called first in the transaction. False if the event has taken effect before: then the caller must do nothing. Locks the
+   * event until the transaction ends, so no other process handles it meanwhile.
    */
   abstract begin(tx: Transaction): Promise<boolean>;
-  /** Call it last in the transaction. */
+  /** Records the outcome. Must be called last in the transaction. */
   abstract end(tx: Transaction, outcome: EffectOutcome): Promise<void>;
 }

@@ -5,6 +5,7 @@ export const DEVICES_DESTINATION = 'devices';
 
 export const DEAD_TOKENS_EVENT = 'device.tokens_dead';
 
+/** Tokens that FCM has reported as invalid. */
 export const deadTokens = z.object({
   fcm_tokens: z.array(z.string()).min(1).max(500),
   /** A device that registered the token again after this time keeps it. */

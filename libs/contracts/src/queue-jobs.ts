@@ -1,12 +1,15 @@
 import { z } from 'zod';
 
-/** Prefix of all BullMQ keys, because BullMQ forbids `:` in queue names. The braces keep all keys in one slot of a Redis cluster. */
+/**
+ * Prefix of all BullMQ keys. A prefix, because BullMQ forbids `:` in queue names such as `notification:email`. The braces keep all
+ * keys in one slot of a Redis cluster.
+ */
 export const JOBS_PREFIX = '{notification}';
 export const jobQueues = ['email', 'push', 'push-priority'] as const;
 export type JobQueue = (typeof jobQueues)[number];
 
 const seat = z.object({ sector: z.string(), row: z.string().nullable(), seat: z.string().nullable() });
-/** A job without a language gets Croatian. */
+/** The language of a mail; Croatian if the job has none. */
 const locale = z.enum(['hr', 'en']).default('hr');
 
 /** Kickoff and venue are optional for most mails. A reminder or a notice of a change requires them (`match` below). */

@@ -19,7 +19,10 @@ export const queueKeys = {
   ended: (userId: string, matchId: string) => `queue_ended:${userId}:{${matchId}}`,
   /** stream: every event of the match in order, field `event` = the JSON that is also published. */
   events: (matchId: string) => `queue_events_log:{${matchId}}`,
-  /** The next three: a close renames line, windows and window ends to these keys, and deletes them after each fan's last message. */
+  /**
+   * closingLine, closingWindows, closingWindowEnds: a close renames line, windows and window ends to these keys. They are deleted
+   * after the last message to each fan has been written.
+   */
   closingLine: (matchId: string) => `queue_closing:{${matchId}}`,
   closingWindows: (matchId: string) => `purchase_windows_closing:{${matchId}}`,
   closingWindowEnds: (matchId: string) => `queue_window_ends_closing:{${matchId}}`,

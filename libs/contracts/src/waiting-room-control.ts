@@ -30,7 +30,7 @@ export const MOST_RESTORED = { windows: 1000, used: 4000 };
  * every restore.
  */
 export const restoreRequest = z.strictObject({
-  /** false: this match has no waiting room. */
+  /** False if this match has no waiting room. */
   exists: z.boolean().optional(),
   generation: z.int().min(0).optional(),
   part: z.int().min(0).optional(),
@@ -53,6 +53,7 @@ export type RestoreRequest = z.infer<typeof restoreRequest>;
  */
 export const STATE_NEEDED_HEADER = 'queue-state-needed';
 
+/** Body of `POST …/sold-out`: the sectors that still have free seats. The waiting room shows them to the fans in line; an empty list closes the line. */
 export const soldOutRequest = z.strictObject({
   /** Grows with every count. The receiver ignores a report with a smaller number than the last one. */
   as_of: z.int().min(0).optional(),

@@ -68,7 +68,7 @@ async function addManyRows(office: BoxOffice): Promise<void> {
   await office.rows('analyze');
 }
 
-/** Runs every write path of a purchase: hold, lost seats, release, cancel, expiry, checkout, payment, late payment. */
+/** Runs every write path of a purchase: hold, refused hold, release, cancel, expiry, checkout, payment, late payment. */
 async function runAllWritePaths(office: BoxOffice, direct: MatchOnSale, turns: MatchOnSale): Promise<void> {
   await purchaseInTurn(office, turns);
   const named = await office.held(direct, { seatIds: (await office.seatIds(direct)).slice(0, 2) });

@@ -10,7 +10,7 @@ export interface StoredTurn {
 export interface TurnCounts {
   readonly granted: number;
   readonly completed: number;
-  /** Ended without a purchase. */
+  /** Turns that ended without a purchase. */
   readonly expired: number;
 }
 

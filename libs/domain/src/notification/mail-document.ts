@@ -26,6 +26,7 @@ export interface MailText {
 
 export const lines = (...all: readonly string[]): MailBlock => ({ kind: 'lines', lines: all });
 
+/** Renders a mail as plain text and as HTML. */
 export function render(document: MailDocument): MailText {
   return { subject: document.subject, text: plainText(document), html: htmlOf(document) };
 }

@@ -66,7 +66,7 @@ function withoutEach(sample: Sample): { missing: string; data: Sample }[] {
 }
 
 describe.each(cases)('mail $name in $locale', ({ name, render, sample, locale }) => {
-  test('has a subject and a text without undefined values', () => {
+  test('the mail has a subject and a text without undefined values', () => {
     const mail = render({ ...sample, locale });
     expect(mail.subject.length).toBeGreaterThan(10);
     expect(mail.text).toMatch(/\n$/);
@@ -74,13 +74,13 @@ describe.each(cases)('mail $name in $locale', ({ name, render, sample, locale })
   });
 
   test.each(withoutEach(sample).filter(({ missing }) => !optional[name]?.includes(missing)))(
-    'throws if $missing is missing',
+    'writing the mail throws if $missing is missing',
     ({ data }) => {
       expect(() => render({ ...data, locale })).toThrow();
     },
   );
 
-  test('without its optional variables lacks only their lines', () => {
+  test('a mail without its optional variables lacks only their lines', () => {
     const omitted = optional[name] ?? [];
     const { kickoff_at, venue, ...rest } = sample;
     const data = omitted.length > 0 ? rest : sample;
@@ -93,7 +93,7 @@ describe.each(cases)('mail $name in $locale', ({ name, render, sample, locale })
     expect(mail.subject + mail.text + mail.html).not.toMatch(/undefined|null|NaN|\[object|<br><br><br>/);
   });
 
-  test('does not start a new line at a line break inside a variable', () => {
+  test('a line break inside a variable does not start a new line in the mail', () => {
     const mail = render({ ...sample, match_name: 'Dinamo\r\nBcc: everybody@example.com', locale });
     expect(`${mail.subject}\n${mail.text}`).not.toMatch(/^Bcc:/m);
   });

@@ -3,8 +3,8 @@ import { DomainError } from '../shared/domain-error.ts';
 /*
  * The status of an order.
  *
- *   awaiting_payment ──paid, seats ours──▶ completed ──last ticket refunded──▶ refunded
- *          │ ──given up──▶ cancelled                                              ▲
+ *   awaiting_payment ──paid, has seats──▶ completed ──last ticket refunded──▶ refunded
+ *          │ ──released──▶ cancelled                                              ▲
  *          └──hold ended──▶ expired ──paid late: seats still free ▶ completed, else ┘
  */
 export type OrderStatus = 'awaiting_payment' | 'completed' | 'cancelled' | 'refunded' | 'expired';
@@ -29,7 +29,7 @@ export function assertHoldersMatch(seatIds: readonly string[], holderSeatIds: re
 }
 
 /** Decides what a captured payment does to its order. `hasSeats`: the order has its seats, or has got them again. */
-export function afterPayment(order: {
+export function paymentOutcome(order: {
   status: OrderStatus;
   paidExactly: boolean;
   hasSeats: boolean;

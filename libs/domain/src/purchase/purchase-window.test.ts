@@ -1,7 +1,7 @@
 import { assertWindowOpen, type KnownWindow } from './purchase-window.ts';
 
 const open: KnownWindow = { userId: 'ana', matchId: 'derby', isOver: false, endReason: null };
-const asking = { userId: 'ana', matchId: 'derby' };
+const caller = { userId: 'ana', matchId: 'derby' };
 
 test.each<[string, KnownWindow | undefined, string | null]>([
   ['an open turn', open, null],
@@ -19,7 +19,7 @@ test.each<[string, KnownWindow | undefined, string | null]>([
     'PURCHASE_WINDOW_EXPIRED',
   ],
 ])('assertWindowOpen: %s (%j) is refused with %s (null: accepted)', (_what, window, code) => {
-  const check = () => assertWindowOpen(window, asking);
+  const check = () => assertWindowOpen(window, caller);
   if (code) expect(check).toThrow(expect.objectContaining({ code }));
   else expect(check).not.toThrow();
 });

@@ -1,5 +1,5 @@
-import { afterPayment, assertHoldersMatch, orderNumber, type OrderStatus } from './order.ts';
-import { assertCheckoutAllowed, releaseOf, reservationStatusAt, type ReservationStatus } from './reservation.ts';
+import { paymentOutcome, assertHoldersMatch, orderNumber, type OrderStatus } from './order.ts';
+import { assertCheckoutAllowed, releaseAction, reservationStatusAt, type ReservationStatus } from './reservation.ts';
 import { assertWithinLimit } from './ticket-limit.ts';
 
 const errorWith = (code: string) => expect.objectContaining({ code });
@@ -25,8 +25,8 @@ test.each<[ReservationStatus, string | undefined, string]>([
   (status, checkout, release) => {
     if (checkout) expect(() => assertCheckoutAllowed(status)).toThrow(errorWith(checkout));
     else expect(() => assertCheckoutAllowed(status)).not.toThrow();
-    if (release === 'INVALID_STATE') expect(() => releaseOf(status)).toThrow(errorWith(release));
-    else expect(releaseOf(status)).toBe(release);
+    if (release === 'INVALID_STATE') expect(() => releaseAction(status)).toThrow(errorWith(release));
+    else expect(releaseAction(status)).toBe(release);
   },
 );
 
@@ -66,5 +66,5 @@ test.each<[OrderStatus, boolean, boolean, string]>([
   ['completed', true, true, 'nothing'],
   ['refunded', true, false, 'nothing'],
 ])('a payment for an order that is %s (paid exactly: %s, has seats: %s): %s', (status, paidExactly, hasSeats, outcome) => {
-  expect(afterPayment({ status, paidExactly, hasSeats })).toBe(outcome);
+  expect(paymentOutcome({ status, paidExactly, hasSeats })).toBe(outcome);
 });

@@ -24,14 +24,14 @@ interface TicketOfOrder {
 export function ticketsToRefund<T extends TicketOfOrder>(
   order: { readonly status: OrderStatus },
   tickets: readonly T[],
-  asked: { readonly ticketIds?: readonly string[]; readonly includeUsed: boolean },
+  request: { readonly ticketIds?: readonly string[]; readonly includeUsed: boolean },
 ): readonly T[] {
-  const named = asked.ticketIds && namedOf(tickets, asked.ticketIds);
+  const named = request.ticketIds && findNamed(tickets, request.ticketIds);
   if (order.status !== 'completed' && order.status !== 'refunded')
     throw new DomainError('INVALID_STATE', `An order that is ${order.status} has nothing to give back.`, {
       order_status: order.status,
     });
-  const isRefundable = ({ status }: T): boolean => status === 'valid' || (asked.includeUsed && status === 'used');
+  const isRefundable = ({ status }: T): boolean => status === 'valid' || (request.includeUsed && status === 'used');
   const refundable = (named ?? tickets).filter(isRefundable);
   const refused = named
     ? named.filter((ticket) => !isRefundable(ticket) && ticket.status !== 'refunded')
@@ -58,7 +58,7 @@ export function refundKey(orderId: string, tickets: readonly TicketOfOrder[]): s
   return `refund-${orderId}-${before}`;
 }
 
-function namedOf<T extends TicketOfOrder>(tickets: readonly T[], ticketIds: readonly string[]): readonly T[] {
+function findNamed<T extends TicketOfOrder>(tickets: readonly T[], ticketIds: readonly string[]): readonly T[] {
   const known = new Map(tickets.map((ticket) => [ticket.id, ticket]));
   const unknown = ticketIds.filter((id) => !known.has(id));
   if (unknown.length > 0) throw new DomainError('NOT_FOUND', 'This order has no such ticket.', { ticket_ids: unknown });

@@ -26,7 +26,7 @@ export function assertCheckoutAllowed(status: ReservationStatus): void {
 }
 
 /** What a release does to a reservation of this status. Throws if it is paid. */
-export function releaseOf(status: ReservationStatus): 'release' | 'nothing left to do' {
+export function releaseAction(status: ReservationStatus): 'release' | 'nothing left to do' {
   if (status === 'completed')
     throw new DomainError('INVALID_STATE', 'These seats are paid; ask for a refund instead.', { reservation_status: status });
   return status === 'held' || status === 'ordered' ? 'release' : 'nothing left to do';

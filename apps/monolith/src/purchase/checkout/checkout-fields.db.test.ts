@@ -89,7 +89,7 @@ test.each([
 test.each([
   ['a NUL', 'Ana\u0000'],
   ['half of a surrogate pair', 'Ana\ud83d'],
-])('checkout: a holder name with %s is 400, because PostgreSQL cannot store it', async (_, name) => {
+])('checkout: a holder name with %s, which PostgreSQL cannot store, is 400', async (_, name) => {
   const { status, json } = await checkOut({ ...validBody(), holders: named(name) });
   expect([status, json.code, await ordersOf()]).toEqual([400, 'VALIDATION_FAILED', []]);
 });

@@ -25,7 +25,7 @@ const ordersOf = (held: HeldSeats) =>
   ]);
 
 describe('checkout', () => {
-  test('creates an order of the hold and an intent for its total', async () => {
+  test('a checkout creates an order of the hold and an intent for its total', async () => {
     const held = await office.held(match, { quantity: 2 });
     const { status, json, headers } = await office.checkOut(held);
     expect([status, json.status, headers.location]).toEqual([201, 'awaiting_payment', `/api/v1/orders/${json.order_id}`]);
@@ -45,7 +45,7 @@ describe('checkout', () => {
     ]);
   });
 
-  test('repeated with another key and other holder names is 200 with the same order', async () => {
+  test('a repeated checkout with another key and other holder names is 200 with the same order', async () => {
     const held = await office.held(match);
     const first = await office.checkOut(held);
     const again = await office.checkOut(held, { holders: [{ seat_id: held.seatIds[0], name: 'Somebody Else' }] });
@@ -53,7 +53,7 @@ describe('checkout', () => {
     expect(await ordersOf(held)).toHaveLength(1);
   });
 
-  test('sent twenty times at once creates one order', async () => {
+  test('a checkout sent twenty times at once creates one order', async () => {
     const held = await office.held(match);
     const answers = await Promise.all(Array.from({ length: 20 }, () => office.checkOut(held)));
     expect(answers.map(({ status }) => status).sort()).toEqual([...Array.from({ length: 19 }, () => 200), 201]);
@@ -61,7 +61,7 @@ describe('checkout', () => {
     expect(await ordersOf(held)).toHaveLength(1);
   });
 
-  test('repeated with the same key gets the same answer, marked as replayed', async () => {
+  test('a repeated checkout with the same key gets the same answer, marked as replayed', async () => {
     const held = await office.held(match);
     const key = newKey();
     const first = await office.checkOut(held, { key });
@@ -76,20 +76,20 @@ describe('checkout', () => {
     ['a seat that is not in the hold', ({ seatIds }) => [seatIds[0], randomUUID()].map((seat_id) => ({ seat_id, name: 'A' }))],
     ['no entry', () => []],
     ['empty names', ({ seatIds }) => seatIds.map((seat_id) => ({ seat_id, name: ' ' }))],
-  ])('with a holder list with %s is 400 and creates no order', async (_, holders) => {
+  ])('a checkout whose holder list has %s is 400 and creates no order', async (_, holders) => {
     const held = await office.held(match, { quantity: 2 });
     const { status, json } = await office.checkOut(held, { holders: holders(held) });
     expect([status, json.code]).toEqual([400, 'VALIDATION_FAILED']);
     expect([await ordersOf(held), await office.reservation(held)]).toEqual([[], 'held']);
   });
 
-  test("of another fan's hold, or of an unknown one, is 404", async () => {
+  test("a checkout of another fan's hold, or of an unknown one, is 404", async () => {
     const held = await office.held(match);
     expect((await office.checkOut(held, { as: randomUUID() })).json.code).toBe('NOT_FOUND');
     expect((await office.checkOut({ ...held, id: randomUUID() })).json.code).toBe('NOT_FOUND');
   });
 
-  test('of an expired, released or paid hold is refused', async () => {
+  test('a checkout of an expired, released or paid hold is refused', async () => {
     const [expired, released, paid] = await Promise.all([office.held(match), office.held(match), office.held(match)]);
     await office.lapse(expired);
     await office.release(released);
@@ -98,7 +98,7 @@ describe('checkout', () => {
     expect(refusals.map(({ json }) => json.code)).toEqual(['RESERVATION_EXPIRED', 'INVALID_STATE', 'INVALID_STATE']);
   });
 
-  test('repeated after the hold has expired is refused, although its order exists', async () => {
+  test('a repeated checkout after the hold has expired is refused, although its order exists', async () => {
     const { held } = await office.ordered(await office.held(match));
     await office.lapse(held);
     expect((await office.checkOut(held)).json.code).toBe('RESERVATION_EXPIRED');
@@ -117,7 +117,7 @@ describe('one order for each turn:', () => {
     turn = await grantTurn(office.monolith, turns.id, as);
   });
 
-  test('while an order awaits payment, a second checkout is 409 with the id of that order', async () => {
+  test('while an order of the turn awaits payment, a second checkout is 409 with the id of that order', async () => {
     const first = await office.ordered(await office.held(turns, { as, turn }));
     const second = await office.held(turns, { as, turn });
     const { status, json } = await office.checkOut(second);
@@ -142,7 +142,7 @@ describe('one order for each turn:', () => {
     expect((await office.checkOut(second)).status).toBe(201);
   });
 
-  test('of two holds checked out at the same time, one gets an order and the other is 409', async () => {
+  test('of two holds of a turn checked out at the same time, one gets an order and the other is 409', async () => {
     const [first, second] = [await office.held(turns, { as, turn }), await office.held(turns, { as, turn })];
     const answers = await Promise.all([office.checkOut(first), office.checkOut(second)]);
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 409]);
@@ -157,7 +157,7 @@ describe('one order for each turn:', () => {
 });
 
 describe('concurrent checkouts', () => {
-  test('each get the same answer as they would get alone', async () => {
+  test('concurrent checkouts each get the same answer as they would get alone', async () => {
     const held = await Promise.all(Array.from({ length: 6 }, () => office.held(match)));
     const [plain, ordered, released, wrongHolders, foreign, twice] = held as [
       HeldSeats,
@@ -198,7 +198,7 @@ describe('concurrent checkouts', () => {
     expect(await ordersOf(wrongHolders)).toEqual([]);
   });
 
-  test('do not wait for one whose hold is locked by another transaction; that one waits', async () => {
+  test('checkouts do not wait for a concurrent one whose hold is locked by another transaction; that one waits', async () => {
     const [free, locked] = [await office.held(match), await office.held(match)];
     const holder = office.monolith.dataSource.createQueryRunner();
     await holder.startTransaction();
@@ -212,7 +212,7 @@ describe('concurrent checkouts', () => {
   });
 });
 
-describe('checkout: a crash', () => {
+describe('crashes during checkout', () => {
   const resolve = <T>(token: abstract new (...dependencies: never[]) => T) => office.monolith.get(token as never) as T;
   /** The real checkout with real ports, except for the given one. */
   const checkOutWith = (replaced: { transactions?: TransactionManager; payments?: Payments }) =>
@@ -256,7 +256,7 @@ describe('checkout: a crash', () => {
         },
       }),
     ],
-  ])('%s is repaired by a repeated checkout: one order, one intent', async (_, replacedPort) => {
+  ])('a crash %s is repaired by a repeated checkout: one order, one intent', async (_, replacedPort) => {
     const held = await office.held(match);
     await expect(checkOutWith(replacedPort()).execute(command(held))).rejects.toBe(crash);
     expect(await ordersOf(held)).toEqual([{ status: 'awaiting_payment', intent_id: null }]);
@@ -280,7 +280,7 @@ describe('checkout: a crash', () => {
       'expired',
     ],
   ])(
-    'checkout of a hold that was %s while the provider created the intent is refused, and the intent is cancelled',
+    'a checkout of a hold that was %s while the provider created the intent is refused, and the intent is cancelled',
     async (_, end, code, status) => {
       const held = await office.held(match);
       const payments: Payments = {
@@ -300,7 +300,7 @@ describe('checkout: a crash', () => {
     },
   );
 
-  test('checkout answers with the completed order if the payment arrived before the intent was stored', async () => {
+  test('a checkout answers with the completed order if the payment arrived before the intent was stored', async () => {
     const held = await office.held(match);
     const payments: Payments = {
       createIntent: async (order) => {

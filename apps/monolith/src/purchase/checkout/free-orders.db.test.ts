@@ -46,7 +46,7 @@ describe('checkout of free seats', () => {
   let match: MatchOnSale;
   beforeAll(async () => void (match = await onSale()));
 
-  test('completes the order with tickets, sold seats, two mails and a push, and without a request to the provider', async () => {
+  test('a free checkout completes the order: tickets, sold seats, two mails, a push, and no request to the provider', async () => {
     const held = await office.held(match, { sector: FREE, quantity: 2 });
     await office.monolith.call('PUT', '/api/v1/me/devices/phone', { as: held.userId, body: { fcm_token: 'token-of-ana' } });
     const { status, json, headers } = await office.checkOut(held);
@@ -81,7 +81,7 @@ describe('checkout of free seats', () => {
     await expectInvariantsHold(match);
   });
 
-  test('repeated is 200 with the same order for another key, and the first answer for the same key', async () => {
+  test('a repeated free checkout is 200 with the same order for another key, and the first answer for the same key', async () => {
     const held = await office.held(match);
     const key = newKey();
     const first = await office.checkOut(held, { key });
@@ -91,7 +91,7 @@ describe('checkout of free seats', () => {
     expect([await ordersOf(held), await ticketsOf(held)]).toEqual([[expect.anything()], [expect.anything()]]);
   });
 
-  test('sent twenty times at once creates one order with one ticket', async () => {
+  test('a free checkout sent twenty times at once creates one order with one ticket', async () => {
     const held = await office.held(match);
     const answers = await Promise.all(Array.from({ length: 20 }, () => office.checkOut(held)));
     expect(answers.map(({ status }) => status).sort()).toEqual([...Array.from({ length: 19 }, () => 200), 201]);
@@ -102,14 +102,14 @@ describe('checkout of free seats', () => {
   test.each<[string, (held: HeldSeats) => Promise<unknown>, string]>([
     ['released', (held) => office.release(held), 'INVALID_STATE'],
     ['expired', (held) => office.lapse(held), 'RESERVATION_EXPIRED'],
-  ])('is refused if the hold is %s', async (_, end, code) => {
+  ])('a free checkout is refused if the hold is %s', async (_, end, code) => {
     const held = await office.held(match);
     await end(held);
     expect((await office.checkOut(held)).json.code).toBe(code);
     expect(await ordersOf(held)).toEqual([]);
   });
 
-  test("is refused for another fan's hold and for wrong holders", async () => {
+  test("a free checkout is refused for another fan's hold and for wrong holders", async () => {
     const held = await office.held(match);
     const refusals = [
       await office.checkOut(held, { as: randomUUID() }),
@@ -119,7 +119,7 @@ describe('checkout of free seats', () => {
     expect([await ordersOf(held), await office.reservation(held)]).toEqual([[], 'held']);
   });
 
-  test('is refused if the fan was blacklisted after the hold, and the seats stay held', async () => {
+  test('a free checkout is refused if the fan was blacklisted after the hold, and the seats stay held', async () => {
     const held = await office.held(match);
     const body = { user_id: held.userId, reason: 'resold tickets' };
     expect((await office.monolith.call('POST', '/api/v1/ops/blacklist', { ...ops, body })).status).toBe(201);
@@ -127,7 +127,7 @@ describe('checkout of free seats', () => {
     expect([status, json.code, await ordersOf(held), await office.reservation(held)]).toEqual([403, 'BLACKLISTED', [], 'held']);
   });
 
-  test("counts against the fan's ticket limit", async () => {
+  test("free tickets count against the fan's ticket limit", async () => {
     const as = randomUUID();
     await office.checkOut(await office.held(match, { as, quantity: 3 }));
     const { json } = await office.hold(match, { as, quantity: 2 });
@@ -167,7 +167,7 @@ test('a free checkout is refused while another order of the turn awaits payment,
 });
 
 describe('concurrent checkouts', () => {
-  test('of free and paid seats each get the same answer as they would get alone', async () => {
+  test('concurrent checkouts of free and paid seats each get the same answer as they would get alone', async () => {
     const match = await onSale();
     const free = await Promise.all(Array.from({ length: 8 }, () => office.held(match, { sector: FREE })));
     const paid = await Promise.all(Array.from({ length: 8 }, () => office.held(match, { sector: PAID })));
@@ -181,7 +181,7 @@ describe('concurrent checkouts', () => {
     await expectInvariantsHold(match);
   });
 
-  test('of free seats do not wait for one with a locked seat; that one waits and is not completed in part', async () => {
+  test('free checkouts do not wait for a concurrent one with a locked seat; that one waits and is not completed in part', async () => {
     const match = await onSale();
     const [locked, ...others] = await Promise.all(Array.from({ length: 4 }, () => office.held(match, { quantity: 2 })));
     const holder = office.monolith.dataSource.createQueryRunner();

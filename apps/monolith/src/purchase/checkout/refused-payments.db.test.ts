@@ -33,7 +33,7 @@ const ordersOf = async ({ userId }: HeldSeats) =>
   (await office.monolith.call('GET', '/api/v1/orders', { as: userId })).json.items;
 const refusedAnswer = { status: 402, code: 'PAYMENT_REFUSED', reason: 'amount_too_small' };
 
-/** Two seats for 40 cents: Stripe takes 50 at least. */
+/** A hold of two seats for 40 cents. Stripe refuses it, because its minimum is 50 cents. */
 async function heldTooCheap(): Promise<HeldSeats & { readonly turn: string }> {
   const as = randomUUID();
   const turn = await grantTurn(office.monolith, match.id, as);
@@ -80,7 +80,7 @@ test('checkout: a refused payment does not use up the turn; another hold of the 
 test('checkout: ten concurrent requests for a refused payment all fail and leave no order', async () => {
   const held = await heldTooCheap();
   const answers = await Promise.all(Array.from({ length: 10 }, () => office.checkOut(held)));
-  // 503: Stripe answers 409 while another request with the same key is running. Never 500.
+  // While another request with the same key is running, Stripe answers 409 and we answer 503. Never 500.
   expect(answers.filter(({ status }) => status !== 402 && status !== 503)).toEqual([]);
   expect([await ordersOf(held), await office.reservation(held)]).toEqual([[], 'held']);
 });
@@ -118,7 +118,7 @@ describe('two checkouts of one hold, one of them refused by the provider:', () =
   const createTooCheapIntent = (orderId: string) =>
     resolve(Payments).createIntent({ orderId: `other-${orderId}`, amountCents: 1, currency: 'EUR' });
 
-  test('an order whose intent was stored first stays and answers both checkouts', async () => {
+  test('an order whose intent is stored before the refusal stays, and both checkouts are answered with it', async () => {
     const held = await heldInTurn();
     let firstOrderId: string | undefined;
     const checkOut = checkOutWith({

@@ -73,27 +73,30 @@ describe('a reservation that has ended', () => {
     ['released', (held) => release(held)],
     ['expired', (held) => office.lapse(held)],
     ['completed', async (held) => office.settle(office.report(await office.ordered(held)))],
-  ])('as %s can still be read with its seats and price, by its own fan only', async (status, end) => {
-    const held = await office.held(match, { quantity: 2 });
-    await end(held);
-    const { json, headers } = await read(held);
-    expect(json).toEqual({
-      id: held.id,
-      status,
-      match_id: match.id,
-      seats: held.seats,
-      together: true,
-      total_cents: 5000,
-      currency: 'EUR',
-      expires_at: expect.stringMatching(/Z$/),
-    });
-    expect(headers['cache-control']).toBe('no-store');
-    expect([(await read(held, randomUUID())).status, (await read({ ...held, id: randomUUID() })).status]).toEqual([404, 404]);
-    if (status === 'released') await office.held(match, { seatIds: held.seatIds });
-    expect((await read(held)).json.seats).toEqual(held.seats);
-  });
+  ])(
+    'a reservation that has ended as %s can still be read with its seats and price, by its own fan only',
+    async (status, end) => {
+      const held = await office.held(match, { quantity: 2 });
+      await end(held);
+      const { json, headers } = await read(held);
+      expect(json).toEqual({
+        id: held.id,
+        status,
+        match_id: match.id,
+        seats: held.seats,
+        together: true,
+        total_cents: 5000,
+        currency: 'EUR',
+        expires_at: expect.stringMatching(/Z$/),
+      });
+      expect(headers['cache-control']).toBe('no-store');
+      expect([(await read(held, randomUUID())).status, (await read({ ...held, id: randomUUID() })).status]).toEqual([404, 404]);
+      if (status === 'released') await office.held(match, { seatIds: held.seatIds });
+      expect((await read(held)).json.seats).toEqual(held.seats);
+    },
+  );
 
-  test('during checkout is read as ordered until its expiry, then as expired', async () => {
+  test('a reservation in checkout is read as ordered until its expiry, then as expired', async () => {
     const { held } = await office.ordered(await office.held(match));
     expect(await office.reservation(held)).toBe('ordered');
     await office.lapse(held);

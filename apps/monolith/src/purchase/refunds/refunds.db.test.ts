@@ -27,8 +27,8 @@ async function expectInvariantsHold(match: MatchOnSale): Promise<void> {
   expect([capacity, available + held + sold + blocked]).toEqual([50, 50]);
 }
 
-describe('an order', () => {
-  test('that is refunded completely: tickets are invalid, seats are for sale, the provider refunds, a mail is sent, the report counts it', async () => {
+describe('refund of an order', () => {
+  test('a full refund: tickets are invalid, seats are for sale, the provider refunds, a mail is sent, the report counts it', async () => {
     const match = await onSale();
     const ordered = await actions.paid(match, { quantity: 3 });
     await actions.paid(match);
@@ -57,7 +57,7 @@ describe('an order', () => {
     await expectInvariantsHold(match);
   });
 
-  test('that is refunded ticket by ticket stays completed until the last one', async () => {
+  test('an order that is refunded ticket by ticket stays completed until the last one', async () => {
     const match = await onSale();
     const ordered = await actions.paid(match, { quantity: 3 });
     const [first, second, third] = (await actions.tickets(ordered)) as [TicketRow, TicketRow, TicketRow];
@@ -87,7 +87,7 @@ describe('an order', () => {
     await expectInvariantsHold(match);
   });
 
-  test('of free seats is refunded without money, and its tickets become invalid', async () => {
+  test('an order of free seats is refunded without money, and its tickets become invalid', async () => {
     const free = await onSale({ sectors: [{ ...seated('East A'), price_cents: 0 }] });
     const { order_id: orderId } = (await office.checkOut(await office.held(free))).json;
     expect((await actions.refund({ orderId })).json).toMatchObject({ status: 'refunded', refund: { amount_cents: 0 } });
@@ -95,7 +95,7 @@ describe('an order', () => {
     expect([money, statuses(await actions.tickets({ orderId }))]).toEqual([[], ['refunded']]);
   });
 
-  test('that is refunded does not give its turn back: the fan needs another turn', async () => {
+  test('a refund does not give the turn back: the fan needs another turn', async () => {
     const match = await onSale({ queue_required: true });
     const turn = `st_${randomUUID()}`;
     const as = randomUUID();
@@ -109,8 +109,8 @@ describe('an order', () => {
   });
 });
 
-describe('a repeated refund', () => {
-  test('with the same key gets the same answer; with another key it changes nothing and lists no tickets', async () => {
+describe('repeated refunds', () => {
+  test('a repeated refund with the same key gets the same answer; with another key it changes nothing and lists no tickets', async () => {
     const match = await onSale();
     const ordered = await actions.paid(match, { quantity: 2 });
     const [ticket] = (await actions.tickets(ordered)) as [TicketRow];
@@ -126,7 +126,7 @@ describe('a repeated refund', () => {
     await expectInvariantsHold(match);
   });
 
-  test('message to the provider pays back only once', async () => {
+  test('a repeated refund message to the provider pays back only once', async () => {
     const ordered = await actions.paid(await onSale(), { quantity: 2 });
     await actions.refund(ordered);
     await office.rows(
@@ -142,13 +142,13 @@ describe('a repeated refund', () => {
   });
 });
 
-describe('a refund is refused and refunds nothing:', () => {
+describe('refused refunds', () => {
   test.each([
     ['another order’s ticket', 404, 'NOT_FOUND'],
     ['an unknown ticket', 404, 'NOT_FOUND'],
     ['a used ticket', 409, 'INVALID_STATE'],
     ['a transferred ticket', 409, 'INVALID_STATE'],
-  ])('%s together with a valid one', async (what, status, code) => {
+  ])('a refund of %s together with a valid one is refused, and the valid one is not refunded', async (what, status, code) => {
     const match = await onSale();
     const [ordered, other] = [await actions.paid(match, { quantity: 2 }), await actions.paid(match)];
     const [valid, second] = (await actions.tickets(ordered)) as [TicketRow, TicketRow];
@@ -163,7 +163,7 @@ describe('a refund is refused and refunds nothing:', () => {
     await expectInvariantsHold(match);
   });
 
-  test.each(['awaiting_payment', 'cancelled', 'expired'])('an order that is %s', async (status) => {
+  test.each(['awaiting_payment', 'cancelled', 'expired'])('a refund of an order that is %s is refused', async (status) => {
     const ordered = await office.ordered(await office.held(await onSale()));
     if (status === 'cancelled') await office.release(ordered.held);
     if (status === 'expired') await office.rows(`update orders set status = 'expired' where id = $1`, [ordered.orderId]);
@@ -171,7 +171,7 @@ describe('a refund is refused and refunds nothing:', () => {
     expect([json.code, json.order_status]).toEqual(['INVALID_STATE', status]);
   });
 
-  test('an unknown order, a caller who is not an operator, and an invalid list of tickets', async () => {
+  test('a refund is refused for an unknown order, to a fan who is no operator, and with an invalid list of tickets', async () => {
     expect((await actions.refund({ orderId: randomUUID() })).json.code).toBe('NOT_FOUND');
     const ordered = await actions.paid(await onSale());
     const url = `/api/v1/ops/orders/${ordered.orderId}/refund`;
@@ -183,7 +183,7 @@ describe('a refund is refused and refunds nothing:', () => {
     expect((await office.monolith.call('POST', url, ops)).json.status).toBe('refunded');
   });
 
-  test('an order whose remaining tickets were all used; unused ones are refunded first', async () => {
+  test('a refund of an order refunds its unused tickets; it is refused if all remaining tickets were used', async () => {
     const ordered = await actions.paid(await onSale(), { quantity: 2 });
     const [first] = (await actions.tickets(ordered)) as [TicketRow];
     await office.rows(`update tickets set status = 'used' where id = $1`, [first.id]);
@@ -195,8 +195,8 @@ describe('a refund is refused and refunds nothing:', () => {
   });
 });
 
-describe('a refund', () => {
-  test('of a transferred ticket invalidates the receiver’s ticket, and the money goes to the buyer', async () => {
+describe('refunds of transferred tickets', () => {
+  test('a refund of a transferred ticket invalidates the receiver’s ticket, and the money goes to the buyer', async () => {
     const match = await onSale();
     const ordered = await actions.paid(match, { quantity: 2 });
     const [given, kept] = (await actions.tickets(ordered)) as [TicketRow, TicketRow];
@@ -215,7 +215,7 @@ describe('a refund', () => {
     await expectInvariantsHold(match);
   });
 
-  test('sends each receiver one mail for all their tickets, and none to receivers without an address or to the buyer', async () => {
+  test('a refund sends each receiver one mail for all their tickets, and none to receivers without an address or to the buyer', async () => {
     const match = await onSale();
     const ordered = await actions.paid(match, { quantity: 4 });
     const [first, second, third] = (await actions.tickets(ordered)) as [TicketRow, TicketRow, TicketRow];
@@ -234,7 +234,7 @@ describe('a refund', () => {
     expect(await actions.receiverMails(ordered)).toHaveLength(1);
   });
 
-  test('frees its tickets in the limit of their current owner, the buyer or the receiver', async () => {
+  test('a refunded ticket no longer counts against the limit of its current owner, the buyer or the receiver', async () => {
     const match = await onSale({ max_tickets_per_fan: 2 });
     const [buyer, receiver] = [randomUUID(), randomUUID()];
     const ordered = await actions.paid(match, { as: buyer, quantity: 2 });
@@ -260,7 +260,7 @@ describe('a refund', () => {
     await expectInvariantsHold(match);
   });
 
-  test('increases the revision of the fan’s seat count, so that a transaction with the old count fails', async () => {
+  test('a refund increases the revision of the fan’s seat count, so that a transaction with the old count fails', async () => {
     const match = await onSale({ max_tickets_per_fan: 2 });
     const fan = randomUUID();
     const ordered = await actions.paid(match, { as: fan, quantity: 2 });

@@ -46,7 +46,7 @@ test('a hold that expires while its payment is settled still counts against the 
   expect(await office.seatRows(match)).toEqual({ sold: 2, available: 18 });
 });
 
-describe('a hold request counts the fan’s seats while a payment is running, and the payment commits first;', () => {
+describe('a hold request counts the fan’s seats while a payment is running, and the payment commits first', () => {
   /** Id of an advisory lock (any number). While the test holds it, payments wait at the insert of their first ticket. */
   const LOCK_ID = 4712;
 
@@ -104,7 +104,7 @@ describe('a hold request counts the fan’s seats while a payment is running, an
     ['in a batch', () => ['select pg_advisory_xact_lock($1)', LOCK_ID], waitsFor('advisory')],
     // A payment with a locked seat is not settled in a batch.
     ['alone', (seatId) => ['select 1 from seats where id = $1 for update', seatId], waitsFor('transactionid')],
-  ])('payment settled %s: the fan stays within the limit', async (_, lock, isWaiting) => {
+  ])('a hold during a payment that is settled %s: the fan stays within the limit', async (_, lock, isWaiting) => {
     const match = await putOnSale(office.monolith, { max_tickets_per_fan: 2, sectors: [seated('East A', 2, 10)] });
     const held = await office.held(match, { quantity: 2 });
     const ordered = await office.ordered(held);
@@ -137,7 +137,7 @@ describe('a hold request counts the fan’s seats while a payment is running, an
   });
 });
 
-describe('a payment transaction that begins before the hold expires and reads after the fan has got other seats;', () => {
+describe('a payment transaction that begins before the hold expires and reads after the fan has got other seats', () => {
   /** BEGIN fixes `now()`. The first statement takes the snapshot, and it runs after `meanwhile`. */
   async function inTransaction<T>(meanwhile: () => Promise<unknown>, work: (tx: Transaction) => Promise<T>): Promise<T> {
     const runner = office.monolith.dataSource.createQueryRunner();
@@ -166,7 +166,7 @@ describe('a payment transaction that begins before the hold expires and reads af
   test.each([
     ['in a batch', inBatch, 'not settled in the batch'],
     ['alone', alone, 'refunded'],
-  ])('payment settled %s: the fan stays within the limit', async (_, settle, outcome) => {
+  ])('a late payment that is settled %s: the fan stays within the limit', async (_, settle, outcome) => {
     const match = await putOnSale(office.monolith, { max_tickets_per_fan: 2, sectors: [seated('East A', 2, 10)] });
     const held = await office.held(match, { quantity: 2 });
     const ordered = await office.ordered(held);

@@ -44,8 +44,8 @@ async function deliver(ordered: Ordered, eventId: string): Promise<number> {
     .statusCode;
 }
 
-describe('a successful payment', () => {
-  test('completes the order with tickets in the holders’ names, sold seats, two mails and a push', async () => {
+describe('successful payments', () => {
+  test('a payment completes the order: tickets in the holders’ names, sold seats, two mails and a push', async () => {
     const held = await office.held(match, { quantity: 2 });
     await office.monolith.call('PUT', '/api/v1/me/devices/phone', { as: held.userId, body: { fcm_token: 'token-of-ana' } });
     const ordered = await office.ordered(held);
@@ -72,7 +72,7 @@ describe('a successful payment', () => {
     ]);
   });
 
-  test('sends tickets with the gate of their sector, or null for a sector without a gate', async () => {
+  test('the ticket mail has the gate of the sector, or null for a sector without a gate', async () => {
     const sectors = [{ ...seated('North'), gate: 'N' }, seated('South'), { ...seated('West'), gate: 'W' }];
     const stadium = await putOnSale(office.monolith, { sectors });
     const orders = [0, 1, 2].map(async (sector) => office.ordered(await office.held(stadium, { sector, quantity: 1 })));
@@ -82,7 +82,7 @@ describe('a successful payment', () => {
     expect(await Promise.all(gates)).toEqual(['N', null, 'W']);
   });
 
-  test('reported five times at once, by one event id or by five, completes the order once', async () => {
+  test('a payment reported five times at once, by one event id or by five, completes the order once', async () => {
     const [byOneEvent, byFiveEvents] = [await order(), await order()];
     const eventId = `evt_${randomUUID()}`;
     expect(await Promise.all(Array.from({ length: 5 }, () => deliver(byOneEvent, eventId)))).toEqual([200, 200, 200, 200, 200]);
@@ -95,7 +95,7 @@ describe('a successful payment', () => {
     expect(await office.settle({ ...office.report(byOneEvent), eventId })).toBe('repeated');
   });
 
-  test('completes the order also after a failed attempt', async () => {
+  test('a payment completes the order also after a failed attempt', async () => {
     const ordered = await order();
     expect(await office.settle(office.report(ordered, { outcome: 'failed' }))).toBe('noted');
     expect((await office.order(ordered)).status).toBe('awaiting_payment');
@@ -103,7 +103,7 @@ describe('a successful payment', () => {
     expect(await eventsOf(ordered)).toEqual(['created', 'payment_failed', 'payment_succeeded', 'completed']);
   });
 
-  test('is not changed by a later report that it failed (events may arrive out of order)', async () => {
+  test('a completed order is not changed by a later report of a failed payment (events may arrive out of order)', async () => {
     const ordered = await order();
     await office.settle(office.report(ordered));
     for (const outcome of ['failed', 'canceled', 'other'] as const) await office.settle(office.report(ordered, { outcome }));
@@ -115,7 +115,7 @@ describe('a successful payment', () => {
 });
 
 describe('concurrent payment reports', () => {
-  test('each have the same result as they would have alone', async () => {
+  test('concurrent payment reports each have the same result as they would have alone', async () => {
     const [plain, other, tooLittle, known, ended] = [await order(), await order(), await order(), await order(), await order()];
     const knownReport = office.report(known);
     await office.settle(knownReport);
@@ -144,19 +144,22 @@ describe('concurrent payment reports', () => {
     ['seat', `select 1 from seats where id = $1 for update`, ({ held }: Ordered) => held.seatIds[0]],
     ['order', `select 1 from orders where id = $1 for update`, ({ orderId }: Ordered) => orderId],
     ['fan', `select 1 from fan_seats where user_id = $1 for update`, ({ held }: Ordered) => held.userId],
-  ])('do not wait for one whose %s is locked by another transaction; that one waits', async (_, lock, id) => {
-    const orders = [await order(), await order(), await order()];
-    const holder = office.monolith.dataSource.createQueryRunner();
-    await holder.startTransaction();
-    await holder.query(lock, [orders[1] && id(orders[1])]);
-    const settled = orders.map((ordered) => office.settle(office.report(ordered)));
-    const waiting = settled[1]?.then(() => 'settled');
-    expect([await settled[0], await settled[2]]).toEqual(['completed', 'completed']);
-    expect(await Promise.race([waiting, Promise.resolve('waiting')])).toBe('waiting');
-    await holder.rollbackTransaction();
-    await holder.release();
-    expect(await settled[1]).toBe('completed');
-  });
+  ])(
+    'payment reports do not wait for a concurrent one whose %s is locked by another transaction; that one waits',
+    async (_, lock, id) => {
+      const orders = [await order(), await order(), await order()];
+      const holder = office.monolith.dataSource.createQueryRunner();
+      await holder.startTransaction();
+      await holder.query(lock, [orders[1] && id(orders[1])]);
+      const settled = orders.map((ordered) => office.settle(office.report(ordered)));
+      const waiting = settled[1]?.then(() => 'settled');
+      expect([await settled[0], await settled[2]]).toEqual(['completed', 'completed']);
+      expect(await Promise.race([waiting, Promise.resolve('waiting')])).toBe('waiting');
+      await holder.rollbackTransaction();
+      await holder.release();
+      expect(await settled[1]).toBe('completed');
+    },
+  );
 });
 
 test('a payment for two seats waits if one of them is locked; it does not sell the other seat alone', async () => {
@@ -174,41 +177,46 @@ test('a payment for two seats waits if one of them is locked; it does not sell t
   expect(await ticketsOf(locked)).toHaveLength(2);
 });
 
-describe('a payment that does not match its order', () => {
+describe('payments that do not match their order', () => {
   test.each([
     ['too small an amount', { amountCents: 1 }, 1, 'EUR'],
     ['too large an amount', { amountCents: 999_900 }, 999_900, 'EUR'],
     ['another currency', { currency: 'HUF' }, 2500, 'HUF'],
     ['the id of another order', { orderId: '0190a000-0000-7000-8000-0000000000aa' }, 2500, 'EUR'],
-  ])('(%s) is refunded in full, its seats are for sale again, and a mail is sent', async (_, change, cents, currency) => {
-    const ordered = await order();
-    expect(await office.settle(office.report(ordered, change))).toBe('refunded');
-    expect([(await office.order(ordered)).status, await eventsOf(ordered)]).toEqual([
-      'refunded',
-      ['created', 'payment_succeeded', 'payment_mismatch', 'refunded'],
-    ]);
-    expect(await refundOf(ordered)).toEqual({
-      kind: 'refund',
-      intentId: ordered.intentId,
-      amountCents: cents,
-      key: `refund-${ordered.orderId}`,
-    });
-    expect(await messages(ordered)).toEqual(['payments: refund', 'email: refund']);
-    expect((await office.outbox(ordered.orderId))[1]?.body.payload.total_amount).toBe(`${(cents / 100).toFixed(2)} ${currency}`);
-    expect([await ticketsOf(ordered), await office.holderOf(ordered.held.seatIds[0] ?? '')]).toEqual([
-      [],
-      { status: 'available', reservation_id: null },
-    ]);
-    expect(await office.settle(office.report(ordered))).toBe('noted');
-    expect(await messages(ordered)).toHaveLength(2);
-  });
+  ])(
+    'a payment with %s is refunded in full, its seats are for sale again, and a mail is sent',
+    async (_, change, cents, currency) => {
+      const ordered = await order();
+      expect(await office.settle(office.report(ordered, change))).toBe('refunded');
+      expect([(await office.order(ordered)).status, await eventsOf(ordered)]).toEqual([
+        'refunded',
+        ['created', 'payment_succeeded', 'payment_mismatch', 'refunded'],
+      ]);
+      expect(await refundOf(ordered)).toEqual({
+        kind: 'refund',
+        intentId: ordered.intentId,
+        amountCents: cents,
+        key: `refund-${ordered.orderId}`,
+      });
+      expect(await messages(ordered)).toEqual(['payments: refund', 'email: refund']);
+      expect((await office.outbox(ordered.orderId))[1]?.body.payload.total_amount).toBe(
+        `${(cents / 100).toFixed(2)} ${currency}`,
+      );
+      expect([await ticketsOf(ordered), await office.holderOf(ordered.held.seatIds[0] ?? '')]).toEqual([
+        [],
+        { status: 'available', reservation_id: null },
+      ]);
+      expect(await office.settle(office.report(ordered))).toBe('noted');
+      expect(await messages(ordered)).toHaveLength(2);
+    },
+  );
 });
 
-describe('a payment after the hold has ended', () => {
+describe('late payments (the hold has ended)', () => {
   test.each([
     ['has expired', () => Promise.resolve(0)],
     ['was ended by the scheduler', () => expireReservations()],
-  ])('completes the order if its seats are still free (the hold %s)', async (_, endHold) => {
+  ])('a payment after the hold %s completes the order if its seats are still free', async (_, endHold) => {
     const ordered = await order(2);
     await office.lapse(ordered.held);
     await endHold();
@@ -219,13 +227,13 @@ describe('a payment after the hold has ended', () => {
     expect(await office.reservation(ordered.held)).toBe('completed');
   });
 
-  test('completes the order even if the fan has cancelled it', async () => {
+  test('a late payment completes the order even if the fan has cancelled it', async () => {
     const ordered = await order();
     await office.release(ordered.held);
     expect(await office.settle(office.report(ordered))).toBe('completed');
   });
 
-  test('is refunded in full if another fan has one of the seats', async () => {
+  test('a late payment is refunded in full if another fan has one of the seats', async () => {
     const ordered = await order(2);
     await office.lapse(ordered.held);
     const next = await office.held(match, { seatIds: ordered.held.seatIds.slice(0, 1) });
@@ -236,7 +244,7 @@ describe('a payment after the hold has ended', () => {
     expect(await ticketsOf(ordered)).toEqual([]);
   });
 
-  test('also takes seats of another expired hold; the later payment of that hold is refunded', async () => {
+  test('a late payment also takes seats of another expired hold; the payment of that hold is then refunded', async () => {
     const first = await order();
     await office.lapse(first.held);
     const second = await office.ordered(await office.held(match, { seatIds: first.held.seatIds }));
@@ -250,7 +258,7 @@ describe('a payment after the hold has ended', () => {
   test.each([
     ['completes the order if the fan then has exactly as many seats as allowed', 2, 'completed'],
     ['is refunded if the fan would then have one seat too many', 3, 'refunded'],
-  ])('%s', async (_, otherSeats, outcome) => {
+  ])('a late payment %s', async (_, otherSeats, outcome) => {
     const limited = await putOnSale(office.monolith, { max_tickets_per_fan: 4 });
     const ordered = await order(2, limited);
     await office.lapse(ordered.held);
@@ -259,7 +267,7 @@ describe('a payment after the hold has ended', () => {
     expect((await office.order(ordered)).status).toBe(outcome);
   });
 
-  test('is refunded if the sale is closed; with a valid hold the order is completed', async () => {
+  test('a late payment is refunded if the sale is closed; a payment with a valid hold completes its order', async () => {
     const closing = await putOnSale(office.monolith);
     const [valid, expired] = [await order(1, closing), await order(1, closing)];
     await office.rows(`update matches set sale_status = 'closed' where id = $1`, [closing.id]);
@@ -273,7 +281,7 @@ describe('a payment after the hold has ended', () => {
   test.each([
     ['awaits payment', false, 'awaiting_payment'],
     ['is paid', true, 'completed'],
-  ])('is refunded if another order of its turn %s', async (_, paid, status) => {
+  ])('a late payment is refunded if another order of its turn %s', async (_, paid, status) => {
     const turns = await putOnSale(office.monolith, { queue_required: true });
     const as = randomUUID();
     const turn = await grantTurn(office.monolith, turns.id, as);
@@ -286,7 +294,7 @@ describe('a payment after the hold has ended', () => {
     expect((await office.order(second)).status).toBe(status);
   });
 
-  test('completes the order if its turn has no other order, and the turn is used up', async () => {
+  test('a late payment completes the order if its turn has no other order, and the turn is used up', async () => {
     const turns = await putOnSale(office.monolith, { queue_required: true });
     const as = randomUUID();
     const turn = await grantTurn(office.monolith, turns.id, as);
@@ -298,8 +306,8 @@ describe('a payment after the hold has ended', () => {
   });
 });
 
-describe('a report of an unknown payment', () => {
-  test('is recorded and has no effect', async () => {
+describe('reports of unknown payments', () => {
+  test('a report of an unknown payment is recorded and has no effect', async () => {
     const ordered = await order();
     const report = office.report(ordered, { intentId: 'pi_of-somebody-else', orderId: randomUUID() });
     expect([await office.settle(report), await office.settle(report)]).toEqual(['unknown intent', 'repeated']);
@@ -307,7 +315,7 @@ describe('a report of an unknown payment', () => {
     expect((await office.order(ordered)).status).toBe('awaiting_payment');
   });
 
-  test('has no effect on the order it names if that order has another intent', async () => {
+  test('a payment report has no effect on the order it names if that order has another intent', async () => {
     const ordered = await order();
     expect(await office.settle(office.report(ordered, { intentId: 'pi_second', orderId: ordered.orderId }))).toBe(
       'unknown intent',

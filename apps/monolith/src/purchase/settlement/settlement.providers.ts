@@ -18,7 +18,7 @@ import { PaymentInbox } from './application/ports.ts';
 import { SettlePayment } from './application/settle-payment.ts';
 import { LoadedPayments } from './inbound/loaded-payments.ts';
 import { PaymentWebhookController } from './inbound/payment-webhook.controller.ts';
-import { RecordedOrderConsequences } from './outbound/order-consequences.ts';
+import { PostgresOrderConsequences } from './outbound/order-consequences.ts';
 import { OrderMessenger } from './outbound/order-messenger.ts';
 import { PostgresPaymentInbox } from './outbound/postgres-payment-inbox.ts';
 
@@ -31,7 +31,7 @@ export const settlementProviders: Provider[] = [
   {
     provide: OrderConsequences,
     useFactory: (ticketing: TicketingApi, windows: PostgresPurchaseWindows, messenger: OrderMessenger) =>
-      new RecordedOrderConsequences(ticketing, windows, messenger),
+      new PostgresOrderConsequences(ticketing, windows, messenger),
     inject: [TicketingApi, PostgresPurchaseWindows, OrderMessenger],
   },
   useCase(SettlePayment, TransactionManager, PaymentInbox, Orders, Reservations, MatchesForSale, OrderConsequences),

@@ -103,7 +103,7 @@ export class BoxOffice {
     ]);
   }
 
-  /** Takes seats off sale, as an operator can. */
+  /** Sets the seats to `blocked` in the database: not for sale, and not because of a partner's sale. */
   async block(seatIds: readonly string[]): Promise<void> {
     await this.rows(`update seats set status = 'blocked' where id = any($1::uuid[])`, [seatIds]);
   }

@@ -71,7 +71,7 @@ export class MemoryOrders extends Orders {
   }
 
   async inWindow(tx: Transaction, sessionToken: string): Promise<{ id: string; reservationId: string } | undefined> {
-    await inside(tx).statement(`looks for the order of ${sessionToken}`);
+    await inside(tx).statement(`reads the order of ${sessionToken}`);
     const claim = inside(tx).get(tables.orderOfWindow, sessionToken);
     return claim && { id: claim.orderId, reservationId: claim.reservationId };
   }

@@ -122,13 +122,13 @@ export class MemoryReservations extends Reservations {
     await open.statement(`counts the seats of ${reservation.userId} again`);
     const fan = fanAtMatch(reservation);
     const reservationOf = (id: string): ReservationRow | undefined => open.get(tables.reservations, id);
-    const { taken, revision, living } = countFan(open.get(tables.fanSeats, fan), reservationOf, open.now.getTime());
+    const { taken, revision, countedIds } = countFan(open.get(tables.fanSeats, fan), reservationOf, open.now.getTime());
     if (!this.guards.lateLimit) return true;
     if (taken + reservation.seats.length > limit) return false;
     await open.statement(`increases the revision of ${reservation.userId}`);
     const row = await open.lock(tables.fanSeats, fan);
     if (row && row.revision !== revision) return false;
-    const reservationIds = [...living, reservation.id];
+    const reservationIds = [...countedIds, reservation.id];
     await open.put(tables.fanSeats, fan, { revision: (row?.revision ?? 0) + 1, reservationIds });
     return true;
   }

@@ -42,7 +42,7 @@ interface Attempt {
 interface Facts {
   readonly match: MatchRow | undefined;
   readonly window: (WindowRow & { readonly isOver: boolean }) | undefined;
-  readonly gone: readonly string[];
+  readonly takenSeatIds: readonly string[];
   readonly busy: readonly string[];
 }
 
@@ -55,7 +55,7 @@ interface Snapshot {
 }
 
 const MAX_PROPOSALS = 5;
-const NEWCOMER = { taken: 0, revision: 0, living: [] };
+const NO_SEATS = { taken: 0, revision: 0, countedIds: [] };
 
 /**
  * Simulated `SeatHolds`. Each process proposes seats from its own snapshot, which uses the real `SectorMap` and may show taken
@@ -86,7 +86,7 @@ export class MemorySeatHolds extends SeatHolds {
       // The first attempt assumes a fan without seats and a stored turn. They are read only after that attempt has failed.
       const isFanRead = proposals > 1 || proposal.seatIds.length === 0;
       if (isFanRead) await this.waitingRoom.learn(request);
-      const fan = isFanRead ? await this.count(request) : NEWCOMER;
+      const fan = isFanRead ? await this.count(request) : NO_SEATS;
       try {
         outcome = await this.commit({ request, reservationId, ...proposal, fan });
       } catch (error) {
@@ -98,13 +98,13 @@ export class MemorySeatHolds extends SeatHolds {
         snapshot.nextExpiryMs = Math.min(snapshot.nextExpiryMs, outcome.expiresAt.getTime());
         return { kind: 'taken', reservation: outcome };
       }
-      const { gone, busy } = outcome;
-      this.undoProposal(request.sector.id, proposal.seatIds, gone);
+      const { takenSeatIds, busy } = outcome;
+      this.undoProposal(request.sector.id, proposal.seatIds, takenSeatIds);
       if (!isFanRead) continue;
       assertRules(request, outcome, fan.taken);
       if (proposal.seatIds.length === 0) return { kind: 'none' };
-      const isLost = gone.length + busy.length > 0;
-      if (proposals === MAX_PROPOSALS || (isLost && 'seatIds' in request)) return { kind: 'lost', taken: gone, busy };
+      const isLost = takenSeatIds.length + busy.length > 0;
+      if (proposals === MAX_PROPOSALS || (isLost && 'seatIds' in request)) return { kind: 'lost', taken: takenSeatIds, busy };
     }
   }
 
@@ -152,14 +152,14 @@ export class MemorySeatHolds extends SeatHolds {
     return draw() ?? { seatIds: [], together: true };
   }
 
-  private undoProposal(sectorId: string, seatIds: readonly string[], gone: readonly string[]): void {
+  private undoProposal(sectorId: string, seatIds: readonly string[], takenSeatIds: readonly string[]): void {
     const snapshot = this.snapshots.get(sectorId);
     if (!snapshot) return;
     for (const seatId of seatIds) snapshot.inFlight.delete(seatId);
     snapshot.map.markFree(
       seatIndexesOf(
         snapshot,
-        seatIds.filter((seatId) => !gone.includes(seatId)),
+        seatIds.filter((seatId) => !takenSeatIds.includes(seatId)),
       ),
     );
   }
@@ -191,7 +191,7 @@ export class MemorySeatHolds extends SeatHolds {
       const won = facts === 'permitted' && (await this.write(tx, attempt));
       await tx.commit();
       if (won) return won;
-      return facts === 'permitted' ? { ...this.rulesFor(tx, attempt.request), gone: [], busy: [] } : facts;
+      return facts === 'permitted' ? { ...this.rulesFor(tx, attempt.request), takenSeatIds: [], busy: [] } : facts;
     } catch (error) {
       delete this.transactions.keyInHand()?.stored;
       tx.rollback();
@@ -207,22 +207,22 @@ export class MemorySeatHolds extends SeatHolds {
 
   private async lockAndCheck(tx: SimulatedTransaction, { request, seatIds, fan }: Attempt): Promise<Facts | 'permitted'> {
     const rules = this.rulesFor(tx, request);
-    const nothing = { ...rules, gone: [], busy: [] };
+    const nothing = { ...rules, takenSeatIds: [], busy: [] };
     try {
       assertRules(request, nothing, fan.taken);
     } catch {
       return nothing;
     }
     if (seatIds.length === 0) return nothing;
-    const [gone, busy]: [string[], string[]] = [[], []];
+    const [takenSeatIds, busy]: [string[], string[]] = [[], []];
     const decidedAt = tx.now.getTime() + this.guards.clockAheadMs;
     for (const seatId of [...seatIds].sort()) {
       await tx.statement(`locks seat ${seatId} unless it is locked`);
       const seat = await tx.lockUnlessLocked(tables.seats, seatId);
       if (seat === 'locked') busy.push(seatId);
-      else if (!seat || (this.guards.seats && !isFree(seat, decidedAt))) gone.push(seatId);
+      else if (!seat || (this.guards.seats && !isFree(seat, decidedAt))) takenSeatIds.push(seatId);
     }
-    return gone.length + busy.length > 0 ? { ...rules, gone, busy } : 'permitted';
+    return takenSeatIds.length + busy.length > 0 ? { ...rules, takenSeatIds, busy } : 'permitted';
   }
 
   /** Undefined if the fan got seats after the fan's seats were counted. */
@@ -235,7 +235,7 @@ export class MemorySeatHolds extends SeatHolds {
     await tx.statement(`increases the revision of ${request.userId}`);
     const row = await tx.lock(tables.fanSeats, id);
     if (row && row.revision !== fan.revision && this.guards.revision) return undefined;
-    await tx.put(tables.fanSeats, id, { revision: fan.revision + 1, reservationIds: [...fan.living, reservationId] });
+    await tx.put(tables.fanSeats, id, { revision: fan.revision + 1, reservationIds: [...fan.countedIds, reservationId] });
     const expiresAtMs = Math.min(tx.now.getTime() + this.holdMs, window?.expiresAtMs ?? Number.POSITIVE_INFINITY);
     const key = this.transactions.keyInHand();
     const reservation: ReservationRow = {

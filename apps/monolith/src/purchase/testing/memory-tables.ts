@@ -84,7 +84,7 @@ export const tables = {
   reservations: new Table<ReservationRow>('reservations'),
   fanSeats: new Table<FanRow>('fan_seats'),
   orders: new Table<OrderRow>('orders'),
-  /** Unique indexes: one order for each reservation, one order for each window, one valid ticket for each seat. */
+  /** The next three are unique indexes: one order for each reservation, one order for each window, one valid ticket for each seat. */
   orderOfReservation: new Table<{ readonly orderId: string }>('orders_reservation_id_key'),
   orderOfWindow: new Table<{ readonly orderId: string; readonly reservationId: string }>('orders_one_a_window'),
   ticketOfSeat: new Table<{ readonly ticketId: string }>('tickets_one_a_seat'),
@@ -111,10 +111,10 @@ export function countFan(
   fan: FanRow | undefined,
   reservation: (id: string) => ReservationRow | undefined,
   now: number,
-): { taken: number; revision: number; living: readonly string[] } {
-  const living = (fan?.reservationIds ?? []).flatMap((id) => reservation(id) ?? []).filter((row) => counts(row, now));
-  const taken = living.reduce((sum, { seatIds }) => sum + seatIds.length, 0);
-  return { taken, revision: fan?.revision ?? 0, living: living.map(({ id }) => id) };
+): { taken: number; revision: number; countedIds: readonly string[] } {
+  const counted = (fan?.reservationIds ?? []).flatMap((id) => reservation(id) ?? []).filter((row) => counts(row, now));
+  const taken = counted.reduce((sum, { seatIds }) => sum + seatIds.length, 0);
+  return { taken, revision: fan?.revision ?? 0, countedIds: counted.map(({ id }) => id) };
 }
 
 /** Primary key of a fan's row. */

@@ -193,20 +193,20 @@ describe('QueueEventsListener', () => {
     async () =>
       (await windowsOf(matchId)).length === count;
 
-  test('reads the stream at once after a message on queue_events', async () => {
+  test('the listener reads the stream at once after a message on queue_events', async () => {
     await until(async () => ((await redis().pubsub('NUMSUB', QUEUE_EVENTS_CHANNEL)) as [string, number])[1] > 0, 2000);
     await write(granted(randomUUID()));
     await redis().publish(QUEUE_EVENTS_CHANNEL, JSON.stringify(granted(randomUUID())));
     expect(await until(windowsAreStored(1), 1500)).toBe(true);
   });
 
-  test('applies an event within a few seconds although its message was lost', async () => {
+  test('the listener applies an event within a few seconds although its message was lost', async () => {
     await redis().sadd(queueKeys.matches, match.id);
     await write(granted(randomUUID()));
     expect(await until(windowsAreStored(1), 6000)).toBe(true);
   });
 
-  test('reads the other matches when the stream of one match cannot be read', async () => {
+  test('the listener reads the other matches when the stream of one match cannot be read', async () => {
     const broken = randomUUID();
     const other = await putOnSale(office.monolith, { queue_required: true });
     await redis().set(queueKeys.events(broken), 'no stream');

@@ -35,7 +35,7 @@ const grantInRedis = (turn: string, seconds = 1200, userId = as, extra: Record<s
     }),
   );
 
-describe('a hold request', () => {
+describe('hold requests without a valid turn', () => {
   const details = new Set<string>();
   test.each<[string, () => Promise<string | undefined>]>([
     ['no turn', () => Promise.resolve(undefined)],
@@ -58,29 +58,29 @@ describe('a hold request', () => {
         return 'st_whatever';
       },
     ],
-  ])('with %s is refused: PURCHASE_WINDOW_REQUIRED', async (_, turnOf) => {
+  ])('a hold request with %s is refused: PURCHASE_WINDOW_REQUIRED', async (_, turnOf) => {
     const turn = await turnOf();
     const { status, json } = await office.hold(match, { as, ...(turn ? { turn } : {}) });
     expect([status, json.code]).toEqual([403, 'PURCHASE_WINDOW_REQUIRED']);
     details.add(json.detail);
   });
 
-  test('without a valid turn gets the same detail text in all these cases', () => expect(details.size).toBe(1));
+  test('all these refusals have the same detail text', () => expect(details.size).toBe(1));
 });
 
-describe('an expired turn', () => {
+describe('expired turns', () => {
   test.each<[string, () => Promise<string>]>([
     ['past its expiry time', () => grant(-1)],
     ['ended by the waiting room', async () => grant().then(async (turn) => (await end(turn, 'window_timeout'), turn))],
-    ['known only to Redis', async () => grantInRedis('st_over', -1).then(() => 'st_over')],
-  ])('(%s) is refused to its owner with PURCHASE_WINDOW_EXPIRED', async (_, turnOf) => {
+    ['expired and known only to Redis', async () => grantInRedis('st_over', -1).then(() => 'st_over')],
+  ])('a hold request with an own turn that is %s is refused: PURCHASE_WINDOW_EXPIRED', async (_, turnOf) => {
     const { status, json } = await office.hold(match, { as, turn: await turnOf() });
     expect([status, json.code]).toEqual([403, 'PURCHASE_WINDOW_EXPIRED']);
   });
 });
 
-describe('an open turn', () => {
-  test('allows holds of ten minutes, but not beyond the end of the turn', async () => {
+describe('open turns', () => {
+  test('a turn allows holds of ten minutes, but not beyond the end of the turn', async () => {
     const long = await office.held(match, { as, turn: await grant(1200) });
     expect((new Date(long.expires_at).getTime() - Date.now()) / 1000).toBeGreaterThan(590);
     const turn = await grant(45, match.id, (as = randomUUID()));
@@ -91,13 +91,13 @@ describe('an open turn', () => {
     expect(new Date(short.expires_at).getTime()).toBe(window?.expires_at.getTime());
   });
 
-  test('allows several holds, up to the ticket limit', async () => {
+  test('a turn allows several holds, up to the ticket limit', async () => {
     const turn = await grant();
     for (let hold = 0; hold < 4; hold += 1) await office.held(match, { as, turn });
     expect((await office.hold(match, { as, turn })).json.code).toBe('TICKET_LIMIT_REACHED');
   });
 
-  test('that only Redis knows is stored by its first hold and then survives a loss of Redis', async () => {
+  test('a turn that only Redis knows is stored by its first hold and then survives a loss of Redis', async () => {
     await grantInRedis('st_only-in-redis');
     await office.held(match, { as, turn: 'st_only-in-redis' });
     await office.monolith.resources.redis.flushdb();
@@ -107,7 +107,7 @@ describe('an open turn', () => {
     ]);
   });
 
-  test('that cannot be read because Redis is down gets 503 instead of a refusal, and works when Redis is back', async () => {
+  test('a hold with a turn that cannot be read because Redis is down is 503, and succeeds when Redis is back', async () => {
     const proxy = await TcpProxy.inFrontOf(opened.settings.REDIS_URL);
     const replica = await openMonolith({ ...opened.settings, REDIS_URL: proxy.url });
     try {
@@ -135,7 +135,7 @@ describe('an open turn', () => {
     }
   });
 
-  test('allows holds in a paused sale, but not in a closed one', async () => {
+  test('an open turn allows holds in a paused sale, but not in a closed one', async () => {
     const paused = await putOnSale(office.monolith, { queue_required: true });
     const turn = await grant(1200, paused.id);
     await office.rows(`update matches set sale_status = 'paused' where id = $1`, [paused.id]);
@@ -144,7 +144,7 @@ describe('an open turn', () => {
     expect((await office.hold(paused, { as, turn })).json.code).toBe('SALE_NOT_OPEN');
   });
 
-  test('ends with its completed order, which also releases its other holds', async () => {
+  test('a turn ends with its completed order, which also releases its other holds', async () => {
     const turn = await grant();
     const bought = await office.ordered(await office.held(match, { as, turn }));
     const other = await office.held(match, { as, turn, quantity: 2 });
@@ -161,7 +161,7 @@ describe('an open turn', () => {
     expect(messages).toEqual([{ body: { kind: 'complete', match_id: match.id, user_id: as, session_token: turn } }]);
   });
 
-  test('that ends with its completed order leaves an expired hold expired', async () => {
+  test('a completed order does not change an expired hold of its turn', async () => {
     const turn = await grant();
     const bought = await office.ordered(await office.held(match, { as, turn }));
     const expired = await office.held(match, { as, turn });
@@ -176,7 +176,7 @@ describe.each([
   ['the sale was closed', 'closed'],
   ['its window has expired', 'window_timeout'],
 ])('a turn that ended because %s', (_, reason) => {
-  test('keeps its holds, which can be checked out and paid until they end, but allows no new ones', async () => {
+  test('an ended turn keeps its holds, which can be checked out and paid until they end, but allows no new ones', async () => {
     const own = await putOnSale(office.monolith, { queue_required: true });
     const turn = await grant(1200, own.id);
     const [paid, awaiting] = [await office.held(own, { as, turn }), await office.held(own, { as, turn })];
@@ -191,7 +191,7 @@ describe.each([
 });
 
 describe('a second turn of the same fan', () => {
-  test('allows a second order within the same ticket limit', async () => {
+  test('a second turn allows a second order within the same ticket limit', async () => {
     const first = await grant();
     await office.settle(office.report(await office.ordered(await office.held(match, { as, turn: first, quantity: 3 }))));
     const second = await grant();
@@ -203,7 +203,7 @@ describe('a second turn of the same fan', () => {
     expect(await office.settle(office.report(bought))).toBe('completed');
   });
 
-  test('does not release the holds of the first turn when its order completes', async () => {
+  test('the completed order of a second turn does not release the holds of the first turn', async () => {
     const [first, second] = [await grant(), await grant()];
     const kept = await office.held(match, { as, turn: first });
     await office.settle(office.report(await office.ordered(await office.held(match, { as, turn: second }))));

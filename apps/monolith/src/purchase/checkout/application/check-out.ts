@@ -146,7 +146,7 @@ export class CheckOut {
     return { order: { ...order, payment }, isNew };
   }
 
-  /** Only for orders that still await payment; the rest is left to `storeOneIntent`. */
+  /** Stores the intents of orders that still await payment. The others are left to `storeOneIntent`. */
   private async storeManyIntents(
     tx: Transaction,
     created: readonly CreatedIntent[],

@@ -13,7 +13,10 @@ export abstract class Orders {
    * of the added orders.
    */
   abstract place(tx: Transaction, orders: readonly Order[]): Promise<ReadonlySet<string>>;
-  /** Both methods lock the order until the transaction ends. Every caller locks the reservation first, then the order: no deadlocks. */
+  /**
+   * `lock` and `lockOfReservation` lock the order until the transaction ends. Every caller locks the reservation first and then the
+   * order, so there are no deadlocks.
+   */
   abstract lock(tx: Transaction, orderId: string): Promise<Order | undefined>;
   abstract lockOfReservation(tx: Transaction, reservationId: string): Promise<Order | undefined>;
   /** Locks the orders that await these payments, keyed by intent id. Does not wait: skips orders locked by another transaction. */

@@ -1,6 +1,6 @@
 import type { TransactionManager } from '#application/transaction-manager';
 import { DomainError } from '#domain/shared/domain-error';
-import { releaseOf } from '#domain/purchase/reservation';
+import { releaseAction } from '#domain/purchase/reservation';
 import type { Reservation } from '../../application/ports.ts';
 import type { Reservations } from '../../hold/application/ports.ts';
 import type { OrderConsequences, Orders } from './ports.ts';
@@ -19,7 +19,7 @@ export class ReleaseReservation {
     return this.transactions.run(async (tx) => {
       const reservation = await this.reservations.lock(tx, command.reservationId, command.userId);
       if (!reservation) throw new DomainError('NOT_FOUND', 'There is no such reservation.');
-      if (releaseOf(reservation.status) === 'nothing left to do') return reservation;
+      if (releaseAction(reservation.status) === 'nothing left to do') return reservation;
       await this.reservations.setStatus(tx, reservation.id, 'released');
       await this.reservations.freeSeats(tx, reservation.id);
       const order = reservation.status === 'ordered' ? await this.orders.lockOfReservation(tx, reservation.id) : undefined;

@@ -1,28 +1,28 @@
 import type { Transaction } from '#application/transaction-manager';
 
 /** A seat of ours that a partner has reported as sold. */
-export interface ElsewhereSeat {
+export interface PartnerSoldSeat {
   readonly seatId: string;
   readonly sectorId: string;
   /** A seat whose hold has expired is `available`. */
   readonly status: 'available' | 'held' | 'sold' | 'blocked';
   readonly heldUntil: Date | null;
-  /** The partner's sale that blocked this seat. Undefined if the seat is not blocked, or an operator blocked it. */
+  /** The partner's sale that blocked this seat. Undefined if no partner's sale blocked it. */
   readonly soldBy: { readonly source: string; readonly reference: string } | undefined;
 }
 
-export interface ToldSale {
+export interface RecordedPartnerSale {
   readonly source: string;
   readonly eventId: string;
   readonly reference: string;
   readonly matchId: string;
 }
 
-export abstract class SeatsElsewhere {
+export abstract class PartnerSoldSeats {
   /** Locks the seats until the transaction ends. Seats that are not of this match are missing from the result. */
-  abstract lock(tx: Transaction, matchId: string, seatIds: readonly string[]): Promise<readonly ElsewhereSeat[]>;
+  abstract lock(tx: Transaction, matchId: string, seatIds: readonly string[]): Promise<readonly PartnerSoldSeat[]>;
   /** Takes the seats off sale and stores the partner's sale. */
-  abstract block(tx: Transaction, sale: ToldSale, seats: readonly ElsewhereSeat[]): Promise<void>;
+  abstract block(tx: Transaction, sale: RecordedPartnerSale, seats: readonly PartnerSoldSeat[]): Promise<void>;
 }
 
 /**
@@ -30,5 +30,5 @@ export abstract class SeatsElsewhere {
  * seats.
  */
 export abstract class SeatHints {
-  abstract gone(seats: readonly Pick<ElsewhereSeat, 'seatId' | 'sectorId'>[]): void;
+  abstract gone(seats: readonly Pick<PartnerSoldSeat, 'seatId' | 'sectorId'>[]): void;
 }

@@ -1,7 +1,7 @@
 import type { Conflict } from '#application/loaded-effect';
-import type { ElsewhereSeat } from './ports.ts';
+import type { PartnerSoldSeat } from './ports.ts';
 
-export interface SoldElsewhere {
+export interface PartnerSale {
   readonly matchId: string;
   /** The partner's own id of the sale. */
   readonly reference: string;
@@ -11,8 +11,8 @@ export interface SoldElsewhere {
 /** The reason why the seat cannot be blocked for the partner. Undefined if it can be, or was blocked by this sale before. */
 export function conflictOf(
   seatId: string,
-  seat: ElsewhereSeat | undefined,
-  { matchId, reference }: SoldElsewhere,
+  seat: PartnerSoldSeat | undefined,
+  { matchId, reference }: PartnerSale,
   source: string,
 ): Conflict | undefined {
   const conflict = (code: Conflict['code'], reason: string): Conflict => ({
@@ -28,12 +28,14 @@ export function conflictOf(
   if (seat.soldBy?.source === source && seat.soldBy.reference === reference) return undefined;
   return conflict(
     'SEAT_BLOCKED',
-    seat.soldBy ? `it was sold before by ${seat.soldBy.source} as ${seat.soldBy.reference}` : 'an operator has blocked it',
+    seat.soldBy
+      ? `it was sold before by ${seat.soldBy.source} as ${seat.soldBy.reference}`
+      : 'it is blocked, but not by a partner sale',
   );
 }
 
 /** The earliest end of a hold on these seats. At that time the event is applied again. */
-export function firstHoldEnd(seats: readonly ElsewhereSeat[]): Date | undefined {
+export function firstHoldEnd(seats: readonly PartnerSoldSeat[]): Date | undefined {
   const ends = seats.flatMap(({ status, heldUntil }) => (status === 'held' && heldUntil ? [heldUntil.getTime()] : []));
   return ends.length > 0 ? new Date(Math.min(...ends)) : undefined;
 }

@@ -2,11 +2,11 @@ import type { EffectOutcome, LoadedEffect } from '#application/loaded-effect';
 import { partnerSale } from '#contracts/partner-sales';
 import { RequestRefused } from '#platform/http/request-refused';
 import { PartnerSalesApi } from '../../partner-sales.api.ts';
-import type { BlockSoldElsewhere } from '../application/block-sold-elsewhere.ts';
+import type { BlockPartnerSoldSeats } from '../application/block-partner-sold-seats.ts';
 
 /** Parses partners' sales that the event loader fetched. */
 export class LoadedPartnerSales extends PartnerSalesApi {
-  constructor(private readonly blockSoldElsewhere: BlockSoldElsewhere) {
+  constructor(private readonly blockPartnerSoldSeats: BlockPartnerSoldSeats) {
     super();
   }
 
@@ -19,6 +19,6 @@ export class LoadedPartnerSales extends PartnerSalesApi {
       });
     }
     const { match_id: matchId, reference, seat_ids: seatIds } = parsed.data;
-    return this.blockSoldElsewhere.execute({ matchId, reference, seatIds }, effect);
+    return this.blockPartnerSoldSeats.execute({ matchId, reference, seatIds }, effect);
   }
 }

@@ -1,6 +1,6 @@
 import type { RedisConnection } from '#platform/redis/redis-connection';
 import { tellGone } from '../../hold/outbound/seat-change-broadcast.ts';
-import { SeatHints, type ElsewhereSeat } from '../application/ports.ts';
+import { SeatHints, type PartnerSoldSeat } from '../application/ports.ts';
 
 /** Sends the hints as seat-change broadcasts over Redis. */
 export class RedisSeatHints extends SeatHints {
@@ -8,7 +8,7 @@ export class RedisSeatHints extends SeatHints {
     super();
   }
 
-  gone(seats: readonly Pick<ElsewhereSeat, 'seatId' | 'sectorId'>[]): void {
+  gone(seats: readonly Pick<PartnerSoldSeat, 'seatId' | 'sectorId'>[]): void {
     const bySector: Record<string, string[]> = {};
     for (const { sectorId, seatId } of seats) (bySector[sectorId] ??= []).push(seatId);
     tellGone(this.redis, bySector);

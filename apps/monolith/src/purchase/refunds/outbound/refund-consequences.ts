@@ -5,7 +5,7 @@ import type { OrderMessenger } from '../../settlement/outbound/order-messenger.t
 import { RefundConsequences, type Refund, type SoldTicket } from '../application/refund-ports.ts';
 
 /** Writes the refunded tickets and all messages about them in the transaction of the refund. */
-export class RecordedRefundConsequences extends RefundConsequences {
+export class PostgresRefundConsequences extends RefundConsequences {
   constructor(
     private readonly ticketing: TicketingApi,
     private readonly messenger: OrderMessenger,

@@ -1,5 +1,5 @@
 import type { Transaction, TransactionManager } from '#application/transaction-manager';
-import { afterPayment } from '#domain/purchase/order';
+import { paymentOutcome } from '#domain/purchase/order';
 import type { Money } from '#domain/shared/money';
 import type { MatchesForSale, Order, Reservation } from '../../application/ports.ts';
 import { CompleteOrders } from '../../checkout/application/complete-orders.ts';
@@ -19,6 +19,10 @@ export interface PaymentReport {
   readonly currency: string | undefined;
 }
 
+/**
+ * What a payment report has caused. `noted`: only recorded. `repeated`: the event was applied before. `unknown intent`: no order
+ * belongs to the payment.
+ */
 export type Settled = 'completed' | 'refunded' | 'noted' | 'repeated' | 'unknown intent';
 
 /** Timeline events of a paid order. */
@@ -111,7 +115,7 @@ export class SettlePayment {
     const isOpen = order.status !== 'completed' && order.status !== 'refunded';
     const isBlacklisted = isOpen && (await this.orders.barred(tx, [order.userId])).size > 0;
     const hasSeats = isOpen && paidExactly && !isBlacklisted && (await this.sellSeats(tx, order, reservation));
-    const outcome = afterPayment({ status: order.status, paidExactly, hasSeats });
+    const outcome = paymentOutcome({ status: order.status, paidExactly, hasSeats });
     if (outcome === 'nothing') return 'noted';
     if (outcome === 'complete') return this.complete(tx, order, reservation);
     await this.orders.setStatus(tx, [order.id], 'refunded', [

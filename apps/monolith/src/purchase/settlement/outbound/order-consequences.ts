@@ -7,7 +7,7 @@ import type { PostgresPurchaseWindows } from '../../turns/outbound/postgres-purc
 import type { OrderMessenger } from './order-messenger.ts';
 
 /** Writes the tickets, the end of the turn and all messages in the transaction that decides about the order. */
-export class RecordedOrderConsequences extends OrderConsequences {
+export class PostgresOrderConsequences extends OrderConsequences {
   constructor(
     private readonly ticketing: TicketingApi,
     private readonly windows: PostgresPurchaseWindows,

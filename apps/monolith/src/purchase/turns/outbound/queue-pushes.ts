@@ -19,7 +19,7 @@ interface Notice {
 }
 
 /** The fans who may get a push about this event. */
-export function fansOf(event: WaitingRoomEvent): readonly string[] {
+export function fansToNotify(event: WaitingRoomEvent): readonly string[] {
   if (event.kind === 'positions') return event.items.map(({ userId }) => userId);
   return event.kind === 'turn ended' ? [] : [event.userId];
 }

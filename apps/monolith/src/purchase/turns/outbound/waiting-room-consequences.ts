@@ -5,10 +5,10 @@ import type { Transaction } from '#application/transaction-manager';
 import type { FansApi } from '../../../fans/fans.api.ts';
 import { WaitingRoomConsequences, type WaitingRoomEvent } from '../application/waiting-room-ports.ts';
 import type { PostgresPurchaseWindows } from './postgres-purchase-windows.ts';
-import { fansOf, queuePush } from './queue-pushes.ts';
+import { fansToNotify, queuePush } from './queue-pushes.ts';
 
 /** Stores windows and writes pushes in the transaction that advances the stream cursor, so each event has its effect once. */
-export class RecordedWaitingRoomConsequences extends WaitingRoomConsequences {
+export class PostgresWaitingRoomConsequences extends WaitingRoomConsequences {
   constructor(
     private readonly windows: PostgresPurchaseWindows,
     private readonly fans: FansApi,
@@ -25,10 +25,10 @@ export class RecordedWaitingRoomConsequences extends WaitingRoomConsequences {
       if (event.kind === 'turn granted') await this.windows.granted(tx, event);
       if (event.kind === 'turn ended') await this.windows.expired(tx, event);
     }
-    const contacts = await this.fans.contacts(tx, [...new Set(events.flatMap(fansOf))]);
+    const contacts = await this.fans.contacts(tx, [...new Set(events.flatMap(fansToNotify))]);
     const at = this.clock.now();
     const pushes = events.flatMap((event) =>
-      fansOf(event).flatMap((userId) => {
+      fansToNotify(event).flatMap((userId) => {
         const contact = contacts.get(userId);
         return (contact && queuePush(event, contact, { id: this.ids.next(), at })) ?? [];
       }),

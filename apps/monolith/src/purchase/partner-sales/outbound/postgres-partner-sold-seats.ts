@@ -1,11 +1,11 @@
 import type { Transaction } from '#application/transaction-manager';
 import { inside } from '#platform/postgres/transaction';
-import { SeatsElsewhere, type ElsewhereSeat, type ToldSale } from '../application/ports.ts';
+import { PartnerSoldSeats, type PartnerSoldSeat, type RecordedPartnerSale } from '../application/ports.ts';
 
 /** Locks seats in the order of their ids, like all code that locks seats. Reads by key only: a scan would conflict with all buyers. */
-export class PostgresSeatsElsewhere extends SeatsElsewhere {
-  async lock(tx: Transaction, matchId: string, seatIds: readonly string[]): Promise<readonly ElsewhereSeat[]> {
-    const seats = await inside(tx).rows<Omit<ElsewhereSeat, 'soldBy'>>(
+export class PostgresPartnerSoldSeats extends PartnerSoldSeats {
+  async lock(tx: Transaction, matchId: string, seatIds: readonly string[]): Promise<readonly PartnerSoldSeat[]> {
+    const seats = await inside(tx).rows<Omit<PartnerSoldSeat, 'soldBy'>>(
       `select id as "seatId", sector_id as "sectorId", expires_at as "heldUntil",
               case when status = 'held' and expires_at <= now() then 'available' else status end as status
        from seats where id = any($1::uuid[]) and match_id = $2 order by id for update`,
@@ -18,8 +18,8 @@ export class PostgresSeatsElsewhere extends SeatsElsewhere {
 
   async block(
     tx: Transaction,
-    { source, eventId, reference, matchId }: ToldSale,
-    seats: readonly ElsewhereSeat[],
+    { source, eventId, reference, matchId }: RecordedPartnerSale,
+    seats: readonly PartnerSoldSeat[],
   ): Promise<void> {
     const seatIds = seats.map(({ seatId }) => seatId);
     await inside(tx).rows(
