@@ -36,7 +36,7 @@ export function afterAction(status: SaleStatus, action: SaleAction): SaleStatus 
 /** Refuses every status except `closed` for a cancelled match. */
 export function assertMayBe(status: SaleStatus, match: { readonly cancelledAt: Date | null }): void {
   if (match.cancelledAt === null || status === 'closed') return;
-  throw new DomainError('INVALID_STATE', 'This match was cancelled: it is not sold any more.', {
+  throw new DomainError('INVALID_STATE', 'This match was cancelled and is no longer for sale.', {
     sale_status: 'closed',
     cancelled_at: match.cancelledAt.toISOString(),
   });

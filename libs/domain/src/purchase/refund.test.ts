@@ -45,7 +45,7 @@ test('ticketsToRefund: used tickets are included for a cancelled match', () => {
 test.each<OrderStatus>(['awaiting_payment', 'cancelled', 'expired'])(
   'ticketsToRefund: an order that is %s is refused',
   (status) => {
-    expect(() => ticketsToRefund({ status }, [], { includeUsed: true })).toThrow('nothing to give back');
+    expect(() => ticketsToRefund({ status }, [], { includeUsed: true })).toThrow('nothing to refund');
   },
 );
 

@@ -28,7 +28,7 @@ export function ticketsToRefund<T extends TicketOfOrder>(
 ): readonly T[] {
   const named = request.ticketIds && findNamed(tickets, request.ticketIds);
   if (order.status !== 'completed' && order.status !== 'refunded')
-    throw new DomainError('INVALID_STATE', `An order that is ${order.status} has nothing to give back.`, {
+    throw new DomainError('INVALID_STATE', `An order that is ${order.status} has nothing to refund.`, {
       order_status: order.status,
     });
   const isRefundable = ({ status }: T): boolean => status === 'valid' || (request.includeUsed && status === 'used');
@@ -37,7 +37,7 @@ export function ticketsToRefund<T extends TicketOfOrder>(
     ? named.filter((ticket) => !isRefundable(ticket) && ticket.status !== 'refunded')
     : tickets.filter(({ status }) => status === 'used' && refundable.length === 0);
   if (refused.length > 0)
-    throw new DomainError('INVALID_STATE', 'Tickets that were used, or given to somebody else, cannot be refunded.', {
+    throw new DomainError('INVALID_STATE', 'Tickets that were used or transferred cannot be refunded.', {
       tickets: refused.map(({ id, status }) => ({ id, status })),
     });
   return refundable;

@@ -171,7 +171,7 @@ export class CheckOut {
     });
     if (order.status === 'expired')
       throw new DomainError('RESERVATION_EXPIRED', 'This reservation has expired; its seats are for sale again.');
-    throw new DomainError('INVALID_STATE', 'This reservation was given back meanwhile.', { reservation_status: 'released' });
+    throw new DomainError('INVALID_STATE', 'This reservation was released meanwhile.', { reservation_status: 'released' });
   }
 
   /** The fan never received this intent, so it cannot be paid. It is not stored. */

@@ -125,9 +125,13 @@ export class PlaceOrders {
     const hold = otherOrder && (await this.reservations.lock(tx, otherOrder.reservationId));
     const order = otherOrder && (await this.orders.lock(tx, otherOrder.id));
     if (hold?.status !== 'expired' || order?.status !== 'awaiting_payment') {
-      throw new DomainError('INVALID_STATE', 'One order a turn: another one of this turn is being paid or was paid.', {
-        order_id: otherOrder?.id,
-      });
+      throw new DomainError(
+        'INVALID_STATE',
+        'Only one order for each turn: another order of this turn awaits payment or was paid.',
+        {
+          order_id: otherOrder?.id,
+        },
+      );
     }
     await this.orders.setStatus(tx, [order.id], 'expired', ['expired']);
     await this.orders.giveUpWindow(tx, order);

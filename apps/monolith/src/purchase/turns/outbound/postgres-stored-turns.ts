@@ -18,7 +18,7 @@ export class PostgresStoredTurns extends StoredTurns {
        on conflict (match_id) do update set generation = g.generation + 1 returning generation`,
       [matchId],
     );
-    if (!row) throw new Error('an upsert returns its row');
+    if (!row) throw new Error('the upsert returned no row');
     return row.generation;
   }
 
