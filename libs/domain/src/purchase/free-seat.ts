@@ -1,6 +1,6 @@
 import type { SeatInSector } from './sector-map.ts';
 
-/** A free place, as far as memory knows. */
+/** A seat that is free according to this process's sector snapshot. */
 export interface FreeSeat extends SeatInSector {
   readonly seatId: string;
 }

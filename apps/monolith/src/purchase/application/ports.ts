@@ -26,12 +26,12 @@ export interface SectorForSale {
   readonly capacity: number;
 }
 
-/** What is for sale, from the catalogue. */
+/** Matches and sectors for sale, read from the catalog. */
 export abstract class MatchesForSale {
   abstract match(matchId: string, tx?: Transaction): Promise<MatchForSale | undefined>;
   abstract sector(sectorId: string): Promise<SectorForSale | undefined>;
   abstract sectors(matchId: string): Promise<readonly SectorForSale[]>;
-  /** By the sectors' names; the gate of some is not told. */
+  /** Sector name → stadium gate; null for a sector without a gate. */
   abstract gates(matchId: string, tx: Transaction): Promise<ReadonlyMap<string, string | null>>;
 }
 
@@ -75,6 +75,6 @@ export interface Order {
     readonly clientSecret: string | null;
     readonly confirmUrl: string | null;
   };
-  /** The idempotency key of the checkout that made it. */
+  /** The idempotency key of the checkout request that created this order. */
   readonly placedWithKey: string | null;
 }

@@ -27,7 +27,7 @@ export const checkOutAnswer = z
         confirm_url: z.string().optional(),
       })
       .nullable()
-      .meta({ description: 'null for an order of 0 cents, which is completed in its checkout' }),
+      .meta({ description: 'null for an order of 0 cents, which the checkout completes' }),
   })
   .meta({ id: 'CheckedOut' });
 

@@ -65,7 +65,7 @@ export class PostgresPurchaseReader extends PurchaseReader {
     const of = (status: string) => rows.find((row) => row.status === status);
     return {
       revenueCents: of('completed')?.cents ?? 0,
-      // One by one, and with orders that were paid too late to have tickets.
+      // Tickets refunded one by one, plus the seats of orders that were paid too late and never had tickets.
       refundedSeats: rows.reduce((sum, { tickets }) => sum + tickets, of('refunded')?.seats ?? 0),
       orders: Object.fromEntries(rows.map(({ status, n }) => [status, n])),
     };

@@ -1,12 +1,12 @@
 import type { Transaction } from '#application/transaction-manager';
 import { inside } from '#platform/postgres/transaction';
 import { seatIsFree } from '../../seat-is-free.sql.ts';
-import { SeatsElsewhere, type ElsewhereSeat, type ToldSale } from '../application/ports.ts';
+import { PartnerSoldSeats, type PartnerSoldSeat, type RecordedPartnerSale } from '../application/ports.ts';
 
-/** In the order of their ids, as everybody locks seats. By key alone: a scan would meet every buyer's reads. */
-export class PostgresSeatsElsewhere extends SeatsElsewhere {
-  async lock(tx: Transaction, matchId: string, seatIds: readonly string[]): Promise<readonly ElsewhereSeat[]> {
-    const seats = await inside(tx).rows<Omit<ElsewhereSeat, 'soldBy'>>(
+/** Locks seats in the order of their ids, like all code that locks seats. Reads by key only: a scan would conflict with all buyers. */
+export class PostgresPartnerSoldSeats extends PartnerSoldSeats {
+  async lock(tx: Transaction, matchId: string, seatIds: readonly string[]): Promise<readonly PartnerSoldSeat[]> {
+    const seats = await inside(tx).rows<Omit<PartnerSoldSeat, 'soldBy'>>(
       `select id as "seatId", sector_id as "sectorId", expires_at as "heldUntil",
               case when ${seatIsFree('seats')} then 'available' else status end as status
        from seats where id = any($1::uuid[]) and match_id = $2 order by id for update`,
@@ -19,15 +19,15 @@ export class PostgresSeatsElsewhere extends SeatsElsewhere {
 
   async block(
     tx: Transaction,
-    { source, eventId, reference, matchId }: ToldSale,
-    seats: readonly ElsewhereSeat[],
+    { source, eventId, reference, matchId }: RecordedPartnerSale,
+    seats: readonly PartnerSoldSeat[],
   ): Promise<void> {
     const seatIds = seats.map(({ seatId }) => seatId);
     await inside(tx).rows(
       `update seats set status = 'blocked', reservation_id = null, expires_at = null where id = any($1::uuid[])`,
       [seatIds],
     );
-    // A seat that came back to sale and is sold elsewhere once more has a row of before.
+    // Upsert: a seat that was unblocked and is sold by a partner again still has its old row.
     await inside(tx).rows(
       `insert into seat_blocks (seat_id, match_id, source, event_id, reference) select id, $2, $3, $4, $5 from unnest($1::uuid[]) as s(id)
        on conflict (seat_id) do update set source = excluded.source, event_id = excluded.event_id, reference = excluded.reference, blocked_at = now()`,
