@@ -1,7 +1,7 @@
 const pod = 'spec.template.spec';
 const container = `${pod}.containers.0`;
 
-/** One change each that a rule must report: the rule, the document, what in it is changed to what, and a part of the complaint. */
+/** Changes that a rule must report. Each row: rule, document, path of the changed field, new value, part of the complaint. */
 export const brokenCopies: [rule: string, label: string, at: string, value: unknown, complaint: string][] = [
   ['podsAreLockedDown', 'Deployment/monolith', `${pod}.securityContext.runAsNonRoot`, false, 'another user than root'],
   ['podsAreLockedDown', 'Deployment/monolith', `${pod}.securityContext.runAsUser`, 0, 'another user than root'],
@@ -37,7 +37,13 @@ export const brokenCopies: [rule: string, label: string, at: string, value: unkn
   ['podsAreLockedDown', 'Deployment/queue-service', `${container}.volumeMounts`, [], 'no /tmp'],
   ['podsAreLockedDown', 'Deployment/monolith', `${pod}.automountServiceAccountToken`, undefined, 'service account token'],
   ['podsAreLockedDown', 'Deployment/monolith', `${pod}.enableServiceLinks`, undefined, 'collide with MONOLITH_PORT'],
-  ['podsAreLockedDown', 'Deployment/monolith', `${pod}.initContainers`, [{ name: 'other', image: 'other:1' }], 'one container'],
+  [
+    'podsAreLockedDown',
+    'Deployment/monolith',
+    `${pod}.initContainers`,
+    [{ name: 'other', image: 'other:1' }],
+    'not exactly one container',
+  ],
   ['podsSayWhatTheyNeed', 'Deployment/monolith', `${container}.resources.requests.cpu`, undefined, 'requests no CPU'],
   ['podsSayWhatTheyNeed', 'Job/migrate', `${container}.resources.limits`, undefined, 'no memory limit'],
   [
@@ -53,7 +59,7 @@ export const brokenCopies: [rule: string, label: string, at: string, value: unkn
     'Deployment/loader',
     `${pod}.volumes.1.configMap.name`,
     'tribina-loader',
-    'ConfigMap/tribina-loader: a pod takes from it',
+    'ConfigMap/tribina-loader: a pod uses it',
   ],
   ['deploymentsAreProbed', 'Deployment/monolith', `${container}.startupProbe`, undefined, 'no start-up probe'],
   ['deploymentsAreProbed', 'Deployment/monolith', `${container}.readinessProbe`, undefined, 'no readiness probe'],
@@ -91,7 +97,7 @@ export const brokenCopies: [rule: string, label: string, at: string, value: unkn
   ['commandsExist', 'Deployment/monolith', `${container}.command`, ['npm', 'start'], 'not started by node'],
   ['portsAreTheDefaults', 'Deployment/queue-service', `${container}.ports.0.containerPort`, 3000, '3001 is its default'],
   ['imagesAreOneRelease', 'Job/migrate', `${container}.image`, 'tribina:0.0.9', 'more than one image'],
-  ['imagesAreOneRelease', 'Job/migrate', `${container}.image`, 'tribina:latest', 'neither which version'],
+  ['imagesAreOneRelease', 'Job/migrate', `${container}.image`, 'tribina:latest', 'neither a version tag'],
   ['selectorsFindPods', 'Deployment/monolith', 'spec.selector.matchLabels', { app: 'monolith' }, 'does not match its own pods'],
   [
     'selectorsFindPods',
@@ -137,9 +143,9 @@ export const brokenCopies: [rule: string, label: string, at: string, value: unkn
     'Deployment/monolith',
     `${container}.envFrom.1.secretRef.name`,
     'monolith',
-    'Secret/monolith: a pod takes from it',
+    'Secret/monolith: a pod uses it',
   ],
-  ['settingsArriveInPods', 'ConfigMap/tribina-settings', 'metadata.name', 'settings', 'ConfigMap/settings: no pod takes from it'],
+  ['settingsArriveInPods', 'ConfigMap/tribina-settings', 'metadata.name', 'settings', 'ConfigMap/settings: no pod uses it'],
   ['variablesAreSettings', 'ConfigMap/tribina-settings', 'data.QUEUE_URL', 'http://queue', 'QUEUE_URL is not a setting'],
   ['variablesAreSettings', 'Secret/tribina-monolith', 'stringData.JWT_SECRET', '', 'JWT_SECRET is not a setting'],
   ['secretsAreEmpty', 'Secret/tribina-monolith', 'stringData.STRIPE_SECRET_KEY', 'sk_live_1', 'STRIPE_SECRET_KEY has a value'],

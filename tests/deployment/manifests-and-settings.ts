@@ -5,7 +5,7 @@ import { workerConfig } from '../../apps/notification-worker/src/config.ts';
 import { queueServiceConfig } from '../../apps/queue-service/src/config.ts';
 import { rendered } from './kustomize.ts';
 
-/** What the tests of this folder look at. Paths are relative to the project: Jest runs there. */
+/** The rendered manifests that the tests of this folder check. Paths are relative to the project root, where Jest runs. */
 export const base = [...rendered('k8s/base'), ...rendered('k8s/migrate'), ...rendered('k8s/secrets')];
 export const production = [
   ...rendered('k8s/overlays/production'),
@@ -13,23 +13,29 @@ export const production = [
   ...rendered('k8s/secrets'),
 ];
 
-/** What each service reads from its environment. */
+/** The settings schema of each service. */
 export const configs = { monolith: monolithConfig, 'queue-service': queueServiceConfig, 'notification-worker': workerConfig };
 
-/** Every setting there is: what a service reads, and the slices that wait for a reader. */
+/** The names of all settings: those that a service reads, and those of slices that no service reads yet. */
 export const settings: ReadonlySet<string> = new Set(
   [...Object.values(configs), ...Object.values(settingsSlices)].flatMap((slice) =>
     typeof slice === 'object' && 'shape' in slice ? Object.keys(slice.shape) : [],
   ),
 );
 export const ports = { monolith: 3000, 'queue-service': 3001, 'notification-worker': 3002 };
-export const bounds = { monolith: [5, 20], 'queue-service': [3, 20], 'notification-worker': [2, 10], loader: [2, 8] } as const;
-/** Run for ever without being called. */
-export const portless: ReadonlySet<string> = new Set(['loader']);
+/** Minimum and maximum number of pods. */
+export const replicaBounds = {
+  monolith: [5, 20],
+  'queue-service': [3, 20],
+  'notification-worker': [2, 10],
+  loader: [2, 8],
+} as const;
+/** Long-running services that receive no requests. */
+export const portlessServices: ReadonlySet<string> = new Set(['loader']);
 
 export const exists = (file: string) => fs.existsSync(file);
-export const text = (file: string) => fs.readFileSync(file, 'utf8');
+export const readText = (file: string) => fs.readFileSync(file, 'utf8');
 
-/** How long a service gives its own drain after SIGTERM. */
+/** The drain limit of a service after SIGTERM, read from its source. */
 export const drainSeconds =
-  Number(/DRAIN_LIMIT_MS = ([\d_]+)/.exec(text('libs/platform/src/http/run-service.ts'))?.[1]?.replaceAll('_', '')) / 1000;
+  Number(/DRAIN_LIMIT_MS = ([\d_]+)/.exec(readText('libs/platform/src/http/run-service.ts'))?.[1]?.replaceAll('_', '')) / 1000;
