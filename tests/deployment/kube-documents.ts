@@ -62,8 +62,10 @@ export function without(documents: readonly KubeDocument[], label: string): Kube
   return documents.filter((document) => labelOf(document) !== label);
 }
 
-/** A copy in which one field of one document is changed, so that a rule must report it. `at` is a path like `spec.rules.0.host`;
- * the value undefined deletes the field. */
+/**
+ * A copy in which one field of one document is changed, so that a rule must report it. `at` is a path like `spec.rules.0.host`;
+ * the value undefined deletes the field.
+ */
 export function broken(documents: readonly KubeDocument[], label: string, at: string, value: unknown): KubeDocument[] {
   const target = documents.find((document) => labelOf(document) === label);
   if (!target) throw new Error(`no ${label} to break`);
