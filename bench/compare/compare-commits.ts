@@ -4,7 +4,7 @@ import { makeCheckouts, type Project } from './checkouts.ts';
 import { expectedMinutes, runPairs, schedule } from './run-pairs.ts';
 import { machineLine, type Verdict, verdictOf, warnings } from './verdict.ts';
 
-/** Leaves nothing behind, also when `signal` aborts. */
+/** Builds and measures both commits. Removes its worktrees and processes at the end, also when `signal` aborts. */
 export async function compareCommits(project: Project, options: Options, machine: Machine): Promise<Verdict> {
   const runs = schedule(options.only, options.pairs);
   project.say(machineLine(machine));

@@ -2,15 +2,15 @@ import type { Machine } from '../instruments/machine.ts';
 import type { Options } from './arguments.ts';
 import type { BenchmarkName } from './benchmarks.ts';
 import type { Checkouts } from './checkouts.ts';
-import { compare, LEAST_RATIO, ratioTable } from './ratios.ts';
+import { compare, MIN_RATIO, ratioTable } from './ratios.ts';
 import type { Measured } from './run-pairs.ts';
 
-/** Above it other work runs on the machine. */
-const MOST_LOAD = 1;
+/** A higher load average means that other work runs on the machine. */
+const MAX_LOAD = 1;
 
 export interface Verdict {
   readonly report: string;
-  /** Every figure of the old commit was compared, and no median is too low. */
+  /** True if every figure of the old commit was compared, no run failed and no median is too low. */
   readonly isGood: boolean;
 }
 
@@ -26,9 +26,9 @@ export function verdictOf({ pairs, failures }: Measured, { options, machine, che
     found.map((comparison) => ({ ...comparison, name: `${name}: ${comparison.name}` })),
   );
   const withName = (name: BenchmarkName, figures: readonly string[]): string[] => figures.map((figure) => `${name}: ${figure}`);
-  const lost = parts.flatMap(({ name, onlyOld }) => withName(name, onlyOld));
-  const added = parts.flatMap(({ name, onlyNew }) => withName(name, onlyNew));
-  const empty = parts.filter(({ comparisons: found }) => found.length === 0).map(({ name }) => name);
+  const onlyInOld = parts.flatMap(({ name, onlyOld }) => withName(name, onlyOld));
+  const onlyInNew = parts.flatMap(({ name, onlyNew }) => withName(name, onlyNew));
+  const notCompared = parts.filter(({ comparisons: found }) => found.length === 0).map(({ name }) => name);
   const below = comparisons.filter(({ isBelow }) => isBelow).length;
   const report = [
     `# Quick benchmarks of two commits, ${new Date().toISOString().slice(0, 16).replace('T', ' ')} UTC`,
@@ -38,19 +38,19 @@ export function verdictOf({ pairs, failures }: Measured, { options, machine, che
     `- ${machineLine(machine)}`,
     ...warnings(machine).map((warning) => `- ${warning}`),
     '',
-    'A ratio compares the two runs of one pair. Above 1 the new commit is better, also where less is better. The columns old and',
-    'new are medians of the figure itself.',
+    'A ratio compares the two runs of one pair. Above 1 the new commit is better, also for figures where less is better. The columns old and',
+    'new contain the medians of the figure.',
     '',
     ratioTable(comparisons),
     '',
-    ...lost.map((name) => `- not compared, only in old: ${name}`),
-    ...added.map((name) => `- not compared, only in new: ${name}`),
-    ...empty.map((name) => `- not compared at all: ${name}`),
+    ...onlyInOld.map((name) => `- not compared, only in old: ${name}`),
+    ...onlyInNew.map((name) => `- not compared, only in new: ${name}`),
+    ...notCompared.map((name) => `- not compared at all: ${name}`),
     ...failures.map((failure) => `- ${failure}`),
-    comparisons.length === 0 ? 'Nothing was compared.' : `Medians below ${LEAST_RATIO}: ${below} of ${comparisons.length}.`,
+    comparisons.length === 0 ? 'Nothing was compared.' : `Medians below ${MIN_RATIO}: ${below} of ${comparisons.length}.`,
     '',
   ].join('\n');
-  return { report, isGood: below + lost.length + empty.length + failures.length === 0 };
+  return { report, isGood: below + onlyInOld.length + notCompared.length + failures.length === 0 };
 }
 
 export function machineLine({ cores, processor, memoryGib, platform, node, loadBefore }: Machine): string {
@@ -58,6 +58,6 @@ export function machineLine({ cores, processor, memoryGib, platform, node, loadB
 }
 
 export function warnings({ loadBefore }: Machine): string[] {
-  if (loadBefore <= MOST_LOAD) return [];
-  return [`WARNING: the load average is above ${MOST_LOAD}: other work runs on this machine and makes the ratios noisy`];
+  if (loadBefore <= MAX_LOAD) return [];
+  return [`WARNING: the load average is above ${MAX_LOAD}: other work runs on this machine and makes the ratios noisy`];
 }

@@ -2,7 +2,7 @@ import { openDatabase } from '#platform/postgres/database';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { verifyDatabase } from '../../apps/monolith/src/cli/verify/verify-database.ts';
-import { brokenLines } from '../../bench/instruments/verified.ts';
+import { describeBrokenInvariants } from '../../bench/instruments/verified.ts';
 import { build, ROOT } from '../../tools/local/build.ts';
 import { smallScenarios } from './catalogue.ts';
 import { audit } from './audit.ts';
@@ -18,7 +18,7 @@ let scene: Scene;
 async function verify({ databaseUrl }: { databaseUrl: string }): Promise<string[]> {
   const dataSource = await openDatabase({ url: databaseUrl, name: 'test', poolSize: 1 });
   try {
-    return brokenLines(await verifyDatabase(dataSource));
+    return describeBrokenInvariants(await verifyDatabase(dataSource));
   } finally {
     await dataSource.destroy();
   }

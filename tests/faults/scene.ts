@@ -3,7 +3,7 @@ import { createTestDatabase, createTestRedis, type TestDatabase, type TestRedis 
 import { Redis } from 'ioredis';
 import { isDeepStrictEqual } from 'node:util';
 import pg from 'pg';
-import { brokenIn } from '../../bench/instruments/verified.ts';
+import { findBrokenInvariants } from '../../bench/instruments/verified.ts';
 import type { OwnServers } from '../../bench/instruments/own-servers.ts';
 import { Fan, type Match } from './fan.ts';
 import { History } from './history.ts';
@@ -31,7 +31,7 @@ interface Addresses {
 interface SceneOptions {
   readonly servers?: OwnServers | undefined;
   /** Runs the product's `verify`. Default: the CLI command, which takes a second to start. */
-  readonly verify?: typeof brokenIn;
+  readonly verify?: typeof findBrokenInvariants;
 }
 
 /** The environment of a scenario: a database, a Redis, monolith replicas, fans, and actions that break them. */
@@ -43,7 +43,7 @@ export class Scene {
   databaseUrl: string;
   readonly redisUrl: string;
   readonly redis: TestRedis;
-  readonly #verify: typeof brokenIn;
+  readonly #verify: typeof findBrokenInvariants;
   readonly #database: TestDatabase;
   readonly #proxies: TcpProxy[] = [];
   readonly #sessions: pg.Client[] = [];
@@ -51,7 +51,7 @@ export class Scene {
   #nextIndex = 0;
   #reusable: Replica[] = [];
 
-  private constructor(database: TestDatabase, redis: TestRedis, { servers, verify = brokenIn }: SceneOptions) {
+  private constructor(database: TestDatabase, redis: TestRedis, { servers, verify = findBrokenInvariants }: SceneOptions) {
     this.#database = database;
     this.databaseUrl = database.url;
     this.redis = redis;

@@ -80,7 +80,7 @@ describe('negative control: the simulation finds the fault if a protection is of
     {
       name: 'if a batch does not skip locked rows, all its requests wait',
       off: { skipsLocked: false },
-      fault: /^W: .* decides for many, and waits for/,
+      fault: /^W: .* is a shared transaction and waits for/,
     },
     { name: 'without the revision of the fan row a fan exceeds the limit', off: { fanRevision: false }, fault: overLimit },
     {

@@ -101,7 +101,7 @@ export class LoaderScene {
   async close(): Promise<void> {
     for (const loader of this.living) {
       loader.signal('SIGKILL');
-      await loader.gone;
+      await loader.exited;
     }
     rmSync(this.#folder, { recursive: true, force: true });
   }

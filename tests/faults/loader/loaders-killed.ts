@@ -59,7 +59,7 @@ export function loadersKilled(size: Size): LoaderScenario {
           await sleep(size.everyMs);
           const victim = scene.living.filter((loader) => loader !== frozenLoader)[kill % (size.loaders - 1)]!;
           victim.signal('SIGKILL');
-          await victim.gone;
+          await victim.exited;
           scene.start();
         }
         currentSize = size.events;
