@@ -12,7 +12,7 @@ import { openSetup, type BenchSetup } from './notifications/setup.ts';
 import {
   broadcastDelivered,
   broadcastDrain,
-  mails,
+  mailRates,
   pushesAsSingleJobs,
   outboxDrain,
   pushesAsRanges,
@@ -83,7 +83,7 @@ const parts: Readonly<Record<string, Part>> = {
     record(figures.ranges, inRanges / perToken, `${whole(inRanges)} against ${whole(perToken)} devices/s`);
   },
   mails: async (setup, isQuick) => {
-    const sent = await mails(setup, isQuick ? 10_000 : 20_000);
+    const sent = await mailRates(setup, isQuick ? 10_000 : 20_000);
     record(figures.mails, sent.ours / sent.bare, `${whole(sent.ours)} against ${whole(sent.bare)} jobs/s`);
   },
   turns: async (setup, isQuick) => {

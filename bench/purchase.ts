@@ -9,11 +9,11 @@ import { explain } from '../tools/local/trouble.ts';
 import { describeMachine } from './instruments/machine.ts';
 import { type OwnServers, startOwnServers } from './instruments/own-servers.ts';
 import { figuresOf, type Round } from './purchase/figures.ts';
-import { type Measured, reportOf, writeResults } from './purchase/report.ts';
+import { type BenchmarkResult, renderReport, writeResults } from './purchase/report.ts';
 import { type PurchaseSetup, runOnce, type RunResult } from './purchase/run.ts';
 import { type Scenario, scenarios } from './purchase/scenarios.ts';
 import { type Stadium, type StadiumName, Stadiums, withClient } from './purchase/stadiums.ts';
-import { PeerNotAvailable, pgbenchBinary } from './yardsticks/pgbench-binary.ts';
+import { PgbenchNotAvailable, pgbenchBinary } from './yardsticks/pgbench-binary.ts';
 import { type Pgbench, preparePgbench, runPgbench } from './yardsticks/pgbench.ts';
 
 const USAGE = `npm run bench:purchase -- [--quick] [--seconds 4] [--rounds 3] [--only <scenario>]… [--gate] [--no-build] [--name <word>] [--note <text>]
@@ -114,7 +114,7 @@ function isTimeUp({ limitMs }: Options): boolean {
   return Date.now() - startedAt > limitMs - MAX_RUN_MS;
 }
 
-async function measure(options: Options, servers: OwnServers, pgbench: Pgbench): Promise<Measured> {
+async function measure(options: Options, servers: OwnServers, pgbench: Pgbench): Promise<BenchmarkResult> {
   const machine = describeMachine();
   const [at, serverDescriptions] = [new Date(), await describeServers(servers)];
   say('preparing pgbench');
@@ -168,7 +168,7 @@ async function main(options: Options): Promise<number> {
   try {
     const meter = { service: [], load: [], ...servers.pids };
     const measured = await measure(options, servers, { binary, databaseUrl: servers.databaseUrl, meter });
-    process.stdout.write(reportOf(measured));
+    process.stdout.write(renderReport(measured));
     say(`written to ${writeResults(measured, options.name)}`);
     const isBroken = measured.rounds.some(
       ({ runs, failures }) => failures.length > 0 || runs.some(({ faults }) => faults.length > 0),
@@ -189,7 +189,7 @@ try {
   else process.stderr.write(`${USAGE}\n`);
   if (!options) process.exitCode = 2;
 } catch (error) {
-  const isPeerMissing = error instanceof PeerNotAvailable;
+  const isPeerMissing = error instanceof PgbenchNotAvailable;
   process.stderr.write(isPeerMissing ? `peer not available: ${error.message}\n` : `${explain(error)}\n`);
   process.exitCode = isPeerMissing ? 3 : 1;
 }

@@ -17,7 +17,7 @@ import { inEmptyRedis, joinsOverHttp, joinsThroughCore, openCore, zaddsPerSecond
 import {
   createLine,
   measureBarePush,
-  measureMany,
+  measureManySockets,
   measureMemory,
   measurePush,
   settings,
@@ -189,7 +189,7 @@ async function memory({ core, redisUrl, memorySockets, rounds: times }: QueueSet
 
 async function many({ core, redisUrl, manySockets }: QueueSetup): Promise<Figure[]> {
   if (manySockets === 0) return [];
-  const run = await measureMany(core, redisUrl, manySockets);
+  const run = await measureManySockets(core, redisUrl, manySockets);
   const collected = `${run.collectedGigabytes.toFixed(2)} GB after a full collection`;
   const detail = `${run.processes} processes, ${collected}, ${whole(run.connectsPerSecond)} connects/s`;
   const what = `${whole(manySockets)} sockets:`;

@@ -345,7 +345,7 @@ describe('routes', () => {
     ['a mutating internal route without a reason', { ...keyedRoute, rules: { access: 'internal' } }, {}],
     ['an exemption of a route that takes a key', keyedRoute, { 'POST /things': 'it has no effect' }],
     ['an exemption of a route that does not exist', keyedRoute, { 'PUT /nothing': 'it has no effect' }],
-  ])('%s is reported', (_case, fact, exemptions) => {
+  ])('route check: %s is reported', (_case, fact, exemptions) => {
     expect(idempotencyKeyFaults([fact], exemptions)).toHaveLength(1);
   });
 

@@ -14,9 +14,9 @@ import {
   settings,
 } from './deployment/manifests-and-settings.ts';
 import type { Rule } from './deployment/kube-documents.ts';
-import { broken, ofKind, parseYaml, without } from './deployment/kube-documents.ts';
+import { withChangedField, ofKind, parseYaml, withoutDocument } from './deployment/kube-documents.ts';
 import { schemaViolations } from './deployment/kube-schemas.ts';
-import { kustomizationViolations, rendered } from './deployment/kustomize.ts';
+import { kustomizationViolations, renderKustomization } from './deployment/kustomize.ts';
 import * as wiring from './deployment/wiring.ts';
 import * as workloads from './deployment/workloads.ts';
 
@@ -49,7 +49,7 @@ describe('kubernetes schemas', () => {
     ['a missing field', 'spec.selector', undefined, 'missingProperty":"selector"'],
     ['an unknown API', 'apiVersion', 'apps/v1beta1', 'apps/v1'],
   ])('schema check: %s is reported', async (_name, at, value, complaint) => {
-    const documents = broken(base, 'Deployment/monolith', at, value);
+    const documents = withChangedField(base, 'Deployment/monolith', at, value);
     expect((await Promise.all(documents.map(schemaViolations))).flat().join('\n')).toContain(complaint);
   });
 
@@ -96,12 +96,14 @@ describe('kustomizations', () => {
 
   test('rendering fails for a patch of a document that does not exist', () => {
     edit('overlays/production/settings.yaml', (content) => content.replace('tribina-settings', 'tribina-setings'));
-    expect(() => rendered(path.join(copy, 'overlays/production'))).toThrow('there is no ConfigMap/tribina-setings to patch');
+    expect(() => renderKustomization(path.join(copy, 'overlays/production'))).toThrow(
+      'there is no ConfigMap/tribina-setings to patch',
+    );
   });
 
   test('rendering fails for a kustomization field that the renderer does not support', () => {
     edit('overlays/production/kustomization.yaml', (content) => `${content}namePrefix: hns-\n`);
-    expect(() => rendered(path.join(copy, 'overlays/production'))).toThrow('namePrefix');
+    expect(() => renderKustomization(path.join(copy, 'overlays/production'))).toThrow('namePrefix');
   });
 
   test('production: no Deployment sets replicas, and all five containers use the same image', () => {
@@ -115,16 +117,16 @@ describe('kustomizations', () => {
 
 const rules: Record<string, Rule> = {
   podsAreLockedDown: workloads.podsAreLockedDown,
-  podsSayWhatTheyNeed: workloads.podsSayWhatTheyNeed,
+  podsHaveResourceLimits: workloads.podsHaveResourceLimits,
   deploymentsAreProbed: workloads.deploymentsAreProbed,
-  deploymentsDrain: workloads.deploymentsDrain(drainSeconds),
+  deploymentsDrainInTime: workloads.deploymentsDrainInTime(drainSeconds),
   commandsExist: workloads.commandsExist(exists),
   portsAreTheDefaults: workloads.portsAreTheDefaults(ports),
-  imagesAreOneRelease: workloads.imagesAreOneRelease,
+  allImagesAreEqual: workloads.allImagesAreEqual,
   selectorsFindPods: wiring.selectorsFindPods,
   servicesReachPorts: wiring.servicesReachPorts,
-  scalesBetween: wiring.scalesBetween(replicaBounds),
-  settingsArriveInPods: wiring.settingsArriveInPods,
+  autoscalersHaveBounds: wiring.autoscalersHaveBounds(replicaBounds),
+  configMapsAndSecretsAreUsed: wiring.configMapsAndSecretsAreUsed,
   variablesAreSettings: wiring.variablesAreSettings(settings),
   secretsAreEmpty: wiring.secretsAreEmpty,
 };
@@ -135,14 +137,14 @@ describe('rules', () => {
   });
 
   test.each(brokenCopies)('%s reports a changed %s with a wrong %s', (rule, label, at, value, complaint) => {
-    expect(rules[rule]!(broken(base, label, at, value)).join('\n')).toContain(complaint);
+    expect(rules[rule]!(withChangedField(base, label, at, value)).join('\n')).toContain(complaint);
   });
 
   test('a Deployment without its HorizontalPodAutoscaler or PodDisruptionBudget is reported', () => {
-    expect(rules.scalesBetween!(without(base, 'HorizontalPodAutoscaler/monolith'))).toEqual([
+    expect(rules.autoscalersHaveBounds!(withoutDocument(base, 'HorizontalPodAutoscaler/monolith'))).toEqual([
       expect.stringContaining('scales from undefined'),
     ]);
-    expect(rules.scalesBetween!(without(base, 'PodDisruptionBudget/monolith'))).toEqual([
+    expect(rules.autoscalersHaveBounds!(withoutDocument(base, 'PodDisruptionBudget/monolith'))).toEqual([
       expect.stringContaining('has no PodDisruptionBudget'),
     ]);
   });

@@ -13,7 +13,7 @@ export interface Pair {
 
 export interface Comparison {
   readonly name: string;
-  /** One for each pair in which both commits have the figure. Above 1 the new commit is better. */
+  /** One ratio for each pair in which both commits have the figure. Above 1 the new commit is better. */
   readonly ratios: readonly number[];
   readonly median: number;
   readonly isBelow: boolean;
@@ -22,7 +22,7 @@ export interface Comparison {
   readonly new: number;
 }
 
-export interface Compared {
+export interface ComparisonResult {
   readonly comparisons: readonly Comparison[];
   /** Figures that no pair has in both commits. */
   readonly onlyOld: readonly string[];
@@ -33,7 +33,7 @@ export interface Compared {
  * Computes a ratio for each pair, and then the median of the ratios. A disturbance of the machine for some minutes slows down both
  * runs of a pair, so it hardly changes the ratio.
  */
-export function compare(pairs: readonly Pair[]): Compared {
+export function compare(pairs: readonly Pair[]): ComparisonResult {
   const comparisons = namesOf(pairs, 'new').flatMap((name) => comparisonOf(name, pairs) ?? []);
   const missing = (side: keyof Pair): string[] =>
     namesOf(pairs, side).filter((name) => comparisons.every((comparison) => comparison.name !== name));

@@ -27,14 +27,14 @@ export function expectedMinutes(runs: readonly Run[], seconds: ReadonlyMap<Bench
   return Math.ceil(totalSeconds / 60);
 }
 
-export interface Measured {
+export interface PairResults {
   /** The pairs in which both runs succeeded. */
   readonly pairs: Readonly<Partial<Record<BenchmarkName, readonly Pair[]>>>;
   readonly failures: readonly string[];
 }
 
 /** Runs all benchmarks. If a run fails, its pair is not compared; the other runs continue. */
-export async function runPairs(project: Project, checkouts: Checkouts, runs: readonly Run[]): Promise<Measured> {
+export async function runPairs(project: Project, checkouts: Checkouts, runs: readonly Run[]): Promise<PairResults> {
   const seconds = new Map<BenchmarkName, number>();
   const failures: string[] = [];
   const figuresOfRun = new Map<Run, readonly Figure[]>();

@@ -1,17 +1,17 @@
 import type { Figure } from './benchmarks.ts';
-import type { Measured } from './run-pairs.ts';
-import { type Context, verdictOf } from './verdict.ts';
+import type { PairResults } from './run-pairs.ts';
+import { type ReportContext, verdictOf } from './verdict.ts';
 
 const machine = {
   ...{ processor: 'EPYC', cores: 2, memoryGib: 4, platform: 'linux x64', node: 'v24', commit: 'abc', loadBefore: 0.2 },
 };
-const context: Context = {
+const context: ReportContext = {
   machine,
   options: { old: 'a', new: 'b', only: ['queue'], pairs: 1 },
   checkouts: { old: { folder: '', title: 'abc first' }, new: { folder: '', title: 'def second' } },
 };
 const figure = (name: string, value: number): Figure => ({ name, value, isLessBetter: false });
-const measured = (old: Figure[], current: Figure[]): Measured => ({ pairs: { queue: [{ old, new: current }] }, failures: [] });
+const measured = (old: Figure[], current: Figure[]): PairResults => ({ pairs: { queue: [{ old, new: current }] }, failures: [] });
 
 test('verdict: a commit that is 3 % slower is good', () => {
   const { report, isGood } = verdictOf(measured([figure('joins', 100)], [figure('joins', 97)]), context);

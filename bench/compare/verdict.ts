@@ -3,7 +3,7 @@ import type { Options } from './arguments.ts';
 import type { BenchmarkName } from './benchmarks.ts';
 import type { Checkouts } from './checkouts.ts';
 import { compare, MIN_RATIO, ratioTable } from './ratios.ts';
-import type { Measured } from './run-pairs.ts';
+import type { PairResults } from './run-pairs.ts';
 
 /** A higher load average means that other work runs on the machine. */
 const MAX_LOAD = 1;
@@ -14,13 +14,13 @@ export interface Verdict {
   readonly isGood: boolean;
 }
 
-export interface Context {
+export interface ReportContext {
   readonly options: Options;
   readonly machine: Machine;
   readonly checkouts: Pick<Checkouts, 'old' | 'new'>;
 }
 
-export function verdictOf({ pairs, failures }: Measured, { options, machine, checkouts }: Context): Verdict {
+export function verdictOf({ pairs, failures }: PairResults, { options, machine, checkouts }: ReportContext): Verdict {
   const parts = options.only.map((name) => ({ name, ...compare(pairs[name] ?? []) }));
   const comparisons = parts.flatMap(({ name, comparisons: found }) =>
     found.map((comparison) => ({ ...comparison, name: `${name}: ${comparison.name}` })),
@@ -36,7 +36,7 @@ export function verdictOf({ pairs, failures }: Measured, { options, machine, che
     `- old: ${checkouts.old.title}`,
     `- new: ${checkouts.new.title}`,
     `- ${machineLine(machine)}`,
-    ...warnings(machine).map((warning) => `- ${warning}`),
+    ...machineWarnings(machine).map((warning) => `- ${warning}`),
     '',
     'A ratio compares the two runs of one pair. Above 1 the new commit is better, also for figures where less is better. The columns old and',
     'new contain the medians of the figure.',
@@ -57,7 +57,7 @@ export function machineLine({ cores, processor, memoryGib, platform, node, loadB
   return `${cores} × ${processor}, ${memoryGib} GiB, ${platform}, Node ${node}; load average before ${loadBefore.toFixed(1)}`;
 }
 
-export function warnings({ loadBefore }: Machine): string[] {
+export function machineWarnings({ loadBefore }: Machine): string[] {
   if (loadBefore <= MAX_LOAD) return [];
   return [`WARNING: the load average is above ${MAX_LOAD}: other work runs on this machine and makes the ratios noisy`];
 }

@@ -5,9 +5,9 @@ import { ROOT } from '../../tools/local/build.ts';
 /**
  * Imports a compiled module of the services from dist/: Node strips types but cannot compile decorators. A dynamic import, because
  * dist may not exist yet when the benchmark starts. The type is that of the source:
- * `compiled<typeof import('../../apps/…/x.ts')>('apps/…/x')`.
+ * `importCompiled<typeof import('../../apps/…/x.ts')>('apps/…/x')`.
  */
-export function compiled<T>(module: string): Promise<T> {
+export function importCompiled<T>(module: string): Promise<T> {
   return import(pathToFileURL(path.join(ROOT, 'dist', `${module}.js`)).href) as Promise<T>;
 }
 

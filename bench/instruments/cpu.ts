@@ -28,7 +28,7 @@ export function readCpu({ service, postgres, redis, load }: CpuMeter): CpuTimes 
   return { service: sum(service), database: familyMicros(postgres), redis: sum([redis]), load: sum(load) };
 }
 
-export function between(before: CpuTimes, after: CpuTimes): CpuTimes {
+export function cpuDifference(before: CpuTimes, after: CpuTimes): CpuTimes {
   return {
     service: after.service - before.service,
     database: after.database - before.database,

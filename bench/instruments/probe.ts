@@ -2,7 +2,7 @@ import type { ChildProcess } from 'node:child_process';
 import path from 'node:path';
 
 /** The answer of probed.mjs inside the measured process. */
-export interface Probed {
+export interface ProbeResult {
   /** The longest event-loop stall since the last probe. */
   readonly longestStallMs: number;
   /** Resident memory; after a full garbage collection if one was requested. */
@@ -13,9 +13,9 @@ export interface Probed {
 export const PROBE_ARGUMENTS = ['--expose-gc', '--import', path.join(import.meta.dirname, 'probed.mjs')];
 
 /** Reads the measurements of a process. `collect` runs a full garbage collection first, which stalls the process. */
-export function probe(child: ChildProcess, { collect = false } = {}): Promise<Probed> {
+export function probe(child: ChildProcess, { collect = false } = {}): Promise<ProbeResult> {
   return new Promise((resolve) => {
-    const onMessage = (message: { probed?: Probed }) => {
+    const onMessage = (message: { probed?: ProbeResult }) => {
       if (!message.probed) return;
       child.off('message', onMessage);
       resolve(message.probed);

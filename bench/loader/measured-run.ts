@@ -6,7 +6,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import pg from 'pg';
-import { between, readCpu, type CpuTimes } from '../instruments/cpu.ts';
+import { cpuDifference, readCpu, type CpuTimes } from '../instruments/cpu.ts';
 import type { OwnServers } from '../instruments/own-servers.ts';
 import { LoaderProcess } from './loader-process.ts';
 import type { LedgerSums } from './sources.ts';
@@ -76,7 +76,7 @@ export class LoaderSetup {
         readCpu({ service: loaders.map(({ pid }) => pid), ...this.#servers.pids, load: [this.#sources.pid ?? 0] });
       const [startedAt, before, cpuBefore] = [performance.now(), await this.#stored(), cpu()];
       await sleep(seconds * 1000);
-      const [stored, used] = [(await this.#stored()) - before, between(cpuBefore, cpu())];
+      const [stored, used] = [(await this.#stored()) - before, cpuDifference(cpuBefore, cpu())];
       perSecond = stored / ((performance.now() - startedAt) / 1000);
       cpuMicros = perEvent(used, stored);
     } finally {

@@ -103,7 +103,7 @@ export async function pushesAsRanges(setup: BenchSetup, devices: number): Promis
 const WARM_UP_MAILS = 10_000;
 
 /** Mails per second through template, ledger and provider port; and jobs per second of BullMQ alone with the same concurrency. */
-export async function mails(setup: BenchSetup, count: number, concurrency = 300): Promise<{ ours: number; bare: number }> {
+export async function mailRates(setup: BenchSetup, count: number, concurrency = 300): Promise<{ ours: number; bare: number }> {
   await sendMails(setup, WARM_UP_MAILS, concurrency);
   return sendMails(setup, count, concurrency);
 }

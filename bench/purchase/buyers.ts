@@ -1,7 +1,7 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import path from 'node:path';
 import { LOGS_TO_STDERR, MONOLITH_FLAGS } from '../instruments/service.ts';
-import type { Assignment, Bought, FromWorker, ToWorker } from './worker.ts';
+import type { Assignment, BuyResult, FromWorker, ToWorker } from './worker.ts';
 
 const SCRIPT = path.join(import.meta.dirname, 'worker.ts');
 
@@ -42,7 +42,7 @@ export class Buyers {
     return (await this.#request({ type: 'warm up', seconds }, 'warm')).bought;
   }
 
-  async buy(seconds: number, onProgress: (bought: number) => void): Promise<Bought> {
+  async buy(seconds: number, onProgress: (bought: number) => void): Promise<BuyResult> {
     this.#onProgress = onProgress;
     return (await this.#request({ type: 'buy', seconds }, 'done')).result;
   }

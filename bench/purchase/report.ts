@@ -7,7 +7,7 @@ import { figuresOf, yardstick, type Figure, type Round } from './figures.ts';
 import type { RunResult } from './run.ts';
 import { scenarios } from './scenarios.ts';
 
-export interface Measured {
+export interface BenchmarkResult {
   readonly at: Date;
   readonly machine: Machine;
   /** Versions and settings of PostgreSQL, Redis and pgbench. */
@@ -22,16 +22,16 @@ export interface Measured {
 const RESULTS = path.resolve(import.meta.dirname, '../results');
 
 /** Writes a Markdown report and a JSON file. Returns their path. */
-export function writeResults(measured: Measured, name: string | undefined): string {
+export function writeResults(measured: BenchmarkResult, name: string | undefined): string {
   mkdirSync(RESULTS, { recursive: true });
   const file = path.join(RESULTS, `${measured.at.toISOString().slice(0, 10)}-purchase${name ? `-${name}` : ''}`);
   const figures = figuresOf(measured.rounds);
-  writeFileSync(`${file}.md`, reportOf(measured));
+  writeFileSync(`${file}.md`, renderReport(measured));
   writeFileSync(`${file}.json`, `${JSON.stringify({ ...measured, figures }, undefined, 2)}\n`);
   return `${path.relative(process.cwd(), file)}.{md,json}`;
 }
 
-export function reportOf(measured: Measured): string {
+export function renderReport(measured: BenchmarkResult): string {
   const { machine, servers, seconds, rounds, note, cutShort } = measured;
   const spread = rounds.flatMap(({ pgbench }) => pgbench.map(({ perSecond }) => perSecond));
   const head = [

@@ -1,5 +1,5 @@
 import { Redis } from 'ioredis';
-import { between, readCpu, type CpuMeter } from '../instruments/cpu.ts';
+import { cpuDifference, readCpu, type CpuMeter } from '../instruments/cpu.ts';
 import type { OwnServers } from '../instruments/own-servers.ts';
 import { quantile } from '../instruments/quantiles.ts';
 import { startMonolith, type RunningService } from '../instruments/service.ts';
@@ -9,7 +9,7 @@ import type { Scenario } from './scenarios.ts';
 import { SETTINGS, type ServerUrls } from './settings.ts';
 import type { MatchToSell, Stadium, Stadiums } from './stadiums.ts';
 import { faultsIn, reservationsIn } from './tables.ts';
-import type { Bought } from './worker.ts';
+import type { BuyResult } from './worker.ts';
 
 export interface RunResult {
   readonly scenario: string;
@@ -109,12 +109,12 @@ async function sell(teams: readonly Buyers[], { matches, warmUpMatches }: ForSal
   };
   const before = readCpu(meter);
   const bought = await Promise.all(teams.map((team) => team.buy(seconds, onProgress)));
-  const cpu = between(before, readCpu(meter));
+  const cpu = cpuDifference(before, readCpu(meter));
   return { summary: summarise(bought, cpu, current >= matches.length) };
 }
 
-function summarise(teams: readonly Bought[], cpu: ReturnType<typeof between>, ranOut: boolean) {
-  const total = (value: (team: Bought) => number): number => teams.reduce((sum, team) => sum + value(team), 0);
+function summarise(teams: readonly BuyResult[], cpu: ReturnType<typeof cpuDifference>, ranOut: boolean) {
+  const total = (value: (team: BuyResult) => number): number => teams.reduce((sum, team) => sum + value(team), 0);
   const latencies = Float64Array.from(teams.flatMap(({ latenciesMs }) => [...latenciesMs])).sort();
   const refusals: Record<string, number> = {};
   for (const team of teams)

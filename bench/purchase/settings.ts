@@ -1,4 +1,4 @@
-import { compiled, MONOLITH } from '../instruments/compiled.ts';
+import { importCompiled, MONOLITH } from '../instruments/compiled.ts';
 import type { MonolithConfig } from '../../apps/monolith/src/config.ts';
 
 /**
@@ -19,8 +19,10 @@ export interface ServerUrls {
 
 /** The settings that the monolith would read from this environment. */
 export async function monolithConfig({ databaseUrl, redisUrl }: ServerUrls): Promise<MonolithConfig> {
-  const { monolithConfig: schema } = await compiled<typeof import('../../apps/monolith/src/config.ts')>(`${MONOLITH}/config`);
-  const { loadConfig } = await compiled<typeof import('../../libs/platform/src/config/load-config.ts')>(
+  const { monolithConfig: schema } = await importCompiled<typeof import('../../apps/monolith/src/config.ts')>(
+    `${MONOLITH}/config`,
+  );
+  const { loadConfig } = await importCompiled<typeof import('../../libs/platform/src/config/load-config.ts')>(
     'libs/platform/src/config/load-config',
   );
   return loadConfig(schema, { ...SETTINGS, DATABASE_URL: databaseUrl, REDIS_URL: redisUrl });

@@ -2,13 +2,13 @@
 // runs start with the same rows on the same pages.
 import pg from 'pg';
 import type { CreateMatch } from '../../apps/monolith/src/operations/application/create-match.ts';
-import { compiled, MONOLITH } from '../instruments/compiled.ts';
+import { importCompiled, MONOLITH } from '../instruments/compiled.ts';
 import { presell, PRESOLD_SHARE } from './presale.ts';
 import { monolithConfig, type ServerUrls } from './settings.ts';
 
 const SECTORS = 20;
 const SEATS_PER_ROW = 50;
-/** Sold share at which the buyers switch to the next match. For presold matches it is higher: some sectors sell out before. */
+/** ExpectedSales share at which the buyers switch to the next match. For presold matches it is higher: some sectors sell out before. */
 const SWITCH_AT_SHARE = { fresh: 0.8, presold: 0.95 };
 
 export interface MatchToSell {
@@ -104,14 +104,14 @@ async function vacuum(url: string): Promise<void> {
 }
 
 async function layOut(serverUrls: ServerUrls, count: number, seatsPerSector: number): Promise<Omit<MatchToSell, 'quota'>[]> {
-  const { migrate } = await compiled<typeof import('../../libs/platform/src/postgres/migrate.ts')>(
+  const { migrate } = await importCompiled<typeof import('../../libs/platform/src/postgres/migrate.ts')>(
     'libs/platform/src/postgres/migrate',
   );
   await migrate(serverUrls.databaseUrl);
-  const { CreateMatch } = await compiled<typeof import('../../apps/monolith/src/operations/application/create-match.ts')>(
+  const { CreateMatch } = await importCompiled<typeof import('../../apps/monolith/src/operations/application/create-match.ts')>(
     `${MONOLITH}/operations/application/create-match`,
   );
-  const { withMonolithContext } = await compiled<typeof import('../../apps/monolith/src/cli/monolith-context.ts')>(
+  const { withMonolithContext } = await importCompiled<typeof import('../../apps/monolith/src/cli/monolith-context.ts')>(
     `${MONOLITH}/cli/monolith-context`,
   );
   return withMonolithContext(await monolithConfig(serverUrls), async (context) => {

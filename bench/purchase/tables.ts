@@ -3,7 +3,7 @@ import { findBrokenInvariants } from '../instruments/verified.ts';
 import type { ServerUrls } from './settings.ts';
 import { withClient } from './stadiums.ts';
 
-export interface Sold {
+export interface ExpectedSales {
   /** Number of reservations before the run. */
   readonly before: number;
   /** Number of successful purchases that the buyers counted. */
@@ -11,7 +11,7 @@ export interface Sold {
   readonly whole: boolean;
 }
 
-export async function faultsIn(serverUrls: ServerUrls, sold: Sold): Promise<string[]> {
+export async function faultsIn(serverUrls: ServerUrls, sold: ExpectedSales): Promise<string[]> {
   const faults = await withClient(serverUrls.databaseUrl, async (client) => {
     const count = async (sql: string): Promise<number> => Number((await client.query<{ count: string }>(sql)).rows[0]?.count);
     const stored = sold.whole

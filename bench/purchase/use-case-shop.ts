@@ -2,7 +2,7 @@ import { requestContext } from '#platform/logging/request-context';
 import { NestLog } from '#platform/logging/logger';
 import { NestFactory } from '@nestjs/core';
 import { randomUUID } from 'node:crypto';
-import { compiled, MONOLITH } from '../instruments/compiled.ts';
+import { importCompiled, MONOLITH } from '../instruments/compiled.ts';
 import { refusalOf } from './refusals.ts';
 import { monolithConfig } from './settings.ts';
 import { QUANTITY, type Shop, type ShopAddress, type Purchase } from './shop.ts';
@@ -17,9 +17,9 @@ const EMPTY_ANSWER = { status: 201, body: '' };
  * idempotency key, so that the same rows are written as for a request.
  */
 export async function openUseCaseShop(address: ShopAddress): Promise<Shop> {
-  const { openResources } = await compiled<typeof import('../../apps/monolith/src/resources.ts')>(`${MONOLITH}/resources`);
-  const { AppModule } = await compiled<typeof import('../../apps/monolith/src/app.module.ts')>(`${MONOLITH}/app.module`);
-  const { HoldSeats } = await compiled<typeof import('../../apps/monolith/src/purchase/hold/application/hold-seats.ts')>(
+  const { openResources } = await importCompiled<typeof import('../../apps/monolith/src/resources.ts')>(`${MONOLITH}/resources`);
+  const { AppModule } = await importCompiled<typeof import('../../apps/monolith/src/app.module.ts')>(`${MONOLITH}/app.module`);
+  const { HoldSeats } = await importCompiled<typeof import('../../apps/monolith/src/purchase/hold/application/hold-seats.ts')>(
     `${MONOLITH}/purchase/hold/application/hold-seats`,
   );
   const resources = await openResources(await monolithConfig(address), 'monolith');

@@ -25,7 +25,7 @@ export type ToWorker =
   | { readonly type: 'match'; readonly index: number }
   | { readonly type: 'close' };
 
-export interface Bought extends LoopResult {
+export interface BuyResult extends LoopResult {
   readonly retries: number;
 }
 
@@ -33,7 +33,7 @@ export type FromWorker =
   | { readonly type: 'open' | 'closed' }
   | { readonly type: 'warm'; readonly bought: number }
   | { readonly type: 'progress'; readonly bought: number }
-  | { readonly type: 'done'; readonly result: Bought }
+  | { readonly type: 'done'; readonly result: BuyResult }
   | { readonly type: 'failed'; readonly reason: string };
 
 /** Reservations per progress message. Messages cost processor time: at 40,000 reservations per second these are 80 per second. */

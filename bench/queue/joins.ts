@@ -4,7 +4,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { ClosedLoop } from '../instruments/closed-loop.ts';
-import { compiled } from '../instruments/compiled.ts';
+import { importCompiled } from '../instruments/compiled.ts';
 import { HttpConnection } from '../instruments/http-connection.ts';
 import { redisBinaries, redisEnvironment } from '../../tools/local/redis-binaries.ts';
 import { restoreEmpty } from './new-line.ts';
@@ -23,11 +23,11 @@ const SETTINGS = { purchaseWindowMs: 1_200_000, persistenceSeconds: 1800, presen
 
 /** The core behind the HTTP routes, built like in the service, which also loads short-lived-objects first. */
 export async function openCore(redisUrl: string, settings: { presenceMs?: number } = {}): Promise<Core> {
-  await compiled<typeof import('../../libs/platform/src/short-lived-objects.ts')>('libs/platform/src/short-lived-objects');
-  const { RedisWaitingLines } = await compiled<
+  await importCompiled<typeof import('../../libs/platform/src/short-lived-objects.ts')>('libs/platform/src/short-lived-objects');
+  const { RedisWaitingLines } = await importCompiled<
     typeof import('../../apps/queue-service/src/waiting-room/outbound/redis-waiting-lines.ts')
   >('apps/queue-service/src/waiting-room/outbound/redis-waiting-lines');
-  const { closeRedis, connectRedis, whenReady } = await compiled<
+  const { closeRedis, connectRedis, whenReady } = await importCompiled<
     typeof import('../../libs/platform/src/redis/redis-connection.ts')
   >('libs/platform/src/redis/redis-connection');
   const redis = connectRedis(redisUrl, { name: 'bench', commandTimeoutMs: 10_000 });

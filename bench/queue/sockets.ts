@@ -187,7 +187,7 @@ async function residentAfterCollection(child: ChildProcess): Promise<number> {
 }
 
 /** All fans in one line, in as many service processes as the file limit requires: total memory, and time until all have an update. */
-export async function measureMany(core: Core, redisUrl: string, sockets: number) {
+export async function measureManySockets(core: Core, redisUrl: string, sockets: number) {
   const count = Math.ceil(sockets / 17_000);
   const services: ProbedService[] = [];
   let fanSockets: FanSockets | undefined;

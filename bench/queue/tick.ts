@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Redis } from 'ioredis';
-import { compiled } from '../instruments/compiled.ts';
+import { importCompiled } from '../instruments/compiled.ts';
 import { median } from '../instruments/quantiles.ts';
 import type { Core } from './joins.ts';
 import { restoreEmpty } from './new-line.ts';
@@ -12,7 +12,7 @@ const DEPARTURES = 700;
  * minimal snapshot: one ZRANGE of the whole line and a Map of the positions.
  */
 export async function measureTick({ lines }: Core, redisUrl: string, waiting: number, rounds: number) {
-  const { LineView } = await compiled<typeof import('../../apps/queue-service/src/waiting-room/domain/line-view.ts')>(
+  const { LineView } = await importCompiled<typeof import('../../apps/queue-service/src/waiting-room/domain/line-view.ts')>(
     'apps/queue-service/src/waiting-room/domain/line-view',
   );
   const matchId = randomUUID();

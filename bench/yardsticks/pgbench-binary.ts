@@ -10,7 +10,7 @@ export interface PgbenchBinary {
 }
 
 /** The program that the benchmark compares with is missing. */
-export class PeerNotAvailable extends Error {}
+export class PgbenchNotAvailable extends Error {}
 
 const UNPACKED = unpackedFolder('pgbench');
 
@@ -20,7 +20,7 @@ export function pgbenchBinary(say: (line: string) => void): PgbenchBinary {
   if (installed) return installed;
   if (!existsSync(UNPACKED)) fetchFromDebian(say);
   const unpacked = unpackedBinary(UNPACKED);
-  if (!unpacked) throw new PeerNotAvailable(`the pgbench in ${UNPACKED} does not run; remove that folder and try again`);
+  if (!unpacked) throw new PgbenchNotAvailable(`the pgbench in ${UNPACKED} does not run; remove that folder and try again`);
   return unpacked;
 }
 
@@ -39,7 +39,7 @@ function tryOut(file: string, libraryPath: string | undefined): PgbenchBinary | 
 
 /** pgbench is part of the server package. The metapackage `postgresql` names the server package of this Debian release. */
 function fetchFromDebian(say: (line: string) => void): void {
-  if (!hasApt()) throw new PeerNotAvailable('there is no pgbench on this machine, and no apt to fetch it');
+  if (!hasApt()) throw new PgbenchNotAvailable('there is no pgbench on this machine, and no apt to fetch it');
   say('fetching pgbench from Debian into .cache (once, about 10 s)');
   try {
     unpackFromDebian({
@@ -54,6 +54,6 @@ function fetchFromDebian(say: (line: string) => void): void {
     });
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    throw new PeerNotAvailable(`there is no pgbench on this machine, and Debian's could not be fetched (${reason})`);
+    throw new PgbenchNotAvailable(`there is no pgbench on this machine, and Debian's could not be fetched (${reason})`);
   }
 }

@@ -11,7 +11,7 @@ import {
 } from './calls.ts';
 import { equivalentPaths, otherPaths } from './malformed-parts.ts';
 import { monolithSamples, queueSamples, type Sample } from './samples.ts';
-import { INTERNAL_SECRET, OTHER_FAN, openSystem, STAFF, type Service, type System } from './system.ts';
+import { INTERNAL_SECRET, OTHER_FAN_ID, openSystem, STAFF_ID, type Service, type System } from './system.ts';
 
 // Every route × every kind of caller × every way to write its path (F39, SEC-05). The access that the route declares decides callerKind may
 // call it. A caller without access is refused, however the path is written, and no stored data changes.
@@ -41,7 +41,7 @@ const callerKinds: Record<string, { headers: Call['headers'] } & Record<Exclude<
   },
   'a fan': { headers: callers.fan, fan: 'allowed', ops: forbidden, gate: forbidden, internal: unauthenticated },
   'another fan': {
-    headers: { 'x-mock-user-id': OTHER_FAN },
+    headers: { 'x-mock-user-id': OTHER_FAN_ID },
     fan: 'allowed',
     ops: forbidden,
     gate: forbidden,
@@ -50,7 +50,7 @@ const callerKinds: Record<string, { headers: Call['headers'] } & Record<Exclude<
   'an operator': { headers: callers.operator, fan: 'allowed', ops: 'allowed', gate: forbidden, internal: unauthenticated },
   'a steward': { headers: callers.steward, fan: 'allowed', ops: forbidden, gate: 'allowed', internal: unauthenticated },
   'an operator with roles in capitals': {
-    headers: { 'x-mock-user-id': STAFF, 'x-mock-roles': 'OPS, GATE' },
+    headers: { 'x-mock-user-id': STAFF_ID, 'x-mock-roles': 'OPS, GATE' },
     ...{ fan: 'allowed', ops: forbidden, gate: forbidden, internal: unauthenticated },
   },
   'roles without a user id': {
@@ -65,7 +65,7 @@ const callerKinds: Record<string, { headers: Call['headers'] } & Record<Exclude<
     ...{ fan: unauthenticated, ops: unauthenticated, gate: unauthenticated, internal: unauthenticated },
   },
   'two user ids': {
-    headers: { 'x-mock-user-id': [OTHER_FAN, STAFF], 'x-mock-roles': 'ops' },
+    headers: { 'x-mock-user-id': [OTHER_FAN_ID, STAFF_ID], 'x-mock-roles': 'ops' },
     ...{ fan: unauthenticated, ops: unauthenticated, gate: unauthenticated, internal: unauthenticated },
   },
   'an unsigned access token in mock mode': {
@@ -145,7 +145,7 @@ function accessInContract(route: string): Access {
   return route.includes('/api/v1/ops/') ? 'ops' : 'fan';
 }
 
-describe.each(services)('%s', (name) => {
+describe.each(services)('access to the routes of %s', (name) => {
   test('each route declares the access that CONTRACT §2 lists for it', () => {
     const declared = system[name].routes
       .filter(({ url }) => /^\/(api|sse|ws)\//.test(url))
@@ -212,7 +212,7 @@ describe.each(services)('%s', (name) => {
       if (route.rules?.access !== 'fan') continue;
       const call = validCall(route, sample, system.ids);
       const ownList = await inject(system[name], call);
-      const listOfOther = await inject(system[name], { ...call, headers: { 'x-mock-user-id': OTHER_FAN } });
+      const listOfOther = await inject(system[name], { ...call, headers: { 'x-mock-user-id': OTHER_FAN_ID } });
       expect([routeName, JSON.parse(ownList.text)]).not.toEqual([routeName, { items: [], next_cursor: null }]);
       expect([routeName, JSON.parse(listOfOther.text)]).toEqual([routeName, { items: [], next_cursor: null }]);
     }

@@ -1,7 +1,7 @@
 import type { DeclaredRoute } from '#platform/http/route-table';
 import {
   forEachConcurrently,
-  fill,
+  fillPath,
   validCall,
   closeSockets,
   harmlessCall,
@@ -24,8 +24,8 @@ import {
   equivalentPaths,
   unexpectedBodies,
 } from './malformed-parts.ts';
-import { monolithSamples, queueSamples, withoutSample, type Sample } from './samples.ts';
-import { apiOf, bodySchema, documentedAnswers, fieldsOf, type Api } from './documented.ts';
+import { monolithSamples, queueSamples, routesWithoutSample, type Sample } from './samples.ts';
+import { readOpenApi, bodySchema, documentedAnswers, fieldsOf, type Api } from './documented.ts';
 import { pathsOf, invalidBodies, toJson } from './shapes.ts';
 import { newKey, openSystem, type Service, type System } from './system.ts';
 
@@ -37,7 +37,7 @@ let before: string;
 let apis: Record<(typeof services)[number], Api>;
 beforeAll(async () => {
   system = await openSystem();
-  apis = { monolith: await apiOf(system.monolith), queue: await apiOf(system.queue) };
+  apis = { monolith: await readOpenApi(system.monolith), queue: await readOpenApi(system.queue) };
 });
 beforeEach(async () => void (before = await system.snapshot()));
 afterAll(async () => {
@@ -129,15 +129,15 @@ async function sendAll(attempts: readonly Attempt[], atLeast: number): Promise<v
 
 const json = { 'content-type': 'application/json' };
 
-describe.each(services)('%s', (name) => {
+describe.each(services)('malformed requests to %s', (name) => {
   test('every route has a sample, and every sample has a route', () => {
     const routes = system[name].routes.map(({ method, url }) => `${method} ${url}`);
-    const sampledRoutes = routes.filter((route) => !withoutSample.test(route) && !route.startsWith('HEAD '));
+    const sampledRoutes = routes.filter((route) => !routesWithoutSample.test(route) && !route.startsWith('HEAD '));
     expect(sampledRoutes.sort()).toEqual(Object.keys(samples[name]).sort());
   });
 
   test('the samples of a route have exactly the documented body fields', async () => {
-    const document = await apiOf(system[name]);
+    const document = await readOpenApi(system[name]);
     const documented = targets(name).map((target) => [
       target.name,
       [...fieldsOf(bodySchema(document, target.route), document)].sort(),
@@ -302,7 +302,7 @@ describe.each(services)('%s', (name) => {
       Object.keys(unknownIds(target.route.url)).flatMap((parameter) => {
         const withSegment = (segment: string): Call => ({
           ...target.valid(),
-          url: fill(target.route.url, { ...target.sample.path?.(system.ids), [parameter]: segment }),
+          url: fillPath(target.route.url, { ...target.sample.path?.(system.ids), [parameter]: segment }),
         });
         const isId = /^(id|sid|match_id|user_id)$/.test(parameter);
         return [
@@ -343,7 +343,7 @@ describe.each(services)('%s', (name) => {
   test('an id that does not exist is 404, or the answer that the sample names', async () => {
     const askedTargets = targets(name).filter(({ route, sample }) => route.url.includes(':') && sample.absent !== 'not asked');
     const attempts = askedTargets.map((target): Attempt => {
-      const url = fill(target.route.url, unknownIds(target.route.url));
+      const url = fillPath(target.route.url, unknownIds(target.route.url));
       return {
         target,
         description: url,

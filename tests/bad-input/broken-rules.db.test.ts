@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { developmentSecrets } from '#platform/config/settings';
 import { signWebhook } from '../../apps/monolith/src/payment/outbound/webhooks.ts';
 import { callers, inject, type Call } from './calls.ts';
-import { newKey, OTHER_FAN, openSystem, type SampleIds, type System } from './system.ts';
+import { newKey, OTHER_FAN_ID, openSystem, type SampleIds, type System } from './system.ts';
 
 // Requests with a valid form that break a rule, for the data that exists. Each is refused with its status and code, and nothing changes.
 
@@ -103,7 +103,7 @@ test.each(checkouts)('a checkout with %s is 400', async (_description, send, exp
 });
 
 test('checkout and release of a reservation of another fan are 404', async () => {
-  const other = { 'x-mock-user-id': OTHER_FAN };
+  const other = { 'x-mock-user-id': OTHER_FAN_ID };
   const checkoutOfSample = checkout((ids) => [holderOf(ids.seatId)]);
   expect(await outcomeOf(checkoutOfSample, other)).toBe('404 NOT_FOUND');
   expect(await outcomeOf((ids) => ({ url: `/api/v1/reservations/${ids.heldReservationId}` }), other, 'DELETE')).toBe(
@@ -223,6 +223,6 @@ const queueCalls: [description: string, url: (ids: SampleIds) => string, method:
 ];
 
 test.each(queueCalls)('queue service: %s changes nothing and answers as listed', async (_description, url, method, expected) => {
-  const call = { method, url: url(system.ids), headers: { 'x-mock-user-id': OTHER_FAN } };
+  const call = { method, url: url(system.ids), headers: { 'x-mock-user-id': OTHER_FAN_ID } };
   expect((await inject(system.queue, call)).outcome).toBe(expected);
 });

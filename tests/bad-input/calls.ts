@@ -3,7 +3,7 @@ import http from 'node:http';
 import type { DeclaredRoute } from '#platform/http/route-table';
 import type { Sample } from './samples.ts';
 import { toJson } from './shapes.ts';
-import { FAN, INTERNAL_SECRET, newKey, STAFF, type SampleIds, type Service } from './system.ts';
+import { FAN_ID, INTERNAL_SECRET, newKey, STAFF_ID, type SampleIds, type Service } from './system.ts';
 
 export interface Call {
   readonly method: string;
@@ -65,9 +65,9 @@ export function needsKey(service: 'monolith' | 'queue', { method, rules }: Decla
 /** Headers that identify each kind of caller. */
 export const callers = {
   nobody: {},
-  fan: { 'x-mock-user-id': FAN },
-  operator: { 'x-mock-user-id': STAFF, 'x-mock-roles': 'ops' },
-  steward: { 'x-mock-user-id': STAFF, 'x-mock-roles': 'gate' },
+  fan: { 'x-mock-user-id': FAN_ID },
+  operator: { 'x-mock-user-id': STAFF_ID, 'x-mock-roles': 'ops' },
+  steward: { 'x-mock-user-id': STAFF_ID, 'x-mock-roles': 'gate' },
   'own service': { 'x-internal-auth': INTERNAL_SECRET },
 } as const satisfies Record<string, Record<string, string>>;
 
@@ -79,7 +79,7 @@ const callerWithAccess = {
   internal: callers['own service'],
 } as const;
 
-export function fill(url: string, values: Readonly<Record<string, string>>): string {
+export function fillPath(url: string, values: Readonly<Record<string, string>>): string {
   return url.replaceAll(/:(\w+)/g, (_all, name: string) => values[name] ?? `:${name}`);
 }
 
@@ -88,7 +88,7 @@ export function validCall(route: DeclaredRoute, sample: Sample, ids: SampleIds):
   const body = sample.bodies?.[0];
   return {
     method: route.method,
-    url: fill(route.url, sample.path?.(ids) ?? {}),
+    url: fillPath(route.url, sample.path?.(ids) ?? {}),
     headers: {
       ...callerWithAccess[route.rules?.access ?? 'public'],
       'idempotency-key': newKey(),
@@ -105,7 +105,7 @@ export function harmlessCall(route: DeclaredRoute, sample: Sample, ids: SampleId
   const payload = '{"no_such_field":1}';
   if (takesBody(route)) return { ...call, headers: { ...call.headers, 'content-type': 'application/json' }, payload };
   if (route.rules?.body === 'raw') return { ...call, payload };
-  return { ...call, url: fill(route.url, unknownIds(route.url)) };
+  return { ...call, url: fillPath(route.url, unknownIds(route.url)) };
 }
 
 /** Random values for the path parameters of a route: no such object exists. */

@@ -22,7 +22,7 @@ export interface Api {
 }
 
 /** The OpenAPI document that the service serves. */
-export async function apiOf(service: Service): Promise<Api> {
+export async function readOpenApi(service: Service): Promise<Api> {
   const { text } = await inject(service, { method: 'GET', url: '/openapi.json', headers: {} });
   return JSON.parse(text) as Api;
 }

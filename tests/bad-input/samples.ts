@@ -31,7 +31,7 @@ export interface Sample {
   readonly absent?: 200 | 204 | 'not asked';
 }
 
-const FAN = '0190a000-0000-7000-8000-0000000000f1';
+const FAN_ID = '0190a000-0000-7000-8000-0000000000f1';
 const byMatch = (ids: SampleIds) => ({ id: ids.matchId });
 const byQueue = (ids: SampleIds) => ({ match_id: ids.queueMatchId });
 const byTicket = (ids: SampleIds) => ({ id: ids.ticketId });
@@ -202,7 +202,7 @@ export const queueSamples: Readonly<Record<string, Sample>> = {
         windows: optional(
           list(
             object({
-              user_id: uuid(() => FAN),
+              user_id: uuid(() => FAN_ID),
               session_token: token(103, 'st_x'),
               expires_at: time('2027-05-01T18:00:00Z'),
               place_score: optional(wholeNumber(0, Number.MAX_SAFE_INTEGER, 3)),
@@ -213,7 +213,7 @@ export const queueSamples: Readonly<Record<string, Sample>> = {
         ),
         used: optional(
           list(
-            fanAndNumber(() => FAN),
+            fanAndNumber(() => FAN_ID),
             4000,
             0,
           ),
@@ -251,5 +251,5 @@ export const queueSamples: Readonly<Record<string, Sample>> = {
 };
 
 /** Routes without a sample: routes outside the API that take nothing but a path. */
-export const withoutSample =
+export const routesWithoutSample =
   /^(GET|HEAD) (\/health\/|\/metrics$|\/docs|\/openapi|\/asyncapi|\/config\.json$|\/assets\/|\/favicon|\/ws\/\*$|\/$|\/(matches|orders|tickets|ops)(\/\*)?$)|^OPTIONS \*$/;

@@ -16,9 +16,9 @@ import { openResources } from '../../apps/monolith/src/resources.ts';
 import { queueServiceConfig } from '../../apps/queue-service/src/config.ts';
 import { createQueueService } from '../../apps/queue-service/src/queue-service.ts';
 
-export const FAN = '0190a000-0000-7000-8000-0000000000f1';
-export const OTHER_FAN = '0190a000-0000-7000-8000-0000000000f2';
-export const STAFF = '0190a000-0000-7000-8000-0000000000aa';
+export const FAN_ID = '0190a000-0000-7000-8000-0000000000f1';
+export const OTHER_FAN_ID = '0190a000-0000-7000-8000-0000000000f2';
+export const STAFF_ID = '0190a000-0000-7000-8000-0000000000aa';
 export const INTERNAL_SECRET = developmentSecrets.INTERNAL_AUTH_SECRET;
 
 export const newKey = (): string => randomUUID().replaceAll('-', '');
@@ -29,7 +29,7 @@ export interface Service {
   readonly routes: readonly DeclaredRoute[];
 }
 
-/** Ids of the sample data, which exists before the tests send bad requests. All of it belongs to FAN. */
+/** Ids of the sample data, which exists before the tests send bad requests. All of it belongs to FAN_ID. */
 export interface SampleIds {
   matchId: string;
   queueMatchId: string;
@@ -176,7 +176,7 @@ function caller({ app }: Service) {
     const answer = await app.inject({
       method,
       url: `/api/v1${url}`,
-      headers: { 'x-mock-user-id': FAN, 'idempotency-key': newKey(), 'content-type': 'application/json', ...headers },
+      headers: { 'x-mock-user-id': FAN_ID, 'idempotency-key': newKey(), 'content-type': 'application/json', ...headers },
       ...(payload === undefined ? {} : { payload: JSON.stringify(payload) }),
     });
     if (answer.statusCode >= 300) throw new Error(`${method} ${url} answered ${answer.statusCode} ${answer.body}`);
@@ -199,7 +199,7 @@ const stadium = {
 
 async function createSampleData(monolith: Service, queue: Service): Promise<SampleIds> {
   const [call, join] = [caller(monolith), caller(queue)];
-  const ops = { 'x-mock-user-id': STAFF, 'x-mock-roles': 'ops' };
+  const ops = { 'x-mock-user-id': STAFF_ID, 'x-mock-roles': 'ops' };
   const openSale = async (facts: Json): Promise<Json> => {
     const match = await call('POST', '/ops/matches', { ...stadium, ...facts }, ops);
     await call('POST', `/ops/matches/${String(match.id)}/sale`, { action: 'open' }, ops);

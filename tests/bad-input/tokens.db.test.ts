@@ -5,7 +5,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { WebSocket } from 'ws';
 import { sendOverSocket } from './calls.ts';
-import { FAN, INTERNAL_SECRET, openServices, type Service, type Services } from './system.ts';
+import { FAN_ID, INTERNAL_SECRET, openServices, type Service, type Services } from './system.ts';
 
 // Sends valid and invalid access tokens, signed like an identity provider signs them, to both services.
 
@@ -59,7 +59,7 @@ interface Token {
 }
 
 function claimsOf({ claims = {} }: Token): Record<string, unknown> {
-  return { sub: FAN, iss: ISSUER, aud: AUDIENCE, iat: now(), exp: now() + 300, ...claims };
+  return { sub: FAN_ID, iss: ISSUER, aud: AUDIENCE, iat: now(), exp: now() + 300, ...claims };
 }
 
 function sign(token: Token): Promise<string> {
@@ -97,7 +97,7 @@ const validTokens: readonly [string, Token][] = [
   ['with fractions of a second', { claims: { iat: now() - 0.5, nbf: now() - 0.5, exp: now() + 300.5 } }],
   ['issued three seconds in the future', { claims: { iat: now() + 3, nbf: now() + 3 } }],
   ['for several audiences', { claims: { aud: ['other', AUDIENCE] } }],
-  ['whose subject is in capital letters', { claims: { sub: FAN.toUpperCase() } }],
+  ['whose subject is in capital letters', { claims: { sub: FAN_ID.toUpperCase() } }],
   ['whose roles are text', { claims: { roles: 'ops' } }],
   ['whose roles are an object', { claims: { roles: { ops: true } } }],
   ['whose roles are a list without text', { claims: { roles: [7, null, { ops: 1 }, ['ops']] } }],
@@ -125,16 +125,16 @@ const invalidTimes = [
 ];
 
 const invalidTokens: readonly [string, Token][] = [
-  ['whose subject is a list', { claims: { sub: [FAN] } }],
-  ['whose subject is a list of two', { claims: { sub: [FAN, FAN] } }],
-  ['whose subject is an object', { claims: { sub: { id: FAN } } }],
-  ['whose subject is an object that resembles a string', { claims: { sub: { toLowerCase: FAN, length: 36 } } }],
+  ['whose subject is a list', { claims: { sub: [FAN_ID] } }],
+  ['whose subject is a list of two', { claims: { sub: [FAN_ID, FAN_ID] } }],
+  ['whose subject is an object', { claims: { sub: { id: FAN_ID } } }],
+  ['whose subject is an object that resembles a string', { claims: { sub: { toLowerCase: FAN_ID, length: 36 } } }],
   ['whose subject is a number', { claims: { sub: 7 } }],
   ['whose subject is true', { claims: { sub: true } }],
   ['whose subject is null', { claims: { sub: null } }],
   ['whose subject is empty', { claims: { sub: '' } }],
   ['whose subject is no UUID', { claims: { sub: 'ana' } }],
-  ['whose subject has a line break at the end', { claims: { sub: `${FAN}\n` } }],
+  ['whose subject has a line break at the end', { claims: { sub: `${FAN_ID}\n` } }],
   ['without a subject', { claims: { sub: undefined } }],
   ['without an expiry time', { claims: { exp: undefined } }],
   ...['exp', 'iat', 'nbf'].flatMap((name) =>
@@ -151,7 +151,7 @@ const invalidTokens: readonly [string, Token][] = [
   ['of a list of issuers', { claims: { iss: [ISSUER] } }],
   ['whose claims are a list', { text: () => JSON.stringify([claimsOf({})]) }],
   ['whose claims are null', { text: () => 'null' }],
-  ['whose claims are text', { text: () => JSON.stringify(FAN) }],
+  ['whose claims are text', { text: () => JSON.stringify(FAN_ID) }],
   ['whose claims are not JSON', { text: () => '{"sub":' }],
   ['whose claims are empty', { text: () => '' }],
   ['signed with the key of another issuer', { signedBy: () => otherIssuer }],
@@ -189,7 +189,7 @@ test('a stream and a socket need only the queue token: an invalid access token b
   });
   expect(join.outcome).toMatch(/^20[01]$/);
   const { queue_token: token } = JSON.parse(join.text) as { queue_token: string };
-  const invalidAuthorization = { authorization: `Bearer ${await sign({ claims: { sub: [FAN] } })}` };
+  const invalidAuthorization = { authorization: `Bearer ${await sign({ claims: { sub: [FAN_ID] } })}` };
   const base = `127.0.0.1:${system.queue.port}`;
   const stop = new AbortController();
   const stream = await fetch(`http://${base}/sse/${token}`, { headers: invalidAuthorization, signal: stop.signal });

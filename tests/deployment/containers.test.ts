@@ -55,7 +55,7 @@ describe('docker-compose.yml', () => {
   const facts = { settings, ports, portless: portlessServices, drainSeconds, exists };
   const compose = readText('docker-compose.yml');
 
-  test('starts the whole system in development mode', () => {
+  test('docker-compose.yml breaks no rule: it starts the whole system in development mode', () => {
     expect(composeViolations(parseCompose(compose), facts)).toEqual([]);
   });
 
@@ -90,7 +90,7 @@ describe('docker-compose.yml', () => {
     ['LOADER_SOURCES:', 'LOADER_SOURCE:', 'loader: LOADER_SOURCE is not a setting'],
     ["cli.js, 'loader:run'", "main.js, 'loader:run'", 'loader: runs dist/apps/monolith/src/main.js, which is not its own'],
     ['cap_drop: [ALL]', 'cap_drop: [NET_RAW]', 'not locked down'],
-  ])('replacing %j by %j is reported', (good, bad, complaint) => {
+  ])('docker-compose.yml: replacing %j by %j is reported', (good, bad, complaint) => {
     expect(compose).toContain(good);
     expect(composeViolations(parseCompose(compose.replace(good, bad)), facts).join('\n')).toContain(complaint);
   });

@@ -58,7 +58,7 @@ export function ofKind<T>(documents: readonly KubeDocument[], kind: string): { l
     .map((document) => ({ label: labelOf(document), name: document.name, body: document.body as T }));
 }
 
-export function without(documents: readonly KubeDocument[], label: string): KubeDocument[] {
+export function withoutDocument(documents: readonly KubeDocument[], label: string): KubeDocument[] {
   return documents.filter((document) => labelOf(document) !== label);
 }
 
@@ -66,7 +66,7 @@ export function without(documents: readonly KubeDocument[], label: string): Kube
  * A copy in which one field of one document is changed, so that a rule must report it. `at` is a path like `spec.rules.0.host`;
  * the value undefined deletes the field.
  */
-export function broken(documents: readonly KubeDocument[], label: string, at: string, value: unknown): KubeDocument[] {
+export function withChangedField(documents: readonly KubeDocument[], label: string, at: string, value: unknown): KubeDocument[] {
   const target = documents.find((document) => labelOf(document) === label);
   if (!target) throw new Error(`no ${label} to break`);
   const body = structuredClone(target.body);

@@ -105,10 +105,12 @@ function withImages(documents: KubeDocument[], images: NonNullable<Kustomization
 }
 
 /** The documents that `kubectl apply -k` would send. Supports only the kustomize fields that we use, throws for others. */
-export function rendered(folder: string): KubeDocument[] {
+export function renderKustomization(folder: string): KubeDocument[] {
   const { resources = [], components = [], patches = [], images = [] } = readKustomization(folder);
   let documents = resources.flatMap((resource) =>
-    resource.endsWith('.yaml') ? readKubeDocuments([path.join(folder, resource)]) : rendered(path.join(folder, resource)),
+    resource.endsWith('.yaml')
+      ? readKubeDocuments([path.join(folder, resource)])
+      : renderKustomization(path.join(folder, resource)),
   );
   for (const component of components)
     documents = withImages(documents, readKustomization(path.join(folder, component)).images ?? []);

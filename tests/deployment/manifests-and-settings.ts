@@ -3,14 +3,18 @@ import * as settingsSlices from '#platform/config/settings';
 import { monolithConfig } from '../../apps/monolith/src/config.ts';
 import { workerConfig } from '../../apps/notification-worker/src/config.ts';
 import { queueServiceConfig } from '../../apps/queue-service/src/config.ts';
-import { rendered } from './kustomize.ts';
+import { renderKustomization } from './kustomize.ts';
 
-/** The rendered manifests that the tests of this folder check. Paths are relative to the project root, where Jest runs. */
-export const base = [...rendered('k8s/base'), ...rendered('k8s/migrate'), ...rendered('k8s/secrets')];
+/** The renderKustomization manifests that the tests of this folder check. Paths are relative to the project root, where Jest runs. */
+export const base = [
+  ...renderKustomization('k8s/base'),
+  ...renderKustomization('k8s/migrate'),
+  ...renderKustomization('k8s/secrets'),
+];
 export const production = [
-  ...rendered('k8s/overlays/production'),
-  ...rendered('k8s/overlays/production/migrate'),
-  ...rendered('k8s/secrets'),
+  ...renderKustomization('k8s/overlays/production'),
+  ...renderKustomization('k8s/overlays/production/migrate'),
+  ...renderKustomization('k8s/secrets'),
 ];
 
 /** The settings schema of each service. */

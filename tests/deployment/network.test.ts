@@ -1,9 +1,9 @@
 import * as settingsSlices from '#platform/config/settings';
 import { webPrefixes } from '../../apps/monolith/src/web-pages.ts';
 import { production } from './manifests-and-settings.ts';
-import { broken, ofKind, without } from './kube-documents.ts';
+import { withChangedField, ofKind, withoutDocument } from './kube-documents.ts';
 import type { Party } from './network.ts';
-import { mayConnect, routedTo } from './network.ts';
+import { mayConnect, routedService } from './network.ts';
 
 describe('network', () => {
   const ingress: Party = { namespace: 'nginx-ingress' };
@@ -39,28 +39,28 @@ describe('network', () => {
     ['a pod cannot reach the internet on the unencrypted port 80', pod('monolith'), { address: '203.0.113.7' }, 80],
   ];
 
-  test.each(allowedConnections)('%s', (_name, from, to, port) => {
+  test.each(allowedConnections)('network policy: %s', (_name, from, to, port) => {
     expect(mayConnect(production, from, to, port)).toBe(true);
   });
-  test.each(forbiddenConnections)('%s', (_name, from, to, port) => {
+  test.each(forbiddenConnections)('network policy: %s', (_name, from, to, port) => {
     expect(mayConnect(production, from, to, port)).toBe(false);
   });
 
   test('each policy but default-deny is needed for an allowed connection, and without policies all forbidden connections are open', () => {
     const policies = ofKind(production, 'NetworkPolicy').map(({ label }) => label);
     const needed = policies.filter((label) =>
-      allowedConnections.some(([, from, to, port]) => !mayConnect(without(production, label), from, to, port)),
+      allowedConnections.some(([, from, to, port]) => !mayConnect(withoutDocument(production, label), from, to, port)),
     );
     expect(needed).toEqual(policies.filter((label) => label !== 'NetworkPolicy/default-deny'));
-    const noPolicies = policies.reduce(without, production);
+    const noPolicies = policies.reduce(withoutDocument, production);
     expect(forbiddenConnections.every(([, from, to, port]) => mayConnect(noPolicies, from, to, port))).toBe(true);
   });
 });
 
 describe('ingress', () => {
   const match = '01890f3e-7c4b-7cc2-98c4-dc0c0c07398f';
-  const api = (target: string) => routedTo(production, 'api.hns.hr', target);
-  const queue = (target: string) => routedTo(production, 'queue.hns.hr', target);
+  const api = (target: string) => routedService(production, 'api.hns.hr', target);
+  const queue = (target: string) => routedService(production, 'queue.hns.hr', target);
 
   test.each([
     '/api/v1/matches',
@@ -115,12 +115,12 @@ describe('ingress', () => {
   });
 
   test('negative control: with a path prefix instead of regular expressions the internal calls are routed', () => {
-    const withPrefix = broken(production, 'Ingress/queue-service', 'spec.rules.0.http.paths.1', {
+    const withPrefix = withChangedField(production, 'Ingress/queue-service', 'spec.rules.0.http.paths.1', {
       path: '/api/v1/queue',
       pathType: 'Prefix',
       backend: { service: { name: 'queue-service', port: { name: 'http' } } },
     });
-    expect(routedTo(withPrefix, 'queue.hns.hr', `/api/v1/queue/${match}/control`)).toBe('queue-service');
+    expect(routedService(withPrefix, 'queue.hns.hr', `/api/v1/queue/${match}/control`)).toBe('queue-service');
   });
 
   test('proxy read timeouts: over 600 s for sockets of the queue service, over the request deadline for the monolith', () => {

@@ -4,7 +4,7 @@ import type { INetworkPolicy } from 'kubernetes-models/networking.k8s.io/v1/Netw
 import type { KubeDocument } from './kube-documents.ts';
 import { ofKind } from './kube-documents.ts';
 import type { Selector } from './wiring.ts';
-import { selects } from './wiring.ts';
+import { selectorMatches } from './wiring.ts';
 
 /** One end of a connection: one of our pods, a pod of another namespace, or an address outside the cluster. */
 export type Party = { pod: string } | { namespace: string; labels?: Record<string, string> } | { address: string };
@@ -38,9 +38,9 @@ function matches({ podSelector, namespaceSelector, ipBlock }: Peer, party: Party
   if (ipBlock) return false;
   const namespace = 'pod' in party ? 'tribina' : party.namespace;
   const rightNamespace = namespaceSelector
-    ? selects(namespaceSelector, { 'kubernetes.io/metadata.name': namespace })
+    ? selectorMatches(namespaceSelector, { 'kubernetes.io/metadata.name': namespace })
     : 'pod' in party;
-  return rightNamespace && selects(podSelector ?? {}, 'pod' in party ? labelsOf(party.pod) : (party.labels ?? {}));
+  return rightNamespace && selectorMatches(podSelector ?? {}, 'pod' in party ? labelsOf(party.pod) : (party.labels ?? {}));
 }
 
 function allowed(
@@ -52,7 +52,7 @@ function allowed(
   portNames: Map<string, number>,
 ): boolean {
   const policies = ofKind<INetworkPolicy>(documents, 'NetworkPolicy').filter(
-    ({ body }) => body.spec?.policyTypes?.includes(direction) && selects(body.spec.podSelector ?? {}, labelsOf(pod)),
+    ({ body }) => body.spec?.policyTypes?.includes(direction) && selectorMatches(body.spec.podSelector ?? {}, labelsOf(pod)),
   );
   // Kubernetes: a pod without a policy may do everything. A pod with policies may do what at least one of them allows.
   if (policies.length === 0) return true;
@@ -81,7 +81,7 @@ export function mayConnect(documents: readonly KubeDocument[], from: Party, to: 
  * The Service that receives a request of this host and path, or undefined. Like nginx, it compares the path after resolving dots and
  * percent-encoding. Regular expressions ignore case: of the two nginx ingress controllers in use this is the less strict one.
  */
-export function routedTo(documents: readonly KubeDocument[], host: string, path: string): string | undefined {
+export function routedService(documents: readonly KubeDocument[], host: string, path: string): string | undefined {
   const decoded = decodeURIComponent(new URL(path, 'http://host').pathname).replace(/\/+/g, '/');
   const paths = ofKind<IIngress>(documents, 'Ingress').flatMap(({ body }) =>
     (body.spec?.rules ?? []).filter((rule) => rule.host === host).flatMap((rule) => rule.http?.paths ?? []),

@@ -17,7 +17,7 @@ export interface Selector {
 }
 
 /** Whether a Kubernetes label selector matches the labels. Supports only the operator `In`, the one that we use. */
-export function selects({ matchLabels = {}, matchExpressions = [] }: Selector, labels: Labels): boolean {
+export function selectorMatches({ matchLabels = {}, matchExpressions = [] }: Selector, labels: Labels): boolean {
   return (
     Object.entries(matchLabels).every(([key, value]) => labels[key] === value) &&
     matchExpressions.every(({ key, operator, values = [] }) => operator === 'In' && values.includes(labels[key] ?? ''))
@@ -35,7 +35,7 @@ const podLabels = (documents: readonly KubeDocument[]) =>
 export const selectorsFindPods: Rule = (documents) => {
   const pods = podLabels(documents);
   const mismatches = ofKind<IDeployment>(documents, 'Deployment')
-    .filter(({ body }) => !selects(body.spec?.selector ?? {}, body.spec?.template.metadata?.labels ?? {}))
+    .filter(({ body }) => !selectorMatches(body.spec?.selector ?? {}, body.spec?.template.metadata?.labels ?? {}))
     .map(({ label }) => `${label}: its selector does not match its own pods`);
   const selectors: [string, Selector][] = [
     ...ofKind<IService>(documents, 'Service').map(({ label, body }): [string, Selector] => [
@@ -70,7 +70,7 @@ export const selectorsFindPods: Rule = (documents) => {
   ];
   const unmatched = selectors.flatMap(([label, selector]) =>
     singleConditions(selector)
-      .filter((part) => !pods.some((labels) => selects(part, labels)))
+      .filter((part) => !pods.some((labels) => selectorMatches(part, labels)))
       .map((part) => `${label}: no pod matches ${JSON.stringify(part)}`),
   );
   return [...mismatches, ...unmatched];
@@ -81,7 +81,7 @@ export const servicesReachPorts: Rule = (documents) => {
   const services = ofKind<IService>(documents, 'Service');
   const missingPorts = services.flatMap(({ label, body }) => {
     const targets = ofKind<IDeployment>(documents, 'Deployment').filter((workload) =>
-      selects({ matchLabels: body.spec?.selector }, workload.body.spec?.template.metadata?.labels ?? {}),
+      selectorMatches({ matchLabels: body.spec?.selector }, workload.body.spec?.template.metadata?.labels ?? {}),
     );
     const ports = targets.flatMap(
       (workload) => workload.body.spec?.template.spec?.containers.flatMap((container) => container.ports ?? []) ?? [],
@@ -103,7 +103,7 @@ export const servicesReachPorts: Rule = (documents) => {
 };
 
 /** Every Deployment has its own autoscaler with the given bounds and its own disruption budget; every autoscaler has a target. */
-export const scalesBetween =
+export const autoscalersHaveBounds =
   (bounds: Readonly<Record<string, readonly [number, number]>>): Rule =>
   (documents) => {
     const deployments = ofKind<IDeployment>(documents, 'Deployment');
@@ -129,7 +129,7 @@ export const scalesBetween =
           ...(body.spec?.replicas === undefined || body.spec.replicas === min
             ? []
             : [`${label}: starts with ${body.spec.replicas} pods, below or above its minimum ${min}`]),
-          ...(budgets.some((budget) => selects(budget.body.spec?.selector ?? {}, labels))
+          ...(budgets.some((budget) => selectorMatches(budget.body.spec?.selector ?? {}, labels))
             ? []
             : [`${label}: has no PodDisruptionBudget`]),
         ];
@@ -138,7 +138,7 @@ export const scalesBetween =
   };
 
 /** Every ConfigMap and Secret that a pod uses exists, and every existing one is used by a pod. */
-export const settingsArriveInPods: Rule = (documents) => {
+export const configMapsAndSecretsAreUsed: Rule = (documents) => {
   const existing = [...ofKind<IConfigMap>(documents, 'ConfigMap'), ...ofKind<ISecret>(documents, 'Secret')].map(
     ({ label }) => label,
   );

@@ -49,7 +49,7 @@ export const podsAreLockedDown: Rule = (documents) =>
     ]);
   });
 
-export const podsSayWhatTheyNeed: Rule = (documents) =>
+export const podsHaveResourceLimits: Rule = (documents) =>
   allPods(documents).flatMap((pod) => {
     const { requests, limits } = pod.container.resources ?? {};
     return violationsOf(pod, [
@@ -82,7 +82,7 @@ export const deploymentsAreProbed: Rule = (documents) =>
   });
 
 /** Requests in progress at SIGTERM can finish: Kubernetes waits longer than the preStop sleep and the drain together. */
-export const deploymentsDrain =
+export const deploymentsDrainInTime =
   (drainSeconds: number): Rule =>
   (documents) =>
     podsOf(documents, 'Deployment').flatMap((pod) => {
@@ -121,7 +121,7 @@ export const portsAreTheDefaults =
       ]);
     });
 
-export const imagesAreOneRelease: Rule = (documents) => {
+export const allImagesAreEqual: Rule = (documents) => {
   const images = new Set(allPods(documents).map((pod) => String(pod.container.image)));
   const untagged = [...images].filter((image) => !/:(?!latest$)[\w.-]+$|@sha256:[0-9a-f]{64}$/.test(image));
   return [

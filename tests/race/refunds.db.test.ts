@@ -136,7 +136,7 @@ test('concurrent refund of a whole order and transfer of its ticket: the refund 
   );
 }, 60_000);
 
-test('a refund, and concurrent holds of the refunded seat by its fan and another fan: at most one gets the seat', async () => {
+test('a refund, and concurrent holds of the refunded seat by its fan and another fan: at most one gets the seat, and the ticket limit holds', async () => {
   const match = await onSale({ max_tickets_per_fan: 1 });
   const played = await runRounds(async () => {
     const ordered = await operators[0].paid(match);

@@ -4,7 +4,7 @@ import { RelayApi } from '../../apps/monolith/src/relay/relay.api.ts';
 import { outboxDestinations } from '../../tools/docs/events.ts';
 import { patternOf, platformKeys } from '../../tools/docs/redis-keys.ts';
 import { waitingRoomKeys } from '../../tools/docs/waiting-room-keys.ts';
-import { FAN, INTERNAL_SECRET, newKey, openServices, type Services } from '../bad-input/system.ts';
+import { FAN_ID, INTERNAL_SECRET, newKey, openServices, type Services } from '../bad-input/system.ts';
 import { expectGenerated } from './generated.ts';
 import { operationsOf, referencesOf, routeOf, type Document } from './openapi-document.ts';
 
@@ -132,7 +132,7 @@ async function createKeys(): Promise<void> {
     url: string,
     payload?: unknown,
   ): Promise<void> => {
-    const headers = { 'x-mock-user-id': FAN, 'x-internal-auth': INTERNAL_SECRET, 'idempotency-key': newKey() };
+    const headers = { 'x-mock-user-id': FAN_ID, 'x-internal-auth': INTERNAL_SECRET, 'idempotency-key': newKey() };
     const answer = await system[name].app.inject({ method, url: `/api/v1${url}`, headers, payload: payload as object });
     expect(answer.statusCode).toBeLessThan(300);
   };

@@ -4,7 +4,7 @@ import type { Reservation } from '../../apps/monolith/src/purchase/application/p
 import type { CheckedOut } from '../../apps/monolith/src/purchase/checkout/application/place-orders.ts';
 import { tables } from '../../apps/monolith/src/purchase/testing/memory-tables.ts';
 import type { PaymentSimulator } from './payment-simulator.ts';
-import { HOLD_MS, MATCH, type Replica, type Shop } from './replicas.ts';
+import { HOLD_MS, MATCH_ID, type Replica, type SimulatedSystem } from './replicas.ts';
 
 interface Held {
   readonly id: string;
@@ -30,33 +30,33 @@ export class Fan {
   private sent = 0;
 
   constructor(
-    private readonly shop: Shop,
+    private readonly system: SimulatedSystem,
     private readonly paymentSimulator: PaymentSimulator,
     readonly userId: string,
     private readonly report: (fault: string) => void,
   ) {}
 
   async run(): Promise<void> {
-    const { scheduler, match } = this.shop;
+    const { scheduler, match } = this.system;
     const { random } = scheduler;
     await scheduler.sleep(random.pick([0, 0, 0, 1, random.int(HOLD_MS), HOLD_MS]));
     const sessionToken = match.queueRequired ? this.startTurn() : undefined;
-    const visits = random.pick(this.shop.style.visitCounts);
+    const visits = random.pick(this.system.style.visitCounts);
     const tasks: Task[] = [];
     for (let visit = 1; visit <= visits; visit += 1) {
       const task = scheduler.spawn(`${this.userId}.${visit}`, undefined, () => this.buyOnce(sessionToken));
       tasks.push(task);
-      if (random.chance(this.shop.style.waitsForPreviousVisit)) await scheduler.finished(task);
+      if (random.chance(this.system.style.waitsForPreviousVisit)) await scheduler.finished(task);
     }
     for (const task of tasks) this.expectDone(await scheduler.finished(task));
   }
 
   /** Grants the fan a turn that ends by timeout or because the fan leaves. Returns its session token. */
   private startTurn(): string {
-    const { scheduler, waitingRoom } = this.shop;
+    const { scheduler, waitingRoom } = this.system;
     const sessionToken = `st-${this.userId}`;
     const expiresAtMs = scheduler.nowMs + scheduler.random.pick([HOLD_MS / 2, HOLD_MS, 3 * HOLD_MS]);
-    const turn = { matchId: MATCH, userId: this.userId, sessionToken };
+    const turn = { matchId: MATCH_ID, userId: this.userId, sessionToken };
     waitingRoom.grant({ ...turn, expiresAtMs });
     const endsAtMs = scheduler.random.pick([expiresAtMs, scheduler.nowMs + scheduler.random.int(HOLD_MS)]);
     const reason = endsAtMs === expiresAtMs ? 'window_timeout' : 'left';
@@ -68,7 +68,7 @@ export class Fan {
   }
 
   private async buyOnce(sessionToken: string | undefined): Promise<void> {
-    const { random } = this.shop.scheduler;
+    const { random } = this.system.scheduler;
     const held = await this.hold(sessionToken);
     if (!('value' in held)) return;
     const { value: hold } = held;
@@ -81,33 +81,33 @@ export class Fan {
       await this.waitForLastMoment(hold);
       await this.release(hold);
     }
-    this.expectDone(await this.shop.scheduler.finished(ordering));
+    this.expectDone(await this.system.scheduler.finished(ordering));
   }
 
   private async order(hold: Held, sessionToken: string | undefined): Promise<void> {
-    const { random } = this.shop.scheduler;
+    const { random } = this.system.scheduler;
     // The provider knows the intent before our answer reaches the fan, so a payment may arrive before the answer.
     // Not in a style in which the provider refuses intents: a fan never learns an intent whose order was removed.
     const earlyPayment =
-      random.chance(0.15) && !this.shop.style.refuses
+      random.chance(0.15) && !this.system.style.refuses
         ? this.inBackground('pays at once', () => this.paymentSimulator.payWhenPossible(hold.id))
         : undefined;
     const ordered = await this.checkOut(hold);
-    const secondHold = random.chance(this.shop.style.holdsMore)
+    const secondHold = random.chance(this.system.style.holdsMore)
       ? this.inBackground('wants more', () => this.holdMore(hold, sessionToken))
       : undefined;
-    if (earlyPayment) this.expectDone(await this.shop.scheduler.finished(earlyPayment));
+    if (earlyPayment) this.expectDone(await this.system.scheduler.finished(earlyPayment));
     if ('value' in ordered && ordered.value.intentId !== 'none') {
-      this.shop.intentsKnownToFans.add(ordered.value.intentId);
+      this.system.intentsKnownToFans.add(ordered.value.intentId);
       await this.waitForLastMoment(hold);
-      if (random.chance(this.shop.style.pays)) await this.paymentSimulator.pay(ordered.value.intentId);
+      if (random.chance(this.system.style.pays)) await this.paymentSimulator.pay(ordered.value.intentId);
     }
-    if (secondHold) this.expectDone(await this.shop.scheduler.finished(secondHold));
+    if (secondHold) this.expectDone(await this.system.scheduler.finished(secondHold));
   }
 
   /** Holds more seats now or exactly when the first hold expires. */
   private async holdMore({ expiresAtMs }: Held, sessionToken: string | undefined): Promise<void> {
-    const { scheduler } = this.shop;
+    const { scheduler } = this.system;
     const at = scheduler.random.pick([0, expiresAtMs, expiresAtMs, expiresAtMs]);
     if (at > scheduler.nowMs) await scheduler.sleepUntil(at);
     await this.hold(sessionToken);
@@ -115,16 +115,16 @@ export class Fan {
 
   /** Sometimes sleeps until about the expiry of the hold. */
   private async waitForLastMoment({ expiresAtMs }: Held): Promise<void> {
-    const { scheduler, style } = this.shop;
+    const { scheduler, style } = this.system;
     if (!scheduler.random.chance(style.lastMoment)) return;
     const wakeAtMs = expiresAtMs + scheduler.random.pick(style.returnOffsetsMs);
     if (wakeAtMs > scheduler.nowMs) await scheduler.sleepUntil(wakeAtMs);
   }
 
   private hold(sessionToken: string | undefined): Promise<Answer<Held>> {
-    const { scheduler, db } = this.shop;
+    const { scheduler, db } = this.system;
     const { random } = scheduler;
-    const common = { matchId: MATCH, userId: this.userId, sessionToken };
+    const common = { matchId: MATCH_ID, userId: this.userId, sessionToken };
     const seats = db.rows(tables.seats, ({ sectorId }) => sectorId === 'east').map(({ id }) => id);
     const start = random.int(seats.length);
     const command = random.chance(0.5)
@@ -155,9 +155,9 @@ export class Fan {
 
   /** Releases the hold. No key is needed: a second release changes nothing. */
   private async release({ id }: Held): Promise<void> {
-    const { scheduler } = this.shop;
+    const { scheduler } = this.system;
     for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
-      const replica = this.shop.anyReplica();
+      const replica = this.system.anyReplica();
       const command = { reservationId: id, userId: this.userId };
       const task = scheduler.spawn(`${this.userId} releases ${id}`, replica, () => replica.releaseReservation.execute(command));
       await scheduler.finished(task);
@@ -174,15 +174,15 @@ export class Fan {
     work: (replica: Replica, key: string) => Promise<R>,
     render: (result: R) => T,
   ): Promise<Answer<T>> {
-    const { scheduler } = this.shop;
+    const { scheduler } = this.system;
     this.sent += 1;
     const key = `${this.userId}-k${this.sent}`;
     const answers = new Set<string>();
     const send = (): Task => {
-      const replica = this.shop.anyReplica();
+      const replica = this.system.anyReplica();
       const keyInHand = { key, userId: this.userId, render: render as (result: never) => unknown };
       return scheduler.spawn(`${this.userId} ${action} (${key})`, replica, () =>
-        this.shop.answer(keyInHand, () => work(replica, key)),
+        this.system.answer(keyInHand, () => work(replica, key)),
       );
     };
     let last: Answer<T> = { refusal: 'no answer' };
@@ -217,7 +217,7 @@ export class Fan {
   }
 
   private inBackground(action: string, work: () => Promise<void>): Task {
-    return this.shop.scheduler.spawn(`${this.userId} ${action}`, undefined, work);
+    return this.system.scheduler.spawn(`${this.userId} ${action}`, undefined, work);
   }
 
   private expectDone({ state, name, error }: Task): void {

@@ -7,49 +7,49 @@ import {
   type ReservationRow,
 } from '../../apps/monolith/src/purchase/testing/memory-tables.ts';
 import type { Cell, SimulatedTransaction } from '#testing/simulation/simulated-database';
-import type { Shop } from './replicas.ts';
+import type { SimulatedSystem } from './replicas.ts';
 
 /** Invariants that must hold after every commit, with the numbers of research/reliability.md §3.2. Returns the broken ones. */
-export function faultsNow(shop: Shop): string[] {
-  const { db, capacity } = shop;
-  const now = shop.scheduler.nowMs;
+export function faultsNow(system: SimulatedSystem): string[] {
+  const { db, capacity } = system;
+  const now = system.scheduler.nowMs;
   const reservations = db.rows(tables.reservations);
   const orders = db.rows(tables.orders);
   const living = reservations.filter((row) => counts(row, now));
   const claimed = living.reduce((sum, { seatIds }) => sum + seatIds.length, 0);
   return [
     ...(claimed > capacity ? [`I2: ${claimed} seats claimed of ${capacity}`] : []),
-    ...living.flatMap((row) => lostSeats(shop, row)),
-    ...overLimit(shop, living),
-    ...ticketFaults(shop, orders, reservations),
-    ...windowFaults(shop, orders, living),
+    ...living.flatMap((row) => lostSeats(system, row)),
+    ...overLimit(system, living),
+    ...ticketFaults(system, orders, reservations),
+    ...windowFaults(system, orders, living),
     ...paymentFaults(orders, living),
-    ...seatsWithoutClaim(shop, living),
-    ...expiryFaults(shop, reservations),
+    ...seatsWithoutClaim(system, living),
+    ...expiryFaults(system, reservations),
     ...keyFaults(reservations),
-    ...repeatedMessages(shop),
+    ...repeatedMessages(system),
   ];
 }
 
 /** A living reservation still has all its seats, so two living reservations never share one. */
-function lostSeats(shop: Shop, { id, status, seatIds, expiresAtMs }: ReservationRow): string[] {
+function lostSeats(system: SimulatedSystem, { id, status, seatIds, expiresAtMs }: ReservationRow): string[] {
   return seatIds.flatMap((seatId) => {
-    const seat = shop.db.read(tables.seats, seatId);
+    const seat = system.db.read(tables.seats, seatId);
     const isOwn = seat?.reservationId === id && seat.status === (status === 'completed' ? 'sold' : 'held');
     if (!isOwn) return [`I1: ${status} ${id} has lost seat ${seatId} to ${seat?.reservationId ?? 'nobody'} (${seat?.status})`];
     return status !== 'completed' && seat.expiresAtMs !== expiresAtMs ? [`I2: ${seatId} has another expiry than ${id}`] : [];
   });
 }
 
-function overLimit(shop: Shop, living: readonly ReservationRow[]): string[] {
-  const limit = shop.match.maxTicketsPerFan;
+function overLimit(system: SimulatedSystem, living: readonly ReservationRow[]): string[] {
+  const limit = system.match.maxTicketsPerFan;
   const perFan = new Map<string, number>();
   for (const row of living) perFan.set(fanAtMatch(row), (perFan.get(fanAtMatch(row)) ?? 0) + row.seatIds.length);
   return [...perFan].filter(([, n]) => n > limit).map(([fan, n]) => `I2: ${fan} has ${n} seats, the limit is ${limit}`);
 }
 
-function ticketFaults(shop: Shop, orders: readonly OrderRow[], reservations: readonly ReservationRow[]): string[] {
-  const tickets = shop.db.rows(tables.tickets);
+function ticketFaults(system: SimulatedSystem, orders: readonly OrderRow[], reservations: readonly ReservationRow[]): string[] {
+  const tickets = system.db.rows(tables.tickets);
   const perSeat = new Set(tickets.map(({ seatId }) => seatId));
   const faults = perSeat.size < tickets.length ? ['I1: a seat has two tickets'] : [];
   for (const order of orders) {
@@ -65,8 +65,8 @@ function ticketFaults(shop: Shop, orders: readonly OrderRow[], reservations: rea
 }
 
 /** Every held or sold seat belongs to a living reservation that lists it. */
-function seatsWithoutClaim(shop: Shop, living: readonly ReservationRow[]): string[] {
-  const taken = shop.db.rows(tables.seats, (seat) => seat.reservationId !== null && !isFree(seat, shop.scheduler.nowMs));
+function seatsWithoutClaim(system: SimulatedSystem, living: readonly ReservationRow[]): string[] {
+  const taken = system.db.rows(tables.seats, (seat) => seat.reservationId !== null && !isFree(seat, system.scheduler.nowMs));
   return taken
     .filter(({ id, reservationId }) => !living.some((row) => row.id === reservationId && row.seatIds.includes(id)))
     .map(({ id, status, reservationId }) => `I2: seat ${id} is ${status} by ${reservationId}, which has no claim to it`);
@@ -82,7 +82,10 @@ function paymentFaults(orders: readonly OrderRow[], living: readonly Reservation
 }
 
 /** After a sale is closed, an order is completed only if its seats were held. Checked with the commit that completes the order. */
-export function lateCompletionInClosedSale(shop: Shop, { footprint, snapshot, now }: SimulatedTransaction): string[] {
+export function lateCompletionInClosedSale(
+  system: SimulatedSystem,
+  { footprint, snapshot, now }: SimulatedTransaction,
+): string[] {
   const changes = [...footprint.writes].filter(([cell]) => cell.table === tables.reservations.name);
   const lateChanges = changes.filter(([, { before, after }]) => {
     const [was, is] = [before as ReservationRow | undefined, after as ReservationRow | undefined];
@@ -91,7 +94,7 @@ export function lateCompletionInClosedSale(shop: Shop, { footprint, snapshot, no
     const wasAlive = (was?.status === 'ordered' || costsNothing) && was.expiresAtMs > now.getTime();
     return is?.status === 'completed' && was?.status !== 'completed' && !wasAlive;
   });
-  return shop.closedAtSeq <= snapshot && lateChanges.length > 0
+  return system.closedAtSeq <= snapshot && lateChanges.length > 0
     ? ['W9: a late payment was completed after the sale was closed']
     : [];
 }
@@ -104,7 +107,7 @@ export function forbiddenWaits({ isShared, footprint, id }: SimulatedTransaction
   return isFault ? [`W: ${id} is a shared transaction and waits for ${cell.table} ${cell.id}`] : [];
 }
 
-function windowFaults(shop: Shop, orders: readonly OrderRow[], living: readonly ReservationRow[]): string[] {
+function windowFaults(system: SimulatedSystem, orders: readonly OrderRow[], living: readonly ReservationRow[]): string[] {
   const claims = orders.filter(
     ({ sessionToken, status }) => sessionToken && (status === 'awaiting_payment' || status === 'completed'),
   );
@@ -112,7 +115,7 @@ function windowFaults(shop: Shop, orders: readonly OrderRow[], living: readonly 
   const paid = claims.filter(({ status }) => status === 'completed').map(({ sessionToken }) => sessionToken);
   const leftOver = living.filter(({ status, sessionToken }) => status === 'held' && paid.includes(sessionToken));
   const windowOwners = orders.filter(
-    ({ id, sessionToken }) => shop.db.read(tables.orderOfWindow, sessionToken ?? '')?.orderId === id,
+    ({ id, sessionToken }) => system.db.read(tables.orderOfWindow, sessionToken ?? '')?.orderId === id,
   );
   return [
     ...windowOwners
@@ -123,8 +126,8 @@ function windowFaults(shop: Shop, orders: readonly OrderRow[], living: readonly 
   ];
 }
 
-function expiryFaults(shop: Shop, reservations: readonly ReservationRow[]): string[] {
-  const expiredIds = shop.db
+function expiryFaults(system: SimulatedSystem, reservations: readonly ReservationRow[]): string[] {
+  const expiredIds = system.db
     .rows(tables.outbox, ({ event }) => event === 'reservation.expired')
     .map(({ aggregateId }) => aggregateId);
   const faults = new Set(expiredIds).size < expiredIds.length ? ['I6: reservation.expired twice for one reservation'] : [];
@@ -142,15 +145,15 @@ function keyFaults(reservations: readonly ReservationRow[]): string[] {
 }
 
 /** Messages and timeline entries that must exist only once: refund of an order, push of a turn, entry of a payment event. */
-function repeatedMessages(shop: Shop): string[] {
-  const messages = shop.db
+function repeatedMessages(system: SimulatedSystem): string[] {
+  const messages = system.db
     .rows(tables.outbox, ({ event, payment }) => event === 'queue.turn_granted' || payment?.kind === 'refund')
     .map(({ event, aggregateId }) => `${event} of ${aggregateId}`);
-  const lines = shop.db
+  const lines = system.db
     .rows(tables.timeline, ({ event }) => event === 'completed' || event === 'refunded' || event === 'expired')
     .map(({ event, orderId }) => `${event} of ${orderId}`);
-  for (const [orderId, times] of shop.refusedCards) {
-    const noted = shop.db.rows(tables.timeline, (line) => line.orderId === orderId && line.event === 'payment_failed').length;
+  for (const [orderId, times] of system.refusedCards) {
+    const noted = system.db.rows(tables.timeline, (line) => line.orderId === orderId && line.event === 'payment_failed').length;
     if (noted > times) return [`I6: ${times} card(s) were refused for ${orderId}, but ${noted} are noted`];
   }
   const all = [...messages, ...lines];
@@ -160,8 +163,8 @@ function repeatedMessages(shop: Shop): string[] {
 }
 
 /** Invariants at the end, when all fans are done and all holds have expired: no money without seats, and nothing stuck. */
-export function faultsAtEnd(shop: Shop): string[] {
-  const { db } = shop;
+export function faultsAtEnd(system: SimulatedSystem): string[] {
+  const { db } = system;
   const orders = db.rows(tables.orders);
   const stuck = [
     ...db.rows(tables.seats, ({ status }) => status === 'held').map(({ id }) => `I12: seat ${id} is still held`),
@@ -174,21 +177,22 @@ export function faultsAtEnd(shop: Shop): string[] {
       .filter(({ id }) => db.read(tables.ticketOfSeat, id) === undefined)
       .map(({ id }) => `I3: seat ${id} is sold without a ticket`),
   ];
-  return [...stuck, ...moneyFaults(shop, orders)];
+  return [...stuck, ...moneyFaults(system, orders)];
 }
 
-function moneyFaults(shop: Shop, orders: readonly OrderRow[]): string[] {
+function moneyFaults(system: SimulatedSystem, orders: readonly OrderRow[]): string[] {
   const faults: string[] = [];
-  for (const { intentId, orderId, status, captured, refunds } of shop.payments.intents.values()) {
+  for (const { intentId, orderId, status, captured, refunds } of system.payments.intents.values()) {
     const order = orders.find(({ id }) => id === orderId);
     const refunded = [...refunds.values()].reduce((sum, cents) => sum + cents, 0);
     const isSold = order?.status === 'completed';
     if (isSold && (captured?.amountCents !== order.totalCents || captured.currency !== order.currency))
       faults.push(`I4: order ${orderId} is completed, but ${intentId} captured ${captured?.amountCents ?? 'nothing'}`);
     const refundDue = isSold ? 0 : (captured?.amountCents ?? 0);
-    if (order?.status === 'cancelled' && status === 'open' && shop.intentsKnownToFans.has(intentId))
+    if (order?.status === 'cancelled' && status === 'open' && system.intentsKnownToFans.has(intentId))
       faults.push(`I4: order ${orderId} is cancelled, and ${intentId} can still be paid`);
-    if (!order && shop.intentsKnownToFans.has(intentId)) faults.push(`I4: a fan knows ${intentId}, but its order does not exist`);
+    if (!order && system.intentsKnownToFans.has(intentId))
+      faults.push(`I4: a fan knows ${intentId}, but its order does not exist`);
     if (refunded !== refundDue)
       faults.push(
         `I4: ${intentId} captured ${captured?.amountCents ?? 0} and refunded ${refunded}; its order is ${order?.status}`,

@@ -4,8 +4,8 @@ import type { CheckedOut } from '../../apps/monolith/src/purchase/checkout/appli
 import type { PaymentReport } from '../../apps/monolith/src/purchase/settlement/application/settle-payment.ts';
 import { tables } from '../../apps/monolith/src/purchase/testing/memory-tables.ts';
 import { faultsAtEnd, faultsNow } from './invariants.ts';
-import { ALL_PROTECTIONS, HOLD_MS, MATCH, Shop, type Replica } from './replicas.ts';
-import { relay } from './simulate.ts';
+import { ALL_PROTECTIONS, HOLD_MS, MATCH_ID, SimulatedSystem, type Replica } from './replicas.ts';
+import { deliverOutbox } from './simulate.ts';
 import { STYLES } from './styles.ts';
 
 // Runs each use case once for each of its steps and kills its process at that step. Then the caller calls again: the fan with the same
@@ -16,43 +16,43 @@ const fan = { userId: 'ana' };
 
 /** The actions of one fan, of the provider and of the scheduler. */
 class Actions {
-  constructor(readonly shop: Shop) {}
+  constructor(readonly system: SimulatedSystem) {}
 
   hold = (replica: Replica): Promise<unknown> => {
-    const command = { ...fan, matchId: MATCH, sessionToken: undefined, sectorId: 'east', quantity: 2 };
+    const command = { ...fan, matchId: MATCH_ID, sessionToken: undefined, sectorId: 'east', quantity: 2 };
     const render = ({ id, seats }: Reservation): unknown => ({ id, seats: seats.map(({ seatId }) => seatId) });
-    return this.shop.answer({ key: 'hold', ...fan, render }, () => replica.holdSeats.execute(command));
+    return this.system.answer({ key: 'hold', ...fan, render }, () => replica.holdSeats.execute(command));
   };
 
   checkOut = (replica: Replica): Promise<unknown> => {
-    const [reservation] = this.shop.db.rows(tables.reservations);
+    const [reservation] = this.system.db.rows(tables.reservations);
     if (!reservation) throw new Error('there is no reservation');
     const holders = reservation.seatIds.map((seatId) => ({ seatId, name: 'Ana' }));
     const command = { ...fan, reservationId: reservation.id, holders, email: 'ana@example.hr', key: 'checkout' };
     const render = ({ order, isNew }: CheckedOut): unknown => ({ orderId: order.id, intentId: order.payment.intentId, isNew });
-    return this.shop.answer({ key: 'checkout', ...fan, render }, () => replica.checkOut.execute(command));
+    return this.system.answer({ key: 'checkout', ...fan, render }, () => replica.checkOut.execute(command));
   };
 
   pay = (): Promise<unknown> => {
-    const [intent] = this.shop.payments.intents.values();
-    return Promise.resolve(intent && this.shop.payments.pay(intent.intentId));
+    const [intent] = this.system.payments.intents.values();
+    return Promise.resolve(intent && this.system.payments.pay(intent.intentId));
   };
 
   settle = (replica: Replica): Promise<unknown> => {
-    const [intent] = this.shop.payments.intents.values();
+    const [intent] = this.system.payments.intents.values();
     const { intentId = '', amountCents, currency } = intent ?? {};
     const report: PaymentReport = { eventId: 'evt', type: 'succeeded', intentId, outcome: 'succeeded', amountCents, currency };
     return replica.settlePayment.execute(report);
   };
 
   release = (replica: Replica): Promise<unknown> => {
-    const [reservation] = this.shop.db.rows(tables.reservations);
+    const [reservation] = this.system.db.rows(tables.reservations);
     return replica.releaseReservation.execute({ ...fan, reservationId: reservation?.id ?? '' });
   };
 
   expire = (replica: Replica): Promise<unknown> => replica.expireReservations.execute();
 
-  wait = (): Promise<unknown> => this.shop.scheduler.sleep(2 * HOLD_MS);
+  wait = (): Promise<unknown> => this.system.scheduler.sleep(2 * HOLD_MS);
 }
 
 type ActionName = 'hold' | 'checkOut' | 'pay' | 'settle' | 'release' | 'expire' | 'wait';
@@ -69,14 +69,14 @@ interface Outcome {
 async function runWithKill(before: readonly ActionName[], action: ActionName, killAtStep: number): Promise<Outcome> {
   const scheduler = new Scheduler(1);
   if (!DEFAULT_STYLE) throw new Error('no style is defined');
-  const shop = new Shop(scheduler, ALL_PROTECTIONS, { ...DEFAULT_STYLE, queue: 0, clock: 0 }, 0);
-  const actions = new Actions(shop);
+  const system = new SimulatedSystem(scheduler, ALL_PROTECTIONS, { ...DEFAULT_STYLE, queue: 0, clock: 0 }, 0);
+  const actions = new Actions(system);
   const faults: string[] = [];
-  shop.db.committed.push(() => faults.push(...faultsNow(shop)));
+  system.db.committed.push(() => faults.push(...faultsNow(system)));
   let wasKilled = false;
   const done = scheduler.spawn('ana', undefined, async () => {
-    for (const earlierAction of before) await actions[earlierAction](shop.anyReplica());
-    const [first, second] = shop.replicas;
+    for (const earlierAction of before) await actions[earlierAction](system.anyReplica());
+    const [first, second] = system.replicas;
     if (!first || !second) throw new Error('two replicas are needed');
     // Only the steps of this process count. Shared transactions run in their own tasks.
     first.diesAfter = killAtStep;
@@ -89,19 +89,19 @@ async function runWithKill(before: readonly ActionName[], action: ActionName, ki
     if (repeated.state === 'failed') throw repeated.error;
     if (action === 'checkOut' && !(repeated.value as CheckedOut).isNew)
       faults.push('the first use of the key was answered as a repeat');
-    await relay(shop);
+    await deliverOutbox(system);
   });
   await scheduler.run();
   if (done.state !== 'done') throw done.error;
-  const orders = shop.db.rows(tables.orders).map(({ status }) => status);
-  if (!orders.includes('awaiting_payment') && before.length > 1) faults.push(...faultsAtEnd(shop));
+  const orders = system.db.rows(tables.orders).map(({ status }) => status);
+  if (!orders.includes('awaiting_payment') && before.length > 1) faults.push(...faultsAtEnd(system));
   return {
     wasKilled,
     faults,
-    reservations: shop.db.rows(tables.reservations).map(({ status }) => status),
+    reservations: system.db.rows(tables.reservations).map(({ status }) => status),
     orders,
-    tickets: shop.db.rows(tables.tickets).length,
-    intents: [...shop.payments.intents.values()].map(({ status, refunds }) => (refunds.size > 0 ? 'refunded' : status)),
+    tickets: system.db.rows(tables.tickets).length,
+    intents: [...system.payments.intents.values()].map(({ status, refunds }) => (refunds.size > 0 ? 'refunded' : status)),
   };
 }
 

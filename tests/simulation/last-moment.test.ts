@@ -1,12 +1,12 @@
 import { Scheduler } from '#testing/simulation/scheduler';
 import { faultsNow } from './invariants.ts';
-import { ALL_PROTECTIONS, MATCH, Shop, type Protections } from './replicas.ts';
+import { ALL_PROTECTIONS, MATCH_ID, SimulatedSystem, type Protections } from './replicas.ts';
 import { STYLES } from './styles.ts';
 
 // A race that random seeds meet once in 2,000 runs, caused on purpose: a hold is paid in its last millisecond, the replica that settles
 // the payment is frozen, and the same fan holds again on another replica when the first hold expires.
 
-const fan = { userId: 'ana', matchId: MATCH, sessionToken: undefined };
+const fan = { userId: 'ana', matchId: MATCH_ID, sessionToken: undefined };
 
 /** Returns the broken invariants, and whether both the payment and the second hold succeeded. */
 async function payAndHoldAgain(
@@ -17,10 +17,10 @@ async function payAndHoldAgain(
   const scheduler = new Scheduler(seed);
   const [style] = STYLES;
   if (!style) throw new Error('no style is defined');
-  const shop = new Shop(scheduler, { ...ALL_PROTECTIONS, ...off }, { ...style, queue: 0, clock: 0 }, 0);
+  const system = new SimulatedSystem(scheduler, { ...ALL_PROTECTIONS, ...off }, { ...style, queue: 0, clock: 0 }, 0);
   const faults: string[] = [];
-  shop.db.committed.push(() => faults.push(...faultsNow(shop)));
-  const [first, second] = shop.replicas;
+  system.db.committed.push(() => faults.push(...faultsNow(system)));
+  const [first, second] = system.replicas;
   if (!first || !second) throw new Error('two replicas are needed');
   const outcomes: string[] = [];
   scheduler.spawn('ana', undefined, async () => {
@@ -28,7 +28,7 @@ async function payAndHoldAgain(
     const holders = held.seats.map(({ seatId }) => ({ seatId, name: 'Ana' }));
     const { order } = await first.checkOut.execute({ ...fan, reservationId: held.id, holders, email: 'ana@example.hr' });
     const intentId = order.payment.intentId ?? '';
-    const paid = shop.payments.pay(intentId);
+    const paid = system.payments.pay(intentId);
     const report = { eventId: 'evt', type: 'succeeded', intentId, outcome: 'succeeded', currency: 'EUR' } as const;
     await scheduler.sleepUntil(held.expiresAt.getTime() - 1);
     const settling = scheduler.spawn('settles', first, () =>
@@ -44,7 +44,7 @@ async function payAndHoldAgain(
     outcomes.push(holding.state, String(settling.value));
   });
   await scheduler.run();
-  return { faults, bothSucceeded: outcomes.join() === 'done,completed' && shop.match.maxTicketsPerFan === 2 };
+  return { faults, bothSucceeded: outcomes.join() === 'done,completed' && system.match.maxTicketsPerFan === 2 };
 }
 
 interface Case {
@@ -63,7 +63,7 @@ test.each<Case>([
     maxSteps: 20,
   },
   {
-    name: 'negative control: over the limit if the payment does not read the current seats of the fan',
+    name: 'negative control: over the limit if the payment does not check that the fan row still lists its reservation',
     off: { sharedPaidListed: false },
     maxSteps: 4,
   },

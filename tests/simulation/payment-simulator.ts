@@ -1,7 +1,7 @@
 import { DomainError } from '#domain/shared/domain-error';
 import type { PaymentReport } from '../../apps/monolith/src/purchase/settlement/application/settle-payment.ts';
 import { tables } from '../../apps/monolith/src/purchase/testing/memory-tables.ts';
-import { HOLD_MS, type Shop } from './replicas.ts';
+import { HOLD_MS, type SimulatedSystem } from './replicas.ts';
 
 /** Simulates the payment provider: charges cards and sends each event until a replica accepts it, sometimes twice. */
 export class PaymentSimulator {
@@ -10,7 +10,7 @@ export class PaymentSimulator {
   private pendingEvents = 0;
 
   constructor(
-    private readonly shop: Shop,
+    private readonly system: SimulatedSystem,
     private readonly report: (fault: string) => void,
   ) {}
 
@@ -20,10 +20,10 @@ export class PaymentSimulator {
 
   /** Pays an intent. At random a card is refused first, or a wrong amount or currency is captured. */
   async pay(intentId: string): Promise<void> {
-    const { payments, scheduler } = this.shop;
+    const { payments, scheduler } = this.system;
     const { random } = scheduler;
     if (random.chance(0.2)) {
-      const { refusedCards } = this.shop;
+      const { refusedCards } = this.system;
       const orderId = intentId.slice('pi-'.length);
       refusedCards.set(orderId, (refusedCards.get(orderId) ?? 0) + 1);
       this.sendEvent(intentId, 'failed', undefined);
@@ -41,7 +41,7 @@ export class PaymentSimulator {
 
   /** Pays as soon as the provider knows the intent, which may be before the fan gets the answer to the checkout. */
   async payWhenPossible(reservationId: string): Promise<void> {
-    const { db, payments, scheduler } = this.shop;
+    const { db, payments, scheduler } = this.system;
     const findIntent = () => {
       const order = db.read(tables.orderOfReservation, reservationId);
       return order && payments.intents.get(`pi-${order.orderId}`);
@@ -67,25 +67,25 @@ export class PaymentSimulator {
       amountCents: captured?.amountCents,
       currency: captured?.currency.toLowerCase(),
     };
-    const { random } = this.shop.scheduler;
+    const { random } = this.system.scheduler;
     const copies = random.chance(0.25) ? 2 : 1;
     for (let copy = 1; copy <= copies; copy += 1) {
       this.pendingEvents += 1;
-      this.shop.scheduler.spawn(`event ${report.eventId}`, undefined, () => this.deliver(report));
+      this.system.scheduler.spawn(`event ${report.eventId}`, undefined, () => this.deliver(report));
     }
   }
 
   private async deliver(report: PaymentReport): Promise<void> {
-    const { scheduler, style } = this.shop;
+    const { scheduler, style } = this.system;
     const { random } = scheduler;
     if (random.chance(style.lastMoment)) await scheduler.sleepUntil(scheduler.nextMoment() - 1);
     else await scheduler.sleep(random.pick([0, 0, 1, random.int(HOLD_MS), 2 * HOLD_MS]));
     for (let attempt = 1; ; attempt += 1) {
-      const replica = this.shop.anyReplica();
+      const replica = this.system.anyReplica();
       const task = scheduler.spawn(`settles ${report.eventId}`, replica, () => replica.settlePayment.execute(report));
       await scheduler.finished(task);
       if (task.state === 'done') {
-        if (!this.shop.db.read(tables.inbox, report.eventId))
+        if (!this.system.db.read(tables.inbox, report.eventId))
           this.report(`I6: ${report.eventId} is settled, but not in the inbox`);
         break;
       }

@@ -42,7 +42,7 @@ test('two runs of one seed have the same steps and the same result', async () =>
 /** A negative control must find its fault within this number of runs. */
 const MAX_RUNS = 4000;
 
-describe('negative control: the simulation finds the fault if a protection is off', () => {
+describe('the simulation finds the fault if a protection is off', () => {
   interface Control {
     readonly name: string;
     readonly off: Partial<Protections>;
@@ -131,7 +131,7 @@ describe('negative control: the simulation finds the fault if a protection is of
     },
   ];
 
-  test.each(controls)('$name', async ({ off, fault, style }) => {
+  test.each(controls)('negative control: $name', async ({ off, fault, style }) => {
     const protections = { ...ALL_PROTECTIONS, ...off };
     expect(await firstFault((seed) => simulate(seed, { protections, ...(style ? { style } : {}) }), fault)).toMatch(fault);
   });

@@ -45,7 +45,7 @@ export interface Protections {
   readonly paidCounts: boolean;
   /** The same for payments in a shared transaction. */
   readonly sharedPaidCounts: boolean;
-  /** A payment in a shared transaction reads which seats the fan has now. */
+  /** A payment in a shared transaction checks that the fan row still lists its reservation. */
   readonly sharedPaidListed: boolean;
   /** Unique index: one order for each window. */
   readonly oneOrderAWindow: boolean;
@@ -53,7 +53,7 @@ export interface Protections {
   readonly paymentInbox: boolean;
   /** The expiry sweeper locks the rows that it ends. */
   readonly sweeperLocks: boolean;
-  /** The sweeper reads orders again after it has the locks. */
+  /** The sweeper ends reservations in a second statement after it has locked them, so that it sees orders committed in between. */
   readonly sweeperLooksAgain: boolean;
   /** The cursor of the waiting room's stream moves by compare-and-set. */
   readonly cursorCompares: boolean;
@@ -79,7 +79,7 @@ export const ALL_PROTECTIONS: Protections = {
   cursorCompares: true,
 };
 
-export const MATCH = 'match';
+export const MATCH_ID = 'match';
 export const HOLD_MS = 1000;
 
 /** One simulated process of the monolith: the real use cases with their own seat snapshots. */
@@ -93,7 +93,7 @@ export interface Replica extends Process {
 }
 
 /** The simulated system: one database, one provider, one waiting room, and replicas that start and crash. */
-export class Shop {
+export class SimulatedSystem {
   readonly db: SimulatedDatabase;
   readonly transactions: SimulatedTransactions;
   readonly payments: MemoryPayments;
@@ -125,7 +125,7 @@ export class Shop {
     const { refuses = 0 } = style;
     this.payments = new MemoryPayments(this.db, this.transactions, () => refuses > 0 && scheduler.random.chance(refuses));
     this.waitingRoom = new MemoryWaitingRoom(this.db);
-    this.db.seed(tables.matches, MATCH, { id: MATCH, saleStatus: 'open', ...this.match });
+    this.db.seed(tables.matches, MATCH_ID, { id: MATCH_ID, saleStatus: 'open', ...this.match });
     this.sectors = [sector('east', 'seated'), sector('south', 'standing', refuses > 0 ? 0 : 2500)];
     const seats = [
       ...rows('east', scheduler.random.pick([[3], [2, 2], [4, 3]])),
@@ -197,10 +197,10 @@ export class Shop {
 }
 
 function sector(id: string, kind: 'seated' | 'standing', priceCents = 2500): SectorForSale {
-  return { id, matchId: MATCH, name: id, kind, gate: null, priceCents, currency: 'EUR', capacity: 0 };
+  return { id, matchId: MATCH_ID, name: id, kind, gate: null, priceCents, currency: 'EUR', capacity: 0 };
 }
 
-const unsoldSeat = { matchId: MATCH, status: 'available', reservationId: null, expiresAtMs: null } as const;
+const unsoldSeat = { matchId: MATCH_ID, status: 'available', reservationId: null, expiresAtMs: null } as const;
 
 function rows(sectorId: string, lengths: readonly number[]): SeatRow[] {
   return lengths.flatMap((length, rowIndex) =>

@@ -1,31 +1,31 @@
 /**
  * The behaviour of fans and replicas in a simulated sale. Each style makes some conflicts more likely, which pure chance would rarely
- * cause. Numbers are probabilities from 0 to 1 unless stated otherwise.
+ * cause.
  */
 export interface Style {
   readonly name: string;
   readonly maxFans: number;
   /** The number of purchases of a fan is chosen from these. */
   readonly visitCounts: readonly number[];
-  /** A fan starts the next purchase only after the previous one is finished. */
+  /** Probability that a fan starts the next purchase only after the previous one is finished. */
   readonly waitsForPreviousVisit: number;
-  /** The match has a waiting room. */
+  /** Probability that the match has a waiting room. */
   readonly queue: number;
-  /** A fan continues around the expiry of the hold, at one of `returnOffsetsMs`. */
+  /** Probability that a fan continues around the expiry of the hold, at one of `returnOffsetsMs`. */
   readonly lastMoment: number;
   /** The time at which a fan continues, relative to the expiry of the hold. */
   readonly returnOffsetsMs: readonly number[];
-  /** A fan holds more seats while paying for the first, or as soon as the first hold expires. */
+  /** Probability that a fan holds more seats while paying for the first, or as soon as the first hold expires. */
   readonly holdsMore: number;
-  /** A fan pays the order. */
+  /** Probability that a fan pays the order. */
   readonly pays: number;
   /** Highest probability that the clock moves between two steps. */
   readonly clock: number;
-  /** A background event is a run of the expiry sweeper. */
+  /** Probability that a background event is a run of the expiry sweeper. */
   readonly sweeps: number;
-  /** A background event is a replica that freezes for a moment. */
+  /** Probability that a background event is a replica that freezes for a moment. */
   readonly freezes: number;
-  /** The provider refuses an intent. If set, the standing places are free of charge. */
+  /** Probability that the provider refuses an intent. If set, the standing places are free of charge. */
   readonly refuses?: number;
 }
 

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { developmentSecrets } from '#platform/config/settings';
 import { signWebhook } from '../../../apps/monolith/src/payment/outbound/webhooks.ts';
-import { STAFF, type Services } from '../../bad-input/system.ts';
+import { STAFF_ID, type Services } from '../../bad-input/system.ts';
 import type { RecordingClient, ParsedAnswer } from './recording-client.ts';
 
-export const ops = { as: STAFF, roles: 'ops' };
+export const ops = { as: STAFF_ID, roles: 'ops' };
 export const HOUR_MS = 3_600_000;
 export const timeFromNow = (ms: number): string => new Date(Date.now() + ms).toISOString();
 export const pause100Ms = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 100));
@@ -20,7 +20,7 @@ interface Held {
   readonly seats: readonly { readonly seat_id: string }[];
 }
 
-export const standing = (name: string, price_cents: number, capacity: number): object => ({
+export const standingSector = (name: string, price_cents: number, capacity: number): object => ({
   name,
   kind: 'standing',
   price_cents,
@@ -53,8 +53,8 @@ export class FanActions {
       queue_required: false,
       sectors: [
         { name: 'East', kind: 'seated', price_cents: 2500, rows: 2, seats_per_row: 6 },
-        standing('South', 1000, 2),
-        standing('Family', 0, 10),
+        standingSector('South', 1000, 2),
+        standingSector('Family', 0, 10),
       ],
       ...fields,
     };

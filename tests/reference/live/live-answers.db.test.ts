@@ -1,14 +1,14 @@
 import { StripePeer } from '../../../apps/monolith/src/payment/testing/stripe-peer.ts';
 import type { ErrorCode } from '#platform/http/error-catalogue';
 import { randomUUID } from 'node:crypto';
-import { callers, fill, validCall, closeSockets, needsKey, unknownIds, takesBody, type Call } from '../../bad-input/calls.ts';
+import { callers, fillPath, validCall, closeSockets, needsKey, unknownIds, takesBody, type Call } from '../../bad-input/calls.ts';
 import { monolithSamples, queueSamples } from '../../bad-input/samples.ts';
 import { toJson } from '../../bad-input/shapes.ts';
 import { newKey, openServices, openSystem, type Services, type System } from '../../bad-input/system.ts';
 import { RecordingClient, type RecordedAnswer, type ServiceName } from './recording-client.ts';
-import { FanActions, standing } from './fans.ts';
-import { line, matches, profile } from './other-stories.ts';
-import { holds, orders } from './purchase-stories.ts';
+import { FanActions, standingSector } from './fans.ts';
+import { lineStory, matchStory, profileStory } from './other-stories.ts';
+import { holdStory, orderStory } from './purchase-stories.ts';
 import { DocumentedAnswers, type LiveAnswer } from './documented-answers.ts';
 import { operationsOf, type Document } from '../openapi-document.ts';
 
@@ -44,7 +44,7 @@ afterAll(async () => {
 async function runStories(): Promise<readonly RecordedAnswer[]> {
   const client = new RecordingClient(system);
   const fans = new FanActions(client, system);
-  for (const story of [holds, orders, matches, line, profile]) await story(fans);
+  for (const story of [holdStory, orderStory, matchStory, lineStory, profileStory]) await story(fans);
   await fans.sendWebhook({ id: 'evt_2', type: 'charge.updated', data: { object: { id: 'ch_1' } } });
   await fans.sendWebhook({ id: 'evt_3' }, 't=1,v1=0');
   return client.answers;
@@ -64,12 +64,12 @@ async function sendFaultyRequests(): Promise<readonly RecordedAnswer[]> {
         route.method === 'GET' && valid(),
         access !== 'public' && { ...valid(), headers: json },
         access === 'ops' && { ...valid(), headers: { ...valid().headers, ...callers.fan } },
-        route.url.includes(':') && { ...valid(), url: fill(route.url, unknownIds(route.url)) },
+        route.url.includes(':') && { ...valid(), url: fillPath(route.url, unknownIds(route.url)) },
         route.url.includes(':') && {
           ...valid(),
-          url: fill(route.url, { ...unknownIds(route.url), ...sameSegment('%00', route.url) }),
+          url: fillPath(route.url, { ...unknownIds(route.url), ...sameSegment('%00', route.url) }),
         },
-        route.url.includes(':') && { ...valid(), url: fill(route.url, sameSegment('x'.repeat(200), route.url)) },
+        route.url.includes(':') && { ...valid(), url: fillPath(route.url, sameSegment('x'.repeat(200), route.url)) },
         takesBody(route) && { ...valid(), headers: { ...valid().headers, ...json }, payload: '{"no_such_field":1}' },
         takesBody(route) && { ...valid(), headers: { ...valid().headers, 'content-type': 'text/plain' }, payload: 'x' },
         takesBody(route) && { ...valid(), headers: { ...valid().headers, ...json }, payload: `"${'x'.repeat(300_000)}"` },
@@ -89,7 +89,7 @@ const sameSegment = (segment: string, url: string): Record<string, string> =>
 async function reachLimits(): Promise<readonly RecordedAnswer[]> {
   const client = new RecordingClient(limited);
   const fans = new FanActions(client, limited);
-  const match = await fans.createMatch({ sectors: [standing('Cheap', 20, 50)] });
+  const match = await fans.createMatch({ sectors: [standingSector('Cheap', 20, 50)] });
   const [rateLimitedFan, otherFan] = [randomUUID(), randomUUID()];
   const held = await fans.holdIn(match, 0, 1, rateLimitedFan);
   for (let attempt = 0; attempt < 3; attempt += 1) await fans.checkOut(held as never, rateLimitedFan);
@@ -165,7 +165,7 @@ test('the document allows additional members in answers, and forbids them in req
   expect(bodies.filter(({ name, call, body }) => documents[name].allowsBody(call, { ...body, added_later: 1 }))).toEqual([]);
 });
 
-describe('negative control: the check reports', () => {
+describe('negative control', () => {
   const find = (code: ErrorCode): RecordedAnswer => recorded.find((answer) => codeOf(answer) === code) as RecordedAnswer;
   const changed = (answer: RecordedAnswer, change: Record<string, unknown>): LiveAnswer => {
     const body = { ...(JSON.parse(answer.body) as object), ...change };
@@ -202,7 +202,7 @@ describe('negative control: the check reports', () => {
       () => faultsOf(recorded.find(({ status }) => status === 204) as RecordedAnswer, { body: '{}' }),
     ],
     ['an undocumented path', () => faultsOf(find('NOT_FOUND'), { path: '/api/v1/elsewhere' })],
-  ])('%s', (_, faults) => {
+  ])('the check of live answers reports %s', (_, faults) => {
     expect(faults()).not.toEqual([]);
   });
 });

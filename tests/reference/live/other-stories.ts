@@ -3,7 +3,7 @@ import { INTERNAL_SECRET } from '../../bad-input/system.ts';
 import { HOUR_MS, timeFromNow, ops, pause100Ms, type FanActions } from './fans.ts';
 
 /** Public reads of matches, and all actions of operators on matches. */
-export async function matches(fans: FanActions): Promise<void> {
+export async function matchStory(fans: FanActions): Promise<void> {
   const match = await fans.createMatch({ queue_required: true, max_open_windows: 0 });
   const direct = await fans.createMatch();
   for (const path of ['', '?limit=1', '?status=open', `/${match.id}`, `/${match.id}/sectors`])
@@ -68,7 +68,7 @@ async function jobActions(fans: FanActions): Promise<void> {
 }
 
 /** The waiting room of a match: before it opens, open, paused, sold out and closed. */
-export async function line(fans: FanActions): Promise<void> {
+export async function lineStory(fans: FanActions): Promise<void> {
   const internal = { headers: { 'x-internal-auth': INTERNAL_SECRET } };
   const request = (method: string, path: string, options: object = {}) =>
     fans.client.request('queue', method, path, { key: null, ...options });
@@ -107,7 +107,7 @@ export async function line(fans: FanActions): Promise<void> {
   await request('POST', `${closed}/join`, { as: zora });
 }
 
-export async function profile(fans: FanActions): Promise<void> {
+export async function profileStory(fans: FanActions): Promise<void> {
   const as = randomUUID();
   await fans.request('PUT', '/me', { as, body: { email: 'ana@example.hr', name: 'Ana', locale: 'en' } });
   await fans.request('GET', '/me', { as });

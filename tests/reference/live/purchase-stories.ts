@@ -1,10 +1,10 @@
 import { Redis } from 'ioredis';
 import { randomUUID } from 'node:crypto';
 import { newKey } from '../../bad-input/system.ts';
-import { HOUR_MS, timeFromNow, ops, pause100Ms, standing, type FanActions, type MatchOnSale } from './fans.ts';
+import { HOUR_MS, timeFromNow, ops, pause100Ms, standingSector, type FanActions, type MatchOnSale } from './fans.ts';
 
 /** A successful hold, and every refusal of a hold. */
-export async function holds(fans: FanActions): Promise<void> {
+export async function holdStory(fans: FanActions): Promise<void> {
   const match = await fans.createMatch();
   const ana = randomUUID();
   const key = newKey();
@@ -22,7 +22,7 @@ export async function holds(fans: FanActions): Promise<void> {
   await fans.holdIn(match, 0, 1);
   await fans.changeSale(match.id, 'open');
   await fans.changeSale(match.id, 'resume');
-  const small = await fans.createMatch({ sectors: [standing('Only', 1000, 1), standing('Other', 1000, 5)] });
+  const small = await fans.createMatch({ sectors: [standingSector('Only', 1000, 1), standingSector('Other', 1000, 5)] });
   await fans.buy(small, randomUUID());
   await fans.holdIn(small, 0, 1);
   await holdsWithoutTurn(fans);
@@ -83,7 +83,7 @@ async function listedFan(fans: FanActions, match: MatchOnSale): Promise<void> {
 }
 
 /** Orders, tickets, transfers and refunds. */
-export async function orders(fans: FanActions): Promise<void> {
+export async function orderStory(fans: FanActions): Promise<void> {
   const match = await fans.createMatch();
   const [ana, barbara, fanAtLimit] = [randomUUID(), randomUUID(), randomUUID()];
   const { held, orderId, tickets } = await fans.buy(match, ana, 3);
