@@ -34,13 +34,13 @@ async function heldBeforeListingArrived(): Promise<HeldSeats> {
 }
 
 test('a fan blacklisted during checkout or payment gets no ticket, and every payment is refunded (two replicas)', async () => {
-  const [one, two] = replicas.offices;
-  const holds = await Promise.all(Array.from({ length: ROUNDS }, (_, index) => (index % 2 ? one : two).held(match)));
+  const [officeA, officeB] = replicas.offices;
+  const holds = await Promise.all(Array.from({ length: ROUNDS }, (_, index) => (index % 2 ? officeA : officeB).held(match)));
   const answers = await Promise.all(
     holds.map(async (held, index) => {
       // A tenth of the fans is listed before the checkout, a tenth after it, and the others up to 32 ms after its start.
       if (index % 10 === 0) await addToBlacklist(held.userId);
-      const checkOut = (index % 2 ? two : one).checkOut(held);
+      const checkOut = (index % 2 ? officeB : officeA).checkOut(held);
       if (index % 10 === 9) await checkOut;
       else await new Promise((resolve) => setTimeout(resolve, (index % 10) * 4));
       const [answer] = await Promise.all([checkOut, index % 10 > 0 && addToBlacklist(held.userId)]);
@@ -50,7 +50,7 @@ test('a fan blacklisted during checkout or payment gets no ticket, and every pay
   const ordered = answers.flatMap(({ status, json }, index) =>
     status === 201 ? [{ orderId: json.order_id, intentId: json.payment.intent_id, held: holds[index]! }] : [],
   );
-  const settled = await Promise.all(ordered.map((order, index) => (index % 2 ? one : two).settle(one.report(order))));
+  const settled = await Promise.all(ordered.map((order, index) => (index % 2 ? officeA : officeB).settle(officeA.report(order))));
   report('listed while checking out', tally(answers));
   expect(new Set(answers.map(({ status, json }) => (status === 201 ? '201' : json.code)))).toEqual(
     new Set(['201', 'BLACKLISTED']),

@@ -30,10 +30,10 @@ interface Round {
  * and a run of ExpireReservations.
  */
 async function playRound(round: number, seatId: string): Promise<Round> {
-  const [one, two] = round % 2 === 0 ? replicas.offices : ([replicas.offices[1], replicas.offices[0]] as const);
-  const ordered = await one.ordered(await one.held(match, { seatIds: [seatId] }));
+  const [officeA, officeB] = round % 2 === 0 ? replicas.offices : ([replicas.offices[1], replicas.offices[0]] as const);
+  const ordered = await officeA.ordered(await officeA.held(match, { seatIds: [seatId] }));
   // Moves the expiry, on the database's clock, to between 5 ms ago and 15 ms from now: before, during or after the three events.
-  await one.rows(
+  await officeA.rows(
     `with moved as (update reservations set expires_at = now() + make_interval(secs => $2) where id = $1 returning id, expires_at)
      update seats set expires_at = moved.expires_at from moved where reservation_id = moved.id`,
     [ordered.held.id, ((round % 9) - 2) / 400],
@@ -41,16 +41,16 @@ async function playRound(round: number, seatId: string): Promise<Round> {
   let settled: Settled = 'noted';
   let competingHold: TestAnswer | undefined;
   const events = [
-    async () => void (settled = await two.settle(one.report(ordered))),
-    async () => void (competingHold = await one.hold(match, { as: randomUUID(), seatIds: [seatId] })),
-    async () => void (await two.monolith.get(ExpireReservations).execute()),
+    async () => void (settled = await officeB.settle(officeA.report(ordered))),
+    async () => void (competingHold = await officeA.hold(match, { as: randomUUID(), seatIds: [seatId] })),
+    async () => void (await officeB.monolith.get(ExpireReservations).execute()),
   ];
   const first = round % events.length;
   await Promise.all([...events.slice(first), ...events.slice(0, first)].map((run) => run()));
-  const holder = (await one.holderOf(seatId))?.reservation_id ?? 'nobody';
+  const holder = (await officeA.holderOf(seatId))?.reservation_id ?? 'nobody';
   const isTakenByOther = competingHold?.status === 201;
   const owner = holder === ordered.held.id ? 'payer' : isTakenByOther && holder === competingHold?.json.id ? 'other fan' : holder;
-  return { settled, isTakenByOther, owner, orderStatus: (await one.order(ordered)).status };
+  return { settled, isTakenByOther, owner, orderStatus: (await officeA.order(ordered)).status };
 }
 
 test(`${ROUNDS} holds that expire while they are paid, taken by another fan and expired by the scheduler: each seat has one owner, payments without a seat are refunded`, async () => {

@@ -14,14 +14,14 @@ beforeAll(async () => {
 afterAll(() => replicas.close());
 
 test(`two concurrent checkouts in one turn, ${TURNS} times: one creates the order, the other is 409 with that order's id`, async () => {
-  const [one, two] = replicas.offices;
+  const [officeA, officeB] = replicas.offices;
   const before = await replicas.retries();
   const rounds = await Promise.all(
     Array.from({ length: TURNS }, async () => {
       const as = randomUUID();
-      const turn = await grantTurn(one.monolith, match.id, as);
-      const [first, second] = [await one.held(match, { as, turn }), await two.held(match, { as, turn })];
-      return Promise.all([one.checkOut(first), two.checkOut(second)]);
+      const turn = await grantTurn(officeA.monolith, match.id, as);
+      const [first, second] = [await officeA.held(match, { as, turn }), await officeB.held(match, { as, turn })];
+      return Promise.all([officeA.checkOut(first), officeB.checkOut(second)]);
     }),
   );
   report('two checkouts in one turn', { ...tally(rounds.flat()), retries: (await replicas.retries()) - before });
@@ -35,19 +35,19 @@ test(`two concurrent checkouts in one turn, ${TURNS} times: one creates the orde
 });
 
 test('a fan whose order is paid during another hold and checkout in the same turn gets one order, and no hold remains', async () => {
-  const [one, two] = replicas.offices;
+  const [officeA, officeB] = replicas.offices;
   const rounds = await Promise.all(
     Array.from({ length: 20 }, async () => {
       const as = randomUUID();
-      const turn = await grantTurn(one.monolith, match.id, as);
-      const ordered = await one.ordered(await one.held(match, { as, turn }));
-      const secondHold = await two.held(match, { as, turn });
+      const turn = await grantTurn(officeA.monolith, match.id, as);
+      const ordered = await officeA.ordered(await officeA.held(match, { as, turn }));
+      const secondHold = await officeB.held(match, { as, turn });
       const [settled, lateCheckout, thirdHold] = await Promise.all([
-        one.settle(one.report(ordered)),
-        two.checkOut(secondHold),
-        two.hold(match, { as, turn }),
+        officeA.settle(officeA.report(ordered)),
+        officeB.checkOut(secondHold),
+        officeB.hold(match, { as, turn }),
       ]);
-      const alive = await one.rows<{ status: string }>(
+      const alive = await officeA.rows<{ status: string }>(
         `select status from reservations where user_id = $1 and status in ('held', 'ordered') and expires_at > now()`,
         [as],
       );
