@@ -290,7 +290,7 @@ describe('tables', () => {
   });
 
   test('a table that no context uses is reported', () => {
-    expect(faultsIn({})).toEqual(['orders is used by nobody']);
+    expect(faultsIn({})).toEqual(['orders is used by no module']);
   });
 });
 

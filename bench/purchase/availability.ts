@@ -2,7 +2,7 @@ import { quantile } from '../instruments/quantiles.ts';
 import type { MatchToSell } from './stadiums.ts';
 
 /** Median times of one reader, on a match of 40,000 seats of which some were just sold. */
-export interface AvailabilityRead {
+export interface AvailabilityTimes {
   /** Reading the number of free seats of all sectors of the match. */
   readonly sectorsMs: number;
   /** Reading all seats of one sector of 2,000. */
@@ -11,7 +11,7 @@ export interface AvailabilityRead {
 
 const READS = 15;
 
-export async function readAvailability(url: string, { id, sectorIds }: MatchToSell): Promise<AvailabilityRead> {
+export async function readAvailability(url: string, { id, sectorIds }: MatchToSell): Promise<AvailabilityTimes> {
   const match = `${url}/api/v1/matches/${id}`;
   return {
     sectorsMs: await medianTime(`${match}/sectors`),

@@ -3,7 +3,7 @@ import { cpuDifference, readCpu, type CpuMeter } from '../instruments/cpu.ts';
 import type { OwnServers } from '../instruments/own-servers.ts';
 import { quantile } from '../instruments/quantiles.ts';
 import { startMonolith, type RunningService } from '../instruments/service.ts';
-import { readAvailability, type AvailabilityRead } from './availability.ts';
+import { readAvailability, type AvailabilityTimes } from './availability.ts';
 import { Buyers } from './buyers.ts';
 import type { Scenario } from './scenarios.ts';
 import { SETTINGS, type ServerUrls } from './settings.ts';
@@ -27,7 +27,7 @@ export interface RunResult {
   /** All seats for sale were sold before the end of the run. */
   readonly ranOut: boolean;
   readonly faults: readonly string[];
-  readonly availability?: AvailabilityRead;
+  readonly availability?: AvailabilityTimes;
 }
 
 export interface PurchaseSetup {

@@ -16,9 +16,9 @@ export interface ConnectOrder {
 
 export type ToFans =
   | ConnectOrder
-  /** Answers when this many messages have arrived since the last such order, with the time of the last one. */
+  /** Answers when this many messages have arrived since the last `await` message, and says when the last one arrived. */
   | { readonly type: 'await'; readonly messages: number; readonly withinMs: number }
-  /** Asks for the turns since the last such order: session token and receive time. */
+  /** Asks for the turns since the last `turns` message: session token and receive time. */
   | { readonly type: 'turns' }
   | { readonly type: 'close' };
 

@@ -42,7 +42,7 @@ export function tableUsers(
 /** Tables that no module uses, or more than one. */
 export function ownershipFaults(users: ReadonlyMap<string, ReadonlySet<string>>): string[] {
   return [...users].flatMap(([table, modules]) => {
-    if (modules.size === 0) return [`${table} is used by nobody`];
+    if (modules.size === 0) return [`${table} is used by no module`];
     return modules.size === 1 ? [] : [`${table} is used by ${[...modules].sort().join(' and ')}`];
   });
 }

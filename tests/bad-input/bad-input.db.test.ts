@@ -341,14 +341,16 @@ describe.each(services)('malformed requests to %s', (name) => {
   });
 
   test('an id that does not exist is 404, or the answer that the sample names', async () => {
-    const askedTargets = targets(name).filter(({ route, sample }) => route.url.includes(':') && sample.absent !== 'not asked');
-    const attempts = askedTargets.map((target): Attempt => {
+    const testedTargets = targets(name).filter(
+      ({ route, sample }) => route.url.includes(':') && sample.answerIfMissing !== 'not tested',
+    );
+    const attempts = testedTargets.map((target): Attempt => {
       const url = fillPath(target.route.url, unknownIds(target.route.url));
       return {
         target,
         description: url,
         call: { ...target.valid(), url },
-        expected: target.sample.absent ? String(target.sample.absent) : '404 NOT_FOUND',
+        expected: target.sample.answerIfMissing ? String(target.sample.answerIfMissing) : '404 NOT_FOUND',
       };
     });
     await sendAll(attempts, 5);

@@ -64,7 +64,7 @@ export function needsKey(service: 'monolith' | 'queue', { method, rules }: Decla
 
 /** Headers that identify each kind of caller. */
 export const callers = {
-  nobody: {},
+  'without identity': {},
   fan: { 'x-mock-user-id': FAN_ID },
   operator: { 'x-mock-user-id': STAFF_ID, 'x-mock-roles': 'ops' },
   steward: { 'x-mock-user-id': STAFF_ID, 'x-mock-roles': 'gate' },
@@ -72,7 +72,7 @@ export const callers = {
 } as const satisfies Record<string, Record<string, string>>;
 
 const callerWithAccess = {
-  public: callers.nobody,
+  public: callers['without identity'],
   fan: callers.fan,
   ops: callers.operator,
   gate: callers.steward,

@@ -27,8 +27,8 @@ export interface Sample {
   readonly query?: 'page';
   /** The object belongs to one fan: other callers get 404. */
   readonly isOwned?: true;
-  /** The status for an object that does not exist. Default 404. `not asked`: the tests do not call it. */
-  readonly absent?: 200 | 204 | 'not asked';
+  /** The expected status for an object that does not exist. Default 404. `not tested`: the tests do not send this call. */
+  readonly answerIfMissing?: 200 | 204 | 'not tested';
 }
 
 const FAN_ID = '0190a000-0000-7000-8000-0000000000f1';
@@ -108,9 +108,9 @@ export const monolithSamples: Readonly<Record<string, Sample>> = {
   'PUT /api/v1/me/devices/:device_id': {
     path: () => ({ device_id: 'phone' }),
     bodies: [object({ fcm_token: token(1024, 'another-token') })],
-    absent: 'not asked',
+    answerIfMissing: 'not tested',
   },
-  'DELETE /api/v1/me/devices/:device_id': { path: () => ({ device_id: 'phone' }), absent: 204 },
+  'DELETE /api/v1/me/devices/:device_id': { path: () => ({ device_id: 'phone' }), answerIfMissing: 204 },
   'POST /api/v1/sandbox/payments/:intent_id/confirm': {
     path: (ids) => ({ intent_id: ids.intentId }),
     bodies: [object({ outcome: oneOf('succeeded') })],
@@ -152,8 +152,8 @@ export const monolithSamples: Readonly<Record<string, Sample>> = {
     ],
   },
   // The blacklist does not check whether a fan exists, so these calls accept any user id.
-  'GET /api/v1/ops/blacklist/:user_id': { path: () => ({ user_id: listedFan }), absent: 200 },
-  'DELETE /api/v1/ops/blacklist/:user_id': { path: () => ({ user_id: listedFan }), absent: 204 },
+  'GET /api/v1/ops/blacklist/:user_id': { path: () => ({ user_id: listedFan }), answerIfMissing: 200 },
+  'DELETE /api/v1/ops/blacklist/:user_id': { path: () => ({ user_id: listedFan }), answerIfMissing: 204 },
   'GET /api/v1/ops/jobs': { query: 'page' },
   // The test system has no failed job, so even a valid call meets a job that does not exist.
   'POST /api/v1/ops/jobs/:job_id/retry': {},
@@ -175,12 +175,12 @@ export const queueSamples: Readonly<Record<string, Sample>> = {
     bodyOptional: true,
   },
   'GET /api/v1/queue/:match_id/position': { path: byQueue },
-  'DELETE /api/v1/queue/:match_id': { path: byQueue, absent: 204 },
+  'DELETE /api/v1/queue/:match_id': { path: byQueue, answerIfMissing: 204 },
   'GET /api/v1/queue/:match_id/status': { path: byQueue },
   'PUT /api/v1/queue/:match_id/control': {
     path: byQueue,
     bodies: [object(control)],
-    absent: 'not asked',
+    answerIfMissing: 'not tested',
   },
   // Generation 0 is already known: the call is accepted and changes nothing.
   'PUT /api/v1/queue/:match_id/restore': {
@@ -220,7 +220,7 @@ export const queueSamples: Readonly<Record<string, Sample>> = {
         ),
       }),
     ],
-    absent: 'not asked',
+    answerIfMissing: 'not tested',
   },
   'POST /api/v1/queue/:match_id/sold-out': {
     path: byQueue,
@@ -238,13 +238,13 @@ export const queueSamples: Readonly<Record<string, Sample>> = {
         ),
       }),
     ],
-    absent: 204,
+    answerIfMissing: 204,
   },
   'POST /api/v1/queue/:match_id/windows/:user_id/complete': {
     path: (ids) => ({ match_id: ids.queueMatchId, user_id: '0190a000-0000-7000-8000-0000000000f1' }),
     bodies: [object({ session_token: optional(token(100, 'st_x')) })],
     bodyOptional: true,
-    absent: 204,
+    answerIfMissing: 204,
   },
   // Not a valid token: a valid one would open a stream that does not end.
   'GET /sse/:queue_token': { path: () => ({ queue_token: 'qt_0123456789' }) },

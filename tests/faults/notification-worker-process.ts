@@ -8,7 +8,7 @@ import type { ServiceAccount } from '../../apps/notification-worker/src/push/out
 import { Fcm } from '../../apps/notification-worker/src/push/outbound/fcm.ts';
 import { bareWorker } from '../../apps/notification-worker/src/testing/bare-worker.ts';
 
-export interface ProcessSettings {
+export interface WorkerProcessSettings {
   readonly databaseUrl: string;
   readonly redisUrl: string;
   readonly mailgun: MailgunOptions;
@@ -18,7 +18,7 @@ export interface ProcessSettings {
 /** A push to the token `deadly` kills the worker process, like a bug or a message that exhausts memory. */
 class DeadlyFcm extends PushProvider {
   private readonly fcm: Fcm;
-  constructor(options: ProcessSettings['fcm']) {
+  constructor(options: WorkerProcessSettings['fcm']) {
     super();
     this.fcm = new Fcm(options);
   }
@@ -28,7 +28,7 @@ class DeadlyFcm extends PushProvider {
   }
 }
 
-const settings = JSON.parse(process.env.WORKER_SETTINGS ?? '{}') as ProcessSettings;
+const settings = JSON.parse(process.env.WORKER_SETTINGS ?? '{}') as WorkerProcessSettings;
 const worker = await bareWorker({
   databaseUrl: settings.databaseUrl,
   redisUrl: settings.redisUrl,

@@ -22,7 +22,7 @@ beforeEach(async () => {
   await waitUntil(async () => (await replica!.client.info('replication')).includes('master_link_status:up'));
   // The master counts the replica for WAIT only after its first acknowledgement, up to a second later.
   await waitUntil(async () => {
-    await master!.client.set('heard', 'yes');
+    await master!.client.set('key', 'value');
     return (await master!.client.wait(1, 500)) === 1;
   });
   redis = connectRedis(master.url, { name: 'replica-test' });

@@ -47,7 +47,7 @@ async function playRound(round: number, seatId: string): Promise<Round> {
   ];
   const first = round % events.length;
   await Promise.all([...events.slice(first), ...events.slice(0, first)].map((run) => run()));
-  const holder = (await officeA.holderOf(seatId))?.reservation_id ?? 'nobody';
+  const holder = (await officeA.holderOf(seatId))?.reservation_id ?? 'no holder';
   const isTakenByOther = competingHold?.status === 201;
   const owner = holder === ordered.held.id ? 'payer' : isTakenByOther && holder === competingHold?.json.id ? 'other fan' : holder;
   return { settled, isTakenByOther, owner, orderStatus: (await officeA.order(ordered)).status };

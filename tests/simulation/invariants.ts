@@ -36,7 +36,8 @@ function lostSeats(system: SimulatedSystem, { id, status, seatIds, expiresAtMs }
   return seatIds.flatMap((seatId) => {
     const seat = system.db.read(tables.seats, seatId);
     const isOwn = seat?.reservationId === id && seat.status === (status === 'completed' ? 'sold' : 'held');
-    if (!isOwn) return [`I1: ${status} ${id} has lost seat ${seatId} to ${seat?.reservationId ?? 'nobody'} (${seat?.status})`];
+    if (!isOwn)
+      return [`I1: ${status} ${id} has lost seat ${seatId} to ${seat?.reservationId ?? 'no reservation'} (${seat?.status})`];
     return status !== 'completed' && seat.expiresAtMs !== expiresAtMs ? [`I2: ${seatId} has another expiry than ${id}`] : [];
   });
 }
