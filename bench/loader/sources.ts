@@ -1,17 +1,17 @@
-// The sources of the benchmark, in a process of their own: they answer, keep their ledgers, and tell them when asked.
+// Serves the sources of the benchmark in a separate process. Sends the sums of their ledgers when it gets a message.
 import { EventSources } from '../../libs/testing/src/event-sources.ts';
 
-const NEVER_ENDING = 1_000_000_000;
+const ENDLESS = 1_000_000_000;
 
 export interface LedgerSums {
   readonly sent: number;
   readonly sentAgain: number;
   readonly requests: number;
-  /** Null when no source was asked twice. */
+  /** Null if no source got two requests. */
   readonly leastGapMs: number | null;
 }
 
-const sources = await EventSources.open({ sizeOf: () => NEVER_ENDING });
+const sources = await EventSources.open({ sizeOf: () => ENDLESS });
 
 process.on('message', () => {
   const gap = sources.leastGapMs();

@@ -11,31 +11,31 @@ import { UnlimitedProvider } from '#platform/sending/provider-limiter';
 import { bareWorker, type BareOptions, type BareWorker } from '../../apps/notification-worker/src/testing/bare-worker.ts';
 import { startOwnServers } from '../instruments/own-servers.ts';
 
-/** PostgreSQL and Redis of this benchmark's own, with the schema, and what is measured on them. */
-export interface Ground {
+/** The environment of this benchmark: its own PostgreSQL with the schema, its own Redis, queues and workers. */
+export interface BenchSetup {
   readonly databaseUrl: string;
   readonly redisUrl: string;
   readonly database: DataSource;
   readonly connection: Redis;
   queue(name: JobQueue | 'bare'): Queue;
   worker(options: Partial<BareOptions>): Promise<BareWorker>;
-  /** As if nothing had ever been sent. */
+  /** Deletes all messages, jobs and broadcasts. */
   clean(): Promise<void>;
   stop(): Promise<void>;
 }
 
 export const logger = createLogger({ service: 'bench', level: 'silent' });
 
-export async function openSetup(): Promise<Ground> {
+export async function openSetup(): Promise<BenchSetup> {
   const servers = await startOwnServers();
   const database = await openDatabase({ url: servers.databaseUrl, name: 'bench' });
   await migrate(servers.databaseUrl);
   const connection = new Redis(servers.redisUrl, { maxRetriesPerRequest: null });
   const queues = new Map<string, Queue>();
   const queue = (name: string): Queue => {
-    const known = queues.get(name) ?? new Queue(name, { connection, prefix: JOBS_PREFIX });
-    queues.set(name, known);
-    return known;
+    const opened = queues.get(name) ?? new Queue(name, { connection, prefix: JOBS_PREFIX });
+    queues.set(name, opened);
+    return opened;
   };
   return {
     databaseUrl: servers.databaseUrl,
@@ -63,39 +63,43 @@ export async function openSetup(): Promise<Ground> {
   };
 }
 
-/** Takes everything and does nothing, so that what is measured is ours. */
-export class NoMails extends MailProvider {
+/** A mail provider that only counts, so that the benchmark measures our code. */
+export class NoOpMails extends MailProvider {
   readonly times: number[] = [];
-  private wanted = 0;
-  private reached: () => void = () => undefined;
+  private target = 0;
+  private onTarget: () => void = () => undefined;
   send(): Promise<void> {
     this.times.push(performance.now());
-    if (this.times.length === this.wanted) this.reached();
+    if (this.times.length === this.target) this.onTarget();
     return Promise.resolve();
   }
-  sent(count: number): Promise<void> {
-    this.wanted = count;
-    return new Promise((resolve) => (this.reached = resolve));
+  /** Resolves when this many mails were sent. */
+  waitForMails(count: number): Promise<void> {
+    this.target = count;
+    return new Promise((resolve) => (this.onTarget = resolve));
   }
 }
 
-export class NoPushes extends PushProvider {
+/** A push provider that only counts. */
+export class NoOpPushes extends PushProvider {
   devices = 0;
-  readonly turns = new Map<string, number>();
-  private wanted = Infinity;
-  private reached: () => void = () => undefined;
+  /** Time of each urgent push by message id. */
+  readonly urgentSentAt = new Map<string, number>();
+  private target = Infinity;
+  private onTarget: () => void = () => undefined;
   constructor(private readonly latencyMs = 0) {
     super();
   }
   async send({ messageId, tokens, urgent }: OutgoingPush): Promise<readonly DeviceResult[]> {
-    if (urgent) this.turns.set(messageId, performance.now());
+    if (urgent) this.urgentSentAt.set(messageId, performance.now());
     else this.devices += tokens.length;
     if (this.latencyMs > 0) await new Promise((resolve) => setTimeout(resolve, this.latencyMs));
-    if (this.devices >= this.wanted) this.reached();
+    if (this.devices >= this.target) this.onTarget();
     return tokens.map(() => ({ kind: 'sent' }) as const);
   }
-  reaching(devices: number): Promise<void> {
-    this.wanted = devices;
-    return new Promise((resolve) => (this.reached = resolve));
+  /** Resolves when this many devices were reached. */
+  waitForDevices(devices: number): Promise<void> {
+    this.target = devices;
+    return new Promise((resolve) => (this.onTarget = resolve));
   }
 }

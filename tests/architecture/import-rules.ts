@@ -1,22 +1,22 @@
 import { locationOf, type CodeLocation } from './code-locations.ts';
-import { target, type SourceFile } from './sources.ts';
+import { resolveImport, type SourceFile } from './sources.ts';
 
-/** One sentence about who may import whom. */
-export interface Arrow {
+/** One rule about which file may import which. `sentence` is shown when it is broken. */
+export interface ImportRule {
   readonly sentence: string;
   readonly forbids: (from: CodeLocation, to: CodeLocation) => boolean;
 }
 
-const isApp = (name: string) => (place: CodeLocation) => place.area === 'app' && place.app === name;
+const isApp = (name: string) => (location: CodeLocation) => location.area === 'app' && location.app === name;
 const isWeb = isApp('web');
-/** Within one server app; the page is arranged by its own rules. */
-const inOneApp = (from: CodeLocation, to: CodeLocation): boolean =>
+/** Both files belong to the same server app. apps/web has other folders, so these rules do not apply to it. */
+const inSameServerApp = (from: CodeLocation, to: CodeLocation): boolean =>
   from.area === 'app' && to.area === 'app' && from.app === to.app && !isWeb(from);
-const pure: readonly CodeLocation['area'][] = ['domain', 'application', 'contracts'];
+const pureAreas: readonly CodeLocation['area'][] = ['domain', 'application', 'contracts'];
 
 /**
- * The features of `purchase`, from the bottom up: each with the others it may import. All of them may import what they share
- * (`purchase/application/ports.ts`), and the context may import all of them.
+ * The features of `purchase`, from the bottom up, each with the features it may import. Every feature may import
+ * `purchase/application/ports.ts`, which they share. The files of the context outside the features may import all features.
  */
 export const purchaseFeatures: Readonly<Record<string, readonly string[]>> = {
   availability: [],
@@ -28,16 +28,16 @@ export const purchaseFeatures: Readonly<Record<string, readonly string[]>> = {
   refunds: ['hold', 'checkout', 'settlement'],
 };
 
-/** What a context may take from the root of its app. */
-const rootOffers = /\/src\/(config|tokens|parts)\.ts$/;
+/** Files in the root of an app that its contexts may import. */
+const importableRootFiles = /\/src\/(config|tokens|parts)\.ts$/;
 
-export const arrows: readonly Arrow[] = [
+export const importRules: readonly ImportRule[] = [
   {
-    sentence: 'the domain imports nothing outside itself',
+    sentence: 'libs/domain imports nothing outside itself',
     forbids: (from, to) => from.area === 'domain' && to.area !== 'domain',
   },
   {
-    sentence: 'a context of the domain knows no other, and what they share knows none',
+    sentence: 'a context folder of libs/domain imports only itself and shared, and shared imports only itself',
     forbids: (from, to) =>
       from.area === 'domain' && to.area === 'domain' && to.context !== from.context && to.context !== 'shared',
   },
@@ -59,13 +59,13 @@ export const arrows: readonly Arrow[] = [
       (to.area !== from.area || to.context !== 'core'),
   },
   {
-    sentence: 'of the event loader an app sees the adapters alone',
+    sentence: 'an app imports only the adapters of the event loader',
     forbids: (from, to) =>
       from.area === 'app' && from.layer !== 'tests' && to.area === 'event-loader' && to.context !== 'adapters',
   },
   { sentence: 'a library never imports an app', forbids: (from, to) => from.area !== 'app' && to.area === 'app' },
   {
-    sentence: 'an app never imports another',
+    sentence: 'an app never imports another app',
     forbids: (from, to) => from.area === 'app' && to.area === 'app' && from.app !== to.app,
   },
   {
@@ -77,82 +77,82 @@ export const arrows: readonly Arrow[] = [
       to.path !== 'package:zod',
   },
   {
-    sentence: 'the page shares nothing with the servers but libs/contracts and libs/queue-client',
+    sentence: 'apps/web imports only npm packages, libs/contracts, libs/queue-client and its own files',
     forbids: (from, to) =>
       isWeb(from) && (to.path.startsWith('package:node:') || !['app', 'contracts', 'queue-client', 'package'].includes(to.area)),
   },
   {
-    sentence:
-      'a context is reached through its x.api.ts alone; the command line may also use its module and x.sql.ts, a module other modules',
+    sentence: 'a context imports only the x.api.ts of another context; modules may also import its module, the command line its module and x.sql.ts',
     forbids: (from, to) => {
-      if (!inOneApp(from, to) || !from.context || !to.context || from.context === to.context || to.layer === 'api') return false;
-      // A part of the command line that has grown a folder of its own.
+      if (!inSameServerApp(from, to) || !from.context || !to.context || from.context === to.context || to.layer === 'api')
+        return false;
+      // `verify` is a part of the command line that has its own folder.
       if (from.context === 'cli' && to.context === 'verify') return false;
       if (from.context === 'cli' && to.layer === 'sql') return false;
       return !(to.layer === 'module' && (from.layer === 'module' || from.context === 'cli'));
     },
   },
   {
-    sentence: 'a context takes from the root of its app its settings and tokens, and a use case not even those',
+    sentence: 'a context imports only config, tokens and parts from the root of its app, and a use case not even those',
     forbids: (from, to) => {
-      if (!inOneApp(from, to) || !from.context || from.context === 'cli' || to.context) return false;
-      return from.layer === 'application' || from.layer === 'api' || !rootOffers.test(to.path);
+      if (!inSameServerApp(from, to) || !from.context || from.context === 'cli' || to.context) return false;
+      return from.layer === 'application' || from.layer === 'api' || !importableRootFiles.test(to.path);
     },
   },
   {
-    sentence: 'the rules of a context, in its folder domain, import each other and what libs/domain shares',
+    sentence: 'the domain folder of a context imports only itself and the shared folder of libs/domain',
     forbids: (from, to) => {
       if (from.area !== 'app' || from.layer !== 'domain') return false;
       if (to.area === 'domain') return to.context !== 'shared';
-      return !(inOneApp(from, to) && from.context === to.context && to.layer === 'domain');
+      return !(inSameServerApp(from, to) && from.context === to.context && to.layer === 'domain');
     },
   },
   {
-    sentence: 'a use case imports the domain, libs/application, the rules, use cases and ports of its context, and its x.api.ts',
+    sentence: 'a use case imports only libs/domain, libs/application, and the domain, application and x.api.ts of its context',
     forbids: (from, to) => {
       if (from.area !== 'app' || from.layer !== 'application') return false;
       if (to.area === 'domain' || to.area === 'application') return false;
-      return !(inOneApp(from, to) && from.context === to.context && ['domain', 'application', 'api'].includes(to.layer));
+      return !(inSameServerApp(from, to) && from.context === to.context && ['domain', 'application', 'api'].includes(to.layer));
     },
   },
   {
-    sentence: 'a feature of purchase imports the features below it, and of the context what all of them share',
+    sentence: 'a feature of purchase imports only the features below it, and the ports, purchase.api.ts and x.sql.ts of the context',
     forbids: (from, to) => {
-      if (!inOneApp(from, to) || from.context !== 'purchase' || to.context !== 'purchase') return false;
+      if (!inSameServerApp(from, to) || from.context !== 'purchase' || to.context !== 'purchase') return false;
       if (!from.feature || from.layer === 'tests' || from.feature === to.feature) return false;
       if (!to.feature) return !['application', 'api', 'sql'].includes(to.layer);
       return !purchaseFeatures[from.feature]?.includes(to.feature);
     },
   },
   {
-    sentence: 'inbound does not see outbound',
-    forbids: (from, to) => inOneApp(from, to) && from.layer === 'inbound' && to.layer === 'outbound',
+    sentence: 'inbound never imports outbound',
+    forbids: (from, to) => inSameServerApp(from, to) && from.layer === 'inbound' && to.layer === 'outbound',
   },
   {
-    sentence: 'outbound sees ports and readers, no use case and nothing inbound',
+    sentence: 'outbound imports ports and readers, but no use case and nothing from inbound',
     forbids: (from, to) => {
-      if (!inOneApp(from, to) || from.layer !== 'outbound') return false;
+      if (!inSameServerApp(from, to) || from.layer !== 'outbound') return false;
       return to.layer === 'inbound' || (to.layer === 'application' && !/\/(ports|[\w-]+-(ports|reader))\.ts$/.test(to.path));
     },
   },
   {
-    sentence: 'an x.api.ts is as pure as the domain',
-    forbids: (from, to) => from.area === 'app' && from.layer === 'api' && !pure.includes(to.area),
+    sentence: 'an x.api.ts imports only libs/domain, libs/application and libs/contracts',
+    forbids: (from, to) => from.area === 'app' && from.layer === 'api' && !pureAreas.includes(to.area),
   },
   {
-    sentence: 'production does not import tests',
+    sentence: 'production code never imports test code',
     forbids: (from, to) =>
       from.layer !== 'tests' && (to.layer === 'tests' || to.area === 'testing' || /^(tests|bench)\//.test(to.path)),
   },
 ];
 
-/** Every import that goes against an arrow, with the sentence it breaks. */
-export function breaches(files: readonly Pick<SourceFile, 'path' | 'imports'>[]): string[] {
+/** Every import that breaks a rule, with the sentence of that rule. */
+export function importViolations(files: readonly Pick<SourceFile, 'path' | 'imports'>[]): string[] {
   return files.flatMap((file) => {
     const from = locationOf(file.path);
     return file.imports.flatMap((specifier) => {
-      const to = locationOf(target(file.path, specifier));
-      const broken = arrows.filter(({ forbids }) => forbids(from, to));
+      const to = locationOf(resolveImport(file.path, specifier));
+      const broken = importRules.filter(({ forbids }) => forbids(from, to));
       return broken.map(({ sentence }) => `${file.path} → ${to.path}: ${sentence}`);
     });
   });

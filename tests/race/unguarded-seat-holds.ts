@@ -4,10 +4,10 @@ import type { SeatInventory } from '../../apps/monolith/src/purchase/availabilit
 import { SeatHolds, type HoldOutcome, type HoldRequest } from '../../apps/monolith/src/purchase/hold/application/ports.ts';
 
 /**
- * The negative control: the same steps without what makes them safe. READ COMMITTED, no row locked, and a moment between
- * looking and writing, as any network has. If the race did not break this, it would prove nothing about the real one.
+ * The negative control: the same steps without their guards. READ COMMITTED, no row locks, and 5 ms between reading and writing, like
+ * a network delay. The race must break this implementation; otherwise it would prove nothing about the real one.
  */
-export class NakedSeatHolds extends SeatHolds {
+export class UnguardedSeatHolds extends SeatHolds {
   constructor(
     private readonly dataSource: DataSource,
     private readonly inventory: SeatInventory,
@@ -15,8 +15,8 @@ export class NakedSeatHolds extends SeatHolds {
     super();
   }
 
-  async hold(wish: HoldRequest): Promise<HoldOutcome> {
-    const seatIds = 'seatIds' in wish ? wish.seatIds : await this.goodOnes(wish.sector.id, wish.quantity);
+  async hold(request: HoldRequest): Promise<HoldOutcome> {
+    const seatIds = 'seatIds' in request ? request.seatIds : await this.chooseSeats(request.sector.id, request.quantity);
     if (seatIds.length === 0) return { kind: 'none' };
     return this.dataSource.transaction('READ COMMITTED', async (manager) => {
       const free = await manager.query<{ id: string; row: string; number: number }[]>(
@@ -27,14 +27,14 @@ export class NakedSeatHolds extends SeatHolds {
       await new Promise((resolve) => setTimeout(resolve, 5));
       const id = newId();
       const expiresAt = new Date(Date.now() + 600_000);
-      const totalCents = wish.sector.priceCents * free.length;
+      const totalCents = request.sector.priceCents * free.length;
       await manager.query(
         `insert into reservations (id, match_id, sector_id, user_id, status, seat_ids, quantity, sector, price_cents, together, total_cents,
                                    currency, expires_at)
          values ($1, $2, $3, $4, 'held', $5, $6, $7, $8, true, $9, 'EUR', $10)`,
         [
-          ...[id, wish.matchId, wish.sector.id, wish.userId, seatIds, free.length],
-          ...[wish.sector.name, wish.sector.priceCents, totalCents, expiresAt],
+          ...[id, request.matchId, request.sector.id, request.userId, seatIds, free.length],
+          ...[request.sector.name, request.sector.priceCents, totalCents, expiresAt],
         ],
       );
       await manager.query(`update seats set status = 'held', reservation_id = $2, expires_at = $3 where id = any($1::uuid[])`, [
@@ -44,12 +44,12 @@ export class NakedSeatHolds extends SeatHolds {
       ]);
       const seats = free.map((seat) => ({
         seatId: seat.id,
-        sector: wish.sector.name,
+        sector: request.sector.name,
         row: seat.row,
         number: seat.number,
-        priceCents: wish.sector.priceCents,
+        priceCents: request.sector.priceCents,
       }));
-      const { matchId, userId, sector } = wish;
+      const { matchId, userId, sector } = request;
       const reservation = {
         id,
         matchId,
@@ -67,8 +67,8 @@ export class NakedSeatHolds extends SeatHolds {
     });
   }
 
-  /** Of the best free ones, drawn, so that not everybody wants the same. */
-  private async goodOnes(sectorId: string, quantity: number): Promise<readonly string[]> {
+  /** A random run of the best free seats, so that not all buyers choose the same ones. */
+  private async chooseSeats(sectorId: string, quantity: number): Promise<readonly string[]> {
     const seats = await this.inventory.seats(sectorId);
     const free = seats.filter(({ status }) => status === 'available').sort((a, b) => a.rank - b.rank);
     if (free.length < quantity) return [];

@@ -4,11 +4,11 @@ import { RelayApi } from '../../apps/monolith/src/relay/relay.api.ts';
 import { outboxDestinations } from '../../tools/docs/events.ts';
 import { patternOf, platformKeys } from '../../tools/docs/redis-keys.ts';
 import { waitingRoomKeys } from '../../tools/docs/waiting-room-keys.ts';
-import { FAN, INTERNAL_SECRET, newKey, openServices, type Services } from '../bad-input/system.ts';
+import { FAN_ID, INTERNAL_SECRET, newKey, openServices, type Services } from '../bad-input/system.ts';
 import { expectGenerated } from './generated.ts';
 import { operationsOf, referencesOf, routeOf, type Document } from './openapi-document.ts';
 
-// What only the running services can say: the description of their APIs, where their outbox leads, which keys they keep.
+// Reference pages that need running services: the OpenAPI documents, the destinations of the outbox, the keys in Redis.
 
 let system: Services;
 beforeAll(async () => void (system = await openServices()));
@@ -19,7 +19,7 @@ async function documentOf(name: 'monolith' | 'queue'): Promise<Document> {
   return answer.json<Document>();
 }
 
-test('the socket protocol: asyncapi.queue-service.json', async () => {
+test('asyncapi.queue-service.json, the socket protocol, is up to date', async () => {
   const answer = await system.queue.app.inject({ method: 'GET', url: '/asyncapi.json' });
   expectGenerated('docs/reference/asyncapi.queue-service.json', `${JSON.stringify(answer.json(), null, 2)}\n`);
 });
@@ -28,22 +28,22 @@ describe.each([
   ['monolith', 'openapi.monolith.json'],
   ['queue', 'openapi.queue-service.json'],
 ] as const)('the API of the %s', (name, file) => {
-  test(file, async () => {
+  test(`${file} is up to date`, async () => {
     expectGenerated(`docs/reference/${file}`, `${JSON.stringify(await documentOf(name), null, 2)}\n`);
   });
 
-  test('is readable at /docs too', async () => {
+  test('is shown as HTML at /docs', async () => {
     const page = await system[name].app.inject({ method: 'GET', url: '/docs' });
     expect([page.statusCode, page.headers['content-type']]).toEqual([200, expect.stringContaining('text/html')]);
   });
 
-  test('every route is documented, but for pages, health, metrics and the socket', async () => {
+  test('the document lists exactly the routes below /api and /sse', async () => {
     const document = await documentOf(name);
     const routes = system[name].routes.filter(({ method, url }) => method !== 'HEAD' && /^\/(api|sse)\//.test(url));
     expect(operationsOf(document).map(routeOf).sort()).toEqual(routes.map(({ method, url }) => `${method} ${url}`).sort());
   });
 
-  test('every reference leads somewhere, and not back to itself', async () => {
+  test('every $ref has a target, every schema is referenced, and no schema is only a $ref', async () => {
     const document = await documentOf(name);
     const { schemas } = document.components;
     const known = new Set(Object.keys(schemas).map((schema) => `#/components/schemas/${schema}`));
@@ -57,29 +57,29 @@ describe.each([
     expect([...known].filter((schema) => !referred.includes(schema))).toEqual([]);
   });
 
-  test('every operation says what it answers, what it takes, and who may call it', async () => {
+  test('every operation documents its answers, its body, its parameters and its access', async () => {
     const document = await documentOf(name);
     expect(document.openapi).toMatch(/^3\.1\./);
     const operations = operationsOf(document);
     const faults = operations.flatMap(({ path, method, operation }) => {
       const successes = Object.entries(operation.responses).filter(([status]) => status.startsWith('2'));
-      const speechless = successes.filter(([status, { content }]) => (status === '204') === (content !== undefined));
+      const wrongContent = successes.filter(([status, { content }]) => (status === '204') === (content !== undefined));
       const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, parameter]) => parameter);
       const declared = (operation.parameters ?? [])
         .filter((parameter) => parameter.in === 'path')
         .map((parameter) => parameter.name);
-      const formless = (operation.parameters ?? [])
+      const withoutSchema = (operation.parameters ?? [])
         .filter(({ schema }) => schema === undefined)
         .map((parameter) => parameter.name);
       return [
-        ...(successes.length === 0 ? ['no success'] : []),
-        ...speechless.map(([status]) => `${status} without a schema, or a 204 with one`),
-        ...(operation.responses.default?.content?.['application/problem+json'] ? [] : ['no problem']),
+        ...(successes.length === 0 ? ['no success answer'] : []),
+        ...wrongContent.map(([status]) => `${status} without a schema, or a 204 with one`),
+        ...(operation.responses.default?.content?.['application/problem+json'] ? [] : ['no problem+json answer']),
         ...(operation.summary ? [] : ['no summary']),
-        ...(operation.tags?.length === 1 ? [] : ['not in one chapter']),
+        ...(operation.tags?.length === 1 ? [] : ['not exactly one tag']),
         ...(operation.security === undefined ? ['no security'] : []),
         ...(JSON.stringify(inPath.sort()) === JSON.stringify(declared.sort()) ? [] : [`parameters ${declared.join()}`]),
-        ...formless.map((parameter) => `${parameter} without a schema`),
+        ...withoutSchema.map((parameter) => `${parameter} without a schema`),
         ...(['POST', 'PUT', 'PATCH'].includes(method) && !operation.requestBody && !WITHOUT_BODY.has(path) ? ['no body'] : []),
       ].map((fault) => `${method} ${path}: ${fault}`);
     });
@@ -88,50 +88,51 @@ describe.each([
     expect(new Set(ids).size).toBe(ids.length);
   });
 
-  test('nothing of OpenAPI 3.0 that 3.1 no longer knows', async () => {
+  test('the document uses no syntax of OpenAPI 3.0 that 3.1 removed', async () => {
     const text = JSON.stringify(await documentOf(name));
     expect(text).not.toMatch(/"nullable":|"exclusive(Minimum|Maximum)":(true|false)|"x-may-be-left-out"|#\/\$defs/);
   });
 });
 
-/** Calls that take no body at all. */
+/** Mutating operations that take no body. */
 const WITHOUT_BODY = new Set(['/api/v1/ops/jobs/{job_id}/retry']);
 
-test('the outbox leads where events.md says', () => {
+test('the outbox has exactly the destinations of events.md', () => {
   const relays = system.monolith.app.get(RelayApi, { strict: false }).relays;
   expect(relays.map(({ destination }) => destination.name).sort()).toEqual(Object.keys(outboxDestinations).sort());
 });
 
-test('every key in Redis is one of redis-keys.md, of the type and with the end it says', async () => {
-  await leaveTraces();
+test('every key in Redis is documented in redis-keys.md, with its type and with or without an expiry', async () => {
+  await createKeys();
   const redis = new Redis(system.redisUrl);
   const documented = [...Object.values(waitingRoomKeys), ...platformKeys];
   const keys = await redis.keys('*');
   const wrong: string[] = [];
   for (const key of keys) {
-    const found = documented.filter((row) => patternOf(row).test(key));
-    const [type, life] = [await redis.type(key), await redis.ttl(key)];
-    const fits = found.some(
-      (row) => (row.type === 'several' || row.type === type) && (row.type === 'several' || ENDS.test(row.life) === life > 0),
+    const candidates = documented.filter((row) => patternOf(row).test(key));
+    const [type, ttlSeconds] = [await redis.type(key), await redis.ttl(key)];
+    const isDocumented = candidates.some(
+      (row) =>
+        (row.type === 'several' || row.type === type) && (row.type === 'several' || HAS_EXPIRY.test(row.life) === ttlSeconds > 0),
     );
-    // Who is admitted meanwhile leaves the line, and its key with it.
-    if (!fits && type !== 'none')
-      wrong.push(`${key} (${type}, ${life} s) among ${found.map((row) => row.key).join(', ') || 'none'}`);
+    // The type is `none` if the key was deleted meanwhile: an admitted fan leaves the line.
+    if (!isDocumented && type !== 'none')
+      wrong.push(`${key} (${type}, ${ttlSeconds} s) among ${candidates.map((row) => row.key).join(', ') || 'none'}`);
   }
   await redis.quit();
   expect(wrong).toEqual([]);
   expect(keys.length).toBeGreaterThan(6);
 });
 
-/** Somebody in a line, somebody in a turn, somebody gone; and a call under a key. */
-async function leaveTraces(): Promise<void> {
+/** Creates Redis keys: a fan in a line, a fan with a turn, a fan who left the line, and a call with an idempotency key. */
+async function createKeys(): Promise<void> {
   const send = async (
     name: 'monolith' | 'queue',
     method: 'POST' | 'PUT' | 'DELETE',
     url: string,
     payload?: unknown,
   ): Promise<void> => {
-    const headers = { 'x-mock-user-id': FAN, 'x-internal-auth': INTERNAL_SECRET, 'idempotency-key': newKey() };
+    const headers = { 'x-mock-user-id': FAN_ID, 'x-internal-auth': INTERNAL_SECRET, 'idempotency-key': newKey() };
     const answer = await system[name].app.inject({ method, url: `/api/v1${url}`, headers, payload: payload as object });
     expect(answer.statusCode).toBeLessThan(300);
   };
@@ -149,5 +150,5 @@ async function leaveTraces(): Promise<void> {
   await send('monolith', 'PUT', '/me', { email: null, name: 'Ana', locale: 'hr' });
 }
 
-/** A life in units of time, or in a setting that is one. */
-const ENDS = /\d (s|h|min|days)\b|_SECONDS/;
+/** The `life` column names a duration or a setting with one: the key must have a TTL. */
+const HAS_EXPIRY = /\d (s|h|min|days)\b|_SECONDS/;

@@ -1,3 +1,3 @@
-// rejected by eslint(no-restricted-imports): what a context promises depends on how it keeps it
+// rejected by eslint(no-restricted-imports): the api file of a context imports an adapter
 import { PostgresOrders } from './outbound/postgres-orders.ts';
 export const orders = PostgresOrders;

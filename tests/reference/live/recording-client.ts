@@ -1,50 +1,50 @@
-import { onTheWire, type Call } from '../../bad-input/calls.ts';
+import { sendOverSocket, type Call } from '../../bad-input/calls.ts';
 import { newKey, type Service, type Services } from '../../bad-input/system.ts';
 import type { LiveAnswer } from './documented-answers.ts';
 
-export type Name = 'monolith' | 'queue';
+export type ServiceName = 'monolith' | 'queue';
 
-export interface HeardAnswer extends LiveAnswer {
-  readonly service: Name;
+export interface RecordedAnswer extends LiveAnswer {
+  readonly service: ServiceName;
 }
 
-export interface Wish {
-  /** Who calls; nobody when left out. */
+export interface RequestOptions {
+  /** User id of the caller. Without it the request has no caller. */
   readonly as?: string;
   readonly roles?: string;
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Null: none; a new one when left out. */
+  /** Idempotency key. Null sends none; by default a new one is sent. */
   readonly key?: string | null;
 }
 
-/** The JSON of an answer, with the status it came with. */
+/** The JSON of an answer, with the HTTP status as `http`. */
 // eslint-disable-next-line @typescript-eslint/no-explicit-any
-export type Heard = { readonly http: number } & Readonly<Record<string, any>>;
+export type ParsedAnswer = { readonly http: number } & Readonly<Record<string, any>>;
 
-/** Calls services over HTTP and keeps every answer. */
-export class AnswerListener {
-  readonly heard: HeardAnswer[] = [];
+/** Calls the services over HTTP and records every answer. */
+export class RecordingClient {
+  readonly answers: RecordedAnswer[] = [];
 
   constructor(private readonly services: Services) {}
 
-  async send(service: Name, call: Call): Promise<HeardAnswer> {
-    const { said, headers, text } = await onTheWire(this.services[service] as Service, call);
+  async send(service: ServiceName, call: Call): Promise<RecordedAnswer> {
+    const { outcome, headers, text } = await sendOverSocket(this.services[service] as Service, call);
     const path = call.url.split('?')[0] ?? '';
     const answer = {
       service,
       method: call.method,
       path,
-      status: Number(said.slice(0, 3)),
+      status: Number(outcome.slice(0, 3)),
       type: headers['content-type'],
       body: text,
     };
-    this.heard.push(answer);
+    this.answers.push(answer);
     return answer;
   }
 
-  async ask(service: Name, method: string, path: string, wish: Wish = {}): Promise<Heard> {
-    const { as, roles, body, key = newKey(), headers } = wish;
+  async request(service: ServiceName, method: string, path: string, options: RequestOptions = {}): Promise<ParsedAnswer> {
+    const { as, roles, body, key = newKey(), headers } = options;
     const answer = await this.send(service, {
       method,
       url: path.startsWith('/sse') ? path : `/api/v1${path}`,
@@ -61,13 +61,13 @@ export class AnswerListener {
     return { ...(isJson ? (JSON.parse(answer.body) as object) : {}), http: answer.status };
   }
 
-  /** A stream: what it says first, and then it is left. */
-  async listen(service: Name, path: string): Promise<void> {
+  /** Opens a stream, records its first chunk and closes it. */
+  async readStreamStart(service: ServiceName, path: string): Promise<void> {
     const stop = new AbortController();
     const url = `http://127.0.0.1:${(this.services[service] as Service).port}${path}`;
     const response = await fetch(url, { signal: stop.signal });
     const first = await response.body?.getReader().read();
-    this.heard.push({
+    this.answers.push({
       service,
       method: 'GET',
       path,

@@ -1,33 +1,33 @@
-// What may be wrong with a request whatever the route: its body as a whole, its media type, its key, its query, its path.
+// Faults that do not depend on the route: malformed bodies, media types, idempotency keys, queries and paths.
 
 export interface BodyFault {
-  readonly what: string;
+  readonly description: string;
   readonly payload: string | Buffer;
   readonly type?: string;
-  readonly says: string;
+  readonly expected: string;
 }
 
 const MALFORMED = '400 VALIDATION_FAILED';
 const BROKEN_UTF8 = [
   ['a stray byte', [0xff]],
-  ['a lonely continuation', [0x80]],
-  ['an overlong slash', [0xc0, 0xaf]],
+  ['a continuation byte without a start byte', [0x80]],
+  ['an overlong encoding of a slash', [0xc0, 0xaf]],
   ['a surrogate', [0xed, 0xa0, 0x80]],
-  ['half a character', [0xe2, 0x82]],
-  ['beyond Unicode', [0xf4, 0x90, 0x80, 0x80]],
+  ['an incomplete character', [0xe2, 0x82]],
+  ['a code point beyond Unicode', [0xf4, 0x90, 0x80, 0x80]],
 ] as const;
 
-/** Bodies that are no good anywhere; `good` is one that is. */
-export function bodyFaults(good: string, { limitBytes, isOptional }: { limitBytes: number; isOptional: boolean }): BodyFault[] {
+/** Bodies that every route must refuse. `valid` is a body that the route accepts. */
+export function bodyFaults(valid: string, { limitBytes, isOptional }: { limitBytes: number; isOptional: boolean }): BodyFault[] {
   const texts: Record<string, string> = {
-    'half of it': good.slice(0, -1),
-    'it twice': `${good}${good}`,
-    'it and a comma': `${good},`,
-    'a list of it': `[${good}]`,
-    'text of it': JSON.stringify(good),
-    'single quotes': good.replaceAll('"', "'") === '{}' ? "{'a':1}" : good.replaceAll('"', "'"),
-    'a comment': `/**/${good}`,
-    'a byte order mark': `\ufeff${good}`,
+    'without its last character': valid.slice(0, -1),
+    'the valid body twice': `${valid}${valid}`,
+    'a comma behind it': `${valid},`,
+    'the valid body in a list': `[${valid}]`,
+    'the valid body as a JSON string': JSON.stringify(valid),
+    'with single quotes': valid.replaceAll('"', "'") === '{}' ? "{'a':1}" : valid.replaceAll('"', "'"),
+    'with a comment': `/**/${valid}`,
+    'with a byte order mark': `\ufeff${valid}`,
     null: 'null',
     true: 'true',
     number: '3',
@@ -38,9 +38,9 @@ export function bodyFaults(good: string, { limitBytes, isOptional }: { limitByte
     'a lone brace': '{',
     'white space': ' \n',
     'a NUL': '\0',
-    'a NUL behind it': `${good}\0`,
-    'a name without a value': '{"a"}',
-    'the same as a form': 'a=1&b=2',
+    'with a NUL behind it': `${valid}\0`,
+    'a member without a value': '{"a"}',
+    'a form body': 'a=1&b=2',
     '10,000 levels of lists': '['.repeat(limitBytes / 2 > 10_000 ? 10_000 : limitBytes / 2 - 1),
     '5,000 closed levels': `${'['.repeat(5000)}${']'.repeat(5000)}`,
     '3,000 levels of objects': `${'{"a":'.repeat(2700)}1${'}'.repeat(2700)}`,
@@ -49,16 +49,25 @@ export function bodyFaults(good: string, { limitBytes, isOptional }: { limitByte
     '1,000 members': `{${Array.from({ length: 1000 }, (_, index) => `"m${index}":1`).join(',')}}`,
     ...(isOptional ? {} : { nothing: '', 'an empty object': '{}' }),
   };
-  const huge = `{"a":"${'x'.repeat(limitBytes + 1 - 8)}"}`;
+  const oversized = `{"a":"${'x'.repeat(limitBytes + 1 - 8)}"}`;
   return [
-    ...Object.entries(texts).map(([what, payload]) => ({ what, payload, says: MALFORMED })),
-    ...BROKEN_UTF8.map(([what, bytes]) => ({ what: `${what} in UTF-8`, payload: brokenText(bytes), says: MALFORMED })),
-    { what: 'one byte too many', payload: huge, says: '413 PAYLOAD_TOO_LARGE' },
-    ...wrongTypes.map((type) => ({ what: `sent as ${type}`, type, payload: good, says: '415 UNSUPPORTED_MEDIA_TYPE' })),
+    ...Object.entries(texts).map(([description, payload]) => ({ description, payload, expected: MALFORMED })),
+    ...BROKEN_UTF8.map(([description, bytes]) => ({
+      description: `${description} in UTF-8`,
+      payload: jsonWithBytes(bytes),
+      expected: MALFORMED,
+    })),
+    { description: 'one byte too many', payload: oversized, expected: '413 PAYLOAD_TOO_LARGE' },
+    ...wrongTypes.map((type) => ({
+      description: `sent as ${type}`,
+      type,
+      payload: valid,
+      expected: '415 UNSUPPORTED_MEDIA_TYPE',
+    })),
   ];
 }
 
-function brokenText(bytes: readonly number[]): Buffer {
+function jsonWithBytes(bytes: readonly number[]): Buffer {
   return Buffer.concat([Buffer.from('{"a":"'), Buffer.from(bytes), Buffer.from('"}')]);
 }
 
@@ -81,11 +90,11 @@ const wrongTypes = [
   '',
 ];
 
-/** What a call without a body does not take, whatever it calls itself. */
-export const uninvitedBodies = ['{"a":1}', '[]', 'null', '{', 'a=1', '"{}"', '0', '\0'];
+/** Bodies that a route without a body refuses, whatever the content type. */
+export const unexpectedBodies = ['{"a":1}', '[]', 'null', '{', 'a=1', '"{}"', '0', '\0'];
 
-export const keyFaults: readonly (readonly [what: string, key: string | string[] | undefined, says: string])[] = [
-  ['none', undefined, '400 IDEMPOTENCY_KEY_REQUIRED'],
+export const keyFaults: readonly (readonly [description: string, key: string | string[] | undefined, expected: string])[] = [
+  ['missing', undefined, '400 IDEMPOTENCY_KEY_REQUIRED'],
   ['empty', '', '400 IDEMPOTENCY_KEY_REQUIRED'],
   ...(
     [
@@ -100,18 +109,18 @@ export const keyFaults: readonly (readonly [what: string, key: string | string[]
       ['in quotes', '"3f2b8c4e9a1d4c6b8e2f0a1b2c3d4e5f"'],
       ['in braces', '{3f2b8c4e9a1d4c6b8e2f0a1b2c3d4e5f}'],
       ['with a letter beyond f', '3f2b8c4e9a1d4c6b8e2f0a1b2c3d4e5g'],
-      ['zero', '00000000000000000000000000000000'],
-      ['SQL', "'; drop table outbox; --"],
+      ['of zeros only', '00000000000000000000000000000000'],
+      ['with SQL', "'; drop table outbox; --"],
       ['a wildcard', '*'],
       ['4,000 characters', 'a'.repeat(4000)],
       ['twice', ['3f2b8c4e9a1d4c6b8e2f0a1b2c3d4e5f', '3f2b8c4e9a1d4c6b8e2f0a1b2c3d4e5f']],
     ] as const
-  ).map(([what, key]) => [what, key as string | string[], '400 IDEMPOTENCY_KEY_INVALID'] as const),
+  ).map(([description, key]) => [description, key as string | string[], '400 IDEMPOTENCY_KEY_INVALID'] as const),
 ];
 
 const uuidCursor = Buffer.from('0190a000-0000-7000-8000-00000000000a').toString('base64url');
 
-/** Queries of a list that cannot be answered. */
+/** Invalid limits and cursors of a list. */
 export const queryFaults = [
   ...['0', '-1', '101', '1e1', '1.5', '03', '+5', '%205', 'x', '', '1,2', '9'.repeat(40), '%00', 'NaN', '0x10', '%D9%A5'].map(
     (limit) => `limit=${limit}`,
@@ -147,8 +156,8 @@ export const ignoredQueries = [
   '%',
 ];
 
-const one = '0190a000-0000-7000-8000-00000000000a';
-/** What is no UUID, as it stands in a path. */
+const uuid = '0190a000-0000-7000-8000-00000000000a';
+/** Path segments that are not a UUID. */
 export const idFaults = [
   ...[
     '7',
@@ -167,30 +176,30 @@ export const idFaults = [
     '[object%20Object]',
   ],
   ...[
-    one.slice(1),
-    `${one}0`,
-    `%7B${one}%7D`,
-    `urn:uuid:${one}`,
-    one.replaceAll('-', ''),
-    one.replaceAll('-', '_'),
-    one.replace('a', 'g'),
+    uuid.slice(1),
+    `${uuid}0`,
+    `%7B${uuid}%7D`,
+    `urn:uuid:${uuid}`,
+    uuid.replaceAll('-', ''),
+    uuid.replaceAll('-', '_'),
+    uuid.replace('a', 'g'),
   ],
   ...[
-    `%20${one}`,
-    `${one}%20`,
-    `${one}%0A`,
-    `${one};x`,
-    `${one}%3Bx`,
-    `${one}.json`,
-    `${one},${one}`,
-    `..%2F${one}`,
-    `%EF%BB%BF${one}`,
+    `%20${uuid}`,
+    `${uuid}%20`,
+    `${uuid}%0A`,
+    `${uuid};x`,
+    `${uuid}%3Bx`,
+    `${uuid}.json`,
+    `${uuid},${uuid}`,
+    `..%2F${uuid}`,
+    `%EF%BB%BF${uuid}`,
   ],
   ...['%2e%2e', '%2E', '..', '.', '%252e%252e', '..%5c', '%c3%a9', '%F0%9F%8F%9F'],
 ];
 
-/** In any parameter, whatever it is: bytes that are no text, and too many of them. */
-export const segmentFaults: readonly (readonly [segment: string, says: string])[] = [
+/** Segments that are invalid for every path parameter: invalid UTF-8 or escapes, and segments that are too long. */
+export const segmentFaults: readonly (readonly [segment: string, expected: string])[] = [
   ...['%00', 'a%00b', '%', '%f', '%ff', '%c0%af', '%ed%a0%80', '%E2%82', '%u0041'].map(
     (segment) => [segment, MALFORMED] as const,
   ),
@@ -198,41 +207,44 @@ export const segmentFaults: readonly (readonly [segment: string, says: string])[
   ['%41'.repeat(200), '414 URI_TOO_LONG'],
 ];
 
-/** Other paths than the route's, however they look: each must lead nowhere, or to a parameter that is none. */
-export const sidesteps: readonly (readonly [what: string, bend: (url: string) => string])[] = [
+/** Paths that resemble the path of a route but are not equivalent: no such route, or an invalid parameter. */
+export const otherPaths: readonly (readonly [description: string, rewrite: (url: string) => string])[] = [
   ['two slashes in front', (url) => `/${url}`],
   ['three slashes in front', (url) => `//${url}`],
   ['a dot in front', (url) => `/.${url}`],
-  ['there and back', (url) => `/x/..${url}`],
-  ['there and back in disguise', (url) => `/x/%2e%2e${url}`],
-  ['a slash behind', (url) => `${url}/`],
-  ['two slashes behind', (url) => `${url}//`],
-  ['a dot behind', (url) => `${url}/.`],
-  ['back', (url) => `${url}/..`],
-  ['back in disguise', (url) => `${url}/%2e%2e`],
-  ['back with a semicolon', (url) => `${url}/..;/`],
-  ['a backslash behind', (url) => `${url}\\`],
+  ['a folder and ..', (url) => `/x/..${url}`],
+  ['a folder and .. escaped', (url) => `/x/%2e%2e${url}`],
+  ['a slash at the end', (url) => `${url}/`],
+  ['two slashes at the end', (url) => `${url}//`],
+  ['a dot at the end', (url) => `${url}/.`],
+  ['.. at the end', (url) => `${url}/..`],
+  ['.. at the end, escaped', (url) => `${url}/%2e%2e`],
+  ['.. with a semicolon at the end', (url) => `${url}/..;/`],
+  ['a backslash at the end', (url) => `${url}\\`],
   ['a semicolon', (url) => `${url};x=1`],
   ['a NUL', (url) => `${url}%00`],
   ['a line break', (url) => `${url}%0d%0aX-Evil:%201`],
   ['a tab', (url) => `${url}%09`],
-  ['a blank', (url) => `${url}%20`],
-  ['half an escape', (url) => `${url}%`],
-  ['a byte that is no text', (url) => `${url}%ff`],
-  ['an ending', (url) => `${url}.json`],
-  ['one part more', (url) => `${url}/x`],
-  ['200 characters more', (url) => `${url}/${'x'.repeat(200)}`],
-  ['capitals', (url) => url.replace(/^\/\w+/, (part) => part.toUpperCase())],
+  ['a space', (url) => `${url}%20`],
+  ['an incomplete escape', (url) => `${url}%`],
+  ['an invalid UTF-8 byte', (url) => `${url}%ff`],
+  ['a file extension', (url) => `${url}.json`],
+  ['one more segment', (url) => `${url}/x`],
+  ['200 more characters', (url) => `${url}/${'x'.repeat(200)}`],
+  ['the first segment in capitals', (url) => url.replace(/^\/\w+/, (part) => part.toUpperCase())],
   ['one capital', (url) => url.replace(/^\/(\w)/, (_all, letter: string) => `/${letter.toUpperCase()}`)],
   ['two slashes within', (url) => url.replace(/(?<=\w)\//, '//')],
   ['backslashes', (url) => url.replaceAll('/', '\\')],
-  ['slashes in disguise', (url) => `/${url.slice(1).replaceAll('/', '%2f')}`],
-  ['escaped twice', (url) => url.replace(/^\/(\w)/, (_all, letter: string) => `/%25${letter.charCodeAt(0).toString(16)}`)],
-  ['a question mark in disguise', (url) => `${url}%3fx`],
+  ['escaped slashes', (url) => `/${url.slice(1).replaceAll('/', '%2f')}`],
+  [
+    'a letter escaped twice',
+    (url) => url.replace(/^\/(\w)/, (_all, letter: string) => `/%25${letter.charCodeAt(0).toString(16)}`),
+  ],
+  ['an escaped question mark', (url) => `${url}%3fx`],
 ];
 
-/** The same path in other words. */
-export const spellings: readonly (readonly [what: string, bend: (url: string) => string])[] = [
+/** Equivalent equivalentPaths of the same path. */
+export const equivalentPaths: readonly (readonly [description: string, rewrite: (url: string) => string])[] = [
   ['a letter escaped', (url) => url.replace(/^\/(\w)/, (_all, letter: string) => `/%${letter.charCodeAt(0).toString(16)}`)],
   [
     'the first word escaped',
@@ -242,13 +254,13 @@ export const spellings: readonly (readonly [what: string, bend: (url: string) =>
         (_all, word: string) => `/${[...word].map((letter) => `%${letter.charCodeAt(0).toString(16)}`).join('')}`,
       ),
   ],
-  ['with an address', (url) => `http://127.0.0.1${url}`],
+  ['with scheme and host', (url) => `http://127.0.0.1${url}`],
   ['with a query', (url) => `${url}?x=1`],
   ['with a fragment', (url) => `${url}#x`],
 ];
 
-/** Headers that others have obeyed, and wild values of those that are only looked at. */
-export const idleHeaders: Readonly<Record<string, string>> = {
+/** Headers that our services ignore although other servers obey them, and malformed values of headers that are only logged or compared. */
+export const ignoredHeaders: Readonly<Record<string, string>> = {
   accept: 'nonsense',
   'accept-encoding': 'x'.repeat(2000),
   authorization: 'Bearer eyJhbGciOiJub25lIn0.e30.',

@@ -17,8 +17,8 @@ import { RefundTickets } from '../../apps/monolith/src/purchase/refunds/applicat
 import { PostgresRefunds } from '../../apps/monolith/src/purchase/refunds/outbound/postgres-refunds.ts';
 import type { WholeMonolith } from '../../apps/monolith/src/testing/whole-monolith.ts';
 
-/** READ COMMITTED, and what failed is not tried again. */
-class NakedTransactions extends TransactionManager {
+/** Transactions at READ COMMITTED, without retries. */
+class ReadCommittedTransactions extends TransactionManager {
   constructor(private readonly dataSource: DataSource) {
     super();
   }
@@ -43,10 +43,10 @@ class NakedTransactions extends TransactionManager {
     return this.run(work);
   }
   together(): never {
-    throw new Error('not for controls');
+    throw new Error('the negative controls use no shared transactions');
   }
   stepTogether(): never {
-    throw new Error('not for controls');
+    throw new Error('the negative controls use no shared transactions');
   }
 }
 
@@ -57,8 +57,8 @@ class UnlockedOrders extends PostgresOrders {
   }
 }
 
-/** Does not look whether the seats it frees were sold. */
-class CredulousRefunds extends PostgresRefunds {
+/** Frees seats without the check that they are sold. */
+class RefundsWithoutSeatCheck extends PostgresRefunds {
   override async giveBack(tx: Transaction, { reservationId }: Order, { tickets }: Refund): Promise<void> {
     await inside(tx).rows(
       `update seats set status = 'available', reservation_id = null where id = any($1::uuid[]) and reservation_id = $2`,
@@ -67,7 +67,7 @@ class CredulousRefunds extends PostgresRefunds {
   }
 }
 
-/** Tickets as they are, not locked, and a moment for others to do the same. */
+/** Reads tickets without row locks and then waits 20 ms, so that a concurrent refund reads the same state. */
 class UnlockedTickets extends RefundConsequences {
   constructor(
     private readonly real: RefundConsequences,
@@ -89,18 +89,21 @@ class UnlockedTickets extends RefundConsequences {
 }
 
 /**
- * The negative control: the same use case without what makes it safe. Row locks and SERIALIZABLE are off; the look at the seats and
- * the key for the provider can be switched off beside them.
+ * The negative control: the refund use case without its guards. Row locks and SERIALIZABLE are off. `off` also switches off the check
+ * that the seats are sold, and the constant idempotency key for the provider.
  */
-export function nakedRefunds(monolith: WholeMonolith, off: { readonly seats?: true; readonly key?: true } = {}): RefundTickets {
+export function unguardedRefunds(
+  monolith: WholeMonolith,
+  off: { readonly seats?: true; readonly key?: true } = {},
+): RefundTickets {
   const { dataSource } = monolith;
   const reservations = monolith.get(Reservations);
   const unlocked = Object.create(reservations, {
     lock: { value: (_tx: Transaction, reservationId: string) => reservations.find(reservationId) },
   }) as Reservations;
   return new RefundTickets(
-    new NakedTransactions(dataSource),
-    off.seats ? new CredulousRefunds(dataSource) : new PostgresRefunds(dataSource),
+    new ReadCommittedTransactions(dataSource),
+    off.seats ? new RefundsWithoutSeatCheck(dataSource) : new PostgresRefunds(dataSource),
     unlocked,
     new UnlockedOrders(monolith.get(BlacklistApi)),
     new UnlockedTickets(monolith.get(RefundConsequences), (key) => (off.key ? `${key} ${newId()}` : key)),

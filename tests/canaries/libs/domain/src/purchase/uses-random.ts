@@ -1,2 +1,2 @@
-// rejected by eslint(no-restricted-properties): the domain rolls dice
+// rejected by eslint(no-restricted-properties): libs/domain uses random numbers
 export const seat = (count: number): number => Math.floor(Math.random() * count);
