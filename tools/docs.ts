@@ -1,5 +1,5 @@
-// `npm run docs`: writes the generated pages under docs/reference and .env.example. What a page says is decided where it is rendered
-// (tools/docs). What only the running services know is written by the tests that compare it otherwise (tests/reference).
+// `npm run docs`: writes the generated pages under docs/reference, and .env.example. The texts are in tools/docs. Pages that need
+// running services are written by the tests in tests/reference; without TRIBINA_WRITE_DOCS these tests only compare them.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { errorCatalogue } from '../libs/platform/src/http/error-catalogue.ts';

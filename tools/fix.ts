@@ -1,4 +1,4 @@
-// `npm run fix`: what the linter can mend by itself, then the format of everything.
+// `npm run fix`: lets the linter correct what it can, then formats all files.
 import { bin, ROOT } from './local/build.ts';
 import { LINT_ARGUMENTS } from './local/check-steps.ts';
 import { runCommand } from './local/run-command.ts';

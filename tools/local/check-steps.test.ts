@@ -1,6 +1,6 @@
 import { closingLines } from './check-steps.ts';
 
-test('a run ends with how many tests passed and failed', () => {
+test('the last line of a run has the number of passed and failed tests', () => {
   const results = [
     { passed: 1, failed: 0, output: '' },
     { passed: 2, failed: 3, output: '', notRun: [] },
@@ -8,7 +8,7 @@ test('a run ends with how many tests passed and failed', () => {
   expect(closingLines(results)).toEqual(['3 passed, 3 failed']);
 });
 
-test('a test that did not run is named and counted apart', () => {
+test('a test that did not run is listed by name and counted as skipped', () => {
   const results = [
     { passed: 1, failed: 0, output: '' },
     { passed: 2, failed: 0, output: '', notRun: ['seats are sold once', 'a key has one answer'] },

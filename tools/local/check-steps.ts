@@ -10,7 +10,7 @@ export interface StepResult {
   failed: number;
   /** Names of the tests that did not run. */
   notRun?: string[];
-  /** A few words behind the name. */
+  /** A short text after the step's name. */
   note?: string;
   /** Shown when something failed. */
   output: string;
@@ -21,7 +21,7 @@ export interface Step {
   run(signal: AbortSignal): Promise<StepResult>;
 }
 
-/** What a run ends with: each test that did not run by name, then how many there were. */
+/** The last lines of a run: the name of each test that did not run, then the counts. */
 export function closingLines(results: readonly StepResult[]): string[] {
   const sum = (count: 'passed' | 'failed') => results.reduce((total, result) => total + result[count], 0);
   const notRun = results.flatMap((result) => result.notRun ?? []);
@@ -29,10 +29,10 @@ export function closingLines(results: readonly StepResult[]): string[] {
   return [...notRun.map((name) => `NOT RUN ${name}`), `${sum('passed')} passed, ${sum('failed')} failed${skipped}`];
 }
 
-/** Folders, and no nested configs: a Nest package ships one of its own, and oxlint would stop at it. */
+/** Nested configs are disabled, because a Nest package contains an oxlint config and oxlint would stop at it. */
 export const LINT_ARGUMENTS = ['--disable-nested-config', 'apps', 'libs', 'tools', 'tests', 'bench', 'jest.config.mjs'];
 
-/** Checks that only read, so that two may run side by side. */
+/** Checks that write no files, so that two can run at the same time. */
 export function staticSteps(): Step[] {
   return [
     inProcess('lockfile', async () => checkLockfile()),

@@ -7,7 +7,7 @@ const report = (statuses: string[], brokenFiles = 0): JestReport => ({
   testResults: [{ assertionResults: statuses.map((status, n) => ({ status, fullName: `test ${n}` })) }],
 });
 
-test('passed tests and the note', () => {
+test('a successful run: the passed tests are counted and the PASS lines are removed from the output', () => {
   expect(summarize(0, 'PASS a.test.ts\nsome words\n', report(['passed', 'passed']))).toEqual({
     passed: 2,
     failed: 0,
@@ -17,31 +17,34 @@ test('passed tests and the note', () => {
   });
 });
 
-test.each(['pending', 'todo', 'skipped', 'disabled'])('a test that is %s is named as not run and has not passed', (status) => {
-  expect(summarize(0, '', report(['passed', status]))).toMatchObject({
-    passed: 1,
-    failed: 0,
-    notRun: ['test 1'],
-    note: '1 passed, 1 not run',
-  });
-});
+test.each(['pending', 'todo', 'skipped', 'disabled'])(
+  'a test with the status %s is listed as not run and not counted as passed',
+  (status) => {
+    expect(summarize(0, '', report(['passed', status]))).toMatchObject({
+      passed: 1,
+      failed: 0,
+      notRun: ['test 1'],
+      note: '1 passed, 1 not run',
+    });
+  },
+);
 
-test('failed tests and files that broke are failures', () => {
+test('failed tests and test files that could not run are counted as failures', () => {
   expect(summarize(1, '', report(['passed', 'failed'], 2))).toMatchObject({ passed: 1, failed: 3, note: '1 passed, 3 failed' });
 });
 
-test('a bad end with every test green is a failure', () => {
+test('a non-zero exit code is a failure even if all tests passed', () => {
   expect(summarize(1, '', report(['passed'])).failed).toBe(1);
 });
 
-test('no report is a failure', () => {
+test('a missing report is a failure', () => {
   expect(summarize(0, 'words', undefined)).toEqual({ passed: 0, failed: 1, output: 'words' });
 });
 
 test.each([
   'A worker process has failed to exit gracefully and has been force exited. This is likely caused by tests leaking',
   'Jest did not exit one second after the test run has completed.',
-])('a Jest that does not end by itself is a failure: %s', (words) => {
+])('it is a failure if Jest does not end by itself: %s', (words) => {
   const { failed, note } = summarize(0, `PASS a.test.ts\n${words}\n`, report(['passed']));
-  expect([failed, note]).toEqual([1, '1 passed, 1 failed, Jest was kept from ending by itself']);
+  expect([failed, note]).toEqual([1, '1 passed, 1 failed, Jest did not end by itself']);
 });

@@ -3,8 +3,8 @@ import { bin, hasWebApp, ROOT, VITE_ARGUMENTS } from './build.ts';
 import { eachLine } from './service.ts';
 
 /**
- * The developer's loop: the compiler and Vite keep dist/ up to date, and whenever the compiler is content the services are
- * started again. Only when it is content: half-compiled code would only crash.
+ * For `npm run dev`: the compiler and Vite keep dist/ up to date. After each compilation without errors the services are restarted.
+ * After a compilation with errors they keep running, because incomplete code would crash.
  */
 export function watchSources(restart: () => Promise<void>, say: (line: string) => void): () => void {
   const options = { cwd: ROOT, stdio: ['ignore', 'pipe', 'pipe'] as ('ignore' | 'pipe')[] };
