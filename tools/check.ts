@@ -1,6 +1,6 @@
 // `npm test`: runs every check and all tests, prints a line for each step and at the end the number of passed and failed ones.
 // A failed step does not stop the run, so that one run shows all failures.
-import { buildStep, closingLines, staticSteps, type Step, type StepResult } from './local/check-steps.ts';
+import { buildStep, summaryLines, staticSteps, type Step, type StepResult } from './local/check-steps.ts';
 import { jestStep } from './local/jest-step.ts';
 
 const say = (line: string) => void process.stdout.write(`${line}\n`);
@@ -32,7 +32,7 @@ try {
   await runTwoAtATime(staticSteps());
   await run(buildStep());
   await run(jestStep(say));
-  for (const line of closingLines(results)) say(line);
+  for (const line of summaryLines(results)) say(line);
   process.exitCode = results.some(({ failed }) => failed > 0) ? 1 : 0;
 } catch (error) {
   if (!stop.signal.aborted) throw error;

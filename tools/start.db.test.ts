@@ -18,7 +18,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { jest } from '@jest/globals';
 import { Redis } from 'ioredis';
-import type { Runtime } from './local/home.ts';
+import type { RuntimeFile } from './local/home.ts';
 import { identify } from './local/processes.ts';
 
 // Tests of `npm start` with real databases, in a copy of the project with three tiny services instead of the real ones. They test
@@ -80,8 +80,8 @@ async function start(settings: NodeJS.ProcessEnv = {}, ...args: string[]) {
   return { child, output, ended };
 }
 
-function runtime(): Runtime {
-  return JSON.parse(readFileSync(path.join(project, '.tribina/runtime.json'), 'utf8')) as Runtime;
+function runtime(): RuntimeFile {
+  return JSON.parse(readFileSync(path.join(project, '.tribina/runtime.json'), 'utf8')) as RuntimeFile;
 }
 
 const runningPids = (pids: number[]) => pids.filter((pid) => identify(pid));

@@ -23,7 +23,7 @@ const stop = new AbortController();
 
 function onSignal(): void {
   if (stop.signal.aborted) return out.write('already stopping: the services have up to 20 s to finish their work');
-  stop.abort(new Error('told to stop'));
+  stop.abort(new Error('stopped by a signal'));
 }
 
 /** A Ctrl-C arrives twice: from the terminal and from the launcher, which passes it on. The second signal is ignored. */

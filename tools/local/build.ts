@@ -7,7 +7,7 @@ import { Trouble } from './trouble.ts';
 
 export const ROOT = path.resolve(import.meta.dirname, '../..');
 const WEB_OUTPUT = path.join(ROOT, 'dist/web');
-/** Not inside dist/web, because every file in dist/web is served to browsers. */
+/** A hash of the inputs of the last web build. It is not inside dist/web, because every file there is served to browsers. */
 const WEB_STAMP = path.join(ROOT, 'dist/.web-stamp');
 /** The inputs of the web app's build. Vite (2–4 s) runs only if one of them has changed. */
 const WEB_INPUTS = ['apps/web', 'libs/contracts/src', 'libs/queue-client/src', 'package.json', 'package-lock.json'];
@@ -34,7 +34,7 @@ export async function build({ say, serverOnly = false, signal }: BuildOptions): 
   }
 }
 
-export function bin(name: string): string {
+export function npmBinary(name: string): string {
   return path.join(ROOT, 'node_modules/.bin', name);
 }
 
@@ -59,7 +59,7 @@ async function buildWeb(say: (line: string) => void, signal?: AbortSignal): Prom
 }
 
 async function runOrThrow(tool: string, args: string[], failure: string, signal?: AbortSignal): Promise<void> {
-  const { code, output } = await runCommand(bin(tool), args, { cwd: ROOT, signal });
+  const { code, output } = await runCommand(npmBinary(tool), args, { cwd: ROOT, signal });
   if (code === 0) return;
   if (code === 127)
     throw new Trouble(`\`${tool}\` is not installed.`, 'Run `npm ci` (with dev dependencies: they contain the build tools).');

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { bin, build, ROOT } from './build.ts';
+import { npmBinary, build, ROOT } from './build.ts';
 import { type Lockfile, lockfileFaults } from './lockfile.ts';
 import { runCommand } from './run-command.ts';
 import { explain } from './trouble.ts';
@@ -22,7 +22,7 @@ export interface Step {
 }
 
 /** The last lines of a run: the name of each test that did not run, then the counts. */
-export function closingLines(results: readonly StepResult[]): string[] {
+export function summaryLines(results: readonly StepResult[]): string[] {
   const sum = (count: 'passed' | 'failed') => results.reduce((total, result) => total + result[count], 0);
   const notRun = results.flatMap((result) => result.notRun ?? []);
   const skipped = notRun.length > 0 ? `, ${notRun.length} skipped` : '';
@@ -53,7 +53,7 @@ function command(name: string, tool: string, args: string[]): Step {
   return {
     name,
     async run(signal) {
-      const { code, output } = await runCommand(bin(tool), args, { cwd: ROOT, signal });
+      const { code, output } = await runCommand(npmBinary(tool), args, { cwd: ROOT, signal });
       return code === 0 ? { passed: 1, failed: 0, output } : { passed: 0, failed: 1, output };
     },
   };

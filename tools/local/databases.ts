@@ -1,5 +1,5 @@
 import { onFreePort } from './free-port.ts';
-import { type Home, readPorts, rememberPorts } from './home.ts';
+import { type HomePaths, readPorts, rememberPorts } from './home.ts';
 import { ProcessRestarter, type RestarterEvents } from './process-restarter.ts';
 import type { LocalServer } from './local-server.ts';
 import { startPostgres } from './postgres.ts';
@@ -19,7 +19,7 @@ type Start = (port: number) => Promise<LocalServer>;
  */
 export async function startDatabases(
   settings: Settings,
-  home: Home,
+  home: HomePaths,
   restarters: ProcessRestarter[],
   events: RestarterEvents,
 ): Promise<Databases> {
@@ -36,7 +36,7 @@ export async function startDatabases(
 /** Uses the port of the last run if it is free. After a crash it must use the same port again, because the services have its URL. */
 async function startWithRestarts(
   name: 'postgres' | 'redis',
-  home: Home,
+  home: HomePaths,
   start: Start,
   restarters: ProcessRestarter[],
   events: RestarterEvents,

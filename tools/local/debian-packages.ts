@@ -21,7 +21,7 @@ export function hasApt(): boolean {
   return spawnSync('apt-get', ['--version']).status === 0 && spawnSync('dpkg-deb', ['--version']).status === 0;
 }
 
-export interface Unpacking {
+export interface UnpackOptions {
   /** From `unpackedFolder`. */
   into: string;
   /** Returns the names of the packages to unpack. `dependenciesOf` tells the dependencies of a package. */
@@ -33,7 +33,7 @@ export interface Unpacking {
 export type DependenciesOf = (name: string, options?: { recurse: boolean }) => string[];
 
 /** Downloads Debian packages and unpacks them into the project's cache. Nothing is installed on the system. */
-export function unpackFromDebian({ into, packages, tryOut }: Unpacking): void {
+export function unpackFromDebian({ into, packages, tryOut }: UnpackOptions): void {
   mkdirSync(CACHE, { recursive: true });
   const work = mkdtempSync(path.join(CACHE, 'fetch-'));
   try {
@@ -62,7 +62,7 @@ export function librariesAmong(names: readonly string[]): string[] {
 }
 
 /** `apt-get update` fails if one of several package sources is unreachable. This matters only if the download fails too. */
-function download(work: string, folder: string, packages: Unpacking['packages']): void {
+function download(work: string, folder: string, packages: UnpackOptions['packages']): void {
   let reason: unknown;
   try {
     run('apt-get', [...aptOptions(work), '-o', 'APT::Update::Error-Mode=any', 'update'], folder);

@@ -16,7 +16,7 @@ import { endProcess, isRunning, type ProcessIdentity } from './processes.ts';
 import { explainFileError, Trouble } from './trouble.ts';
 
 /** The paths in the folder TRIBINA_HOME, in which a running system keeps all its files. */
-export interface Home {
+export interface HomePaths {
   folder: string;
   postgres: string;
   redis: string;
@@ -26,7 +26,7 @@ export interface Home {
 }
 
 /** The contents of `runtime.json`. The CLI, operators and the next start read it. */
-export interface Runtime {
+export interface RuntimeFile {
   supervisor: ProcessIdentity;
   pids: Record<string, number>;
   urls: Record<string, string>;
@@ -39,7 +39,7 @@ export interface Runtime {
 /** A new data folder needs 60 MB; its first write-ahead log and the demo stadium need another 60 MB. */
 const MIN_FREE_MB = 300;
 
-export function openHome(folder: string): Home {
+export function openHome(folder: string): HomePaths {
   try {
     makeFolder(folder);
     accessSync(folder, constants.W_OK);
@@ -74,14 +74,14 @@ function makeFolder(folder: string): void {
 }
 
 /** Removes only our own files, by name, because TRIBINA_HOME may be a folder with other files. */
-export function emptyHome(home: Home): void {
+export function emptyHome(home: HomePaths): void {
   for (const item of [home.postgres, home.redis, home.ports, publicFolderOf(home.postgres)])
     rmSync(item, { recursive: true, force: true });
 }
 
 /** Ends services that a killed supervisor left running. startPostgres and startRedis do the same for their own servers. */
-export async function endLeftovers(home: Home, say: (line: string) => void): Promise<void> {
-  const runtime = readJson<Runtime>(home.runtime);
+export async function endLeftovers(home: HomePaths, say: (line: string) => void): Promise<void> {
+  const runtime = readJson<RuntimeFile>(home.runtime);
   const leftovers = Object.entries(runtime?.processes ?? {}).filter(([name, identity]) => isService(name) && isRunning(identity));
   await Promise.all(
     leftovers.map(async ([name, identity]) => {
@@ -92,23 +92,23 @@ export async function endLeftovers(home: Home, say: (line: string) => void): Pro
   rmSync(home.runtime, { force: true });
 }
 
-export function readRuntimeUrl(home: Home): string | undefined {
-  return readJson<Runtime>(home.runtime)?.urls.web;
+export function readRuntimeUrl(home: HomePaths): string | undefined {
+  return readJson<RuntimeFile>(home.runtime)?.urls.web;
 }
 
-export function writeRuntime(home: Home, runtime: Runtime): void {
+export function writeRuntime(home: HomePaths, runtime: RuntimeFile): void {
   writeJson(home.runtime, runtime);
 }
 
-export function removeRuntime(home: Home): void {
+export function removeRuntime(home: HomePaths): void {
   rmSync(home.runtime, { force: true });
 }
 
-export function readPorts(home: Home): { postgres?: number; redis?: number } {
+export function readPorts(home: HomePaths): { postgres?: number; redis?: number } {
   return readJson(home.ports) ?? {};
 }
 
-export function rememberPorts(home: Home, ports: { postgres?: number; redis?: number }): void {
+export function rememberPorts(home: HomePaths, ports: { postgres?: number; redis?: number }): void {
   writeJson(home.ports, { ...readPorts(home), ...ports });
 }
 

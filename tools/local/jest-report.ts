@@ -13,7 +13,7 @@ export interface JestReport {
 const leakMessages = [/A worker process has failed to exit gracefully/, /Jest did not exit \w+ seconds? after the test run/];
 
 /** The result of a Jest run as one step. Passed and failed tests are counted; a test that did not run is listed by name. */
-export function summarize(exitCode: number, output: string, report: JestReport | undefined): StepResult {
+export function summarizeJestRun(exitCode: number, output: string, report: JestReport | undefined): StepResult {
   const shown = output.replaceAll(/^PASS .*\n/gm, '');
   if (!report) return { passed: 0, failed: 1, output: shown };
   const passed = report.numPassedTests;

@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { ROOT } from './build.ts';
 import type { Step } from './check-steps.ts';
-import { type JestReport, summarize } from './jest-report.ts';
+import { type JestReport, summarizeJestRun } from './jest-report.ts';
 import { runCommand } from './run-command.ts';
 
 /** Node's arguments to run Jest on our TypeScript sources. */
-export const JEST = [
+export const JEST_ARGUMENTS = [
   '--conditions=source',
   '--experimental-vm-modules',
   '--disable-warning=ExperimentalWarning',
@@ -26,10 +26,10 @@ export function jestStep(say: (line: string) => void): Step {
       let files = 0;
       const progress = setInterval(() => say(`  tests are running, ${files} files done`), PROGRESS_INTERVAL_MS);
       try {
-        const args = [...JEST, '--ci', '--json', `--outputFile=${report}`];
+        const args = [...JEST_ARGUMENTS, '--ci', '--json', `--outputFile=${report}`];
         const onLine = (line: string) => void (files += /^(PASS|FAIL) /.test(line) ? 1 : 0);
         const { code, output } = await runCommand(process.execPath, args, { cwd: ROOT, signal, onLine });
-        return summarize(code, output, readReport(report));
+        return summarizeJestRun(code, output, readReport(report));
       } finally {
         clearInterval(progress);
         rmSync(folder, { recursive: true, force: true });

@@ -48,7 +48,7 @@ export class LineWriter {
       this.#waiting = [];
       this.#waitingBytes = 0;
       await this.#writeAll(bytes);
-      if (this.#lost > 0) this.#push(Buffer.from(`(${this.#lost} lines lost: nobody was reading)\n`));
+      if (this.#lost > 0) this.#push(Buffer.from(`(${this.#lost} lines lost: the reader was too slow)\n`));
       this.#lost = 0;
     }
     this.#busy = false;

@@ -44,8 +44,8 @@ export async function spawnServer(
   // Detached: Ctrl-C reaches every process of the terminal's group at once, but the databases must be stopped last.
   const child = spawn(command, args, { ...options, detached: true, stdio: ['ignore', log, log] });
   closeSync(log);
-  const ended = endOf(child);
-  const identity = await identityOf(child, ended);
+  const ended = endOfProcess(child);
+  const identity = await waitForIdentity(child, ended);
   const lastWords = () => readFileSync(logFile, 'utf8').trim().split('\n').slice(-5).join('\n');
   if (!identity) throw new Error(`${command} did not start: ${(await ended).description}\n${lastWords()}`);
   return {
@@ -90,7 +90,7 @@ export function hasEnded(child: ChildProcess): boolean {
   return child.exitCode !== null || child.signalCode !== null;
 }
 
-export function endOf(child: ChildProcess): Promise<ProcessEnd> {
+export function endOfProcess(child: ChildProcess): Promise<ProcessEnd> {
   return new Promise((resolve) => {
     child.once('error', (error) => resolve({ code: null, description: error.message }));
     child.once('exit', (code, signal) =>
@@ -100,7 +100,7 @@ export function endOf(child: ChildProcess): Promise<ProcessEnd> {
 }
 
 /** Undefined if the command could not be started. */
-export async function identityOf(child: ChildProcess, ended: Promise<ProcessEnd>): Promise<ProcessIdentity | undefined> {
+export async function waitForIdentity(child: ChildProcess, ended: Promise<ProcessEnd>): Promise<ProcessIdentity | undefined> {
   await Promise.race([new Promise((resolve) => child.once('spawn', resolve)), ended]);
   return child.pid === undefined ? undefined : identify(child.pid);
 }

@@ -49,13 +49,13 @@ export async function startPostgres(options: PostgresOptions): Promise<LocalServ
   if (!existsSync(dataFolder)) createCluster(binaries, serverFolder, password, throwaway, say);
   refuseOtherVersion(binaries, dataFolder);
 
-  const server = await launch({ binaries, serverFolder, port, throwaway });
+  const server = await launchPostgres({ binaries, serverFolder, port, throwaway });
   const url = (database: string) => `postgres://${USER}:${password}@127.0.0.1:${port}/${database}`;
   await ensureDatabase(url('postgres'));
   return { ...server, url: url(DATABASE) };
 }
 
-interface Launch {
+interface LaunchOptions {
   readonly binaries: PostgresBinaries;
   readonly serverFolder: string;
   readonly port: number;
@@ -63,7 +63,12 @@ interface Launch {
 }
 
 /** Starts a server on an existing data folder. */
-export async function launch({ binaries, serverFolder, port, throwaway }: Launch): Promise<Omit<LocalServer, 'url'>> {
+export async function launchPostgres({
+  binaries,
+  serverFolder,
+  port,
+  throwaway,
+}: LaunchOptions): Promise<Omit<LocalServer, 'url'>> {
   const dataFolder = path.join(serverFolder, 'data');
   const settings = [...SETTINGS, ...(throwaway ? THROWAWAY_SETTINGS : []), `port=${port}`];
   const args = ['-D', dataFolder, ...settings.flatMap((setting) => ['-c', setting])];

@@ -1,5 +1,5 @@
 import { isPortFree } from './free-port.ts';
-import { type Home, openHome, readRuntimeUrl } from './home.ts';
+import { type HomePaths, openHome, readRuntimeUrl } from './home.ts';
 import { type Lock, takeLock } from './home-lock.ts';
 import { postgresBinaries } from './postgres-binaries.ts';
 import { redisBinaries } from './redis-binaries.ts';
@@ -7,7 +7,7 @@ import type { Settings } from './settings.ts';
 import { Trouble } from './trouble.ts';
 
 /** Takes the lock of the home folder. Throws an error with the owner's pid if another system uses the folder. */
-export async function claimHome(settings: Settings): Promise<{ home: Home; lock: Lock }> {
+export async function claimHome(settings: Settings): Promise<{ home: HomePaths; lock: Lock }> {
   if (process.platform === 'win32') throw new Trouble('Tribina does not run on Windows itself.', 'Run it inside WSL 2.');
   const home = openHome(settings.home);
   const lock = await takeLock(home.lock);
@@ -20,7 +20,7 @@ export async function claimHome(settings: Settings): Promise<{ home: Home; lock:
 }
 
 /** Checks ports and binaries before anything is started. */
-export async function checkMachine(settings: Settings, home: Home, say: (line: string) => void): Promise<void> {
+export async function checkMachine(settings: Settings, home: HomePaths, say: (line: string) => void): Promise<void> {
   for (const { name, port, portSetting } of settings.services) {
     if (await canListen(port, settings.host, portSetting)) continue;
     throw new Trouble(

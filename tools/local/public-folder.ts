@@ -31,7 +31,7 @@ export function publicFolderOf(folder: string): string {
   return path.join(baseFolder(), PREFIX + hash);
 }
 
-/** Makes the public folder for a folder. Throws if another user has already made one at this path. */
+/** Makes the public folder that is used instead of `folder`. Throws if another user has made a folder at this path. */
 export function claimPublicFolder(folder: string): string {
   const publicFolder = publicFolderOf(folder);
   if (!lstatSync(publicFolder, { throwIfNoEntry: false })) {

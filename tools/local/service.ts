@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
-import { endOf, hasEnded, identityOf, type RunningProcess, stopServer } from './local-server.ts';
+import { endOfProcess, hasEnded, waitForIdentity, type RunningProcess, stopServer } from './local-server.ts';
 
 export interface ServiceCommand {
   name: string;
@@ -25,9 +25,9 @@ export async function startService(command: ServiceCommand): Promise<RunningProc
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: true,
   });
-  const ended = endOf(child);
+  const ended = endOfProcess(child);
   eachLine(child, command.onLine);
-  const identity = await identityOf(child, ended);
+  const identity = await waitForIdentity(child, ended);
   if (!identity) throw new Error((await ended).description);
   const handle = { ended, hasEnded: () => hasEnded(child), signal: (signal: NodeJS.Signals) => void child.kill(signal) };
   return { identity, ended, stop: () => stopServer(handle, 'SIGTERM', 'SIGKILL', GRACE_MS) };

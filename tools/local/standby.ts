@@ -2,7 +2,7 @@ import { chmodSync, chownSync, copyFileSync, mkdirSync, readdirSync, rmSync, wri
 import path from 'node:path';
 import pg from 'pg';
 import type { LocalServer } from './local-server.ts';
-import { launch, makeDataFolder } from './postgres.ts';
+import { launchPostgres, makeDataFolder } from './postgres.ts';
 import { postgresBinaries } from './postgres-binaries.ts';
 import { isRoot, NOBODY } from './public-folder.ts';
 
@@ -49,7 +49,7 @@ export async function startStandby({ folder, port, throwaway, primaryFolder, pri
   }
   writeFile(path.join(dataFolder, 'standby.signal'), '');
   writeFile(path.join(dataFolder, 'postgresql.auto.conf'), replicationSettings(primaryUrl));
-  const server = await launch({ binaries: postgresBinaries(folder), serverFolder, port, throwaway });
+  const server = await launchPostgres({ binaries: postgresBinaries(folder), serverFolder, port, throwaway });
   const url = new URL(primaryUrl);
   url.port = String(port);
   return { ...server, url: url.href };

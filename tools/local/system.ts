@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { build, ROOT } from './build.ts';
 import { type Databases, startDatabases } from './databases.ts';
-import { emptyHome, endLeftovers, type Home, removeRuntime, type Runtime, writeRuntime } from './home.ts';
+import { emptyHome, endLeftovers, type HomePaths, removeRuntime, type RuntimeFile, writeRuntime } from './home.ts';
 import { thisProcess } from './home-lock.ts';
 import { ProcessRestarter, type RestarterEvents } from './process-restarter.ts';
 import { checkMachine, claimHome } from './preflight.ts';
@@ -35,7 +35,7 @@ export async function runSystem(options: SystemOptions): Promise<void> {
 
 class System {
   readonly #settings: Settings;
-  readonly #home: Home;
+  readonly #home: HomePaths;
   readonly #options: SystemOptions;
   readonly #databases: ProcessRestarter[] = [];
   readonly #services: ProcessRestarter[] = [];
@@ -44,7 +44,7 @@ class System {
   readonly #end: AbortSignal;
   #urls: Databases | undefined;
 
-  constructor(settings: Settings, home: Home, options: SystemOptions) {
+  constructor(settings: Settings, home: HomePaths, options: SystemOptions) {
     this.#settings = settings;
     this.#home = home;
     this.#options = options;
@@ -159,7 +159,7 @@ class System {
       identity ? [{ name, identity }] : [],
     );
     const { urls, services } = this.#settings;
-    const runtime: Runtime = {
+    const runtime: RuntimeFile = {
       supervisor: thisProcess(),
       pids: Object.fromEntries([['supervisor', process.pid], ...running.map(({ name, identity }) => [name, identity.pid])]),
       urls: { ...urls, ...Object.fromEntries(services.map(({ name, url }) => [name, url])) },

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { bin, hasWebApp, ROOT, VITE_ARGUMENTS } from './build.ts';
+import { npmBinary, hasWebApp, ROOT, VITE_ARGUMENTS } from './build.ts';
 import { eachLine } from './service.ts';
 
 /**
@@ -8,8 +8,8 @@ import { eachLine } from './service.ts';
  */
 export function watchSources(restart: () => Promise<void>, say: (line: string) => void): () => void {
   const options = { cwd: ROOT, stdio: ['ignore', 'pipe', 'pipe'] as ('ignore' | 'pipe')[] };
-  const compiler = spawn(bin('tsc'), ['-p', 'tsconfig.build.json', '--watch', '--preserveWatchOutput'], options);
-  const bundler = hasWebApp() ? spawn(bin('vite'), [...VITE_ARGUMENTS, '--watch'], options) : undefined;
+  const compiler = spawn(npmBinary('tsc'), ['-p', 'tsconfig.build.json', '--watch', '--preserveWatchOutput'], options);
+  const bundler = hasWebApp() ? spawn(npmBinary('vite'), [...VITE_ARGUMENTS, '--watch'], options) : undefined;
   if (bundler) eachLine(bundler, (line) => say(`[web] ${line}`));
 
   let first = true;

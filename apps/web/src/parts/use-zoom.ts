@@ -4,9 +4,9 @@ import { seatSpacing } from './seat-layout.ts';
 /** The smallest seat that a tap or click may choose: 24 px for a finger (WCAG 2.2, criterion 2.5.8), 12 px for a mouse. */
 const minTouchSeatPx = 24;
 const minMouseSeatPx = 12;
-/** The largest seat when zoomed in: a larger one would not be clearer. */
+/** The maximum size of a seat when zoomed in: a larger seat would not be clearer. */
 const maxSeatPx = 44;
-/** The largest seat when the whole sector is shown: a small sector does not fill a wide screen. */
+/** The maximum size of a seat when the whole sector is shown, so that a small sector does not fill a wide screen. */
 const maxOverviewSeatPx = 26;
 const zoomStep = 1.6;
 

@@ -15,11 +15,11 @@ const granted = received({
 const ended = received({ type: 'turn_expired' });
 const stageAfter = (...events: RoomEvent[]): RoomStage => after(...events).stage;
 
-test('a position update shows position, total and estimated wait', () => {
+test('position_update starts the stage waiting with position, total and estimated wait', () => {
   expect(stageAfter(waiting)).toMatchObject({ name: 'waiting', line: { position: 7, total: 40, waitMinutes: 3, paused: false } });
 });
 
-test('a granted turn has its session token and its expiry', () => {
+test('turn_granted starts the stage turn with the session token and the expiry', () => {
   expect(stageAfter(waiting, granted)).toEqual({ name: 'turn', sessionToken: 'st_1', expiresAt: '2026-11-20T19:20:00Z' });
 });
 
@@ -65,7 +65,7 @@ test('a new request clears the last problem', () => {
   });
 });
 
-test('a connection that ended for good ends the stage with the same reason', () => {
+test('a connection that has ended ends the stage with the same reason', () => {
   expect(after(waiting, { type: 'link_changed', link: 'live' }, { type: 'connection_ended', reason: 'replaced' })).toMatchObject({
     stage: { name: 'ended', reason: 'replaced' },
     link: 'over',

@@ -8,7 +8,7 @@ import type { PurchaseStore } from '../purchase-store.ts';
 import { initialRoomState, nextState, type RoomEvent, type RoomState } from './room-state.ts';
 import { onWake } from './on-wake.ts';
 
-/** If the server rejects each new queue token, rejoining would never end. After three in a row the fan has to press a button. */
+/** If the server rejects each new queue token, rejoining would never end. After three rejoins in a row the fan must press a button. */
 const maxRejoinsInARow = 3;
 
 /** One fan's access to the line of one match: joins, leaves, and keeps a connection while the fan has a queue entry or a turn. */
