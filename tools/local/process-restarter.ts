@@ -1,34 +1,34 @@
-import type { Ending, Running } from './local-server.ts';
+import type { ProcessEnd, RunningProcess } from './local-server.ts';
 import type { ProcessIdentity } from './processes.ts';
 
-export interface KeeperEvents {
+export interface RestarterEvents {
   say(line: string): void;
-  /** A process came or went: whoever lists pids should look again. */
+  /** Called when a process has started or ended, so that a list of pids can be updated. */
   changed(): void;
-  /** Called with each end nobody asked for; true means that starting it again is of no use. */
-  isHopeless?(ending: Ending): boolean;
+  /** Called when the process ended by itself. True means that a restart cannot help. */
+  shouldNotRestart?(ending: ProcessEnd): boolean;
 }
 
 const FIRST_DELAY_MS = 1_000;
-const LONGEST_DELAY_MS = 30_000;
-/** After a minute of life the next crash is a new story and the delay begins small again. */
+const MAX_DELAY_MS = 30_000;
+/** After the process has run this long, the next restart delay is FIRST_DELAY_MS again. */
 const HEALTHY_AFTER_MS = 60_000;
 
-/** Keeps one process running: starts it again when it ends, each time a little later, for as long as it takes. */
-export class Keeper {
+/** Keeps one process running: starts it again when it ends, with a delay that doubles up to 30 s, without a limit of attempts. */
+export class ProcessRestarter {
   readonly name: string;
-  readonly #startUnit: () => Promise<Running>;
-  readonly #events: KeeperEvents;
-  #running: Running | undefined;
+  readonly #startProcess: () => Promise<RunningProcess>;
+  readonly #events: RestarterEvents;
+  #running: RunningProcess | undefined;
   #startedAt = 0;
   #delayMs = FIRST_DELAY_MS;
   #retry: NodeJS.Timeout | undefined;
   #starting: Promise<void> | undefined;
   #stopped = false;
 
-  constructor(name: string, startUnit: () => Promise<Running>, events: KeeperEvents) {
+  constructor(name: string, startProcess: () => Promise<RunningProcess>, events: RestarterEvents) {
     this.name = name;
-    this.#startUnit = startUnit;
+    this.#startProcess = startProcess;
     this.#events = events;
   }
 
@@ -36,13 +36,13 @@ export class Keeper {
     return this.#running?.identity;
   }
 
-  /** The first start: its failure is the caller's to report. */
+  /** The first start. A failure is thrown to the caller and not retried. */
   async start(): Promise<void> {
     this.#starting = this.#startOnce();
     await this.#starting;
   }
 
-  /** Ends the process; a new one follows at once. */
+  /** Ends the process and starts a new one at once. */
   async restart(): Promise<void> {
     const old = this.#running;
     this.#running = undefined;
@@ -50,7 +50,7 @@ export class Keeper {
     if (!this.#stopped) await this.start();
   }
 
-  /** For good. May be called twice, and while it is starting. */
+  /** Ends the process without a restart. May be called twice, and while the process is starting. */
   async stop(): Promise<void> {
     this.#stopped = true;
     clearTimeout(this.#retry);
@@ -59,20 +59,20 @@ export class Keeper {
   }
 
   async #startOnce(): Promise<void> {
-    const running = await this.#startUnit();
+    const running = await this.#startProcess();
     this.#running = running;
     this.#startedAt = Date.now();
     this.#events.changed();
     void running.ended.then((ending) => this.#onEnd(running, ending));
   }
 
-  #onEnd(running: Running, ending: Ending): void {
+  #onEnd(running: RunningProcess, ending: ProcessEnd): void {
     if (this.#stopped || this.#running !== running) return;
     this.#running = undefined;
     this.#events.changed();
-    if (this.#events.isHopeless?.(ending)) return;
+    if (this.#events.shouldNotRestart?.(ending)) return;
     if (Date.now() - this.#startedAt > HEALTHY_AFTER_MS) this.#delayMs = FIRST_DELAY_MS;
-    this.#retryLater(ending.words);
+    this.#retryLater(ending.description);
   }
 
   #retryLater(reason: string): void {
@@ -81,6 +81,6 @@ export class Keeper {
     this.#retry = setTimeout(() => {
       this.#starting = this.#startOnce().catch((error: unknown) => this.#retryLater(`did not start (${String(error)})`));
     }, this.#delayMs);
-    this.#delayMs = Math.min(this.#delayMs * 2, LONGEST_DELAY_MS);
+    this.#delayMs = Math.min(this.#delayMs * 2, MAX_DELAY_MS);
   }
 }

@@ -1,6 +1,6 @@
-import type { Caller, StartUp } from './caller.ts';
+import type { Caller, StartupConfig } from './caller.ts';
 import { Client } from './client.ts';
-import { afterAnswer, SeatMemory } from './known-seats.ts';
+import { applySeatAnswer, SeatCache } from './seat-cache.ts';
 import { Problem, readProblem } from './problem.ts';
 import type {
   BlacklistEntry,
@@ -26,15 +26,15 @@ import type {
 
 const v1 = '/api/v1';
 
-/** Every call the page makes, by name. */
-export class Tribina {
+/** All API calls of the page. */
+export class TribinaApi {
   private readonly client: Client;
   private readonly queueUrl: string;
-  private readonly seatMemory = new SeatMemory();
+  private readonly seatCache = new SeatCache();
 
-  constructor(startUp: StartUp, caller: Caller) {
+  constructor(startupConfig: StartupConfig, caller: Caller) {
     this.client = new Client(caller);
-    this.queueUrl = `${startUp.queue_url.replace(/\/$/, '')}/api/v1/queue`;
+    this.queueUrl = `${startupConfig.queue_url.replace(/\/$/, '')}/api/v1/queue`;
   }
 
   // Catalogue
@@ -43,12 +43,12 @@ export class Tribina {
   sectors = (matchId: string, signal?: AbortSignal) =>
     this.client.get<{ items: Sector[] }>(`${v1}/matches/${matchId}/sectors`, { signal });
   seats = async (matchId: string, sectorId: string, signal?: AbortSignal): Promise<SeatList> => {
-    const known = this.seatMemory.of(sectorId);
-    const query = known ? `?since=${known.tag}` : '';
+    const cached = this.seatCache.get(sectorId);
+    const query = cached ? `?since=${cached.etag}` : '';
     const url = `${v1}/matches/${matchId}/sectors/${sectorId}/seats${query}`;
-    const { value, tag } = await this.client.getTagged<SeatList | SeatChanges>(url, signal);
-    const list = afterAnswer(known?.list, value);
-    return tag ? this.seatMemory.keep(sectorId, { tag, list }) : list;
+    const { value, etag } = await this.client.getWithEtag<SeatList | SeatChanges>(url, signal);
+    const list = applySeatAnswer(cached?.list, value);
+    return etag ? this.seatCache.store(sectorId, { etag, list }) : list;
   };
   availabilityUrl = (matchId: string) => `${v1}/matches/${matchId}/availability`;
 
@@ -62,14 +62,14 @@ export class Tribina {
     this.client.get<QueueStatus>(`${this.queueUrl}/${matchId}/status`, { signal });
 
   // Purchase
-  hold = (matchId: string, wish: HoldRequest, sessionToken?: string) =>
-    this.client.postOnce<Reservation>('POST', `${v1}/matches/${matchId}/reservations`, wish, {
+  hold = (matchId: string, request: HoldRequest, sessionToken?: string) =>
+    this.client.postOnce<Reservation>('POST', `${v1}/matches/${matchId}/reservations`, request, {
       headers: sessionToken ? { 'X-Purchase-Session': sessionToken } : {},
     });
   reservation = (id: string, signal?: AbortSignal) => this.client.get<Reservation>(`${v1}/reservations/${id}`, { signal });
   release = (id: string) => this.client.delete(`${v1}/reservations/${id}`);
-  checkout = (reservationId: string, wish: CheckoutRequest) =>
-    this.client.postOnce<CheckedOutOrder>('POST', `${v1}/reservations/${reservationId}/checkout`, wish);
+  checkout = (reservationId: string, request: CheckoutRequest) =>
+    this.client.postOnce<CheckedOutOrder>('POST', `${v1}/reservations/${reservationId}/checkout`, request);
   order = (id: string, signal?: AbortSignal) => this.client.get<Order>(`${v1}/orders/${id}`, { signal });
 
   // Tickets
@@ -79,16 +79,16 @@ export class Tribina {
 
   // Operators
   opsMatches = (signal?: AbortSignal) => this.client.get<Page<OpsMatch>>(`${v1}/ops/matches?limit=100`, { role: 'ops', signal });
-  opsSale = (matchId: string, action: SaleAction, reason?: string) =>
+  opsChangeSale = (matchId: string, action: SaleAction, reason?: string) =>
     this.client.postOnce<unknown>('POST', `${v1}/ops/matches/${matchId}/sale`, reason ? { action, reason } : { action }, {
       role: 'ops',
     });
-  opsQueue = (matchId: string, limits: { processing_rate?: number; max_open_windows?: number }) =>
+  opsChangeQueueLimits = (matchId: string, limits: { processing_rate?: number; max_open_windows?: number }) =>
     this.client.postOnce<unknown>('PUT', `${v1}/ops/matches/${matchId}/queue`, limits, { role: 'ops' });
   opsReport = (matchId: string, signal?: AbortSignal) =>
     this.client.get<Report>(`${v1}/ops/matches/${matchId}/report`, { role: 'ops', signal });
 
-  opsCancel = (matchId: string, reason: string) =>
+  opsCancelMatch = (matchId: string, reason: string) =>
     this.client.postOnce<unknown>('POST', `${v1}/ops/matches/${matchId}/cancel`, { reason }, { role: 'ops' });
   opsOrders = (matchId: string, text: string, signal?: AbortSignal) =>
     this.client.get<Page<OpsOrder>>(`${v1}/ops/orders?match_id=${matchId}&q=${encodeURIComponent(text)}`, {
@@ -104,12 +104,12 @@ export class Tribina {
     );
   opsBlacklist = (signal?: AbortSignal) =>
     this.client.get<Page<BlacklistEntry>>(`${v1}/ops/blacklist?limit=100`, { role: 'ops', signal });
-  opsList = (entry: { user_id: string; reason: string; until?: string }) =>
+  opsAddToBlacklist = (entry: { user_id: string; reason: string; until?: string }) =>
     this.client.postOnce<unknown>('POST', `${v1}/ops/blacklist`, entry, { role: 'ops' });
-  opsLift = (userId: string) => this.client.delete(`${v1}/ops/blacklist/${userId}`, { role: 'ops' });
+  opsRemoveFromBlacklist = (userId: string) => this.client.delete(`${v1}/ops/blacklist/${userId}`, { role: 'ops' });
 
-  /** The sandbox plays the card provider: it knows no fan and takes no key. Not repeated unasked, like any payment. */
-  async playPayment(confirmUrl: string, outcome: PaymentOutcome): Promise<void> {
+  /** Tells the sandbox, which simulates the card provider, how to answer. No caller and no key are sent, and no retry is made. */
+  async simulatePayment(confirmUrl: string, outcome: PaymentOutcome): Promise<void> {
     let response: Response;
     try {
       response = await fetch(confirmUrl, {
