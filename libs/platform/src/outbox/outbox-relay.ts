@@ -1,7 +1,7 @@
 import type { DataSource } from 'typeorm';
 import type { Logger } from '../logging/logger.ts';
 import { driverClientOf, prepared, type DriverClient } from '../postgres/database.ts';
-import { BEGIN_MOVING } from '../postgres/moving-rows.ts';
+import { BEGIN_READ_COMMITTED } from '../postgres/moving-rows.ts';
 import { rollBack } from '../postgres/roll-back.ts';
 import { takeBundles } from './bundles.ts';
 import type { Delivery, Destination, RelayedMessage } from './destination.ts';
@@ -32,7 +32,7 @@ const CLAIM = `
 
 /** Without sequential scans: the claim is prepared, often while the table is empty, and its plan has to serve a long queue. */
 const BEGIN = `
-  ${BEGIN_MOVING};
+  ${BEGIN_READ_COMMITTED};
   set local idle_in_transaction_session_timeout = '60s';
   set local enable_seqscan = off`;
 
