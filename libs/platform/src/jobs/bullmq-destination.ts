@@ -46,7 +46,7 @@ export class BullmqDestination implements Destination {
   private check({ id, body }: RelayedMessage): Delivery {
     const parsed = queueSchemas[this.name].safeParse(body);
     if (parsed.success) return { id, outcome: 'delivered' };
-    const faults = parsed.error.issues.slice(0, 5).map((issue) => `${issue.path.join('.')} ${issue.code}`);
-    return { id, outcome: 'poison', error: `not a job of queue ${this.name}: ${faults.join(', ')}` };
+    const issues = parsed.error.issues.slice(0, 5).map((issue) => `${issue.path.join('.')} ${issue.code}`);
+    return { id, outcome: 'poison', error: `not a job of queue ${this.name}: ${issues.join(', ')}` };
   }
 }

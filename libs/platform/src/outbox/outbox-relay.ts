@@ -7,7 +7,7 @@ import { takeBundles } from './bundles.ts';
 import type { Delivery, Destination, RelayedMessage } from './destination.ts';
 import { alreadySent, IS_STALE, IS_WANTED, STALE_ERROR, unparkStale } from './stale-messages.ts';
 
-/** Maximum number of messages in one run. The specification (the seed) fixes this number. */
+/** Maximum number of messages in one run. The specification fixes this number. */
 export const MAX_BATCH = 1000;
 /** After this time the delivery counts as failed. Messages that arrive all the same are recognised by their ids. */
 const DELIVERY_TIMEOUT_MS = 20_000;

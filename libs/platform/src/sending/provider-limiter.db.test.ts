@@ -156,6 +156,6 @@ test('calls that were never made are given back', async () => {
 test('without Redis nothing is sent and nothing is lost: the queue rests', async () => {
   const nowhere = connectRedis('redis://127.0.0.1:1', { name: 'nowhere' });
   const closed = new SharedProviderLimiter(nowhere, { provider: 'test', callsPerSecond: 50, onBreaker: () => undefined });
-  await expect(closed.enter(1, 'urgent')).rejects.toMatchObject({ who: 'queue' });
+  await expect(closed.enter(1, 'urgent')).rejects.toMatchObject({ scope: 'queue' });
   nowhere.disconnect();
 });

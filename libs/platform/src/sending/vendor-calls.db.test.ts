@@ -63,7 +63,7 @@ async function untilTaken(calls: VendorCalls): Promise<number> {
       (reason: unknown) => reason,
     );
     if (!error) return heldBack;
-    if (!(error instanceof HeldBack) || error.who !== 'job') throw error;
+    if (!(error instanceof HeldBack) || error.scope !== 'job') throw error;
     await pause(Math.min(error.forMs, 400));
   }
 }
@@ -80,7 +80,7 @@ test.each([
 test('whose turn does not come soon goes back by itself, and its queue goes on', async () => {
   const slow = new VendorCalls(gate({ callsPerSecond: 1 }));
   await call(slow);
-  await expect(call(slow)).rejects.toMatchObject({ who: 'job', forMs: expect.any(Number) as number });
+  await expect(call(slow)).rejects.toMatchObject({ scope: 'job', forMs: expect.any(Number) as number });
 });
 
 test('a vendor that asks for a pause, or is down, costs no attempt; one that says no does', async () => {
@@ -92,7 +92,7 @@ test('a vendor that asks for a pause, or is down, costs no attempt; one that say
   await expect(call(calls)).rejects.toBeInstanceOf(HeldBack);
   await testRedis.flush();
   answer = { status: 429, retryAfter: '7' };
-  await expect(call(calls)).rejects.toMatchObject({ who: 'job', forMs: 7000 });
+  await expect(call(calls)).rejects.toMatchObject({ scope: 'job', forMs: 7000 });
 });
 
 test('without Redis operators are told all the same', async () => {
