@@ -47,7 +47,7 @@ export class CrashSuspects {
     }
   }
 
-  /** Counts the job as crashed before it runs and takes the count back after it, so that the count stays if the process dies. */
+  /** Increments the job's crash count before the run and decrements it afterwards. If the process dies, the count stays. */
   private async runCounted<T>(jobId: string, work: () => Promise<T>): Promise<T> {
     const key = `${this.prefix}:deaths:${jobId}`;
     const count = await this.connection.incr(key);

@@ -9,7 +9,7 @@ export function deadLetterAlert(queue: JobQueue, { jobId, template, error, faile
   return alertOf({ queue, jobId, template, reason: error.message }, subject);
 }
 
-/** The same alert, about a dead letter that was found in Redis. */
+/** The alert about a dead letter that AlertUpkeep found in Redis. Its text equals the text of `deadLetterAlert`. */
 export function foundLetterAlert(letter: StoredDeadLetter & { readonly subject: string }): Alert {
   return alertOf(letter, letter.subject);
 }

@@ -10,6 +10,7 @@ import { GENERAL_QUEUE, type TransportName } from './job-transport.ts';
 
 /** Outbox destination of jobs. The relay delivers only ids to the transport, within milliseconds after the commit. */
 export const JOBS_DESTINATION = GENERAL_QUEUE;
+/** The body of an outbox message to the jobs destination. `again`: an operator retries the job. */
 export type JobsMessage =
   | { readonly job_id: string; readonly class: string; readonly again?: boolean }
   /** A job of a notification queue that an operator retries. */

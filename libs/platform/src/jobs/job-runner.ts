@@ -16,7 +16,10 @@ export const JOB_FAILED_CODE = 'TRIBINA-INFRA-9100';
 /** The data of a job in the transport. */
 const jobData = z.object({ job_id: z.guid() });
 
-/** A class of jobs with its schema and handler. The message is validated, because another version may have written it. */
+/**
+ * A class of jobs with its schema and handler. The message is validated, because another version of the service may have written
+ * it.
+ */
 export interface JobKind {
   readonly schema: z.ZodType<BackgroundJob>;
   readonly handler: JobHandler;

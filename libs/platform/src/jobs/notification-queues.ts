@@ -4,7 +4,7 @@ import { closeRedis, connectRedis, type RedisConnection } from '../redis/redis-c
 import { failedAttempts, type FailedAttempt } from './failed-attempts.ts';
 import { stateOf, type JobState } from './job-transport.ts';
 
-/** A search reads at most so many jobs of each state of each queue, newest first. */
+/** Maximum number of jobs that a search reads of each state of each queue, newest first. */
 const MAX_SEARCHED_JOBS = 1000;
 
 const typesOf: Readonly<Record<JobState, readonly JobType[]>> = {

@@ -2,7 +2,7 @@ import type { BeforeApplicationShutdown } from '@nestjs/common';
 import { Queue } from 'bullmq';
 import type { Cluster, Redis } from 'ioredis';
 
-/** A metrics scrape waits at most so long for Redis. */
+/** Maximum time that a metrics scrape waits for Redis. */
 const TIMEOUT_MS = 1000;
 /** Jobs read of each state, oldest first. Jobs after them are younger. */
 const MAX_JOBS_PER_STATE = 200;

@@ -10,6 +10,7 @@ import { connectRedis } from '../redis/redis-connection.ts';
 import { notificationJobOptions } from './job-policy.ts';
 import { QueueConsumer, type ConsumerOptions, type DeadLetter } from './queue-consumer.ts';
 import { QueueSizes } from './queue-sizes.ts';
+import { openLatch } from './testing/latch.ts';
 
 const schema = z.object({ template: z.string(), n: z.int() });
 type Message = z.output<typeof schema>;
@@ -78,13 +79,6 @@ async function until(ask: () => Promise<boolean> | boolean, withinMs = 10_000): 
 const inState = (job: Job, state: string, withinMs?: number): Promise<void> =>
   until(async () => (await job.getState()) === state, withinMs);
 
-/** A promise that a handler awaits until the test calls `release`. */
-function openLatch(): { released: Promise<void>; release: () => void } {
-  let release = (): void => undefined;
-  const released = new Promise<void>((resolve) => (release = resolve));
-  return { released, release };
-}
-
 test('a message is handled, and the return value of the handler is stored with the job', async () => {
   consume(async ({ n }) => `handled ${n}`);
   const job = await add('m1', { template: 't', n: 7 });
@@ -129,7 +123,9 @@ test('during a database outage the queue pauses, jobs go back without losing an 
   expect(dead).toEqual([]);
 });
 
-/** A job whose delivery to the worker was lost is delivered again after its lock expires: 10 s + 2 × 5 s. It may be lost twice. */
+/**
+ * A job whose delivery to the worker was lost is delivered again after its lock expires: 10 s + 2 × 5 s. It may be lost twice.
+ */
 const TWICE_LOCK_AND_CHECKS_MS = 50_000;
 
 test('when a connection breaks before answers arrive, the consumer keeps working with full concurrency and can stop', async () => {

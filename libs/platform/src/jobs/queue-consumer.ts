@@ -12,8 +12,8 @@ import { CrashSuspects } from './crash-suspects.ts';
 const LOCK_MS = 10_000;
 const STALLED_CHECK_INTERVAL_MS = 5000;
 /**
- * BullMQ fails a job that it has found in a dead worker so many times, whether or not the job killed the worker. The limit is
- * high, because crash-suspects.ts finds the job that kills workers sooner.
+ * BullMQ fails a job after it was found in this number of dead workers, whether or not the job killed them. The number is high,
+ * because crash-suspects.ts finds the job that kills workers sooner.
  */
 const MAX_STALLED_COUNT = 1000;
 /** A job may crash two workers as a suspect, in addition to the crash that made it a suspect: three attempts in total. */
@@ -63,7 +63,10 @@ interface ConsumerWork<Message> {
   /** Handles one message. BullMQ stores the returned text with the completed job. */
   readonly handle: (message: Message) => Promise<string>;
   readonly onDeadLetter: (letter: DeadLetter) => void;
-  /** True for errors that are not the message's fault (database unavailable): it goes back without losing an attempt, and the queue pauses. */
+  /**
+   * True for errors that are not the message's fault (database unavailable): it goes back without losing an attempt, and the
+   * queue pauses.
+   */
   readonly isOutage: (error: unknown) => boolean;
   readonly pauseMs?: number;
   /** The lock of a worker that does not answer expires after this time; then another worker gets its jobs. */

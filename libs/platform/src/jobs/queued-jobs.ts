@@ -12,7 +12,7 @@ const KNOWN_KEY = `${JOBS_PREFIX}:all-jobs-known`;
 /** Expiry of the key. A failover may lose the jobs of the last second but keep the key, so a full check runs this often. */
 const CHECK_INTERVAL_SECONDS = 600;
 const PAGE_SIZE = 500;
-/** Jobs of a bundle that are added in one command. It blocks Redis for 7 ms, and a turn notice waits so long. */
+/** Jobs of a bundle that are added in one command. Redis needs 7 ms for them, and a turn notice waits that time. */
 const JOBS_PER_COMMAND = 200;
 /** Jobs that did not come through the outbox may have any id. They have no copy. */
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
@@ -72,7 +72,10 @@ export class QueuedJobs {
     for (const queue of this.queues.values()) queue.on('error', () => undefined);
   }
 
-  /** Deletes the copy of a finished job, later and without a guarantee: if a copy remains and is restored, the inbox knows that it is done. */
+  /**
+   * Deletes the copy of a finished job, later and without a guarantee: if a copy remains and is restored, the inbox knows that
+   * it is done.
+   */
   forget(messageId: string): void {
     this.done.push(messageId);
     if (this.isClosed) void this.flush();
@@ -104,7 +107,10 @@ export class QueuedJobs {
     return jobsInBundles(this.database, queues);
   }
 
-  /** Adds jobs again that Redis has lost. Does nothing while the key exists. Always returns 0, so that the loop does not repeat at once. */
+  /**
+   * Adds jobs again that Redis has lost. Does nothing while the key exists. Always returns 0, so that the loop does not repeat
+   * at once.
+   */
   async restoreOnce(): Promise<number> {
     if ((await this.redis.exists(KNOWN_KEY)) === 1) return 0;
     let restored = 0;

@@ -27,7 +27,7 @@ export interface Destination {
   readonly keepsCopy?: boolean;
   /** For messages to people: a message older than a week is parked until an operator wants it sent. */
   readonly refusesStale?: boolean;
-  /** If at least so many messages with a series are due, they are delivered as bundles, one bundle per series. */
+  /** Minimum number of due messages with a series for delivery as bundles, one bundle per series. Unset: no bundles. */
   readonly minRowsForBundles?: number;
   deliver(messages: readonly RelayedMessage[]): Promise<readonly Delivery[]>;
 }

@@ -11,7 +11,7 @@ import { alreadySent, IS_STALE, IS_WANTED, STALE_ERROR, unparkStale } from './st
 export const MAX_BATCH = 1000;
 /** After this time the delivery counts as failed. Messages that arrive all the same are recognised by their ids. */
 const DELIVERY_TIMEOUT_MS = 20_000;
-/** A row is parked for operators after so many failures, so that it does not block later rows of its aggregate. */
+/** After this number of failures a row is parked for operators, so that it does not block later rows of its aggregate. */
 const MAX_FAILURES = 10;
 
 /**
@@ -31,7 +31,7 @@ const CLAIM = `
         and earlier.destination || '' = o.destination and earlier.parked_at is null))
   order by seq limit $2 for update skip locked`;
 
-/** Sequential scans are off: the claim is a prepared statement, often planned while the table is empty. */
+/** Sequential scans are off: the claim is prepared, often while the table is empty, and the same plan must serve a long queue. */
 const BEGIN = `
   ${BEGIN_READ_COMMITTED};
   set local idle_in_transaction_session_timeout = '60s';
@@ -113,7 +113,10 @@ export class OutboxRelay {
     return refused;
   }
 
-  /** For old messages that an operator wants sent: deletes the rows of messages that were sent before, so that they are not sent again. */
+  /**
+   * For old messages that an operator wants sent: deletes the rows of messages that were sent before, so that they are not sent
+   * again.
+   */
   private async deleteAlreadySent(client: DriverClient, wanted: readonly ClaimedRow[]): Promise<readonly Delivery[]> {
     if (wanted.length === 0) return [];
     const sentIds = await alreadySent(

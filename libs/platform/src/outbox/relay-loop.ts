@@ -1,6 +1,6 @@
 import type { Logger } from '../logging/logger.ts';
 
-/** Interval of runs without a nudge. A message waits so long at most if the process that wrote it died before the nudge. */
+/** Interval of runs without a nudge. It is the longest delay of a message whose process died before the nudge. */
 const POLL_MS = 1000;
 
 /**

@@ -6,8 +6,8 @@ import type { Logger } from '../logging/logger.ts';
 const POOL_SIZE = 24;
 const POOL_TIMEOUT_MS = 2000;
 /**
- * A connection without traffic for so long is closed. It is longer than any statement may take (a request has 55 s). Without
- * it a caller waits a quarter of an hour on a connection whose packets the network drops, because no error arrives.
+ * A connection without traffic for this time is closed. The time is longer than any statement may take (a request has 55 s).
+ * Without this timeout a caller could wait a quarter of an hour for an error when the network drops all packets.
  */
 const SOCKET_TIMEOUT_MS = 65_000;
 

@@ -2,7 +2,7 @@ import pg from 'pg';
 
 /** First key of the advisory locks that elect leaders. */
 const LOCK_CLASS = 7_426_003;
-/** The server ends the leader's transaction, and with it the leadership, after so long without a statement. */
+/** The server ends the leader's transaction, and with it the leadership, after this time without a statement. */
 const SILENCE_TIMEOUT_SECONDS = 15;
 /** Timeout for connecting and for a query. Both take milliseconds, because the lock is tried without waiting. */
 const TIMEOUT_MS = 5000;

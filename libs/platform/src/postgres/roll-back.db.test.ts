@@ -61,7 +61,7 @@ describe.each([
   ['a transaction that fails', runFailingTransaction],
   ['a run of the relay that fails', runFailingRelay],
 ])('%s', (_, fail) => {
-  test('returns its connection to the pool without locks', async () => {
+  test('leaves no lock and returns its connection to the pool', async () => {
     const before = await pid();
     await expect(fail()).rejects.toBe(failure);
     expect([await pid(), await locksHeld()]).toEqual([before, []]);

@@ -87,7 +87,7 @@ describe('a send through a provider', () => {
     expect(countedDuplicates).toEqual([]);
   });
 
-  test('can be claimed again after a release, and this is not a countedDuplicates duplicate', async () => {
+  test('can be claimed again after a release, and this is not a possible duplicate', async () => {
     for (let attempt = 0; attempt < 3; attempt += 1) {
       const claim = await claims.claim('m1');
       expect(claim).toMatchObject({ kind: 'claimed', possibleDuplicate: false });
@@ -96,7 +96,7 @@ describe('a send through a provider', () => {
     expect(countedDuplicates).toEqual([]);
   });
 
-  test('that was never finished can be claimed once more, counted as a countedDuplicates duplicate, and is then uncertain', async () => {
+  test('that was never finished can be claimed once more, counted as a possible duplicate, and is then uncertain', async () => {
     await claims.claim('m1');
     expect(await claims.claim('m1')).toEqual({ kind: 'held' });
     await expireLocks();
@@ -200,7 +200,7 @@ describe('a send through a provider', () => {
     const startedAt = performance.now();
     await sender.settled(100);
     expect(performance.now() - startedAt).toBeLessThan(1000);
-    // Without the mark a new claim would be a counted countedDuplicates duplicate.
+    // Without the mark a new claim would be counted as a possible duplicate.
     await expireLocks();
     expect(await openClaims().claim('m1')).toMatchObject({ kind: 'claimed', possibleDuplicate: true });
     expect(await claims.claim('m1')).toEqual({ kind: 'finished' });

@@ -13,8 +13,8 @@ export const sqlstates = {
 } as const;
 
 /**
- * Only after these errors the whole transaction is run again. The specification names lock timeouts and deadlocks. Under SERIALIZABLE
- * contention shows up as 40001 (in 16 of 16 load tests), so 40001 is retried too (ADR 0004).
+ * The whole transaction is run again after these errors and after no others. The specification names lock timeouts and
+ * deadlocks. Under SERIALIZABLE contention shows up as 40001 (in 16 of 16 load tests), so 40001 is retried too (ADR 0004).
  */
 export const RETRYABLE_SQLSTATES: ReadonlySet<string> = new Set([
   sqlstates.lockNotAvailable,

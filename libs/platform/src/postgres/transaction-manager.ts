@@ -19,8 +19,8 @@ const MIN_ATTEMPT_MS = 1000;
 const COMMIT_TIMEOUT_MS = 10_000;
 
 /**
- * Delay before the next attempt, by the specification's formula. `attempt` is the number of the failed attempt, 1 to 5. The delay is
- * 50–150 ms after the first one and doubles up to one second.
+ * Delay before the next attempt, by the specification's formula. `attempt` is the number of the failed attempt, 1 to 5. The
+ * delay is 50–150 ms after the first one and doubles up to one second.
  */
 export function backoffMs(attempt: number, random: () => number): number {
   return Math.min(1000, (0.5 + random()) * 50 * 2 ** attempt);

@@ -14,7 +14,10 @@ export class AlertUpkeep {
     private readonly finders: readonly (() => Promise<readonly Alert[]>)[],
   ) {}
 
-  /** Returns the number of failures it noted. If one finder throws (Redis unavailable), the others and due notes are handled first. */
+  /**
+   * Returns the number of failures it noted. If one finder throws (Redis unavailable), the others and due notes are handled
+   * first.
+   */
   async runOnce(): Promise<number> {
     if (this.ways.length === 0) return 0;
     const searches = await Promise.allSettled(this.finders.map((find) => this.note(find)));

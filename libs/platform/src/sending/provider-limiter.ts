@@ -64,7 +64,7 @@ export interface ProviderLimiterOptions {
 /** A limiter that all workers share: rate, breaker and the pause after a 429 are stored in two keys in Redis. */
 export class SharedProviderLimiter extends ProviderLimiter {
   private readonly keys: readonly [string, string];
-  /** For each priority the last request of this process; the next one starts after it. */
+  /** The last `enter` call of this process for each priority. A new call starts when that call has ended. */
   private readonly lastRequests: Record<SendPriority, Promise<unknown>> = {
     urgent: Promise.resolve(),
     bulk: Promise.resolve(),

@@ -5,8 +5,6 @@ import { openDatabase } from '#platform/postgres/database';
 import { PostgresTransactionManager } from '#platform/postgres/transaction-manager';
 import { newId } from '#platform/ids';
 import { createTestDatabase, type TestDatabase } from '#testing/test-database';
-import { spawn } from 'node:child_process';
-import path from 'node:path';
 import type { DataSource } from 'typeorm';
 import { HeldBack } from '../job-outcomes.ts';
 import { JobLedger, PostgresJobs, type JobRow } from '../job-ledger.ts';
@@ -15,6 +13,8 @@ import type { JobState, JobTransport } from '../job-transport.ts';
 import { JobUpkeep } from '../job-upkeep.ts';
 import { JobsDestination } from '../jobs-destination.ts';
 import { effect, effectKind, WriteEffect } from './effect-job.ts';
+import { runKilledConsumer } from './killed-consumer.ts';
+import { openLatch } from './latch.ts';
 
 interface TransportUnderTest {
   /** Opens a transport on a server that no other test uses. `url` is for a consumer in another process. */
@@ -28,7 +28,6 @@ interface TransportUnderTest {
 
 const silent = createLogger({ service: 'test', level: 'silent' });
 const LOCK_MS = 1000;
-const SELF_KILLING_CONSUMER = path.resolve(import.meta.dirname, 'self-killing-consumer.ts');
 
 /** The contract of every job transport; run against BullMQ in Redis and in PostgreSQL. */
 export function describeJobTransport(name: string, underTest: () => TransportUnderTest): void {
@@ -245,7 +244,7 @@ export function describeJobTransport(name: string, underTest: () => TransportUnd
       async (moment) => {
         const [id = ''] = await put('survives');
         await relayed();
-        expect(await killedConsumer(transport.name, transportUrl, testDatabase.url, moment)).toBe('SIGKILL');
+        expect(await runKilledConsumer(transport.name, transportUrl, testDatabase.url, moment, String(LOCK_MS))).toBe('SIGKILL');
         expect(await effects()).toEqual(moment === 'before' ? [] : ['survives']);
         consume(new WriteEffect(), { lockMs: LOCK_MS });
         await inState(id, 'completed');
@@ -285,21 +284,6 @@ export function describeJobTransport(name: string, underTest: () => TransportUnd
       expect(await effects()).toEqual(['b', 'c']);
     });
   });
-}
-
-function killedConsumer(...args: string[]): Promise<string | null> {
-  const flags = ['--conditions=source', '--experimental-transform-types', '--disable-warning=ExperimentalWarning'];
-  const child = spawn(process.execPath, [...flags, SELF_KILLING_CONSUMER, ...args, String(LOCK_MS)], {
-    stdio: ['ignore', 'ignore', 'inherit'],
-  });
-  return new Promise((resolve) => child.on('exit', (code, signal) => resolve(signal ?? String(code))));
-}
-
-/** A promise that a handler awaits until the test calls `release`. */
-function openLatch(): { released: Promise<void>; release: () => void } {
-  let release = (): void => undefined;
-  const released = new Promise<void>((resolve) => (release = resolve));
-  return { released, release };
 }
 
 async function until(ask: () => Promise<boolean>, withinMs = 15_000): Promise<void> {
