@@ -1,30 +1,30 @@
 import type { RedisConnection } from '../redis/redis-connection.ts';
 
-const EVERY_MS = 5000;
-/** Three beats missed: nobody serves the queue. */
-const ALIVE_SECONDS = 15;
+const INTERVAL_MS = 5000;
+/** Expiry of a heartbeat. After three missed ones the queue counts as having no consumer. */
+const EXPIRY_SECONDS = 15;
 
 const keyOf = (prefix: string, queue: string): string => `${prefix}:consumer:${queue}`;
 
-/** Each queue's consumers leave a sign of life in Redis, so that a queue nobody serves is seen before its messages are late. */
+/** Writes a heartbeat to Redis for each queue that this process consumes. So a queue without a consumer is noticed early. */
 export class ConsumerBeats {
   private timer: NodeJS.Timeout | undefined;
 
   constructor(
     private readonly redis: RedisConnection,
     private readonly prefix: string,
-    private readonly consumers: readonly { readonly queue: string; isTaking(): boolean }[],
+    private readonly consumers: readonly { readonly queue: string; isConsuming(): boolean }[],
   ) {}
 
   start(): void {
     const beat = (): void => {
       for (const consumer of this.consumers) {
-        if (!consumer.isTaking()) continue;
-        void this.redis.set(keyOf(this.prefix, consumer.queue), '1', 'EX', ALIVE_SECONDS).catch(() => undefined);
+        if (!consumer.isConsuming()) continue;
+        void this.redis.set(keyOf(this.prefix, consumer.queue), '1', 'EX', EXPIRY_SECONDS).catch(() => undefined);
       }
     };
     beat();
-    this.timer = setInterval(beat, EVERY_MS).unref();
+    this.timer = setInterval(beat, INTERVAL_MS).unref();
   }
 
   stop(): void {
@@ -32,7 +32,7 @@ export class ConsumerBeats {
   }
 }
 
-/** Rejects when no consumer of the queue, in any process, has given a sign of life in the last 15 s. */
+/** Throws when no consumer of the queue, in any process, has written a heartbeat in the last 15 s. */
 export async function assertConsumed(redis: RedisConnection, prefix: string, queue: string): Promise<void> {
   if ((await redis.exists(keyOf(prefix, queue))) === 0) throw new Error(`queue ${queue} has no consumer`);
 }

@@ -3,28 +3,29 @@ import { driverClientOf, prepared, type DriverClient } from './database.ts';
 import { rollBack } from './roll-back.ts';
 
 /**
- * For work that moves rows and decides nothing (CONTRACT §8): the relay, the purges, the expiry sweeper. At SERIALIZABLE their
- * scans would conflict with every buyer. The isolation is named, because an operator may have set another default. They lock
- * rows with SKIP LOCKED; the lock timeout is for what cannot be skipped, as a table that a migration has locked.
+ * For work that moves or deletes rows and decides nothing (CONTRACT §8): the relay, the purges, the expiry sweeper. At
+ * SERIALIZABLE their scans would conflict with every buyer. The isolation level is explicit, because an operator may have
+ * changed the default. These jobs lock rows with SKIP LOCKED. The lock timeout covers locks that SKIP LOCKED cannot skip, for
+ * example on a table that a migration has locked.
  */
-export const BEGIN_MOVING = `begin isolation level read committed; set local lock_timeout = '8s'`;
+export const BEGIN_READ_COMMITTED = `begin isolation level read committed; set local lock_timeout = '8s'`;
 
-interface Moved<T> {
+interface QueryResult<T> {
   readonly rows: T[];
   readonly rowCount: number;
 }
 
-export interface MovingTransaction {
-  /** `sql` is a constant: it is prepared. */
-  query<T>(sql: string, parameters: readonly unknown[]): Promise<Moved<T>>;
+export interface ReadCommittedTransaction {
+  /** `sql` must be a constant, because each text becomes a prepared statement. */
+  query<T>(sql: string, parameters: readonly unknown[]): Promise<QueryResult<T>>;
 }
 
-/** One READ COMMITTED transaction. Each statement in it has a snapshot of its own. */
-export async function movingRows<T>(dataSource: DataSource, work: (tx: MovingTransaction) => Promise<T>): Promise<T> {
+/** Runs `work` in one READ COMMITTED transaction. Each statement in it has a snapshot of its own. */
+export async function movingRows<T>(dataSource: DataSource, work: (tx: ReadCommittedTransaction) => Promise<T>): Promise<T> {
   const runner = dataSource.createQueryRunner();
   try {
     const client = await driverClientOf(runner);
-    return await committed(client, work).catch(async (error: unknown) => {
+    return await runAndCommit(client, work).catch(async (error: unknown) => {
       await rollBack(client);
       throw error;
     });
@@ -33,8 +34,8 @@ export async function movingRows<T>(dataSource: DataSource, work: (tx: MovingTra
   }
 }
 
-async function committed<T>(client: DriverClient, work: (tx: MovingTransaction) => Promise<T>): Promise<T> {
-  await client.query(BEGIN_MOVING);
+async function runAndCommit<T>(client: DriverClient, work: (tx: ReadCommittedTransaction) => Promise<T>): Promise<T> {
+  await client.query(BEGIN_READ_COMMITTED);
   const result = await work({ query: (sql, parameters) => client.query(prepared(sql, parameters)) });
   await client.query('COMMIT');
   return result;

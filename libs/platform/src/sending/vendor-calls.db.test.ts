@@ -44,7 +44,7 @@ afterAll(async () => {
   await testRedis.close();
 });
 
-const gate = (options: Partial<ProviderLimiterOptions> = {}): ProviderLimiter =>
+const openLimiter = (options: Partial<ProviderLimiterOptions> = {}): ProviderLimiter =>
   new SharedProviderLimiter(redis, {
     provider: 'chat',
     callsPerSecond: LIMIT,
@@ -55,36 +55,36 @@ const gate = (options: Partial<ProviderLimiterOptions> = {}): ProviderLimiter =>
 
 const call = (calls: VendorCalls): Promise<unknown> => calls.post({ url, headers: {}, body: '{}', timeoutMs: 500 });
 
-/** As a job does: held back, it comes again. How often it was. */
-async function untilTaken(calls: VendorCalls): Promise<number> {
-  for (let heldBack = 0; ; heldBack += 1) {
+/** Repeats the call while it is held back, like a job does. Returns how many times it was held back. */
+async function callUntilAccepted(calls: VendorCalls): Promise<number> {
+  for (let timesHeldBack = 0; ; timesHeldBack += 1) {
     const error = await call(calls).then(
       () => undefined,
       (reason: unknown) => reason,
     );
-    if (!error) return heldBack;
-    if (!(error instanceof HeldBack) || error.who !== 'job') throw error;
+    if (!error) return timesHeldBack;
+    if (!(error instanceof HeldBack) || error.scope !== 'job') throw error;
     await pause(Math.min(error.forMs, 400));
   }
 }
 
 test.each([
-  { door: 'without the door', open: () => new UnlimitedProvider(), most: 30 },
-  { door: 'through the door', open: () => gate(), most: LIMIT },
-])('thirty jobs of one moment in two processes, $door: at most $most calls in any second', async ({ open, most }) => {
+  { limiter: 'without a limiter', open: () => new UnlimitedProvider(), max: 30 },
+  { limiter: 'with a limiter', open: () => openLimiter(), max: LIMIT },
+])('thirty simultaneous jobs in two processes $limiter: $max calls in the busiest second', async ({ open, max }) => {
   const processes = [new VendorCalls(open()), new VendorCalls(open())];
-  await Promise.all(Array.from({ length: 30 }, (_, n) => untilTaken(processes[n % 2] as VendorCalls)));
-  expect([arrivals.length, mostInOneSecond(arrivals)]).toEqual([30, most]);
+  await Promise.all(Array.from({ length: 30 }, (_, n) => callUntilAccepted(processes[n % 2] as VendorCalls)));
+  expect([arrivals.length, mostInOneSecond(arrivals)]).toEqual([30, max]);
 });
 
-test('whose turn does not come soon goes back by itself, and its queue goes on', async () => {
-  const slow = new VendorCalls(gate({ callsPerSecond: 1 }));
+test('a job that would wait too long for the rate limit is held back alone, so its queue continues', async () => {
+  const slow = new VendorCalls(openLimiter({ callsPerSecond: 1 }));
   await call(slow);
-  await expect(call(slow)).rejects.toMatchObject({ who: 'job', forMs: expect.any(Number) as number });
+  await expect(call(slow)).rejects.toMatchObject({ scope: 'job', forMs: expect.any(Number) as number });
 });
 
-test('a vendor that asks for a pause, or is down, costs no attempt; one that says no does', async () => {
-  const calls = new VendorCalls(gate({ failuresThatOpen: 2 }));
+test('a provider with an open breaker or a 429 holds the job back; an answer 400 or 503 is an ordinary error', async () => {
+  const calls = new VendorCalls(openLimiter({ failuresToOpen: 2 }));
   answer = { status: 400 };
   await expect(call(calls)).rejects.not.toBeInstanceOf(HeldBack);
   answer = { status: 503 };
@@ -92,10 +92,10 @@ test('a vendor that asks for a pause, or is down, costs no attempt; one that say
   await expect(call(calls)).rejects.toBeInstanceOf(HeldBack);
   await testRedis.flush();
   answer = { status: 429, retryAfter: '7' };
-  await expect(call(calls)).rejects.toMatchObject({ who: 'job', forMs: 7000 });
+  await expect(call(calls)).rejects.toMatchObject({ scope: 'job', forMs: 7000 });
 });
 
-test('without Redis operators are told all the same', async () => {
+test('when Redis is unavailable the call is made without the limiter', async () => {
   const nobody = connectRedis('redis://127.0.0.1:1', { name: 'nobody' });
   await call(
     new VendorCalls(new SharedProviderLimiter(nobody, { provider: 'chat', callsPerSecond: 1, onBreaker: () => undefined })),
