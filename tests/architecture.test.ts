@@ -66,14 +66,15 @@ describe('imports', () => {
       ['apps/web/src/main.tsx', '#domain/shared/money'],
       ['apps/web/src/main.tsx', 'node:fs'],
     ],
-    'a context imports only the x.api.ts of another context; modules may also import its module, the command line its module and x.sql.ts': [
-      [`${purchase}/availability/outbound/catalog-matches.ts`, '../../../catalog/outbound/postgres-catalog.ts'],
-      [`${purchase}/checkout/inbound/orders.controller.ts`, '../../../ticketing/ticketing.module.ts'],
-      [`${purchase}/checkout/checkout.providers.ts`, '../../ticketing/ticketing.module.ts'],
-      [`${purchase}/purchase.module.ts`, '../ticketing/application/ticketing.ts'],
-      ['apps/monolith/src/cli/demo-data.ts', '../operations/application/create-match.ts'],
-      ['apps/monolith/src/ticketing/outbound/postgres-tickets.ts', '../../purchase/seat-is-free.sql.ts'],
-    ],
+    'a context imports only the x.api.ts of another context; modules may also import its module, the command line its module and x.sql.ts':
+      [
+        [`${purchase}/availability/outbound/catalog-matches.ts`, '../../../catalog/outbound/postgres-catalog.ts'],
+        [`${purchase}/checkout/inbound/orders.controller.ts`, '../../../ticketing/ticketing.module.ts'],
+        [`${purchase}/checkout/checkout.providers.ts`, '../../ticketing/ticketing.module.ts'],
+        [`${purchase}/purchase.module.ts`, '../ticketing/application/ticketing.ts'],
+        ['apps/monolith/src/cli/demo-data.ts', '../operations/application/create-match.ts'],
+        ['apps/monolith/src/ticketing/outbound/postgres-tickets.ts', '../../purchase/seat-is-free.sql.ts'],
+      ],
     'a context imports only config, tokens and parts from the root of its app, and a use case not even those': [
       [`${purchase}/checkout/outbound/postgres-orders.ts`, '../../../app.module.ts'],
       [`${purchase}/hold/application/hold-seats.ts`, '../../../config.ts'],

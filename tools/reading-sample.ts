@@ -35,9 +35,11 @@ function piecesOf(path: string): Piece[] {
     if (word === 'describe') groups.push({ indent, name });
     return word === 'describe' ? [] : [{ kind: 'test name', where: `${path}:${lineAt(match.index)}`, text: names.join(' › ') }];
   });
-  const identifiers = [...text.matchAll(IDENTIFIER)].map(
-    (match): Piece => ({ kind: 'identifier', where: `${path}:${lineAt(match.index)}`, text: `${match[1]}\n${match[0]}` }),
-  );
+  const identifiers = [...text.matchAll(IDENTIFIER)].map((match): Piece => ({
+    kind: 'identifier',
+    where: `${path}:${lineAt(match.index)}`,
+    text: `${match[1]}\n${match[0]}`,
+  }));
   return [...comments, ...tests, ...identifiers];
 }
 

@@ -82,7 +82,8 @@ export const importRules: readonly ImportRule[] = [
       isWeb(from) && (to.path.startsWith('package:node:') || !['app', 'contracts', 'queue-client', 'package'].includes(to.area)),
   },
   {
-    sentence: 'a context imports only the x.api.ts of another context; modules may also import its module, the command line its module and x.sql.ts',
+    sentence:
+      'a context imports only the x.api.ts of another context; modules may also import its module, the command line its module and x.sql.ts',
     forbids: (from, to) => {
       if (!inSameServerApp(from, to) || !from.context || !to.context || from.context === to.context || to.layer === 'api')
         return false;
@@ -116,7 +117,8 @@ export const importRules: readonly ImportRule[] = [
     },
   },
   {
-    sentence: 'a feature of purchase imports only the features below it, and the ports, purchase.api.ts and x.sql.ts of the context',
+    sentence:
+      'a feature of purchase imports only the features below it, and the ports, purchase.api.ts and x.sql.ts of the context',
     forbids: (from, to) => {
       if (!inSameServerApp(from, to) || from.context !== 'purchase' || to.context !== 'purchase') return false;
       if (!from.feature || from.layer === 'tests' || from.feature === to.feature) return false;

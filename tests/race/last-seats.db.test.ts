@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { MatchesForSale } from '../../apps/monolith/src/purchase/application/ports.ts';
+import { MatchesForSale } from '../../apps/monolith/src/purchase/application/sale-ports.ts';
 import { SeatInventory } from '../../apps/monolith/src/purchase/availability/application/ports.ts';
 import { HoldSeats } from '../../apps/monolith/src/purchase/hold/application/hold-seats.ts';
 import { newKey, type TestAnswer } from '../../apps/monolith/src/testing/test-app.ts';

@@ -1,5 +1,4 @@
-import type { FreeSeat } from './free-seat.ts';
-import { nearestBlock } from './nearest-block.ts';
+import { nearestBlock, type FreeSeat } from './nearest-block.ts';
 
 /**
  * Seats from a drawing of rows: `.` is free, `c` was chosen and is taken, `f` was chosen and is free, any other character is taken. The

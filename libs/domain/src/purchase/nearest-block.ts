@@ -1,4 +1,9 @@
-import type { FreeSeat } from './free-seat.ts';
+import type { SeatInSector } from './sector-map.ts';
+
+/** A seat that is free according to this process's sector snapshot. */
+export interface FreeSeat extends SeatInSector {
+  readonly seatId: string;
+}
 
 /** One row up or down is as far as three seats to the side, as in `SeatGeometry.rank`. */
 const ROW_STEP = 3;

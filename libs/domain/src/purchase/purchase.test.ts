@@ -1,6 +1,6 @@
 import { paymentOutcome, assertHoldersMatch, orderNumber, type OrderStatus } from './order.ts';
 import { assertCheckoutAllowed, releaseAction, reservationStatusAt, type ReservationStatus } from './reservation.ts';
-import { assertWithinLimit } from './ticket-limit.ts';
+import { assertWithinLimit } from './buying-rules.ts';
 
 const errorWith = (code: string) => expect.objectContaining({ code });
 

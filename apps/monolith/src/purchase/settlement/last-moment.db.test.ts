@@ -2,7 +2,7 @@ import type { SharedWork, Transaction, TransactionManager } from '#application/t
 import { driverClientOf } from '#platform/postgres/database';
 import { PostgresTransaction } from '#platform/postgres/transaction';
 import { putOnSale, seated, type MatchOnSale } from '../../testing/whole-monolith.ts';
-import { MatchesForSale } from '../application/ports.ts';
+import { MatchesForSale } from '../application/sale-ports.ts';
 import { OrderConsequences, Orders } from '../checkout/application/ports.ts';
 import type { HoldOutcome } from '../hold/application/ports.ts';
 import { Reservations } from '../hold/application/reservation-ports.ts';

@@ -9,7 +9,7 @@ import { FansApi } from '../../fans/fans.api.ts';
 import { PaymentApi } from '../../payment/payment.api.ts';
 import { TicketingApi } from '../../ticketing/ticketing.api.ts';
 import { LOGGER } from '../../tokens.ts';
-import { MatchesForSale } from '../application/ports.ts';
+import { MatchesForSale } from '../application/sale-ports.ts';
 import { OrderConsequences, Orders } from '../checkout/application/ports.ts';
 import { Reservations } from '../hold/application/reservation-ports.ts';
 import { PaymentReportsApi } from '../payment-reports.api.ts';

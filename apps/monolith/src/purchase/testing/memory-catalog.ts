@@ -1,7 +1,8 @@
 import type { Transaction } from '#application/transaction-manager';
 import type { SimulatedDatabase } from '#testing/simulation/simulated-database';
 import { inside } from '#testing/simulation/simulated-transactions';
-import { MatchesForSale, type MatchForSale, type SectorForSale } from '../application/ports.ts';
+import { type SectorForSale } from '../application/ports.ts';
+import { MatchesForSale, type MatchForSale } from '../application/sale-ports.ts';
 import { SeatInventory, type SeatState, type SectorState } from '../availability/application/ports.ts';
 import { isFree, tables, type MatchRow, type SeatRow } from './memory-tables.ts';
 

@@ -2,7 +2,7 @@ import type { Transaction } from '#application/transaction-manager';
 import { orderNumber, type OrderStatus } from '#domain/purchase/order';
 import type { SimulatedDatabase } from '#testing/simulation/simulated-database';
 import { inside } from '#testing/simulation/simulated-transactions';
-import type { Order } from '../application/ports.ts';
+import type { Order } from '../application/sale-ports.ts';
 import { Orders } from '../checkout/application/ports.ts';
 import { PaymentInbox } from '../settlement/application/ports.ts';
 import { tables } from './memory-tables.ts';

@@ -3,7 +3,7 @@ import { DomainError } from '#domain/shared/domain-error';
 import type { Money } from '#domain/shared/money';
 import type { SimulatedDatabase } from '#testing/simulation/simulated-database';
 import { inside, type SimulatedTransactions } from '#testing/simulation/simulated-transactions';
-import type { Order } from '../application/ports.ts';
+import type { Order } from '../application/sale-ports.ts';
 import { OrderConsequences, Payments, type CompletedOrder } from '../checkout/application/ports.ts';
 import { tables, type OutboxRow } from './memory-tables.ts';
 

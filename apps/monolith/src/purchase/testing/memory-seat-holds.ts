@@ -1,6 +1,5 @@
 import { assertHoldsAllowed } from '#domain/catalog/sale';
-import { assertWindowOpen } from '#domain/purchase/purchase-window';
-import { assertWithinLimit } from '#domain/purchase/ticket-limit';
+import { assertWindowOpen, assertWithinLimit } from '#domain/purchase/buying-rules';
 import { SectorMap } from '#domain/purchase/sector-map';
 import { SqlError, type SimulatedDatabase, type SimulatedTransaction } from '#testing/simulation/simulated-database';
 import { idempotencyKeys, KeyTaken, withRetries, type SimulatedTransactions } from '#testing/simulation/simulated-transactions';

@@ -2,7 +2,7 @@ import type { SaleStatus } from '#domain/catalog/sale';
 import type { OrderStatus } from '#domain/purchase/order';
 import type { ReservationStatus } from '#domain/purchase/reservation';
 import { Table } from '#testing/simulation/simulated-database';
-import type { Order } from '../application/ports.ts';
+import type { Order } from '../application/sale-ports.ts';
 
 /** The tables of `purchase` in the simulated database. Times are in milliseconds. */
 

@@ -1,6 +1,7 @@
 import type { Transaction } from '#application/transaction-manager';
 import type { CatalogApi } from '../../../catalog/catalog.api.ts';
-import { MatchesForSale, type MatchForSale, type SectorForSale } from '../../application/ports.ts';
+import { type SectorForSale } from '../../application/ports.ts';
+import { MatchesForSale, type MatchForSale } from '../../application/sale-ports.ts';
 
 /** The catalogue, in the words of the purchase. Sectors and their currency never change once they are made, so they are asked for once. */
 export class CatalogMatches extends MatchesForSale {

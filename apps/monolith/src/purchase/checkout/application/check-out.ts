@@ -1,7 +1,7 @@
 import type { Ids } from '#application/ids';
 import type { Transaction, TransactionManager } from '#application/transaction-manager';
 import { DomainError } from '#domain/shared/domain-error';
-import type { Order } from '../../application/ports.ts';
+import type { Order } from '../../application/sale-ports.ts';
 import type { Reservations } from '../../hold/application/reservation-ports.ts';
 import { firstOfEachKey } from './first-of-each-key.ts';
 import { FreeCheckOut, isFree } from './free-check-out.ts';

@@ -1,6 +1,7 @@
 import type { Transaction, TransactionManager } from '#application/transaction-manager';
 import { DomainError } from '#domain/shared/domain-error';
-import type { Order, Reservation } from '../../application/ports.ts';
+import type { Reservation } from '../../application/ports.ts';
+import type { Order } from '../../application/sale-ports.ts';
 import type { Reservations } from '../../hold/application/reservation-ports.ts';
 import { CompleteOrders } from './complete-orders.ts';
 import type { CheckedOut, CheckOutCommand, PlaceOrders } from './place-orders.ts';

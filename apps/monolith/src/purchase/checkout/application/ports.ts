@@ -1,7 +1,8 @@
 import type { Transaction } from '#application/transaction-manager';
 import type { OrderStatus } from '#domain/purchase/order';
 import type { Money } from '#domain/shared/money';
-import type { Order, Reservation } from '../../application/ports.ts';
+import type { Reservation } from '../../application/ports.ts';
+import type { Order } from '../../application/sale-ports.ts';
 
 export abstract class Orders {
   /** Returns which of these fans are on the blacklist, read in this transaction. No order may be created or completed for them. */

@@ -1,5 +1,6 @@
 import type { OrderStatus } from '#domain/purchase/order';
-import type { Order, Reservation } from '../../application/ports.ts';
+import type { Reservation } from '../../application/ports.ts';
+import type { Order } from '../../application/sale-ports.ts';
 
 export interface OrderDetails {
   readonly order: Order;

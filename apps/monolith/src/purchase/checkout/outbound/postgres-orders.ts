@@ -2,7 +2,7 @@ import type { Transaction } from '#application/transaction-manager';
 import { orderNumber, type OrderStatus } from '#domain/purchase/order';
 import { inside } from '#platform/postgres/transaction';
 import type { BlacklistApi } from '../../../blacklist/blacklist.api.ts';
-import type { Order } from '../../application/ports.ts';
+import type { Order } from '../../application/sale-ports.ts';
 import { Orders } from '../application/ports.ts';
 
 export const ORDER_COLUMNS = `

@@ -1,5 +1,6 @@
 import type { DataSource } from 'typeorm';
-import type { Order, Reservation } from '../../application/ports.ts';
+import type { Reservation } from '../../application/ports.ts';
+import type { Order } from '../../application/sale-ports.ts';
 import { PurchaseReader, type MatchTotals, type OrderDetails, type OrderSearch } from '../application/purchase-reader.ts';
 import { ORDER_COLUMNS } from './postgres-orders.ts';
 

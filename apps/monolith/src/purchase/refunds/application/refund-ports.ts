@@ -1,6 +1,6 @@
 import type { Transaction } from '#application/transaction-manager';
 import type { Money } from '#domain/shared/money';
-import type { Order } from '../../application/ports.ts';
+import type { Order } from '../../application/sale-ports.ts';
 
 /** A ticket of an order. A transferred ticket stays in the list, and the receiver's new ticket is listed too. */
 export interface SoldTicket {

@@ -2,7 +2,8 @@ import type { Transaction, TransactionManager } from '#application/transaction-m
 import { DomainError } from '#domain/shared/domain-error';
 import { isRefundedWith, refundKey, ticketsToRefund } from '#domain/purchase/refund';
 import type { Money } from '#domain/shared/money';
-import type { Order, Reservation } from '../../application/ports.ts';
+import type { Reservation } from '../../application/ports.ts';
+import type { Order } from '../../application/sale-ports.ts';
 import type { Orders } from '../../checkout/application/ports.ts';
 import type { OrderDetails } from '../../checkout/application/purchase-reader.ts';
 import type { Reservations } from '../../hold/application/reservation-ports.ts';

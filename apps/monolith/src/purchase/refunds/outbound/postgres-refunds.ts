@@ -1,7 +1,7 @@
 import type { Transaction } from '#application/transaction-manager';
 import { inside } from '#platform/postgres/transaction';
 import type { DataSource } from 'typeorm';
-import type { Order } from '../../application/ports.ts';
+import type { Order } from '../../application/sale-ports.ts';
 import { countRefunded } from '../../hold/outbound/postgres-fan-seats.ts';
 import { seatIsHeld } from '../../seat-is-free.sql.ts';
 import { Refunds, type Refund } from '../application/refund-ports.ts';

@@ -1,6 +1,6 @@
 import type { Transaction } from '#application/transaction-manager';
 import type { TicketingApi } from '../../../ticketing/ticketing.api.ts';
-import type { Order } from '../../application/ports.ts';
+import type { Order } from '../../application/sale-ports.ts';
 import type { OrderMessenger } from '../../settlement/outbound/order-messenger.ts';
 import { RefundConsequences, type Refund, type SoldTicket } from '../application/refund-ports.ts';
 

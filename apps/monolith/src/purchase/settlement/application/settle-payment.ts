@@ -1,7 +1,8 @@
 import type { Transaction, TransactionManager } from '#application/transaction-manager';
 import { paymentOutcome } from '#domain/purchase/order';
 import type { Money } from '#domain/shared/money';
-import type { MatchesForSale, Order, Reservation } from '../../application/ports.ts';
+import type { Reservation } from '../../application/ports.ts';
+import type { MatchesForSale, Order } from '../../application/sale-ports.ts';
 import { CompleteOrders } from '../../checkout/application/complete-orders.ts';
 import { firstOfEachKey } from '../../checkout/application/first-of-each-key.ts';
 import type { OrderConsequences, Orders } from '../../checkout/application/ports.ts';

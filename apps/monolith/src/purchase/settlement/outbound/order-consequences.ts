@@ -1,7 +1,7 @@
 import type { Transaction } from '#application/transaction-manager';
 import type { Money } from '#domain/shared/money';
 import type { OrderToIssue, TicketingApi } from '../../../ticketing/ticketing.api.ts';
-import type { Order } from '../../application/ports.ts';
+import type { Order } from '../../application/sale-ports.ts';
 import { OrderConsequences, type CompletedOrder } from '../../checkout/application/ports.ts';
 import type { PostgresPurchaseWindows } from '../../turns/outbound/postgres-purchase-windows.ts';
 import type { OrderMessenger } from './order-messenger.ts';

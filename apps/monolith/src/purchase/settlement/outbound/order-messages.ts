@@ -4,7 +4,8 @@ import { writePush } from '#domain/notification/push-templates';
 import { formatMoney, type Money } from '#domain/shared/money';
 import type { FanContact } from '../../../fans/fans.api.ts';
 import type { IssuedTicket } from '../../../ticketing/ticketing.api.ts';
-import type { MatchForSale, Order, Reservation } from '../../application/ports.ts';
+import type { Reservation } from '../../application/ports.ts';
+import type { MatchForSale, Order } from '../../application/sale-ports.ts';
 
 /** The data that all messages about an order need. */
 export interface OrderMessageFacts {

@@ -7,7 +7,7 @@ import type { FansApi } from '../../../fans/fans.api.ts';
 import { PAYMENTS_DESTINATION, type PaymentCommand } from '../../../payment/payment.api.ts';
 import type { IssuedTicket } from '../../../ticketing/ticketing.api.ts';
 import { WAITING_ROOM_DESTINATION, type WaitingRoomMessage } from '../../../waiting-room/waiting-room.api.ts';
-import type { MatchesForSale, Order } from '../../application/ports.ts';
+import type { MatchesForSale, Order } from '../../application/sale-ports.ts';
 import type { CompletedOrder } from '../../checkout/application/ports.ts';
 import { receiverNotice, orderConfirmation, refundNotice, ticketDelivery, type OrderMessageFacts } from './order-messages.ts';
 

@@ -1,4 +1,4 @@
-import { assertWindowOpen, type KnownWindow } from './purchase-window.ts';
+import { assertWindowOpen, type KnownWindow } from './buying-rules.ts';
 
 const open: KnownWindow = { userId: 'ana', matchId: 'derby', isOver: false, endReason: null };
 const caller = { userId: 'ana', matchId: 'derby' };
