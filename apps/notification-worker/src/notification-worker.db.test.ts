@@ -201,7 +201,7 @@ describe('the mailbox', () => {
     ['/mailbox/a/b', 404],
     ['/mailbox?nonsense=1&template=none', 200],
     ['/mailbox/?to=%00', 400],
-  ])('%s is answered %i', async (url, status) => {
+  ])('answers GET %s with status %i', async (url, status) => {
     expect((await worker.get(url)).status).toBe(status);
   });
 });

@@ -3,13 +3,13 @@ import type { Transaction } from '#application/transaction-manager';
 /** A message that would have been sent if a real provider were configured. */
 export interface MailboxMessage {
   readonly channel: 'email' | 'push';
-  /** Address of a mail, token of a push. */
+  /** The address of a mail, or the device token of a push. */
   readonly recipient: string;
   readonly userId?: string;
   readonly template: string;
   readonly subject: string;
   readonly text: string;
-  /** Mails only. */
+  /** Only mails have HTML. */
   readonly html?: string;
   /** Names of the attached files. */
   readonly attachments?: readonly string[];

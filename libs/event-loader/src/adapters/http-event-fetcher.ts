@@ -9,7 +9,7 @@ export interface HttpSource extends Source, RemoteSource {
   readonly kind: 'http';
 }
 
-/** `GET {url}?after_id=<id>&limit=<n>` → `{"events": [{"id", "payload"}]}`. */
+/** Fetches with `GET {url}?after_id=<id>&limit=<n>`. The answer is `{"events": [{"id", "payload"}]}`. */
 export class HttpEventFetcher extends EventFetcher<HttpSource> {
   constructor(private readonly limits: ReplyLimits = {}) {
     super();

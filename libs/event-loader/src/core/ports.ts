@@ -118,6 +118,7 @@ export abstract class PollLog {
   abstract breakerOpened(source: Source): void;
 }
 
+/** The clock of the loader. Tests replace it by one that they move by hand. */
 export abstract class LoaderTime {
   /** Monotonic milliseconds: the clock never goes back. */
   abstract now(): number;

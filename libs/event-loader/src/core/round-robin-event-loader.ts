@@ -33,6 +33,7 @@ const MAX_RUNNING_POLLS = 16;
  */
 export const PERMIT_VALID_MS = 250;
 
+/** The ports that a loader needs, and the sources that it loads. */
 export interface LoaderParts<S extends Source> {
   readonly sources: readonly S[];
   readonly fetcher: EventFetcher<S>;

@@ -6,7 +6,7 @@ export interface FetcherSetup<S extends Source = Source> {
   readonly source: S;
   /** A source that cannot be reached. */
   readonly unreachable: S;
-  /** The id of the nth event, from 1 on. */
+  /** The id of event number `n`; the first event is number 1. */
   idOf(n: number): string;
   /** From now on the source has `count` events. Those whose numbers are in `bad` have an invalid payload. */
   offer(count: number, bad?: readonly number[]): Promise<void>;

@@ -4,7 +4,7 @@ import { SeededRandom } from './seeded-random.ts';
  * Runs many tasks, one at a time. A task runs until a point where in production another task could run: it sends a statement,
  * waits for a lock or for an answer. There the task is parked, and the seeded random generator chooses the task that continues.
  *
- *   running ──step, sleep, until──▶ parked ──drawn, and ready──▶ running ──returned──▶ done
+ *   running ──step, sleep, until──▶ parked ──ready and chosen──▶ running ──returned──▶ done
  *                                     │                              └──threw──▶ failed
  *                                     └──its process crashed──▶ crashed: never continues
  *

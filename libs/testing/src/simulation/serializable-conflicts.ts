@@ -28,8 +28,8 @@ function mustComeBefore(reader: Footprint, writer: Footprint): boolean {
 /**
  * True if `tx` may not commit under SERIALIZABLE. This is PostgreSQL's rule (Cahill; Ports and Grittner, VLDB 2012): of three
  * concurrent transactions the first read what the second (the pivot) changed, the second read what the third changed, and the
- * third committed first. The simulation checks this at each commit. PostgreSQL checks earlier, and because it tracks whole
- * pages it also finds conflicts that are none; that only means more retries.
+ * third committed first. The simulation checks this at each commit. PostgreSQL checks earlier. It tracks whole pages, so it also
+ * reports some conflicts that do not exist; that only means more retries.
  */
 export function isDangerous(tx: Footprint, finished: readonly Footprint[], active: readonly Footprint[]): boolean {
   const concurrent = finished.filter(({ commitSeq }) => commitSeq > tx.snapshot);

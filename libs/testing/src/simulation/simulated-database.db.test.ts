@@ -19,7 +19,7 @@ let clients: Record<Session, pg.Client>;
 beforeAll(async () => {
   database = await createTestDatabase();
   const [A, B, C] = [1, 2, 3].map(() => new pg.Client({ connectionString: database.url }));
-  if (!A || !B || !C) throw new Error('three clients');
+  if (!A || !B || !C) throw new Error('expected three clients');
   clients = { A, B, C };
   for (const client of Object.values(clients)) await client.connect();
   await clients.A.query('create table cells (id text primary key, value int not null)');

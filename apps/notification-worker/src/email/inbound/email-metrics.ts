@@ -15,13 +15,13 @@ export class EmailMetrics {
     const labelNames = ['template'] as const;
     this.sentTotal = new Counter({
       name: 'notification_email_sent_total',
-      help: 'Mails handed to the provider.',
+      help: 'Mails that were sent.',
       labelNames,
       registers,
     });
     this.failedTotal = new Counter({
       name: 'notification_email_failed_total',
-      help: 'Mails in the dead letter.',
+      help: 'Mails that became dead letters.',
       labelNames,
       registers,
     });

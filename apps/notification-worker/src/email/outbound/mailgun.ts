@@ -14,7 +14,7 @@ export interface MailgunOptions {
   readonly timeoutMs?: number;
 }
 
-/** EMAIL_PROVIDER=mailgun: `POST {base}/v3/{domain}/messages`, a form as documented. */
+/** EMAIL_PROVIDER=mailgun: sends with `POST {base}/v3/{domain}/messages`, a form as in Mailgun's documentation. */
 export class Mailgun extends MailProvider {
   constructor(private readonly options: MailgunOptions) {
     super();

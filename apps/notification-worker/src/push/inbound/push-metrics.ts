@@ -16,8 +16,8 @@ export class PushMetrics {
   constructor(registry: Registry, sizes: QueueSizes, oldest: Pick<OldestUnsent, 'ages'>) {
     oldestUnsentGauge(registry, 'push', pushTemplates, oldest);
     const counter = (name: string, help: string) => new Counter({ name, help, labelNames: LABELS, registers: [registry] });
-    this.sentTotal = counter('notification_push_sent_total', 'Devices for which a push was handed to the provider.');
-    this.failedTotal = counter('notification_push_failed_total', 'Pushes in the dead letter.');
+    this.sentTotal = counter('notification_push_sent_total', 'Devices to which a push was sent.');
+    this.failedTotal = counter('notification_push_failed_total', 'Pushes that became dead letters.');
     this.expiredTotal = counter('notification_push_expired_total', 'Pushes dropped because they were no longer useful.');
     this.latency = new Histogram({
       name: 'notification_push_latency_seconds',

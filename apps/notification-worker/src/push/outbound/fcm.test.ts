@@ -72,7 +72,7 @@ test.each<[string, FakeAnswer, string]>([
   ['404 for an unknown project', { status: 404 }, 'failed'],
   ['no answer', 'no answer', 'unanswered'],
   ['a connection lost after the request', 'disconnect', 'unanswered'],
-])('FCM answer and result of the device: %s', async (_answer, answer, kind) => {
+])('send maps the FCM answer "%s" to the right device result', async (_answer, answer, kind) => {
   await fcm.send(push(['works']));
   peer.devices.set('device', answer);
   expect((await fcm.send(push(['device'])))[0]?.kind).toBe(kind);

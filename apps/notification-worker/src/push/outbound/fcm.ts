@@ -5,7 +5,7 @@ import { NoAnswer, ProviderDown } from '#platform/sending/send-errors';
 import { PushProvider, type DeviceResult, type OutgoingPush } from '../application/ports.ts';
 import { FcmAccess, type ServiceAccount } from './fcm-access.ts';
 
-/** Requests of one `send` at the same time. FCM's HTTP v1 API takes one token a request. */
+/** The number of requests that one `send` makes at the same time. FCM's HTTP v1 API takes only one token a request. */
 const MAX_CONCURRENT_REQUESTS = 100;
 /** The pause after a 429 without a valid Retry-After. */
 const DEFAULT_PAUSE_MS = 1000;

@@ -56,7 +56,7 @@ test.each<[string, Answer, string]>([
     (response) => void response.writeHead(200, { 'content-encoding': 'br' }).end('x'),
     'SOURCE_BAD_FORMAT',
   ],
-])('%s fails with the code of the source error', async (_case, answer, code) => {
+])('%s makes the fetch fail with the right error code', async (_case, answer, code) => {
   await expect(fetchFrom(answer)).rejects.toMatchObject({ code });
 });
 
