@@ -79,7 +79,7 @@ returning c.stored::int, c.refused::int, c.quarantined::int`;
 export const APPEND = appendStatement('on conflict do nothing');
 
 /** A fifth faster, because it does not check for conflicts. An event that is stored already makes the whole statement fail. */
-export const APPEND_FRESH = appendStatement('');
+export const APPEND_ONLY_NEW = appendStatement('');
 
 /** Separates the ids in $5 and the payloads in $6. */
 export const SEPARATOR = '\u001e';

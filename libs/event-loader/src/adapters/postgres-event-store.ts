@@ -4,7 +4,7 @@ import pg from 'pg';
 import { Event, type Source } from '../core/event.ts';
 import { badEvent } from '../core/reading-events.ts';
 import { EventStore, type AppendResult, type Batch } from '../core/ports.ts';
-import { APPEND, APPEND_FRESH, SEPARATOR } from './append-statement.ts';
+import { APPEND, APPEND_ONLY_NEW, SEPARATOR } from './append-statement.ts';
 
 /** SQLSTATE classes of faults in the data itself (22 data exception, 54 limit exceeded). A retry cannot help. */
 const DATA_FAULT = /^(22|54)/;
@@ -84,7 +84,7 @@ export class PostgresEventStore extends EventStore {
     const mayHaveKnownEvents = batch.source.overlap > 0 || batch.unrequested.length > 0;
     if (mayHaveKnownEvents) return this.send({ name: 'loader-append', text: APPEND }, batch);
     try {
-      return await this.send({ name: 'loader-append-fresh', text: APPEND_FRESH }, batch);
+      return await this.send({ name: 'loader-append-only-new', text: APPEND_ONLY_NEW }, batch);
     } catch (error) {
       if (!isUniqueViolation(error, 'loaded_events_pkey')) throw error;
       return this.send({ name: 'loader-append', text: APPEND }, batch);

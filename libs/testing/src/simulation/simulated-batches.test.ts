@@ -87,7 +87,7 @@ test('waiting commands share a commit; a command that the batch leaves undecided
 test('if a batch fails, nothing of it is stored, and each of its commands is decided alone', async () => {
   for (const seed of SEEDS) {
     const account = new Account(seed);
-    account.batchError = new Error('one of them is impossible');
+    account.batchError = new Error('the batch fails');
     for (const amount of [2, 4, 6]) account.request(amount);
     expect(await account.outcome()).toEqual({ answers: ['alone 2', 'alone 4', 'alone 6'], sum: 12, commits: 3 });
   }

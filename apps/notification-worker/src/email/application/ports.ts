@@ -25,7 +25,8 @@ export type PrintableTickets = Omit<TicketDelivery, 'tickets'> & {
 };
 
 /**
- * Renders tickets as attachments of their mail. The mail contains the tickets themselves, because a link does not open a gate.
+ * Renders tickets as attachments of their mail. The mail contains the tickets themselves, because a fan needs them at the
+ * stadium gate.
  */
 export abstract class TicketPrints {
   abstract of(delivery: PrintableTickets): readonly Attachment[];

@@ -78,7 +78,7 @@ export function mailProviderContract(name: string, make: () => Promise<ProviderU
       expect(error).toBeInstanceOf(kind);
       expect((error as Error).message).not.toContain('example.com');
       expect(it.arrived).toHaveLength(fault === 'accepted without an answer' ? 1 : 0);
-      // The next mail is sent again.
+      // After the fault the next mail is sent normally.
       await it.provider.send({ ...mail, messageId: 'next' });
       expect(it.arrived.at(-1)?.messageId).toContain('next');
     });
