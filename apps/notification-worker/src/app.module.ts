@@ -15,8 +15,8 @@ import { SendingModule } from './sending/sending.module.ts';
 const PARTS = Symbol('parts');
 
 /**
- * The notification worker. Stopping: the processors finish or give back what they hold (beforeApplicationShutdown), HTTP
- * closes, and only then do the connections.
+ * The root module of the notification worker. On shutdown the processors first finish their jobs or give them back
+ * (beforeApplicationShutdown), then HTTP closes, then the connections.
  */
 @Module({})
 export class AppModule implements OnApplicationShutdown {
@@ -63,7 +63,7 @@ export class AppModule implements OnApplicationShutdown {
     const { database, statements, redis, jobsRedis, alerts } = this.parts;
     this.beats.stop();
     await alerts.settled();
-    // Nothing is in flight on it any more, and without Redis a polite QUIT would wait for ever.
+    // This connection has no command in progress any more. Not QUIT: it would wait for ever if Redis is down.
     jobsRedis.disconnect();
     await closeRedis(redis);
     await Promise.all([statements.close(), database.destroy()]);

@@ -1,4 +1,4 @@
-/** The most events that fell into one second, wherever it begins. */
+/** The greatest number of events within any second (sliding window). `times` are in milliseconds. */
 export function mostInOneSecond(times: readonly number[]): number {
   const sorted = times.toSorted((a, b) => a - b);
   let most = 0;

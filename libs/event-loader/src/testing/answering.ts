@@ -7,7 +7,7 @@ export interface Answering {
   close(): Promise<void>;
 }
 
-/** A server that says what the test wants. */
+/** Starts an HTTP server whose answers the test decides. It keeps all requests. */
 export async function answering(
   answer: (url: URL, response: ServerResponse, request: IncomingMessage) => void,
 ): Promise<Answering> {
