@@ -1,6 +1,6 @@
 import { JOBS_PREFIX, jobQueues } from '#contracts/queue-jobs';
 import { HealthModule } from '#platform/health/health.module';
-import { assertConsumed, ConsumerBeats } from '#platform/jobs/consumer-beats';
+import { assertHasConsumer, ConsumerHeartbeats } from '#platform/jobs/consumer-heartbeats';
 import { pingDatabase } from '#platform/postgres/database';
 import { closeRedis } from '#platform/redis/redis-connection';
 import { Inject, Module, type DynamicModule, type OnApplicationShutdown } from '@nestjs/common';
@@ -22,7 +22,7 @@ const PARTS = Symbol('parts');
 export class AppModule implements OnApplicationShutdown {
   constructor(
     @Inject(PARTS) private readonly parts: WorkerParts,
-    private readonly beats: ConsumerBeats,
+    private readonly beats: ConsumerHeartbeats,
   ) {}
 
   static register(parts: WorkerParts): DynamicModule {
@@ -42,7 +42,7 @@ export class AppModule implements OnApplicationShutdown {
             ...jobQueues.map((queue) => ({
               name: `consumer of ${queue}`,
               vital: true,
-              probe: () => assertConsumed(redis, JOBS_PREFIX, queue),
+              probe: () => assertHasConsumer(redis, JOBS_PREFIX, queue),
             })),
           ],
         }),
@@ -50,10 +50,10 @@ export class AppModule implements OnApplicationShutdown {
       providers: [
         { provide: PARTS, useValue: parts },
         {
-          provide: ConsumerBeats,
+          provide: ConsumerHeartbeats,
           inject: [EmailProcessor, PushProcessor],
           useFactory: (email: EmailProcessor, push: PushProcessor) =>
-            new ConsumerBeats(redis, JOBS_PREFIX, [...email.consumers, ...push.consumers]),
+            new ConsumerHeartbeats(redis, JOBS_PREFIX, [...email.consumers, ...push.consumers]),
         },
       ],
     };

@@ -62,7 +62,7 @@ async function openWorker(): Promise<BareWorker> {
     databaseUrl: testDatabase.url,
     redisUrl: testRedis.url,
     pushes: provider,
-    gate: () => new UnlimitedProvider(),
+    limiter: () => new UnlimitedProvider(),
     retrySeconds: [0, 0],
   });
   workers.push(worker);

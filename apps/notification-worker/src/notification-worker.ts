@@ -1,6 +1,6 @@
-import { alertWays, publicUrls } from '#platform/config/settings';
+import { alertChannels, publicUrls } from '#platform/config/settings';
 import { Metrics } from '#platform/health/metrics';
-import { ConsumerBeats } from '#platform/jobs/consumer-beats';
+import { ConsumerHeartbeats } from '#platform/jobs/consumer-heartbeats';
 import { allowedOrigins } from '#platform/http/cors';
 import { createHttpApp } from '#platform/http/http-app';
 import { apiDocsPrefixes, describeApi, serveApiDocs } from '#platform/http/openapi';
@@ -74,7 +74,7 @@ async function openParts(config: WorkerConfig, logger: Logger): Promise<WorkerPa
     marks,
     possibleDuplicates,
     alertNotes,
-    alerts: new Alerts(logger, { ways: alertWays(config), webhookUrl: config.ALERT_WEBHOOK_URL, notes: alertNotes }),
+    alerts: new Alerts(logger, { ways: alertChannels(config), webhookUrl: config.ALERT_WEBHOOK_URL, notes: alertNotes }),
     serviceAccount,
   };
 }
@@ -111,7 +111,7 @@ export async function createNotificationWorker(config: WorkerConfig, logger: Log
   const processors = [
     app.get(EmailProcessor),
     app.get(PushProcessor),
-    app.get(ConsumerBeats),
+    app.get(ConsumerHeartbeats),
     app.get(JobRestorer),
     app.get(AlertLoop),
   ];

@@ -3,16 +3,16 @@ import { writeFile, mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import pg from 'pg';
-import { fcmError, FcmPeer } from './testing/fcm-peer.ts';
+import { fcmError, FakeFcm } from './testing/fake-fcm.ts';
 import { FakeHttpServer } from './testing/fake-http-server.ts';
 import { ticketMail, turnPush } from './testing/jobs.ts';
-import { MailgunPeer } from './testing/mailgun-peer.ts';
+import { FakeMailgun } from './testing/fake-mailgun.ts';
 import { eventually, inState, runWorker, type RunningWorker } from './testing/running-worker.ts';
 
 // The service with production settings and fake providers on this machine.
 
-let mailgun: MailgunPeer;
-let fcm: FcmPeer;
+let mailgun: FakeMailgun;
+let fcm: FakeFcm;
 let alerts: FakeHttpServer;
 let worker: RunningWorker;
 let folder: string;
@@ -22,8 +22,8 @@ const secret = 'x'.repeat(40);
 
 beforeAll(async () => {
   [mailgun, fcm, alerts] = await Promise.all([
-    MailgunPeer.start(),
-    FcmPeer.start(),
+    FakeMailgun.start(),
+    FakeFcm.start(),
     FakeHttpServer.start(() => ({ status: 200 })),
   ]);
   folder = await mkdtemp(path.join(os.tmpdir(), 'tribina-fcm-'));

@@ -14,17 +14,17 @@ import { PushProvider } from './push/application/ports.ts';
 import { Fcm } from './push/outbound/fcm.ts';
 import { UnlimitedProvider, SharedProviderLimiter } from '#platform/sending/provider-limiter';
 import { bareWorker, type BareOptions, type BareWorker } from './testing/bare-worker.ts';
-import { fcmError, FcmPeer } from './testing/fcm-peer.ts';
-import { mostInOneSecond } from '#testing/sliding-second';
+import { fcmError, FakeFcm } from './testing/fake-fcm.ts';
+import { maxInOneSecond } from '#testing/sliding-second';
 import { ticketMail, turnPush } from './testing/jobs.ts';
-import { MailgunPeer } from './testing/mailgun-peer.ts';
+import { FakeMailgun } from './testing/fake-mailgun.ts';
 import { eventually, inState } from './testing/running-worker.ts';
 
 let testDatabase: TestDatabase;
 let testRedis: TestRedis;
 let connection: Redis;
-let mailgun: MailgunPeer;
-let fcm: FcmPeer;
+let mailgun: FakeMailgun;
+let fcm: FakeFcm;
 let workers: BareWorker[];
 let queues: Map<JobQueue, Queue>;
 
@@ -37,7 +37,7 @@ beforeEach(async () => {
   await testRedis.flush();
   workers = [];
   queues = new Map();
-  [mailgun, fcm] = await Promise.all([MailgunPeer.start(), FcmPeer.start()]);
+  [mailgun, fcm] = await Promise.all([FakeMailgun.start(), FakeFcm.start()]);
 });
 
 afterEach(async () => {
@@ -65,8 +65,13 @@ async function startWorker(options: Partial<BareOptions> = {}): Promise<BareWork
     redisUrl: testRedis.url,
     mails: new Mailgun({ ...mailgun.settings, timeoutMs: 400 }),
     pushes: new Fcm({ base: fcm.url, account: fcm.account }),
-    gate: (redis) =>
-      new SharedProviderLimiter(redis, { provider: 'test', callsPerSecond: 10_000, onBreaker: () => undefined, tryEveryMs: 300 }),
+    limiter: (redis) =>
+      new SharedProviderLimiter(redis, {
+        provider: 'test',
+        callsPerSecond: 10_000,
+        onBreaker: () => undefined,
+        probeIntervalMs: 300,
+      }),
     retrySeconds: [0, 0],
     lockMs: 300,
     ...options,
@@ -108,7 +113,7 @@ describe('a mail through a provider', () => {
   test('that was accepted without an answer is sent once more, counted as a possible duplicate, and then a dead letter', async () => {
     const worker = await startWorker();
     const mail = ticketMail({ recipient: 'unanswered@example.com' });
-    mailgun.next.push('accept, then swallow', 'accept, then swallow');
+    mailgun.next.push('accept without answer', 'accept without answer');
     const job = await publish('email', mail);
     await inState(job, 'failed');
     expect((await queue('email').getJob(mail.job_id))?.failedReason).toMatch(/without an answer/);
@@ -158,7 +163,7 @@ describe('a mail through a provider', () => {
 
 describe('a provider that is down, then limits the rate, then works again', () => {
   test('negative control, without the breaker: every mail becomes a dead letter', async () => {
-    const worker = await startWorker({ gate: () => new UnlimitedProvider() });
+    const worker = await startWorker({ limiter: () => new UnlimitedProvider() });
     mailgun.always = { status: 503 };
     await publishMails(40);
     await eventually(() => Promise.resolve(worker.deadLetters.length === 40));
@@ -192,7 +197,8 @@ describe('a provider that is down, then limits the rate, then works again', () =
 test('during a rollout two workers together keep the rate limit in every second', async () => {
   const options: Partial<BareOptions> = {
     mailsAtOnce: 50,
-    gate: (redis) => new SharedProviderLimiter(redis, { provider: 'rollout', callsPerSecond: 100, onBreaker: () => undefined }),
+    limiter: (redis) =>
+      new SharedProviderLimiter(redis, { provider: 'rollout', callsPerSecond: 100, onBreaker: () => undefined }),
     mails: new Mailgun(mailgun.settings),
   };
   const old = await startWorker(options);
@@ -203,7 +209,7 @@ test('during a rollout two workers together keep the rate limit in every second'
   await old.stop();
   await Promise.all(jobs.map((job) => inState(job, 'completed', 20_000)));
   expect(mailgun.arrived).toHaveLength(350);
-  expect(mostInOneSecond(mailgun.times)).toBeLessThanOrEqual(100);
+  expect(maxInOneSecond(mailgun.times)).toBeLessThanOrEqual(100);
 }, 40_000);
 
 describe('a loss of all data in Redis', () => {
@@ -328,7 +334,7 @@ describe('a push through a provider', () => {
 
   test('that is urgent is sent at once, although bulk pushes use up their share of the calls', async () => {
     await startWorker({
-      gate: (redis) =>
+      limiter: (redis) =>
         new SharedProviderLimiter(redis, { provider: 'priorities', callsPerSecond: 100, onBreaker: () => undefined }),
     });
     const slow = await Promise.all(

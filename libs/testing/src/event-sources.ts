@@ -60,7 +60,7 @@ export class EventSources {
   }
 
   /** The shortest time between two requests to the same source; Infinity if no source got two requests. */
-  leastGapMs(): number {
+  minGapMs(): number {
     const gaps = [...this.ledgers.values()].flatMap(({ arrivals }) =>
       arrivals.slice(1).map((at, index) => at - arrivals[index]!),
     );

@@ -55,12 +55,12 @@ test('rewrite: a text is replaced by another of the same length; a text of anoth
   expect(proxy.rewritten).toBe(1);
 });
 
-test('leadTo: connections to the first server break, and the next connection reaches the other server', async () => {
+test('redirectTo: connections to the first server break, and the next connection reaches the other server', async () => {
   const other = net.createServer((socket) => socket.on('error', () => undefined).write('the other')).listen(0, '127.0.0.1');
   await once(other, 'listening');
   client.on('error', () => undefined);
   const broken = new Promise((resolve) => client.once('close', resolve));
-  proxy.leadTo(`tcp://127.0.0.1:${(other.address() as net.AddressInfo).port}`);
+  proxy.redirectTo(`tcp://127.0.0.1:${(other.address() as net.AddressInfo).port}`);
   await broken;
   client = net.connect(Number(new URL(proxy.url).port), '127.0.0.1');
   expect(await receive()).toBe('the other');

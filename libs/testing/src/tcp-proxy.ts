@@ -64,7 +64,7 @@ export class TcpProxy {
   }
 
   /** Breaks all connections and sends new ones to another server, like the address of a primary after a failover. */
-  leadTo(url: string): void {
+  redirectTo(url: string): void {
     this.target = addressOf(url);
     for (const pair of this.pairs) this.cut(pair);
   }

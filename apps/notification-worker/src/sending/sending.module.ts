@@ -1,4 +1,4 @@
-import { alertWays } from '#platform/config/settings';
+import { alertChannels } from '#platform/config/settings';
 import { JOBS_PREFIX, jobQueues } from '#contracts/queue-jobs';
 import { DeadLetters } from '#platform/jobs/dead-letters';
 import { RelayLoop } from '#platform/outbox/relay-loop';
@@ -7,7 +7,7 @@ import type { WorkerParts } from '../parts.ts';
 import { UnlimitedProvider, SharedProviderLimiter, type ProviderLimiter } from '#platform/sending/provider-limiter';
 import { QueuedJobs } from '#platform/jobs/queued-jobs';
 import { AlertUpkeep } from '#platform/sending/alert-upkeep';
-import { foundLetterAlert } from '#platform/jobs/dead-letter-alert';
+import { unreportedDeadLetterAlert } from '#platform/jobs/dead-letter-alert';
 
 /** How often the worker checks whether Redis has lost its jobs. */
 const RESTORE_INTERVAL_MS = 5000;
@@ -49,8 +49,8 @@ export class AlertLoop implements BeforeApplicationShutdown {
 
   constructor({ config, redis, alertNotes, logger }: WorkerParts) {
     const letters = new DeadLetters(redis, JOBS_PREFIX, jobQueues, (subjects) => alertNotes.unknown(subjects));
-    const upkeep = new AlertUpkeep(alertNotes, alertWays(config), [
-      async () => (await letters.unreported()).map(foundLetterAlert),
+    const upkeep = new AlertUpkeep(alertNotes, alertChannels(config), [
+      async () => (await letters.unreported()).map(unreportedDeadLetterAlert),
     ]);
     this.loop = new RelayLoop('alerts', () => upkeep.runOnce(), logger, ALERTS_INTERVAL_MS);
   }

@@ -32,7 +32,7 @@ export interface BareOptions {
   readonly redisUrl: string;
   readonly mails?: MailProvider;
   readonly pushes?: PushProvider;
-  readonly gate: (redis: RedisConnection) => ProviderLimiter;
+  readonly limiter: (redis: RedisConnection) => ProviderLimiter;
   readonly retrySeconds?: readonly number[];
   readonly lockMs?: number;
   /** If false (a negative control), the mail ledger treats every message as new. */
@@ -82,7 +82,7 @@ export async function bareWorker(options: BareOptions): Promise<BareWorker> {
   const statements = new SingleStatements(databaseUrl, 'bare-worker-ledger');
   const marks = new ProcessedMarks(redis);
   const registry = new Registry();
-  const limiter = options.gate(redis);
+  const limiter = options.limiter(redis);
   const deadLetters: string[] = [];
   const jobs = new QueuedJobs(database, redis, createLogger({ service: 'bare', level: 'silent' }));
   const common = {

@@ -1,10 +1,10 @@
 import net from 'node:net';
-import type { ArrivedFile, ArrivedMail } from './mailgun-peer.ts';
+import type { ArrivedFile, ArrivedMail } from './fake-mailgun.ts';
 
-/** A fault of one session. `accept, then swallow`: the message is accepted, but the answer 250 never comes. */
+/** A fault of one session. `accept without answer`: the message is accepted, but the answer 250 never comes. */
 export type SmtpFault =
   | { readonly at: 'AUTH' | 'MAIL' | 'RCPT' | 'DATA' | 'MESSAGE'; readonly reply: string }
-  | 'accept, then swallow'
+  | 'accept without answer'
   | 'disconnect at greeting';
 
 /** A fake SMTP server with the part of RFC 5321 that our client needs. It stores the accepted mails. */
@@ -99,7 +99,7 @@ export class FakeSmtpServer {
       messageId: header('Message-ID'),
       attachments: filesOf(parts),
     });
-    if (fault === 'accept, then swallow') return void this.next.shift();
+    if (fault === 'accept without answer') return void this.next.shift();
     say('250 queued');
   }
 }

@@ -23,21 +23,21 @@ beforeAll(async () => {
   dataSource = await openDatabase({ url: database.url, name: 'test', poolSize: 8 });
   pools = openLoaderPools(database.url);
   transactions = new PostgresTransactionManager(dataSource, { deadlineMs: 20_000 });
-  await pools.look.query('create table counted (event_id text not null)');
+  await pools.reads.query('create table counted (event_id text not null)');
 });
 afterAll(async () => {
   await Promise.all([pools.close(), dataSource.destroy()]);
   await database.drop();
 });
-beforeEach(() => pools.look.query('truncate loaded_events, loaded_events_due, loaded_conflicts, counted, loader_sources'));
+beforeEach(() => pools.reads.query('truncate loaded_events, loaded_events_due, loaded_conflicts, counted, loader_sources'));
 
 async function storeDueEvents(count: number, feeds = 'counting'): Promise<void> {
-  await pools.look.query(`insert into loader_sources (source) values ('gate')`);
-  await pools.look.query(
+  await pools.reads.query(`insert into loader_sources (source) values ('gate')`);
+  await pools.reads.query(
     `insert into loaded_events (source, event_id, payload) select 'gate', n::text, jsonb_build_object('n', n) from generate_series(1, $1) n`,
     [count],
   );
-  await pools.look.query(
+  await pools.reads.query(
     `insert into loaded_events_due (source, event_id, feeds) select 'gate', n::text, $2 from generate_series(1, $1) n`,
     [count, feeds],
   );
@@ -69,19 +69,19 @@ function counting(options: { skipsDueCheck?: boolean; crashOn?: number } = {}): 
 async function actInFourLoaders(consumer: Consumer): Promise<void> {
   const effects = Array.from(
     { length: 4 },
-    () => new DueEffects(new DueEvents(pools.look), new Map([['counting', consumer]]), new MemoryLocks(false), logger),
+    () => new DueEffects(new DueEvents(pools.reads), new Map([['counting', consumer]]), new MemoryLocks(false), logger),
   );
   await Promise.all(effects.map((loader) => loader.runOnce()));
 }
 
 async function counted(): Promise<{ rows: number; events: number }> {
-  const { rows } = await pools.look.query<{ rows: number; events: number }>(
+  const { rows } = await pools.reads.query<{ rows: number; events: number }>(
     'select count(*)::int as rows, count(distinct event_id)::int as events from counted',
   );
   return rows[0]!;
 }
 
-const status = async () => (await readStatus(async (sql) => (await pools.look.query(sql)).rows))[0];
+const status = async () => (await readStatus(async (sql) => (await pools.reads.query(sql)).rows))[0];
 
 test('four loaders act on the same forty events at the same time: each event takes effect once', async () => {
   await storeDueEvents(40);
@@ -101,25 +101,25 @@ test('an event whose effect does not commit stays due, and later events take eff
   await actInFourLoaders(counting({ crashOn: 2 }));
   expect(await counted()).toEqual({ rows: 2, events: 2 });
   expect(await status()).toMatchObject({ due: 1, parked: 0 });
-  await pools.look.query('update loaded_events_due set due_at = now()');
+  await pools.reads.query('update loaded_events_due set due_at = now()');
   await actInFourLoaders(counting());
   expect(await counted()).toEqual({ rows: 3, events: 3 });
 });
 
 test('an event with a final error is parked after one attempt, an event with another error after ten', async () => {
   await storeDueEvents(2);
-  await pools.look.query(`update loaded_events set payload = '{"n": -1}' where event_id = '1'`);
+  await pools.reads.query(`update loaded_events set payload = '{"n": -1}' where event_id = '1'`);
   const effects = new DueEffects(
-    new DueEvents(pools.look),
+    new DueEvents(pools.reads),
     new Map([['counting', counting({ crashOn: 2 })]]),
     new MemoryLocks(),
     logger,
   );
   for (let attempt = 0; attempt < 12; attempt += 1) {
     await effects.runOnce();
-    await pools.look.query('update loaded_events_due set due_at = now()');
+    await pools.reads.query('update loaded_events_due set due_at = now()');
   }
-  const { rows } = await pools.look.query(
+  const { rows } = await pools.reads.query(
     'select event_id, attempts, parked_at is not null as parked from loaded_events_due order by 1',
   );
   expect(rows).toEqual([
@@ -142,13 +142,13 @@ test('a delayed event acts again when it is due; a repeated conflict is not coun
         return outcome;
       }),
   };
-  const effects = new DueEffects(new DueEvents(pools.look), new Map([['counting', consumer]]), new MemoryLocks(), logger);
+  const effects = new DueEffects(new DueEvents(pools.reads), new Map([['counting', consumer]]), new MemoryLocks(), logger);
   expect(await effects.runOnce()).toBe(1);
   expect(await effects.runOnce()).toBe(0);
   expect(await status()).toMatchObject({ due: 1, conflicts: 2 });
   for (const conflicting of [['b'], []]) {
     seats = conflicting;
-    await pools.look.query('update loaded_events_due set due_at = now()');
+    await pools.reads.query('update loaded_events_due set due_at = now()');
     expect(await effects.runOnce()).toBe(1);
     expect(await status()).toMatchObject({ due: conflicting.length, conflicts: conflicting.length });
   }

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { gzipSync } from 'node:zlib';
-import { answering } from '../testing/answering.ts';
+import { startSourceServer } from '../testing/source-server.ts';
 import { eventsFrom, sourceNamed } from '../testing/sources.ts';
 import { HttpEventFetcher } from './http-event-fetcher.ts';
 
@@ -10,7 +10,7 @@ type Answer = (response: ServerResponse, request: IncomingMessage) => void;
 const page = (count: number): string => JSON.stringify({ events: eventsFrom(1, count) });
 
 async function fetchFrom(answer: Answer, headers: Record<string, string> = {}) {
-  const server = await answering((_url, response, request) => answer(response, request));
+  const server = await startSourceServer((_url, response, request) => answer(response, request));
   const source = { ...sourceNamed('bad'), kind: 'http' as const, url: server.url, headers };
   try {
     return await new HttpEventFetcher({ timeoutMs: 400, bodyLimit: 256 * 1024 + 1000 }).fetch(source, undefined, 1000);

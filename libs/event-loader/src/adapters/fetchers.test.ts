@@ -3,7 +3,7 @@ import { appendFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { EventFetchError } from '../core/event.ts';
-import { answering, type Answering } from '../testing/answering.ts';
+import { startSourceServer, type SourceServer } from '../testing/source-server.ts';
 import { eventFetcherContract } from '../testing/event-fetcher.contract.ts';
 import { ManualTime, MemoryFetcher } from '../testing/memory-parts.ts';
 import { sourceNamed } from '../testing/sources.ts';
@@ -33,10 +33,10 @@ describe('memory fetcher', () => {
 });
 
 describe('HTTP fetcher', () => {
-  let server: Answering;
+  let server: SourceServer;
   let events: { id: unknown; payload: unknown }[] = [];
   beforeAll(async () => {
-    server = await answering((url, response) => {
+    server = await startSourceServer((url, response) => {
       const [after, limit] = [Number(url.searchParams.get('after_id')), Number(url.searchParams.get('limit'))];
       response.end(JSON.stringify({ events: events.filter(({ id }) => Number(id) > after).slice(0, limit) }));
     });
@@ -60,11 +60,11 @@ describe('HTTP fetcher', () => {
 });
 
 describe('Stripe fetcher', () => {
-  let server: Answering;
+  let server: SourceServer;
   let events: { id: string; object?: string }[] = [];
   const idOf = (n: number): string => `evt_${n.toString(36)}x`;
   beforeAll(async () => {
-    server = await answering((url, response) => answerAsStripe(events, url, response));
+    server = await startSourceServer((url, response) => answerAsStripe(events, url, response));
   });
   afterAll(() => server.close());
 

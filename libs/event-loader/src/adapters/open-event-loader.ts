@@ -13,12 +13,12 @@ interface LoaderConnections {
   readonly pools: LoaderPools;
   readonly redis: RedisConnection;
   readonly logger: Logger;
-  readonly tell?: SourceAlerts;
+  readonly alerts?: SourceAlerts;
 }
 
 export interface OpenEventLoader {
   readonly loader: RoundRobinEventLoader<ConfiguredSource>;
-  readonly turns: RecordedPolls;
+  readonly polls: RecordedPolls;
   readonly locks: RedisLocks;
 }
 
@@ -34,10 +34,10 @@ function rotateRandomly<T>(all: readonly T[]): T[] {
 /** Builds the loader of `loader:run`: locks and rate limiter in Redis, events in PostgreSQL. */
 export function openEventLoader(
   sources: readonly ConfiguredSource[],
-  { pools, redis, logger, tell }: LoaderConnections,
+  { pools, redis, logger, alerts }: LoaderConnections,
   stop: AbortSignal,
 ): OpenEventLoader {
-  const polls = new RecordedPolls(pools.look, logger, tell);
+  const polls = new RecordedPolls(pools.reads, logger, alerts);
   const locks = new RedisLocks(redis);
   const loader = new RoundRobinEventLoader({
     sources: rotateRandomly(sources),
@@ -48,5 +48,5 @@ export function openEventLoader(
     log: polls,
     time: new MonotonicTime(),
   });
-  return { loader, turns: polls, locks };
+  return { loader, polls, locks };
 }

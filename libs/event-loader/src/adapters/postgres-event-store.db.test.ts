@@ -18,7 +18,7 @@ let store: PostgresEventStore;
 beforeAll(async () => {
   database = await createTestDatabase();
   pools = openLoaderPools(database.url);
-  pool = pools.look;
+  pool = pools.reads;
   store = new PostgresEventStore(pools);
 });
 afterAll(async () => {

@@ -17,7 +17,7 @@ export interface LoaderPools {
   /** For appends. */
   readonly commit: pg.Pool;
   /** For reads, and for notes about a source that no decision depends on, such as its last error. */
-  readonly look: pg.Pool;
+  readonly reads: pg.Pool;
   close(): Promise<void>;
 }
 
@@ -39,8 +39,8 @@ export function openLoaderPools(url: string): LoaderPools {
     pool.on('error', () => undefined);
     return pool;
   };
-  const [commit, look] = [open(`-c default_transaction_isolation=serializable ${INDEX_SCANS_ONLY}`), open('')];
-  return { commit, look, close: async () => void (await Promise.all([commit.end(), look.end()])) };
+  const [commit, reads] = [open(`-c default_transaction_isolation=serializable ${INDEX_SCANS_ONLY}`), open('')];
+  return { commit, reads, close: async () => void (await Promise.all([commit.end(), reads.end()])) };
 }
 
 export class PostgresEventStore extends EventStore {
@@ -49,10 +49,10 @@ export class PostgresEventStore extends EventStore {
   }
 
   async lastKnownId({ name }: Source): Promise<string | undefined> {
-    const { look } = this.pools;
+    const { reads } = this.pools;
     const find = { name: 'loader-cursor', text: 'select cursor from loader_sources where source = $1', values: [name] };
-    const { rows } = await look.query<{ cursor: string | null }>(find);
-    if (rows.length === 0) await look.query('insert into loader_sources (source) values ($1) on conflict do nothing', [name]);
+    const { rows } = await reads.query<{ cursor: string | null }>(find);
+    if (rows.length === 0) await reads.query('insert into loader_sources (source) values ($1) on conflict do nothing', [name]);
     return rows[0]?.cursor ?? undefined;
   }
 
@@ -120,7 +120,7 @@ export class PostgresEventStore extends EventStore {
   private async withoutUnstorable(batch: Batch, cause: unknown): Promise<Batch> {
     const unstorable = new Set<Event>();
     for (const event of [...batch.events, ...batch.unrequested]) {
-      const sqlstate = await this.pools.look
+      const sqlstate = await this.pools.reads
         .query('select $1::jsonb is null', [JSON.stringify(event.payload)])
         .then(() => undefined, sqlstateOf);
       if (DATA_FAULT.test(sqlstate ?? '')) unstorable.add(event);

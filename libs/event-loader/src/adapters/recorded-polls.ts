@@ -30,7 +30,7 @@ export interface SourceAlerts {
  * a loader ends.
  */
 export class RecordedPolls extends PollLog {
-  readonly sum = { stored: 0, refused: 0, quarantined: 0, transportedAgain: 0, failed: 0 };
+  readonly sum = { stored: 0, refused: 0, quarantined: 0, fetchedAgain: 0, failed: 0 };
   /** By source: the error of its last poll, if that failed. */
   readonly failing = new Map<string, unknown>();
   private readonly oversendLoggedAt = new Map<string, number>();
@@ -93,7 +93,7 @@ export class RecordedPolls extends PollLog {
   }
 
   private async recordStale(name: string, fetchedCount: number): Promise<void> {
-    this.sum.transportedAgain += fetchedCount;
+    this.sum.fetchedAgain += fetchedCount;
     await this.pool.query('update loader_sources set transported_again = transported_again + $2 where source = $1', [
       name,
       fetchedCount,

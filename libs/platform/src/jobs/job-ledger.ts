@@ -3,7 +3,7 @@ import type { Ids } from '#application/ids';
 import type { Outbox } from '#application/outbox';
 import type { Transaction } from '#application/transaction-manager';
 import type { DataSource } from 'typeorm';
-import { movingRows } from '../postgres/moving-rows.ts';
+import { runReadCommitted } from '../postgres/read-committed.ts';
 import { inside } from '../postgres/transaction.ts';
 import type { FailedAttempt } from './failed-attempts.ts';
 import { GENERAL_QUEUE, type TransportName } from './job-transport.ts';
@@ -177,7 +177,7 @@ export class JobLedger {
     const sql = `
       delete from jobs where id in (
         select id from jobs where done_at < now() - $1::interval or failed_at < now() - $2::interval limit 1000 for update skip locked)`;
-    const { rowCount } = await movingRows(this.dataSource, (tx) => tx.query(sql, [DONE_RETENTION, FAILED_RETENTION]));
+    const { rowCount } = await runReadCommitted(this.dataSource, (tx) => tx.query(sql, [DONE_RETENTION, FAILED_RETENTION]));
     return rowCount;
   }
 }

@@ -1,5 +1,5 @@
 import type { DataSource } from 'typeorm';
-import { movingRows } from './moving-rows.ts';
+import { runReadCommitted } from './read-committed.ts';
 
 /** Longer than a message can be repeated: dead letters are kept for 30 days, the relay's own rows much shorter. */
 const RETENTION_DAYS = 90;
@@ -17,7 +17,7 @@ export async function purgeInboxOnce(dataSource: DataSource): Promise<number> {
 }
 
 async function purge(dataSource: DataSource, sql: string, parameters: readonly unknown[]): Promise<number> {
-  const { rowCount } = await movingRows(dataSource, (tx) => tx.query(sql, parameters));
+  const { rowCount } = await runReadCommitted(dataSource, (tx) => tx.query(sql, parameters));
   return rowCount;
 }
 

@@ -1,7 +1,7 @@
 import type { Counter } from 'prom-client';
 import type { Logger } from '../logging/logger.ts';
 import type { ProcessedMarks } from '../redis/processed-marks.ts';
-import { Together } from '../together.ts';
+import { KeyedBatcher } from '../keyed-batcher.ts';
 import type { SingleStatements } from './single-statements.ts';
 
 /** Batches in progress at the same time: while one waits for the disk, the next one is written. */
@@ -92,10 +92,10 @@ const READ_KINDS = `
  * statement.
  */
 export class SendClaims {
-  private readonly writes = new Together<LedgerWrite, Claim>(keyOf, (batch) => this.writeBatch(batch), {
+  private readonly writes = new KeyedBatcher<LedgerWrite, Claim>(keyOf, (batch) => this.writeBatch(batch), {
     rounds: MAX_PARALLEL_BATCHES,
   });
-  private readonly marks: Together<string, void>;
+  private readonly marks: KeyedBatcher<string, void>;
   /** Completed sends not yet persisted in PostgreSQL. */
   private readonly unpersisted = new Set<string>();
   private isStopped = false;
@@ -105,7 +105,7 @@ export class SendClaims {
     private readonly statements: SingleStatements,
     private readonly options: SendClaimOptions,
   ) {
-    this.marks = new Together<string, void>(
+    this.marks = new KeyedBatcher<string, void>(
       (messageId) => messageId,
       async (messageIds) => {
         await options.marks?.addAll(options.consumer, messageIds);

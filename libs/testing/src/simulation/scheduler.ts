@@ -20,7 +20,7 @@ export interface Process {
   /** The number of steps of its tasks. */
   steps: number;
   /** The process dies at the end of the step with this number. */
-  diesAfter?: number;
+  diesAfterSteps?: number;
 }
 
 export interface Task {
@@ -110,12 +110,12 @@ export class Scheduler {
   }
 
   /** Registers the time of an expiry, so that the clock often stops there or 1 ms before. */
-  expectMoment(ms: number): void {
+  registerExpiry(ms: number): void {
     if (!this.moments.includes(ms)) this.moments.push(ms);
   }
 
   /** The time of the next registered expiry; the current time if none is registered. */
-  nextMoment(): number {
+  nextExpiry(): number {
     const soonest = Math.min(...this.moments.filter((ms) => ms > this.nowMs));
     return soonest === NEVER ? this.nowMs : soonest;
   }
@@ -181,7 +181,7 @@ export class Scheduler {
     if (!task) throw new Error(`no task is running, so none can wait at "${at}"`);
     this.onParked();
     const { process } = task;
-    if (process?.diesAfter !== undefined && process.diesAfter <= process.steps) {
+    if (process?.diesAfterSteps !== undefined && process.diesAfterSteps <= process.steps) {
       this.crash(process);
       return new Promise(() => undefined);
     }

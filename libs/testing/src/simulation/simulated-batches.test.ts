@@ -7,7 +7,7 @@ import {
   KeyTaken,
   SimulatedTransactions,
   type KeyGuards,
-  type KeyInHand,
+  type CurrentKey,
 } from './simulated-transactions.ts';
 
 // The commands add amounts to one account. Even amounts can be decided together in a batch; an odd amount must be decided alone.
@@ -23,7 +23,7 @@ class Account {
   /** An error that every batch throws. */
   batchError: unknown;
 
-  constructor(seed: number, guards: KeyGuards = { fences: true, batchesAnswer: true }) {
+  constructor(seed: number, guards: KeyGuards = { writesKeyRow: true, batchesAnswer: true }) {
     this.scheduler = new Scheduler(seed);
     this.db = new SimulatedDatabase(this.scheduler, { locks: true, serializable: true, skipsLocked: true, spuriousFailures: 0 });
     this.transactions = new SimulatedTransactions(this.db, guards);
@@ -42,7 +42,7 @@ class Account {
     });
   }
 
-  request(amount: number, key?: KeyInHand): void {
+  request(amount: number, key?: CurrentKey): void {
     this.scheduler.spawn(`adds ${amount}`, this.process, async () => {
       const work = (): Promise<string> => this.add(amount);
       this.answers.push(await (key ? this.transactions.under(key, work) : work()).catch((error: unknown) => errorOf(error)));
@@ -66,7 +66,7 @@ class Account {
 
 const errorOf = (error: unknown): string =>
   error instanceof KeyTaken ? 'key taken' : ((error as DomainError).code ?? String(error));
-const keyOf = (key: string): KeyInHand => ({ key, userId: 'ana', render: (answer) => answer });
+const keyOf = (key: string): CurrentKey => ({ key, userId: 'ana', render: (answer) => answer });
 const SEEDS = Array.from({ length: 40 }, (_, index) => index + 1);
 
 test('waiting commands share a commit; a command that the batch leaves undecided is decided alone', async () => {
@@ -104,7 +104,7 @@ test('if the process dies during a batch, waiting commands get no answer, and ei
   const finalSums: unknown[] = [];
   for (let steps = 1; steps <= 12; steps += 1) {
     const account = new Account(1);
-    account.process.diesAfter = steps;
+    account.process.diesAfterSteps = steps;
     for (const amount of [2, 4]) account.request(amount);
     const { answers, sum } = await account.outcome();
     if (answers.length < 2) finalSums.push(sum);
@@ -130,7 +130,7 @@ describe('the same request, sent twice at the same time as another one', () => {
 
   test('negative control, batches do not store their answers: takes effect twice', async () => {
     const sumsSeen = new Set<number>();
-    for (const seed of SEEDS) sumsSeen.add((await twice(seed, { fences: true, batchesAnswer: false })).sum);
+    for (const seed of SEEDS) sumsSeen.add((await twice(seed, { writesKeyRow: true, batchesAnswer: false })).sum);
     expect([...sumsSeen]).toEqual([12]);
   });
 });

@@ -83,7 +83,7 @@ class SimulatedPlayer implements HistoryPlayer {
     if (operation.do === 'get') return tx.get(cells, row)?.value ?? null;
     if (operation.do === 'insert') return tx.insert(cells, row, { value: 0 });
     if (operation.do === 'set') return tx.change(cells, row, { value: operation.to }).then(() => 'ok');
-    const found = operation.do === 'lock' ? await tx.lock(cells, row) : await tx.lockUnlessLocked(cells, row);
+    const found = operation.do === 'lock' ? await tx.lock(cells, row) : await tx.lockOrSkip(cells, row);
     return found === 'locked' ? 'locked' : (found?.value ?? null);
   }
 }

@@ -235,7 +235,7 @@ export class SimulatedTransaction extends Transaction {
   }
 
   /** `for update skip locked`. */
-  async lockUnlessLocked<R extends object>(table: Table<R>, id: string): Promise<R | 'locked' | undefined> {
+  async lockOrSkip<R extends object>(table: Table<R>, id: string): Promise<R | 'locked' | undefined> {
     const cell = this.db.cell(table, id);
     if (this.db.strictness.locks && cell.lockedBy && cell.lockedBy !== this) return 'locked';
     return this.lock(table, id);
@@ -254,7 +254,7 @@ export class SimulatedTransaction extends Transaction {
       if (index > 0) await this.statement(`goes on to ${table.name} ${id}`);
       const seen = this.get(table, id);
       if (!seen || !matches(seen)) continue;
-      const row = await (this.db.strictness.skipsLocked ? this.lockUnlessLocked(table, id) : this.lock(table, id));
+      const row = await (this.db.strictness.skipsLocked ? this.lockOrSkip(table, id) : this.lock(table, id));
       if (row && row !== 'locked') free.set(id, row);
     }
     return free;

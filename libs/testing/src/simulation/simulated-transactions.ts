@@ -5,7 +5,7 @@ import { ProcessMutexes, SimulatedBatches, type BatchCounts } from './simulated-
 import { SimulatedTransaction, SqlError, Table, type SimulatedDatabase } from './simulated-database.ts';
 
 /** The idempotency key of the current request. It is stored in the transaction of the effect. */
-export interface KeyInHand {
+export interface CurrentKey {
   readonly key: string;
   readonly userId: string;
   readonly render: (result: never) => unknown;
@@ -46,14 +46,14 @@ export async function withRetries<T>(scheduler: Scheduler, attempt: () => Promis
 /** The protections that a negative control switches off. */
 export interface KeyGuards {
   /** If false, no idempotency row is written in the transaction of the effect. */
-  readonly fences: boolean;
+  readonly writesKeyRow: boolean;
   /** If false, a batch does not store the answers of its commands under their keys. */
   readonly batchesAnswer: boolean;
 }
 
 interface BatchedCommand<C> {
   readonly command: C;
-  readonly key: KeyInHand | undefined;
+  readonly key: CurrentKey | undefined;
 }
 
 /**
@@ -67,18 +67,18 @@ export class SimulatedTransactions extends TransactionManager {
     'commands decided alone': 0,
     'batches rolled back': 0,
   };
-  private readonly keys = new Map<Task, KeyInHand>();
+  private readonly keys = new Map<Task, CurrentKey>();
   private readonly mutexes = new ProcessMutexes();
 
   constructor(
     private readonly db: SimulatedDatabase,
-    private readonly guards: KeyGuards = { fences: true, batchesAnswer: true },
+    private readonly guards: KeyGuards = { writesKeyRow: true, batchesAnswer: true },
   ) {
     super();
   }
 
   /** Runs `work` as a request with this idempotency key. */
-  async under<T>(key: KeyInHand, work: () => Promise<T>): Promise<T> {
+  async under<T>(key: CurrentKey, work: () => Promise<T>): Promise<T> {
     const task = this.db.scheduler.current;
     if (!task) throw new Error('a key without a running task');
     this.keys.set(task, key);
@@ -86,9 +86,9 @@ export class SimulatedTransactions extends TransactionManager {
   }
 
   /** The key of the running request, for a statement that stores the key itself. Undefined if keys are switched off. */
-  keyInHand(): KeyInHand | undefined {
+  currentKey(): CurrentKey | undefined {
     const { current } = this.db.scheduler;
-    return this.guards.fences && current ? this.keys.get(current) : undefined;
+    return this.guards.writesKeyRow && current ? this.keys.get(current) : undefined;
   }
 
   /** The key of the running request, also if keys are switched off. */
@@ -127,8 +127,8 @@ export class SimulatedTransactions extends TransactionManager {
     if ([...this.db.open].some(({ owner }) => owner === current)) throw new Error(`${what} inside an open transaction`);
   }
 
-  private openKey(): KeyInHand | undefined {
-    const key = this.keyInHand();
+  private openKey(): CurrentKey | undefined {
+    const key = this.currentKey();
     if (key?.stored !== undefined) throw new Error('a second transaction in one request: its answer is already stored');
     return key;
   }
@@ -136,7 +136,7 @@ export class SimulatedTransactions extends TransactionManager {
   private batches<C, T>(
     work: SharedWork<C, T>,
     alone: (work: (tx: Transaction) => Promise<T>) => Promise<T>,
-  ): SimulatedBatches<C, T, KeyInHand | undefined> {
+  ): SimulatedBatches<C, T, CurrentKey | undefined> {
     const together = (batch: readonly BatchedCommand<C>[], many: typeof work.many): Promise<readonly (T | undefined)[]> =>
       this.decide(batch, many);
     return new SimulatedBatches(this.db.scheduler, this.mutexes, this.seen, work, { together, alone });
@@ -168,7 +168,7 @@ export class SimulatedTransactions extends TransactionManager {
 
   private async storeAll(
     tx: SimulatedTransaction,
-    answers: readonly { readonly key: KeyInHand; readonly answer: unknown }[],
+    answers: readonly { readonly key: CurrentKey; readonly answer: unknown }[],
   ): Promise<void> {
     if (answers.length === 0) return;
     await tx.statement(`stores the answers of keys ${answers.map(({ key }) => key.key).join(' ')}`);
@@ -178,7 +178,7 @@ export class SimulatedTransactions extends TransactionManager {
     }
   }
 
-  private attempts<T>(work: (tx: Transaction) => Promise<T>, key: KeyInHand | undefined): Promise<T> {
+  private attempts<T>(work: (tx: Transaction) => Promise<T>, key: CurrentKey | undefined): Promise<T> {
     this.mustBeOutside('a transaction');
     return withRetries(this.db.scheduler, async () => {
       const tx = this.db.begin();
@@ -196,12 +196,12 @@ export class SimulatedTransactions extends TransactionManager {
     });
   }
 
-  private async take(tx: SimulatedTransaction, { key, userId }: KeyInHand): Promise<void> {
+  private async take(tx: SimulatedTransaction, { key, userId }: CurrentKey): Promise<void> {
     await tx.statement(`takes key ${key}`);
     if (!(await tx.insert(idempotencyKeys, key, { key, userId, answer: undefined }))) throw new KeyTaken(key);
   }
 
-  private async store(tx: SimulatedTransaction, key: KeyInHand, result: unknown): Promise<void> {
+  private async store(tx: SimulatedTransaction, key: CurrentKey, result: unknown): Promise<void> {
     await tx.statement(`stores the answer of key ${key.key}`);
     key.stored = key.render(result as never);
     await tx.change(idempotencyKeys, key.key, { answer: key.stored });

@@ -1,4 +1,4 @@
-import type { ArrivedMail } from '../../testing/mailgun-peer.ts';
+import type { ArrivedMail } from '../../testing/fake-mailgun.ts';
 import { NoAnswer, NotSent, ProviderDown, Refused } from '#platform/sending/send-errors';
 import type { MailProvider, OutgoingMail } from '../application/ports.ts';
 

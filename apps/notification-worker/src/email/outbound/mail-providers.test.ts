@@ -1,5 +1,5 @@
-import { TooFast } from '#platform/sending/send-errors';
-import { MailgunPeer } from '../../testing/mailgun-peer.ts';
+import { RateLimited } from '#platform/sending/send-errors';
+import { FakeMailgun } from '../../testing/fake-mailgun.ts';
 import { FakeSmtpServer, type SmtpFault } from '../../testing/fake-smtp-server.ts';
 import { mailProviderContract } from './mail-provider.contract.ts';
 import { Mailgun } from './mailgun.ts';
@@ -8,12 +8,12 @@ import { SmtpServer } from './smtp-server.ts';
 const TIMEOUT_MS = 500;
 
 mailProviderContract('Mailgun', async () => {
-  const peer = await MailgunPeer.start();
+  const peer = await FakeMailgun.start();
   const faults = {
     'refused address': { status: 400, body: { message: "'to' parameter is not a valid address: ana@example.com" } },
     'wrong credentials': { status: 401 },
     'server error': { status: 503 },
-    'accepted without an answer': 'accept, then swallow',
+    'accepted without an answer': 'accept without answer',
   } as const;
   return {
     provider: new Mailgun({ ...peer.settings, timeoutMs: TIMEOUT_MS }),
@@ -30,7 +30,7 @@ mailProviderContract('SMTP', async () => {
     'refused address': { at: 'RCPT', reply: '550 5.1.1 <ana@example.com> unknown' },
     'wrong credentials': { at: 'AUTH', reply: '535 5.7.8 no' },
     'server error': { at: 'MAIL', reply: '421 4.3.2 closing' },
-    'accepted without an answer': 'accept, then swallow',
+    'accepted without an answer': 'accept without answer',
   };
   const provider = new SmtpServer({ url: peer.url, from: 'HNS tickets <tickets@hns.hr>', timeoutMs: TIMEOUT_MS });
   return {
@@ -46,8 +46,8 @@ mailProviderContract('SMTP', async () => {
 });
 
 describe('Mailgun', () => {
-  let peer: MailgunPeer;
-  beforeEach(async () => void (peer = await MailgunPeer.start()));
+  let peer: FakeMailgun;
+  beforeEach(async () => void (peer = await FakeMailgun.start()));
   afterEach(() => peer.close());
   const mail = { messageId: 'm', template: 'refund', to: 'a@example.com', subject: 's', text: 't', html: 'h' };
   const failure = () => new Mailgun({ ...peer.settings, timeoutMs: TIMEOUT_MS }).send(mail).catch((error: unknown) => error);
@@ -60,8 +60,8 @@ describe('Mailgun', () => {
   ] as const)('a 429 with headers %o means a pause of about %i ms', async (headers, expectedMs) => {
     peer.next.push({ status: 429, headers: headers as unknown as Record<string, string> });
     const error = await failure();
-    expect(error).toBeInstanceOf(TooFast);
-    expect(Math.abs((error as TooFast).forMs - expectedMs)).toBeLessThan(3000);
+    expect(error).toBeInstanceOf(RateLimited);
+    expect(Math.abs((error as RateLimited).forMs - expectedMs)).toBeLessThan(3000);
   });
 
   test('a connection lost after the request is NoAnswer: the mail may have been sent', async () => {

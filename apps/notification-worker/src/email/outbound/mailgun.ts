@@ -1,6 +1,6 @@
 import { CALL_TIMEOUT_MS } from '#platform/sending/call-timeout';
 import { post, type HttpAnswer } from '#platform/sending/http-call';
-import { NotSent, ProviderDown, Refused, TooFast } from '#platform/sending/send-errors';
+import { NotSent, ProviderDown, Refused, RateLimited } from '#platform/sending/send-errors';
 import { MailProvider, type Attachment, type OutgoingMail } from '../application/ports.ts';
 
 /** The pause after a 429 without a valid Retry-After. */
@@ -58,7 +58,7 @@ function multipartFormOf(fields: Readonly<Record<string, string>>, attachments: 
 function throwIfFailed({ status, retryAfterMs }: HttpAnswer): void {
   const reason = `mailgun answered ${status}`;
   if (status >= 200 && status < 300) return;
-  if (status === 429) throw new TooFast(retryAfterMs ?? DEFAULT_PAUSE_MS, reason);
+  if (status === 429) throw new RateLimited(retryAfterMs ?? DEFAULT_PAUSE_MS, reason);
   if (status >= 500) throw new ProviderDown(reason);
   if (status === 400 || status === 413 || status === 422) throw new Refused(reason);
   // 401, 403 and 404 mean our key or domain is wrong, 402 our account. The message itself is fine and can be sent later.

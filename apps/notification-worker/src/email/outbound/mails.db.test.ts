@@ -7,7 +7,7 @@ import { UnlimitedProvider } from '#platform/sending/provider-limiter';
 import { createTestDatabase, type TestDatabase } from '#testing/test-database';
 import type { DataSource } from 'typeorm';
 import { PostgresMailbox } from '../../mailbox/postgres-mailbox.ts';
-import { MailgunPeer } from '../../testing/mailgun-peer.ts';
+import { FakeMailgun } from '../../testing/fake-mailgun.ts';
 import { FakeSmtpServer } from '../../testing/fake-smtp-server.ts';
 import type { MailProvider } from '../application/ports.ts';
 import { MailboxMails } from './mailbox-mails.ts';
@@ -47,7 +47,7 @@ mailsContract('the mailbox', () =>
 );
 
 mailsContract('Mailgun', async () => {
-  const peer = await MailgunPeer.start();
+  const peer = await FakeMailgun.start();
   const mails = provided(new Mailgun(peer.settings));
   return {
     mails,

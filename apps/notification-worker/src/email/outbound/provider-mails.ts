@@ -1,7 +1,7 @@
-import { HeldBack, Hopeless } from '#platform/jobs/job-outcomes';
+import { HeldBack, PermanentFailure } from '#platform/jobs/job-outcomes';
 import type { SendClaims } from '#platform/postgres/send-claims';
 import type { ProviderLimiter, Pass } from '#platform/sending/provider-limiter';
-import { isTrouble, NoAnswer, Refused, TooFast } from '#platform/sending/send-errors';
+import { isProviderFailure, NoAnswer, Refused, RateLimited } from '#platform/sending/send-errors';
 import { Mails, type SendOutcome, type MailProvider, type OutgoingMail } from '../application/ports.ts';
 
 /** The delay if another worker is sending the mail. After it the other worker has finished, or its claim can be taken over. */
@@ -33,7 +33,8 @@ export class ProviderMails extends Mails {
     if (claim.kind !== 'claimed') await permit.leave({});
     if (claim.kind === 'finished') return 'duplicate';
     if (claim.kind === 'held') throw new HeldBack('job', RETRY_AFTER_MS, 'another worker is sending it');
-    if (claim.kind === 'uncertain') throw new Hopeless('sent twice without an answer: people must check whether it arrived');
+    if (claim.kind === 'uncertain')
+      throw new PermanentFailure('sent twice without an answer: people must check whether it arrived');
     try {
       await this.provider.send(mail);
     } catch (error) {
@@ -50,15 +51,15 @@ export class ProviderMails extends Mails {
 
   private async afterFailure(error: unknown, { messageId }: OutgoingMail, token: string, permit: Pass): Promise<unknown> {
     const isDown = await permit.leave(
-      error instanceof TooFast
-        ? { tooFast: { calls: 1, forMs: error.forMs } }
-        : isTrouble(error)
+      error instanceof RateLimited
+        ? { rateLimited: { calls: 1, forMs: error.forMs } }
+        : isProviderFailure(error)
           ? { failed: 1 }
           : { answered: 1 },
     );
     if (!(error instanceof NoAnswer)) await this.claims.release(messageId, token);
-    if (error instanceof Refused) return new Hopeless(error.message);
-    if (error instanceof TooFast) return new HeldBack('queue', error.forMs, error.message);
+    if (error instanceof Refused) return new PermanentFailure(error.message);
+    if (error instanceof RateLimited) return new HeldBack('queue', error.forMs, error.message);
     // While the breaker is open a failure costs the job no attempt; the queue is paused for a second.
     return isDown && error instanceof Error ? new HeldBack('queue', 1000, error.message) : error;
   }

@@ -1,13 +1,13 @@
 import type { OutgoingPush } from '../application/ports.ts';
-import { fcmError, FcmPeer } from '../../testing/fcm-peer.ts';
+import { fcmError, FakeFcm } from '../../testing/fake-fcm.ts';
 import type { FakeAnswer } from '../../testing/fake-http-server.ts';
 import { Fcm } from './fcm.ts';
 
-let peer: FcmPeer;
+let peer: FakeFcm;
 let fcm: Fcm;
 
 beforeEach(async () => {
-  peer = await FcmPeer.start();
+  peer = await FakeFcm.start();
   fcm = new Fcm({ base: peer.url, account: peer.account, timeoutMs: 500 });
 });
 afterEach(() => peer.close());

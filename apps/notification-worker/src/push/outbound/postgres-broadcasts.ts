@@ -4,7 +4,7 @@ import { Broadcasts, type BroadcastProgress } from '../application/ports.ts';
 /** How many of the newest broadcasts have metrics. There are only a few a week. */
 const MAX_WITH_METRICS = 10;
 
-/** Broadcasts that the monolith stored (apps/monolith/src/fans/outbound/postgres-announcements.ts). */
+/** Broadcasts that the monolith stored (apps/monolith/src/fans/outbound/postgres-fan-broadcasts.ts). */
 export class PostgresBroadcasts extends Broadcasts {
   constructor(private readonly database: DataSource) {
     super();

@@ -1,5 +1,5 @@
 import { HeldBack } from '#platform/jobs/job-outcomes';
-import { outsideTheJobsDeadline } from '#platform/sending/ledger-deadline';
+import { withLedgerDeadline } from '#platform/sending/ledger-deadline';
 import type { ProviderLimiter } from '#platform/sending/provider-limiter';
 import { Pushes, type SendOutcome, type DeviceResult, type OutgoingPush, type PushProvider } from '../application/ports.ts';
 import type { Progress, PushLedger } from './push-ledger.ts';
@@ -29,7 +29,7 @@ export class ProviderPushes extends Pushes {
 
   async send(push: OutgoingPush): Promise<SendOutcome> {
     const { messageId, broadcastId, tokens } = push;
-    const claim = await outsideTheJobsDeadline(() => this.ledger.claim({ messageId, broadcastId, devices: tokens.length }));
+    const claim = await withLedgerDeadline(() => this.ledger.claim({ messageId, broadcastId, devices: tokens.length }));
     if (claim.kind === 'finished') return { outcome: 'duplicate' };
     if (claim.kind === 'held') throw new HeldBack('job', RETRY_AFTER_MS, 'another worker is sending it');
     const run = new PushRun(push, claim.done);
@@ -37,7 +37,7 @@ export class ProviderPushes extends Pushes {
     const isFinished = run.remaining.length === 0;
     const then = isFinished ? 'finish' : 'release';
     this.ledger.countPossibleDuplicates(run.unanswered);
-    await outsideTheJobsDeadline(() => this.ledger.recordProgress(messageId, claim.holder, run.takeProgress(), then));
+    await withLedgerDeadline(() => this.ledger.recordProgress(messageId, claim.holder, run.takeProgress(), then));
     if (isFinished) return { outcome: 'sent', devices: run.sent };
     throw failure ?? new Error(`${run.remaining.length} of ${tokens.length} devices not reached: ${run.reason}`);
   }
@@ -60,10 +60,10 @@ export class ProviderPushes extends Pushes {
       const results = await this.provider.send({ ...run.push, tokens: group.map((index) => run.push.tokens[index] ?? '') });
       const summary = run.addResults(group, results);
       const isDown = await permit.leave(summary);
-      if (summary.tooFast) throw new HeldBack('queue', summary.tooFast.forMs, 'the provider asked for a pause');
+      if (summary.rateLimited) throw new HeldBack('queue', summary.rateLimited.forMs, 'the provider asked for a pause');
       if (isDown) throw new HeldBack('queue', 1000, `the provider is down: ${run.reason}`);
       if (todo.length === 0) return;
-      const isOurs = await outsideTheJobsDeadline(() =>
+      const isOurs = await withLedgerDeadline(() =>
         this.ledger.recordProgress(messageId, holder, run.takeProgress(), 'continue'),
       );
       if (!isOurs) throw new HeldBack('job', RETRY_AFTER_MS, 'taken over by another worker');
@@ -92,14 +92,14 @@ class PushRun {
   addResults(
     group: readonly number[],
     results: readonly DeviceResult[],
-  ): { answered: number; failed: number; tooFast?: { calls: number; forMs: number } } {
+  ): { answered: number; failed: number; rateLimited?: { calls: number; forMs: number } } {
     const settled = new Set<number>();
     let failed = 0;
-    let tooFast: { calls: number; forMs: number } | undefined;
+    let rateLimited: { calls: number; forMs: number } | undefined;
     group.forEach((index, at) => {
       const result = results[at] ?? { kind: 'unanswered', reason: 'no result' };
       if (result.kind === 'too fast')
-        tooFast = { calls: (tooFast?.calls ?? 0) + 1, forMs: Math.max(tooFast?.forMs ?? 0, result.forMs) };
+        rateLimited = { calls: (rateLimited?.calls ?? 0) + 1, forMs: Math.max(rateLimited?.forMs ?? 0, result.forMs) };
       if (result.kind === 'unanswered' || result.kind === 'provider down') failed += 1;
       if (result.kind === 'unanswered') this.unanswered += 1;
       if ('reason' in result) this.reason = result.reason;
@@ -110,7 +110,7 @@ class PushRun {
     });
     this.done.push(...settled);
     this.remaining = this.remaining.filter((index) => !settled.has(index));
-    return { answered: group.length - failed - (tooFast?.calls ?? 0), failed, ...(tooFast ? { tooFast } : {}) };
+    return { answered: group.length - failed - (rateLimited?.calls ?? 0), failed, ...(rateLimited ? { rateLimited } : {}) };
   }
 
   /** Returns the progress since the last call and resets it. */

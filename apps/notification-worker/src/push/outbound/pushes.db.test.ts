@@ -7,7 +7,7 @@ import { UnlimitedProvider } from '#platform/sending/provider-limiter';
 import { createTestDatabase, type TestDatabase } from '#testing/test-database';
 import type { DataSource } from 'typeorm';
 import { PostgresMailbox } from '../../mailbox/postgres-mailbox.ts';
-import { FcmPeer } from '../../testing/fcm-peer.ts';
+import { FakeFcm } from '../../testing/fake-fcm.ts';
 import { Fcm } from './fcm.ts';
 import { MailboxPushes } from './mailbox-pushes.ts';
 import { ProviderPushes } from './provider-pushes.ts';
@@ -43,7 +43,7 @@ pushesContract('the mailbox', () =>
 );
 
 pushesContract('Firebase Cloud Messaging', async () => {
-  const peer = await FcmPeer.start();
+  const peer = await FakeFcm.start();
   const ledger = new PushLedger(statements, transactions, new PostgresOutbox(), { lockMs: 20_000 });
   return {
     pushes: new ProviderPushes(new Fcm({ base: peer.url, account: peer.account }), ledger, new UnlimitedProvider()),

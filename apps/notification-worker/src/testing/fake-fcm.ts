@@ -38,7 +38,7 @@ export function fcmError(
 }
 
 /** A fake server of Firebase Cloud Messaging and of Google's OAuth token endpoint, on one port. */
-export class FcmPeer {
+export class FakeFcm {
   readonly arrived: ArrivedPush[] = [];
   /** By device token: the answer to every push to it. */
   readonly devices = new Map<string, FakeAnswer>();
@@ -54,8 +54,8 @@ export class FcmPeer {
   private valid = new Set<string>();
   private peer!: FakeHttpServer;
 
-  static async start(): Promise<FcmPeer> {
-    const self = new FcmPeer();
+  static async start(): Promise<FakeFcm> {
+    const self = new FakeFcm();
     self.peer = await FakeHttpServer.start((request) => (request.path === '/token' ? self.grant(request) : self.send(request)));
     return self;
   }

@@ -18,10 +18,10 @@ export interface ArrivedFile {
 }
 
 /** A fake server of Mailgun's messages endpoint, as its documentation describes it. It stores the accepted mails. */
-export class MailgunPeer {
+export class FakeMailgun {
   readonly arrived: ArrivedMail[] = [];
-  /** Answers to the next requests, one each. `accept, then swallow`: the mail is accepted, but the answer never comes. */
-  readonly next: (FakeAnswer | 'accept, then swallow')[] = [];
+  /** Answers to the next requests, one each. `accept without answer`: the mail is accepted, but the answer never comes. */
+  readonly next: (FakeAnswer | 'accept without answer')[] = [];
   /** The answer to all other requests. While it is undefined, mails are accepted. */
   always: FakeAnswer | undefined;
   readonly settings: { readonly base: string; readonly domain: string; readonly apiKey: string; readonly from: string };
@@ -30,12 +30,12 @@ export class MailgunPeer {
     this.settings = { base: peer.url, domain: 'mail.example.org', apiKey: 'key-peer', from: 'HNS tickets <tickets@hns.hr>' };
   }
 
-  static async start(): Promise<MailgunPeer> {
-    const holder: { peer?: MailgunPeer } = {};
+  static async start(): Promise<FakeMailgun> {
+    const holder: { peer?: FakeMailgun } = {};
     const http = await FakeHttpServer.start(async ({ path, headers, bytes, at }) => {
-      const self = holder.peer as MailgunPeer;
+      const self = holder.peer as FakeMailgun;
       const planned = self.next.shift() ?? self.always;
-      if (planned && planned !== 'accept, then swallow') return planned;
+      if (planned && planned !== 'accept without answer') return planned;
       if (headers.authorization !== `Basic ${Buffer.from('api:key-peer').toString('base64')}`) return { status: 401 };
       if (path !== '/v3/mail.example.org/messages') return { status: 404 };
       const form = await parseForm(bytes, headers['content-type'] ?? '');
@@ -62,7 +62,7 @@ export class MailgunPeer {
       if (planned) return 'no answer';
       return { status: 200, body: { id: field('h:Message-Id'), message: 'Queued. Thank you.' } };
     });
-    holder.peer = new MailgunPeer(http);
+    holder.peer = new FakeMailgun(http);
     return holder.peer;
   }
 
