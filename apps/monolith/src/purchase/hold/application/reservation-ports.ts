@@ -11,8 +11,8 @@ export interface ExpiredBatch {
 }
 
 /**
- * Reservations and their seats, locked while a transaction decides about them. Whether one has expired is decided by the
- * database's clock, not by the sweeper.
+ * Reservations and their seats, locked while a transaction decides about them. A reservation expires at its time on the database's
+ * clock, whether or not an expiry run has ended it.
  */
 export abstract class Reservations extends ReservationReader {
   /** Locks it until the transaction ends. Undefined when there is none, or when it belongs to another fan. */
