@@ -1,4 +1,4 @@
-// `npm run bench:compare -- OLD`: is the working tree as fast as an older commit? Says how it ends in USAGE.
+// `npm run bench:compare -- OLD`: compares the speed of the working tree with that of an older commit. USAGE lists the exit codes.
 import { ROOT } from '../tools/local/build.ts';
 import { explain } from '../tools/local/trouble.ts';
 import { readArguments, USAGE, WrongUsage } from './compare/arguments.ts';

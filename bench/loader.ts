@@ -1,6 +1,6 @@
-// `npm run bench:loader`: events a second from 40 local sources into PostgreSQL, by 1, 2, 4 and 8 loaders, beside a COPY of the
-// same rows into the same table on the same server. Ends with 1 when a row is missing or stored twice, an event was transported
-// twice, a source was asked twice within 200 ms or, under --gate, a floor is missed.
+// `npm run bench:loader`: events per second from 40 local sources into PostgreSQL with 1, 2, 4 and 8 loaders, compared with a COPY of
+// the same rows into the same table on the same server. Exits with 1 if a row is missing or stored twice, an event was transported
+// twice, a source got two requests within 200 ms or, with --gate, a figure is below its floor.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
@@ -15,12 +15,12 @@ import { CEILING, LoaderSetup, SOURCES, type RunResult } from './loader/measured
 
 const USAGE = `npm run bench:loader -- [--quick] [--seconds 5] [--rounds 3] [--gate] [--no-build] [--name <word>]
   --quick     one round of 3 seconds
-  --gate      exit 1 when a floor is missed
-  --no-build  measure dist as it is`;
+  --gate      exit with 1 if a figure is below its floor
+  --no-build  measure the existing dist`;
 
 const INSTANCES = [1, 2, 4, 8];
 const [FLOOR, AIM] = [0.15, 0.4];
-/** Other users of the machine make rounds differ by as much; what falls by more, also beside its COPY, has fallen. */
+/** Rounds differ by this much on a shared machine. A larger fall, both absolute and relative to COPY, is reported. */
 const NOISE = 0.15;
 
 const startedAt = Date.now();
@@ -33,37 +33,37 @@ interface Figure {
   readonly copyPerSecond: number;
   readonly share: number;
   readonly sentAgain: number;
-  readonly leastGapMs: number;
-  /** Processor time an event: loaders, PostgreSQL, Redis. */
+  readonly minGapMs: number;
+  /** Processor time per event: loaders, PostgreSQL, Redis. */
   readonly cpu: readonly number[];
 }
 
 function figuresOf(results: readonly RunResult[]): Figure[] {
   return INSTANCES.map((instances) => {
     const runs = results.filter((run) => run.instances === instances);
-    const middle = (member: 'perSecond' | 'copyPerSecond' | 'share'): number => median(runs.map((run) => run[member]));
+    const medianOf = (member: 'perSecond' | 'copyPerSecond' | 'share'): number => median(runs.map((run) => run[member]));
     return {
       instances,
-      perSecond: middle('perSecond'),
-      copyPerSecond: middle('copyPerSecond'),
-      share: middle('share'),
+      perSecond: medianOf('perSecond'),
+      copyPerSecond: medianOf('copyPerSecond'),
+      share: medianOf('share'),
       sentAgain: runs.reduce((sum, run) => sum + run.sentAgain, 0),
-      leastGapMs: Math.min(...runs.map(({ leastGapMs }) => leastGapMs)),
-      cpu: (['service', 'database', 'redis'] as const).map((who) => median(runs.map(({ cpuMicros }) => cpuMicros[who]))),
+      minGapMs: Math.min(...runs.map(({ minGapMs }) => minGapMs)),
+      cpu: (['service', 'database', 'redis'] as const).map((part) => median(runs.map(({ cpuMicros }) => cpuMicros[part]))),
     };
   });
 }
 
 function reportOf(results: readonly RunResult[]): string {
   const figures = figuresOf(results);
-  const rows = figures.map(({ instances, perSecond, copyPerSecond, share, sentAgain, leastGapMs, cpu }) => [
+  const rows = figures.map(({ instances, perSecond, copyPerSecond, share, sentAgain, minGapMs, cpu }) => [
     String(instances),
     perSecond.toFixed(0),
     copyPerSecond.toFixed(0),
     share.toFixed(2),
     share >= AIM ? 'aim' : share >= FLOOR ? 'floor' : 'BELOW',
     String(sentAgain),
-    leastGapMs.toFixed(1),
+    minGapMs.toFixed(1),
     cpu.map((micros) => micros.toFixed(2)).join(' + '),
   ]);
   const falls = figures.flatMap(({ instances, share, perSecond }, index) => {
@@ -73,12 +73,12 @@ function reportOf(results: readonly RunResult[]): string {
       : [];
   });
   const faults = [
-    ...results.flatMap(({ instances, faults: of }) => of.map((fault) => `${instances} loaders: ${fault}`)),
+    ...results.flatMap(({ instances, faults: runFaults }) => runFaults.map((fault) => `${instances} loaders: ${fault}`)),
     ...falls,
   ];
   const { processor, cores, commit, node, loadBefore } = describeMachine();
   return [
-    `${SOURCES} local sources into PostgreSQL; COPY of the same rows beside; the gate's ceiling is ${CEILING}/s. Floor ${FLOOR}, aim ${AIM}.`,
+    `${SOURCES} local sources into PostgreSQL; compared with COPY of the same rows; the ceiling of the rate limiter is ${CEILING}/s. Floor ${FLOOR}, aim ${AIM}.`,
     `${processor}, ${cores} cores for sources, loaders, PostgreSQL and Redis together; load before ${loadBefore.toFixed(1)}; node ${node}; commit ${commit}; ${new Date().toISOString()}`,
     '',
     markdownTable(
@@ -106,11 +106,11 @@ async function main(options: { seconds: number; rounds: number; gate: boolean; b
   const results: RunResult[] = [];
   try {
     await migrateDatabase(servers.databaseUrl);
-    const ground = await LoaderSetup.open(servers);
+    const setup = await LoaderSetup.open(servers);
     try {
       for (let round = 0; round < options.rounds; round += 1) {
         for (const instances of INSTANCES) {
-          const result = await ground.measure(instances, options.seconds);
+          const result = await setup.measure(instances, options.seconds);
           results.push(result);
           const { perSecond, copyPerSecond, share, faults, cpuMicros } = result;
           const cpu = [cpuMicros.service, cpuMicros.database, cpuMicros.redis].map((micros) => micros.toFixed(2)).join(' + ');
@@ -120,7 +120,7 @@ async function main(options: { seconds: number; rounds: number; gate: boolean; b
         }
       }
     } finally {
-      await ground.close();
+      await setup.close();
     }
   } finally {
     await servers.stop();
@@ -134,7 +134,7 @@ async function main(options: { seconds: number; rounds: number; gate: boolean; b
   return isBelow || results.some(({ faults }) => faults.length > 0) ? 1 : 0;
 }
 
-// Everything we started goes when we go: it hears the end of its pipe or channel.
+// All processes that we started exit when we exit: they notice that their pipe or channel is closed.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => process.exit(130));
 
 try {
@@ -147,9 +147,9 @@ try {
     },
   });
   const [seconds, rounds] = [Number(values.seconds ?? (values.quick ? 3 : 5)), Number(values.rounds ?? (values.quick ? 1 : 3))];
-  const isPlain = !values.help && seconds > 0 && seconds <= 60 && rounds > 0 && rounds <= 10 && /^[a-z-]*$/.test(values.name);
-  if (!isPlain) process.stderr.write(`${USAGE}\n`);
-  process.exitCode = isPlain ? await main({ seconds, rounds, gate: values.gate, build: values.build, name: values.name }) : 2;
+  const isValid = !values.help && seconds > 0 && seconds <= 60 && rounds > 0 && rounds <= 10 && /^[a-z-]*$/.test(values.name);
+  if (!isValid) process.stderr.write(`${USAGE}\n`);
+  process.exitCode = isValid ? await main({ seconds, rounds, gate: values.gate, build: values.build, name: values.name }) : 2;
 } catch (error) {
   process.stderr.write(`${explain(error)}\n`);
   process.exitCode = 1;

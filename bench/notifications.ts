@@ -1,37 +1,36 @@
-// `npm run bench:notifications`: how fast messages leave, each figure beside the plain thing it is built on, in the same run.
-// Prints a table and writes bench/results. Ends with 0 whatever the figures are; with 1 when something failed or, under --gate,
-// a floor is missed. Limits are off, except where a limit is what is measured.
+// `npm run bench:notifications`: how fast messages are sent. Each figure is compared, in the same run, with the plain technology below
+// it, such as bare BullMQ. Prints a table and writes bench/results. Exits with 0 whatever the figures are, and with 1 if a measurement
+// failed or, with --gate, a figure is below its floor. Rate limits are off, except in the measurement of a limit.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { explain } from '../tools/local/trouble.ts';
 import { describeMachine } from './instruments/machine.ts';
 import { markdownTable } from './instruments/markdown-table.ts';
-import { median } from './instruments/quantiles.ts';
-import { openSetup, type Ground } from './notifications/ground.ts';
+import { median, p99 } from './instruments/quantiles.ts';
+import { openSetup, type BenchSetup } from './notifications/setup.ts';
 import {
   broadcastDelivered,
   broadcastDrain,
-  mails,
-  onePushAJob,
+  mailRates,
+  pushesAsSingleJobs,
   outboxDrain,
-  p99,
-  rangesOfPushes,
-  sendsInASecond,
-  turnNotices,
+  pushesAsRanges,
+  maxSendsInOneSecond,
+  turnPushLatencies,
 } from './notifications/measures.ts';
 
 const USAGE = `npm run bench:notifications -- [--quick] [--rounds 3] [--gate] [--name <word>] [--note <text>] [--only <parts>]
   --quick  one round with smaller numbers, about half a minute
-  --only   some of ranges,mails,turns,limit,drain,broadcast; prints, and writes no file`;
+  --only   only some of ranges,mails,turns,limit,drain,broadcast; prints the table and writes no file`;
 
 interface Figure {
   readonly what: string;
   readonly unit: string;
-  /** Without floor and aim it only tells. */
+  /** A figure without floor and aim is only reported. */
   readonly floor: number | undefined;
   readonly aim: number | undefined;
-  /** Less is better. */
+  /** True if less is better. */
   readonly isCost?: boolean;
   readonly values: number[];
   readonly details: string[];
@@ -69,40 +68,44 @@ const say = (text: string): void =>
 const whole = (value: number): string => Math.round(value).toLocaleString('en');
 const short = (value: number): string => (value >= 100 ? whole(value) : value.toPrecision(3));
 
-function note(of: Figure, value: number, detail: string): void {
-  of.values.push(value);
-  of.details.push(detail);
-  say(`${of.what}: ${short(value)} ${of.unit} (${detail})`);
+function record(target: Figure, value: number, detail: string): void {
+  target.values.push(value);
+  target.details.push(detail);
+  say(`${target.what}: ${short(value)} ${target.unit} (${detail})`);
 }
 
-type Part = (ground: Ground, isQuick: boolean) => Promise<void>;
+type Part = (setup: BenchSetup, isQuick: boolean) => Promise<void>;
 
 const parts: Readonly<Record<string, Part>> = {
-  ranges: async (ground, isQuick) => {
-    const perToken = await onePushAJob(ground, isQuick ? 10_000 : 30_000);
-    const inRanges = await rangesOfPushes(ground, 100_000);
-    note(figures.ranges, inRanges / perToken, `${whole(inRanges)} against ${whole(perToken)} devices/s`);
+  ranges: async (setup, isQuick) => {
+    const perToken = await pushesAsSingleJobs(setup, isQuick ? 10_000 : 30_000);
+    const inRanges = await pushesAsRanges(setup, 100_000);
+    record(figures.ranges, inRanges / perToken, `${whole(inRanges)} against ${whole(perToken)} devices/s`);
   },
-  mails: async (ground, isQuick) => {
-    const sent = await mails(ground, isQuick ? 10_000 : 20_000);
-    note(figures.mails, sent.ours / sent.bare, `${whole(sent.ours)} against ${whole(sent.bare)} jobs/s`);
+  mails: async (setup, isQuick) => {
+    const sent = await mailRates(setup, isQuick ? 10_000 : 20_000);
+    record(figures.mails, sent.ours / sent.bare, `${whole(sent.ours)} against ${whole(sent.bare)} jobs/s`);
   },
-  turns: async (ground, isQuick) => {
-    const turns = await turnNotices(ground, isQuick ? 60 : 150);
-    note(figures.turns, p99(turns), `median ${short(median(turns))} ms of ${turns.length}`);
+  turns: async (setup, isQuick) => {
+    const turns = await turnPushLatencies(setup, isQuick ? 60 : 150);
+    record(figures.turns, p99(turns), `median ${short(median(turns))} ms of ${turns.length}`);
   },
-  limit: async (ground, isQuick) =>
-    note(figures.limit, await sendsInASecond(ground, isQuick ? 300 : 450), 'counted at the provider'),
-  drain: async (ground, isQuick) => {
-    const drained = await outboxDrain(ground, isQuick ? 10_000 : 30_000);
-    note(figures.drain, drained.ours / drained.bare, `${whole(drained.ours)} against ${whole(drained.bare)} rows/s`);
+  limit: async (setup, isQuick) =>
+    record(figures.limit, await maxSendsInOneSecond(setup, isQuick ? 300 : 450), 'counted at the provider'),
+  drain: async (setup, isQuick) => {
+    const drained = await outboxDrain(setup, isQuick ? 10_000 : 30_000);
+    record(figures.drain, drained.ours / drained.bare, `${whole(drained.ours)} against ${whole(drained.bare)} rows/s`);
   },
-  broadcast: async (ground, isQuick) => {
-    const { ours, deleted, added, queued } = await broadcastDrain(ground, isQuick ? 4000 : 20_000);
-    note(figures.broadcast, ours / deleted, `${whole(ours)} against ${whole(deleted)} rows/s, ${whole(500 * ours)} recipients/s`);
+  broadcast: async (setup, isQuick) => {
+    const { ours, deleted, added, queued } = await broadcastDrain(setup, isQuick ? 4000 : 20_000);
+    record(
+      figures.broadcast,
+      ours / deleted,
+      `${whole(ours)} against ${whole(deleted)} rows/s, ${whole(500 * ours)} recipients/s`,
+    );
     const asJobs = `${whole(500 * queued)} recipients/s; ${short(queued / added)} × addBulk of the same jobs alone (${whole(added)} rows/s)`;
-    note(figures.queued, queued, asJobs);
-    note(figures.delivered, await broadcastDelivered(ground, 100_000), '200 rows, 500 devices a call');
+    record(figures.queued, queued, asJobs);
+    record(figures.delivered, await broadcastDelivered(setup, 100_000), '200 rows, 500 devices a call');
   },
 };
 
@@ -116,14 +119,14 @@ const measured = (): Figure[] => Object.values(figures).filter(({ values }) => v
 
 function report(rounds: number, loadNote: string | undefined): string {
   const machine = describeMachine();
-  const rows = measured().map((of) => [
-    of.what,
-    `${short(median(of.values))} ${of.unit}`,
-    of.values.map(short).join(' '),
-    `${of.floor ?? ''}`,
-    `${of.aim ?? ''}`,
-    verdict(of),
-    of.details.at(-1) ?? '',
+  const rows = measured().map((row) => [
+    row.what,
+    `${short(median(row.values))} ${row.unit}`,
+    row.values.map(short).join(' '),
+    `${row.floor ?? ''}`,
+    `${row.aim ?? ''}`,
+    verdict(row),
+    row.details.at(-1) ?? '',
   ]);
   return `${[
     `# Notifications benchmark, ${new Date().toISOString().slice(0, 16).replace('T', ' ')} UTC`,
@@ -137,7 +140,7 @@ function report(rounds: number, loadNote: string | undefined): string {
   ].join('\n')}\n`;
 }
 
-function keep(text: string): void {
+function writeResults(text: string): void {
   const folder = path.resolve(import.meta.dirname, 'results');
   mkdirSync(folder, { recursive: true });
   const file = path.join(folder, `${new Date().toISOString().slice(0, 10)}-notifications${values.name ? `-${values.name}` : ''}`);
@@ -157,22 +160,22 @@ const { values } = parseArgs({
   },
 });
 const rounds = Number(values.rounds ?? (values.quick ? 1 : 3));
-const wanted = values.only?.split(',') ?? Object.keys(parts);
-if (values.help || !(rounds > 0) || wanted.some((part) => !parts[part])) {
+const chosenParts = values.only?.split(',') ?? Object.keys(parts);
+if (values.help || !(rounds > 0) || chosenParts.some((part) => !parts[part])) {
   process.stderr.write(`${USAGE}\n`);
   process.exit(values.help ? 0 : 2);
 }
 try {
-  const ground = await openSetup();
+  const setup = await openSetup();
   try {
-    for (let number = 1; number <= rounds; number += 1) for (const part of wanted) await parts[part]?.(ground, values.quick);
+    for (let number = 1; number <= rounds; number += 1) for (const part of chosenParts) await parts[part]?.(setup, values.quick);
   } finally {
-    await ground.stop();
+    await setup.stop();
   }
   const text = report(rounds, values.note);
-  if (values.only === undefined) keep(text);
+  if (values.only === undefined) writeResults(text);
   process.stdout.write(text);
-  if (values.gate && measured().some((of) => verdict(of) === '**below**')) process.exitCode = 1;
+  if (values.gate && measured().some((result) => verdict(result) === '**below**')) process.exitCode = 1;
 } catch (error) {
   process.stderr.write(`${explain(error)}\n`);
   process.exitCode = 1;

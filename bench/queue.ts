@@ -1,6 +1,6 @@
-// `npm run bench:queue`: how fast the waiting room is, each figure beside the plain thing it is built on, in the same run. Prints
-// a table and writes bench/results. Ends with 0 whatever the figures are; with 1 when something failed or, under --gate, a
-// floor is missed.
+// `npm run bench:queue`: the speed of the waiting room. Each figure is compared, in the same run, with the plain technology below it,
+// such as redis-benchmark or bare ws. Prints a table and writes bench/results. Exits with 0 whatever the figures are, and with 1 if a
+// measurement failed or, with --gate, a figure is below its floor.
 import 'reflect-metadata';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -10,25 +10,25 @@ import { explain } from '../tools/local/trouble.ts';
 import { describeMachine } from './instruments/machine.ts';
 import { markdownTable } from './instruments/markdown-table.ts';
 import { type OwnServers, startOwnServers } from './instruments/own-servers.ts';
-import { median } from './instruments/quantiles.ts';
+import { median, p99 } from './instruments/quantiles.ts';
 import { startQueueService } from './instruments/service.ts';
-import { measureFront, p99 } from './queue/front.ts';
+import { measureFront } from './queue/front.ts';
 import { inEmptyRedis, joinsOverHttp, joinsThroughCore, openCore, zaddsPerSecond, type Core } from './queue/joins.ts';
 import {
-  line,
+  createLine,
   measureBarePush,
-  measureMany,
+  measureManySockets,
   measureMemory,
   measurePush,
   settings,
   startYardstick,
-  whileUp,
+  withServer,
 } from './queue/sockets.ts';
 import { measureTick } from './queue/tick.ts';
 
 const parts = ['joins', 'http', 'tick', 'push', 'front', 'memory', 'many'] as const;
 const USAGE = `npm run bench:queue -- [--quick] [--only ${parts.join('|')}]… [--rounds 3] [--gate] [--no-build] [--name <word>] [--note <text>]
-  --quick     smaller crowds, one round, without the 100,000 sockets; about a minute`;
+  --quick     fewer fans, one round, without the 100,000 sockets; about a minute`;
 
 interface Figure {
   readonly what: string;
@@ -36,7 +36,7 @@ interface Figure {
   readonly unit: string;
   readonly floor: number;
   readonly aim: number;
-  /** Less is better. */
+  /** True if less is better. */
   readonly isCost?: boolean;
   readonly detail: string;
 }
@@ -77,31 +77,31 @@ const say = (text: string): void =>
 const whole = (value: number): string => Math.round(value).toLocaleString('en');
 const short = (value: number): string => (value >= 100 ? whole(value) : value.toPrecision(3));
 
-interface Ground extends Scale {
+interface QueueSetup extends Scale {
   readonly core: Core;
   readonly redisUrl: string;
   readonly servers: OwnServers;
 }
 
-/** So many rounds of something beside its yardstick. */
-async function rounds<T>(count: number, once: () => Promise<T>): Promise<T[]> {
+/** Runs a measurement `count` times, one after the other. */
+async function runRounds<T>(count: number, measure: () => Promise<T>): Promise<T[]> {
   const results: T[] = [];
-  for (let round = 0; round < count; round += 1) results.push(await once());
+  for (let round = 0; round < count; round += 1) results.push(await measure());
   return results;
 }
 
-/** Two processes of the same Redis differ by up to a tenth in what a join costs them, and stay so: each round has one of its own. */
-const LEAST_PROCESSES = 5;
+/** The cost of a join differs by up to a tenth between two Redis processes, for their whole life. So each round starts a new process. */
+const MIN_REDIS_PROCESSES = 5;
 
-async function joins({ core: first, servers, redisUrl, joins: count, rounds: times }: Ground): Promise<Figure[]> {
-  // redis-benchmark is compiled; ours becomes so over its first joins.
+async function joins({ core: first, servers, redisUrl, joins: count, rounds: times }: QueueSetup): Promise<Figure[]> {
+  // Warm up: V8 compiles our code during the first joins, while redis-benchmark is compiled already.
   await inEmptyRedis(redisUrl, () => joinsThroughCore(first, count));
-  const runs = await rounds(Math.max(times, LEAST_PROCESSES), async () => {
+  const runs = await runRounds(Math.max(times, MIN_REDIS_PROCESSES), async () => {
     await inEmptyRedis(redisUrl, () => servers.kill('redis'));
     await servers.start('redis');
     const core = await openCore(redisUrl);
     await joinsThroughCore(core, count / 10);
-    // Each begins with an empty Redis: the sessions of an earlier run live for half an hour.
+    // Each measurement starts with an empty Redis: the sessions of an earlier run expire only after half an hour.
     const [before, ours, after] = [
       await inEmptyRedis(redisUrl, () => zaddsPerSecond(redisUrl, count)),
       await inEmptyRedis(redisUrl, () => joinsThroughCore(core, count)),
@@ -115,81 +115,81 @@ async function joins({ core: first, servers, redisUrl, joins: count, rounds: tim
   return [{ what: 'joins through the core ÷ redis-benchmark ZADD -P 100', values, unit: '', floor: 0.3, aim: 0.45, detail }];
 }
 
-async function http({ core, redisUrl, seconds, rounds: times }: Ground): Promise<Figure[]> {
-  const runs = await rounds(times, async () => {
+async function http({ core, redisUrl, seconds, rounds: times }: QueueSetup): Promise<Figure[]> {
+  const runs = await runRounds(times, async () => {
     const service = await startQueueService(settings(redisUrl));
-    const { matchId } = await line(core, 1);
-    const ours = await whileUp(service, () => joinsOverHttp(service.url, matchId, { callers: 128, seconds }));
+    const { matchId } = await createLine(core, 1);
+    const ours = await withServer(service, () => joinsOverHttp(service.url, matchId, { callers: 128, seconds }));
     const plain = await startYardstick('http');
     const url = `http://127.0.0.1:${plain.port}`;
-    const theirs = await whileUp(plain, () => joinsOverHttp(url, matchId, { callers: 128, seconds }));
+    const yardstick = await withServer(plain, () => joinsOverHttp(url, matchId, { callers: 128, seconds }));
     if (Object.keys(ours.refusals).length > 0) throw new Error(`refused: ${JSON.stringify(ours.refusals)}`);
-    return { ours: ours.perSecond, theirs: theirs.perSecond };
+    return { ours: ours.perSecond, yardstick: yardstick.perSecond };
   });
-  const detail = `${whole(median(runs.map(({ ours }) => ours)))}/s; no-op POST ${whole(median(runs.map(({ theirs }) => theirs)))}/s`;
-  const values = runs.map(({ ours, theirs }) => ours / theirs);
+  const detail = `${whole(median(runs.map(({ ours }) => ours)))}/s; no-op POST ${whole(median(runs.map(({ yardstick }) => yardstick)))}/s`;
+  const values = runs.map(({ ours, yardstick }) => ours / yardstick);
   return [{ what: 'joins over HTTP, one pod ÷ no-op POST', values, unit: '', floor: 0.4, aim: 0.7, detail }];
 }
 
-async function tick({ core, redisUrl, waiting, rounds: times }: Ground): Promise<Figure[]> {
+async function tick({ core, redisUrl, waiting, rounds: times }: QueueSetup): Promise<Figure[]> {
   const { tickMs, tellMs, snapshotMs } = await measureTick(core, redisUrl, waiting, 5 * times);
-  const detail = `${short(tickMs)} ms; ZRANGE and a Map ${short(snapshotMs)} ms; then whom to tell ${short(tellMs)} ms`;
+  const detail = `${short(tickMs)} ms; ZRANGE and a Map ${short(snapshotMs)} ms; then finding fans to notify ${short(tellMs)} ms`;
   const what = `one ZRANGE snapshot ÷ tick, ${whole(waiting)} waiting`;
   return [{ what, values: [snapshotMs / tickMs], unit: '×', floor: 20, aim: 50, detail }];
 }
 
-async function push({ core, redisUrl, pushSockets, rounds: times }: Ground): Promise<Figure[]> {
-  const runs = await rounds(times, async () => {
+async function push({ core, redisUrl, pushSockets, rounds: times }: QueueSetup): Promise<Figure[]> {
+  const runs = await runRounds(times, async () => {
     const bare = await measureBarePush(pushSockets, 3);
     return { bare, ours: await measurePush(core, redisUrl, pushSockets, 3) };
   });
-  const of = (value: (run: (typeof runs)[number]) => number) => runs.map(value);
+  const valuesOf = (value: (run: (typeof runs)[number]) => number) => runs.map(value);
   const sockets = whole(pushSockets);
   return [
     {
       what: `own message to ${sockets} sockets: bare ws.send ÷ ours`,
-      values: of(({ bare, ours }) => bare.pushMs / ours.pushMs),
+      values: valuesOf(({ bare, ours }) => bare.pushMs / ours.pushMs),
       ...{ unit: '', floor: 1, aim: 1.3 },
-      detail: `${short(median(of(({ ours }) => ours.pushMs)))} ms; bare ${short(median(of(({ bare }) => bare.pushMs)))} ms`,
+      detail: `${short(median(valuesOf(({ ours }) => ours.pushMs)))} ms; bare ${short(median(valuesOf(({ bare }) => bare.pushMs)))} ms`,
     },
     {
       what: 'event-loop stall during a full push',
-      values: of(({ ours }) => ours.stallMs),
+      values: valuesOf(({ ours }) => ours.stallMs),
       ...{ unit: 'ms', floor: 20, aim: 10, isCost: true },
-      detail: `bare ${short(median(of(({ bare }) => bare.stallMs)))} ms`,
+      detail: `bare ${short(median(valuesOf(({ bare }) => bare.stallMs)))} ms`,
     },
     {
       what: `turn granted → on the socket, ${sockets} connected, p99`,
-      values: of(({ ours }) => ours.turnP99Ms),
+      values: valuesOf(({ ours }) => ours.turnP99Ms),
       ...{ unit: 'ms', floor: 100, aim: 50, isCost: true },
       detail: `${runs[0]!.ours.turns} turns`,
     },
   ];
 }
 
-async function front({ servers, frontFans }: Ground): Promise<Figure[]> {
+async function front({ servers, frontFans }: QueueSetup): Promise<Figure[]> {
   const latencies = await measureFront(servers, frontFans);
   const detail = `${latencies.length} fans, median ${short(latencies[latencies.length >> 1]!)} ms`;
   const what = 'front_reached → queue_front push handed over, p99';
   return [{ what, values: [p99(latencies)], unit: 'ms', floor: 2000, aim: 500, isCost: true, detail }];
 }
 
-async function memory({ core, redisUrl, memorySockets, rounds: times }: Ground): Promise<Figure[]> {
-  const runs = await rounds(times, () => measureMemory(core, redisUrl, memorySockets));
-  const of = (value: (run: (typeof runs)[number]) => number) => runs.map(value);
+async function memory({ core, redisUrl, memorySockets, rounds: times }: QueueSetup): Promise<Figure[]> {
+  const runs = await runRounds(times, () => measureMemory(core, redisUrl, memorySockets));
+  const valuesOf = (value: (run: (typeof runs)[number]) => number) => runs.map(value);
   return [
     {
       what: `memory a connection ÷ Nest gateway, ${whole(memorySockets)} in one process`,
-      values: of(({ ours, theirs }) => ours / theirs),
+      values: valuesOf(({ ours, yardstick }) => ours / yardstick),
       ...{ unit: '', floor: 0.6, aim: 0.45, isCost: true },
-      detail: `${whole(median(of(({ ours }) => ours)))} bytes; gateway ${whole(median(of(({ theirs }) => theirs)))}`,
+      detail: `${whole(median(valuesOf(({ ours }) => ours)))} bytes; gateway ${whole(median(valuesOf(({ yardstick }) => yardstick)))}`,
     },
   ];
 }
 
-async function many({ core, redisUrl, manySockets }: Ground): Promise<Figure[]> {
+async function many({ core, redisUrl, manySockets }: QueueSetup): Promise<Figure[]> {
   if (manySockets === 0) return [];
-  const run = await measureMany(core, redisUrl, manySockets);
+  const run = await measureManySockets(core, redisUrl, manySockets);
   const collected = `${run.collectedGigabytes.toFixed(2)} GB after a full collection`;
   const detail = `${run.processes} processes, ${collected}, ${whole(run.connectsPerSecond)} connects/s`;
   const what = `${whole(manySockets)} sockets:`;
@@ -226,21 +226,21 @@ function readOptions() {
     },
   });
   const only = values.only?.flatMap((names) => names.split(',')) ?? [...parts];
-  const isPlain = only.every((name) => (parts as readonly string[]).includes(name));
-  if (values.help || !isPlain) return undefined;
+  const isValid = only.every((name) => (parts as readonly string[]).includes(name));
+  if (values.help || !isValid) return undefined;
   const scale: Scale = { ...(values.quick ? QUICK : FULL), rounds: Number(values.rounds ?? (values.quick ? 1 : 3)) };
   return { ...values, scale, chosen: parts.filter((part) => only.includes(part)) };
 }
 
-async function main(wish: NonNullable<ReturnType<typeof readOptions>>): Promise<number> {
-  if (wish.build) await build({ say, serverOnly: true });
+async function main(options: NonNullable<ReturnType<typeof readOptions>>): Promise<number> {
+  if (options.build) await build({ say, serverOnly: true });
   const machine = describeMachine();
   const servers = await startOwnServers();
   const core = await openCore(servers.redisUrl);
   const [figures, failures]: [Figure[], string[]] = [[], []];
-  for (const part of wish.chosen) {
+  for (const part of options.chosen) {
     try {
-      const found = await measures[part]({ ...wish.scale, core, redisUrl: servers.redisUrl, servers });
+      const found = await measures[part]({ ...options.scale, core, redisUrl: servers.redisUrl, servers });
       figures.push(...found);
       for (const { what, values, unit, detail } of found) say(`${what}: ${short(median(values))} ${unit} (${detail})`);
     } catch (error) {
@@ -254,34 +254,37 @@ async function main(wish: NonNullable<ReturnType<typeof readOptions>>): Promise<
     `# Waiting room benchmark, ${new Date(startedAt).toISOString().slice(0, 16).replace('T', ' ')} UTC`,
     '',
     `Commit ${machine.commit}. ${machine.cores} × ${machine.processor}, ${machine.memoryGib} GiB, ${machine.platform}, Node ${machine.node}; load average before ${machine.loadBefore.toFixed(1)}.`,
-    `${wish.scale.rounds} round${wish.scale.rounds === 1 ? '' : 's'}, medians. Fans, services and Redis share the machine; Redis with appendfsync everysec. **Rate limits are off.**`,
-    ...(wish.quick ? ['A quick run: smaller crowds than the figures are meant for.'] : []),
-    ...(wish.note ? [wish.note] : []),
+    `${options.scale.rounds} round${options.scale.rounds === 1 ? '' : 's'}, medians. Fans, services and Redis share the machine; Redis with appendfsync everysec. **Rate limits are off.**`,
+    ...(options.quick ? ['A quick run: with fewer fans than the floors and aims are meant for.'] : []),
+    ...(options.note ? [options.note] : []),
     ...failures,
   ];
   const report = reportOf(figures, head);
   const folder = path.join(import.meta.dirname, 'results');
-  const file = path.join(folder, `${new Date(startedAt).toISOString().slice(0, 10)}-queue${wish.name ? `-${wish.name}` : ''}`);
+  const file = path.join(
+    folder,
+    `${new Date(startedAt).toISOString().slice(0, 10)}-queue${options.name ? `-${options.name}` : ''}`,
+  );
   mkdirSync(folder, { recursive: true });
   writeFileSync(`${file}.md`, report);
   writeFileSync(
     `${file}.json`,
-    `${JSON.stringify({ at: new Date(startedAt), machine, scale: wish.scale, figures, failures }, undefined, 2)}\n`,
+    `${JSON.stringify({ at: new Date(startedAt), machine, scale: options.scale, figures, failures }, undefined, 2)}\n`,
   );
   process.stdout.write(report);
   say(`written to ${path.relative(process.cwd(), file)}.{md,json}`);
-  const isBelow = wish.gate && figures.some((figure) => !isMet(figure, figure.floor));
+  const isBelow = options.gate && figures.some((figure) => !isMet(figure, figure.floor));
   return failures.length > 0 || isBelow ? 1 : 0;
 }
 
-// Everything we started goes when we go: it hears the end of its pipe or channel.
+// All processes that we started exit when we exit: they notice that their pipe or channel is closed.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => process.exit(130));
 
 try {
-  const wish = readOptions();
-  if (wish) process.exitCode = await main(wish);
+  const options = readOptions();
+  if (options) process.exitCode = await main(options);
   else process.stderr.write(`${USAGE}\n`);
-  if (!wish) process.exitCode = 2;
+  if (!options) process.exitCode = 2;
 } catch (error) {
   process.stderr.write(`${explain(error)}\n`);
   process.exitCode = 1;

@@ -1,34 +1,35 @@
-import { arrows, breaches, purchaseFeatures } from './architecture/arrows.ts';
-import { allRoutes, withoutAccess, withoutKey, type RouteFact } from './architecture/routes.ts';
+import { importRules, importViolations, purchaseFeatures } from './architecture/import-rules.ts';
+import { allRoutes, idempotencyKeyFaults, routesWithoutAccess, type RouteFact } from './architecture/routes.ts';
 import { importsIn, migrations, productionSources } from './architecture/sources.ts';
 import { locationOf } from './architecture/code-locations.ts';
 import { barrelsIn } from './architecture/barrels.ts';
-import { ownershipFaults, roomsByTable, tablesIn } from './architecture/tables.ts';
+import { ownershipFaults, tableUsers, tablesIn } from './architecture/table-owners.ts';
 
-// The house as it is: who imports whom, whose table is whose, what every route declares. Each rule is a pure function, and is shown
-// red on a canary: a line that must be refused. (The same arrows in the linter, at the line itself: tests/lint-canaries.test.ts.)
+// Rules about the whole code: which file may import which, which context owns a table, what each route must declare. Each rule is a
+// pure function, and each is tested with examples that it must refuse. The linter checks the same import rules and shows the line;
+// tests/lint-canaries.test.ts tests the linter.
 
 const sources = productionSources();
 
 describe('imports', () => {
-  test('none goes against an arrow', () => {
-    expect(breaches(sources)).toEqual([]);
+  test('production code breaks no import rule', () => {
+    expect(importViolations(sources)).toEqual([]);
     expect(sources.length).toBeGreaterThan(150);
     expect(sources.flatMap(({ imports }) => imports).length).toBeGreaterThan(500);
   });
 
   const purchase = 'apps/monolith/src/purchase';
-  const rules = 'apps/queue-service/src/waiting-room/domain';
+  const lineRules = 'apps/queue-service/src/waiting-room/domain';
   type Import = [from: string, specifier: string];
-  /** For every arrow what it must refuse. */
+  /** For each import rule: imports that it must refuse. */
   const refused: Record<string, Import[]> = {
-    'the domain imports nothing outside itself': [
+    'libs/domain imports nothing outside itself': [
       ['libs/domain/src/purchase/order.ts', 'zod'],
       ['libs/domain/src/purchase/order.ts', 'node:crypto'],
       ['libs/domain/src/purchase/order.ts', '#platform/ids'],
       ['libs/domain/src/purchase/order.ts', '../../../application/src/clock.ts'],
     ],
-    'a context of the domain knows no other, and what they share knows none': [
+    'a context folder of libs/domain imports only itself and shared, and shared imports only itself': [
       ['libs/domain/src/purchase/order.ts', '../catalog/sale.ts'],
       ['libs/domain/src/shared/money.ts', '../purchase/order.ts'],
     ],
@@ -45,14 +46,14 @@ describe('imports', () => {
       ['libs/event-loader/src/core/ports.ts', '../adapters/redis-locks.ts'],
       ['libs/event-loader/src/core/ports.ts', 'node:fs'],
     ],
-    'of the event loader an app sees the adapters alone': [
+    'an app imports only the adapters of the event loader': [
       ['apps/monolith/src/cli/run-loader.ts', '#event-loader/core/round-robin-event-loader'],
     ],
     'a library never imports an app': [
       ['libs/platform/src/ids.ts', '../../../apps/monolith/src/config.ts'],
       ['libs/testing/src/tcp-proxy.ts', '../../../apps/web/src/main.tsx'],
     ],
-    'an app never imports another': [
+    'an app never imports another app': [
       ['apps/monolith/src/monolith.ts', '../../queue-service/src/config.ts'],
       [`${purchase}/checkout/inbound/orders.controller.ts`, '../../../../../queue-service/src/waiting-room/waiting-room.api.ts'],
     ],
@@ -60,12 +61,12 @@ describe('imports', () => {
       ['libs/queue-client/src/transports.ts', 'node:net'],
       ['libs/queue-client/src/transports.ts', '#platform/ids'],
     ],
-    'the page shares nothing with the servers but libs/contracts and libs/queue-client': [
+    'apps/web imports only npm packages, libs/contracts, libs/queue-client and its own files': [
       ['apps/web/src/main.tsx', '#platform/ids'],
       ['apps/web/src/main.tsx', '#domain/shared/money'],
       ['apps/web/src/main.tsx', 'node:fs'],
     ],
-    'a context is reached through its x.api.ts alone; the command line may also use its module and x.sql.ts, a module other modules':
+    'a context imports only the x.api.ts of another context; modules may also import its module, the command line its module and x.sql.ts':
       [
         [`${purchase}/availability/outbound/catalog-matches.ts`, '../../../catalog/outbound/postgres-catalog.ts'],
         [`${purchase}/checkout/inbound/orders.controller.ts`, '../../../ticketing/ticketing.module.ts'],
@@ -74,21 +75,21 @@ describe('imports', () => {
         ['apps/monolith/src/cli/demo-data.ts', '../operations/application/create-match.ts'],
         ['apps/monolith/src/ticketing/outbound/postgres-tickets.ts', '../../purchase/seat-is-free.sql.ts'],
       ],
-    'a context takes from the root of its app its settings and tokens, and a use case not even those': [
+    'a context imports only config, tokens and parts from the root of its app, and a use case not even those': [
       [`${purchase}/checkout/outbound/postgres-orders.ts`, '../../../app.module.ts'],
       [`${purchase}/hold/application/hold-seats.ts`, '../../../config.ts'],
     ],
-    'the rules of a context, in its folder domain, import each other and what libs/domain shares': [
-      [`${rules}/line-view.ts`, 'zod'],
-      [`${rules}/line-view.ts`, 'node:crypto'],
-      [`${rules}/line-view.ts`, '#platform/ids'],
-      [`${rules}/line-view.ts`, '#application/clock'],
-      [`${rules}/line-view.ts`, '#domain/catalog/sale'],
-      [`${rules}/line-view.ts`, '../application/ports.ts'],
-      [`${rules}/line-view.ts`, '../../config.ts'],
-      [`${rules}/line-view.ts`, '../../other-context/domain/rule.ts'],
+    'the domain folder of a context imports only itself and the shared folder of libs/domain': [
+      [`${lineRules}/line-view.ts`, 'zod'],
+      [`${lineRules}/line-view.ts`, 'node:crypto'],
+      [`${lineRules}/line-view.ts`, '#platform/ids'],
+      [`${lineRules}/line-view.ts`, '#application/clock'],
+      [`${lineRules}/line-view.ts`, '#domain/catalog/sale'],
+      [`${lineRules}/line-view.ts`, '../application/ports.ts'],
+      [`${lineRules}/line-view.ts`, '../../config.ts'],
+      [`${lineRules}/line-view.ts`, '../../other-context/domain/rule.ts'],
     ],
-    'a use case imports the domain, libs/application, the rules, use cases and ports of its context, and its x.api.ts': [
+    'a use case imports only libs/domain, libs/application, and the domain, application and x.api.ts of its context': [
       [`${purchase}/hold/application/hold-seats.ts`, '@nestjs/common'],
       [`${purchase}/hold/application/hold-seats.ts`, 'zod'],
       [`${purchase}/hold/application/hold-seats.ts`, 'node:crypto'],
@@ -101,7 +102,7 @@ describe('imports', () => {
       [`${purchase}/hold/application/hold-seats.ts`, '../../../catalog/catalog.api.ts'],
       [`${purchase}/hold/application/hold-seats.ts`, '../../../catalog/domain/sale.ts'],
     ],
-    'a feature of purchase imports the features below it, and of the context what all of them share': [
+    'a feature of purchase imports only the features below it, and the ports, purchase.api.ts and x.sql.ts of the context': [
       [`${purchase}/hold/application/hold-seats.ts`, '../../checkout/application/ports.ts'],
       [`${purchase}/hold/inbound/reservations.controller.ts`, '../../checkout/application/check-out.ts'],
       [`${purchase}/availability/outbound/shared-seat-views.ts`, '../../hold/outbound/sector-snapshot.ts'],
@@ -110,37 +111,37 @@ describe('imports', () => {
       [`${purchase}/hold/hold.providers.ts`, '../purchase.module.ts'],
       [`${purchase}/resale/application/resell.ts`, '../../hold/application/ports.ts'],
     ],
-    'inbound does not see outbound': [
+    'inbound never imports outbound': [
       [`${purchase}/checkout/inbound/orders.controller.ts`, '../outbound/postgres-orders.ts'],
       [`${purchase}/checkout/inbound/orders.controller.ts`, '../../hold/outbound/sector-snapshot.ts'],
       [`${purchase}/checkout/inbound/orders.controller.ts`, '../../outbound/postgres-purchase-api.ts'],
     ],
-    'outbound sees ports and readers, no use case and nothing inbound': [
+    'outbound imports ports and readers, but no use case and nothing from inbound': [
       [`${purchase}/checkout/outbound/postgres-orders.ts`, '../application/check-out.ts'],
       [`${purchase}/checkout/outbound/postgres-orders.ts`, '../../hold/application/hold-seats.ts'],
       [`${purchase}/checkout/outbound/postgres-orders.ts`, '../inbound/purchase.schemas.ts'],
       [`${purchase}/outbound/postgres-purchase-api.ts`, '../checkout/application/check-out.ts'],
       [`${purchase}/outbound/postgres-purchase-api.ts`, '../checkout/inbound/purchase.schemas.ts'],
     ],
-    'an x.api.ts is as pure as the domain': [
+    'an x.api.ts imports only libs/domain, libs/application and libs/contracts': [
       [`${purchase}/purchase.api.ts`, './checkout/outbound/postgres-orders.ts'],
       [`${purchase}/purchase.api.ts`, 'typeorm'],
     ],
-    'production does not import tests': [
+    'production code never imports test code': [
       [`${purchase}/purchase.module.ts`, './testing/memory-orders.ts'],
       ['libs/platform/src/ids.ts', '#testing/test-database'],
       ['libs/platform/src/ids.ts', '../../../tests/setup/start-servers.mjs'],
     ],
   };
 
-  test('every arrow has a canary', () => {
-    expect(Object.keys(refused)).toEqual(arrows.map(({ sentence }) => sentence));
+  test('each import rule has an example that it must refuse', () => {
+    expect(Object.keys(refused)).toEqual(importRules.map(({ sentence }) => sentence));
   });
 
   test.each(Object.entries(refused).flatMap(([sentence, imports]) => imports.map(([from, to]) => [sentence, from, to] as const)))(
     '%s: %s may not import %s',
     (sentence, from, specifier) => {
-      expect(breaches([{ path: from, imports: [specifier] }])).toContainEqual(
+      expect(importViolations([{ path: from, imports: [specifier] }])).toContainEqual(
         expect.stringMatching(new RegExp(`: ${sentence}$`)),
       );
     },
@@ -157,8 +158,8 @@ describe('imports', () => {
     [`${purchase}/checkout/application/check-out.ts`, '../../hold/application/ports.ts'],
     [`${purchase}/checkout/application/check-out.ts`, '../../application/ports.ts'],
     [`${purchase}/checkout/application/check-out.ts`, '../../purchase.api.ts'],
-    [`${rules}/line-view.ts`, './position-steps.ts'],
-    [`${rules}/line-view.ts`, '#domain/shared/domain-error'],
+    [`${lineRules}/line-view.ts`, './position-steps.ts'],
+    [`${lineRules}/line-view.ts`, '#domain/shared/domain-error'],
     ['apps/queue-service/src/waiting-room/application/ports.ts', '../domain/line-view.ts'],
     ['apps/queue-service/src/waiting-room/inbound/position-answers.ts', '../domain/wait-estimate.ts'],
     ['apps/queue-service/src/waiting-room/outbound/redis-replies.ts', '../domain/line-view.ts'],
@@ -176,14 +177,14 @@ describe('imports', () => {
     ['apps/web/src/pages/match-page.tsx', '../api/types.ts'],
     ['apps/web/src/api/types.ts', '#contracts/match-answer'],
   ])('%s may import %s', (from, specifier) => {
-    expect(breaches([{ path: from, imports: [specifier] }])).toEqual([]);
+    expect(importViolations([{ path: from, imports: [specifier] }])).toEqual([]);
   });
 
-  test('the features of purchase are listed from the bottom up: none imports one above it', () => {
+  test('features of purchase are listed from the bottom up: each may import only features listed before it', () => {
     const features = Object.entries(purchaseFeatures);
-    features.forEach(([feature, below], at) => {
-      const listed = features.slice(0, at).map(([name]) => name);
-      expect([feature, below.filter((name) => !listed.includes(name))]).toEqual([feature, []]);
+    features.forEach(([feature, allowedFeatures], index) => {
+      const listedBefore = features.slice(0, index).map(([name]) => name);
+      expect([feature, allowedFeatures.filter((name) => !listedBefore.includes(name))]).toEqual([feature, []]);
     });
     const folders = new Set(
       sources
@@ -193,7 +194,7 @@ describe('imports', () => {
     expect([...folders].sort()).toEqual(Object.keys(purchaseFeatures).sort());
   });
 
-  test('an import is found however it is written, and only where it is one', () => {
+  test('importsIn finds every form of import, and none in comments or strings', () => {
     const text = `
       import type { A } from './a.ts';
       import b, { type C } from "./b.ts";
@@ -207,15 +208,15 @@ describe('imports', () => {
 });
 
 describe('barrels', () => {
-  test('there are none', () => {
+  test('production code has no barrel files', () => {
     expect(barrelsIn(sources)).toEqual([]);
   });
 
   test.each([
     ['libs/platform/src/ids/index.ts', 'export const a = 1;'],
     ['libs/platform/src/all.ts', `export { newId } from './ids.ts';\nexport * from './clock.ts';`],
-    ['apps/monolith/src/x.ts', `// what there is\nexport type { A } from './a.ts';`],
-  ])('%s is one', (path, text) => {
+    ['apps/monolith/src/x.ts', `// all exports\nexport type { A } from './a.ts';`],
+  ])('%s is reported as a barrel', (path, text) => {
     expect(barrelsIn([{ path, text }])).toEqual([path]);
   });
 
@@ -225,7 +226,7 @@ describe('barrels', () => {
       'apps/monolith/src/payment/application/ports.ts',
       `export { PaymentApi } from '../payment.api.ts';\nexport abstract class Intents {}`,
     ],
-  ])('%s is none', (path, text) => {
+  ])('%s is not reported as a barrel', (path, text) => {
     expect(barrelsIn([{ path, text }])).toEqual([]);
   });
 });
@@ -238,34 +239,36 @@ describe('tables', () => {
     {
       table: 'matches',
       in: /\/purchase\/hold\/outbound\/(hold-batch|why-not-held)\.sql\.ts$/,
-      because: 'a hold reads the sale in the snapshot it commits in, and whoever was refused is told by the same clock',
+      because: 'a hold reads the sale in the transaction that commits it; the reason of a refusal is read by the same clock',
     },
     ...['broadcasts', 'broadcast_devices'].map((table) => ({
       table,
-      in: /\/fans\/outbound\/postgres-announcements\.ts$/,
-      because: 'one statement, where the devices are, writes down whom a broadcast goes to',
+      in: /\/fans\/outbound\/postgres-fan-broadcasts\.ts$/,
+      because: 'one statement in the context that owns the devices stores the receivers of a broadcast',
     })),
   ];
   const tables = tablesIn(migrations());
 
-  test('each belongs to one context, which alone reads and writes it', () => {
-    expect(ownershipFaults(roomsByTable(tables, sources, excuses))).toEqual([]);
+  test('each table is read and written by one context or library only', () => {
+    expect(ownershipFaults(tableUsers(tables, sources, excuses))).toEqual([]);
     expect(tables.length).toBeGreaterThan(15);
   });
 
-  const excuse = { table: 'orders', in: /report\.ts$/, because: 'of the test' };
-  const seen = (files: Record<string, string>): string[] =>
+  const excuse = { table: 'orders', in: /report\.ts$/, because: 'this test needs an excuse' };
+  const faultsIn = (files: Record<string, string>): string[] =>
     ownershipFaults(
-      roomsByTable(
+      tableUsers(
         ['orders'],
         Object.entries(files).map(([path, text]) => ({ path, text })),
         [excuse],
       ),
     );
 
-  test('a second context that reads a table is found', () => {
-    const mine = { [`apps/monolith/src/purchase/checkout/outbound/postgres-orders.ts`]: 'insert into orders (id) values ($1)' };
-    expect(seen(mine)).toEqual([]);
+  test('a second context that uses a table is reported, unless it has an excuse or is the cli', () => {
+    const ownerFile = {
+      [`apps/monolith/src/purchase/checkout/outbound/postgres-orders.ts`]: 'insert into orders (id) values ($1)',
+    };
+    expect(faultsIn(ownerFile)).toEqual([]);
     for (const sql of [
       'select 1 from orders o',
       'SELECT 1 FROM x\n  JOIN orders USING (id)',
@@ -273,26 +276,28 @@ describe('tables', () => {
       "tableName: 'orders'",
       'delete from "orders"',
     ]) {
-      expect(seen({ ...mine, 'apps/monolith/src/ticketing/outbound/postgres-tickets.ts': sql })).toEqual([
+      expect(faultsIn({ ...ownerFile, 'apps/monolith/src/ticketing/outbound/postgres-tickets.ts': sql })).toEqual([
         'orders is used by monolith/purchase and monolith/ticketing',
       ]);
     }
-    expect(seen({ ...mine, 'libs/platform/src/outbox/outbox-relay.ts': 'select from orders' })).toHaveLength(1);
-    expect(seen({ ...mine, 'apps/notification-worker/src/email/outbound/mails.ts': 'select from orders' })).toHaveLength(1);
+    expect(faultsIn({ ...ownerFile, 'libs/platform/src/outbox/outbox-relay.ts': 'select from orders' })).toHaveLength(1);
+    expect(faultsIn({ ...ownerFile, 'apps/notification-worker/src/email/outbound/mails.ts': 'select from orders' })).toHaveLength(
+      1,
+    );
     expect(
-      seen({ ...mine, 'apps/monolith/src/ticketing/outbound/postgres-tickets.ts': 'select from orders_of_tickets' }),
+      faultsIn({ ...ownerFile, 'apps/monolith/src/ticketing/outbound/postgres-tickets.ts': 'select from orders_of_tickets' }),
     ).toEqual([]);
-    expect(seen({ ...mine, 'apps/monolith/src/ticketing/outbound/report.ts': 'select from orders' })).toEqual([]);
-    expect(seen({ ...mine, 'apps/monolith/src/cli/verify.ts': 'select from orders' })).toEqual([]);
+    expect(faultsIn({ ...ownerFile, 'apps/monolith/src/ticketing/outbound/report.ts': 'select from orders' })).toEqual([]);
+    expect(faultsIn({ ...ownerFile, 'apps/monolith/src/cli/verify.ts': 'select from orders' })).toEqual([]);
   });
 
-  test('a table nobody uses is found', () => {
-    expect(seen({})).toEqual(['orders is used by nobody']);
+  test('a table that no context uses is reported', () => {
+    expect(faultsIn({})).toEqual(['orders is used by no module']);
   });
 });
 
 describe('routes', () => {
-  /** Take no idempotency key, because … */
+  /** Mutating routes that need no idempotency key, each with the reason that it declares. */
   const exempt = {
     'POST /api/v1/payments/webhooks/stripe': 'the event carries its own id',
     'POST /api/v1/sandbox/payments/:intent_id/confirm': 'it plays the payment provider, whose events carry their own id',
@@ -303,18 +308,18 @@ describe('routes', () => {
     'POST /api/v1/queue/:match_id/windows/:user_id/complete': 'internal: repeating it changes nothing',
   };
 
-  test('each says who may call it', async () => {
+  test('each route declares who may call it', async () => {
     const facts = await allRoutes();
-    expect(withoutAccess(facts)).toEqual([]);
+    expect(routesWithoutAccess(facts)).toEqual([]);
     expect(new Set(facts.map(({ app }) => app))).toEqual(new Set(['monolith', 'queue-service', 'notification-worker']));
     expect(facts.length).toBeGreaterThan(30);
   });
 
-  test('each that changes something is idempotent, or says why it need not be', async () => {
-    expect(withoutKey(await allRoutes(), exempt)).toEqual([]);
+  test('each mutating route stores its answer under an idempotency key, or declares why it needs no key', async () => {
+    expect(idempotencyKeyFaults(await allRoutes(), exempt)).toEqual([]);
   });
 
-  const keyed: RouteFact = {
+  const keyedRoute: RouteFact = {
     app: 'monolith',
     route: 'POST /things',
     method: 'POST',
@@ -322,32 +327,36 @@ describe('routes', () => {
     storesAnswers: true,
   };
 
-  test('a route that says nothing is found', () => {
-    expect(withoutAccess([{ ...keyed, rules: undefined }, { ...keyed, rules: {} }, keyed])).toHaveLength(2);
+  test('a route that does not declare who may call it is reported', () => {
+    expect(routesWithoutAccess([{ ...keyedRoute, rules: undefined }, { ...keyedRoute, rules: {} }, keyedRoute])).toHaveLength(2);
   });
 
   test.each<[string, RouteFact, Record<string, string>]>([
-    ['an excuse nobody agreed to', { ...keyed, rules: { access: 'fan', noKeyBecause: 'it is late' } }, {}],
     [
-      'another excuse than agreed',
-      { ...keyed, rules: { access: 'fan', noKeyBecause: 'it is late' } },
-      { 'POST /things': 'it is early' },
+      'a reason for no key that is not in the list of exemptions',
+      { ...keyedRoute, rules: { access: 'fan', noKeyBecause: 'the client retries' } },
+      {},
     ],
-    ['an answer that is not stored', { ...keyed, storesAnswers: false }, {}],
-    ['a change by anybody', { ...keyed, rules: { access: 'public' } }, {}],
-    ['an internal change without a word', { ...keyed, rules: { access: 'internal' } }, {}],
-    ['an exemption that is not used', keyed, { 'POST /things': 'it is early' }],
-    ['an exemption of nothing', keyed, { 'PUT /nothing': 'it is early' }],
-  ])('%s is found', (_what, fact, agreed) => {
-    expect(withoutKey([fact], agreed)).toHaveLength(1);
+    [
+      'a reason for no key that differs from the listed one',
+      { ...keyedRoute, rules: { access: 'fan', noKeyBecause: 'the client retries' } },
+      { 'POST /things': 'it has no effect' },
+    ],
+    ['a mutating route whose answer is not stored', { ...keyedRoute, storesAnswers: false }, {}],
+    ['a mutating public route without a reason', { ...keyedRoute, rules: { access: 'public' } }, {}],
+    ['a mutating internal route without a reason', { ...keyedRoute, rules: { access: 'internal' } }, {}],
+    ['an exemption of a route that takes a key', keyedRoute, { 'POST /things': 'it has no effect' }],
+    ['an exemption of a route that does not exist', keyedRoute, { 'PUT /nothing': 'it has no effect' }],
+  ])('route check: %s is reported', (_case, fact, exemptions) => {
+    expect(idempotencyKeyFaults([fact], exemptions)).toHaveLength(1);
   });
 
-  test('a read needs no key', () => {
+  test('GET and DELETE routes need no idempotency key', () => {
     expect(
-      withoutKey(
+      idempotencyKeyFaults(
         [
-          { ...keyed, method: 'GET', storesAnswers: false },
-          { ...keyed, method: 'DELETE', storesAnswers: false },
+          { ...keyedRoute, method: 'GET', storesAnswers: false },
+          { ...keyedRoute, method: 'DELETE', storesAnswers: false },
         ],
         {},
       ),

@@ -10,39 +10,39 @@ interface Manifest {
   overrides?: Overrides;
 }
 
-/** `{ typeorm: { ioredis: … } }` is written `typeorm > ioredis`. */
-function overridden(overrides: Overrides, path: readonly string[] = []): string[] {
+/** Nested overrides as paths: `{ typeorm: { ioredis: … } }` gives `typeorm > ioredis`. */
+function overridePaths(overrides: Overrides, path: readonly string[] = []): string[] {
   return Object.entries(overrides).flatMap(([name, value]) =>
-    typeof value === 'string' ? [[...path, name].join(' > ')] : overridden(value, [...path, name]),
+    typeof value === 'string' ? [[...path, name].join(' > ')] : overridePaths(value, [...path, name]),
   );
 }
 
-/** The first cell of each row, section by section: an override may bear the name of a dependency. */
-function lines(page: string): { names: string[]; overrides: string[] } {
+/** The first cell of each table row. Two lists, because an override may have the same name as a dependency. */
+function documentedNames(page: string): { names: string[]; overrides: string[] } {
   const [before = '', after = ''] = page.split('\n## Overrides\n');
   const cells = (part: string) => [...part.matchAll(/^\| `([^`]+)` \|/gm)].map((match) => String(match[1]));
   return { names: cells(before), overrides: cells(after) };
 }
 
 function violations(manifest: Manifest, page: string): string[] {
-  const { names, overrides } = lines(page);
+  const { names, overrides } = documentedNames(page);
   const direct = Object.keys({ ...manifest.dependencies, ...manifest.devDependencies, ...manifest.optionalDependencies });
   const compare = (wanted: readonly string[], found: readonly string[]) => [
     ...wanted.filter((name) => !found.includes(name)).map((name) => `${name} has no line`),
     ...found.filter((name) => !wanted.includes(name)).map((name) => `${name} has a line and is not in package.json`),
     ...found.filter((name, index) => found.indexOf(name) !== index).map((name) => `${name} has two lines`),
   ];
-  return [...compare(direct, names), ...compare(overridden(manifest.overrides ?? {}), overrides)];
+  return [...compare(direct, names), ...compare(overridePaths(manifest.overrides ?? {}), overrides)];
 }
 
 const manifest = JSON.parse(fs.readFileSync('package.json', 'utf8')) as Manifest;
 const page = fs.readFileSync('docs/dependencies.md', 'utf8');
 
-test('every dependency has its line in docs/dependencies.md, and every line its dependency', () => {
+test('docs/dependencies.md has one line for each dependency and override of package.json, and no others', () => {
   expect(violations(manifest, page)).toEqual([]);
 });
 
-test('every line says why, and what else', () => {
+test('docs/dependencies.md: every line names a purpose and an alternative', () => {
   const rows = page.split('\n').filter((line) => line.startsWith('| `'));
   expect(
     rows.filter((row) =>
@@ -54,12 +54,12 @@ test('every line says why, and what else', () => {
   ).toEqual([]);
 });
 
-test('versions are exact', () => {
+test('package.json: all versions are exact', () => {
   const all = { ...manifest.dependencies, ...manifest.devDependencies, ...manifest.optionalDependencies };
   expect(Object.entries(all).filter(([, version]) => !/^(npm:.+@)?\d+\.\d+\.\d+(-[\w.]+)?$/.test(version))).toEqual([]);
 });
 
-/** Packages whose code a file loads when it runs: `import type` is gone by then. */
+/** Packages that a file loads at run time. `import type` is removed by the compiler and does not count. */
 function loadedPackages(source: string): string[] {
   const specifiers = [...source.matchAll(/^(?:import|export)\s(?!type\s)(?:[^;]*?\sfrom\s)?['"]([^'"]+)['"]/gm)].map((match) =>
     String(match[1]),
@@ -86,7 +86,7 @@ function serviceSources(): string[] {
   return files.filter((file) => file.endsWith('.ts') && !/\.(test|contract)\.ts$|\/testing\//.test(file));
 }
 
-test('the services load nothing that the image leaves out', () => {
+test('the services load only packages of `dependencies`, which the image contains', () => {
   const loaded = serviceSources().flatMap((file) =>
     loadedPackages(fs.readFileSync(file, 'utf8')).map((name) => `${file}: ${name}`),
   );
@@ -101,7 +101,7 @@ test.each([
   ["import {\n  Get,\n} from '@nestjs/common/x';", ['@nestjs/common']],
   ["import type { IJob } from 'kubernetes-models/batch/v1/Job';", []],
   ["import { a } from '#domain/a';\nimport yaml from 'yaml';", ['yaml']],
-])('%j loads %j', (source, packages) => {
+])('loadedPackages: %j loads %j', (source, packages) => {
   expect(loadedPackages(source)).toEqual(packages);
 });
 
@@ -114,6 +114,6 @@ test.each([
     'jest > semver has no line',
   ],
   ['a dropped override', { ...manifest, overrides: {} }, 'typeorm > ioredis has a line and is not in package.json'],
-])('%s without a change of the page is reported', (_name, changed, complaint) => {
+])('%s is reported if docs/dependencies.md is unchanged', (_name, changed, complaint) => {
   expect(violations(changed, page)).toContain(complaint);
 });

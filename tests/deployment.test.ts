@@ -3,20 +3,29 @@ import os from 'node:os';
 import path from 'node:path';
 import * as settingsSlices from '#platform/config/settings';
 import { brokenCopies } from './deployment/broken-copies.ts';
-import { base, bounds, drainSeconds, exists, ports, production, settings, text } from './deployment/facts.ts';
+import {
+  base,
+  drainSeconds,
+  exists,
+  ports,
+  production,
+  readText,
+  replicaBounds,
+  settings,
+} from './deployment/manifests-and-settings.ts';
 import type { Rule } from './deployment/kube-documents.ts';
-import { broken, ofKind, parseYaml, without } from './deployment/kube-documents.ts';
+import { withChangedField, ofKind, parseYaml, withoutDocument } from './deployment/kube-documents.ts';
 import { schemaViolations } from './deployment/kube-schemas.ts';
-import { kustomizationViolations, rendered } from './deployment/kustomize.ts';
+import { kustomizationViolations, renderKustomization } from './deployment/kustomize.ts';
 import * as wiring from './deployment/wiring.ts';
 import * as workloads from './deployment/workloads.ts';
 
-test('the ports here are the defaults of the settings', () => {
+test('the ports in manifests-and-settings.ts are the defaults of the settings', () => {
   const defaults = settingsSlices.addressSettings.parse({});
   expect([defaults.MONOLITH_PORT, defaults.QUEUE_PORT, defaults.WORKER_PORT]).toEqual(Object.values(ports));
 });
 
-test('a drain may take as long as the longest legal request', () => {
+test('the drain limit of a service is longer than the request deadline', () => {
   expect(drainSeconds).toBeGreaterThan(settingsSlices.limitSettings.parse({}).REQUEST_DEADLINE_MS / 1000);
 });
 
@@ -24,14 +33,14 @@ describe('kubernetes schemas', () => {
   test.each([
     ['base', base],
     ['production', production],
-  ])('every document of %s is what its schema says', async (_name, documents) => {
+  ])('every document of %s is valid by the schema of its kind', async (_name, documents) => {
     expect((await Promise.all(documents.map(schemaViolations))).flat()).toEqual([]);
   });
 
   test.each([
     ['a misspelt field', 'spec.template.spec.containers.0.livenesProbe', {}, 'livenesProbe: Kubernetes does not know this field'],
     [
-      'a misspelt field deep down',
+      'a misspelt nested field',
       'spec.template.spec.containers.0.lifecycle.preStop.sleep.second',
       5,
       'sleep/second: Kubernetes does not know',
@@ -39,13 +48,13 @@ describe('kubernetes schemas', () => {
     ['a wrong type', 'spec.replicas', '5', 'spec/replicas: type'],
     ['a missing field', 'spec.selector', undefined, 'missingProperty":"selector"'],
     ['an unknown API', 'apiVersion', 'apps/v1beta1', 'apps/v1'],
-  ])('%s is reported', async (_name, at, value, complaint) => {
-    const documents = broken(base, 'Deployment/monolith', at, value);
+  ])('schema check: %s is reported', async (_name, at, value, complaint) => {
+    const documents = withChangedField(base, 'Deployment/monolith', at, value);
     expect((await Promise.all(documents.map(schemaViolations))).flat().join('\n')).toContain(complaint);
   });
 
   test.each(['defaultMode: 0440', 'proxy-buffering: off'])('%s is refused: YAML 1.1 and 1.2 differ on it', (line) => {
-    expect(() => parseYaml('a.yaml', line)).toThrow('do not read the same');
+    expect(() => parseYaml('a.yaml', line)).toThrow('read this file differently');
   });
 
   test('a kind that Kubernetes does not have is reported', async () => {
@@ -64,38 +73,40 @@ describe('kustomizations', () => {
   });
   afterEach(() => fs.rmSync(path.dirname(copy), { recursive: true }));
   const edit = (file: string, change: (content: string) => string) =>
-    fs.writeFileSync(path.join(copy, file), change(text(path.join(copy, file))));
+    fs.writeFileSync(path.join(copy, file), change(readText(path.join(copy, file))));
 
-  test('name every file, and only files that exist', () => {
+  test('every YAML file below k8s is named by a kustomization, and every named file exists', () => {
     expect(kustomizationViolations('k8s')).toEqual([]);
   });
 
-  test('a file that nothing names is reported', () => {
+  test('a file that no kustomization names is reported', () => {
     fs.writeFileSync(path.join(copy, 'base/forgotten.yaml'), 'kind: Service\n');
     expect(kustomizationViolations(copy)).toEqual([expect.stringContaining('base/forgotten.yaml: no kustomization names it')]);
   });
 
-  test('a name without a file is reported', () => {
+  test('a named file that does not exist is reported', () => {
     fs.rmSync(path.join(copy, 'base/ingress.yaml'));
     expect(kustomizationViolations(copy)).toEqual([expect.stringContaining('base/ingress.yaml: named by')]);
   });
 
-  test('a deploy that carries the empty Secrets is reported', () => {
+  test('a kustomization that deploys the empty Secret templates is reported', () => {
     edit('base/kustomization.yaml', (content) => `${content}  - ../secrets/monolith.yaml\n`);
     expect(kustomizationViolations(copy)).toEqual([expect.stringContaining('would overwrite the real Secret')]);
   });
 
-  test('a patch of something that is not there does not render', () => {
+  test('rendering fails for a patch of a document that does not exist', () => {
     edit('overlays/production/settings.yaml', (content) => content.replace('tribina-settings', 'tribina-setings'));
-    expect(() => rendered(path.join(copy, 'overlays/production'))).toThrow('there is no ConfigMap/tribina-setings to patch');
+    expect(() => renderKustomization(path.join(copy, 'overlays/production'))).toThrow(
+      'there is no ConfigMap/tribina-setings to patch',
+    );
   });
 
-  test('a kustomization with a field that the renderer would ignore does not render', () => {
+  test('rendering fails for a kustomization field that the renderer does not support', () => {
     edit('overlays/production/kustomization.yaml', (content) => `${content}namePrefix: hns-\n`);
-    expect(() => rendered(path.join(copy, 'overlays/production'))).toThrow('namePrefix');
+    expect(() => renderKustomization(path.join(copy, 'overlays/production'))).toThrow('namePrefix');
   });
 
-  test('production leaves the number of pods to the autoscalers and takes its images from one place', () => {
+  test('production: no Deployment sets replicas, and all five containers use the same image', () => {
     const deployments = ofKind<{ spec: { replicas?: number } }>(production, 'Deployment');
     expect(deployments.map(({ body }) => body.spec.replicas)).toEqual([undefined, undefined, undefined, undefined]);
     expect(JSON.stringify(production).match(/"image":"[^"]+"/g)).toEqual(
@@ -106,42 +117,42 @@ describe('kustomizations', () => {
 
 const rules: Record<string, Rule> = {
   podsAreLockedDown: workloads.podsAreLockedDown,
-  podsSayWhatTheyNeed: workloads.podsSayWhatTheyNeed,
+  podsHaveResourceLimits: workloads.podsHaveResourceLimits,
   deploymentsAreProbed: workloads.deploymentsAreProbed,
-  deploymentsDrain: workloads.deploymentsDrain(drainSeconds),
+  deploymentsDrainInTime: workloads.deploymentsDrainInTime(drainSeconds),
   commandsExist: workloads.commandsExist(exists),
   portsAreTheDefaults: workloads.portsAreTheDefaults(ports),
-  imagesAreOneRelease: workloads.imagesAreOneRelease,
+  allImagesAreEqual: workloads.allImagesAreEqual,
   selectorsFindPods: wiring.selectorsFindPods,
   servicesReachPorts: wiring.servicesReachPorts,
-  scalesBetween: wiring.scalesBetween(bounds),
-  settingsArriveInPods: wiring.settingsArriveInPods,
+  autoscalersHaveBounds: wiring.autoscalersHaveBounds(replicaBounds),
+  configMapsAndSecretsAreUsed: wiring.configMapsAndSecretsAreUsed,
   variablesAreSettings: wiring.variablesAreSettings(settings),
   secretsAreEmpty: wiring.secretsAreEmpty,
 };
 
 describe('rules', () => {
-  test.each(Object.entries(rules))('%s: base and production keep it', (_name, rule) => {
+  test.each(Object.entries(rules))('%s: base and production have no violation', (_name, rule) => {
     expect([...rule(base), ...rule(production)]).toEqual([]);
   });
 
-  test.each(brokenCopies)('%s: %s with another %s is reported', (rule, label, at, value, complaint) => {
-    expect(rules[rule]!(broken(base, label, at, value)).join('\n')).toContain(complaint);
+  test.each(brokenCopies)('%s reports a changed %s with a wrong %s', (rule, label, at, value, complaint) => {
+    expect(rules[rule]!(withChangedField(base, label, at, value)).join('\n')).toContain(complaint);
   });
 
-  test('a Deployment without its autoscaler or its budget is reported', () => {
-    expect(rules.scalesBetween!(without(base, 'HorizontalPodAutoscaler/monolith'))).toEqual([
+  test('a Deployment without its HorizontalPodAutoscaler or PodDisruptionBudget is reported', () => {
+    expect(rules.autoscalersHaveBounds!(withoutDocument(base, 'HorizontalPodAutoscaler/monolith'))).toEqual([
       expect.stringContaining('scales from undefined'),
     ]);
-    expect(rules.scalesBetween!(without(base, 'PodDisruptionBudget/monolith'))).toEqual([
+    expect(rules.autoscalersHaveBounds!(withoutDocument(base, 'PodDisruptionBudget/monolith'))).toEqual([
       expect.stringContaining('has no PodDisruptionBudget'),
     ]);
   });
 });
 
 describe('autoscaling', () => {
-  /** The specification's own example. */
-  const seed = {
+  /** The example of the specification. */
+  const specified = {
     scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'queue-service' },
     minReplicas: 3,
     maxReplicas: 20,
@@ -154,19 +165,19 @@ describe('autoscaling', () => {
     ],
   };
   const specs = new Map(
-    ofKind<{ spec: typeof seed }>(production, 'HorizontalPodAutoscaler').map(({ name, body }) => [name, body.spec]),
+    ofKind<{ spec: typeof specified }>(production, 'HorizontalPodAutoscaler').map(({ name, body }) => [name, body.spec]),
   );
 
-  test('the queue service scales exactly as specified', () => {
-    expect(specs.get('queue-service')).toEqual(seed);
+  test('the autoscaler of queue-service is exactly as specified', () => {
+    expect(specs.get('queue-service')).toEqual(specified);
   });
 
-  test.each(['monolith', 'notification-worker', 'loader'])('%s scales at 70 %% CPU', (name) => {
-    expect(specs.get(name)?.metrics).toEqual([seed.metrics[0]]);
+  test.each(['monolith', 'notification-worker', 'loader'])('the autoscaler of %s scales at 70 %% CPU', (name) => {
+    expect(specs.get(name)?.metrics).toEqual([specified.metrics[0]]);
   });
 });
 
-test('no file of the deployment names a package registry', () => {
+test('Dockerfile, compose, k8s and docs/deployment.md name no package registry', () => {
   const files = [
     'Dockerfile',
     '.dockerignore',
@@ -174,8 +185,8 @@ test('no file of the deployment names a package registry', () => {
     'docs/deployment.md',
     ...fs.readdirSync('k8s', { recursive: true, encoding: 'utf8' }).map((file) => `k8s/${file}`),
   ];
-  const naming = files.filter(
-    (file) => fs.statSync(file).isFile() && /registry\.npmjs|npmmirror|deb\.debian\.org|yarnpkg/.test(text(file)),
+  const offenders = files.filter(
+    (file) => fs.statSync(file).isFile() && /registry\.npmjs|npmmirror|deb\.debian\.org|yarnpkg/.test(readText(file)),
   );
-  expect(naming).toEqual([]);
+  expect(offenders).toEqual([]);
 });

@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
-// Jest itself, run on files that leak: each must fail, and say what it left open.
+// Runs Jest on test files that leak a resource. Each must fail, and its message must name the resource.
 
 const root = path.resolve(import.meta.dirname, '..');
 const folder = mkdtempSync(path.join(tmpdir(), 'tribina-leak-check-'));
@@ -21,7 +21,7 @@ async function runOnCanaries(): Promise<Map<string, { status: string; message: s
     testRegex: '\\.test\\.mjs$',
     transform: {},
     moduleFileExtensions: ['mjs', 'js'],
-    // Known durations would make Jest run quick files in its own process, which the leaks would keep alive.
+    // A fresh cache: with known durations Jest would run quick files in its own process, and the leaks would keep that process alive.
     cacheDirectory: path.join(folder, 'cache'),
   };
   const args = ['--experimental-vm-modules', 'node_modules/jest/bin/jest.js', '--ci', '--maxWorkers=2'];
@@ -37,17 +37,17 @@ async function runOnCanaries(): Promise<Map<string, { status: string; message: s
   return new Map(testResults.map(({ name, status, message }) => [path.basename(name, '.test.mjs'), { status, message }]));
 }
 
-test('a file fails that leaves a server, a connection, a process or a timer open; a clean one passes', async () => {
+test('a test file that leaves a server, a connection, a process or a timer open fails; a file that closes all passes', async () => {
   const results = await runOnCanaries();
   expect(results.get('clean')).toMatchObject({ status: 'passed', message: '' });
-  for (const [file, left] of [
+  for (const [file, resource] of [
     ['server', '1 TCPServerWrap'],
     ['connection', 'TCPSocketWrap'],
     ['process', '1 ProcessWrap'],
     ['timer', '1 Timeout'],
   ] as const) {
     expect([file, results.get(file)?.status]).toEqual([file, 'failed']);
-    expect(results.get(file)?.message).toMatch(new RegExp(`This file leaves open: .*${left}`));
+    expect(results.get(file)?.message).toMatch(new RegExp(`This file leaves open: .*${resource}`));
   }
   expect(results.size).toBe(5);
 });

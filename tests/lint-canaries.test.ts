@@ -3,8 +3,9 @@ import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } f
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
-// Each file under tests/canaries breaks one rule of the house and says which in its first line; the others say that they are
-// legal. The tree mirrors the project's, is copied out of it with the project's own lint settings, and linted there.
+// A canary is a file that breaks one lint rule on purpose. The first line of each file under tests/canaries names the rule that it
+// breaks, or says `// legal`. The folders mirror those of the project, because lint rules depend on the path. This test copies them
+// to a temporary folder with the lint settings of the project and runs the linter there.
 
 const root = path.resolve(import.meta.dirname, '..');
 const canaries = path.join(root, 'tests/canaries');
@@ -42,11 +43,11 @@ const cases = readdirSync(canaries, { recursive: true, encoding: 'utf8' })
     return { file, firstLine, rule, reason };
   });
 
-test.each(cases.filter(({ rule }) => rule))('$rule rejects $file: $reason', ({ file, rule }) => {
+test.each(cases.filter(({ rule }) => rule))('the linter reports $rule for $file: $reason', ({ file, rule }) => {
   expect([...new Set(rulesByFile.get(file))]).toEqual([rule]);
 });
 
-test.each(cases.filter(({ rule }) => !rule))('$file passes', ({ file, firstLine }) => {
+test.each(cases.filter(({ rule }) => !rule))('the linter accepts $file', ({ file, firstLine }) => {
   expect(firstLine).toBe('// legal');
   expect(rulesByFile.get(file)).toBeUndefined();
 });

@@ -1,4 +1,4 @@
-// `npm run build [-- --server-only]`: the services and the web app into dist/. Only what has changed is built again.
+// `npm run build [-- --server-only]`: builds the services and the web app into dist/. An unchanged web app is not built again.
 import { build } from './local/build.ts';
 import { explain } from './local/trouble.ts';
 

@@ -1,6 +1,6 @@
-// `npm test`: every check and every test, one line each, and at the end how many of them there were. All of them run, whatever
-// fails before, so that one run tells everything.
-import { buildStep, closingLines, staticSteps, type Step, type StepResult } from './local/check-steps.ts';
+// `npm test`: runs every check and all tests, prints a line for each step and at the end the number of passed and failed ones.
+// A failed step does not stop the run, so that one run shows all failures.
+import { buildStep, summaryLines, staticSteps, type Step, type StepResult } from './local/check-steps.ts';
 import { jestStep } from './local/jest-step.ts';
 
 const say = (line: string) => void process.stdout.write(`${line}\n`);
@@ -19,8 +19,8 @@ async function run(step: Step): Promise<void> {
   if (failed > 0) say(`${output}\n`);
 }
 
-/** Two at a time, like the cores of a small machine; each takes the next step when it is done with one. */
-async function runSideBySide(steps: Step[]): Promise<void> {
+/** Runs two steps at a time, because a small machine has two cores. */
+async function runTwoAtATime(steps: Step[]): Promise<void> {
   const waiting = [...steps];
   const worker = async () => {
     for (let step = waiting.shift(); step; step = waiting.shift()) await run(step);
@@ -29,10 +29,10 @@ async function runSideBySide(steps: Step[]): Promise<void> {
 }
 
 try {
-  await runSideBySide(staticSteps());
+  await runTwoAtATime(staticSteps());
   await run(buildStep());
   await run(jestStep(say));
-  for (const line of closingLines(results)) say(line);
+  for (const line of summaryLines(results)) say(line);
   process.exitCode = results.some(({ failed }) => failed > 0) ? 1 : 0;
 } catch (error) {
   if (!stop.signal.aborted) throw error;

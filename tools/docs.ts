@@ -1,11 +1,11 @@
-// `npm run docs`: writes the generated pages under docs/reference and .env.example. What a page says is decided where it is rendered
-// (tools/docs). What only the running services know is written by the tests that compare it otherwise (tests/reference).
+// `npm run docs`: writes the generated pages under docs/reference, and .env.example. The texts are in tools/docs. Pages that need
+// running services are written by the tests in tests/reference; without TRIBINA_WRITE_DOCS these tests only compare them.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { errorCatalogue } from '../libs/platform/src/http/error-catalogue.ts';
 import { renderErrors } from './docs/errors.ts';
 import { ROOT } from './local/build.ts';
-import { JEST } from './local/jest-step.ts';
+import { JEST_ARGUMENTS } from './local/jest-step.ts';
 import { runCommand } from './local/run-command.ts';
 
 const folder = path.join(ROOT, 'docs/reference');
@@ -13,6 +13,6 @@ mkdirSync(folder, { recursive: true });
 writeFileSync(path.join(folder, 'errors.md'), renderErrors(errorCatalogue));
 
 const env = { ...process.env, TRIBINA_WRITE_DOCS: '1' };
-const { code, output } = await runCommand(process.execPath, [...JEST, 'tests/reference'], { cwd: ROOT, env });
+const { code, output } = await runCommand(process.execPath, [...JEST_ARGUMENTS, 'tests/reference'], { cwd: ROOT, env });
 process.stdout.write(code === 0 ? 'docs/reference and .env.example are written\n' : `${output}\n`);
 process.exitCode = code;

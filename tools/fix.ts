@@ -1,9 +1,9 @@
-// `npm run fix`: what the linter can mend by itself, then the format of everything.
-import { bin, ROOT } from './local/build.ts';
+// `npm run fix`: lets the linter correct what it can, then formats all files.
+import { npmBinary, ROOT } from './local/build.ts';
 import { LINT_ARGUMENTS } from './local/check-steps.ts';
 import { runCommand } from './local/run-command.ts';
 
 const onLine = (line: string) => void process.stdout.write(`${line}\n`);
-const linted = await runCommand(bin('oxlint'), ['--fix', ...LINT_ARGUMENTS], { cwd: ROOT, onLine });
-const formatted = await runCommand(bin('prettier'), ['--write', '--log-level=warn', '.'], { cwd: ROOT, onLine });
+const linted = await runCommand(npmBinary('oxlint'), ['--fix', ...LINT_ARGUMENTS], { cwd: ROOT, onLine });
+const formatted = await runCommand(npmBinary('prettier'), ['--write', '--log-level=warn', '.'], { cwd: ROOT, onLine });
 process.exitCode = linted.code || formatted.code;

@@ -1,5 +1,5 @@
-// Runs a script under Node 24.9 or newer, whatever Node started npm: the host's own if it is new enough, else the
-// binary that came with `npm ci`. Plain JavaScript that Node 20 understands. Usage: node tools/node24.mjs <script> [args]
+// Runs a script with Node 24.9 or newer: with the current Node if it is new enough, else with the binary that `npm ci` installed.
+// This file is plain JavaScript that Node 20 can run. Usage: node tools/node24.mjs <script> [args]
 import { spawn } from 'node:child_process';
 import { createRequire } from 'node:module';
 import path from 'node:path';
@@ -26,7 +26,7 @@ const node = findNode();
 if (!node) {
   console.error(
     `Tribina needs Node ${NEEDED.join('.')} or newer. This is Node ${process.versions.node} on ${process.platform}-${process.arch}, ` +
-      'and the Node that `npm ci` brings is not here: run `npm ci` again without --omit=optional, or install Node 24.',
+      'and the Node that `npm ci` installs is missing: run `npm ci` again without --omit=optional, or install Node 24.',
   );
   process.exit(1);
 }
@@ -35,9 +35,10 @@ const child = spawn(node, process.argv.slice(2), {
   stdio: 'inherit',
   env: { ...process.env, PATH: `${path.dirname(node)}${path.delimiter}${process.env.PATH ?? ''}` },
 });
-// The child shares our terminal, so Ctrl-C reaches it anyway; a signal sent to this pid alone is passed on.
+// Ctrl-C reaches the child by itself, because it shares the terminal. A signal sent only to this pid is passed on here.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
-// npm killed outright passes nothing on, and what it started would run for ever: whoever came from npm goes when npm goes.
+// A killed npm (SIGKILL) passes no signal on, and the child would run for ever. So if npm started this process and has ended, the
+// child is stopped.
 if (process.env.npm_lifecycle_event) {
   const parent = process.ppid;
   setInterval(() => process.ppid !== parent && child.kill('SIGTERM'), 1_000).unref();

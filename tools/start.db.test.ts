@@ -18,28 +18,28 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { jest } from '@jest/globals';
 import { Redis } from 'ioredis';
-import type { Runtime } from './local/home.ts';
+import type { RuntimeFile } from './local/home.ts';
 import { identify } from './local/processes.ts';
 
-// `npm start` itself, with real databases, in a copy of the project whose three services are a few lines each. What the
-// services do is other tests' business; here it is about who is started, kept alive, and gone at the end.
+// Tests of `npm start` with real databases, in a copy of the project with three tiny services instead of the real ones. They test
+// which processes are started, restarted after a crash, and ended.
 
-// Two starts in a test, each with a compiler run: 3 s here, several times that on a busy machine.
+// Some tests start the system twice, each time with a compiler run: 3 s, and several times that on a busy machine.
 jest.setTimeout(90_000);
 
 const root = path.resolve(import.meta.dirname, '..');
 const project = mkdtempSync(path.join(tmpdir(), 'tribina-start-'));
 const ports = { MONOLITH_PORT: '', QUEUE_PORT: '', WORKER_PORT: '' };
-const open: ChildProcess[] = [];
+const launchers: ChildProcess[] = [];
 
-const SERVICE = (setting: string) => `
+const serviceSource = (setting: string) => `
 import { createServer } from 'node:http';
 if (process.env.REFUSE === '${setting}') process.exit(78);
 createServer((_request, response) => response.end()).listen(Number(process.env.${setting}), '127.0.0.1');
 process.on('SIGTERM', () => process.exit(0));`;
 
 beforeAll(async () => {
-  chmodSync(project, 0o711); // For root, PostgreSQL runs as nobody and must get through.
+  chmodSync(project, 0o711); // If this runs as root, PostgreSQL runs as user nobody and must be able to enter the folder.
   for (const item of ['tools', 'tsconfig.json', 'tsconfig.build.json', 'package.json'])
     cpSync(path.join(root, item), path.join(project, item), { recursive: true });
   for (const item of ['node_modules', '.cache']) symlinkSync(path.join(root, item), path.join(project, item));
@@ -47,19 +47,19 @@ beforeAll(async () => {
   for (const [name, setting] of Object.entries(services)) {
     const source = path.join(project, 'apps', name, 'src');
     mkdirSync(source, { recursive: true });
-    writeFileSync(path.join(source, 'main.ts'), SERVICE(setting));
+    writeFileSync(path.join(source, 'main.ts'), serviceSource(setting));
   }
   writeFileSync(path.join(project, 'apps/monolith/src/cli.ts'), "console.log('did', process.argv[2]);");
-  for (const name of Object.keys(ports) as (keyof typeof ports)[]) ports[name] = String(await somePort());
+  for (const name of Object.keys(ports) as (keyof typeof ports)[]) ports[name] = String(await findFreePort());
 });
 
 afterAll(async () => {
-  for (const child of open) child.kill('SIGTERM');
-  await Promise.all(open.map(async (child) => child.exitCode ?? child.signalCode ?? (await once(child, 'exit'))));
+  for (const child of launchers) child.kill('SIGTERM');
+  await Promise.all(launchers.map(async (child) => child.exitCode ?? child.signalCode ?? (await once(child, 'exit'))));
   rmSync(project, { recursive: true });
 });
 
-async function somePort(): Promise<number> {
+async function findFreePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as { port: number };
@@ -67,11 +67,11 @@ async function somePort(): Promise<number> {
   return port;
 }
 
-/** The launcher as npm starts it; resolves with the first line that is ready, or with its end. */
+/** Starts the launcher as npm does. Resolves when it prints `ready` or when it ends. */
 async function start(settings: NodeJS.ProcessEnv = {}, ...args: string[]) {
   const env = { ...process.env, DATABASE_URL: undefined, REDIS_URL: undefined, TRIBINA_HOME: undefined, ...ports, ...settings };
   const child = spawn('node', ['tools/node24.mjs', 'tools/start.ts', ...args], { cwd: project, env });
-  open.push(child);
+  launchers.push(child);
   const output = { out: '', err: '' };
   child.stdout.on('data', (data) => (output.out += data));
   child.stderr.on('data', (data) => (output.err += data));
@@ -80,13 +80,13 @@ async function start(settings: NodeJS.ProcessEnv = {}, ...args: string[]) {
   return { child, output, ended };
 }
 
-function runtime(): Runtime {
-  return JSON.parse(readFileSync(path.join(project, '.tribina/runtime.json'), 'utf8')) as Runtime;
+function runtime(): RuntimeFile {
+  return JSON.parse(readFileSync(path.join(project, '.tribina/runtime.json'), 'utf8')) as RuntimeFile;
 }
 
-const alive = (pids: number[]) => pids.filter((pid) => identify(pid));
+const runningPids = (pids: number[]) => pids.filter((pid) => identify(pid));
 
-test('it starts everything, says ready once, and on SIGTERM stops everything and keeps the data', async () => {
+test('npm start starts all processes and prints `ready` once; SIGTERM stops them all and keeps the data', async () => {
   const first = await start();
   expect(first.output.out.match(/^ready .*/gm)).toEqual([expect.stringContaining(`http://127.0.0.1:${ports.MONOLITH_PORT}`)]);
   expect(first.output.out).toMatch(/did migrate[^]*did seed/);
@@ -106,18 +106,18 @@ test('it starts everything, says ready once, and on SIGTERM stops everything and
 
   first.child.kill('SIGTERM');
   expect(await first.ended).toBe(0);
-  expect(alive(Object.values(pids))).toEqual([]);
+  expect(runningPids(Object.values(pids))).toEqual([]);
   expect(existsSync(path.join(project, '.tribina/runtime.json'))).toBe(false);
 
   const second = await start();
-  const again = new Redis(runtime().REDIS_URL);
-  expect(await again.get('kept')).toBe('yes');
-  await again.quit();
+  const redisAfter = new Redis(runtime().REDIS_URL);
+  expect(await redisAfter.get('kept')).toBe('yes');
+  await redisAfter.quit();
   second.child.kill('SIGINT');
   expect(await second.ended).toBe(0);
 });
 
-test('a second start on the same home is refused and names the pid', async () => {
+test('a second start with the same TRIBINA_HOME is refused with the pid of the first', async () => {
   const first = await start();
   const second = await start();
   expect(await second.ended).toBe(1);
@@ -126,7 +126,7 @@ test('a second start on the same home is refused and names the pid', async () =>
   await first.ended;
 });
 
-test('whoever is killed is started again, the databases on the same addresses', async () => {
+test('a killed service or database is started again, the databases at the same addresses', async () => {
   const { child, ended } = await start();
   const before = runtime();
   for (const name of ['monolith', 'redis', 'postgres']) process.kill(before.pids[name]!, 'SIGKILL');
@@ -137,22 +137,22 @@ test('whoever is killed is started again, the databases on the same addresses', 
   expect([after.DATABASE_URL, after.REDIS_URL]).toEqual([before.DATABASE_URL, before.REDIS_URL]);
   child.kill('SIGTERM');
   await ended;
-  expect(alive(Object.values(after.pids))).toEqual([]);
+  expect(runningPids(Object.values(after.pids))).toEqual([]);
 });
 
-test('after kill -9 of the supervisor the next start ends what was left and works', async () => {
+test('after kill -9 of the supervisor the next start ends the processes that were left running, and works', async () => {
   const first = await start();
   const { pids } = runtime();
   process.kill(pids.supervisor!, 'SIGKILL');
   await first.ended;
   const second = await start();
   expect(second.output.out).toMatch(/^ready /m);
-  expect(alive(Object.values(pids))).toEqual([]);
+  expect(runningPids(Object.values(pids))).toEqual([]);
   second.child.kill('SIGTERM');
   await second.ended;
 });
 
-test('a taken port is named together with the setting that moves it', async () => {
+test('if a port is taken, the error names the port and the setting to change it', async () => {
   const server = createServer().listen(Number(ports.QUEUE_PORT), '127.0.0.1');
   await once(server, 'listening');
   const { ended, output } = await start();
@@ -164,14 +164,14 @@ test('a taken port is named together with the setting that moves it', async () =
   expect(output.out).toBe('');
 });
 
-test('a service that refuses its settings ends the whole with 78, and nothing stays', async () => {
+test('if a service refuses its settings, npm start stops everything and exits with 78', async () => {
   const { ended, output } = await start({ REFUSE: 'WORKER_PORT' });
   expect(await ended).toBe(78);
   expect(output.err).toContain('The notification-worker refuses its settings.');
   expect(existsSync(path.join(project, '.tribina/lock'))).toBe(false);
 });
 
-test('--reset begins with empty databases', async () => {
+test('npm start --reset begins with empty databases', async () => {
   const { child, ended } = await start({}, '--reset');
   const redis = new Redis(runtime().REDIS_URL);
   expect(await redis.dbsize()).toBe(0);

@@ -1,41 +1,42 @@
-// `npm start [-- --reset]`, `npm run dev`: the whole system on this machine.
+// `npm start [-- --reset]` and `npm run dev`: run the whole system on this machine.
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { LineWriter } from './local/line-writer.ts';
-import { explain, Trouble } from './local/trouble.ts';
+import { explain, UserError } from './local/trouble.ts';
 
 const HELP = `Usage: npm start [-- --reset] [-- --watch]
 
 Starts PostgreSQL, Redis, the three services and the web app on this machine, and stops them all on Ctrl-C.
 
   --reset   removes the data of earlier runs first
-  --watch   builds and starts the services again when a source file changes (the same as \`npm run dev\`)
-  --help    prints this
+  --watch   builds and restarts the services when a source file changes (the same as \`npm run dev\`)
+  --help    prints this help
 
-Settings (environment): TRIBINA_HOME (.tribina) where the data is kept; MONOLITH_PORT (3000), QUEUE_PORT (3001), WORKER_PORT
-(3002); BIND_HOST (127.0.0.1); DATABASE_URL and REDIS_URL to use servers of your own. All of them: docs/reference/env.md`;
+Settings (environment variables, with their defaults): TRIBINA_HOME (.tribina), the folder for the data; MONOLITH_PORT (3000);
+QUEUE_PORT (3001); WORKER_PORT (3002); BIND_HOST (127.0.0.1); DATABASE_URL and REDIS_URL, to use your own servers. All settings:
+docs/reference/env.md`;
 
 const out = new LineWriter(1);
 const err = new LineWriter(2);
 const stop = new AbortController();
 
 function onSignal(): void {
-  if (stop.signal.aborted) return out.write('already stopping: the services have up to 20 s to finish what they are at');
-  stop.abort(new Error('told to stop'));
+  if (stop.signal.aborted) return out.write('already stopping: the services have up to 20 s to finish their work');
+  stop.abort(new Error('stopped by a signal'));
 }
 
-/** Ctrl-C arrives here twice: from the terminal and passed on by the launcher. The echo is not worth a word. */
+/** A Ctrl-C arrives twice: from the terminal and from the launcher, which passes it on. The second signal is ignored. */
 let lastSignalAt = 0;
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   process.on(signal, () => {
-    const isEcho = Date.now() - lastSignalAt < 300;
+    const isDuplicate = Date.now() - lastSignalAt < 300;
     lastSignalAt = Date.now();
-    if (!isEcho) onSignal();
+    if (!isDuplicate) onSignal();
   });
 }
 
-/** The launcher (tools/node24.mjs) was killed outright: nobody is left who could pass a signal on. */
+/** Stops the system if the launcher (tools/node24.mjs) was killed, because then no signal can arrive through it any more. */
 const launcher = process.ppid;
 setInterval(() => process.ppid !== launcher && stop.abort(), 1_000).unref();
 
@@ -51,7 +52,7 @@ function readOptions(): { reset: boolean; watch: boolean; help: boolean } {
   try {
     return parseArgs({ options: { reset: flag, watch: flag, help: flag } }).values;
   } catch (error) {
-    throw new Trouble((error as Error).message, HELP, 2);
+    throw new UserError((error as Error).message, HELP, 2);
   }
 }
 
@@ -63,19 +64,19 @@ async function main(): Promise<number> {
       return 0;
     }
     if (!existsSync(path.join(import.meta.dirname, '../node_modules/pg')))
-      throw new Trouble('The dependencies are missing.', 'Run `npm ci` first.');
-    // Loaded only now: it needs those dependencies.
+      throw new UserError('The dependencies are missing.', 'Run `npm ci` first.');
+    // Imported only here, because it needs these dependencies.
     const { runSystem } = await import('./local/system.ts');
     await runSystem({ ...options, stop: stop.signal, say: (line) => out.write(line) });
     return isBroken ? 1 : 0;
   } catch (error) {
     err.write(explain(error));
-    return error instanceof Trouble ? error.exitCode : 1;
+    return error instanceof UserError ? error.exitCode : 1;
   }
 }
 
 const code = await main();
-const read = await Promise.all([out.flush(1_000), err.flush(1_000)]);
-// A write that nobody reads holds up a normal exit for ever; by now there is nothing left to lose.
-if (read.includes(false)) process.kill(process.pid, 'SIGKILL');
+const flushed = await Promise.all([out.flush(1_000), err.flush(1_000)]);
+// Output that no reader takes would block a normal exit for ever. All work is done, so the process can kill itself.
+if (flushed.includes(false)) process.kill(process.pid, 'SIGKILL');
 process.exit(code);

@@ -1,14 +1,17 @@
 import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vite';
 
-/** Built into dist/web, which the monolith serves at `/`; in development the API is the one of a running system. */
+/**
+ * The build goes to dist/web, and the monolith serves it at `/`. The development server forwards API requests to a monolith
+ * that already runs on port 3000.
+ */
 export default defineConfig({
   base: '/',
   plugins: [react()],
   build: {
     outDir: '../../dist/web',
     emptyOutDir: true,
-    // Nothing inlined: the page runs under `script-src 'self'; style-src 'self'` and `img-src 'self' blob:`.
+    // Inline nothing: the Content-Security-Policy is `script-src 'self'; style-src 'self'` and `img-src 'self' blob:`.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
   },

@@ -16,20 +16,28 @@ test('arguments: --help needs no revision', () => {
 });
 
 test.each([
-  { why: 'no revision', args: [], says: 'OLD is missing.' },
-  { why: 'two revisions', args: ['a', 'b'], says: 'One revision is expected, not also b.' },
-  { why: 'an unknown benchmark', args: ['a', '--only', 'queue,tickets'], says: 'There is no benchmark "tickets".' },
-  { why: 'an unknown option', args: ['a', '--quick'], says: "Unknown option '--quick'" },
-  { why: 'an option without its value', args: ['a', '--pairs'], says: "'--pairs <value>' argument missing" },
-  { why: 'no pairs', args: ['a', '--pairs', '0'], says: '--pairs takes a whole number from 1 to 50.' },
-  { why: 'half a pair', args: ['a', '--pairs', '1.5'], says: '--pairs takes a whole number from 1 to 50.' },
-  { why: 'a word for pairs', args: ['a', '--pairs', 'six'], says: '--pairs takes a whole number from 1 to 50.' },
-])('arguments: $why is wrong usage', ({ args, says }) => {
+  { problem: 'no revision', args: [], expectedMessage: 'OLD is missing.' },
+  { problem: 'two revisions', args: ['a', 'b'], expectedMessage: 'One revision is expected, not also b.' },
+  {
+    problem: 'an unknown benchmark',
+    args: ['a', '--only', 'queue,tickets'],
+    expectedMessage: 'There is no benchmark "tickets".',
+  },
+  { problem: 'an unknown option', args: ['a', '--quick'], expectedMessage: "Unknown option '--quick'" },
+  { problem: 'an option without its value', args: ['a', '--pairs'], expectedMessage: "'--pairs <value>' argument missing" },
+  { problem: 'no pairs', args: ['a', '--pairs', '0'], expectedMessage: '--pairs takes a whole number from 1 to 50.' },
+  {
+    problem: 'a fraction of a pair',
+    args: ['a', '--pairs', '1.5'],
+    expectedMessage: '--pairs takes a whole number from 1 to 50.',
+  },
+  { problem: 'a word for pairs', args: ['a', '--pairs', 'six'], expectedMessage: '--pairs takes a whole number from 1 to 50.' },
+])('arguments: $problem is wrong usage', ({ args, expectedMessage }) => {
   expect(() => readArguments(args)).toThrow(WrongUsage);
-  expect(() => readArguments(args)).toThrow(says);
+  expect(() => readArguments(args)).toThrow(expectedMessage);
 });
 
-test('the help text names every option and exit code', () => {
+test('arguments: the help text names every option and exit code', () => {
   for (const words of ['OLD', '--new REV', '--only', '--pairs N', '--help', 'Exit code: 0', '1 a median', '2 wrong'])
     expect(USAGE).toContain(words);
 });

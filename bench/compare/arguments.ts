@@ -4,12 +4,12 @@ import { benchmarkNames, type BenchmarkName } from './benchmarks.ts';
 export const USAGE = `npm run bench:compare -- OLD [--new REV] [--only ${benchmarkNames.join(',')}] [--pairs 6]
 
 Builds two commits side by side, runs the quick form of the benchmarks alternately (old new, new old, …), and prints the
-median ratio of every figure with its spread. Above 1 is better for every figure, also where less is better.
+median ratio of every figure with its spread. A ratio above 1 always means better, also for figures where less is better.
 
   OLD         any git revision: a commit, a branch, a tag. The oldest one supported is 16a3242.
-  --new REV   the revision to compare with it. Without it: the working tree as it is now, with all changes.
-  --only      some of ${benchmarkNames.join(', ')}. Without it: all.
-  --pairs N   so many runs of each commit, 1 to 50. Without it: 6.
+  --new REV   the revision to compare with OLD. Default: the working tree as it is now, with all changes.
+  --only      the benchmarks to run, of ${benchmarkNames.join(', ')}. Default: all.
+  --pairs N   the number of runs of each commit, 1 to 50. Default: 6.
   --help      print this text.
 
 The table goes to stdout, progress to stderr. bench/results is not written. Run it on an otherwise idle machine.
@@ -18,7 +18,7 @@ Compare a commit with itself to see how noisy the machine is.
 Exit code: 0 every median is at least 0.95; 1 a median is below 0.95, a run failed or a figure of OLD could not be compared;
 2 wrong usage.`;
 
-const MOST_PAIRS = 50;
+const MAX_PAIRS = 50;
 
 export interface Options {
   /** A git revision. */
@@ -29,27 +29,27 @@ export interface Options {
   readonly pairs: number;
 }
 
-/** The command line cannot be understood. Ends with exit code 2. */
+/** Invalid command line arguments. Leads to exit code 2. */
 export class WrongUsage extends Error {}
 
-/** Throws WrongUsage. */
+/** Parses the command line. Throws WrongUsage. */
 export function readArguments(args: readonly string[]): Options | 'help' {
-  const { values, positionals } = parsed(args);
+  const { values, positionals } = parse(args);
   if (values.help) return 'help';
-  const [old, ...others] = positionals;
+  const [old, ...extra] = positionals;
   if (!old) throw new WrongUsage('OLD is missing.');
-  if (others.length > 0) throw new WrongUsage(`One revision is expected, not also ${others.join(' ')}.`);
+  if (extra.length > 0) throw new WrongUsage(`One revision is expected, not also ${extra.join(' ')}.`);
   const only = (values.only ?? []).flatMap((names) => names.split(','));
   const unknown = only.filter((name) => !isBenchmarkName(name));
   if (unknown.length > 0) throw new WrongUsage(`There is no benchmark "${unknown.join(', ')}".`);
   const pairs = Number(values.pairs ?? 6);
-  if (!Number.isInteger(pairs) || pairs < 1 || pairs > MOST_PAIRS)
-    throw new WrongUsage(`--pairs takes a whole number from 1 to ${MOST_PAIRS}.`);
+  if (!Number.isInteger(pairs) || pairs < 1 || pairs > MAX_PAIRS)
+    throw new WrongUsage(`--pairs takes a whole number from 1 to ${MAX_PAIRS}.`);
   const isChosen = (name: BenchmarkName): boolean => only.length === 0 || only.includes(name);
   return { old, new: values.new, only: benchmarkNames.filter(isChosen), pairs };
 }
 
-function parsed(args: readonly string[]) {
+function parse(args: readonly string[]) {
   const text = { type: 'string' } as const;
   try {
     return parseArgs({

@@ -1,4 +1,4 @@
-// The samples are what the quick forms of commit 16a3242 wrote.
+// The samples are result files of the quick benchmarks of commit 16a3242.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { type BenchmarkName, benchmarkNames, benchmarks } from './benchmarks.ts';
@@ -6,13 +6,13 @@ import { type BenchmarkName, benchmarkNames, benchmarks } from './benchmarks.ts'
 const sample = (name: BenchmarkName): string =>
   readFileSync(path.join(import.meta.dirname, `samples/${name}.${benchmarks[name].extension}`), 'utf8');
 const figuresOf = (name: BenchmarkName) => benchmarks[name].read(sample(name));
-const shown = (name: BenchmarkName): string[] =>
+const describeFigures = (name: BenchmarkName): string[] =>
   figuresOf(name).map(
     ({ name: figure, value, isLessBetter }) => `${figure} = ${value.toPrecision(4)}${isLessBetter ? ', less is better' : ''}`,
   );
 
-test('purchase: all figures, and the processor time of every scenario but the yardstick', () => {
-  expect(shown('purchase')).toEqual([
+test('purchase: reads all figures, and the processor time of every scenario but textbook', () => {
+  expect(describeFigures('purchase')).toEqual([
     'reservations/s, 64 callers in process (× pgbench) = 1.391',
     '512 callers in process (× pgbench) = 5.682',
     'over HTTP, 256 connections, one process (× pgbench) = 1.772',
@@ -32,8 +32,8 @@ test('purchase: all figures, and the processor time of every scenario but the ya
   ]);
 });
 
-test('queue: all figures of the quick form', () => {
-  expect(shown('queue')).toEqual([
+test('queue: reads all figures of the quick benchmark', () => {
+  expect(describeFigures('queue')).toEqual([
     'joins through the core ÷ redis-benchmark ZADD -P 100 = 0.3204',
     'joins over HTTP, one pod ÷ no-op POST = 0.8315',
     'one ZRANGE snapshot ÷ tick, 100,000 waiting (×) = 50.67',
@@ -45,8 +45,8 @@ test('queue: all figures of the quick form', () => {
   ]);
 });
 
-test('notifications: all figures; a time is a cost even where it is not marked as one', () => {
-  expect(shown('notifications')).toEqual([
+test('notifications: reads all figures, and treats a time as a cost even if it is not marked as one', () => {
+  expect(describeFigures('notifications')).toEqual([
     '100,000 pushes to a no-op provider vs one BullMQ job a token (×) = 27.34',
     'e-mail jobs/s with a no-op provider vs bare BullMQ (×) = 0.5511',
     'turn_granted to the provider behind 100,000 bulk pushes, p99 (ms) = 11.57, less is better',
@@ -58,8 +58,8 @@ test('notifications: all figures; a time is a cost even where it is not marked a
   ]);
 });
 
-test('loader: events and processor time for each number of loaders', () => {
-  expect(shown('loader')).toEqual([
+test('loader: reads events and processor time for each number of loaders', () => {
+  expect(describeFigures('loader')).toEqual([
     '1 loader (events/s) = 1.170e+5',
     'CPU of one event, 1 loader (µs) = 7.640, less is better',
     '2 loaders (events/s) = 1.543e+5',
@@ -71,19 +71,19 @@ test('loader: events and processor time for each number of loaders', () => {
   ]);
 });
 
-test('a figure with several rounds counts with its median, rounds without a number left out', () => {
+test('the value of a figure is the median of its rounds, without rounds that have no number', () => {
   const figures = [{ what: 'joins', unit: '', values: [3, null, 1, 2] }];
   expect(benchmarks.queue.read(JSON.stringify({ figures }))).toEqual([{ name: 'joins', value: 2, isLessBetter: false }]);
 });
 
-test('processor time is left out where the machine cannot tell it', () => {
+test('purchase: processor time is omitted if the machine could not measure it', () => {
   const text = sample('purchase').replaceAll(/"service": [\d.]+/g, '"service": null');
   const names = benchmarks.purchase.read(text).map(({ name }) => name);
   expect(names).toHaveLength(9);
   expect(names.filter((name) => name.startsWith('CPU'))).toEqual([]);
 });
 
-test('purchase: a run that its time limit cut short is refused', () => {
+test('purchase: a result that was cut short by the time limit is refused', () => {
   const text = sample('purchase').replace('"cutShort": false', '"cutShort": true');
   expect(() => benchmarks.purchase.read(text)).toThrow('before all scenarios were run');
 });
@@ -98,8 +98,8 @@ test.each(benchmarkNames)('%s: a result without figures is refused', (name) => {
 });
 
 test.each([
-  { why: 'a column has another name', from: 'Events/s', to: 'Events per second', says: 'other columns' },
-  { why: 'a cell holds no number', from: '116978', to: 'many', says: 'no number' },
-])('loader: a table is refused when $why', ({ from, to, says }) => {
-  expect(() => benchmarks.loader.read(sample('loader').replace(from, to))).toThrow(says);
+  { problem: 'a column has a different name', from: 'Events/s', to: 'Events per second', expectedMessage: 'other columns' },
+  { problem: 'a cell holds no number', from: '116978', to: 'many', expectedMessage: 'no number' },
+])('loader: a table is refused when $problem', ({ from, to, expectedMessage }) => {
+  expect(() => benchmarks.loader.read(sample('loader').replace(from, to))).toThrow(expectedMessage);
 });

@@ -1,5 +1,5 @@
-// Which benchmarks can be compared, how their quick form is started, and how figures are read from the file each of them has
-// written since 16a3242. That file is the only source: an old commit knows no newer option.
+// The benchmarks that can be compared: how to start their quick form, and how to read the figures from their result file, which has
+// had the same form since 16a3242. The figures come only from that file, because an old commit does not have newer options.
 import { z } from 'zod';
 import { median } from '../instruments/quantiles.ts';
 
@@ -7,7 +7,7 @@ export const benchmarkNames = ['purchase', 'queue', 'notifications', 'loader'] a
 export type BenchmarkName = (typeof benchmarkNames)[number];
 
 export interface Figure {
-  /** With the unit. Two commits' figures are the same when their names are. */
+  /** The name with its unit. Figures of two commits are compared if their names are equal. */
   readonly name: string;
   readonly value: number;
   readonly isLessBetter: boolean;
@@ -17,41 +17,41 @@ export interface Benchmark {
   readonly arguments: readonly string[];
   /** The result file is named <date>-<benchmark>-<name given with --name>.<extension>. */
   readonly extension: 'json' | 'md';
-  /** How long the quick form takes on two cores. */
+  /** Duration of the quick form on two cores. */
   readonly seconds: number;
-  /** Throws when the text is not what this benchmark writes. */
+  /** Reads the figures of a result file. Throws if the file does not have the expected form. */
   read(text: string): Figure[];
 }
 
-/** Both commits are built once, before the first run. */
-const BUILT = ['--quick', '--no-build'];
+/** No build: both commits are built once, before the first run. */
+const QUICK_WITHOUT_BUILD = ['--quick', '--no-build'];
 
 export const benchmarks: Readonly<Record<BenchmarkName, Benchmark>> = {
-  purchase: { arguments: BUILT, extension: 'json', seconds: 75, read: readPurchase },
-  queue: { arguments: BUILT, extension: 'json', seconds: 55, read: readFigures },
-  // It runs from the sources and has no --no-build.
+  purchase: { arguments: QUICK_WITHOUT_BUILD, extension: 'json', seconds: 75, read: readPurchase },
+  queue: { arguments: QUICK_WITHOUT_BUILD, extension: 'json', seconds: 55, read: readFigures },
+  // This benchmark runs from the sources and has no option --no-build.
   notifications: { arguments: ['--quick'], extension: 'json', seconds: 20, read: readFigures },
-  loader: { arguments: BUILT, extension: 'md', seconds: 40, read: readLoader },
+  loader: { arguments: QUICK_WITHOUT_BUILD, extension: 'md', seconds: 40, read: readLoader },
 };
 
 const figure = z.object({
   what: z.string(),
   unit: z.string(),
   isCost: z.boolean().optional(),
-  /** One a round; null where the machine could not tell. */
+  /** One value for each round; null if the machine could not measure it. */
   values: z.array(z.number().nullable()),
 });
 const result = z.object({ figures: z.union([z.array(figure), z.record(z.string(), figure)]) });
 
-/** A time or an amount of memory: some figures have never been marked as costs. */
+/** Units of time and memory, where less is better. Needed because some figures are not marked as costs. */
 const COST_UNITS = ['ms', 's', 'GB', 'µs'];
 
 function readFigures(text: string): Figure[] {
   const { figures } = result.parse(JSON.parse(text));
-  const found = Object.values(figures).map(({ what, unit, isCost = false, values }) =>
+  const figureLists = Object.values(figures).map(({ what, unit, isCost = false, values }) =>
     figureOf({ what, unit, isCost }, values.filter(isNumber)),
   );
-  return measured(found.flat());
+  return requireFigures(figureLists.flat());
 }
 
 const microseconds = z.number().nullable();
@@ -69,28 +69,28 @@ const purchaseRounds = z.object({
   ),
 });
 
-/** What the others are compared with inside one run; no code of ours. */
+/** The scenario that other scenarios are compared with. It does not run our code, so its processor time is not compared. */
 const YARDSTICK_SCENARIO = 'textbook';
 
-/** The figures, and the processor time of each scenario: the steadiest number on a machine that others use too. */
+/** The figures, and the processor time of each scenario, which varies least on a shared machine. */
 function readPurchase(text: string): Figure[] {
   const { cutShort, rounds } = purchaseRounds.parse(JSON.parse(text));
-  // Scenarios missing in both commits would not be noticed.
-  if (cutShort) throw new Error('its time limit ended it before all scenarios were run: the machine is too busy');
+  // A scenario that is missing in both commits would not be noticed.
+  if (cutShort) throw new Error('the time limit was reached before all scenarios were run: the machine is too busy');
   const runs = rounds.flatMap((round) => round.runs).filter(({ scenario }) => scenario !== YARDSTICK_SCENARIO);
   const scenarios = [...new Set(runs.map(({ scenario }) => scenario))];
   const cpu = scenarios.flatMap((name) => {
-    const times = runs
+    const cpuTimes = runs
       .filter(({ scenario }) => scenario === name)
       .map(({ cpu: { service, database, redis } }) => [service, database, redis]);
-    const complete = times.filter((parts): parts is number[] => parts.every(isNumber));
+    const complete = cpuTimes.filter((parts): parts is number[] => parts.every(isNumber));
     const sums = complete.map((parts) => parts.reduce((sum, part) => sum + part, 0));
     return figureOf({ what: `CPU of one ${name === 'whole-purchases' ? 'purchase' : 'hold'}, ${name}`, unit: 'µs' }, sums);
   });
   return [...readFigures(text), ...cpu];
 }
 
-/** The loader writes only a table. Its share is rounded to two digits, so its events and its processor time are compared. */
+/** The loader writes only a table. Its column Share is rounded to two digits, so we compare events and processor time instead. */
 function readLoader(text: string): Figure[] {
   const [header = [], , ...rows] = text
     .split('\n')
@@ -99,16 +99,16 @@ function readLoader(text: string): Figure[] {
   const column = (title: string): number => header.findIndex((cell) => cell.startsWith(title));
   const [loaders, events, cpu] = [column('Loaders'), column('Events/s'), column('CPU µs an event')];
   if (Math.min(loaders, events, cpu) < 0) throw new Error('the table of the loader has other columns than expected');
-  const found = rows.flatMap((cells) => {
-    const who = `${cells[loaders]} loader${cells[loaders] === '1' ? '' : 's'}`;
+  const rowFigures = rows.flatMap((cells) => {
+    const loadersText = `${cells[loaders]} loader${cells[loaders] === '1' ? '' : 's'}`;
     const parts = (cells[cpu] ?? '').split('+').map(Number);
     const total = parts.reduce((sum, part) => sum + part, 0);
     return [
-      ...figureOf({ what: who, unit: 'events/s' }, [Number(cells[events])]),
-      ...figureOf({ what: `CPU of one event, ${who}`, unit: 'µs' }, [total].filter(isNumber)),
+      ...figureOf({ what: loadersText, unit: 'events/s' }, [Number(cells[events])]),
+      ...figureOf({ what: `CPU of one event, ${loadersText}`, unit: 'µs' }, [total].filter(isNumber)),
     ];
   });
-  return measured(found);
+  return requireFigures(rowFigures);
 }
 
 const cellsOf = (line: string): string[] =>
@@ -123,14 +123,14 @@ interface Description {
   readonly isCost?: boolean;
 }
 
-/** None when nothing was measured. */
+/** No figure if there are no values. */
 function figureOf({ what, unit, isCost = false }: Description, values: readonly number[]): Figure[] {
   if (values.length === 0) return [];
   const name = unit === '' ? what : `${what} (${unit})`;
   return [{ name, value: median(values), isLessBetter: isCost || COST_UNITS.includes(unit) }];
 }
 
-function measured(figures: Figure[]): Figure[] {
+function requireFigures(figures: Figure[]): Figure[] {
   if (figures.length === 0) throw new Error('the result holds no figures');
   if (figures.some(({ value }) => Number.isNaN(value))) throw new Error('the result holds a figure that is no number');
   return figures;

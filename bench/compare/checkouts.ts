@@ -1,9 +1,9 @@
-// Two commits side by side, each built in a git worktree under .cache/compare, so that nothing is written into the checkout.
+// Builds two commits, each in its own git worktree under .cache/compare, so that nothing is written into the main checkout.
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
 import { takeLock } from '../../tools/local/home-lock.ts';
-import { Trouble } from '../../tools/local/trouble.ts';
+import { UserError } from '../../tools/local/trouble.ts';
 import { WrongUsage } from './arguments.ts';
 import { runToEnd } from './run-to-end.ts';
 
@@ -11,7 +11,7 @@ export const sides = ['old', 'new'] as const;
 export type Side = (typeof sides)[number];
 
 export interface Project {
-  /** The checkout that is compared. */
+  /** The main checkout. */
   readonly root: string;
   readonly signal: AbortSignal;
   say(line: string): void;
@@ -19,7 +19,7 @@ export interface Project {
 
 export interface Checkout {
   readonly folder: string;
-  /** Shown to the reader. */
+  /** Short commit id and subject, for the report. */
   readonly title: string;
 }
 
@@ -27,28 +27,31 @@ export interface Checkouts extends Readonly<Record<Side, Checkout>> {
   remove(): void;
 }
 
-/** Throws WrongUsage for an unknown revision. Without `new` the working tree is taken, with files that are not committed. */
+/** Throws WrongUsage for an unknown revision. Without `new`, the working tree with its uncommitted files is used. */
 export async function makeCheckouts(project: Project, revisions: { old: string; new: string | undefined }): Promise<Checkouts> {
   const { root } = project;
-  const place = path.join(root, '.cache/compare');
+  const folder = path.join(root, '.cache/compare');
   const old = commitOf(root, revisions.old);
-  const given = revisions.new === undefined ? undefined : commitOf(root, revisions.new);
-  mkdirSync(place, { recursive: true });
-  const lock = await takeLock(path.join(place, 'lock'));
+  const chosen = revisions.new === undefined ? undefined : commitOf(root, revisions.new);
+  mkdirSync(folder, { recursive: true });
+  const lock = await takeLock(path.join(folder, 'lock'));
   if ('heldBy' in lock)
-    throw new Trouble(`Process ${lock.heldBy.pid} is comparing already.`, 'Wait for it: two comparisons disturb each other.');
+    throw new UserError(
+      `Process ${lock.heldBy.pid} is already comparing.`,
+      'Wait until it has ended: two comparisons at the same time disturb each other.',
+    );
   const remove = (): void => {
-    for (const side of sides) removeWorktree(root, path.join(place, side));
-    rmSync(path.join(place, 'index'), { force: true });
+    for (const side of sides) removeWorktree(root, path.join(folder, side));
+    rmSync(path.join(folder, 'index'), { force: true });
     lock.release();
   };
   try {
-    // A comparison that was killed leaves its worktrees behind.
-    for (const side of sides) removeWorktree(root, path.join(place, side));
-    const current = given ?? commitOfWorkingTree(root, path.join(place, 'index'));
+    // A killed comparison leaves its worktrees behind.
+    for (const side of sides) removeWorktree(root, path.join(folder, side));
+    const current = chosen ?? commitOfWorkingTree(root, path.join(folder, 'index'));
     return {
-      old: await makeCheckout(project, path.join(place, 'old'), old),
-      new: await makeCheckout(project, path.join(place, 'new'), current),
+      old: await makeCheckout(project, path.join(folder, 'old'), old),
+      new: await makeCheckout(project, path.join(folder, 'new'), current),
       remove,
     };
   } catch (error) {
@@ -61,12 +64,12 @@ async function makeCheckout({ root, signal, say }: Project, folder: string, comm
   const side = path.basename(folder);
   const subject = git(root, ['log', '-1', '--format=%h %s', commit]);
   git(root, ['worktree', 'add', '--quiet', '--detach', folder, commit]);
-  // PostgreSQL's and Redis' programs that were unpacked there once serve all checkouts.
+  // All checkouts share the PostgreSQL and Redis programs that were unpacked into .cache.
   symlinkSync(path.join(root, '.cache'), path.join(folder, '.cache'));
   const modules = path.join(root, 'node_modules');
   if (existsSync(modules) && lockfile(root) === lockfile(folder)) symlinkSync(modules, path.join(folder, 'node_modules'));
   else {
-    say(`installing the packages of ${side}: its package-lock.json is another one`);
+    say(`installing the packages of ${side}: its package-lock.json differs`);
     await runToEnd('npm', ['ci', '--no-audit', '--no-fund'], { cwd: folder, signal });
   }
   say(`building ${side}: ${subject}`);
@@ -74,9 +77,9 @@ async function makeCheckout({ root, signal, say }: Project, folder: string, comm
   return { folder, title: subject };
 }
 
-/** Its links to node_modules and .cache are removed, not what they lead to. */
+/** Removes the links to node_modules and .cache, but not their targets. */
 function removeWorktree(root: string, folder: string): void {
-  // Fails when git knows no such worktree, which is the usual case before the first run.
+  // Fails if there is no such worktree, the usual case before the first run.
   spawnSync('git', ['worktree', 'remove', '--force', '--force', folder], { cwd: root });
   rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
 }
@@ -86,14 +89,14 @@ function lockfile(folder: string): string {
 }
 
 function commitOf(root: string, revision: string): string {
-  const found = spawnSync('git', ['rev-parse', '--verify', '--quiet', '--end-of-options', `${revision}^{commit}`], {
+  const result = spawnSync('git', ['rev-parse', '--verify', '--quiet', '--end-of-options', `${revision}^{commit}`], {
     ...{ cwd: root, encoding: 'utf8' },
   });
-  if (found.status !== 0) throw new WrongUsage(`git knows no commit "${revision}".`);
-  return found.stdout.trim();
+  if (result.status !== 0) throw new WrongUsage(`git knows no commit "${revision}".`);
+  return result.stdout.trim();
 }
 
-/** HEAD when nothing is changed; else a commit that no branch knows, made with an index of its own. */
+/** HEAD if nothing is changed. Otherwise a new commit that is on no branch, made with a separate index. */
 function commitOfWorkingTree(root: string, index: string): string {
   const environment = {
     GIT_INDEX_FILE: index,
@@ -108,7 +111,7 @@ function commitOfWorkingTree(root: string, index: string): string {
 }
 
 function git(root: string, args: readonly string[], environment: Readonly<Record<string, string>> = {}): string {
-  const done = spawnSync('git', args, { cwd: root, encoding: 'utf8', env: { ...process.env, ...environment } });
-  if (done.status === 0) return done.stdout.trim();
-  throw new Error(`git ${args.join(' ')}: ${(done.stderr || done.error?.message || 'failed').trim()}`);
+  const result = spawnSync('git', args, { cwd: root, encoding: 'utf8', env: { ...process.env, ...environment } });
+  if (result.status === 0) return result.stdout.trim();
+  throw new Error(`git ${args.join(' ')}: ${(result.stderr || result.error?.message || 'failed').trim()}`);
 }

@@ -1,4 +1,4 @@
-// A small repository stands in for the project: its benchmark writes the speed that its commit says.
+// Uses a small repository as the project. Its benchmark writes the speed that stands in its speed.txt.
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -11,7 +11,7 @@ import { compareCommits } from './compare-commits.ts';
 const machine = {
   ...{ processor: 'test', cores: 2, memoryGib: 4, platform: 'linux x64', node: 'v24', commit: 'abc', loadBefore: 0.2 },
 };
-/** speed.txt holds one speed for each run of the commit, or a word. Each run writes a file with a later date. */
+/** speed.txt contains one speed for each run of the commit, or `broken` or `endless`. Each run writes a file with a later date. */
 const BENCHMARK = `
 import { spawn } from 'node:child_process';
 import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -22,12 +22,12 @@ appendFileSync('.cache/runs', speeds + '\\n');
 if (speeds === 'broken') throw new Error('the tables are wrong');
 if (speeds === 'endless') {
   process.on('SIGTERM', () => { writeFileSync('.cache/asked-to-end', ''); process.exit(); });
-  // As the servers of a benchmark: a group of its own, ends some time after its stdin has closed.
+  // Like the servers of a benchmark: its own process group, exits some time after its stdin has closed.
   const lingering = "process.stdin.on('end', () => setTimeout(() => {}, 500)).resume()";
   const server = spawn(process.execPath, ['-e', lingering], { detached: true, stdio: ['pipe', 'inherit', 'inherit'] });
-  // As the compiler: does not heed SIGTERM, and holds no pipe that the comparison could wait for.
-  const deaf = "process.on('SIGTERM', () => {}); setInterval(() => {}, 1000); console.log('ready')";
-  const compiler = spawn(process.execPath, ['-e', deaf]);
+  // Like the compiler: ignores SIGTERM, and holds no pipe that the comparison could wait for.
+  const ignoresSigterm = "process.on('SIGTERM', () => {}); setInterval(() => {}, 1000); console.log('ready')";
+  const compiler = spawn(process.execPath, ['-e', ignoresSigterm]);
   compiler.stdout.once('data', () => writeFileSync('.cache/pids', [process.pid, server.pid, compiler.pid].join(' ')));
 } else {
   const figures = [{ what: 'joins', unit: '/s', values: [Number(speeds.split(' ')[earlier] ?? speeds)] }];
@@ -36,13 +36,13 @@ if (speeds === 'endless') {
 }`;
 
 let root = '';
-const said: string[] = [];
+const messages: string[] = [];
 
 function git(...args: string[]): string {
   const names = ['-c', 'user.name=test', '-c', 'user.email=test@localhost'];
-  const done = spawnSync('git', [...names, ...args], { cwd: root, encoding: 'utf8' });
-  if (done.status !== 0) throw new Error(done.stderr);
-  return done.stdout.trim();
+  const result = spawnSync('git', [...names, ...args], { cwd: root, encoding: 'utf8' });
+  if (result.status !== 0) throw new Error(result.stderr);
+  return result.stdout.trim();
 }
 const write = (file: string, text: string): void => writeFileSync(path.join(root, file), text);
 
@@ -56,13 +56,13 @@ function commit(speed: string): string {
 const runs = (): string[] => readFileSync(path.join(root, '.cache/runs'), 'utf8').trim().split('\n');
 
 async function run(options: Partial<Options>, signal = new AbortController().signal) {
-  const project = { root, signal, say: (line: string) => void said.push(line) };
+  const project = { root, signal, say: (line: string) => void messages.push(line) };
   return compareCommits(project, { old: 'HEAD', new: undefined, only: ['queue'], pairs: 2, ...options }, machine);
 }
 
 beforeEach(() => {
   root = realpathSync(mkdtempSync(path.join(tmpdir(), 'tribina-compare-')));
-  said.length = 0;
+  messages.length = 0;
   for (const folder of ['.cache', 'node_modules', 'bench/results']) mkdirSync(path.join(root, folder), { recursive: true });
   const scripts = { build: 'node build.mjs', 'bench:queue': 'node benchmark.mjs' };
   write('package.json', JSON.stringify({ name: 'small', version: '1.0.0', scripts }));
@@ -77,7 +77,7 @@ beforeEach(() => {
 
 afterEach(() => {
   try {
-    // The checkout is as it was, whatever happened.
+    // The main checkout is unchanged after every test.
     expect(git('worktree', 'list', '--porcelain').match(/^worktree /gm)).toHaveLength(1);
     expect(readdirSync(path.join(root, '.cache/compare'))).toEqual([]);
     expect(readdirSync(path.join(root, 'bench/results'))).toEqual(['kept.md']);
@@ -87,7 +87,7 @@ afterEach(() => {
   }
 });
 
-test('a commit that is 20 % slower fails the comparison; runs alternate old new, new old', async () => {
+test('compareCommits: a commit that is 20 % slower fails; the runs alternate old new, new old', async () => {
   const old = commit('100 50');
   const current = commit('80 40');
   const { report, isGood } = await run({ old, new: current });
@@ -95,10 +95,10 @@ test('a commit that is 20 % slower fails the comparison; runs alternate old new,
   expect(report).toMatch(/queue: joins \(\/s\) \| +0\.800 \| 0\.800 … 0\.800 \| +2 \| +75\.0 \| +60\.0 \| BELOW 0\.95 \|/);
   expect(report).toMatch(/- old: \w+ speed 100 50\n- new: \w+ speed 80 40\n/);
   expect(runs()).toEqual(['100 50', '80 40', '80 40', '100 50']);
-  expect(said.filter((line) => line.startsWith('pair 2 of 2: queue, '))).toHaveLength(2);
+  expect(messages.filter((line) => line.startsWith('pair 2 of 2: queue, '))).toHaveLength(2);
 });
 
-test('without --new the working tree is measured, with changed and new files, and stays as it is', async () => {
+test('compareCommits: without --new the working tree is measured with changed and new files, and is not modified', async () => {
   const old = commit('100');
   write('speed.txt', '70');
   write('notes.txt', 'not committed');
@@ -109,20 +109,20 @@ test('without --new the working tree is measured, with changed and new files, an
   expect([git('status', '--porcelain'), git('rev-parse', 'HEAD')]).toEqual([before, old]);
 });
 
-test('an old commit with another package-lock.json gets packages of its own', async () => {
+test('compareCommits: an old commit with a different package-lock.json gets its own packages', async () => {
   const old = commit('100');
   write('package-lock.json', `${readFileSync(path.join(root, 'package-lock.json'), 'utf8')}\n`);
   write('node_modules/installed.txt', 'for the new one');
   commit('100');
   const { isGood } = await run({ old, pairs: 1 });
   expect(isGood).toBe(true);
-  expect(said.filter((line) => line.startsWith('installing the packages'))).toEqual([
-    'installing the packages of old: its package-lock.json is another one',
+  expect(messages.filter((line) => line.startsWith('installing the packages'))).toEqual([
+    'installing the packages of old: its package-lock.json differs',
   ]);
   expect(readdirSync(path.join(root, 'node_modules'))).toEqual(['installed.txt']);
 });
 
-test('a benchmark that fails is reported with its last words and fails the comparison', async () => {
+test('compareCommits: a failed benchmark is reported with its last output lines and fails the comparison', async () => {
   const old = commit('100');
   commit('broken');
   const { report, isGood } = await run({ old, pairs: 1 });
@@ -133,31 +133,31 @@ test('a benchmark that fails is reported with its last words and fails the compa
   expect(report).toContain('the tables are wrong');
 });
 
-test('an unknown revision is wrong usage', async () => {
+test('compareCommits: an unknown revision is wrong usage', async () => {
   commit('100');
   mkdirSync(path.join(root, '.cache/compare'));
   await expect(run({ old: 'no-such-branch' })).rejects.toThrow(WrongUsage);
 });
 
-test('stopped in the middle: the benchmark and all it started are ended before the worktrees go', async () => {
+test('compareCommits: on abort the benchmark and all its processes are ended before the worktrees are removed', async () => {
   commit('endless');
   const stop = new AbortController();
   const running = run({}, stop.signal);
   const pidsFile = path.join(root, '.cache/pids');
-  const early = running.then(({ report }) => Promise.reject(new Error(`it ended by itself: ${report}`)));
+  const failedOrAborted = running.then(({ report }) => Promise.reject(new Error(`it ended by itself: ${report}`)));
   const pids = (): string => (existsSync(pidsFile) ? readFileSync(pidsFile, 'utf8') : '');
-  while (pids() === '') await Promise.race([sleep(50), early]);
+  while (pids() === '') await Promise.race([sleep(50), failedOrAborted]);
   const started = pids().split(' ').map(Number);
   expect(started.map(identify)).toEqual([expect.anything(), expect.anything(), expect.anything()]);
   stop.abort();
-  await expect(early).rejects.toThrow('abort');
-  const left = started.filter((pid) => identify(pid) !== undefined);
-  for (const pid of left) process.kill(pid, 'SIGKILL');
-  expect(left).toEqual([]);
+  await expect(failedOrAborted).rejects.toThrow('abort');
+  const stillRunning = started.filter((pid) => identify(pid) !== undefined);
+  for (const pid of stillRunning) process.kill(pid, 'SIGKILL');
+  expect(stillRunning).toEqual([]);
   expect(existsSync(path.join(root, '.cache/asked-to-end'))).toBe(true);
 });
 
-test('worktrees of a comparison that was killed are removed by the next one', async () => {
+test('compareCommits: worktrees of a killed comparison are removed by the next one', async () => {
   const old = commit('100');
   git('worktree', 'add', '--quiet', '--detach', '.cache/compare/old', old);
   rmSync(path.join(root, '.cache/compare/old'), { recursive: true });

@@ -2,10 +2,10 @@ import { markdownTable } from '../instruments/markdown-table.ts';
 import { median } from '../instruments/quantiles.ts';
 import type { Figure } from './benchmarks.ts';
 
-/** A change may cost this much and no more. */
-export const LEAST_RATIO = 0.95;
+/** The lowest accepted median ratio: a change may make a figure 5 % worse. */
+export const MIN_RATIO = 0.95;
 
-/** One run of each commit, one directly after the other. */
+/** The figures of one run of each commit, run directly after each other. */
 export interface Pair {
   readonly old: readonly Figure[];
   readonly new: readonly Figure[];
@@ -13,7 +13,7 @@ export interface Pair {
 
 export interface Comparison {
   readonly name: string;
-  /** One for each pair in which both commits have the figure. Above 1 the new commit is better. */
+  /** One ratio for each pair in which both commits have the figure. Above 1 the new commit is better. */
   readonly ratios: readonly number[];
   readonly median: number;
   readonly isBelow: boolean;
@@ -22,18 +22,18 @@ export interface Comparison {
   readonly new: number;
 }
 
-export interface Compared {
+export interface ComparisonResult {
   readonly comparisons: readonly Comparison[];
-  /** Figures that never came in both commits of a pair. */
+  /** Figures that no pair has in both commits. */
   readonly onlyOld: readonly string[];
   readonly onlyNew: readonly string[];
 }
 
 /**
- * Ratios are taken inside each pair, and their median after that: what slows the machine down for some minutes slows both
- * commits of a pair.
+ * Computes a ratio for each pair, and then the median of the ratios. A disturbance of the machine for some minutes slows down both
+ * runs of a pair, so it hardly changes the ratio.
  */
-export function compare(pairs: readonly Pair[]): Compared {
+export function compare(pairs: readonly Pair[]): ComparisonResult {
   const comparisons = namesOf(pairs, 'new').flatMap((name) => comparisonOf(name, pairs) ?? []);
   const missing = (side: keyof Pair): string[] =>
     namesOf(pairs, side).filter((name) => comparisons.every((comparison) => comparison.name !== name));
@@ -56,13 +56,13 @@ function comparisonOf(name: string, pairs: readonly Pair[]): Comparison | undefi
     name,
     ratios,
     median: middle,
-    isBelow: middle < LEAST_RATIO,
+    isBelow: middle < MIN_RATIO,
     old: median(both.map(({ before }) => before.value)),
     new: median(both.map(({ after }) => after.value)),
   };
 }
 
-/** The direction is the new commit's: it may have been corrected there. */
+/** Uses `isLessBetter` of the new commit, which may have corrected it. */
 function ratioOf(before: Figure, after: Figure): number {
   if (before.value === after.value) return 1;
   return after.isLessBetter ? before.value / after.value : after.value / before.value;
@@ -73,7 +73,7 @@ export function ratioTable(comparisons: readonly Comparison[]): string {
     ...[comparison.name, ratio(comparison.median)],
     `${ratio(Math.min(...comparison.ratios))} … ${ratio(Math.max(...comparison.ratios))}`,
     ...[String(comparison.ratios.length), short(comparison.old), short(comparison.new)],
-    comparison.isBelow ? `BELOW ${LEAST_RATIO}` : '',
+    comparison.isBelow ? `BELOW ${MIN_RATIO}` : '',
   ]);
   return markdownTable(['figure', 'median ratio', 'least … most', 'pairs', 'old', 'new', ''], rows);
 }

@@ -5,17 +5,17 @@ import { type Checkouts, type Project, type Side, sides } from './checkouts.ts';
 import type { Pair } from './ratios.ts';
 import { runToEnd } from './run-to-end.ts';
 
-/** Part of the result's file name. */
+/** Part of the file name of each result. */
 const RESULT_NAME = 'compare';
 
 export interface Run {
-  /** From 1. */
+  /** Number of the pair, starting at 1. */
   readonly pair: number;
   readonly benchmark: BenchmarkName;
   readonly side: Side;
 }
 
-/** Old new, new old, …: what grows or falls steadily over a comparison adds the same to both. */
+/** The runs in the order old new, new old, …, so that a steady drift of the machine affects both commits equally. */
 export function schedule(only: readonly BenchmarkName[], pairs: number): Run[] {
   return Array.from({ length: pairs }, (_, index) => index + 1).flatMap((pair) =>
     only.flatMap((benchmark) => (pair % 2 === 1 ? sides : sides.toReversed()).map((side) => ({ pair, benchmark, side }))),
@@ -23,28 +23,28 @@ export function schedule(only: readonly BenchmarkName[], pairs: number): Run[] {
 }
 
 export function expectedMinutes(runs: readonly Run[], seconds: ReadonlyMap<BenchmarkName, number> = new Map()): number {
-  const all = runs.reduce((sum, { benchmark }) => sum + (seconds.get(benchmark) ?? benchmarks[benchmark].seconds), 0);
-  return Math.ceil(all / 60);
+  const totalSeconds = runs.reduce((sum, { benchmark }) => sum + (seconds.get(benchmark) ?? benchmarks[benchmark].seconds), 0);
+  return Math.ceil(totalSeconds / 60);
 }
 
-export interface Measured {
-  /** Those in which both runs succeeded. */
+export interface PairResults {
+  /** The pairs in which both runs succeeded. */
   readonly pairs: Readonly<Partial<Record<BenchmarkName, readonly Pair[]>>>;
   readonly failures: readonly string[];
 }
 
-/** A run that fails takes its pair with it; the others go on. */
-export async function runPairs(project: Project, checkouts: Checkouts, runs: readonly Run[]): Promise<Measured> {
+/** Runs all benchmarks. If a run fails, its pair is not compared; the other runs continue. */
+export async function runPairs(project: Project, checkouts: Checkouts, runs: readonly Run[]): Promise<PairResults> {
   const seconds = new Map<BenchmarkName, number>();
   const failures: string[] = [];
-  const found = new Map<Run, readonly Figure[]>();
+  const figuresOfRun = new Map<Run, readonly Figure[]>();
   for (const [index, run] of runs.entries()) {
     const { pair, benchmark, side } = run;
     const title = `pair ${pair} of ${runs.at(-1)?.pair}: ${benchmark}, ${side}`;
     project.say(`${title} (about ${expectedMinutes(runs.slice(index), seconds)} min left)`);
     const startedAt = Date.now();
     try {
-      found.set(run, await runOnce(project, checkouts[side].folder, benchmark));
+      figuresOfRun.set(run, await runOnce(project, checkouts[side].folder, benchmark));
       seconds.set(benchmark, (Date.now() - startedAt) / 1000);
     } catch (error) {
       project.signal.throwIfAborted();
@@ -52,14 +52,17 @@ export async function runPairs(project: Project, checkouts: Checkouts, runs: rea
       project.say(failures.at(-1)!);
     }
   }
-  return { pairs: pairsOf(runs, found), failures };
+  return { pairs: pairsOf(runs, figuresOfRun), failures };
 }
 
-function pairsOf(runs: readonly Run[], found: ReadonlyMap<Run, readonly Figure[]>): Partial<Record<BenchmarkName, Pair[]>> {
+function pairsOf(
+  runs: readonly Run[],
+  figuresOfRun: ReadonlyMap<Run, readonly Figure[]>,
+): Partial<Record<BenchmarkName, Pair[]>> {
   const pairs: Partial<Record<BenchmarkName, Pair[]>> = {};
   for (const run of runs.filter(({ side }) => side === 'old')) {
-    const other = runs.find(({ pair, benchmark, side }) => pair === run.pair && benchmark === run.benchmark && side === 'new');
-    const [old, current] = [found.get(run), other && found.get(other)];
+    const newRun = runs.find(({ pair, benchmark, side }) => pair === run.pair && benchmark === run.benchmark && side === 'new');
+    const [old, current] = [figuresOfRun.get(run), newRun && figuresOfRun.get(newRun)];
     if (old && current) (pairs[run.benchmark] ??= []).push({ old, new: current });
   }
   return pairs;
@@ -70,7 +73,7 @@ async function runOnce({ signal }: Project, folder: string, name: BenchmarkName)
   const results = path.join(folder, 'bench/results');
   const isResult = (file: string): boolean => file.endsWith(`-${name}-${RESULT_NAME}.${extension}`);
   const files = (): string[] => readdirSync(results).filter(isResult);
-  // The day in the file's name may change between two runs.
+  // The file name contains the date, which may change between two runs. So delete the old results first.
   for (const file of files()) rmSync(path.join(results, file));
   await runToEnd('npm', ['run', `bench:${name}`, '--', ...options, '--name', RESULT_NAME], { cwd: folder, signal });
   const [file] = files();

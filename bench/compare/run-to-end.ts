@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** A benchmark that is asked to end stops its servers first. */
+/** After SIGTERM a benchmark first stops its servers. */
 const GRACE_MS = 20_000;
-/** For what is left of a group whose leader has ended, as a compiler that does not heed SIGTERM. */
-const REST_GRACE_MS = 2_000;
+/** For the other processes of a group after its leader has ended, such as a compiler that ignores SIGTERM. */
+const GROUP_GRACE_MS = 2_000;
 const KEPT_LINES = 15;
 
 export interface RunOptions {
@@ -13,53 +13,54 @@ export interface RunOptions {
 }
 
 /**
- * Runs a command to its end, and throws with its last lines when it fails. It gets a process group of its own: when `signal`
- * aborts or this process exits, everything it started is ended, and nothing else. Resolves or throws when all of it is gone.
+ * Runs a command to its end, and throws with its last output lines if it fails. The command gets its own process group: when `signal`
+ * aborts or this process exits, exactly the processes of that group are ended. Resolves or throws after all of them have ended.
  */
 export async function runToEnd(command: string, args: readonly string[], { cwd, signal }: RunOptions): Promise<void> {
   signal.throwIfAborted();
   const child = spawn(command, args, { cwd, stdio: ['ignore', 'pipe', 'pipe'], detached: true });
-  let said = '';
-  const keep = (text: Buffer): void => void (said = (said + text.toString()).split('\n').slice(-KEPT_LINES).join('\n'));
+  let output = '';
+  const keep = (text: Buffer): void => void (output = (output + text.toString()).split('\n').slice(-KEPT_LINES).join('\n'));
   child.stdout.on('data', keep);
   child.stderr.on('data', keep);
   const leader = child.pid;
-  const end = (how: NodeJS.Signals): void => void (leader !== undefined && signalGroup(leader, how));
-  const killGroup = (): void => end('SIGKILL');
-  let insisting: NodeJS.Timeout | undefined;
+  const signalAll = (signalName: NodeJS.Signals): void => void (leader !== undefined && signalGroup(leader, signalName));
+  const killGroup = (): void => signalAll('SIGKILL');
+  let killTimer: NodeJS.Timeout | undefined;
   const askToEnd = (): void => {
-    end('SIGTERM');
-    insisting = setTimeout(killGroup, GRACE_MS);
+    signalAll('SIGTERM');
+    killTimer = setTimeout(killGroup, GRACE_MS);
   };
   signal.addEventListener('abort', askToEnd, { once: true });
   process.once('exit', killGroup);
   try {
-    // `close`, not `exit`: servers of a benchmark hold the pipes until they are gone.
+    // `close`, not `exit`: the servers of a benchmark hold the pipes until they have ended.
     const code = await new Promise<number | null>((resolve, reject) => child.once('error', reject).once('close', resolve));
-    if (leader !== undefined) await endRest(leader);
+    if (leader !== undefined) await endGroup(leader);
     signal.throwIfAborted();
-    if (code !== 0) throw new Error(`${[command, ...args].join(' ')} ended with ${code ?? 'a signal'}:\n${said.trim()}`);
+    if (code !== 0) throw new Error(`${[command, ...args].join(' ')} ended with ${code ?? 'a signal'}:\n${output.trim()}`);
   } finally {
-    clearTimeout(insisting);
+    clearTimeout(killTimer);
     signal.removeEventListener('abort', askToEnd);
     process.off('exit', killGroup);
   }
 }
 
-/** False when there is nobody left that we may signal. 0 only asks. */
-function signalGroup(leader: number, how: NodeJS.Signals | 0): boolean {
+/** False if the group has no process left that we may signal. The signal 0 only checks. */
+function signalGroup(leader: number, signalName: NodeJS.Signals | 0): boolean {
   try {
-    process.kill(-leader, how);
+    process.kill(-leader, signalName);
     return true;
   } catch {
     return false;
   }
 }
 
-async function endRest(leader: number): Promise<void> {
-  if (await isEmptyWithin(leader, REST_GRACE_MS)) return;
+/** Waits for the remaining processes of the group, and kills them after the grace time. */
+async function endGroup(leader: number): Promise<void> {
+  if (await isEmptyWithin(leader, GROUP_GRACE_MS)) return;
   signalGroup(leader, 'SIGKILL');
-  await isEmptyWithin(leader, REST_GRACE_MS);
+  await isEmptyWithin(leader, GROUP_GRACE_MS);
 }
 
 async function isEmptyWithin(leader: number, ms: number): Promise<boolean> {

@@ -1,19 +1,19 @@
 import type { Figure } from './benchmarks.ts';
-import type { Measured } from './run-pairs.ts';
-import { type Context, verdictOf } from './verdict.ts';
+import type { PairResults } from './run-pairs.ts';
+import { type ReportContext, verdictOf } from './verdict.ts';
 
 const machine = {
   ...{ processor: 'EPYC', cores: 2, memoryGib: 4, platform: 'linux x64', node: 'v24', commit: 'abc', loadBefore: 0.2 },
 };
-const context: Context = {
+const context: ReportContext = {
   machine,
   options: { old: 'a', new: 'b', only: ['queue'], pairs: 1 },
   checkouts: { old: { folder: '', title: 'abc first' }, new: { folder: '', title: 'def second' } },
 };
 const figure = (name: string, value: number): Figure => ({ name, value, isLessBetter: false });
-const measured = (old: Figure[], current: Figure[]): Measured => ({ pairs: { queue: [{ old, new: current }] }, failures: [] });
+const measured = (old: Figure[], current: Figure[]): PairResults => ({ pairs: { queue: [{ old, new: current }] }, failures: [] });
 
-test('a commit that is as fast is good', () => {
+test('verdict: a commit that is 3 % slower is good', () => {
   const { report, isGood } = verdictOf(measured([figure('joins', 100)], [figure('joins', 97)]), context);
   expect(isGood).toBe(true);
   expect(report).toContain('Medians below 0.95: 0 of 1.');
@@ -21,14 +21,14 @@ test('a commit that is as fast is good', () => {
   expect(report).not.toContain('WARNING');
 });
 
-test('a commit that is 20 % slower in one of two figures is not good', () => {
+test('verdict: a commit that is 20 % slower in one of two figures is not good', () => {
   const old = [figure('joins', 100), figure('ticks', 100)];
   const { report, isGood } = verdictOf(measured(old, [figure('joins', 80), figure('ticks', 100)]), context);
   expect(isGood).toBe(false);
   expect(report).toContain('Medians below 0.95: 1 of 2.');
 });
 
-test('a figure that only the old commit has is not good; one that only the new commit has is', () => {
+test('verdict: a figure that only the old commit has is not good; a figure that only the new commit has is good', () => {
   const both = figure('joins', 100);
   const lost = verdictOf(measured([both, figure('ticks', 1)], [both]), context);
   expect(lost.isGood).toBe(false);
@@ -38,21 +38,21 @@ test('a figure that only the old commit has is not good; one that only the new c
   expect(added.report).toContain('- not compared, only in new: queue: ticks');
 });
 
-test('a run that failed is not good, also when other pairs could be compared', () => {
+test('verdict: a failed run is not good, even if other pairs could be compared', () => {
   const pairs = measured([figure('joins', 100)], [figure('joins', 100)]);
   const { report, isGood } = verdictOf({ ...pairs, failures: ['pair 2 of 2: queue, new failed: no'] }, context);
   expect(isGood).toBe(false);
   expect(report).toContain('- pair 2 of 2: queue, new failed: no');
 });
 
-test('a benchmark without a single pair is not good', () => {
+test('verdict: a benchmark without a complete pair is not good', () => {
   const { report, isGood } = verdictOf({ pairs: {}, failures: [] }, context);
   expect(isGood).toBe(false);
   expect(report).toContain('- not compared at all: queue');
   expect(report).toContain('Nothing was compared.');
 });
 
-test('a machine that was busy before the start is warned about', () => {
+test('verdict: a machine that was busy before the start gives a warning', () => {
   const pairs = measured([figure('joins', 100)], [figure('joins', 100)]);
   const { report, isGood } = verdictOf(pairs, { ...context, machine: { ...machine, loadBefore: 1.1 } });
   expect(report).toContain('WARNING: the load average is above 1');

@@ -1,32 +1,35 @@
-import { setImmediate as turn } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 
 export interface LoopResult {
-  /** What was done before the time was up, by which the rate goes; a straggler must not make it longer. */
-  readonly inTime: number;
-  /** Where it is too short for every caller to be answered once, it reaches to the last answer, and `inTime` is all there was. */
+  /** Operations completed before the end time. The rate uses this number, so that a slow last operation does not lower it. */
+  readonly doneInTime: number;
+  /**
+   * The measured time. If fewer operations than callers were completed in time, it lasts until the last answer, and `doneInTime` counts
+   * all operations.
+   */
   readonly seconds: number;
-  /** All that was done, with what was still under way when the time was up. */
+  /** All completed operations, including those that were still running at the end time. */
   readonly done: number;
   readonly latenciesMs: Float64Array;
-  /** What was refused, by code. */
+  /** Number of refusals by code. */
   readonly refusals: Readonly<Record<string, number>>;
 }
 
-/** One act of one caller: nothing when it was done, the code when it was refused. */
-export type Act = (caller: number) => Promise<string | undefined>;
+/** One operation of one caller. Resolves to undefined on success, to the code if it was refused. */
+export type Operation = (caller: number) => Promise<string | undefined>;
 
-/** So many callers, each beginning anew the moment it has its answer, until the time is up or `stop` says so. */
+/** Runs several callers. Each starts its next operation as soon as it has its answer, until the end time or `stop`. */
 export class ClosedLoop {
-  readonly #act: Act;
+  readonly #operation: Operation;
   readonly #latencies: number[] = [];
   readonly #refusals: Record<string, number> = {};
   readonly #onDone: () => unknown;
   #startedAt = 0;
   #endsAt = 0;
-  #inTime = 0;
+  #doneInTime = 0;
 
-  constructor(act: Act, onDone: () => unknown = () => undefined) {
-    this.#act = act;
+  constructor(operation: Operation, onDone: () => unknown = () => undefined) {
+    this.#operation = operation;
     this.#onDone = onDone;
   }
 
@@ -35,34 +38,34 @@ export class ClosedLoop {
     this.#endsAt = this.#startedAt + seconds * 1000;
     await Promise.all(Array.from({ length: callers }, (_, caller) => this.#call(caller)));
     const done = this.#latencies.length;
-    const isSlow = this.#inTime < callers;
-    const until = isSlow ? performance.now() : this.#endsAt;
+    const isSlow = this.#doneInTime < callers;
+    const endedAt = isSlow ? performance.now() : this.#endsAt;
     return {
-      inTime: isSlow ? done : this.#inTime,
-      seconds: (until - this.#startedAt) / 1000,
+      doneInTime: isSlow ? done : this.#doneInTime,
+      seconds: (endedAt - this.#startedAt) / 1000,
       done,
       latenciesMs: Float64Array.from(this.#latencies),
       refusals: this.#refusals,
     };
   }
 
-  /** Nobody begins anew. */
+  /** No caller starts another operation. */
   stop(): void {
     this.#endsAt = Math.min(this.#endsAt, performance.now());
   }
 
   async #call(caller: number): Promise<void> {
     for (let from = performance.now(); from < this.#endsAt; from = performance.now()) {
-      const refusal = await this.#act(caller);
+      const refusal = await this.#operation(caller);
       const to = performance.now();
       if (refusal !== undefined) {
         this.#refusals[refusal] = (this.#refusals[refusal] ?? 0) + 1;
-        // A refusal that needs no waiting must not keep the others from their turn.
-        await turn();
+        // A refusal may come without any I/O. Let other callers run.
+        await yieldToEventLoop();
         continue;
       }
       this.#latencies.push(to - from);
-      if (to <= this.#endsAt) this.#inTime += 1;
+      if (to <= this.#endsAt) this.#doneInTime += 1;
       this.#onDone();
     }
   }

@@ -3,10 +3,11 @@ import { pathToFileURL } from 'node:url';
 import { ROOT } from '../../tools/local/build.ts';
 
 /**
- * A module of the services as it runs, from dist/: Node strips types but cannot compile decorators, and dist may not be there
- * yet when the benchmark begins. Its type is that of its source: `compiled<typeof import('../../apps/…/x.ts')>('apps/…/x')`.
+ * Imports a compiled module of the services from dist/: Node strips types but cannot compile decorators. A dynamic import, because
+ * dist may not exist yet when the benchmark starts. The type is that of the source:
+ * `importCompiled<typeof import('../../apps/…/x.ts')>('apps/…/x')`.
  */
-export function compiled<T>(module: string): Promise<T> {
+export function importCompiled<T>(module: string): Promise<T> {
   return import(pathToFileURL(path.join(ROOT, 'dist', `${module}.js`)).href) as Promise<T>;
 }
 

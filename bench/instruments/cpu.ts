@@ -1,14 +1,14 @@
-// Processor time from the kernel's own accounting: the steadiest figure on a machine that others use too.
+// Processor time as the kernel counts it. On a shared machine it varies less than any other figure.
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** Which processes the time is asked of. */
+/** The processes whose processor time is read. */
 export interface CpuMeter {
-  /** What is measured: one or several processes of ours. */
+  /** The measured processes. */
   readonly service: readonly number[];
-  /** PostgreSQL's first process; its children are counted with it. */
+  /** The main process of PostgreSQL; its children are counted with it. */
   readonly postgres: number;
   readonly redis: number;
-  /** Whoever plays the buyers, where that is another process. */
+  /** The processes of the buyers, if they are separate from the service. */
   readonly load: readonly number[];
 }
 
@@ -19,16 +19,16 @@ export interface CpuTimes {
   readonly load: number;
 }
 
-/** The kernel counts in hundredths of a second (USER_HZ), on every Linux there is. */
+/** Linux counts processor time in hundredths of a second (USER_HZ). */
 const MICROS_PER_TICK = 10_000;
 const hasProc = process.platform === 'linux';
 
-/** Microseconds each has used since it began; NaN where there is no /proc. */
+/** Microseconds of processor time since the start of each process; NaN if there is no /proc. */
 export function readCpu({ service, postgres, redis, load }: CpuMeter): CpuTimes {
   return { service: sum(service), database: familyMicros(postgres), redis: sum([redis]), load: sum(load) };
 }
 
-export function between(before: CpuTimes, after: CpuTimes): CpuTimes {
+export function cpuDifference(before: CpuTimes, after: CpuTimes): CpuTimes {
   return {
     service: after.service - before.service,
     database: after.database - before.database,
@@ -37,12 +37,12 @@ export function between(before: CpuTimes, after: CpuTimes): CpuTimes {
   };
 }
 
-/** What children of this process that have ended used up. */
+/** Processor time of the ended children of this process. */
 export function childrenCpuMicros(): number {
   return statOf(process.pid)?.endedChildren ?? Number.NaN;
 }
 
-/** A backend that has ended is in its parent's sum for ended children, so none is lost between two readings. */
+/** The process and its children. The parent's sum contains ended children, so no time is lost between two readings. */
 function familyMicros(parent: number): number {
   const root = statOf(parent);
   if (!root) return Number.NaN;
@@ -60,7 +60,7 @@ function sum(pids: readonly number[]): number {
 function statOf(pid: number): { parent: number; own: number; endedChildren: number } | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    // The program's name stands in brackets and may hold spaces: count from behind it, the state being field 3 of proc(5).
+    // The program name is in brackets and may contain spaces, so the fields are counted after it. The first one is `state`, field 3 of proc(5).
     const fields = stat
       .slice(stat.lastIndexOf(')') + 2)
       .split(' ')

@@ -9,7 +9,7 @@ export interface Machine {
   readonly platform: string;
   readonly node: string;
   readonly commit: string;
-  /** How busy it was before we began, in processes that wanted to run: over the last minute. */
+  /** Load average of the minute before the benchmark. */
   readonly loadBefore: number;
 }
 

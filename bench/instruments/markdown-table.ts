@@ -1,4 +1,4 @@
-/** Readable as it stands, too: the first column to the left, the others to the right, as they hold numbers. */
+/** A Markdown table with aligned columns, so that the source is readable. The first column is left-aligned, the others right-aligned. */
 export function markdownTable(header: readonly string[], rows: readonly (readonly string[])[]): string {
   const widths = header.map((title, column) => Math.max(3, title.length, ...rows.map((row) => row[column]?.length ?? 0)));
   const line = (cells: readonly string[]): string =>

@@ -1,26 +1,26 @@
 import type { ChildProcess } from 'node:child_process';
 import path from 'node:path';
 
-/** What probed.mjs answers from within. */
-export interface Probed {
-  /** Since the last question. */
+/** The answer of probed.mjs inside the measured process. */
+export interface ProbeResult {
+  /** The longest event-loop stall since the last probe. */
   readonly longestStallMs: number;
-  /** After a full collection. */
+  /** Resident memory; after a full garbage collection if one was requested. */
   readonly residentBytes: number;
 }
 
-/** For the command line of the process to be measured. */
-export const PROBED = ['--expose-gc', '--import', path.join(import.meta.dirname, 'probed.mjs')];
+/** Node arguments for a process to be measured. */
+export const PROBE_ARGUMENTS = ['--expose-gc', '--import', path.join(import.meta.dirname, 'probed.mjs')];
 
-/** Without a collection the question itself stalls nobody. */
-export function probe(child: ChildProcess, { collect = false } = {}): Promise<Probed> {
+/** Reads the measurements of a process. `collect` runs a full garbage collection first, which stalls the process. */
+export function probe(child: ChildProcess, { collect = false } = {}): Promise<ProbeResult> {
   return new Promise((resolve) => {
-    const hear = (message: { probed?: Probed }) => {
+    const onMessage = (message: { probed?: ProbeResult }) => {
       if (!message.probed) return;
-      child.off('message', hear);
+      child.off('message', onMessage);
       resolve(message.probed);
     };
-    child.on('message', hear);
+    child.on('message', onMessage);
     child.send({ probe: true, collect });
   });
 }

@@ -1,8 +1,8 @@
-// Loaded before a process that is measured (`node --expose-gc --import`): tells over IPC what only it can know of itself.
-// JavaScript, because for a file with types Node loads its type stripper: 20 MB that the process does not have in production.
+// Loaded before a measured process (`node --expose-gc --import`): answers probes over IPC with values that only the process itself can
+// measure. JavaScript, because for a TypeScript file Node would load its type stripper: 20 MB that the process does not use in production.
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 
-// Two milliseconds: the delay of a timer includes its own period.
+// The delay includes the period of the timer, so 2 ms are subtracted below.
 const delay = monitorEventLoopDelay({ resolution: 2 });
 delay.enable();
 process.on('message', (message) => {

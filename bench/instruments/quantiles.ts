@@ -1,7 +1,9 @@
-/** Of values in ascending order; NaN when there are none. */
+/** The quantile of values in ascending order; NaN if there are none. */
 export function quantile(sorted: ArrayLike<number>, share: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
 }
+
+export const p99 = (sorted: ArrayLike<number>): number => quantile(sorted, 0.99);
 
 export function median(values: readonly number[]): number {
   const sorted = values.filter((value) => !Number.isNaN(value)).toSorted((a, b) => a - b);

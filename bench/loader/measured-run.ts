@@ -6,35 +6,35 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import pg from 'pg';
-import { between, readCpu, type CpuTimes } from '../instruments/cpu.ts';
+import { cpuDifference, readCpu, type CpuTimes } from '../instruments/cpu.ts';
 import type { OwnServers } from '../instruments/own-servers.ts';
 import { LoaderProcess } from './loader-process.ts';
 import type { LedgerSums } from './sources.ts';
 
 export const SOURCES = 40;
-/** The gate's own ceiling: a thousand events, five times a second. */
+/** The limit of the source rate limiter: for each source 1,000 events, five times a second. */
 export const CEILING = SOURCES * 5 * 1000;
-const START_MS = 60_000;
+const START_TIMEOUT_MS = 60_000;
 const COPIED_ROWS = 200_000;
-/** So many each before anything is measured. */
-const WARM_EVENTS = 60_000;
+/** Events that each loader stores before the measurement starts. */
+const WARM_UP_EVENTS = 60_000;
 
 export interface RunResult {
   readonly instances: number;
   readonly perSecond: number;
   readonly copyPerSecond: number;
-  /** Of COPY, or of the gate's ceiling where that is lower. */
+  /** `perSecond` divided by the speed of COPY, or by CEILING if that is lower. */
   readonly share: number;
   readonly rows: number;
   readonly sent: number;
   readonly sentAgain: number;
-  readonly leastGapMs: number;
-  /** Of processor time, an event: the loaders, PostgreSQL, Redis, and the sources. */
+  readonly minGapMs: number;
+  /** Processor time per event: loaders, PostgreSQL, Redis, and the sources as `load`. */
   readonly cpuMicros: CpuTimes;
   readonly faults: readonly string[];
 }
 
-/** Forty sources that never end, the servers, and any number of loaders between them. */
+/** 40 endless sources, PostgreSQL and Redis, and any number of loaders. */
 export class LoaderSetup {
   readonly #servers: OwnServers;
   readonly #sources: ChildProcess;
@@ -52,33 +52,33 @@ export class LoaderSetup {
     const [url] = (await once(sources, 'message')) as [string];
     const client = new pg.Client({ connectionString: servers.databaseUrl });
     await client.connect();
-    const ground = new LoaderSetup(servers, sources, client);
+    const setup = new LoaderSetup(servers, sources, client);
     const list = Array.from({ length: SOURCES }, (_, index) => ({
       name: `gate-${index}`,
       kind: 'http',
       url: `${url}gate-${index}`,
     }));
-    writeFileSync(ground.#file, JSON.stringify(list));
-    return ground;
+    writeFileSync(setup.#file, JSON.stringify(list));
+    return setup;
   }
 
   async measure(instances: number, seconds: number): Promise<RunResult> {
     await this.#clear();
-    const surroundings = { databaseUrl: this.#servers.databaseUrl, redisUrl: this.#servers.redisUrl, sourcesFile: this.#file };
-    const loaders = Array.from({ length: instances }, () => LoaderProcess.start(surroundings));
+    const environment = { databaseUrl: this.#servers.databaseUrl, redisUrl: this.#servers.redisUrl, sourcesFile: this.#file };
+    const loaders = Array.from({ length: instances }, () => LoaderProcess.start(environment));
     const faults: string[] = [];
     let perSecond = 0;
     let cpuMicros: CpuTimes;
     try {
-      await this.#untilAllWork(loaders);
-      await this.#untilWarm(instances);
+      await this.#waitUntilAllRun(loaders);
+      await this.#waitUntilWarm(instances);
       const cpu = (): CpuTimes =>
         readCpu({ service: loaders.map(({ pid }) => pid), ...this.#servers.pids, load: [this.#sources.pid ?? 0] });
       const [startedAt, before, cpuBefore] = [performance.now(), await this.#stored(), cpu()];
       await sleep(seconds * 1000);
-      const [stored, used] = [(await this.#stored()) - before, between(cpuBefore, cpu())];
+      const [stored, used] = [(await this.#stored()) - before, cpuDifference(cpuBefore, cpu())];
       perSecond = stored / ((performance.now() - startedAt) / 1000);
-      cpuMicros = anEvent(used, stored);
+      cpuMicros = perEvent(used, stored);
     } finally {
       const codes = await Promise.all(loaders.map((loader) => loader.stop()));
       if (codes.some((code) => code !== 0))
@@ -87,7 +87,7 @@ export class LoaderSetup {
     const ledger = await this.#ledger();
     const rows = await this.#faultsOfRows(ledger, faults);
     const copyPerSecond = await this.#copy();
-    const { sent, sentAgain, leastGapMs } = ledger;
+    const { sent, sentAgain, minGapMs } = ledger;
     const share = perSecond / Math.min(copyPerSecond, CEILING);
     return {
       instances,
@@ -97,7 +97,7 @@ export class LoaderSetup {
       rows,
       sent,
       sentAgain,
-      leastGapMs: leastGapMs ?? Number.NaN,
+      minGapMs: minGapMs ?? Number.NaN,
       cpuMicros,
       faults,
     };
@@ -118,24 +118,27 @@ export class LoaderSetup {
     await this.#ledger();
   }
 
-  /** Each has one connection on which it looks for cursors. */
-  async #untilAllWork(loaders: readonly LoaderProcess[]): Promise<void> {
-    const giveUpAt = Date.now() + START_MS;
+  /** Waits until each loader has its database connection for cursors. */
+  async #waitUntilAllRun(loaders: readonly LoaderProcess[]): Promise<void> {
+    const giveUpAt = Date.now() + START_TIMEOUT_MS;
     for (;;) {
       const { rows } = await this.#client.query<{ n: number }>(
         `select count(*)::int as n from pg_stat_activity where application_name = 'tribina-loader' and query not like '%with mine as%'`,
       );
       if ((rows[0]?.n ?? 0) >= loaders.length) return;
       const dead = loaders.find(({ isAlive }) => !isAlive);
-      if (dead || Date.now() > giveUpAt) throw new Error(`the loaders did not get to work: ${dead?.stderr ?? ''}`);
+      if (dead || Date.now() > giveUpAt) throw new Error(`the loaders did not start: ${dead?.stderr ?? ''}`);
       await sleep(100);
     }
   }
 
-  /** A loader runs for weeks. Compiling itself took eight of them half of the first four seconds' processor time. */
-  async #untilWarm(instances: number): Promise<void> {
-    const giveUpAt = Date.now() + START_MS;
-    while (Date.now() < giveUpAt && (await this.#stored()) < WARM_EVENTS * instances) await sleep(100);
+  /**
+   * Waits until the loaders are warmed up. In production a loader runs for weeks. In the first four seconds of eight loaders, half of the
+   * processor time was compilation.
+   */
+  async #waitUntilWarm(instances: number): Promise<void> {
+    const giveUpAt = Date.now() + START_TIMEOUT_MS;
+    while (Date.now() < giveUpAt && (await this.#stored()) < WARM_UP_EVENTS * instances) await sleep(100);
   }
 
   async #stored(): Promise<number> {
@@ -149,24 +152,24 @@ export class LoaderSetup {
     return sums;
   }
 
-  /** Every row once, none missing up to the cursor, and the counters agree with the rows. */
-  async #faultsOfRows({ sentAgain, leastGapMs }: LedgerSums, faults: string[]): Promise<number> {
+  /** Checks that every event up to the cursor is stored exactly once and that the counters match the rows. Returns the row count. */
+  async #faultsOfRows({ sentAgain, minGapMs }: LedgerSums, faults: string[]): Promise<number> {
     const { rows } = await this.#client.query<{ rows: number; twice: number; missing: number; counted: number }>(
       `select (select count(*)::float from loaded_events) as rows,
               (select (count(*) - count(distinct (source, event_id)))::float from loaded_events) as twice,
               (select coalesce(sum(cursor::bigint), 0)::float from loader_sources) - (select count(*)::float from loaded_events) as missing,
               (select coalesce(sum(stored), 0)::float from loader_sources) as counted`,
     );
-    const [found] = rows;
-    if (!found || found.twice !== 0) faults.push(`${found?.twice} rows stored twice`);
-    if (found && found.missing !== 0) faults.push(`${found.missing} rows missing`);
-    if (found && found.counted !== found.rows) faults.push(`${found.counted} counted, ${found.rows} there`);
+    const [sums] = rows;
+    if (!sums || sums.twice !== 0) faults.push(`${sums?.twice} rows stored twice`);
+    if (sums && sums.missing !== 0) faults.push(`${sums.missing} rows missing`);
+    if (sums && sums.counted !== sums.rows) faults.push(`${sums.counted} counted, ${sums.rows} stored`);
     if (sentAgain > 0) faults.push(`${sentAgain} transported twice`);
-    if ((leastGapMs ?? 200) < 200) faults.push(`only ${leastGapMs?.toFixed(1)} ms between two requests to a source`);
-    return found?.rows ?? 0;
+    if ((minGapMs ?? 200) < 200) faults.push(`only ${minGapMs?.toFixed(1)} ms between two requests to a source`);
+    return sums?.rows ?? 0;
   }
 
-  /** The same rows, in the order they came, into the same table, empty again; from the server's own disk. */
+  /** Rows per second of a COPY of the same rows, in the same order, into the same emptied table, from the disk of the server. */
   async #copy(): Promise<number> {
     const { rows } = await this.#client.query<{ folder: string }>(`select current_setting('data_directory') as folder`);
     const file = `'${rows[0]!.folder}/loader-rows.copy'`;
@@ -181,6 +184,6 @@ export class LoaderSetup {
   }
 }
 
-function anEvent({ service, database, redis, load }: CpuTimes, events: number): CpuTimes {
+function perEvent({ service, database, redis, load }: CpuTimes, events: number): CpuTimes {
   return { service: service / events, database: database / events, redis: redis / events, load: load / events };
 }

@@ -1,26 +1,26 @@
-// The sources of the benchmark, in a process of their own: they answer, keep their ledgers, and tell them when asked.
+// Serves the sources of the benchmark in a separate process. Sends the sums of their ledgers when it gets a message.
 import { EventSources } from '../../libs/testing/src/event-sources.ts';
 
-const NEVER_ENDING = 1_000_000_000;
+const ENDLESS = 1_000_000_000;
 
 export interface LedgerSums {
   readonly sent: number;
   readonly sentAgain: number;
   readonly requests: number;
-  /** Null when no source was asked twice. */
-  readonly leastGapMs: number | null;
+  /** Null if no source got two requests. */
+  readonly minGapMs: number | null;
 }
 
-const sources = await EventSources.open({ sizeOf: () => NEVER_ENDING });
+const sources = await EventSources.open({ sizeOf: () => ENDLESS });
 
 process.on('message', () => {
-  const gap = sources.leastGapMs();
+  const gap = sources.minGapMs();
   const requests = [...sources.ledgers.values()].reduce((sum, { arrivals }) => sum + arrivals.length, 0);
   const sums: LedgerSums = {
     sent: sources.total('sent'),
     sentAgain: sources.total('sentAgain'),
     requests,
-    leastGapMs: Number.isFinite(gap) ? gap : null,
+    minGapMs: Number.isFinite(gap) ? gap : null,
   };
   sources.ledgers.clear();
   process.send?.(sums);

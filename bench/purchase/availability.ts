@@ -1,17 +1,17 @@
 import { quantile } from '../instruments/quantiles.ts';
 import type { MatchToSell } from './stadiums.ts';
 
-/** Milliseconds, one reader at a time, on a match of 40,000 seats that has just been sold from. */
-export interface AvailabilityRead {
-  /** What is free in each sector of the match. */
+/** Median times of one reader, on a match of 40,000 seats of which some were just sold. */
+export interface AvailabilityTimes {
+  /** Reading the number of free seats of all sectors of the match. */
   readonly sectorsMs: number;
-  /** Every seat of one sector of 2,000. */
+  /** Reading all seats of one sector of 2,000. */
   readonly seatsMs: number;
 }
 
-const TIMES = 15;
+const READS = 15;
 
-export async function readAvailability(url: string, { id, sectorIds }: MatchToSell): Promise<AvailabilityRead> {
+export async function readAvailability(url: string, { id, sectorIds }: MatchToSell): Promise<AvailabilityTimes> {
   const match = `${url}/api/v1/matches/${id}`;
   return {
     sectorsMs: await medianTime(`${match}/sectors`),
@@ -21,7 +21,7 @@ export async function readAvailability(url: string, { id, sectorIds }: MatchToSe
 
 async function medianTime(url: string): Promise<number> {
   const times: number[] = [];
-  for (let time = 0; time < TIMES; time += 1) {
+  for (let read = 0; read < READS; read += 1) {
     const from = performance.now();
     const answer = await fetch(url);
     await answer.arrayBuffer();

@@ -1,14 +1,14 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import path from 'node:path';
 import { LOGS_TO_STDERR, MONOLITH_FLAGS } from '../instruments/service.ts';
-import type { Assignment, Bought, FromWorker, ToWorker } from './worker.ts';
+import type { Assignment, BuyResult, FromWorker, ToWorker } from './worker.ts';
 
 const SCRIPT = path.join(import.meta.dirname, 'worker.ts');
 
-/** The slowest runs drain for ten seconds; whoever takes longer than this hangs. */
-const PATIENCE_MS = 60_000;
+/** The slowest runs drain for ten seconds. A process that needs longer than this hangs. */
+const ANSWER_TIMEOUT_MS = 60_000;
 
-/** Our end of one process of buyers (worker.ts). */
+/** Controls one process of buyers (worker.ts) over IPC. */
 export class Buyers {
   readonly #child: ChildProcess;
   #onProgress: (bought: number) => void = () => undefined;
@@ -16,12 +16,12 @@ export class Buyers {
   private constructor(child: ChildProcess) {
     this.#child = child;
     child.on('message', (message: FromWorker) => {
-      if (message.say === 'progress') this.#onProgress(message.bought);
+      if (message.type === 'progress') this.#onProgress(message.bought);
     });
   }
 
   static async open(assignment: Assignment): Promise<Buyers> {
-    // 'advanced' carries typed arrays: some 100,000 latencies come home in one message.
+    // 'advanced' supports typed arrays: about 100,000 latencies come back in one message.
     const buyers = new Buyers(
       fork(SCRIPT, [], {
         serialization: 'advanced',
@@ -29,7 +29,7 @@ export class Buyers {
         stdio: LOGS_TO_STDERR,
       }),
     );
-    await buyers.#ask({ say: 'open', assignment }, 'open');
+    await buyers.#request({ type: 'open', assignment }, 'open');
     return buyers;
   }
 
@@ -37,51 +37,51 @@ export class Buyers {
     return this.#child.pid!;
   }
 
-  /** Resolves to how many reservations that made. */
+  /** Resolves to the number of reservations made. */
   async warmUp(seconds: number): Promise<number> {
-    return (await this.#ask({ say: 'warm up', seconds }, 'warm')).bought;
+    return (await this.#request({ type: 'warm up', seconds }, 'warm')).bought;
   }
 
-  async buy(seconds: number, onProgress: (bought: number) => void): Promise<Bought> {
+  async buy(seconds: number, onProgress: (bought: number) => void): Promise<BuyResult> {
     this.#onProgress = onProgress;
-    return (await this.#ask({ say: 'buy', seconds }, 'done')).result;
+    return (await this.#request({ type: 'buy', seconds }, 'done')).result;
   }
 
-  goOnWith(match: number): void {
-    this.#tell({ say: 'match', index: match });
+  switchToMatch(match: number): void {
+    this.#send({ type: 'match', index: match });
   }
 
   async close(): Promise<void> {
     if (this.#child.exitCode !== null || this.#child.signalCode !== null) return;
-    const gone = new Promise((resolve) => this.#child.once('exit', resolve));
-    this.#tell({ say: 'close' });
-    const insist = setTimeout(() => this.#child.kill('SIGKILL'), 10_000);
-    await gone;
-    clearTimeout(insist);
+    const exited = new Promise((resolve) => this.#child.once('exit', resolve));
+    this.#send({ type: 'close' });
+    const killTimer = setTimeout(() => this.#child.kill('SIGKILL'), 10_000);
+    await exited;
+    clearTimeout(killTimer);
   }
 
-  #tell(order: ToWorker): void {
+  #send(order: ToWorker): void {
     if (this.#child.connected) this.#child.send(order);
   }
 
-  #ask<K extends FromWorker['say']>(order: ToWorker, answer: K): Promise<Extract<FromWorker, { say: K }>> {
+  #request<K extends FromWorker['type']>(order: ToWorker, answer: K): Promise<Extract<FromWorker, { type: K }>> {
     return new Promise((resolve, reject) => {
       const settle = (outcome: () => void): void => {
-        this.#child.removeListener('message', hear);
-        this.#child.removeListener('exit', left);
-        clearTimeout(impatience);
+        this.#child.removeListener('message', onMessage);
+        this.#child.removeListener('exit', onExit);
+        clearTimeout(timeout);
         outcome();
       };
-      const refuse = (reason: string): void => settle(() => reject(new Error(reason)));
-      const hear = (message: FromWorker): void => {
-        if (message.say === answer) settle(() => resolve(message as Extract<FromWorker, { say: K }>));
-        else if (message.say === 'failed') refuse(`the buyers failed: ${message.reason}`);
+      const fail = (reason: string): void => settle(() => reject(new Error(reason)));
+      const onMessage = (message: FromWorker): void => {
+        if (message.type === answer) settle(() => resolve(message as Extract<FromWorker, { type: K }>));
+        else if (message.type === 'failed') fail(`the buyers failed: ${message.reason}`);
       };
-      const left = (): void => refuse('the buyers are gone; what they said stands above');
-      const impatience = setTimeout(() => refuse(`no answer to "${order.say}" within a minute`), PATIENCE_MS);
-      this.#child.on('message', hear);
-      this.#child.once('exit', left);
-      this.#tell(order);
+      const onExit = (): void => fail('the process of the buyers has exited; see its output above');
+      const timeout = setTimeout(() => fail(`no answer to "${order.type}" within a minute`), ANSWER_TIMEOUT_MS);
+      this.#child.on('message', onMessage);
+      this.#child.once('exit', onExit);
+      this.#send(order);
     });
   }
 }

@@ -1,23 +1,23 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 
-const POLL_EVERY_MS = 8;
-/** A webhook that failed is sent again after a second, then two; whoever waits longer than this waits for ever. */
-const PATIENCE_MS = 15_000;
+const POLL_INTERVAL_MS = 8;
+/** A failed webhook is sent again after one second, then after two. An order that needs longer than this will not complete. */
+const COMPLETION_TIMEOUT_MS = 15_000;
 
 /**
- * Tells buyers that their order is complete: one look at the table for all of them, by key, as 64 buyers asking over HTTP
- * every few milliseconds would be most of the load. The order's status and its tickets are one commit.
+ * Notifies buyers when their orders are complete. One query by primary key checks all pending orders: 64 buyers that poll over HTTP
+ * every few milliseconds would be most of the load. The status of an order and its tickets are one commit.
  */
 export class CompletedOrders {
   readonly #client: pg.Client;
   readonly #waiting = new Map<string, (completed: boolean) => void>();
-  readonly #looking: Promise<void>;
+  readonly #polling: Promise<void>;
   #closing = false;
 
   private constructor(client: pg.Client) {
     this.#client = client;
-    this.#looking = this.#look();
+    this.#polling = this.#poll();
   }
 
   static async watch(databaseUrl: string): Promise<CompletedOrders> {
@@ -26,12 +26,12 @@ export class CompletedOrders {
     return new CompletedOrders(client);
   }
 
-  /** False when it did not complete. */
-  of(orderId: string): Promise<boolean> {
+  /** Resolves to true when the order is complete, to false after the timeout. */
+  waitFor(orderId: string): Promise<boolean> {
     return new Promise((resolve) => {
-      const impatience = setTimeout(() => this.#settle(orderId, false), PATIENCE_MS);
+      const timeout = setTimeout(() => this.#settle(orderId, false), COMPLETION_TIMEOUT_MS);
       this.#waiting.set(orderId, (completed) => {
-        clearTimeout(impatience);
+        clearTimeout(timeout);
         resolve(completed);
       });
     });
@@ -39,13 +39,13 @@ export class CompletedOrders {
 
   async close(): Promise<void> {
     this.#closing = true;
-    await this.#looking;
+    await this.#polling;
     await this.#client.end();
   }
 
-  async #look(): Promise<void> {
+  async #poll(): Promise<void> {
     while (!this.#closing) {
-      await sleep(POLL_EVERY_MS);
+      await sleep(POLL_INTERVAL_MS);
       if (this.#waiting.size === 0) continue;
       const query = { name: 'completed', text: `select id from orders where id = any($1::uuid[]) and status = 'completed'` };
       const { rows } = await this.#client.query<{ id: string }>(query, [[...this.#waiting.keys()]]);

@@ -1,4 +1,4 @@
-// Buyers outside of the service: a connection each, as phones have, and a fan nobody has seen before for every purchase.
+// Buyers over HTTP: each has its own connection, like a phone, and every purchase is made by a new fan.
 import { randomUUID } from 'node:crypto';
 import { HttpConnection, type HttpAnswer } from '../instruments/http-connection.ts';
 import { CompletedOrders } from './completed-orders.ts';
@@ -18,14 +18,14 @@ class Refused extends Error {}
 
 export async function openHttpShop(address: ShopAddress, { whole }: { whole: boolean }): Promise<Shop> {
   const url = address.serviceUrl;
-  if (!url) throw new Error('There is no service to buy from.');
+  if (!url) throw new Error('HTTP buyers need the URL of a service.');
   const connections = await Promise.all(Array.from({ length: address.callers }, () => HttpConnection.open(url)));
   const completed = whole ? await CompletedOrders.watch(address.databaseUrl) : undefined;
   return {
-    buy: async (wish, caller) => {
+    buy: async (purchase, caller) => {
       try {
-        const held = await hold(connections[caller]!, wish);
-        if (!completed || (await completed.of(await pay(connections[caller]!, held)))) return undefined;
+        const held = await hold(connections[caller]!, purchase);
+        if (!completed || (await completed.waitFor(await pay(connections[caller]!, held)))) return undefined;
         return 'paid and not completed';
       } catch (error) {
         if (error instanceof Refused) return error.message;
@@ -40,26 +40,26 @@ export async function openHttpShop(address: ShopAddress, { whole }: { whole: boo
   };
 }
 
-interface HeldBy {
+interface HoldOfFan {
   readonly userId: string;
   readonly answer: HttpAnswer;
 }
 
-async function hold(connection: HttpConnection, { matchId, sectorId }: Purchase): Promise<HeldBy> {
+async function hold(connection: HttpConnection, { matchId, sectorId }: Purchase): Promise<HoldOfFan> {
   const userId = randomUUID();
   const body = `{"sector_id":"${sectorId}","quantity":${QUANTITY}}`;
   const answer = await connection.post(`/api/v1/matches/${matchId}/reservations`, headersOf(userId), body);
-  return { userId, answer: mustBe(201, answer) };
+  return { userId, answer: requireStatus(201, answer) };
 }
 
-/** From the hold to the payment's success, which the sandbox then tells by webhook. Returns the order. */
-async function pay(connection: HttpConnection, { userId, answer: held }: HeldBy): Promise<string> {
+/** Checks out and pays through the sandbox, which then sends the webhook. Returns the order id. */
+async function pay(connection: HttpConnection, { userId, answer: held }: HoldOfFan): Promise<string> {
   const { id, seats } = JSON.parse(held.body()) as Held;
   const holders = seats.map(({ seat_id }) => ({ seat_id, name: 'Ana Horvat' }));
   const body = JSON.stringify({ holders, email: 'ana@example.com' });
   const answer = await connection.post(`/api/v1/reservations/${id}/checkout`, headersOf(userId), body);
-  const { order_id, payment } = JSON.parse(mustBe(201, answer).body()) as CheckedOut;
-  mustBe(202, await connection.post(new URL(payment.confirm_url).pathname, '', '{"outcome":"succeeded"}'));
+  const { order_id, payment } = JSON.parse(requireStatus(201, answer).body()) as CheckedOut;
+  requireStatus(202, await connection.post(new URL(payment.confirm_url).pathname, '', '{"outcome":"succeeded"}'));
   return order_id;
 }
 
@@ -67,14 +67,14 @@ function headersOf(userId: string): string {
   return `x-mock-user-id: ${userId}\r\nidempotency-key: ${randomUUID().replaceAll('-', '')}\r\n`;
 }
 
-function mustBe(status: number, answer: HttpAnswer): HttpAnswer {
+function requireStatus(status: number, answer: HttpAnswer): HttpAnswer {
   if (answer.status === status) return answer;
   const body = answer.body();
   const [, code] = /"code":"(\w+)"/.exec(body) ?? [];
   throw new Refused(`${answer.status} ${code ?? body.slice(0, 120)}`);
 }
 
-/** Prometheus' text: `transaction_retries_total{sqlstate="40001"} 3`. */
+/** Sums a counter from Prometheus text such as `transaction_retries_total{sqlstate="40001"} 3`. */
 function retriesIn(metrics: string): number {
   return [...metrics.matchAll(/^transaction_retries_total(?:\{.*\})? (\d+)/gm)].reduce(
     (sum, [, count]) => sum + Number(count),

@@ -1,8 +1,8 @@
 import { toProblem } from '#platform/http/problem';
 
-/** "503 LOCK_TIMEOUT": what the caller would be answered over HTTP. A defect is told by its own words, so that it is seen. */
+/** The HTTP answer to an error, such as "503 LOCK_TIMEOUT". For a 500 also the error message, so that the defect is visible. */
 export function refusalOf(error: unknown): string {
   const { status, code } = toProblem(error, 'bench');
-  const words = status === 500 ? `: ${error instanceof Error ? error.message : String(error)}`.slice(0, 120) : '';
-  return `${status} ${code}${words}`;
+  const message = status === 500 ? `: ${error instanceof Error ? error.message : String(error)}`.slice(0, 120) : '';
+  return `${status} ${code}${message}`;
 }

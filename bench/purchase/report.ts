@@ -7,31 +7,31 @@ import { figuresOf, yardstick, type Figure, type Round } from './figures.ts';
 import type { RunResult } from './run.ts';
 import { scenarios } from './scenarios.ts';
 
-export interface Measured {
+export interface BenchmarkResult {
   readonly at: Date;
   readonly machine: Machine;
-  /** Versions and settings of what was measured against. */
+  /** Versions and settings of PostgreSQL, Redis and pgbench. */
   readonly servers: Readonly<Record<string, string>>;
   readonly seconds: number;
   readonly note: string | undefined;
-  /** Set when the clock ended it before all rounds were run. */
+  /** True if the time limit was reached before all rounds were run. */
   readonly cutShort: boolean;
   readonly rounds: readonly Round[];
 }
 
 const RESULTS = path.resolve(import.meta.dirname, '../results');
 
-/** Beside each other: one to read, one to compute with. Returns where. */
-export function writeResults(measured: Measured, name: string | undefined): string {
+/** Writes a Markdown report and a JSON file. Returns their path. */
+export function writeResults(measured: BenchmarkResult, name: string | undefined): string {
   mkdirSync(RESULTS, { recursive: true });
   const file = path.join(RESULTS, `${measured.at.toISOString().slice(0, 10)}-purchase${name ? `-${name}` : ''}`);
   const figures = figuresOf(measured.rounds);
-  writeFileSync(`${file}.md`, reportOf(measured));
+  writeFileSync(`${file}.md`, renderReport(measured));
   writeFileSync(`${file}.json`, `${JSON.stringify({ ...measured, figures }, undefined, 2)}\n`);
   return `${path.relative(process.cwd(), file)}.{md,json}`;
 }
 
-export function reportOf(measured: Measured): string {
+export function renderReport(measured: BenchmarkResult): string {
   const { machine, servers, seconds, rounds, note, cutShort } = measured;
   const spread = rounds.flatMap(({ pgbench }) => pgbench.map(({ perSecond }) => perSecond));
   const head = [
@@ -43,11 +43,11 @@ export function reportOf(measured: Measured): string {
         .join(', ')}.`,
     `${rounds.length} round${rounds.length === 1 ? '' : 's'} of ${seconds} s a run, medians; load average before ${machine.loadBefore.toFixed(1)}, ` +
       `pgbench between ${whole(Math.min(...spread))} and ${whole(Math.max(...spread))}/s. **Rate limits are off.**`,
-    ...(cutShort ? ['The clock ended it before all rounds were run.'] : []),
+    ...(cutShort ? ['The time limit was reached before all rounds were run.'] : []),
     ...(note ? [note] : []),
   ];
   const figures = figuresOf(rounds);
-  const parts = [head.join('\n'), figureTable(figures), runTable(rounds), ...others(rounds), howTo()];
+  const parts = [head.join('\n'), figureTable(figures), runTable(rounds), ...remarks(rounds), description()];
   return `${parts.join('\n\n')}\n`;
 }
 
@@ -67,14 +67,14 @@ function figureTable(figures: readonly Figure[]): string {
 
 function runTable(rounds: readonly Round[]): string {
   const pgbench = rounds.flatMap((round) => round.pgbench);
-  const middle = (of: (run: (typeof pgbench)[number]) => number): number => median(pgbench.map(of));
+  const medianOf = (value: (run: (typeof pgbench)[number]) => number): number => median(pgbench.map(value));
   const rows = [
     [
-      ...['pgbench -N, 64 clients', whole(middle(({ perSecond }) => perSecond)), '1.00'],
-      ...[ms(middle(({ p50Ms }) => p50Ms)), ms(middle(({ p99Ms }) => p99Ms)), '', '', ''],
+      ...['pgbench -N, 64 clients', whole(medianOf(({ perSecond }) => perSecond)), '1.00'],
+      ...[ms(medianOf(({ p50Ms }) => p50Ms)), ms(medianOf(({ p99Ms }) => p99Ms)), '', '', ''],
       ...[
-        whole(middle(({ cpuMicros }) => cpuMicros?.client ?? Number.NaN)),
-        whole(middle(({ cpuMicros }) => cpuMicros?.database ?? Number.NaN)),
+        whole(medianOf(({ cpuMicros }) => cpuMicros?.client ?? Number.NaN)),
+        whole(medianOf(({ cpuMicros }) => cpuMicros?.database ?? Number.NaN)),
       ],
       ...['', '', ''],
     ],
@@ -92,39 +92,43 @@ function runRow(name: string, rounds: readonly Round[]): string[][] {
     round.runs.filter(({ scenario }) => scenario === name).map((run) => ({ run, yardstick: yardstick(round) })),
   );
   if (runs.length === 0) return [];
-  const middle = (of: (run: RunResult, perSecond: number) => number): number =>
-    median(runs.map((entry) => of(entry.run, entry.yardstick)));
-  const perMille = (of: (run: RunResult) => number): string => short(middle((run) => (1000 * of(run)) / run.done));
+  const medianOf = (value: (run: RunResult, perSecond: number) => number): number =>
+    median(runs.map((entry) => value(entry.run, entry.yardstick)));
+  const perMille = (value: (run: RunResult) => number): string => short(medianOf((run) => (1000 * value(run)) / run.done));
   const refused = ({ refusals, busy }: RunResult): number =>
     Object.values(refusals).reduce((sum, count) => sum + count, 0) - busy;
   const faults = runs.flatMap(({ run }) => run.faults);
   return [
     [
-      ...[name, whole(middle(({ perSecond }) => perSecond)), short(middle(({ perSecond }, reference) => perSecond / reference))],
-      ...[ms(middle(({ p50Ms }) => p50Ms)), ms(middle(({ p99Ms }) => p99Ms))],
+      ...[
+        name,
+        whole(medianOf(({ perSecond }) => perSecond)),
+        short(medianOf(({ perSecond }, reference) => perSecond / reference)),
+      ],
+      ...[ms(medianOf(({ p50Ms }) => p50Ms)), ms(medianOf(({ p99Ms }) => p99Ms))],
       ...[perMille(({ retries }) => retries), perMille(({ busy }) => busy), perMille(refused)],
-      ...[whole(middle(({ cpu }) => cpu.service)), whole(middle(({ cpu }) => cpu.database))],
-      ...[whole(middle(({ cpu }) => cpu.redis)), whole(middle(({ cpu }) => cpu.load))],
+      ...[whole(medianOf(({ cpu }) => cpu.service)), whole(medianOf(({ cpu }) => cpu.database))],
+      ...[whole(medianOf(({ cpu }) => cpu.redis)), whole(medianOf(({ cpu }) => cpu.load))],
       faults.length === 0 ? 'right' : 'BROKEN',
     ],
   ];
 }
 
-/** What does not fit into a table: broken tables, refusals by code, runs that sold all they had, the reading. */
-function others(rounds: readonly Round[]): string[] {
+/** Results outside the tables: broken database tables, refusals by code, runs that sold out early, availability reads. */
+function remarks(rounds: readonly Round[]): string[] {
   const runs = rounds.flatMap((round) => round.runs);
   const lines = runs.flatMap(({ scenario, faults }) => faults.map((fault) => `- **${scenario}: ${fault}**`));
   for (const failure of rounds.flatMap(({ failures }) => failures)) lines.push(`- **${failure}**`);
   for (const { name } of scenarios) {
-    const mine = runs.filter(({ scenario }) => scenario === name);
+    const ownRuns = runs.filter(({ scenario }) => scenario === name);
     const counts: Record<string, number> = {};
-    for (const { refusals } of mine)
-      for (const [words, count] of Object.entries(refusals)) counts[words] = (counts[words] ?? 0) + count;
-    const refused = Object.entries(counts).map(([words, count]) => `${words} ${count} times`);
+    for (const { refusals } of ownRuns)
+      for (const [refusal, count] of Object.entries(refusals)) counts[refusal] = (counts[refusal] ?? 0) + count;
+    const refused = Object.entries(counts).map(([refusal, count]) => `${refusal} ${count} times`);
     if (refused.length > 0) lines.push(`- ${name} was refused: ${refused.join(', ')}`);
-    const early = mine.filter(({ ranOut }) => ranOut);
-    if (early.length > 0)
-      lines.push(`- ${name} had sold everything after ${early.map(({ seconds }) => seconds.toFixed(1)).join(', ')} s`);
+    const soldOutRuns = ownRuns.filter(({ ranOut }) => ranOut);
+    if (soldOutRuns.length > 0)
+      lines.push(`- ${name} had sold everything after ${soldOutRuns.map(({ seconds }) => seconds.toFixed(1)).join(', ')} s`);
   }
   const reads = runs.flatMap(({ availability }) => availability ?? []);
   if (reads.length > 0) {
@@ -136,13 +140,13 @@ function others(rounds: readonly Round[]): string[] {
   return lines.length > 0 ? [lines.join('\n')] : [];
 }
 
-function howTo(): string {
+function description(): string {
   return [
-    `Requests: the best two seats together in a random sector, each from a fan nobody has seen before; matches of 40,000 seats in 20`,
-    `sectors; at 80 % sold the buyers go on to the next match. Closed loops. Before the clock runs, every sector of every match is bought`,
-    `from once and the processes warm up for the length of a run or nearly a match (three over HTTP). Buyers, services, PostgreSQL and Redis share the`,
-    `machine; "load" is what the HTTP buyers cost. PostgreSQL is ours with stock durability (fsync on), only max_pred_locks_* raised.`,
-    `pgbench: scale 20, \`-N -c 64 -j 2 -M prepared\`, at both ends of each round, the mean of both being the yardstick. The tables are`,
+    `Requests: the best two adjacent seats in a random sector, each from a new fan; matches of 40,000 seats in 20`,
+    `sectors; at 80 % sold the buyers switch to the next match. Closed loops. Before the measurement, one purchase is made in every sector`,
+    `of every match, and the processes warm up for the length of a run or nearly a match (three over HTTP). Buyers, services, PostgreSQL and Redis share the`,
+    `machine; "load" is the processor time of the HTTP buyers. PostgreSQL has default durability (fsync on); only max_pred_locks_* is raised.`,
+    `pgbench: scale 20, \`-N -c 64 -j 2 -M prepared\`, before and after each round; the mean of both is the yardstick. The tables are`,
     `checked after every run.`,
     '',
     ...scenarios.map(({ name, does }) => `- \`${name}\`: ${does}`),

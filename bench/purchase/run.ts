@@ -1,15 +1,15 @@
 import { Redis } from 'ioredis';
-import { between, readCpu, type CpuMeter } from '../instruments/cpu.ts';
+import { cpuDifference, readCpu, type CpuMeter } from '../instruments/cpu.ts';
 import type { OwnServers } from '../instruments/own-servers.ts';
 import { quantile } from '../instruments/quantiles.ts';
 import { startMonolith, type RunningService } from '../instruments/service.ts';
-import { readAvailability, type AvailabilityRead } from './availability.ts';
+import { readAvailability, type AvailabilityTimes } from './availability.ts';
 import { Buyers } from './buyers.ts';
 import type { Scenario } from './scenarios.ts';
 import { SETTINGS, type ServerUrls } from './settings.ts';
 import type { MatchToSell, Stadium, Stadiums } from './stadiums.ts';
 import { faultsIn, reservationsIn } from './tables.ts';
-import type { Bought } from './worker.ts';
+import type { BuyResult } from './worker.ts';
 
 export interface RunResult {
   readonly scenario: string;
@@ -20,28 +20,29 @@ export interface RunResult {
   readonly p99Ms: number;
   readonly retries: number;
   readonly refusals: Readonly<Record<string, number>>;
-  /** Answers 503 among them. */
+  /** Number of 503 answers among the refusals. */
   readonly busy: number;
-  /** Microseconds of processor time per reservation or purchase; NaN where there is no /proc. */
+  /** Microseconds of processor time per reservation or purchase; NaN if there is no /proc. */
   readonly cpu: { readonly service: number; readonly database: number; readonly redis: number; readonly load: number };
+  /** All seats for sale were sold before the end of the run. */
   readonly ranOut: boolean;
   readonly faults: readonly string[];
-  readonly availability?: AvailabilityRead;
+  readonly availability?: AvailabilityTimes;
 }
 
-export interface Ground {
+export interface PurchaseSetup {
   readonly servers: OwnServers;
   readonly stadiums: Stadiums;
 }
 
-/** A service that has just started compiles itself while it works: over its first 40,000 holds over HTTP they become a tenth cheaper. */
+/** A new process is still being compiled by V8: during the first 40,000 holds over HTTP the cost of a hold falls by a tenth. */
 const warmUpSeconds = (seconds: number): number => Math.max(1, seconds);
 
-/** One scenario once: on a fresh copy of its stadium, with an empty Redis and processes of its own. */
-export async function runOnce(ground: Ground, scenario: Scenario, stadium: Stadium, seconds: number): Promise<RunResult> {
-  const { servers, stadiums } = ground;
+/** Runs one scenario once, with a fresh copy of its stadium, an empty Redis and new processes. */
+export async function runOnce(setup: PurchaseSetup, scenario: Scenario, stadium: Stadium, seconds: number): Promise<RunResult> {
+  const { servers, stadiums } = setup;
   const copy = await stadiums.copyOf(stadium);
-  const place = { databaseUrl: copy.url, redisUrl: servers.redisUrl };
+  const serverUrls = { databaseUrl: copy.url, redisUrl: servers.redisUrl };
   await emptyRedis(servers.redisUrl);
   const teams: Buyers[] = [];
   let service: RunningService | undefined;
@@ -50,15 +51,16 @@ export async function runOnce(ground: Ground, scenario: Scenario, stadium: Stadi
       service = await startMonolith({ ...SETTINGS, DATABASE_URL: copy.url, REDIS_URL: servers.redisUrl });
     const before = await reservationsIn(copy.url);
     const matches = stadium.matches.slice(0, scenario.matches);
-    for (let number = 1; number <= scenario.processes; number += 1) teams.push(await openTeam(scenario, place, matches, service));
-    const warm = await Promise.all(teams.map((team) => team.warmUp(warmUpSeconds(seconds))));
+    for (let number = 1; number <= scenario.processes; number += 1)
+      teams.push(await openTeam(scenario, serverUrls, matches, service));
+    const warmUpCounts = await Promise.all(teams.map((team) => team.warmUp(warmUpSeconds(seconds))));
     const meter = meterOf(servers, teams, service);
     const sale = await sell(teams, { matches, warmUpMatches: warmUpOf(scenario, matches) }, seconds, meter);
     const availability =
       scenario.name === 'http-256' && service ? await readAvailability(service.url, matches.at(-1)!) : undefined;
     await Promise.all(teams.map((team) => team.close()));
-    const bought = [...warm, sale.summary.done].reduce((sum, count) => sum + count, 0);
-    const faults = await faultsIn(place, { before, bought, whole: scenario.kind === 'purchases over HTTP' });
+    const bought = [...warmUpCounts, sale.summary.done].reduce((sum, count) => sum + count, 0);
+    const faults = await faultsIn(serverUrls, { before, bought, whole: scenario.kind === 'purchases over HTTP' });
     return { scenario: scenario.name, ...sale.summary, faults, ...(availability ? { availability } : {}) };
   } finally {
     await Promise.allSettled(teams.map((team) => team.close()));
@@ -67,24 +69,24 @@ export async function runOnce(ground: Ground, scenario: Scenario, stadium: Stadi
   }
 }
 
-/** There is one to sell at least. */
+/** Number of matches for warming up. At least one match is left to sell. */
 function warmUpOf({ warmUpMatches = 1 }: Scenario, matches: readonly MatchToSell[]): number {
   return Math.min(warmUpMatches, matches.length - 1);
 }
 
 function openTeam(
   scenario: Scenario,
-  place: ServerUrls,
+  serverUrls: ServerUrls,
   matches: readonly MatchToSell[],
   service?: RunningService,
 ): Promise<Buyers> {
-  const address = { ...place, serviceUrl: service?.url, callers: scenario.callers };
+  const address = { ...serverUrls, serviceUrl: service?.url, callers: scenario.callers };
   const { kind, processes } = scenario;
   const warmUpMatches = warmUpOf(scenario, matches);
   return Buyers.open({ kind, address, matches, processes, warmUpMatches });
 }
 
-/** Buyers over HTTP are a load, those in the process are the service. */
+/** Buyers over HTTP count as load. Buyers in the same process as the use case count as the service. */
 function meterOf({ pids }: OwnServers, teams: readonly Buyers[], service?: RunningService): CpuMeter {
   const buyers = teams.map(({ pid }) => pid);
   return { ...pids, service: service ? [service.pid] : buyers, load: service ? buyers : [] };
@@ -96,37 +98,37 @@ interface ForSale {
 }
 
 async function sell(teams: readonly Buyers[], { matches, warmUpMatches }: ForSale, seconds: number, meter: CpuMeter) {
-  // All teams go on to the next match together.
+  // All teams switch to the next match at the same time.
   let [current, sold] = [warmUpMatches, 0];
   const onProgress = (bought: number): void => {
     sold += bought;
     if (sold < (matches[current]?.quota ?? Infinity)) return;
     current += 1;
     sold = 0;
-    for (const team of teams) team.goOnWith(current);
+    for (const team of teams) team.switchToMatch(current);
   };
   const before = readCpu(meter);
   const bought = await Promise.all(teams.map((team) => team.buy(seconds, onProgress)));
-  const cpu = between(before, readCpu(meter));
+  const cpu = cpuDifference(before, readCpu(meter));
   return { summary: summarise(bought, cpu, current >= matches.length) };
 }
 
-function summarise(teams: readonly Bought[], cpu: ReturnType<typeof between>, ranOut: boolean) {
-  const total = (of: (team: Bought) => number): number => teams.reduce((sum, team) => sum + of(team), 0);
+function summarise(teams: readonly BuyResult[], cpu: ReturnType<typeof cpuDifference>, ranOut: boolean) {
+  const total = (value: (team: BuyResult) => number): number => teams.reduce((sum, team) => sum + value(team), 0);
   const latencies = Float64Array.from(teams.flatMap(({ latenciesMs }) => [...latenciesMs])).sort();
   const refusals: Record<string, number> = {};
   for (const team of teams)
-    for (const [words, count] of Object.entries(team.refusals)) refusals[words] = (refusals[words] ?? 0) + count;
+    for (const [refusal, count] of Object.entries(team.refusals)) refusals[refusal] = (refusals[refusal] ?? 0) + count;
   const done = total((team) => team.done);
   return {
-    perSecond: total(({ inTime, seconds }) => inTime / seconds),
+    perSecond: total(({ doneInTime, seconds }) => doneInTime / seconds),
     seconds: total(({ seconds }) => seconds) / teams.length,
     done,
     p50Ms: quantile(latencies, 0.5),
     p99Ms: quantile(latencies, 0.99),
     retries: total(({ retries }) => retries),
     refusals,
-    busy: Object.entries(refusals).reduce((sum, [words, count]) => (words.startsWith('503 ') ? sum + count : sum), 0),
+    busy: Object.entries(refusals).reduce((sum, [refusal, count]) => (refusal.startsWith('503 ') ? sum + count : sum), 0),
     cpu: { service: cpu.service / done, database: cpu.database / done, redis: cpu.redis / done, load: cpu.load / done },
     ranOut,
   };

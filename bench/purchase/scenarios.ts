@@ -3,15 +3,16 @@ import type { StadiumName } from './stadiums.ts';
 
 export interface Scenario {
   readonly name: string;
+  /** Description for the report. */
   readonly does: string;
   readonly kind: ShopKind;
   readonly stadium: StadiumName;
   readonly processes: number;
-  /** In each process. */
+  /** Number of callers in each process. */
   readonly callers: number;
-  /** So many matches are enough, where buying is slow; all there are otherwise. */
+  /** Number of matches that are used. Default: all. Slow scenarios need fewer. */
   readonly matches?: number;
-  /** So many matches are sold before the clock runs, if there is time: one, unless said otherwise. */
+  /** Number of matches for warming up before the measurement. Default: one. */
   readonly warmUpMatches?: number;
 }
 

@@ -1,9 +1,9 @@
-import { compiled, MONOLITH } from '../instruments/compiled.ts';
+import { importCompiled, MONOLITH } from '../instruments/compiled.ts';
 import type { MonolithConfig } from '../../apps/monolith/src/config.ts';
 
 /**
- * Rate limits off: every buyer comes from one address, and what is measured is the sale. Holds outlive the longest run, so
- * that none comes back in the middle of it. Access is not logged one by one by the services, so `warn` hides nothing.
+ * Rate limits are off, because all buyers have the same IP address. Holds last longer than the longest run, so that none expires during
+ * it. The services do not log single requests, so the level `warn` does not make them faster.
  */
 export const SETTINGS = {
   RATE_LIMIT_USER_PER_MINUTE: '0',
@@ -17,10 +17,12 @@ export interface ServerUrls {
   readonly redisUrl: string;
 }
 
-/** The monolith's settings as it would read them from this environment. */
+/** The settings that the monolith would read from this environment. */
 export async function monolithConfig({ databaseUrl, redisUrl }: ServerUrls): Promise<MonolithConfig> {
-  const { monolithConfig: schema } = await compiled<typeof import('../../apps/monolith/src/config.ts')>(`${MONOLITH}/config`);
-  const { loadConfig } = await compiled<typeof import('../../libs/platform/src/config/load-config.ts')>(
+  const { monolithConfig: schema } = await importCompiled<typeof import('../../apps/monolith/src/config.ts')>(
+    `${MONOLITH}/config`,
+  );
+  const { loadConfig } = await importCompiled<typeof import('../../libs/platform/src/config/load-config.ts')>(
     'libs/platform/src/config/load-config',
   );
   return loadConfig(schema, { ...SETTINGS, DATABASE_URL: databaseUrl, REDIS_URL: redisUrl });

@@ -1,8 +1,8 @@
-/** One way to buy two seats of a sector, for a fan nobody has seen before: what the runs compare. */
+/** One way to buy two seats of a sector as a new fan. The runs compare such ways. */
 export interface Shop {
-  /** Resolves when the seats are the fan's; with the code of the refusal when they are not. */
-  buy(wish: Purchase, caller: number): Promise<string | undefined>;
-  /** Transactions that had to run again, since the beginning. */
+  /** Resolves to undefined when the fan has the seats, or to the code of the refusal. */
+  buy(purchase: Purchase, caller: number): Promise<string | undefined>;
+  /** Number of transaction retries since the start. */
   retries(): Promise<number>;
   close(): Promise<void>;
 }
@@ -20,7 +20,7 @@ export type ShopKind = (typeof shopKinds)[number];
 export interface ShopAddress {
   readonly databaseUrl: string;
   readonly redisUrl: string;
-  /** Of the service, for those who buy over HTTP. */
+  /** URL of the service, for buyers over HTTP. */
   readonly serviceUrl: string | undefined;
   readonly callers: number;
 }

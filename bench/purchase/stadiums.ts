@@ -1,26 +1,26 @@
-// The matches that are sold: laid out once by the use case that operators call, then copied for every run, so that each run
-// begins with the same rows in the same places.
+// The matches to sell. They are created once by the use case CreateMatch. Then each run gets a copy of the database files, so that all
+// runs start with the same rows on the same pages.
 import pg from 'pg';
 import type { CreateMatch } from '../../apps/monolith/src/operations/application/create-match.ts';
-import { compiled, MONOLITH } from '../instruments/compiled.ts';
-import { presell, PRESOLD } from './presale.ts';
+import { importCompiled, MONOLITH } from '../instruments/compiled.ts';
+import { presell, PRESOLD_SHARE } from './presale.ts';
 import { monolithConfig, type ServerUrls } from './settings.ts';
 
 const SECTORS = 20;
 const SEATS_PER_ROW = 50;
-/** Then the buyers go on to the next match; the presold ones go to the end, when the first sectors have nothing left. */
-const SOLD_TO = { fresh: 0.8, presold: 0.95 };
+/** ExpectedSales share at which the buyers switch to the next match. For presold matches it is higher: some sectors sell out before. */
+const SWITCH_AT_SHARE = { fresh: 0.8, presold: 0.95 };
 
 export interface MatchToSell {
   readonly id: string;
   readonly sectorIds: readonly string[];
-  /** Reservations of two seats after which the next match has its turn. */
+  /** Number of reservations of two seats after which the buyers switch to the next match. */
   readonly quota: number;
 }
 
 export type StadiumName = 'fresh' | 'doubled' | 'nearly sold';
 
-/** The first match of each is for warming up. */
+/** A database with matches to sell. The first match is for warming up. */
 export interface Stadium {
   readonly database: string;
   readonly seatsPerSector: number;
@@ -29,42 +29,42 @@ export interface Stadium {
 
 export class Stadiums {
   readonly #admin: pg.Client;
-  readonly #place: ServerUrls;
+  readonly #serverUrls: ServerUrls;
   #runs = 0;
 
-  private constructor(admin: pg.Client, place: ServerUrls) {
+  private constructor(admin: pg.Client, serverUrls: ServerUrls) {
     this.#admin = admin;
-    this.#place = place;
+    this.#serverUrls = serverUrls;
   }
 
-  static async open(place: ServerUrls): Promise<Stadiums> {
-    const admin = new pg.Client({ connectionString: place.databaseUrl });
+  static async open(serverUrls: ServerUrls): Promise<Stadiums> {
+    const admin = new pg.Client({ connectionString: serverUrls.databaseUrl });
     await admin.connect();
-    return new Stadiums(admin, place);
+    return new Stadiums(admin, serverUrls);
   }
 
   async build(database: string, count: number, seatsPerSector: number): Promise<Stadium> {
     await this.#admin.query(`create database ${database}`);
     const url = this.#urlOf(database);
-    const matches = await layOut({ ...this.#place, databaseUrl: url }, count, seatsPerSector);
-    await settle(url);
-    const quota = (SECTORS * seatsPerSector * SOLD_TO.fresh) / 2;
+    const matches = await layOut({ ...this.#serverUrls, databaseUrl: url }, count, seatsPerSector);
+    await vacuum(url);
+    const quota = (SECTORS * seatsPerSector * SWITCH_AT_SHARE.fresh) / 2;
     return { database, seatsPerSector, matches: matches.map((match) => ({ ...match, quota })) };
   }
 
-  /** The same, with four fifths gone. */
+  /** A copy of a stadium in which PRESOLD_SHARE of the seats are held. */
   async presold(database: string, { database: from, seatsPerSector, matches }: Stadium): Promise<Stadium> {
     await this.#admin.query(`create database ${database} template ${from} strategy file_copy`);
     const url = this.#urlOf(database);
     await withClient(url, async (client) => {
       for (const { id } of matches) await presell(client, id, seatsPerSector);
     });
-    await settle(url);
-    const quota = Math.floor((SECTORS * seatsPerSector * (SOLD_TO.presold - PRESOLD)) / 2);
+    await vacuum(url);
+    const quota = Math.floor((SECTORS * seatsPerSector * (SWITCH_AT_SHARE.presold - PRESOLD_SHARE)) / 2);
     return { database, seatsPerSector, matches: matches.map((match) => ({ ...match, quota })) };
   }
 
-  /** A copy of the files, after a checkpoint: PostgreSQL's own way, and the same beginning for every run. */
+  /** Copies the database files (strategy file_copy, which makes a checkpoint first), so that every run starts with the same state. */
   async copyOf({ database }: Stadium): Promise<{ url: string; drop(): Promise<void> }> {
     this.#runs += 1;
     const copy = `run_${this.#runs}`;
@@ -72,7 +72,7 @@ export class Stadiums {
     return { url: this.#urlOf(copy), drop: async () => void (await this.#admin.query(`drop database ${copy} with (force)`)) };
   }
 
-  /** Before pgbench too, so that all of them begin with an empty log. */
+  /** A checkpoint, also before pgbench, so that all runs start with an empty write-ahead log. */
   async checkpoint(): Promise<void> {
     await this.#admin.query('checkpoint');
   }
@@ -82,7 +82,7 @@ export class Stadiums {
   }
 
   #urlOf(database: string): string {
-    const url = new URL(this.#place.databaseUrl);
+    const url = new URL(this.#serverUrls.databaseUrl);
     url.pathname = `/${database}`;
     return url.href;
   }
@@ -98,34 +98,34 @@ export async function withClient<T>(url: string, work: (client: pg.Client) => Pr
   }
 }
 
-/** As after `pgbench -i`: nothing is left for autovacuum to do in the middle of a run. */
-async function settle(url: string): Promise<void> {
+/** Vacuums the database, as `pgbench -i` does, so that autovacuum has no work during a run. */
+async function vacuum(url: string): Promise<void> {
   await withClient(url, (client) => client.query('vacuum (analyze)'));
 }
 
-async function layOut(place: ServerUrls, count: number, seatsPerSector: number): Promise<Omit<MatchToSell, 'quota'>[]> {
-  const { migrate } = await compiled<typeof import('../../libs/platform/src/postgres/migrate.ts')>(
+async function layOut(serverUrls: ServerUrls, count: number, seatsPerSector: number): Promise<Omit<MatchToSell, 'quota'>[]> {
+  const { migrate } = await importCompiled<typeof import('../../libs/platform/src/postgres/migrate.ts')>(
     'libs/platform/src/postgres/migrate',
   );
-  await migrate(place.databaseUrl);
-  const { CreateMatch } = await compiled<typeof import('../../apps/monolith/src/operations/application/create-match.ts')>(
+  await migrate(serverUrls.databaseUrl);
+  const { CreateMatch } = await importCompiled<typeof import('../../apps/monolith/src/operations/application/create-match.ts')>(
     `${MONOLITH}/operations/application/create-match`,
   );
-  const { withMonolithContext } = await compiled<typeof import('../../apps/monolith/src/cli/monolith-context.ts')>(
+  const { withMonolithContext } = await importCompiled<typeof import('../../apps/monolith/src/cli/monolith-context.ts')>(
     `${MONOLITH}/cli/monolith-context`,
   );
-  return withMonolithContext(await monolithConfig(place), async (context) => {
+  return withMonolithContext(await monolithConfig(serverUrls), async (context) => {
     const createMatch = context.get(CreateMatch, { strict: false });
     const matches = [];
     for (let number = 1; number <= count; number += 1) {
-      const { match, sectors } = await createMatch.execute(matchNumber(number, seatsPerSector));
+      const { match, sectors } = await createMatch.execute(matchCommand(number, seatsPerSector));
       matches.push({ id: match.id, sectorIds: sectors.map(({ id }) => id) });
     }
     return matches;
   });
 }
 
-function matchNumber(number: number, seatsPerSector: number): Parameters<CreateMatch['execute']>[0] {
+function matchCommand(number: number, seatsPerSector: number): Parameters<CreateMatch['execute']>[0] {
   return {
     home: 'Hrvatska',
     away: `Guest ${number}`,

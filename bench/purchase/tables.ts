@@ -1,29 +1,29 @@
-// After every run: what the buyers were told and what the tables say must be the same, and the operators' own proof must hold.
-import { brokenIn } from '../instruments/verified.ts';
+// Checks after every run: the counts of the buyers must match the tables, and `verify` must find no broken invariant.
+import { findBrokenInvariants } from '../instruments/verified.ts';
 import type { ServerUrls } from './settings.ts';
 import { withClient } from './stadiums.ts';
 
-export interface Sold {
-  /** Reservations that stood there before the run. */
+export interface ExpectedSales {
+  /** Number of reservations before the run. */
   readonly before: number;
-  /** What the buyers counted. */
+  /** Number of successful purchases that the buyers counted. */
   readonly bought: number;
   readonly whole: boolean;
 }
 
-export async function faultsIn(place: ServerUrls, sold: Sold): Promise<string[]> {
-  const faults = await withClient(place.databaseUrl, async (client) => {
+export async function faultsIn(serverUrls: ServerUrls, sold: ExpectedSales): Promise<string[]> {
+  const faults = await withClient(serverUrls.databaseUrl, async (client) => {
     const count = async (sql: string): Promise<number> => Number((await client.query<{ count: string }>(sql)).rows[0]?.count);
-    const kept = sold.whole
+    const stored = sold.whole
       ? await count(`select count(*) from orders where status = 'completed'`)
       : (await count(`select count(*) from reservations`)) - sold.before;
     const keys = await count(`select count(*) from idempotency_keys where status is not null`);
     return [
-      ...(kept === sold.bought ? [] : [`the buyers count ${sold.bought}, the tables ${kept}`]),
-      ...(keys >= sold.bought ? [] : [`${sold.bought} bought, and only ${keys} idempotency keys`]),
+      ...(stored === sold.bought ? [] : [`the buyers counted ${sold.bought}, the tables contain ${stored}`]),
+      ...(keys >= sold.bought ? [] : [`${sold.bought} bought, but only ${keys} idempotency keys`]),
     ];
   });
-  return [...faults, ...(await brokenIn(place))];
+  return [...faults, ...(await findBrokenInvariants(serverUrls))];
 }
 
 export async function reservationsIn(databaseUrl: string): Promise<number> {

@@ -1,13 +1,12 @@
-// The yardstick from the other side: the same reservation as most shops would write it, and as a team in a hurry would be
-// right to. An entity per table, a SERIALIZABLE transaction per request, `FOR UPDATE SKIP LOCKED` on the two best free seats,
-// and a retry of the whole block (CONTRACT §8). It sells no seat twice either.
+// A second yardstick: the same reservation written in the usual way. One entity per table, one SERIALIZABLE transaction per request,
+// `FOR UPDATE SKIP LOCKED` on the two best free seats, and a retry of the whole transaction (CONTRACT §8). It sells no seat twice either.
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DataSource, EntitySchema, type EntityManager } from 'typeorm';
 import { refusalOf } from './refusals.ts';
 import { QUANTITY, type Shop, type ShopAddress, type Purchase } from './shop.ts';
 
-/** More connections make it slower: 16 reached twice what 64 did (research/limits.md §2). */
+/** More connections make it slower: 16 connections reached twice the speed of 64 (research/limits.md §2). */
 const POOL_SIZE = 16;
 const MAX_ATTEMPTS = 6;
 const RETRYABLE = new Set(['40001', '40P01', '55P03']);
@@ -108,27 +107,27 @@ export async function openTextbookShop({ databaseUrl }: ShopAddress): Promise<Sh
     installExtensions: false,
   });
   await dataSource.initialize();
-  // The index such a shop would have; ours does without, as its rows would no longer be updated in place.
+  // The usual index for free seats. Our schema does not have it, because with it updates of a seat could no longer be HOT updates.
   await dataSource.query(`create index seats_free on seats (match_id, sector_id, rank) where status = 'available'`);
-  // And a row a seat, which ours keeps in the reservation.
+  // The usual table with one row for each seat of a reservation. Our schema stores the seats in the reservation.
   await dataSource.query(`create table seats_of_reservation (reservation_id uuid, seat_id uuid, position integer not null, sector text not null,
     row_label text, number integer, price_cents integer not null, primary key (reservation_id, seat_id))`);
   let retries = 0;
-  const attempt = async (wish: Purchase, number = 1): Promise<void> => {
+  const attempt = async (purchase: Purchase, number = 1): Promise<void> => {
     try {
-      await dataSource.transaction('SERIALIZABLE', (manager) => reserve(manager, wish, randomUUID()));
+      await dataSource.transaction('SERIALIZABLE', (manager) => reserve(manager, purchase, randomUUID()));
     } catch (error) {
       if (number === MAX_ATTEMPTS || !RETRYABLE.has(String((error as { code?: unknown }).code))) throw error;
       retries += 1;
       await sleep(Math.min(1000, (0.5 + Math.random()) * 50 * 2 ** number));
-      return attempt(wish, number + 1);
+      return attempt(purchase, number + 1);
     }
   };
   return {
-    buy: (wish) => attempt(wish).then(() => undefined, refusalOf),
+    buy: (purchase) => attempt(purchase).then(() => undefined, refusalOf),
     retries: async () => retries,
     close: async () => {
-      // It counts a fan's seats by adding them up; ours keeps them in a row, and the operators' proof looks there.
+      // This shop counts the seats of a fan by adding them up. Our schema keeps the count in fan_seats, which `verify` checks.
       await dataSource.query(`insert into fan_seats (match_id, user_id, revision, reservation_ids)
         select match_id, user_id, 1, array_agg(id) from reservations group by match_id, user_id on conflict do nothing`);
       await dataSource.destroy();

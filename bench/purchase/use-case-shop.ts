@@ -1,25 +1,23 @@
-import { requestContext } from '#platform/logging/request-context';
 import { NestLog } from '#platform/logging/logger';
 import { NestFactory } from '@nestjs/core';
 import { randomUUID } from 'node:crypto';
-import { compiled, MONOLITH } from '../instruments/compiled.ts';
+import { importCompiled, MONOLITH } from '../instruments/compiled.ts';
 import { refusalOf } from './refusals.ts';
 import { monolithConfig } from './settings.ts';
 import { QUANTITY, type Shop, type ShopAddress, type Purchase } from './shop.ts';
 
-/** No request here takes longer, or the run would not end. */
+/** Longer than any request here takes. */
 const DEADLINE_MS = 55_000;
-/** The row of a key names the reservation and keeps no answer; to put one into words is a matter of HTTP. */
-const TOLD = { status: 201, body: '' };
+/** The stored answer is empty: the idempotency row of a hold names only the reservation, and rendering belongs to HTTP. */
 
 /**
- * The monolith with all its loops, short of HTTP: callers inside the process call the use case. Each brings an idempotency
- * key as a request would, so that the same rows are written.
+ * The monolith with all its background loops but without HTTP: callers inside the process call the use case. Each call has an
+ * idempotency key, so that the same rows are written as for a request.
  */
 export async function openUseCaseShop(address: ShopAddress): Promise<Shop> {
-  const { openResources } = await compiled<typeof import('../../apps/monolith/src/resources.ts')>(`${MONOLITH}/resources`);
-  const { AppModule } = await compiled<typeof import('../../apps/monolith/src/app.module.ts')>(`${MONOLITH}/app.module`);
-  const { HoldSeats } = await compiled<typeof import('../../apps/monolith/src/purchase/hold/application/hold-seats.ts')>(
+  const { openResources } = await importCompiled<typeof import('../../apps/monolith/src/resources.ts')>(`${MONOLITH}/resources`);
+  const { AppModule } = await importCompiled<typeof import('../../apps/monolith/src/app.module.ts')>(`${MONOLITH}/app.module`);
+  const { HoldSeats } = await importCompiled<typeof import('../../apps/monolith/src/purchase/hold/application/hold-seats.ts')>(
     `${MONOLITH}/purchase/hold/application/hold-seats`,
   );
   const resources = await openResources(await monolithConfig(address), 'monolith');
@@ -32,10 +30,10 @@ export async function openUseCaseShop(address: ShopAddress): Promise<Shop> {
     buy: ({ matchId, sectorId }: Purchase) => {
       const userId = randomUUID();
       const key = randomUUID().replaceAll('-', '');
-      const fence = { key, userId, fingerprint: key, render: () => TOLD };
-      const request = { requestId: key, deadlineAt: Date.now() + DEADLINE_MS, fence };
-      const wish = { matchId, sectorId, userId, sessionToken: undefined, quantity: QUANTITY };
-      return requestContext.run(request, () => holdSeats.execute(wish).then(() => undefined, refusalOf));
+      const fan = { matchId, userId, sessionToken: undefined, deadlineAtMs: Date.now() + DEADLINE_MS };
+      const idempotencyKey = { key, fingerprint: key };
+      const command = { ...fan, sectorId, quantity: QUANTITY, idempotencyKey };
+      return holdSeats.execute(command).then(() => undefined, refusalOf);
     },
     retries: async () => {
       const metric = await resources.metrics.registry.getSingleMetric('transaction_retries_total')?.get();

@@ -1,4 +1,4 @@
-// One process of buyers, led by bench/purchase.ts over IPC: opens its shop, warms up, and buys in a closed loop when told to.
+// One process of buyers, controlled by bench/purchase.ts over IPC: opens its shop, warms up, and buys in a closed loop.
 import 'reflect-metadata';
 import { ClosedLoop, type LoopResult } from '../instruments/closed-loop.ts';
 import { openHttpShop } from './http-shop.ts';
@@ -11,44 +11,44 @@ export interface Assignment {
   readonly kind: ShopKind;
   readonly address: ShopAddress;
   readonly matches: readonly MatchToSell[];
-  /** So many of the first are for warming up. */
+  /** The first matches of the list are for warming up. */
   readonly warmUpMatches: number;
-  /** Of buyers, in all. */
+  /** Number of processes of buyers. */
   readonly processes: number;
 }
 
 export type ToWorker =
-  | { readonly say: 'open'; readonly assignment: Assignment }
-  | { readonly say: 'warm up'; readonly seconds: number }
-  | { readonly say: 'buy'; readonly seconds: number }
-  /** Buy from this one from now on; beyond the last one there is nothing left to buy. */
-  | { readonly say: 'match'; readonly index: number }
-  | { readonly say: 'close' };
+  | { readonly type: 'open'; readonly assignment: Assignment }
+  | { readonly type: 'warm up'; readonly seconds: number }
+  | { readonly type: 'buy'; readonly seconds: number }
+  /** Switch to this match. An index beyond the last match ends the run. */
+  | { readonly type: 'match'; readonly index: number }
+  | { readonly type: 'close' };
 
-export interface Bought extends LoopResult {
+export interface BuyResult extends LoopResult {
   readonly retries: number;
 }
 
 export type FromWorker =
-  | { readonly say: 'open' | 'closed' }
-  | { readonly say: 'warm'; readonly bought: number }
-  | { readonly say: 'progress'; readonly bought: number }
-  | { readonly say: 'done'; readonly result: Bought }
-  | { readonly say: 'failed'; readonly reason: string };
+  | { readonly type: 'open' | 'closed' }
+  | { readonly type: 'warm'; readonly bought: number }
+  | { readonly type: 'progress'; readonly bought: number }
+  | { readonly type: 'done'; readonly result: BuyResult }
+  | { readonly type: 'failed'; readonly reason: string };
 
-/** Each message is work of the buyers and of us: at 40,000 reservations a second 80 of them. */
-const REPORT_EVERY = 500;
+/** Reservations per progress message. Messages cost processor time: at 40,000 reservations per second these are 80 per second. */
+const REPORT_INTERVAL = 500;
 
-const open: Record<ShopKind, (address: ShopAddress) => Promise<Shop>> = {
+const openShop: Record<ShopKind, (address: ShopAddress) => Promise<Shop>> = {
   'use case': openUseCaseShop,
   textbook: openTextbookShop,
   'holds over HTTP': (address) => openHttpShop(address, { whole: false }),
   'purchases over HTTP': (address) => openHttpShop(address, { whole: true }),
 };
 
-const tell = (message: FromWorker): void => void process.send?.(message);
+const send = (message: FromWorker): void => void process.send?.(message);
 const anyOf = <T>(items: readonly T[]): T => items[Math.floor(Math.random() * items.length)]!;
-const wishFor = ({ id, sectorIds }: MatchToSell) => ({ matchId: id, sectorId: anyOf(sectorIds) });
+const purchaseIn = ({ id, sectorIds }: MatchToSell) => ({ matchId: id, sectorId: anyOf(sectorIds) });
 
 class Worker {
   readonly #shop: Shop;
@@ -62,86 +62,86 @@ class Worker {
   }
 
   static async open(assignment: Assignment): Promise<Worker> {
-    return new Worker(await open[assignment.kind](assignment.address), assignment);
+    return new Worker(await openShop[assignment.kind](assignment.address), assignment);
   }
 
-  /** Once in every sector of every match, so that what is loaded at the first touch is there, then anywhere in the first one. */
+  /** Buys once in every sector of every match, so that everything is loaded and cached, and then in the matches for warming up. */
   async warmUp(seconds: number): Promise<void> {
     const { matches, address } = this.#assignment;
-    const wishes = matches.flatMap(({ id, sectorIds }) => sectorIds.map((sectorId) => ({ matchId: id, sectorId })));
+    const firstPurchases = matches.flatMap(({ id, sectorIds }) => sectorIds.map((sectorId) => ({ matchId: id, sectorId })));
     let bought = 0;
-    const visit = async (caller: number): Promise<void> => {
-      for (let wish = wishes.pop(); wish; wish = wishes.pop()) {
-        if ((await this.#shop.buy(wish, caller)) === undefined) bought += 1;
+    const buyFirst = async (caller: number): Promise<void> => {
+      for (let purchase = firstPurchases.pop(); purchase; purchase = firstPurchases.pop()) {
+        if ((await this.#shop.buy(purchase, caller)) === undefined) bought += 1;
       }
     };
-    await Promise.all(Array.from({ length: address.callers }, (_, caller) => visit(caller)));
-    let [match, left] = [0, this.#warmUpOf(0)];
+    await Promise.all(Array.from({ length: address.callers }, (_, caller) => buyFirst(caller)));
+    let [match, remaining] = [0, this.#warmUpQuota(0)];
     const onDone = (): void => {
-      left -= 1;
-      if (left > 0) return;
+      remaining -= 1;
+      if (remaining > 0) return;
       if (match + 1 === this.#assignment.warmUpMatches) return loop.stop();
       match += 1;
-      left = this.#warmUpOf(match);
+      remaining = this.#warmUpQuota(match);
     };
-    const loop = new ClosedLoop((caller) => this.#shop.buy(wishFor(matches[match]!), caller), onDone);
+    const loop = new ClosedLoop((caller) => this.#shop.buy(purchaseIn(matches[match]!), caller), onDone);
     const { done } = await loop.run(address.callers, seconds);
-    tell({ say: 'warm', bought: bought + done });
+    send({ type: 'warm', bought: bought + done });
   }
 
-  /** Not all of a match, and a second process may warm up on the same one: asking for what is gone warms nothing. */
-  #warmUpOf(match: number): number {
+  /** Less than the whole match, divided by the number of processes that warm up on it: requests for sold seats would warm up nothing. */
+  #warmUpQuota(match: number): number {
     const { matches, processes } = this.#assignment;
     return (0.9 * matches[match]!.quota) / processes;
   }
 
   async buy(seconds: number): Promise<void> {
     const { matches, address, warmUpMatches } = this.#assignment;
-    this.goOnWith(warmUpMatches);
+    this.switchToMatch(warmUpMatches);
     let unreported = 0;
     const report = (): void => {
       unreported += 1;
-      if (unreported < REPORT_EVERY) return;
-      tell({ say: 'progress', bought: unreported });
+      if (unreported < REPORT_INTERVAL) return;
+      send({ type: 'progress', bought: unreported });
       unreported = 0;
     };
-    this.#loop = new ClosedLoop((caller) => this.#shop.buy(wishFor(matches[this.#match]!), caller), report);
+    this.#loop = new ClosedLoop((caller) => this.#shop.buy(purchaseIn(matches[this.#match]!), caller), report);
     const before = await this.#shop.retries();
     const result = await this.#loop.run(address.callers, seconds);
-    tell({ say: 'done', result: { ...result, retries: (await this.#shop.retries()) - before } });
+    send({ type: 'done', result: { ...result, retries: (await this.#shop.retries()) - before } });
   }
 
-  goOnWith(match: number): void {
+  switchToMatch(match: number): void {
     if (match < this.#assignment.matches.length) this.#match = match;
     else this.#loop?.stop();
   }
 
   async close(): Promise<void> {
     await this.#shop.close();
-    tell({ say: 'closed' });
+    send({ type: 'closed' });
     process.disconnect();
   }
 }
 
 let worker: Worker | undefined;
 
-async function follow(order: ToWorker): Promise<void> {
-  if (order.say === 'open') {
+async function handle(order: ToWorker): Promise<void> {
+  if (order.type === 'open') {
     worker = await Worker.open(order.assignment);
-    return tell({ say: 'open' });
+    return send({ type: 'open' });
   }
   if (!worker) throw new Error('The shop is not open.');
-  if (order.say === 'warm up') return worker.warmUp(order.seconds);
-  if (order.say === 'buy') return worker.buy(order.seconds);
-  if (order.say === 'match') return worker.goOnWith(order.index);
+  if (order.type === 'warm up') return worker.warmUp(order.seconds);
+  if (order.type === 'buy') return worker.buy(order.seconds);
+  if (order.type === 'match') return worker.switchToMatch(order.index);
   return worker.close();
 }
 
 function fail(error: unknown): void {
-  tell({ say: 'failed', reason: error instanceof Error ? (error.stack ?? error.message) : String(error) });
+  send({ type: 'failed', reason: error instanceof Error ? (error.stack ?? error.message) : String(error) });
 }
 
-process.on('message', (order: ToWorker) => void follow(order).catch(fail));
+process.on('message', (order: ToWorker) => void handle(order).catch(fail));
 process.on('unhandledRejection', fail);
-// Whoever leads us is gone, or done with us; nothing of ours is worth keeping.
+// The controlling process has exited or finished. There is nothing to save.
 process.on('disconnect', () => process.exit());

@@ -1,53 +1,53 @@
-// One process of fans' sockets, led over IPC: connects with as little as a WebSocket client can be, counts what arrives.
+// One process with sockets of fans, controlled over IPC. A minimal WebSocket client that connects and counts messages.
 import { connect, type Socket } from 'node:net';
 
 export interface ConnectOrder {
-  readonly say: 'connect';
+  readonly type: 'connect';
   readonly port: number;
   readonly paths: readonly string[];
   /**
-   * Its own, with ports below those the system hands out: a port that was bound is lost for 60 s after its socket to everybody
-   * on the machine, and 28,000 are soon gone.
+   * A separate local address for this process, with ports below the range of the system. A bound port cannot be reused for 60 s, by any
+   * process of the machine, and the system range has only 28,000 ports.
    */
   readonly localAddress: string;
-  /** Handshakes under way at once. */
+  /** Number of handshakes at the same time. */
   readonly atOnce: number;
 }
 
 export type ToFans =
   | ConnectOrder
-  /** Resolves once this many messages have come since the last order; the reply says when the last one did. */
-  | { readonly say: 'await'; readonly messages: number; readonly withinMs: number }
-  /** What was granted since the last question: session token and when it was heard. */
-  | { readonly say: 'turns' }
-  | { readonly say: 'close' };
+  /** Answers when this many messages have arrived since the last `await` message, and says when the last one arrived. */
+  | { readonly type: 'await'; readonly messages: number; readonly withinMs: number }
+  /** Asks for the turns since the last `turns` message: session token and receive time. */
+  | { readonly type: 'turns' }
+  | { readonly type: 'close' };
 
 export type FromFans =
-  | { readonly say: 'connected'; readonly seconds: number; readonly refused: number }
-  | { readonly say: 'heard'; readonly messages: number; readonly lastAtMs: number }
-  | { readonly say: 'turns'; readonly turns: readonly (readonly [token: string, atMs: number])[] };
+  | { readonly type: 'connected'; readonly seconds: number; readonly refused: number }
+  | { readonly type: 'received'; readonly messages: number; readonly lastAtMs: number }
+  | { readonly type: 'turns'; readonly turns: readonly (readonly [token: string, atMs: number])[] };
 
 const TURN = '{"type":"turn_granted"';
 const PONG = Buffer.from([0x8a, 0x80, 0, 0, 0, 0]);
-const tell = (message: FromFans): void => void process.send?.(message);
+const send = (message: FromFans): void => void process.send?.(message);
 const wallMs = (): number => performance.timeOrigin + performance.now();
 
 const sockets = new Set<Socket>();
 const turns: [string, number][] = [];
-let [heard, wanted, lastAtMs] = [0, Infinity, 0];
-let whenAll: () => void = () => undefined;
+let [receivedCount, targetCount, lastAtMs] = [0, Infinity, 0];
+let onTarget: () => void = () => undefined;
 
-/** Only a turn is read as text: the crowd must not be what a push waits for. */
-function hear(bytes: Buffer, from: number, to: number): void {
-  heard += 1;
+/** Counts a message. Only turn messages are parsed, so that the receiving side does not slow down a push. */
+function countMessage(bytes: Buffer, from: number, to: number): void {
+  receivedCount += 1;
   lastAtMs = wallMs();
   if (bytes.toString('latin1', from, from + TURN.length) === TURN) {
     turns.push([/"session_token":"([^"]+)"/.exec(bytes.toString('latin1', from, to))?.[1] ?? '', lastAtMs]);
   }
-  if (heard >= wanted) whenAll();
+  if (receivedCount >= targetCount) onTarget();
 }
 
-/** Returns what is left over of an unfinished frame. */
+/** Reads complete frames. Returns the bytes of an unfinished frame. */
 function readFrames(socket: Socket, bytes: Buffer): Buffer {
   let at = 0;
   while (bytes.length - at >= 2) {
@@ -57,7 +57,7 @@ function readFrames(socket: Socket, bytes: Buffer): Buffer {
     const length = short < 126 ? short : bytes.readUInt16BE(at + 2);
     if (bytes.length - at < head + length) break;
     const opcode = bytes[at]! & 0x0f;
-    if (opcode === 1) hear(bytes, at + head, at + head + length);
+    if (opcode === 1) countMessage(bytes, at + head, at + head + length);
     if (opcode === 9) socket.write(PONG);
     at += head + length;
   }
@@ -67,7 +67,7 @@ function readFrames(socket: Socket, bytes: Buffer): Buffer {
 const FIRST_LOCAL_PORT = 10_000;
 let nextLocalPort = FIRST_LOCAL_PORT;
 
-/** All sockets read into one buffer, without streams: a message costs the crowd a third of what it would by 'data' events. */
+/** All sockets read into one buffer, without streams: a message costs a third of the processor time of 'data' events. */
 const incoming = Buffer.alloc(64 * 1024);
 
 function open({ port, localAddress }: ConnectOrder, path: string): Promise<boolean> {
@@ -86,9 +86,9 @@ function open({ port, localAddress }: ConnectOrder, path: string): Promise<boole
         resolve(isOpen);
         bytes = bytes.subarray(end + 4);
       }
-      const left = readFrames(socket, bytes);
-      // A copy: the buffer belongs to the next who reads.
-      if (left.length > 0) rest = Buffer.from(left);
+      const unfinished = readFrames(socket, bytes);
+      // Copy the bytes: the next read of any socket overwrites the buffer.
+      if (unfinished.length > 0) rest = Buffer.from(unfinished);
     };
     const onread = { buffer: incoming, callback: (length: number) => (read(incoming.subarray(0, length)), true) };
     const socket = connect({ port, host: '127.0.0.1', localAddress, localPort: nextLocalPort++, onread });
@@ -108,34 +108,35 @@ function open({ port, localAddress }: ConnectOrder, path: string): Promise<boole
 
 async function connectAll(order: ConnectOrder): Promise<void> {
   const from = performance.now();
-  const waiting = [...order.paths];
+  const remainingPaths = [...order.paths];
   let refused = 0;
   const worker = async () => {
-    for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) if (!(await open(order, path))) refused += 1;
+    for (let path = remainingPaths.pop(); path !== undefined; path = remainingPaths.pop())
+      if (!(await open(order, path))) refused += 1;
   };
   await Promise.all(Array.from({ length: order.atOnce }, worker));
-  tell({ say: 'connected', seconds: (performance.now() - from) / 1000, refused });
+  send({ type: 'connected', seconds: (performance.now() - from) / 1000, refused });
 }
 
 async function awaitAll(messages: number, withinMs: number): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
-  wanted = messages;
-  if (heard < wanted) {
+  targetCount = messages;
+  if (receivedCount < targetCount) {
     await new Promise<void>((resolve) => {
-      whenAll = resolve;
+      onTarget = resolve;
       timer = setTimeout(resolve, withinMs);
     });
   }
   clearTimeout(timer);
-  tell({ say: 'heard', messages: heard, lastAtMs });
-  [heard, wanted] = [0, Infinity];
+  send({ type: 'received', messages: receivedCount, lastAtMs });
+  [receivedCount, targetCount] = [0, Infinity];
 }
 
 process.on('message', (order: ToFans) => {
-  if (order.say === 'connect') void connectAll(order);
-  if (order.say === 'await') void awaitAll(order.messages, order.withinMs);
-  if (order.say === 'turns') tell({ say: 'turns', turns: turns.splice(0) });
-  if (order.say === 'close') {
+  if (order.type === 'connect') void connectAll(order);
+  if (order.type === 'await') void awaitAll(order.messages, order.withinMs);
+  if (order.type === 'turns') send({ type: 'turns', turns: turns.splice(0) });
+  if (order.type === 'close') {
     for (const socket of sockets) socket.destroy();
     process.disconnect();
   }

@@ -6,23 +6,22 @@ import pg from 'pg';
 import { ROOT } from '../../tools/local/build.ts';
 import { runCommand } from '../../tools/local/run-command.ts';
 import type { OwnServers } from '../instruments/own-servers.ts';
-import { quantile } from '../instruments/quantiles.ts';
 import { startMonolith, startWorker } from '../instruments/service.ts';
 import { openCore } from './joins.ts';
-import { whileUp } from './sockets.ts';
+import { withServer } from './sockets.ts';
 import { restoreEmpty } from './new-line.ts';
 
 const UNLIMITED = { RATE_LIMIT_USER_PER_MINUTE: '0', RATE_LIMIT_IP_PER_MINUTE: '0', LOG_LEVEL: 'warn' };
-/** Ten a second: a front with fans who sleep, not a burst. */
-const EVERY_MS = 100;
-const WITHIN_MS = 20_000;
+/** One absent fan reaches the front every 100 ms: a steady rate, not a burst. */
+const FAN_INTERVAL_MS = 100;
+const PUSH_TIMEOUT_MS = 20_000;
 
 /**
- * From `queue.front_reached` in the match's stream (its id is Redis' clock) to the push handed over to the provider, here the
- * mailbox: through the monolith, its outbox and relay, BullMQ and the worker.
+ * Latencies from `queue.front_reached` in the stream of the match (the entry id is the time of Redis) to the push at the provider, here
+ * the mailbox: through the monolith, its outbox and relay, BullMQ and the worker.
  */
 export async function measureFront({ databaseUrl, redisUrl }: OwnServers, fans: number): Promise<number[]> {
-  const url = await migrated(databaseUrl);
+  const url = await createMigratedDatabase(databaseUrl);
   const environment = { ...UNLIMITED, DATABASE_URL: url, REDIS_URL: redisUrl };
   const core = await openCore(redisUrl, { presenceMs: 1000 });
   const [redis, database] = [new Redis(redisUrl), new pg.Client({ connectionString: url })];
@@ -30,17 +29,17 @@ export async function measureFront({ databaseUrl, redisUrl }: OwnServers, fans: 
   try {
     const monolith = await startMonolith(environment);
     const worker = await startWorker(environment);
-    return await whileUp(monolith, () =>
-      whileUp(worker, async () => {
+    return await withServer(monolith, () =>
+      withServer(worker, async () => {
         const matchId = randomUUID();
         await restoreEmpty(core.lines, matchId);
         await core.lines.change(matchId, { status: 'active', processingRate: 60_000, maxOpenWindows: 1 });
-        const users = await withDevices(monolith.url, fans);
+        const users = await registerFansWithDevices(monolith.url, fans);
         for (const user of users) {
           await core.lines.join(matchId, user);
           await redis.zadd(`queue_seen:{${matchId}}`, Date.now() - 5000, user);
           await core.lines.admit(matchId, 1);
-          await sleep(EVERY_MS);
+          await sleep(FAN_INTERVAL_MS);
         }
         return await latencies(redis, database, { matchId, fans });
       }),
@@ -50,7 +49,7 @@ export async function measureFront({ databaseUrl, redisUrl }: OwnServers, fans: 
   }
 }
 
-async function migrated(databaseUrl: string): Promise<string> {
+async function createMigratedDatabase(databaseUrl: string): Promise<string> {
   const name = `front_${randomUUID().slice(0, 8)}`;
   const admin = new pg.Client({ connectionString: databaseUrl });
   await admin.connect();
@@ -67,7 +66,7 @@ async function migrated(databaseUrl: string): Promise<string> {
   return url.href;
 }
 
-async function withDevices(url: string, fans: number): Promise<string[]> {
+async function registerFansWithDevices(url: string, fans: number): Promise<string[]> {
   const users = Array.from({ length: fans }, () => randomUUID());
   for (const user of users) {
     const { status } = await fetch(`${url}/api/v1/me/devices/phone`, {
@@ -75,7 +74,7 @@ async function withDevices(url: string, fans: number): Promise<string[]> {
       headers: { 'content-type': 'application/json', 'x-mock-user-id': user, 'idempotency-key': idempotencyKey() },
       body: JSON.stringify({ fcm_token: `token-${user}` }),
     });
-    if (status !== 204) throw new Error(`a device was answered ${status}`);
+    if (status !== 204) throw new Error(`registering a device was answered with ${status}`);
   }
   return users;
 }
@@ -87,7 +86,7 @@ async function latencies(
   database: pg.Client,
   { matchId, fans }: { matchId: string; fans: number },
 ): Promise<number[]> {
-  const giveUpAt = Date.now() + WITHIN_MS;
+  const giveUpAt = Date.now() + PUSH_TIMEOUT_MS;
   for (;;) {
     const { rows } = await database.query<{ user_id: string; at_ms: string }>(
       `select user_id, extract(epoch from sent_at) * 1000 as at_ms from mailbox_messages where template = 'queue_front'`,
@@ -106,5 +105,3 @@ async function latencies(
       .sort((a, b) => a - b);
   }
 }
-
-export const p99 = (sorted: readonly number[]): number => quantile(sorted, 0.99);

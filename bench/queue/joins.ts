@@ -4,7 +4,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { ClosedLoop } from '../instruments/closed-loop.ts';
-import { compiled } from '../instruments/compiled.ts';
+import { importCompiled } from '../instruments/compiled.ts';
 import { HttpConnection } from '../instruments/http-connection.ts';
 import { redisBinaries, redisEnvironment } from '../../tools/local/redis-binaries.ts';
 import { restoreEmpty } from './new-line.ts';
@@ -21,13 +21,13 @@ export interface Core {
 const YARDSTICK = 'bench:zadd';
 const SETTINGS = { purchaseWindowMs: 1_200_000, persistenceSeconds: 1800, presenceMs: 3_600_000 };
 
-/** What stands behind the HTTP routes: the same objects as in the service, which also begins with the first line. */
+/** The core behind the HTTP routes, built like in the service, which also loads short-lived-objects first. */
 export async function openCore(redisUrl: string, settings: { presenceMs?: number } = {}): Promise<Core> {
-  await compiled<typeof import('../../libs/platform/src/short-lived-objects.ts')>('libs/platform/src/short-lived-objects');
-  const { RedisWaitingLines } = await compiled<
+  await importCompiled<typeof import('../../libs/platform/src/short-lived-objects.ts')>('libs/platform/src/short-lived-objects');
+  const { RedisWaitingLines } = await importCompiled<
     typeof import('../../apps/queue-service/src/waiting-room/outbound/redis-waiting-lines.ts')
   >('apps/queue-service/src/waiting-room/outbound/redis-waiting-lines');
-  const { closeRedis, connectRedis, whenReady } = await compiled<
+  const { closeRedis, connectRedis, whenReady } = await importCompiled<
     typeof import('../../libs/platform/src/redis/redis-connection.ts')
   >('libs/platform/src/redis/redis-connection');
   const redis = connectRedis(redisUrl, { name: 'bench', commandTimeoutMs: 10_000 });
@@ -35,23 +35,23 @@ export async function openCore(redisUrl: string, settings: { presenceMs?: number
   return { lines: new RedisWaitingLines(redis, { ...SETTINGS, ...settings }), close: () => closeRedis(redis) };
 }
 
-/** Its log is empty, too: Redis would rewrite it in the midst of every other measurement, which then is a tenth slower. */
+/** Empties Redis and its append-only file. Otherwise Redis would rewrite the file during half of the measurements, which slows them by a tenth. */
 export async function inEmptyRedis<T>(redisUrl: string, measure: () => Promise<T>): Promise<T> {
   const redis = new Redis(redisUrl);
   await redis.flushall();
-  await whenLogIsAtRest(redis);
+  await waitForRewrite(redis);
   await redis.bgrewriteaof();
-  await whenLogIsAtRest(redis);
+  await waitForRewrite(redis);
   await redis.quit();
   return measure();
 }
 
-async function whenLogIsAtRest(redis: Redis): Promise<void> {
-  const atRest = /aof_rewrite_in_progress:0\r\naof_rewrite_scheduled:0/;
-  while (!atRest.test(await redis.info('persistence'))) await sleep(10);
+async function waitForRewrite(redis: Redis): Promise<void> {
+  const noRewrite = /aof_rewrite_in_progress:0\r\naof_rewrite_scheduled:0/;
+  while (!noRewrite.test(await redis.info('persistence'))) await sleep(10);
 }
 
-/** A sale is on: a hundred fans have their turns. So many more join the line through the core, a thousand of them waiting for their answers at any time. */
+/** Joins per second through the core, with 1,000 concurrent joins, while 100 fans of the line already have turns. */
 export async function joinsThroughCore({ lines }: Core, joins: number): Promise<number> {
   const matchId = randomUUID();
   await restoreEmpty(lines, matchId);
@@ -59,11 +59,11 @@ export async function joinsThroughCore({ lines }: Core, joins: number): Promise<
   await Promise.all(Array.from({ length: 100 }, () => lines.join(matchId, randomUUID())));
   const { granted } = await lines.admit(matchId, 100);
   if (granted !== 100) throw new Error(`${granted} of 100 turns were granted`);
-  let left = joins;
+  let remaining = joins;
   const from = performance.now();
   const caller = async () => {
-    while (left > 0) {
-      left -= 1;
+    while (remaining > 0) {
+      remaining -= 1;
       await lines.join(matchId, randomUUID());
     }
   };
@@ -71,27 +71,27 @@ export async function joinsThroughCore({ lines }: Core, joins: number): Promise<
   return joins / ((performance.now() - from) / 1000);
 }
 
-/** redis-benchmark, pipelines of 100 on 8 connections: ZADD of a new member each time, all but the whole of what Redis can do. */
+/** ZADDs per second by redis-benchmark: a new member each time, pipelines of 100 on 8 connections, which nearly saturates Redis. */
 export async function zaddsPerSecond(redisUrl: string, count: number): Promise<number> {
   const binaries = redisBinaries();
   const binary = path.join(path.dirname(binaries.server), 'redis-benchmark');
-  const order = ['-p', new URL(redisUrl).port, '-n', String(count), '-P', '100', '-c', '8', '-r', '100000000', '--csv'];
-  const child = spawn(binary, [...order, 'ZADD', YARDSTICK, '__rand_int__', 'fan-0000-0000-0000-__rand_int__'], {
+  const options = ['-p', new URL(redisUrl).port, '-n', String(count), '-P', '100', '-c', '8', '-r', '100000000', '--csv'];
+  const child = spawn(binary, [...options, 'ZADD', YARDSTICK, '__rand_int__', 'fan-0000-0000-0000-__rand_int__'], {
     env: redisEnvironment(binaries),
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  let said = '';
-  child.stdout.on('data', (bytes: Buffer) => (said += bytes.toString()));
+  let output = '';
+  child.stdout.on('data', (bytes: Buffer) => (output += bytes.toString()));
   await new Promise((resolve) => child.once('close', resolve));
-  const [, rate] = /^"ZADD[^\n]*?","([\d.]+)"/m.exec(said) ?? [];
-  if (!rate) throw new Error(`redis-benchmark said nothing we understand: ${said}`);
+  const [, rate] = /^"ZADD[^\n]*?","([\d.]+)"/m.exec(output) ?? [];
+  if (!rate) throw new Error(`unexpected output of redis-benchmark: ${output}`);
   return Number(rate);
 }
 
-/** Closed loop over keep-alive connections: every caller a new fan each time. */
+/** Joins per second over HTTP: a closed loop over keep-alive connections, each join by a new fan. */
 export async function joinsOverHttp(url: string, matchId: string, { callers, seconds }: { callers: number; seconds: number }) {
   const connections = await Promise.all(Array.from({ length: callers }, () => HttpConnection.open(url)));
-  const act = async (caller: number) => {
+  const joinOnce = async (caller: number) => {
     const { status } = await connections[caller]!.post(
       `/api/v1/queue/${matchId}/join`,
       `x-mock-user-id: ${randomUUID()}\r\n`,
@@ -99,8 +99,8 @@ export async function joinsOverHttp(url: string, matchId: string, { callers, sec
     );
     return status === 201 ? undefined : String(status);
   };
-  await new ClosedLoop(act).run(callers, Math.max(1, seconds / 2));
-  const result = await new ClosedLoop(act).run(callers, seconds);
+  await new ClosedLoop(joinOnce).run(callers, Math.max(1, seconds / 2));
+  const result = await new ClosedLoop(joinOnce).run(callers, seconds);
   for (const connection of connections) connection.close();
-  return { perSecond: result.inTime / result.seconds, refusals: result.refusals };
+  return { perSecond: result.doneInTime / result.seconds, refusals: result.refusals };
 }

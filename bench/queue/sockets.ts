@@ -3,17 +3,17 @@ import { randomUUID } from 'node:crypto';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
-import { probe, PROBED } from '../instruments/probe.ts';
+import { probe, PROBE_ARGUMENTS } from '../instruments/probe.ts';
 import { median, quantile } from '../instruments/quantiles.ts';
 import { LOGS_TO_STDERR, startQueueService, type ProbedService } from '../instruments/service.ts';
-import { Crowd } from './crowd.ts';
+import { FanSockets } from './fan-sockets.ts';
 import type { Core } from './joins.ts';
 import { restoreEmpty } from './new-line.ts';
 
 const INTERNAL = 'development-internal-auth-secret-000';
 const wallMs = (): number => performance.timeOrigin + performance.now();
 
-/** Rate limits off, as all fans come from one address; no regular messages, so that what is measured is what we cause. */
+/** Rate limits are off, because all fans have the same IP address. Regular updates are off, so that only the measured messages are sent. */
 export const settings = (redisUrl: string): Record<string, string> => ({
   REDIS_URL: redisUrl,
   RATE_LIMIT_IP_PER_MINUTE: '0',
@@ -31,8 +31,8 @@ export async function control({ url }: { url: string }, matchId: string, body: o
   if (status !== 204) throw new Error(`control answered ${status}`);
 }
 
-/** Tokens of so many fans who wait in one line that admits nobody. */
-export async function line({ lines }: Core, fans: number): Promise<{ matchId: string; tokens: string[] }> {
+/** Lets fans join a new line that grants no turns. Returns their queue tokens. */
+export async function createLine({ lines }: Core, fans: number): Promise<{ matchId: string; tokens: string[] }> {
   const matchId = randomUUID();
   await restoreEmpty(lines, matchId);
   await lines.change(matchId, { status: 'active', processingRate: 30_000, maxOpenWindows: 0 });
@@ -40,8 +40,8 @@ export async function line({ lines }: Core, fans: number): Promise<{ matchId: st
   return { matchId, tokens: outcomes.map((outcome) => ('entry' in outcome ? outcome.entry.queueToken! : '')) };
 }
 
-/** Stops it whatever comes of the measurement. */
-export async function whileUp<T>(server: { stop(): Promise<void> }, measure: () => Promise<T>): Promise<T> {
+/** Stops the server after the measurement, even if it fails. */
+export async function withServer<T>(server: { stop(): Promise<void> }, measure: () => Promise<T>): Promise<T> {
   try {
     return await measure();
   } finally {
@@ -49,18 +49,18 @@ export async function whileUp<T>(server: { stop(): Promise<void> }, measure: () 
   }
 }
 
-export async function startYardstick(what: 'bare' | 'gateway' | 'http') {
-  // As Node and Nest come: the flags of our own deployment are part of what is compared.
-  const execArgv = ['--enable-source-maps', ...PROBED];
-  const child = fork(path.join(import.meta.dirname, 'yardstick-server.ts'), [what], { execArgv, stdio: LOGS_TO_STDERR });
+export async function startYardstick(kind: 'bare' | 'gateway' | 'http') {
+  // Without our deployment's Node flags: they are part of what is compared.
+  const execArgv = ['--enable-source-maps', ...PROBE_ARGUMENTS];
+  const child = fork(path.join(import.meta.dirname, 'yardstick-server.ts'), [kind], { execArgv, stdio: LOGS_TO_STDERR });
   const port = await new Promise<number>((resolve, reject) => {
     child.on('message', (message: { port?: number }) => message.port && resolve(message.port));
-    child.once('exit', () => reject(new Error(`the ${what} server did not start; the reason stands above`)));
+    child.once('exit', () => reject(new Error(`the ${kind} server did not start; see its error output above`)));
   });
   const stop = async (): Promise<void> => {
-    const gone = new Promise((resolve) => child.once('exit', resolve));
+    const exited = new Promise((resolve) => child.once('exit', resolve));
     child.disconnect();
-    await gone;
+    await exited;
   };
   return { child, port, stop };
 }
@@ -72,34 +72,34 @@ export interface PushFigures {
   readonly turns: number;
 }
 
-/** A service with so many sockets of one line: a message of their own for everybody, then some hundred turns. */
+/** Measures a service with `fans` sockets of one line: pushes with a different message for each fan, then up to 500 turns. */
 export async function measurePush(core: Core, redisUrl: string, fans: number, rounds: number): Promise<PushFigures> {
   const service = await startQueueService(settings(redisUrl));
-  const { matchId, tokens } = await line(core, fans);
+  const { matchId, tokens } = await createLine(core, fans);
   const port = Number(new URL(service.url).port);
-  const crowd = await Crowd.connect(tokens.map((token) => ({ port, path: `/ws/${token}` })));
+  const fanSockets = await FanSockets.connect(tokens.map((token) => ({ port, path: `/ws/${token}` })));
   try {
-    await crowd.heardAll(1);
+    await fanSockets.waitForMessages(1);
     await sleep(1500);
     const [times, stalls]: [number[], number[]] = [[], []];
     for (let round = 0; round <= rounds; round += 1) {
       await probe(service.child);
       await sleep(50);
-      const heard = crowd.heardAll(1);
+      const lastReceivedAt = fanSockets.waitForMessages(1);
       const from = wallMs();
       await control(service, matchId, { reason: `round ${round}` });
-      const took = (await heard) - from;
+      const pushMs = (await lastReceivedAt) - from;
       const { longestStallMs } = await probe(service.child);
-      // The first one warms up.
-      if (round > 0) times.push(took);
+      // The first push only warms up.
+      if (round > 0) times.push(pushMs);
       if (round > 0) stalls.push(longestStallMs);
       await sleep(300);
     }
     const turns = Math.min(500, Math.floor(fans / 4));
     await control(service, matchId, { max_open_windows: turns });
     await sleep(3000);
-    const latencies = await turnLatencies(redisUrl, matchId, await crowd.turns());
-    if (latencies.length !== turns) throw new Error(`${latencies.length} of ${turns} turns were heard`);
+    const latencies = await turnLatencies(redisUrl, matchId, await fanSockets.turns());
+    if (latencies.length !== turns) throw new Error(`${latencies.length} of ${turns} turns were received`);
     return {
       pushMs: median(times),
       stallMs: Math.max(...stalls),
@@ -107,19 +107,19 @@ export async function measurePush(core: Core, redisUrl: string, fans: number, ro
       turns: latencies.length,
     };
   } finally {
-    await crowd.close();
+    await fanSockets.close();
     await service.stop();
   }
 }
 
-/** From the entry in the stream, whose id is Redis' clock, to the message on the socket, by the same machine's clock. */
-async function turnLatencies(redisUrl: string, matchId: string, heard: ReadonlyMap<string, number>): Promise<number[]> {
+/** Latencies from the stream entry (its id is the time of Redis) to the message on the socket, on the same machine clock. */
+async function turnLatencies(redisUrl: string, matchId: string, receivedAt: ReadonlyMap<string, number>): Promise<number[]> {
   const redis = new Redis(redisUrl);
   const entries = await redis.xrange(`queue_events_log:{${matchId}}`, '-', '+');
   await redis.quit();
   const latencies = entries.flatMap(([id, [, text]]) => {
     const { session_token } = JSON.parse(text!) as { session_token?: string };
-    const at = heard.get(session_token ?? '');
+    const at = receivedAt.get(session_token ?? '');
     return at === undefined ? [] : [at - Number.parseInt(id, 10)];
   });
   return latencies.sort((a, b) => a - b);
@@ -127,82 +127,84 @@ async function turnLatencies(redisUrl: string, matchId: string, heard: ReadonlyM
 
 export async function measureBarePush(sockets: number, rounds: number): Promise<{ pushMs: number; stallMs: number }> {
   const server = await startYardstick('bare');
-  const crowd = await Crowd.connect(Array.from({ length: sockets }, (_, at) => ({ port: server.port, path: `/ws/${at}` })));
+  const fanSockets = await FanSockets.connect(
+    Array.from({ length: sockets }, (_, at) => ({ port: server.port, path: `/ws/${at}` })),
+  );
   try {
     const [times, stalls]: [number[], number[]] = [[], []];
     for (let round = 0; round <= rounds; round += 1) {
       await probe(server.child);
       await sleep(50);
-      const heard = crowd.heardAll(1);
+      const lastReceivedAt = fanSockets.waitForMessages(1);
       const from = wallMs();
       server.child.send({ push: true });
-      const took = (await heard) - from;
+      const pushMs = (await lastReceivedAt) - from;
       const { longestStallMs } = await probe(server.child);
-      if (round > 0) times.push(took);
+      if (round > 0) times.push(pushMs);
       if (round > 0) stalls.push(longestStallMs);
       await sleep(300);
     }
     return { pushMs: median(times), stallMs: Math.max(...stalls) };
   } finally {
-    await crowd.close();
+    await fanSockets.close();
     await server.stop();
   }
 }
 
-/** Resident bytes a connection that has heard its first message and says nothing; both sides after a full collection. */
+/** Resident bytes per idle connection that has received its first message, after a full garbage collection, of our service and Nest. */
 export async function measureMemory(core: Core, redisUrl: string, sockets: number) {
   const service = await startQueueService(settings(redisUrl));
-  const ours = await whileUp(service, () =>
-    growth(service.child, async () => {
-      const { tokens } = await line(core, sockets);
+  const ours = await withServer(service, () =>
+    memoryGrowth(service.child, async () => {
+      const { tokens } = await createLine(core, sockets);
       const port = Number(new URL(service.url).port);
-      const crowd = await Crowd.connect(tokens.map((token) => ({ port, path: `/ws/${token}` })));
-      await crowd.heardAll(1);
-      return crowd;
+      const fanSockets = await FanSockets.connect(tokens.map((token) => ({ port, path: `/ws/${token}` })));
+      await fanSockets.waitForMessages(1);
+      return fanSockets;
     }),
   );
   const gateway = await startYardstick('gateway');
   const targets = Array.from({ length: sockets }, () => ({ port: gateway.port, path: '/ws' }));
-  const theirs = await whileUp(gateway, () => growth(gateway.child, () => Crowd.connect(targets)));
-  return { ours: ours / sockets, theirs: theirs / sockets };
+  const yardstick = await withServer(gateway, () => memoryGrowth(gateway.child, () => FanSockets.connect(targets)));
+  return { ours: ours / sockets, yardstick: yardstick / sockets };
 }
 
-async function growth(child: ChildProcess, connect: () => Promise<Crowd>): Promise<number> {
+async function memoryGrowth(child: ChildProcess, connect: () => Promise<FanSockets>): Promise<number> {
   await sleep(500);
-  const before = await settled(child);
-  const crowd = await connect();
+  const before = await residentAfterCollection(child);
+  const fanSockets = await connect();
   await sleep(1500);
-  const after = await settled(child);
-  await crowd.close();
+  const after = await residentAfterCollection(child);
+  await fanSockets.close();
   return after - before;
 }
 
-/** What a collection frees goes back to the system a moment later, by threads of the background. */
-async function settled(child: ChildProcess): Promise<number> {
+/** Resident memory after a full collection. Background threads return the freed memory to the system a moment later. */
+async function residentAfterCollection(child: ChildProcess): Promise<number> {
   await probe(child, { collect: true });
   await sleep(1000);
   return (await probe(child)).residentBytes;
 }
 
-/** As many processes as the file limit asks for, everybody in one line: memory of all, and time until all have an update. */
-export async function measureMany(core: Core, redisUrl: string, sockets: number) {
+/** All fans in one line, in as many service processes as the file limit requires: total memory, and time until all have an update. */
+export async function measureManySockets(core: Core, redisUrl: string, sockets: number) {
   const count = Math.ceil(sockets / 17_000);
   const services: ProbedService[] = [];
-  let crowd: Crowd | undefined;
+  let fanSockets: FanSockets | undefined;
   try {
     for (let at = 0; at < count; at += 1) services.push(await startQueueService(settings(redisUrl)));
-    const { matchId, tokens } = await line(core, sockets);
+    const { matchId, tokens } = await createLine(core, sockets);
     const ports = services.map(({ url }) => Number(new URL(url).port));
     const targets = tokens.map((token, at) => ({ port: ports[at % count]!, path: `/ws/${token}` }));
-    const connected = await Crowd.connect(targets, 40);
-    crowd = connected;
-    await crowd.heardAll(1, 60_000);
+    const connected = await FanSockets.connect(targets, 40);
+    fanSockets = connected;
+    await fanSockets.waitForMessages(1, 60_000);
     await sleep(2000);
-    const heard = crowd.heardAll(1, 30_000);
+    const lastReceivedAt = fanSockets.waitForMessages(1, 30_000);
     const from = wallMs();
-    await control(services[0]!, matchId, { reason: 'everybody' });
-    const pushMs = (await heard) - from;
-    // As it is in life, right after a push; what a full collection would leave is only told beside it.
+    await control(services[0]!, matchId, { reason: 'push to all fans' });
+    const pushMs = (await lastReceivedAt) - from;
+    // The figure is the memory right after a push, as in production. The memory after a full collection is only a detail.
     const gigabytesOf = async (collect: boolean) => {
       const memory = await Promise.all(services.map(({ child }) => probe(child, { collect })));
       return memory.reduce((sum, { residentBytes }) => sum + residentBytes, 0) / 1e9;
@@ -211,7 +213,7 @@ export async function measureMany(core: Core, redisUrl: string, sockets: number)
     const collectedGigabytes = await gigabytesOf(true);
     return { processes: count, pushMs, gigabytes, collectedGigabytes, connectsPerSecond: sockets / connected.seconds };
   } finally {
-    await crowd?.close();
+    await fanSockets?.close();
     await Promise.all(services.map((service) => service.stop()));
   }
 }

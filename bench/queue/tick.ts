@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Redis } from 'ioredis';
-import { compiled } from '../instruments/compiled.ts';
+import { importCompiled } from '../instruments/compiled.ts';
 import { median } from '../instruments/quantiles.ts';
 import type { Core } from './joins.ts';
 import { restoreEmpty } from './new-line.ts';
@@ -8,11 +8,11 @@ import { restoreEmpty } from './new-line.ts';
 const DEPARTURES = 700;
 
 /**
- * A second in the life of a pod with everybody connected to it: 700 fans leave the line, and all positions are known again.
- * Against one ZRANGE of the whole line and a Map of the positions, which is the least a snapshot can be.
+ * One second of a pod to which all fans are connected: 700 fans leave the line, and the pod updates all positions. Compared with the
+ * minimal snapshot: one ZRANGE of the whole line and a Map of the positions.
  */
 export async function measureTick({ lines }: Core, redisUrl: string, waiting: number, rounds: number) {
-  const { LineView } = await compiled<typeof import('../../apps/queue-service/src/waiting-room/domain/line-view.ts')>(
+  const { LineView } = await importCompiled<typeof import('../../apps/queue-service/src/waiting-room/domain/line-view.ts')>(
     'apps/queue-service/src/waiting-room/domain/line-view',
   );
   const matchId = randomUUID();
@@ -29,7 +29,7 @@ export async function measureTick({ lines }: Core, redisUrl: string, waiting: nu
   );
   view.takeDue(0, () => 30_000);
   const redis = new Redis(redisUrl);
-  const [ticks, snapshots, tellings]: [number[], number[], number[]] = [[], [], []];
+  const [ticks, snapshots, notifyTimes]: [number[], number[], number[]] = [[], [], []];
   let open = 0;
   for (let round = 0; round < rounds; round += 1) {
     open += DEPARTURES;
@@ -42,7 +42,7 @@ export async function measureTick({ lines }: Core, redisUrl: string, waiting: nu
     ticks.push(performance.now() - from);
     from = performance.now();
     view.takeDue(1, () => 30_000);
-    tellings.push(performance.now() - from);
+    notifyTimes.push(performance.now() - from);
     from = performance.now();
     const line = await redis.zrange(`queue:{${matchId}}`, '0', '-1');
     const positions = new Map<string, number>();
@@ -51,5 +51,5 @@ export async function measureTick({ lines }: Core, redisUrl: string, waiting: nu
     if (view.size !== line.length) throw new Error(`the view has ${view.size} fans, the line ${line.length}`);
   }
   await redis.quit();
-  return { tickMs: median(ticks), tellMs: median(tellings), snapshotMs: median(snapshots) };
+  return { tickMs: median(ticks), tellMs: median(notifyTimes), snapshotMs: median(snapshots) };
 }

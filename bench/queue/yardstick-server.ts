@@ -1,5 +1,5 @@
-// What the queue service is measured against, each as its own documentation shows it. Usage: yardstick-server.ts bare|gateway|http
-// Says its port over IPC; told to `push`, sends every client a message of its own.
+// Servers that the queue service is compared with, written as in their own documentation. Usage: yardstick-server.ts bare|gateway|http
+// Sends its port over IPC. On the message `push`, sends a different message to every client.
 import 'reflect-metadata';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -16,7 +16,7 @@ const ownMessage = (position: number): string =>
 let clients = new Set<WebSocket>();
 const ready = (server: Server): void => void process.send?.({ port: (server.address() as AddressInfo).port });
 
-/** A plain `ws` server: handlers and closures of each connection's own, `ws.send`. */
+/** A plain `ws` server with separate handlers and closures for each connection, and `ws.send`. */
 function bare(): void {
   const server = createServer();
   const sockets = new WebSocketServer({ server });
@@ -41,10 +41,10 @@ class Gateway {
   }
 }
 
-/** Node strips types and compiles no decorators, so they are called as what they are. */
+/** Applies decorators by calling them as functions: Node strips types but does not compile decorator syntax. */
 function decorate(target: object, name: string, ...decorators: MethodDecorator[]): void {
   const descriptor = Object.getOwnPropertyDescriptor(target, name)!;
-  for (const each of decorators) each(target, name, descriptor);
+  for (const decorator of decorators) decorator(target, name, descriptor);
 }
 decorate(Gateway.prototype, 'heartbeat', SubscribeMessage('heartbeat'));
 decorate(Gateway.prototype, 'other', SubscribeMessage('other'));
@@ -78,6 +78,6 @@ process.on('message', (order: { push?: true }) => {
 });
 process.on('disconnect', () => process.exit());
 
-const [, , what] = process.argv;
-if (what === 'bare') bare();
-else await nest(what === 'gateway' ? { providers: [Gateway] } : { controllers: [NoOp] });
+const [, , kind] = process.argv;
+if (kind === 'bare') bare();
+else await nest(kind === 'gateway' ? { providers: [Gateway] } : { controllers: [NoOp] });

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
-import { hasApt, librariesAmong, libraryPathOf, unpackedFolder, unpackFromDebian } from '../../tools/local/debian-packages.ts';
+import { hasApt, selectLibraries, libraryPathOf, unpackedFolder, unpackFromDebian } from '../../tools/local/debian-packages.ts';
 
 export interface PgbenchBinary {
   readonly file: string;
@@ -9,25 +9,25 @@ export interface PgbenchBinary {
   readonly environment: NodeJS.ProcessEnv;
 }
 
-/** The benchmark has nothing to be measured against. */
-export class PeerNotAvailable extends Error {}
+/** The program that the benchmark compares with is missing. */
+export class PgbenchNotAvailable extends Error {}
 
 const UNPACKED = unpackedFolder('pgbench');
 
-/** On PATH first, then our unpacked copy, then Debian's packages: the system stays untouched. */
+/** Looks for pgbench on PATH, then in our unpacked copy, then in Debian's packages. Installs nothing on the system. */
 export function pgbenchBinary(say: (line: string) => void): PgbenchBinary {
   const installed = tryOut('pgbench', undefined);
   if (installed) return installed;
   if (!existsSync(UNPACKED)) fetchFromDebian(say);
   const unpacked = unpackedBinary(UNPACKED);
-  if (!unpacked) throw new PeerNotAvailable(`the pgbench in ${UNPACKED} does not run; remove that folder and try again`);
+  if (!unpacked) throw new PgbenchNotAvailable(`the pgbench in ${UNPACKED} does not run; remove that folder and try again`);
   return unpacked;
 }
 
 function unpackedBinary(root: string): PgbenchBinary | undefined {
-  const place = path.join(root, 'usr/lib/postgresql');
-  const [version] = existsSync(place) ? readdirSync(place) : [];
-  return version === undefined ? undefined : tryOut(path.join(place, version, 'bin/pgbench'), libraryPathOf(root));
+  const folder = path.join(root, 'usr/lib/postgresql');
+  const [version] = existsSync(folder) ? readdirSync(folder) : [];
+  return version === undefined ? undefined : tryOut(path.join(folder, version, 'bin/pgbench'), libraryPathOf(root));
 }
 
 function tryOut(file: string, libraryPath: string | undefined): PgbenchBinary | undefined {
@@ -37,16 +37,16 @@ function tryOut(file: string, libraryPath: string | undefined): PgbenchBinary | 
   return version ? { file, version, environment } : undefined;
 }
 
-/** pgbench comes with the server's package; which one that is in this release its metapackage says. */
+/** pgbench is part of the server package. The metapackage `postgresql` names the server package of this Debian release. */
 function fetchFromDebian(say: (line: string) => void): void {
-  if (!hasApt()) throw new PeerNotAvailable('there is no pgbench on this machine, and no apt to fetch one with');
+  if (!hasApt()) throw new PgbenchNotAvailable('there is no pgbench on this machine, and no apt to fetch it');
   say('fetching pgbench from Debian into .cache (once, about 10 s)');
   try {
     unpackFromDebian({
       into: UNPACKED,
       packages: (dependenciesOf) => {
         const server = dependenciesOf('postgresql').filter((name) => /^postgresql-\d+$/.test(name));
-        return [...server, 'libpq5', ...librariesAmong(dependenciesOf('libpq5', { recurse: true }))];
+        return [...server, 'libpq5', ...selectLibraries(dependenciesOf('libpq5', { recurse: true }))];
       },
       tryOut: (root) => {
         if (!unpackedBinary(root)) throw new Error('the unpacked pgbench does not run');
@@ -54,6 +54,6 @@ function fetchFromDebian(say: (line: string) => void): void {
     });
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    throw new PeerNotAvailable(`there is no pgbench on this machine, and Debian's could not be fetched (${reason})`);
+    throw new PgbenchNotAvailable(`there is no pgbench on this machine, and Debian's could not be fetched (${reason})`);
   }
 }

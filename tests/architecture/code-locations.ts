@@ -11,37 +11,37 @@ export type Area =
   | 'elsewhere';
 export type Layer = 'domain' | 'application' | 'inbound' | 'outbound' | 'api' | 'module' | 'sql' | 'tests' | 'other';
 
-/** Which room of the house a file stands in. */
+/** Where a file belongs: its area, app, context, feature and layer. */
 export interface CodeLocation {
   readonly path: string;
   readonly area: Area;
   readonly app?: string;
-  /** Folder below `src`: a context, or a room of an app's own such as `cli`. Absent at the root. */
+  /** Folder directly below `src`: a context, or another folder such as `cli`. Absent for files in `src` itself. */
   readonly context?: string;
-  /** Folder below the context that has rooms of its own, such as `hold` in `purchase`. */
+  /** Folder below the context that has its own layers, such as `hold` in `purchase`. */
   readonly feature?: string;
   readonly layer: Layer;
 }
 
-function layerOf(rest: string): Layer {
-  if (/(^|\/)testing\/|\.(test|contract)\.tsx?$/.test(rest)) return 'tests';
-  const folder = /(^|\/)(domain|application|inbound|outbound)\//.exec(rest)?.[2];
+function layerOf(pathInSrc: string): Layer {
+  if (/(^|\/)testing\/|\.(test|contract)\.tsx?$/.test(pathInSrc)) return 'tests';
+  const folder = /(^|\/)(domain|application|inbound|outbound)\//.exec(pathInSrc)?.[2];
   if (folder) return folder as Layer;
-  return (/\.(api|module|sql)\.ts$/.exec(rest)?.[1] as Layer | undefined) ?? 'other';
+  return (/\.(api|module|sql)\.ts$/.exec(pathInSrc)?.[1] as Layer | undefined) ?? 'other';
 }
 
-/** Pure: from the path alone, so that canaries need no files. */
+/** Uses only the path, so that tests can ask about files that do not exist. */
 export function locationOf(path: string): CodeLocation {
   if (path.startsWith('package:')) return { path, area: 'package', layer: 'other' };
-  const [, library, inLibrary = ''] =
+  const [, library, pathInLibrary = ''] =
     /^libs\/(domain|application|contracts|platform|queue-client|event-loader|testing)\/src\/(.+)$/.exec(path) ?? [];
   if (library) {
-    const [, context] = /^([^/]+)\//.exec(inLibrary) ?? [];
-    return { path, area: library as Area, ...(context ? { context } : {}), layer: layerOf(inLibrary) };
+    const [, context] = /^([^/]+)\//.exec(pathInLibrary) ?? [];
+    return { path, area: library as Area, ...(context ? { context } : {}), layer: layerOf(pathInLibrary) };
   }
-  const [, app, rest = ''] = /^apps\/([^/]+)\/src\/(.+)$/.exec(path) ?? [];
+  const [, app, pathInApp = ''] = /^apps\/([^/]+)\/src\/(.+)$/.exec(path) ?? [];
   if (!app) return { path, area: 'elsewhere', layer: 'other' };
-  const [, context] = /^([^/]+)\//.exec(rest) ?? [];
-  const [, feature] = /^[^/]+\/(?!(?:domain|application|inbound|outbound|testing)\/)([^/]+)\//.exec(rest) ?? [];
-  return { path, area: 'app', app, ...(context ? { context } : {}), ...(feature ? { feature } : {}), layer: layerOf(rest) };
+  const [, context] = /^([^/]+)\//.exec(pathInApp) ?? [];
+  const [, feature] = /^[^/]+\/(?!(?:domain|application|inbound|outbound|testing)\/)([^/]+)\//.exec(pathInApp) ?? [];
+  return { path, area: 'app', app, ...(context ? { context } : {}), ...(feature ? { feature } : {}), layer: layerOf(pathInApp) };
 }

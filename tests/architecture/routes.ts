@@ -7,13 +7,13 @@ import { Answers } from '#platform/idempotency/answers';
 
 const root = path.resolve(import.meta.dirname, '../..');
 
-/** What the decorators of one handler say. */
+/** The decorator metadata of one route handler. */
 export interface RouteFact {
   readonly app: string;
   readonly route: string;
   readonly method: string;
   readonly rules: Partial<EndpointRules> | undefined;
-  /** Its controller answers through what stores the answer with the effect. */
+  /** Its controller uses `Answers`, which stores the answer in the transaction of the effect. */
   readonly storesAnswers: boolean;
 }
 
@@ -24,19 +24,19 @@ const isController = (exported: unknown): exported is Class =>
 
 function factsOf(app: string, controller: Class): RouteFact[] {
   const base = Reflect.getMetadata('path', controller) as string;
-  const needs = (Reflect.getMetadata('design:paramtypes', controller) ?? []) as unknown[];
+  const dependencies = (Reflect.getMetadata('design:paramtypes', controller) ?? []) as unknown[];
   return Object.getOwnPropertyNames(controller.prototype).flatMap((name) => {
     const handler = name === 'constructor' ? undefined : (controller.prototype[name] as object);
     const method = handler && (Reflect.getMetadata('method', handler) as RequestMethod | undefined);
     if (!handler || method === undefined) return [];
-    const own = Reflect.getMetadata('path', handler) as string;
-    const route = `${RequestMethod[method]} /${[base, own].filter((part) => part !== '/').join('/')}`;
+    const handlerPath = Reflect.getMetadata('path', handler) as string;
+    const route = `${RequestMethod[method]} /${[base, handlerPath].filter((part) => part !== '/').join('/')}`;
     const rules = Reflect.getMetadata('__fastify_route_config__', handler) as Partial<EndpointRules> | undefined;
-    return [{ app, route, method: RequestMethod[method] ?? '', rules, storesAnswers: needs.includes(Answers) }];
+    return [{ app, route, method: RequestMethod[method] ?? '', rules, storesAnswers: dependencies.includes(Answers) }];
   });
 }
 
-/** Every route of every service, from its controllers. */
+/** Every route of every service, read from the metadata of its controllers. */
 export async function allRoutes(): Promise<RouteFact[]> {
   const files = globSync('apps/*/src/**/*.controller.ts', { cwd: root }).sort();
   const facts = await Promise.all(
@@ -50,21 +50,21 @@ export async function allRoutes(): Promise<RouteFact[]> {
 
 const isMutating = ({ method }: RouteFact): boolean => ['POST', 'PUT', 'PATCH'].includes(method);
 
-export function withoutAccess(facts: readonly RouteFact[]): string[] {
+export function routesWithoutAccess(facts: readonly RouteFact[]): string[] {
   return facts.filter(({ rules }) => !rules?.access).map(({ route }) => `${route} does not say who may call it`);
 }
 
-/** `exempt`: the routes that need no key, each with the reason it gives. */
-export function withoutKey(facts: readonly RouteFact[], exempt: Readonly<Record<string, string>>): string[] {
+/** Mutating routes that neither take an idempotency key nor are exempt. `exempt`: routes without a key and their declared reasons. */
+export function idempotencyKeyFaults(facts: readonly RouteFact[], exempt: Readonly<Record<string, string>>): string[] {
   const faults = facts.filter(isMutating).flatMap(({ route, rules, storesAnswers }) => {
     if (rules?.noKeyBecause)
       return exempt[route] === rules.noKeyBecause
         ? []
-        : [`${route} takes no key because "${rules.noKeyBecause}", which nobody agreed to`];
+        : [`${route} takes no key because "${rules.noKeyBecause}", but the list of exemptions does not have this reason`];
     if (exempt[route]) return [`${route} is exempt, but takes a key`];
-    // Keys belong to a caller: without one nothing would be fenced.
+    // An idempotency key belongs to a caller. Without a caller a key protects nothing.
     if (rules?.access === 'public' || rules?.access === 'internal')
-      return [`${route} is mutating, has no caller, and says nothing about keys`];
+      return [`${route} is mutating, has no caller, and does not declare why it takes no key`];
     return storesAnswers ? [] : [`${route} takes a key, but its controller does not store the answer with the effect`];
   });
   const known = new Set(facts.map(({ route }) => route));

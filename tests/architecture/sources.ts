@@ -5,19 +5,19 @@ import ts from 'typescript';
 const root = path.resolve(import.meta.dirname, '../..');
 
 export interface SourceFile {
-  /** From the root of the project, with slashes. */
+  /** Relative to the root of the project, with forward slashes. */
   readonly path: string;
   readonly text: string;
-  /** What it imports, as it is written. */
+  /** The import specifiers as they are written in the file. */
   readonly imports: readonly string[];
 }
 
-/** TypeScript's own reading: comments and strings that only look like imports are none. */
+/** Parsed by TypeScript, so that text in comments and strings does not count as an import. */
 export function importsIn(text: string): string[] {
   return ts.preProcessFile(text, true, true).importedFiles.map(({ fileName }) => fileName);
 }
 
-/** Everything that runs in production: tests, fakes and suites are another world. */
+/** Every source file that runs in production: no tests, no fakes, no contract suites. */
 export function productionSources(): SourceFile[] {
   const files = globSync(['apps/*/src/**/*.{ts,tsx}', 'libs/*/src/**/*.ts'], { cwd: root }).map((file) =>
     file.replaceAll('\\', '/'),
@@ -36,8 +36,8 @@ export function migrations(): string {
   return files.map((file) => readFileSync(path.join(root, file), 'utf8')).join('\n');
 }
 
-/** Where an import leads: a path of the project, or `package:zod`, `package:node:fs`. */
-export function target(from: string, specifier: string): string {
+/** The imported file as a path of the project; for packages `package:zod` or `package:node:fs`. */
+export function resolveImport(from: string, specifier: string): string {
   if (specifier.startsWith('.')) return path.posix.normalize(path.posix.join(path.posix.dirname(from), specifier));
   const [, library, rest] = /^#([^/]+)\/(.+)$/.exec(specifier) ?? [];
   return library ? `libs/${library}/src/${rest}.ts` : `package:${specifier}`;

@@ -1,47 +1,47 @@
 import type { DeclaredRoute } from '#platform/http/route-table';
 import {
-  eachOf,
-  fill,
-  goodCall,
-  hangUp,
+  forEachConcurrently,
+  fillPath,
+  validCall,
+  closeSockets,
   harmlessCall,
   inject,
   needsKey,
-  nowhere,
-  onTheWire,
+  unknownIds,
+  sendOverSocket,
   type Answer,
   type Call,
 } from './calls.ts';
 import {
   bodyFaults,
   idFaults,
-  idleHeaders,
+  ignoredHeaders,
   ignoredQueries,
   keyFaults,
   queryFaults,
   segmentFaults,
-  sidesteps,
-  spellings,
-  uninvitedBodies,
-} from './faults.ts';
-import { monolithSamples, queueSamples, withoutSample, type Sample } from './samples.ts';
-import { apiOf, bodySchema, documentedAnswers, fieldsOf, type Api } from './documented.ts';
-import { pathsOf, spoil, write } from './shapes.ts';
+  otherPaths,
+  equivalentPaths,
+  unexpectedBodies,
+} from './malformed-parts.ts';
+import { monolithSamples, queueSamples, routesWithoutSample, type Sample } from './samples.ts';
+import { readOpenApi, bodySchema, documentedAnswers, fieldsOf, type Api } from './documented.ts';
+import { pathsOf, invalidBodies, toJson } from './shapes.ts';
 import { newKey, openSystem, type Service, type System } from './system.ts';
 
-// Every route of both services with everything that may be wrong with a request: each fault has its status and code, nothing is
-// ever a 500, and afterwards PostgreSQL and the waiting room hold exactly what they held before.
+// Calls every route of both services with every kind of malformed request. Each fault must have its documented status and code, no
+// answer may be a 500, and the data in PostgreSQL and in the waiting room must be unchanged afterwards.
 
 let system: System;
 let before: string;
 let apis: Record<(typeof services)[number], Api>;
 beforeAll(async () => {
   system = await openSystem();
-  apis = { monolith: await apiOf(system.monolith), queue: await apiOf(system.queue) };
+  apis = { monolith: await readOpenApi(system.monolith), queue: await readOpenApi(system.queue) };
 });
 beforeEach(async () => void (before = await system.snapshot()));
 afterAll(async () => {
-  hangUp();
+  closeSockets();
   await system.close();
 });
 afterEach(async () => expect(await system.snapshot()).toBe(before));
@@ -51,25 +51,25 @@ interface Target {
   readonly route: DeclaredRoute;
   readonly sample: Sample;
   readonly name: string;
-  /** The longest body it takes. */
+  /** The longest body that the route accepts. */
   readonly limitBytes: number;
-  /** What it may be answered. */
+  /** All answers of the route in the OpenAPI document, as `400 VALIDATION_FAILED`. */
   readonly documented: ReadonlySet<string>;
-  readonly good: () => Call;
+  readonly valid: () => Call;
 }
 
-interface Try {
+interface Attempt {
   readonly target: Target;
-  readonly what: string;
+  readonly description: string;
   readonly call: Call;
-  /** What may be answered. */
-  readonly says: string | RegExp;
+  /** Expected status and code, or a pattern for them. */
+  readonly expected: string | RegExp;
   readonly send?: typeof inject;
 }
 
 const samples = { monolith: monolithSamples, queue: queueSamples };
 const services = ['monolith', 'queue'] as const;
-let tried = 0;
+let attemptCount = 0;
 
 function targets(name: (typeof services)[number]): Target[] {
   const service = system[name];
@@ -86,55 +86,58 @@ function targets(name: (typeof services)[number]): Target[] {
         limitBytes,
         documented: documentedAnswers(apis[name], route),
         name: `${route.method} ${route.url}`,
-        good: () => goodCall(route, sample, system.at),
+        valid: () => validCall(route, sample, system.ids),
       },
     ];
   });
 }
 
-const fits = (said: string, says: string | RegExp): boolean => (typeof says === 'string' ? said === says : says.test(said));
+const matchesExpected = (outcome: string, expected: string | RegExp): boolean =>
+  typeof expected === 'string' ? outcome === expected : expected.test(outcome);
 
-/** A path that was bent may lead to another route, or to none. */
-function isOfTarget({ route }: Target, { method, url }: Call): boolean {
+/** Whether the call goes to the route of the target: a changed path may lead to another route or to none. */
+function leadsToTarget({ route }: Target, { method, url }: Call): boolean {
   const pattern = new RegExp(`^${route.url.replaceAll('.', '\\.').replaceAll(/:\w+/g, '[^/]+')}$`);
   return method === route.method && method !== 'HEAD' && pattern.test(url.split('?')[0] ?? '');
 }
 
-/** Nobody learns from a refusal how we are made. */
-const TELLTALE = /evil\.example|\bat .+\.ts|node_modules|select |insert |ReplyError|SyntaxError|"stack"/;
+/** Text that no error answer may contain: it would show internals or repeat the attacker's host. */
+const LEAKED_INTERNALS = /evil\.example|\bat .+\.ts|node_modules|select |insert |ReplyError|SyntaxError|"stack"/;
 
-async function tryAll(tries: readonly Try[], atLeast: number): Promise<void> {
+async function sendAll(attempts: readonly Attempt[], atLeast: number): Promise<void> {
   const wrong: string[] = [];
-  await eachOf(tries, async ({ target, what, call, says, send = inject }) => {
+  await forEachConcurrently(attempts, async ({ target, description, call, expected, send = inject }) => {
     const answer = await send(target.service, call).catch((error: unknown): Answer => ({
-      said: String(error),
+      outcome: String(error),
       headers: {},
       text: '',
     }));
-    const told = TELLTALE.exec(answer.text)?.[0];
-    const isProblem = Number(answer.said.slice(0, 3)) < 400 || / /.test(answer.said) || call.method === 'HEAD';
-    if (!fits(answer.said, says) || told || !isProblem) {
-      wrong.push(`${target.name}: ${what} → ${answer.said} instead of ${String(says)}${told ? `, telling ${told}` : ''}`);
+    const leaked = LEAKED_INTERNALS.exec(answer.text)?.[0];
+    const isProblem = Number(answer.outcome.slice(0, 3)) < 400 || / /.test(answer.outcome) || call.method === 'HEAD';
+    if (!matchesExpected(answer.outcome, expected) || leaked || !isProblem) {
+      wrong.push(
+        `${target.name}: ${description} → ${answer.outcome} instead of ${String(expected)}${leaked ? `, leaking ${leaked}` : ''}`,
+      );
     }
-    if (isOfTarget(target, call) && !target.documented.has(answer.said))
-      wrong.push(`${target.name}: ${what} → ${answer.said}, which is not documented`);
+    if (leadsToTarget(target, call) && !target.documented.has(answer.outcome))
+      wrong.push(`${target.name}: ${description} → ${answer.outcome}, which is not documented`);
   });
-  tried += tries.length;
+  attemptCount += attempts.length;
   expect(wrong).toEqual([]);
-  expect(tries.length).toBeGreaterThanOrEqual(atLeast);
+  expect(attempts.length).toBeGreaterThanOrEqual(atLeast);
 }
 
 const json = { 'content-type': 'application/json' };
 
-describe.each(services)('%s', (name) => {
-  test('every route has its sample, and every sample its route', () => {
+describe.each(services)('malformed requests to %s', (name) => {
+  test('every route has a sample, and every sample has a route', () => {
     const routes = system[name].routes.map(({ method, url }) => `${method} ${url}`);
-    const walked = routes.filter((route) => !withoutSample.test(route) && !route.startsWith('HEAD '));
-    expect(walked.sort()).toEqual(Object.keys(samples[name]).sort());
+    const sampledRoutes = routes.filter((route) => !routesWithoutSample.test(route) && !route.startsWith('HEAD '));
+    expect(sampledRoutes.sort()).toEqual(Object.keys(samples[name]).sort());
   });
 
-  test('every field a route documents stands in its sample, and no other', async () => {
-    const document = await apiOf(system[name]);
+  test('the samples of a route have exactly the documented body fields', async () => {
+    const document = await readOpenApi(system[name]);
     const documented = targets(name).map((target) => [
       target.name,
       [...fieldsOf(bodySchema(document, target.route), document)].sort(),
@@ -146,260 +149,295 @@ describe.each(services)('%s', (name) => {
     expect(sampled).toEqual(documented);
   });
 
-  test('what is sent right is taken, or refused by a rule and not for its form', async () => {
+  test('a valid GET request is answered with 200, or with 404 by a rule', async () => {
     const reads = targets(name).filter(({ route }) => route.method === 'GET');
-    const says = name === 'monolith' ? '200' : /^(200|404 NOT_FOUND)$/;
-    await tryAll(
+    const expected = name === 'monolith' ? '200' : /^(200|404 NOT_FOUND)$/;
+    await sendAll(
       reads.map((target) => {
         const isStream = target.route.url.endsWith('/availability');
-        return { target, what: 'as it should be', call: target.good(), says: isStream ? '404 NOT_FOUND' : says };
+        return { target, description: 'valid request', call: target.valid(), expected: isStream ? '404 NOT_FOUND' : expected };
       }),
       3,
     );
   });
 
-  test('a body with one wrong field', async () => {
-    const tries = targets(name).flatMap((target) =>
+  test('a body with one wrong field is 400 VALIDATION_FAILED', async () => {
+    const attempts = targets(name).flatMap((target) =>
       (target.sample.bodies ?? []).flatMap((body) =>
-        spoil(body, system.at).map(({ what, json: payload }): Try => {
-          const call = { ...target.good(), payload };
-          return { target, what, call, says: '400 VALIDATION_FAILED' };
+        invalidBodies(body, system.ids).map(({ description, json: payload }): Attempt => {
+          const call = { ...target.valid(), payload };
+          return { target, description, call, expected: '400 VALIDATION_FAILED' };
         }),
       ),
     );
-    await tryAll(tries, name === 'monolith' ? 900 : 200);
+    await sendAll(attempts, name === 'monolith' ? 900 : 200);
   });
 
-  test('a body that is none, or is nobody’s', async () => {
-    const tries = targets(name).flatMap((target) =>
+  test('a malformed body is 400, a body over the limit is 413, a wrong media type is 415', async () => {
+    const attempts = targets(name).flatMap((target) =>
       (target.sample.bodies ?? []).slice(0, 1).flatMap((body) => {
         const { limitBytes } = target;
-        const faults = bodyFaults(write(body.good(system.at)), { limitBytes, isOptional: isEmptyGood(target) });
-        return faults.map(({ what, payload, type = 'application/json', says }): Try => {
-          const call = target.good();
-          return { target, what, call: { ...call, payload, headers: { ...call.headers, 'content-type': type } }, says };
+        const faults = bodyFaults(toJson(body.valid(system.ids)), { limitBytes, isOptional: isEmptyBodyValid(target) });
+        return faults.map(({ description, payload, type = 'application/json', expected }): Attempt => {
+          const call = target.valid();
+          return {
+            target,
+            description,
+            call: { ...call, payload, headers: { ...call.headers, 'content-type': type } },
+            expected,
+          };
         });
       }),
     );
-    await tryAll(tries, name === 'monolith' ? 400 : 100);
+    await sendAll(attempts, name === 'monolith' ? 400 : 100);
   });
 
-  test('a body too long that does not say how long it is', async () => {
-    const writing = targets(name).filter(({ route }) => route.method !== 'GET');
-    const tries = writing.map((target): Try => {
-      const call = target.good();
+  test('a chunked body over the limit, without a content-length, is 413', async () => {
+    const writeTargets = targets(name).filter(({ route }) => route.method !== 'GET');
+    const attempts = writeTargets.map((target): Attempt => {
+      const call = target.valid();
       const headers = { ...call.headers, ...json, 'transfer-encoding': 'chunked' };
       const payload = `["${'x'.repeat(target.limitBytes - 3)}"]`;
-      return { target, what: 'chunked', call: { ...call, payload, headers }, says: '413 PAYLOAD_TOO_LARGE', send: onTheWire };
+      return {
+        target,
+        description: 'chunked',
+        call: { ...call, payload, headers },
+        expected: '413 PAYLOAD_TOO_LARGE',
+        send: sendOverSocket,
+      };
     });
-    await tryAll(tries, name === 'monolith' ? 10 : 4);
+    await sendAll(attempts, name === 'monolith' ? 10 : 4);
   });
 
-  test('a body where none is taken', async () => {
+  test('a body for a route that takes none is 400', async () => {
     const bodiless = targets(name).filter(({ route }) => route.rules?.body === 'none');
-    const tries = bodiless.flatMap((target) =>
-      uninvitedBodies.flatMap((payload) =>
-        ['application/json', 'text/plain', 'nonsense', ''].map((type): Try => {
-          const call = target.good();
+    const attempts = bodiless.flatMap((target) =>
+      unexpectedBodies.flatMap((payload) =>
+        ['application/json', 'text/plain', 'nonsense', ''].map((type): Attempt => {
+          const call = target.valid();
           const headers = { ...call.headers, 'content-type': type };
-          return { target, what: `${payload} as ${type}`, call: { ...call, payload, headers }, says: '400 VALIDATION_FAILED' };
+          return {
+            target,
+            description: `${payload} as ${type}`,
+            call: { ...call, payload, headers },
+            expected: '400 VALIDATION_FAILED',
+          };
         }),
       ),
     );
-    await tryAll(tries, 24);
+    await sendAll(attempts, 24);
   });
 
-  test('no body, an empty one or {} is no body, whatever it calls itself', async () => {
+  test('a route that takes no body accepts an empty body or {}, whatever its content type', async () => {
     const bodiless = targets(name).filter(({ route }) => route.rules?.body === 'none');
-    const tries = bodiless.flatMap((target) =>
+    const attempts = bodiless.flatMap((target) =>
       ['', '{}', ' { } '].flatMap((payload) =>
-        [undefined, 'application/json', 'text/plain', 'nonsense', ''].map((type): Try => {
-          const call = harmlessCall(target.route, target.sample, system.at);
+        [undefined, 'application/json', 'text/plain', 'nonsense', ''].map((type): Attempt => {
+          const call = harmlessCall(target.route, target.sample, system.ids);
           const headers = { ...call.headers, ...(type === undefined ? {} : { 'content-type': type }) };
-          return { target, what: `${payload} as ${type}`, call: { ...call, payload, headers }, says: /^(204|404 NOT_FOUND)$/ };
+          return {
+            target,
+            description: `${payload} as ${type}`,
+            call: { ...call, payload, headers },
+            expected: /^(204|404 NOT_FOUND)$/,
+          };
         }),
       ),
     );
-    await tryAll(tries, 15);
+    await sendAll(attempts, 15);
   });
 
-  test('a body of a read is not looked at', async () => {
+  test('the body of a GET request is ignored', async () => {
     const reads = targets(name).filter(({ route }) => route.method === 'GET');
-    const tries = await Promise.all(
-      reads.map(async (target): Promise<Try> => {
-        const call = { ...target.good(), payload: '[' };
+    const attempts = await Promise.all(
+      reads.map(async (target): Promise<Attempt> => {
+        const call = { ...target.valid(), payload: '[' };
         return {
           target,
-          what: 'with a body',
+          description: 'with a body',
           call: { ...call, headers: { ...call.headers, ...json } },
-          says: (await inject(target.service, target.good())).said,
+          expected: (await inject(target.service, target.valid())).outcome,
         };
       }),
     );
-    await tryAll(tries, 3);
+    await sendAll(attempts, 3);
   });
 
-  test('an idempotency key that is none', async () => {
-    const keyed = targets(name).filter(({ route }) => needsKey(name, route));
-    const tries = keyed.flatMap((target) =>
-      keyFaults.map(([what, key, says]): Try => {
-        const { 'idempotency-key': _good, ...headers } = target.good().headers;
-        const call = { ...target.good(), headers: { ...headers, ...(key === undefined ? {} : { 'idempotency-key': key }) } };
-        return { target, what: `key ${what}`, call, says, send: onTheWire };
+  test('a missing or malformed idempotency key is 400', async () => {
+    const keyedTargets = targets(name).filter(({ route }) => needsKey(name, route));
+    const attempts = keyedTargets.flatMap((target) =>
+      keyFaults.map(([description, key, expected]): Attempt => {
+        const { 'idempotency-key': _validKey, ...headers } = target.valid().headers;
+        const call = { ...target.valid(), headers: { ...headers, ...(key === undefined ? {} : { 'idempotency-key': key }) } };
+        return { target, description: `key ${description}`, call, expected, send: sendOverSocket };
       }),
     );
-    await tryAll(tries, name === 'monolith' ? 100 : 0);
+    await sendAll(attempts, name === 'monolith' ? 100 : 0);
   });
 
-  test('a query that cannot be answered, and one that does not matter', async () => {
-    const lists = targets(name).filter(({ sample }) => sample.query);
-    const ask = (target: Target, query: string): Call => ({ ...target.good(), url: `${target.good().url}?${query}` });
-    const tries = lists.flatMap((target) => [
-      ...queryFaults.map((query): Try => ({
+  test('a list: an invalid limit or cursor is 400, unknown query parameters are ignored', async () => {
+    const listTargets = targets(name).filter(({ sample }) => sample.query);
+    const withQuery = (target: Target, query: string): Call => ({ ...target.valid(), url: `${target.valid().url}?${query}` });
+    const attempts = listTargets.flatMap((target) => [
+      ...queryFaults.map((query): Attempt => ({
         target,
-        what: query,
-        call: ask(target, query),
-        says: '400 VALIDATION_FAILED',
-        send: onTheWire,
+        description: query,
+        call: withQuery(target, query),
+        expected: '400 VALIDATION_FAILED',
+        send: sendOverSocket,
       })),
-      ...ignoredQueries.map((query): Try => ({ target, what: query, call: ask(target, query), says: '200', send: onTheWire })),
+      ...ignoredQueries.map((query): Attempt => ({
+        target,
+        description: query,
+        call: withQuery(target, query),
+        expected: '200',
+        send: sendOverSocket,
+      })),
     ]);
-    await tryAll(tries, name === 'monolith' ? 100 : 0);
+    await sendAll(attempts, name === 'monolith' ? 100 : 0);
   });
 
-  test('a parameter in the path that is none', async () => {
-    const tries = targets(name).flatMap((target) =>
-      Object.keys(nowhere(target.route.url)).flatMap((parameter) => {
-        const bent = (segment: string): Call => ({
-          ...target.good(),
-          url: fill(target.route.url, { ...target.sample.path?.(system.at), [parameter]: segment }),
+  test('a malformed path parameter is 400, an overlong one is 414', async () => {
+    const attempts = targets(name).flatMap((target) =>
+      Object.keys(unknownIds(target.route.url)).flatMap((parameter) => {
+        const withSegment = (segment: string): Call => ({
+          ...target.valid(),
+          url: fillPath(target.route.url, { ...target.sample.path?.(system.ids), [parameter]: segment }),
         });
         const isId = /^(id|sid|match_id|user_id)$/.test(parameter);
         return [
-          ...segmentFaults.map(([segment, says]): Try => ({
+          ...segmentFaults.map(([segment, expected]): Attempt => ({
             target,
-            what: `${parameter} ${segment.slice(0, 20)}`,
-            call: bent(segment),
-            says,
-            send: onTheWire,
+            description: `${parameter} ${segment.slice(0, 20)}`,
+            call: withSegment(segment),
+            expected,
+            send: sendOverSocket,
           })),
-          ...(isId ? idFaults : []).map((id): Try => ({
+          ...(isId ? idFaults : []).map((id): Attempt => ({
             target,
-            what: `${parameter} ${id}`,
-            call: bent(id),
-            says: '400 VALIDATION_FAILED',
-            send: onTheWire,
+            description: `${parameter} ${id}`,
+            call: withSegment(id),
+            expected: '400 VALIDATION_FAILED',
+            send: sendOverSocket,
           })),
         ];
       }),
     );
-    await tryAll(tries, 200);
+    await sendAll(attempts, 200);
   });
 
-  test('an id in capitals is the same id', async () => {
-    const tries = await Promise.all(
+  test('an id in capital letters means the same id', async () => {
+    const attempts = await Promise.all(
       targets(name)
         .filter(({ route }) => route.url.includes(':') && !/:(device_id|intent_id|queue_token)/.test(route.url))
-        .map(async (target): Promise<Try> => {
-          const call = harmlessCall(target.route, target.sample, system.at);
+        .map(async (target): Promise<Attempt> => {
+          const call = harmlessCall(target.route, target.sample, system.ids);
           const url = call.url.replaceAll(/[0-9a-f]{8}-[0-9a-f-]{27}/g, (id) => id.toUpperCase());
-          const { said } = await inject(target.service, harmlessCall(target.route, target.sample, system.at));
-          return { target, what: 'capitals', call: { ...call, url }, says: said };
+          const { outcome } = await inject(target.service, harmlessCall(target.route, target.sample, system.ids));
+          return { target, description: 'capitals', call: { ...call, url }, expected: outcome };
         }),
     );
-    await tryAll(tries, 5);
+    await sendAll(attempts, 5);
   });
 
-  test('an object that never was', async () => {
-    const asked = targets(name).filter(({ route, sample }) => route.url.includes(':') && sample.absent !== 'not asked');
-    const tries = asked.map((target): Try => {
-      const url = fill(target.route.url, nowhere(target.route.url));
+  test('an id that does not exist is 404, or the answer that the sample names', async () => {
+    const testedTargets = targets(name).filter(
+      ({ route, sample }) => route.url.includes(':') && sample.answerIfMissing !== 'not tested',
+    );
+    const attempts = testedTargets.map((target): Attempt => {
+      const url = fillPath(target.route.url, unknownIds(target.route.url));
       return {
         target,
-        what: url,
-        call: { ...target.good(), url },
-        says: target.sample.absent ? String(target.sample.absent) : '404 NOT_FOUND',
+        description: url,
+        call: { ...target.valid(), url },
+        expected: target.sample.answerIfMissing ? String(target.sample.answerIfMissing) : '404 NOT_FOUND',
       };
     });
-    await tryAll(tries, 5);
+    await sendAll(attempts, 5);
   });
 
-  test('a path that only looks like the route’s', async () => {
-    const tries = targets(name).flatMap((target) => {
-      // What stands at the end of these is opaque, and may be anything.
-      const says = /:(device_id|queue_token)$/.test(target.route.url)
+  test('a path that only resembles the path of a route is 400, 404 or 414', async () => {
+    const attempts = targets(name).flatMap((target) => {
+      // The last segment of these routes is an opaque token that may contain any text.
+      const expected = /:(device_id|queue_token)$/.test(target.route.url)
         ? /^(204|400 |404 |414 )/
         : /^(400 VALIDATION_FAILED|404 NOT_FOUND|414 URI_TOO_LONG)$/;
-      return sidesteps.map(([what, bend]): Try => {
-        const call = harmlessCall(target.route, target.sample, system.at);
-        return { target, what, call: { ...call, url: bend(call.url) }, says, send: onTheWire };
+      return otherPaths.map(([description, rewrite]): Attempt => {
+        const call = harmlessCall(target.route, target.sample, system.ids);
+        return { target, description, call: { ...call, url: rewrite(call.url) }, expected, send: sendOverSocket };
       });
     });
-    await tryAll(tries, 200);
+    await sendAll(attempts, 200);
   });
 
-  test('the route’s path in other words leads to the route, or nowhere', async () => {
-    const tries = await Promise.all(
+  test('an equivalent spelling of a path leads to the same route or is refused', async () => {
+    const attempts = await Promise.all(
       targets(name).flatMap((target) => {
-        const harmless = (): Call => harmlessCall(target.route, target.sample, system.at);
-        return spellings.map(async ([what, bend]): Promise<Try> => {
-          const { said } = await inject(target.service, harmless());
+        const harmless = (): Call => harmlessCall(target.route, target.sample, system.ids);
+        return equivalentPaths.map(async ([description, rewrite]): Promise<Attempt> => {
+          const { outcome } = await inject(target.service, harmless());
           const call = harmless();
-          const says = new RegExp(`^(${said}|400 VALIDATION_FAILED|404 NOT_FOUND)$`);
-          return { target, what, call: { ...call, url: bend(call.url) }, says, send: onTheWire };
+          const expected = new RegExp(`^(${outcome}|400 VALIDATION_FAILED|404 NOT_FOUND)$`);
+          return { target, description, call: { ...call, url: rewrite(call.url) }, expected, send: sendOverSocket };
         });
       }),
     );
-    await tryAll(tries, 25);
+    await sendAll(attempts, 25);
   });
 
-  test('a method the path does not have', async () => {
-    const all = system[name].routes;
+  test('a method that a path does not support is 404', async () => {
+    const allRoutes = system[name].routes;
     const paths = new Map(targets(name).map((target) => [target.route.url, target]));
     const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'TRACE', 'PROPFIND', 'SEARCH', 'PURGE'];
-    const tries = [...paths].flatMap(([url, target]) =>
+    const attempts = [...paths].flatMap(([url, target]) =>
       methods
-        .filter((method) => !all.some((route) => route.url === url && route.method === method))
-        .map((method): Try => {
+        .filter((method) => !allRoutes.some((route) => route.url === url && route.method === method))
+        .map((method): Attempt => {
           const call = {
-            ...target.good(),
+            ...target.valid(),
             method,
-            headers: { ...target.good().headers, 'idempotency-key': newKey() },
+            headers: { ...target.valid().headers, 'idempotency-key': newKey() },
             payload: undefined,
           };
-          return { target, what: method, call, says: method === 'HEAD' ? '404' : '404 NOT_FOUND', send: onTheWire };
+          return {
+            target,
+            description: method,
+            call,
+            expected: method === 'HEAD' ? '404' : '404 NOT_FOUND',
+            send: sendOverSocket,
+          };
         }),
     );
-    await tryAll(tries, 30);
+    await sendAll(attempts, 30);
   });
 });
 
-test.each(services)('headers that mean nothing to %s change nothing', async (name) => {
-  const tries: Try[] = [];
-  const headers = Object.entries(idleHeaders);
-  // All of them at once wait for the pool's four connections longer than it lets them.
-  await eachOf(
+test.each(services)('unused or malformed headers do not change the answers of %s', async (name) => {
+  const attempts: Attempt[] = [];
+  const headers = Object.entries(ignoredHeaders);
+  // Not all at once: the pool has four connections, and requests that wait too long for one fail.
+  await forEachConcurrently(
     targets(name).flatMap((target) => headers.map(([header, value]) => ({ target, header, value }))),
     async ({ target, header, value }) => {
-      const harmless = (): Call => harmlessCall(target.route, target.sample, system.at);
-      const { said } = await inject(target.service, harmless());
+      const harmless = (): Call => harmlessCall(target.route, target.sample, system.ids);
+      const { outcome } = await inject(target.service, harmless());
       const call = harmless();
-      tries.push({
+      attempts.push({
         target,
-        what: `${header}: ${value.slice(0, 30)}`,
+        description: `${header}: ${value.slice(0, 30)}`,
         call: { ...call, headers: { ...call.headers, [header]: value } },
-        says: said,
-        send: onTheWire,
+        expected: outcome,
+        send: sendOverSocket,
       });
     },
   );
-  await tryAll(tries, 100);
+  await sendAll(attempts, 100);
 });
 
-test('files are served from their folder and from nowhere else', async () => {
+test('static files: a path that leaves /assets or /docs is refused', async () => {
   const target = targets('monolith')[0] as Target;
   const folders = ['/assets/', '/docs/'];
-  const ways = [
+  const escapes = [
     '../package.json',
     '..%2f..%2fpackage.json',
     '%2e%2e/%2e%2e/package.json',
@@ -411,26 +449,26 @@ test('files are served from their folder and from nowhere else', async () => {
     '.env',
     'x%ff',
   ];
-  const tries = folders.flatMap((folder) =>
-    ways.map((way): Try => {
-      const call = { method: 'GET', url: folder + way, headers: {} };
+  const attempts = folders.flatMap((folder) =>
+    escapes.map((escape): Attempt => {
+      const call = { method: 'GET', url: folder + escape, headers: {} };
       return {
         target,
-        what: call.url,
+        description: call.url,
         call,
-        says: /^(400 VALIDATION_FAILED|403 FORBIDDEN|404 NOT_FOUND|414 URI_TOO_LONG)$/,
-        send: onTheWire,
+        expected: /^(400 VALIDATION_FAILED|403 FORBIDDEN|404 NOT_FOUND|414 URI_TOO_LONG)$/,
+        send: sendOverSocket,
       };
     }),
   );
-  await tryAll(tries, 20);
+  await sendAll(attempts, 20);
 });
 
-test('so many requests were made that the walk cannot have been empty', () => {
-  expect(tried).toBeGreaterThan(4000);
+test('the tests above sent more than 4,000 requests', () => {
+  expect(attemptCount).toBeGreaterThan(4000);
 });
 
-/** All of its fields may be left out, so nothing at all is no fault. */
-function isEmptyGood({ sample }: Target): boolean {
+/** All fields of the body are optional, so an empty body is valid. */
+function isEmptyBodyValid({ sample }: Target): boolean {
   return sample.bodyOptional ?? Object.values(sample.bodies?.[0]?.members ?? {}).every(({ optional }) => optional);
 }

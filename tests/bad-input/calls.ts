@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import http from 'node:http';
 import type { DeclaredRoute } from '#platform/http/route-table';
 import type { Sample } from './samples.ts';
-import { write } from './shapes.ts';
-import { FAN, INTERNAL_SECRET, newKey, STAFF, type SampleIds, type Service } from './system.ts';
+import { toJson } from './shapes.ts';
+import { FAN_ID, INTERNAL_SECRET, newKey, STAFF_ID, type SampleIds, type Service } from './system.ts';
 
 export interface Call {
   readonly method: string;
@@ -13,38 +13,38 @@ export interface Call {
 }
 
 export interface Answer {
-  /** `400 VALIDATION_FAILED`, or the status alone. */
-  readonly said: string;
+  /** Status and code, such as `400 VALIDATION_FAILED`; only the status if the answer is not problem+json. */
+  readonly outcome: string;
   readonly headers: http.IncomingHttpHeaders;
   readonly text: string;
 }
 
-function read(status: number, headers: http.IncomingHttpHeaders, text: string): Answer {
+function toAnswer(status: number, headers: http.IncomingHttpHeaders, text: string): Answer {
   const isProblem = String(headers['content-type']).startsWith('application/problem+json') && text !== '';
   return {
-    said: isProblem ? `${status} ${String((JSON.parse(text) as { code: unknown }).code)}` : String(status),
+    outcome: isProblem ? `${status} ${String((JSON.parse(text) as { code: unknown }).code)}` : String(status),
     headers,
     text,
   };
 }
 
-/** Within the process: everything of a request but the socket. */
+/** Sends the request inside this process, without a socket. */
 export async function inject({ app }: Service, { method, url, headers, payload }: Call): Promise<Answer> {
   const answer = await app.inject({ method: method as 'GET', url, headers: { ...headers }, payload });
-  return read(answer.statusCode, answer.headers as http.IncomingHttpHeaders, answer.body);
+  return toAnswer(answer.statusCode, answer.headers as http.IncomingHttpHeaders, answer.body);
 }
 
 const agent = new http.Agent({ keepAlive: true, maxSockets: 8 });
-export const hangUp = (): void => agent.destroy();
+export const closeSockets = (): void => agent.destroy();
 
-/** Over a socket, with the path as it is written here: `inject` and `fetch` would put it right. */
-export function onTheWire({ port }: Service, { method, url, headers, payload }: Call): Promise<Answer> {
+/** Sends the request over a socket with the path unchanged. `inject` and `fetch` would normalise it. */
+export function sendOverSocket({ port }: Service, { method, url, headers, payload }: Call): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const request = http.request({ host: '127.0.0.1', port, agent, method, path: url, headers: { ...headers } }, (response) => {
       let text = '';
       response.setEncoding('utf8');
       response.on('data', (part: string) => (text += part));
-      response.on('end', () => resolve(read(response.statusCode ?? 0, response.headers, text)));
+      response.on('end', () => resolve(toAnswer(response.statusCode ?? 0, response.headers, text)));
       response.on('error', reject);
     });
     request.on('error', reject);
@@ -62,63 +62,64 @@ export function needsKey(service: 'monolith' | 'queue', { method, rules }: Decla
   );
 }
 
-/** Who each access is meant for. */
+/** Headers that identify each kind of caller. */
 export const callers = {
-  nobody: {},
-  fan: { 'x-mock-user-id': FAN },
-  operator: { 'x-mock-user-id': STAFF, 'x-mock-roles': 'ops' },
-  steward: { 'x-mock-user-id': STAFF, 'x-mock-roles': 'gate' },
+  'without identity': {},
+  fan: { 'x-mock-user-id': FAN_ID },
+  operator: { 'x-mock-user-id': STAFF_ID, 'x-mock-roles': 'ops' },
+  steward: { 'x-mock-user-id': STAFF_ID, 'x-mock-roles': 'gate' },
   'own service': { 'x-internal-auth': INTERNAL_SECRET },
 } as const satisfies Record<string, Record<string, string>>;
 
-const meantFor = {
-  public: callers.nobody,
+const callerWithAccess = {
+  public: callers['without identity'],
   fan: callers.fan,
   ops: callers.operator,
   gate: callers.steward,
   internal: callers['own service'],
 } as const;
 
-export function fill(url: string, values: Readonly<Record<string, string>>): string {
+export function fillPath(url: string, values: Readonly<Record<string, string>>): string {
   return url.replaceAll(/:(\w+)/g, (_all, name: string) => values[name] ?? `:${name}`);
 }
 
-/** The route called as it should be. */
-export function goodCall(route: DeclaredRoute, sample: Sample, at: SampleIds): Call {
+/** A valid call of the route, by a caller with access. */
+export function validCall(route: DeclaredRoute, sample: Sample, ids: SampleIds): Call {
   const body = sample.bodies?.[0];
   return {
     method: route.method,
-    url: fill(route.url, sample.path?.(at) ?? {}),
+    url: fillPath(route.url, sample.path?.(ids) ?? {}),
     headers: {
-      ...meantFor[route.rules?.access ?? 'public'],
+      ...callerWithAccess[route.rules?.access ?? 'public'],
       'idempotency-key': newKey(),
       ...(body ? { 'content-type': 'application/json' } : {}),
     },
-    ...(body ? { payload: write(body.good(at)) } : {}),
+    ...(body ? { payload: toJson(body.valid(ids)) } : {}),
   };
 }
 
-/** A call that anybody may be let in with, because nothing comes of it: reads, bodies that are wrong, objects that never were. */
-export function harmlessCall(route: DeclaredRoute, sample: Sample, at: SampleIds): Call {
-  const call = goodCall(route, sample, at);
+/** A call that changes nothing even if it is allowed: a read, a body with an unknown field, or an id that does not exist. */
+export function harmlessCall(route: DeclaredRoute, sample: Sample, ids: SampleIds): Call {
+  const call = validCall(route, sample, ids);
   if (['GET', 'HEAD'].includes(route.method)) return call;
   const payload = '{"no_such_field":1}';
   if (takesBody(route)) return { ...call, headers: { ...call.headers, 'content-type': 'application/json' }, payload };
   if (route.rules?.body === 'raw') return { ...call, payload };
-  return { ...call, url: fill(route.url, nowhere(route.url)) };
+  return { ...call, url: fillPath(route.url, unknownIds(route.url)) };
 }
 
-export function nowhere(url: string): Record<string, string> {
-  const one = (name: string): string => (/^(device|intent)_id$/.test(name) ? `no_${newKey()}` : randomUUID());
-  return Object.fromEntries([...url.matchAll(/:(\w+)/g)].map(([, name = '']) => [name, one(name)]));
+/** Random values for the path parameters of a route: no such object exists. */
+export function unknownIds(url: string): Record<string, string> {
+  const idFor = (name: string): string => (/^(device|intent)_id$/.test(name) ? `no_${newKey()}` : randomUUID());
+  return Object.fromEntries([...url.matchAll(/:(\w+)/g)].map(([, name = '']) => [name, idFor(name)]));
 }
 
-/** Eight at a time, in order. */
-export async function eachOf<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
-  const rest = items.values();
+/** Runs `work` for all items, at most eight at a time, started in order. */
+export async function forEachConcurrently<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
+  const queue = items.values();
   await Promise.all(
     Array.from({ length: 8 }, async () => {
-      for (const item of rest) await work(item);
+      for (const item of queue) await work(item);
     }),
   );
 }

@@ -21,8 +21,8 @@ export interface Api {
   readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
 }
 
-/** The service's own description of itself. */
-export async function apiOf(service: Service): Promise<Api> {
+/** The OpenAPI document that the service serves. */
+export async function readOpenApi(service: Service): Promise<Api> {
   const { text } = await inject(service, { method: 'GET', url: '/openapi.json', headers: {} });
   return JSON.parse(text) as Api;
 }
@@ -32,28 +32,28 @@ export function bodySchema(api: Api, { method, url }: DeclaredRoute): Schema | u
   return operation?.requestBody?.content['application/json']?.schema;
 }
 
-/** `sectors[].rows`: every field a schema names, whichever of its variants. */
+/** Paths of all fields of a schema and its variants, such as `sectors[].rows`. */
 export function fieldsOf(schema: Schema | undefined, api: Api, path = ''): Set<string> {
   if (!schema) return new Set();
   if (schema.$ref) return fieldsOf(api.components.schemas[schema.$ref.split('/').at(-1) ?? ''], api, path);
   const variants = [...(schema.anyOf ?? []), ...(schema.oneOf ?? [])].flatMap((variant) => [...fieldsOf(variant, api, path)]);
   const items = fieldsOf(schema.items, api, `${path}[]`);
   const members = Object.entries(schema.properties ?? {}).flatMap(([name, member]) => {
-    const here = path === '' ? name : `${path}.${name}`;
-    return [here, ...fieldsOf(member, api, here)];
+    const memberPath = path === '' ? name : `${path}.${name}`;
+    return [memberPath, ...fieldsOf(member, api, memberPath)];
   });
   return new Set([...variants, ...items, ...members]);
 }
 
-/** What a call may be answered, as the walk writes it: `200`, `400 VALIDATION_FAILED`. */
+/** All documented answers of a route, in the form of `Answer.outcome`: `200`, `400 VALIDATION_FAILED`. */
 export function documentedAnswers(api: Api, { method, url }: DeclaredRoute): ReadonlySet<string> {
   const { responses = {} } = api.paths[url.replaceAll(/:(\w+)/g, '{$1}')]?.[method.toLowerCase()] ?? {};
   const answers = Object.entries(responses).flatMap(([status, { content }]) => {
     const refusal = content?.['application/problem+json']?.schema;
     if (!refusal) return [status];
     return (refusal.oneOf ?? [refusal]).map((problem) => {
-      const named = api.components.schemas[problem.$ref?.split('/').at(-1) ?? ''];
-      return `${status} ${String(named?.properties?.code?.const)}`;
+      const schema = api.components.schemas[problem.$ref?.split('/').at(-1) ?? ''];
+      return `${status} ${String(schema?.properties?.code?.const)}`;
     });
   });
   return new Set(answers);

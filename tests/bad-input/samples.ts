@@ -11,82 +11,87 @@ import {
   time,
   token,
   uuid,
-  whole,
+  wholeNumber,
   type Shape,
 } from './shapes.ts';
 import type { SampleIds } from './system.ts';
 
-/** A good call of one route, from which the walk makes the bad ones. Written after CONTRACT §5 and §6, not after the code. */
+/** A valid call of one route. The tests derive the invalid calls from it. Written from CONTRACT §5 and §6, not from the code. */
 export interface Sample {
-  /** Values of its path parameters: what exists and is the fan's. */
-  readonly path?: (at: SampleIds) => Readonly<Record<string, string>>;
-  /** Its bodies, when it takes one; several where there are variants. */
+  /** Values of the path parameters: objects that exist and belong to the sample fan. */
+  readonly path?: (ids: SampleIds) => Readonly<Record<string, string>>;
+  /** Valid bodies, one for each variant. Absent if the route takes none. */
   readonly bodies?: readonly Shape[];
-  /** It may be called without one. */
+  /** The route may be called without a body. */
   readonly bodyOptional?: true;
   readonly query?: 'page';
-  /** The object is one fan's: to others it is not there. */
+  /** The object belongs to one fan: other callers get 404. */
   readonly isOwned?: true;
-  /** What a call about an object that never was is answered; 404 where nothing is said. */
-  readonly absent?: 200 | 204 | 'not asked';
+  /** The expected status for an object that does not exist. Default 404. `not tested`: the tests do not send this call. */
+  readonly answerIfMissing?: 200 | 204 | 'not tested';
 }
 
-const FAN = '0190a000-0000-7000-8000-0000000000f1';
-const byMatch = (at: SampleIds) => ({ id: at.matchId });
-const byQueue = (at: SampleIds) => ({ match_id: at.queueMatchId });
-const byTicket = (at: SampleIds) => ({ id: at.ticketId });
+const FAN_ID = '0190a000-0000-7000-8000-0000000000f1';
+const byMatch = (ids: SampleIds) => ({ id: ids.matchId });
+const byQueue = (ids: SampleIds) => ({ match_id: ids.queueMatchId });
+const byTicket = (ids: SampleIds) => ({ id: ids.ticketId });
 
-const facts = {
+const matchFields = {
   home: text(100, 'Hrvatska'),
   away: text(100, 'Italija'),
   venue: text(100, 'Poljud'),
   kickoff_at: time('2027-06-01T18:00:00Z'),
-  max_tickets_per_fan: whole(1, 20, 4),
+  max_tickets_per_fan: wholeNumber(1, 20, 4),
   opens_at: optional(nullable(time('2027-05-01T18:00:00Z'))),
 };
-const steering = {
-  processing_rate: optional(whole(1, 1_000_000, 600)),
-  max_open_windows: optional(whole(0, 1_000_000, 1000)),
+const queueFields = {
+  processing_rate: optional(wholeNumber(1, 1_000_000, 600)),
+  max_open_windows: optional(wholeNumber(0, 1_000_000, 1000)),
 };
-const sector = { name: text(100, 'A'), gate: optional(text(100, 'G1')), price_cents: whole(0, 100_000_000, 3000) };
-const seated = object({ ...sector, kind: oneOf('seated'), rows: whole(1, 500, 2), seats_per_row: whole(1, 1000, 3) });
-const standing = object({ ...sector, kind: oneOf('standing'), capacity: whole(1, 120_000, 5) });
+const sectorFields = { name: text(100, 'A'), gate: optional(text(100, 'G1')), price_cents: wholeNumber(0, 100_000_000, 3000) };
+const seated = object({
+  ...sectorFields,
+  kind: oneOf('seated'),
+  rows: wholeNumber(1, 500, 2),
+  seats_per_row: wholeNumber(1, 1000, 3),
+});
+const standing = object({ ...sectorFields, kind: oneOf('standing'), capacity: wholeNumber(1, 120_000, 5) });
 const newMatch = (kind: Shape): Shape =>
-  object({ ...facts, currency: token(3, 'EUR'), queue_required: flag(false), ...steering, sectors: list(kind, 200) });
+  object({ ...matchFields, currency: token(3, 'EUR'), queue_required: flag(false), ...queueFields, sectors: list(kind, 200) });
 const allOptional = (members: Record<string, Shape>): Record<string, Shape> =>
   Object.fromEntries(Object.entries(members).map(([name, shape]) => [name, optional(shape)]));
 
 const listedFan = '0190a000-0000-7000-8000-0000000000e1';
-const holder = object({ seat_id: uuid((at) => at.seatId), name: text(100, 'Ana Anić') });
+const holder = object({ seat_id: uuid((ids) => ids.seatId), name: text(100, 'Ana Anić') });
 
 export const monolithSamples: Readonly<Record<string, Sample>> = {
   'GET /api/v1/matches': { query: 'page' },
   'GET /api/v1/matches/:id': { path: byMatch },
   'GET /api/v1/matches/:id/sectors': { path: byMatch },
-  // A match that is there has a stream that does not end.
+  // A match that does not exist: for an existing one this route opens a stream that does not end.
   'GET /api/v1/matches/:id/availability': { path: () => ({ id: '0190a000-0000-7000-8000-0000000000ff' }) },
-  'GET /api/v1/matches/:id/sectors/:sid/seats': { path: (at) => ({ id: at.matchId, sid: at.sectorId }) },
+  'GET /api/v1/matches/:id/sectors/:sid/seats': { path: (ids) => ({ id: ids.matchId, sid: ids.sectorId }) },
   'POST /api/v1/matches/:id/reservations': {
     path: byMatch,
     bodies: [
-      object({ sector_id: uuid((at) => at.sectorId), quantity: whole(1, 20, 2) }),
+      object({ sector_id: uuid((ids) => ids.sectorId), quantity: wholeNumber(1, 20, 2) }),
       object({
         seat_ids: list(
-          uuid((at) => at.freeSeatIds[0] ?? ''),
+          uuid((ids) => ids.freeSeatIds[0] ?? ''),
           20,
         ),
       }),
     ],
   },
-  'GET /api/v1/reservations/:id': { path: (at) => ({ id: at.heldReservationId }), isOwned: true },
-  'DELETE /api/v1/reservations/:id': { path: (at) => ({ id: at.heldReservationId }), isOwned: true },
+  'GET /api/v1/reservations/:id': { path: (ids) => ({ id: ids.heldReservationId }), isOwned: true },
+  'DELETE /api/v1/reservations/:id': { path: (ids) => ({ id: ids.heldReservationId }), isOwned: true },
   'POST /api/v1/reservations/:id/checkout': {
-    path: (at) => ({ id: at.heldReservationId }),
+    path: (ids) => ({ id: ids.heldReservationId }),
     bodies: [object({ holders: list(holder, 20), email: email('ana@example.hr') })],
     isOwned: true,
   },
   'GET /api/v1/orders': { query: 'page' },
-  'GET /api/v1/orders/:id': { path: (at) => ({ id: at.orderId }), isOwned: true },
+  'GET /api/v1/orders/:id': { path: (ids) => ({ id: ids.orderId }), isOwned: true },
   'GET /api/v1/tickets': { query: 'page' },
   'GET /api/v1/tickets/:id': { path: byTicket, isOwned: true },
   'GET /api/v1/tickets/:id/qr.svg': { path: byTicket, isOwned: true },
@@ -103,32 +108,32 @@ export const monolithSamples: Readonly<Record<string, Sample>> = {
   'PUT /api/v1/me/devices/:device_id': {
     path: () => ({ device_id: 'phone' }),
     bodies: [object({ fcm_token: token(1024, 'another-token') })],
-    absent: 'not asked',
+    answerIfMissing: 'not tested',
   },
-  'DELETE /api/v1/me/devices/:device_id': { path: () => ({ device_id: 'phone' }), absent: 204 },
+  'DELETE /api/v1/me/devices/:device_id': { path: () => ({ device_id: 'phone' }), answerIfMissing: 204 },
   'POST /api/v1/sandbox/payments/:intent_id/confirm': {
-    path: (at) => ({ intent_id: at.intentId }),
+    path: (ids) => ({ intent_id: ids.intentId }),
     bodies: [object({ outcome: oneOf('succeeded') })],
   },
   'POST /api/v1/payments/webhooks/stripe': {},
   'POST /api/v1/ops/matches': { bodies: [newMatch(seated), newMatch(standing)] },
   'GET /api/v1/ops/matches': { query: 'page' },
-  'PATCH /api/v1/ops/matches/:id': { path: byMatch, bodies: [object({ ...allOptional(facts), ...steering })] },
+  'PATCH /api/v1/ops/matches/:id': { path: byMatch, bodies: [object({ ...allOptional(matchFields), ...queueFields })] },
   'POST /api/v1/ops/matches/:id/sale': {
     path: byMatch,
     bodies: [object({ action: oneOf('pause'), reason: optional(text(200, 'floodlights')) })],
   },
   'POST /api/v1/ops/matches/:id/cancel': { path: byMatch, bodies: [object({ reason: text(200, 'the pitch is under water') })] },
-  'PUT /api/v1/ops/matches/:id/queue': { path: (at) => ({ id: at.queueMatchId }), bodies: [object(steering)] },
+  'PUT /api/v1/ops/matches/:id/queue': { path: (ids) => ({ id: ids.queueMatchId }), bodies: [object(queueFields)] },
   'GET /api/v1/ops/matches/:id/report': { path: byMatch },
   'GET /api/v1/ops/orders': { query: 'page' },
   'POST /api/v1/ops/orders/:id/refund': {
-    path: (at) => ({ id: at.orderId }),
+    path: (ids) => ({ id: ids.orderId }),
     bodies: [
       object({
         ticket_ids: optional(
           list(
-            uuid((at) => at.ticketId),
+            uuid((ids) => ids.ticketId),
             20,
           ),
         ),
@@ -146,11 +151,11 @@ export const monolithSamples: Readonly<Record<string, Sample>> = {
       }),
     ],
   },
-  // Fans are known elsewhere: anybody may be asked for, and taken off.
-  'GET /api/v1/ops/blacklist/:user_id': { path: () => ({ user_id: listedFan }), absent: 200 },
-  'DELETE /api/v1/ops/blacklist/:user_id': { path: () => ({ user_id: listedFan }), absent: 204 },
+  // The blacklist does not check whether a fan exists, so these calls accept any user id.
+  'GET /api/v1/ops/blacklist/:user_id': { path: () => ({ user_id: listedFan }), answerIfMissing: 200 },
+  'DELETE /api/v1/ops/blacklist/:user_id': { path: () => ({ user_id: listedFan }), answerIfMissing: 204 },
   'GET /api/v1/ops/jobs': { query: 'page' },
-  // Nothing has failed in the walk's system: what a good call meets is a job that never was.
+  // The test system has no failed job, so even a valid call meets a job that does not exist.
   'POST /api/v1/ops/jobs/:job_id/retry': {},
   'DELETE /api/v1/ops/jobs/:job_id': {},
 };
@@ -158,8 +163,8 @@ export const monolithSamples: Readonly<Record<string, Sample>> = {
 const control = {
   status: optional(oneOf('paused')),
   opens_at: optional(nullable(time('2027-05-01T18:00:00Z'))),
-  ...steering,
-  useful_windows: optional(nullable(whole(0, Number.MAX_SAFE_INTEGER, 3))),
+  ...queueFields,
+  useful_windows: optional(nullable(wholeNumber(0, Number.MAX_SAFE_INTEGER, 3))),
   reason: optional(nullable(token(200, 'floodlights'))),
 };
 
@@ -170,37 +175,37 @@ export const queueSamples: Readonly<Record<string, Sample>> = {
     bodyOptional: true,
   },
   'GET /api/v1/queue/:match_id/position': { path: byQueue },
-  'DELETE /api/v1/queue/:match_id': { path: byQueue, absent: 204 },
+  'DELETE /api/v1/queue/:match_id': { path: byQueue, answerIfMissing: 204 },
   'GET /api/v1/queue/:match_id/status': { path: byQueue },
   'PUT /api/v1/queue/:match_id/control': {
     path: byQueue,
     bodies: [object(control)],
-    absent: 'not asked',
+    answerIfMissing: 'not tested',
   },
-  // A generation that is known already: taken, and changes nothing.
+  // Generation 0 is already known: the call is accepted and changes nothing.
   'PUT /api/v1/queue/:match_id/restore': {
     path: byQueue,
     bodies: [
       object({
         exists: optional(flag(true)),
-        generation: optional(whole(0, Number.MAX_SAFE_INTEGER, 0)),
-        part: optional(whole(0, Number.MAX_SAFE_INTEGER, 0)),
+        generation: optional(wholeNumber(0, Number.MAX_SAFE_INTEGER, 0)),
+        part: optional(wholeNumber(0, Number.MAX_SAFE_INTEGER, 0)),
         complete: optional(flag(true)),
         sale: optional(object({ ...control, closed_reason: optional(oneOf('sold_out')) })),
         counts: optional(
           object({
-            granted: whole(0, Number.MAX_SAFE_INTEGER, 3),
-            completed: whole(0, Number.MAX_SAFE_INTEGER, 2),
-            expired: whole(0, Number.MAX_SAFE_INTEGER, 1),
+            granted: wholeNumber(0, Number.MAX_SAFE_INTEGER, 3),
+            completed: wholeNumber(0, Number.MAX_SAFE_INTEGER, 2),
+            expired: wholeNumber(0, Number.MAX_SAFE_INTEGER, 1),
           }),
         ),
         windows: optional(
           list(
             object({
-              user_id: uuid(() => FAN),
+              user_id: uuid(() => FAN_ID),
               session_token: token(103, 'st_x'),
               expires_at: time('2027-05-01T18:00:00Z'),
-              place_score: optional(whole(0, Number.MAX_SAFE_INTEGER, 3)),
+              place_score: optional(wholeNumber(0, Number.MAX_SAFE_INTEGER, 3)),
             }),
             1000,
             0,
@@ -208,43 +213,43 @@ export const queueSamples: Readonly<Record<string, Sample>> = {
         ),
         used: optional(
           list(
-            fanAndNumber(() => FAN),
+            fanAndNumber(() => FAN_ID),
             4000,
             0,
           ),
         ),
       }),
     ],
-    absent: 'not asked',
+    answerIfMissing: 'not tested',
   },
   'POST /api/v1/queue/:match_id/sold-out': {
     path: byQueue,
     bodies: [
       object({
-        as_of: optional(whole(0, Number.MAX_SAFE_INTEGER, 3)),
+        as_of: optional(wholeNumber(0, Number.MAX_SAFE_INTEGER, 3)),
         remaining_sectors: list(
           object({
-            sector_id: uuid((at) => at.sectorId),
+            sector_id: uuid((ids) => ids.sectorId),
             name: token(100, 'A'),
-            available: whole(0, Number.MAX_SAFE_INTEGER, 3),
+            available: wholeNumber(0, Number.MAX_SAFE_INTEGER, 3),
           }),
           200,
           0,
         ),
       }),
     ],
-    absent: 204,
+    answerIfMissing: 204,
   },
   'POST /api/v1/queue/:match_id/windows/:user_id/complete': {
-    path: (at) => ({ match_id: at.queueMatchId, user_id: '0190a000-0000-7000-8000-0000000000f1' }),
+    path: (ids) => ({ match_id: ids.queueMatchId, user_id: '0190a000-0000-7000-8000-0000000000f1' }),
     bodies: [object({ session_token: optional(token(100, 'st_x')) })],
     bodyOptional: true,
-    absent: 204,
+    answerIfMissing: 204,
   },
-  // A good token opens a stream that does not end.
+  // Not a valid token: a valid one would open a stream that does not end.
   'GET /sse/:queue_token': { path: () => ({ queue_token: 'qt_0123456789' }) },
 };
 
-/** Beside the API: what Nest did not make, and what has nothing to be wrong but its address. */
-export const withoutSample =
+/** Routes without a sample: routes outside the API that take nothing but a path. */
+export const routesWithoutSample =
   /^(GET|HEAD) (\/health\/|\/metrics$|\/docs|\/openapi|\/asyncapi|\/config\.json$|\/assets\/|\/favicon|\/ws\/\*$|\/$|\/(matches|orders|tickets|ops)(\/\*)?$)|^OPTIONS \*$/;

@@ -1,41 +1,41 @@
 import type { SampleIds } from './system.ts';
 
-/** JSON as it is written, for what no value becomes when it is serialised. */
+/** Literal JSON text, for values that `JSON.stringify` cannot produce, such as `1e400`. */
 export class Verbatim {
   constructor(readonly json: string) {}
 }
 
-/** One value of a body as CONTRACT describes it: what is right and, independently of our schemas, everything that is wrong. */
+/** One value of a body: a valid example and all invalid ones. Written from CONTRACT, independent of our zod schemas. */
 export interface Shape {
-  readonly good: (at: SampleIds) => unknown;
-  readonly bad: readonly unknown[];
+  readonly valid: (ids: SampleIds) => unknown;
+  readonly invalid: readonly unknown[];
   readonly optional: boolean;
   readonly members?: Readonly<Record<string, Shape>>;
   readonly item?: Shape;
-  /** Most items a list may have. */
+  /** Maximum number of items of a list. */
   readonly max?: number;
 }
 
 const NOT_TEXT = [3, true, [], {}, ['x'], null];
 const NUL = new Verbatim('"a\\u0000b"');
-const HALF_A_PAIR = new Verbatim('"a\\ud83d"');
-const OTHER_HALF = new Verbatim('"\\uDFDFa"');
+const LONE_HIGH_SURROGATE = new Verbatim('"a\\ud83d"');
+const LONE_LOW_SURROGATE = new Verbatim('"\\uDFDFa"');
 
-function leaf(good: unknown, bad: readonly unknown[]): Shape {
-  return { good: typeof good === 'function' ? (good as Shape['good']) : () => good, bad, optional: false };
+function simpleValue(valid: unknown, invalid: readonly unknown[]): Shape {
+  return { valid: typeof valid === 'function' ? (valid as Shape['valid']) : () => valid, invalid, optional: false };
 }
 
-/** A whole number from min to max, and nothing that could be read as one. */
-export function whole(min: number, max: number, good = min): Shape {
+/** A whole number from min to max. Values of other types that could be converted to one are invalid. */
+export function wholeNumber(min: number, max: number, valid = min): Shape {
   const otherTypes = ['3', '', true, null, [], {}, [3]];
   const outside = [min - 1, max + 1, min + 0.5, -(2 ** 53), 2 ** 53, 1e21];
   const written = ['1e400', '-1e400', '9007199254740993', '1e-1', ...(min > 0 ? ['0', '-0', '1e-500'] : [])];
-  return leaf(good, [...otherTypes, ...outside, ...written.map((json) => new Verbatim(json))]);
+  return simpleValue(valid, [...otherTypes, ...outside, ...written.map((json) => new Verbatim(json))]);
 }
 
-/** Text people read: bounded, without control characters, nothing PostgreSQL could not store. */
-export function text(max: number, good: string): Shape {
-  return leaf(good, [
+/** Text for people: limited in length, without control characters and without characters that PostgreSQL cannot store. */
+export function text(max: number, valid: string): Shape {
+  return simpleValue(valid, [
     ...NOT_TEXT,
     '',
     'x'.repeat(max + 1),
@@ -43,32 +43,32 @@ export function text(max: number, good: string): Shape {
     '\u0007',
     'a\r\nb',
     NUL,
-    HALF_A_PAIR,
-    OTHER_HALF,
+    LONE_HIGH_SURROGATE,
+    LONE_LOW_SURROGATE,
   ]);
 }
 
-/** Text programs read: bounded, of a narrow alphabet. */
-export function token(max: number, good: string): Shape {
-  return leaf(good, [...NOT_TEXT, 'x'.repeat(max + 1), NUL, HALF_A_PAIR]);
+/** Text for programs: limited in length, with a small set of characters. */
+export function token(max: number, valid: string): Shape {
+  return simpleValue(valid, [...NOT_TEXT, 'x'.repeat(max + 1), NUL, LONE_HIGH_SURROGATE]);
 }
 
-export function uuid(good: (at: SampleIds) => string): Shape {
-  const one = '0190a000-0000-7000-8000-00000000000a';
-  const bent = [
-    one.slice(1),
-    `${one}0`,
-    `{${one}}`,
-    `urn:uuid:${one}`,
-    one.replaceAll('-', ''),
-    one.replace('a', 'g'),
-    ` ${one}`,
-    `${one}\n`,
+export function uuid(valid: (ids: SampleIds) => string): Shape {
+  const sample = '0190a000-0000-7000-8000-00000000000a';
+  const malformed = [
+    sample.slice(1),
+    `${sample}0`,
+    `{${sample}}`,
+    `urn:uuid:${sample}`,
+    sample.replaceAll('-', ''),
+    sample.replace('a', 'g'),
+    ` ${sample}`,
+    `${sample}\n`,
   ];
-  return leaf(good, [...NOT_TEXT, '', '7', 'null', "' or 1=1--", ...bent, NUL]);
+  return simpleValue(valid, [...NOT_TEXT, '', '7', 'null', "' or 1=1--", ...malformed, NUL]);
 }
 
-export function email(good: string): Shape {
+export function email(valid: string): Shape {
   const wrong = [
     '',
     'x',
@@ -80,10 +80,10 @@ export function email(good: string): Shape {
     'a@x.hr,b@x.hr',
     `${'a'.repeat(250)}@x.hr`,
   ];
-  return leaf(good, [...NOT_TEXT, ...wrong, NUL, HALF_A_PAIR]);
+  return simpleValue(valid, [...NOT_TEXT, ...wrong, NUL, LONE_HIGH_SURROGATE]);
 }
 
-export function time(good: string): Shape {
+export function time(valid: string): Shape {
   const wrong = [
     '',
     'tomorrow',
@@ -94,26 +94,26 @@ export function time(good: string): Shape {
     '1e3',
     '+275760-09-13T00:00:00Z',
   ];
-  return leaf(good, [...NOT_TEXT, 1_800_000_000_000, ...wrong]);
+  return simpleValue(valid, [...NOT_TEXT, 1_800_000_000_000, ...wrong]);
 }
 
-export function oneOf(good: string): Shape {
-  return leaf(good, [...NOT_TEXT, '', good.toUpperCase(), ` ${good}`, 'constructor', '__proto__', 'toString', NUL]);
+export function oneOf(valid: string): Shape {
+  return simpleValue(valid, [...NOT_TEXT, '', valid.toUpperCase(), ` ${valid}`, 'constructor', '__proto__', 'toString', NUL]);
 }
 
-export function flag(good: boolean): Shape {
-  return leaf(good, ['true', 'false', '', 0, 1, null, [], {}]);
+export function flag(valid: boolean): Shape {
+  return simpleValue(valid, ['true', 'false', '', 0, 1, null, [], {}]);
 }
 
-/** A fan and a whole number, in this order. */
-export function fanAndNumber(good: (at: SampleIds) => string): Shape {
+/** A pair of a user id and a whole number. */
+export function fanAndNumber(valid: (ids: SampleIds) => string): Shape {
   const fan = '0190a000-0000-7000-8000-00000000000a';
   const wrong = [[], ['x', 3], [fan], [fan, -1], [fan, 1.5], [fan, '3'], [fan, null], [3, fan], [fan, 3, 3], { 0: fan, 1: 3 }];
-  return leaf((at: SampleIds) => [good(at), 3], ['', 3, true, null, {}, ...wrong]);
+  return simpleValue((ids: SampleIds) => [valid(ids), 3], ['', 3, true, null, {}, ...wrong]);
 }
 
 export function nullable(shape: Shape): Shape {
-  return { ...shape, bad: shape.bad.filter((value) => value !== null) };
+  return { ...shape, invalid: shape.invalid.filter((value) => value !== null) };
 }
 
 export function optional(shape: Shape): Shape {
@@ -122,21 +122,21 @@ export function optional(shape: Shape): Shape {
 
 export function object(members: Record<string, Shape>): Shape {
   return {
-    good: (at) => Object.fromEntries(Object.entries(members).map(([name, shape]) => [name, shape.good(at)])),
-    bad: ['{}', '', 3, true, null, []],
+    valid: (ids) => Object.fromEntries(Object.entries(members).map(([name, shape]) => [name, shape.valid(ids)])),
+    invalid: ['{}', '', 3, true, null, []],
     optional: false,
     members,
   };
 }
 
-/** Items, one at least unless said otherwise, and never more than max. */
+/** A list of at least min (default 1) and at most max items. */
 export function list(item: Shape, max: number, min = 1): Shape {
-  const bad = ['', '[]', 3, true, null, {}, [null], [[]], { 0: 'x', length: 1 }, ...(min > 0 ? [[]] : [])];
-  return { good: (at) => [item.good(at)], bad, optional: false, item, max };
+  const invalid = ['', '[]', 3, true, null, {}, [null], [[]], { 0: 'x', length: 1 }, ...(min > 0 ? [[]] : [])];
+  return { valid: (ids) => [item.valid(ids)], invalid, optional: false, item, max };
 }
 
-/** Members nobody asked for, as they are written; the first ones are what an attacker would like to decide. */
-const SURPRISES = [
+/** Unknown members as JSON text. The first ones are members that an attacker would like to set. */
+const UNKNOWN_MEMBERS = [
   '"user_id":"0190a000-0000-7000-8000-00000000000a"',
   '"is_admin":true',
   '"__proto__":{"admin":true}',
@@ -148,48 +148,57 @@ const SURPRISES = [
 ];
 
 export interface Variation {
-  readonly what: string;
+  readonly description: string;
   readonly json: string;
 }
 
-export function write(value: unknown): string {
+/** `JSON.stringify` that writes Verbatim values unchanged. */
+export function toJson(value: unknown): string {
   const verbatim: string[] = [];
-  const whole = JSON.stringify(value, (_name, part: unknown) =>
+  const text = JSON.stringify(value, (_name, part: unknown) =>
     part instanceof Verbatim ? `@@${verbatim.push(part.json) - 1}@@` : part,
   );
-  return whole.replaceAll(/"@@(\d+)@@"/g, (_all, index) => verbatim[Number(index)] ?? '');
+  return text.replaceAll(/"@@(\d+)@@"/g, (_all, index) => verbatim[Number(index)] ?? '');
 }
 
-/** Every body that differs from the good one in one wrong place. */
-export function spoil(shape: Shape, at: SampleIds, fits: (value: unknown) => unknown = (value) => value, path = ''): Variation[] {
-  const good = shape.good(at);
-  const spoilt = (what: string, value: unknown): Variation => ({ what, json: write(fits(value)) });
-  const here = path === '' ? [] : shape.bad.map((value) => spoilt(`${path}: ${write(value).slice(0, 40)}`, value));
+/** All bodies that differ from the valid one in exactly one invalid value. `insert` puts a value into the whole body. */
+export function invalidBodies(
+  shape: Shape,
+  ids: SampleIds,
+  insert: (value: unknown) => unknown = (value) => value,
+  path = '',
+): Variation[] {
+  const valid = shape.valid(ids);
+  const variation = (description: string, value: unknown): Variation => ({ description, json: toJson(insert(value)) });
+  const invalidValues =
+    path === '' ? [] : shape.invalid.map((value) => variation(`${path}: ${toJson(value).slice(0, 40)}`, value));
   if (shape.item) {
     const { item, max = 0 } = shape;
-    const tooMany = spoilt(`${path}: ${max + 1} items`, Array(max + 1).fill(item.good(at)));
-    return [...here, tooMany, ...spoil(item, at, (value) => fits([value]), `${path}[0]`)];
+    const tooMany = variation(`${path}: ${max + 1} items`, Array(max + 1).fill(item.valid(ids)));
+    return [...invalidValues, tooMany, ...invalidBodies(item, ids, (value) => insert([value]), `${path}[0]`)];
   }
-  if (!shape.members) return here;
-  const known = good as Record<string, unknown>;
-  const written = write(known).slice(0, -1);
-  const unasked = SURPRISES.filter((member) => !Object.keys(shape.members ?? {}).some((name) => member.startsWith(`"${name}":`)));
-  const surprises = unasked.map((member) =>
-    spoilt(`${path}: with ${member}`, new Verbatim(`${written}${written === '{' ? '' : ','}${member}}`)),
+  if (!shape.members) return invalidValues;
+  const validMembers = valid as Record<string, unknown>;
+  const written = toJson(validMembers).slice(0, -1);
+  const unknownMembers = UNKNOWN_MEMBERS.filter(
+    (member) => !Object.keys(shape.members ?? {}).some((name) => member.startsWith(`"${name}":`)),
   );
-  const inside = Object.entries(shape.members).flatMap(([name, member]) => {
-    const { [name]: _gone, ...rest } = known;
-    const missing = member.optional ? [] : [spoilt(`${path}.${name}: missing`, rest)];
-    return [...missing, ...spoil(member, at, (value) => fits({ ...known, [name]: value }), `${path}.${name}`)];
+  const withUnknownMember = unknownMembers.map((member) =>
+    variation(`${path}: with ${member}`, new Verbatim(`${written}${written === '{' ? '' : ','}${member}}`)),
+  );
+  const insideMembers = Object.entries(shape.members).flatMap(([name, member]) => {
+    const { [name]: _omitted, ...rest } = validMembers;
+    const missing = member.optional ? [] : [variation(`${path}.${name}: missing`, rest)];
+    return [...missing, ...invalidBodies(member, ids, (value) => insert({ ...validMembers, [name]: value }), `${path}.${name}`)];
   });
-  return [...here, ...surprises, ...inside];
+  return [...invalidValues, ...withUnknownMember, ...insideMembers];
 }
 
-/** `sectors[].rows`: every field there is in a body. */
+/** Paths of all fields of a body, such as `sectors[].rows`. */
 export function pathsOf(shape: Shape, path = ''): string[] {
   if (shape.item) return pathsOf(shape.item, `${path}[]`);
   return Object.entries(shape.members ?? {}).flatMap(([name, member]) => {
-    const here = path === '' ? name : `${path}.${name}`;
-    return [here, ...pathsOf(member, here)];
+    const memberPath = path === '' ? name : `${path}.${name}`;
+    return [memberPath, ...pathsOf(member, memberPath)];
   });
 }

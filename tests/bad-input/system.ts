@@ -16,9 +16,9 @@ import { openResources } from '../../apps/monolith/src/resources.ts';
 import { queueServiceConfig } from '../../apps/queue-service/src/config.ts';
 import { createQueueService } from '../../apps/queue-service/src/queue-service.ts';
 
-export const FAN = '0190a000-0000-7000-8000-0000000000f1';
-export const OTHER_FAN = '0190a000-0000-7000-8000-0000000000f2';
-export const STAFF = '0190a000-0000-7000-8000-0000000000aa';
+export const FAN_ID = '0190a000-0000-7000-8000-0000000000f1';
+export const OTHER_FAN_ID = '0190a000-0000-7000-8000-0000000000f2';
+export const STAFF_ID = '0190a000-0000-7000-8000-0000000000aa';
 export const INTERNAL_SECRET = developmentSecrets.INTERNAL_AUTH_SECRET;
 
 export const newKey = (): string => randomUUID().replaceAll('-', '');
@@ -29,12 +29,12 @@ export interface Service {
   readonly routes: readonly DeclaredRoute[];
 }
 
-/** What exists before anybody misbehaves; all of it is the fan's. */
+/** Ids of the sample data, which exists before the tests send bad requests. All of it belongs to FAN_ID. */
 export interface SampleIds {
   matchId: string;
   queueMatchId: string;
   sectorId: string;
-  /** Of the other match. */
+  /** A sector of the match with a queue. */
   queueSectorId: string;
   queueSeatId: string;
   seatId: string;
@@ -46,7 +46,7 @@ export interface SampleIds {
   ticketId: string;
 }
 
-/** Both HTTP services as they are really made, talking to each other. */
+/** Both HTTP services, created by their production code and connected to each other. */
 export interface Services {
   readonly monolith: Service;
   readonly queue: Service;
@@ -55,10 +55,10 @@ export interface Services {
   close(): Promise<void>;
 }
 
-/** The services with something of everything in them. */
+/** The services with sample data of every kind. */
 export interface System extends Services {
-  readonly at: SampleIds;
-  /** Everything that is stored, as one text: the same text means that nothing changed. */
+  readonly ids: SampleIds;
+  /** A text that represents all stored data: equal texts mean that nothing changed. */
   snapshot(): Promise<string>;
 }
 
@@ -100,33 +100,33 @@ export async function openServices(settings: Readonly<Record<string, string>> = 
 export async function openSystem(): Promise<System> {
   const services = await openServices();
   const redis = new Redis(services.redisUrl);
-  const snapshot = async (): Promise<string> => `${await tables(services.dataSource)}\n${await lines(redis)}`;
+  const snapshot = async (): Promise<string> => `${await tableDigests(services.dataSource)}\n${await waitingRoomDigest(redis)}`;
   const close = async (): Promise<void> => {
     await redis.quit();
     await services.close();
   };
   try {
-    const at = await furnish(services.monolith, services.queue);
-    await settled(snapshot);
-    return { ...services, at, snapshot, close };
+    const ids = await createSampleData(services.monolith, services.queue);
+    await waitUntilStable(snapshot);
+    return { ...services, ids, snapshot, close };
   } catch (error) {
     await close();
     throw error;
   }
 }
 
-/** What the relays and the sale watch, which looks every second, still have to do is done when nothing has changed for longer. */
-async function settled(snapshot: () => Promise<string>): Promise<void> {
-  let [before, quiet] = [await snapshot(), 0];
-  while (quiet < 15) {
+/** Waits until nothing has changed for 1.5 s. Then the relays, and the sale watch with its interval of one second, have finished. */
+async function waitUntilStable(snapshot: () => Promise<string>): Promise<void> {
+  let [before, unchangedChecks] = [await snapshot(), 0];
+  while (unchangedChecks < 15) {
     await new Promise((resolve) => setTimeout(resolve, 100));
     const now = await snapshot();
-    quiet = now === before ? quiet + 1 : 0;
+    unchangedChecks = now === before ? unchangedChecks + 1 : 0;
     before = now;
   }
 }
 
-async function tables(dataSource: DataSource): Promise<string> {
+async function tableDigests(dataSource: DataSource): Promise<string> {
   const names = await dataSource.query<{ name: string }[]>(
     "select table_name as name from information_schema.tables where table_schema = 'public' and table_type = 'BASE TABLE' order by 1",
   );
@@ -141,16 +141,17 @@ async function tables(dataSource: DataSource): Promise<string> {
 const SETTINGS = ['status', 'processing_rate', 'max_open_windows', 'useful_windows', 'reason', 'total_size'];
 
 /**
- * The waiting room's keys. What counts signs of life and tokens of the bucket may move, lines and settings may not. A mark that says for a
- * minute that a match has no queue is a memory of the question, and no state.
+ * The lines, settings, windows and events of the waiting room, as key names and a hash. Presence times and rate tokens are left out,
+ * because they change by themselves. A `queue_restored` key with the value 0 is left out too: it only caches for a minute that a
+ * match has no queue.
  */
-async function lines(redis: Redis): Promise<string> {
+async function waitingRoomDigest(redis: Redis): Promise<string> {
   const found = (await redis.keys('*queue*')).filter((key) => !/^({notification}|queue_seen:)/.test(key)).sort();
-  const marks = await Promise.all(
+  const restoredValues = await Promise.all(
     found.map((key) => (key.startsWith('queue_restored:') ? redis.get(key) : Promise.resolve('1'))),
   );
-  const keys = found.filter((_, at) => Number(marks[at]) > 0);
-  const said = await Promise.all(
+  const keys = found.filter((_, index) => Number(restoredValues[index]) > 0);
+  const states = await Promise.all(
     (await redis.smembers(queueKeys.matches))
       .sort()
       .map(async (matchId) => [
@@ -160,7 +161,7 @@ async function lines(redis: Redis): Promise<string> {
         await redis.xlen(queueKeys.events(matchId)),
       ]),
   );
-  return `${keys.join(' ')}\n${createHash('sha256').update(JSON.stringify(said)).digest('hex')}`;
+  return `${keys.join(' ')}\n${createHash('sha256').update(JSON.stringify(states)).digest('hex')}`;
 }
 
 type Json = Record<string, unknown>;
@@ -175,7 +176,7 @@ function caller({ app }: Service) {
     const answer = await app.inject({
       method,
       url: `/api/v1${url}`,
-      headers: { 'x-mock-user-id': FAN, 'idempotency-key': newKey(), 'content-type': 'application/json', ...headers },
+      headers: { 'x-mock-user-id': FAN_ID, 'idempotency-key': newKey(), 'content-type': 'application/json', ...headers },
       ...(payload === undefined ? {} : { payload: JSON.stringify(payload) }),
     });
     if (answer.statusCode >= 300) throw new Error(`${method} ${url} answered ${answer.statusCode} ${answer.body}`);
@@ -196,16 +197,16 @@ const stadium = {
   ],
 };
 
-async function furnish(monolith: Service, queue: Service): Promise<SampleIds> {
+async function createSampleData(monolith: Service, queue: Service): Promise<SampleIds> {
   const [call, join] = [caller(monolith), caller(queue)];
-  const ops = { 'x-mock-user-id': STAFF, 'x-mock-roles': 'ops' };
-  const sell = async (facts: Json): Promise<Json> => {
+  const ops = { 'x-mock-user-id': STAFF_ID, 'x-mock-roles': 'ops' };
+  const openSale = async (facts: Json): Promise<Json> => {
     const match = await call('POST', '/ops/matches', { ...stadium, ...facts }, ops);
     await call('POST', `/ops/matches/${String(match.id)}/sale`, { action: 'open' }, ops);
     return match;
   };
-  const match = await sell({ queue_required: false });
-  const queued = await sell({ queue_required: true, max_open_windows: 0 });
+  const match = await openSale({ queue_required: false });
+  const queued = await openSale({ queue_required: true, max_open_windows: 0 });
   const matchId = String(match.id);
   const sectorId = String((match.sectors as Json[])[0]?.id);
   const [queueMatchId, queueSectorId] = [String(queued.id), String((queued.sectors as Json[])[0]?.id)];

@@ -4,10 +4,10 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { WebSocket } from 'ws';
-import { onTheWire } from './calls.ts';
-import { FAN, INTERNAL_SECRET, openServices, type Service, type Services } from './system.ts';
+import { sendOverSocket } from './calls.ts';
+import { FAN_ID, INTERNAL_SECRET, openServices, type Service, type Services } from './system.ts';
 
-/** Access tokens as an identity provider could sign them, right and wrong, against both services as they run. */
+// Sends valid and invalid access tokens, signed like an identity provider signs them, to both services.
 
 const ISSUER = 'https://id.example.hr';
 const AUDIENCE = 'tribina';
@@ -15,12 +15,12 @@ const matchId = randomUUID();
 
 type Keys = Awaited<ReturnType<typeof generateKeyPair>>;
 let rsa: Keys;
-let stranger: Keys;
+let otherIssuer: Keys;
 let provider: Server;
 let system: Services;
 
 beforeAll(async () => {
-  [rsa, stranger] = await Promise.all([generateKeyPair('RS256', { extractable: true }), generateKeyPair('RS256')]);
+  [rsa, otherIssuer] = await Promise.all([generateKeyPair('RS256', { extractable: true }), generateKeyPair('RS256')]);
   const jwk: JWK = { ...(await exportJWK(rsa.publicKey)), kid: 'rsa', alg: 'RS256', use: 'sig' };
   provider = createServer((_request, response) =>
     response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ keys: [jwk] })),
@@ -38,8 +38,8 @@ beforeAll(async () => {
     ['control', '{"status":"active","max_open_windows":0}'],
   ] as const) {
     const url = `/api/v1/queue/${matchId}/${call}`;
-    const { said, text } = await onTheWire(system.queue, { method: 'PUT', url, headers, payload });
-    if (said !== '204') throw new Error(`the line was not opened: ${text}`);
+    const { outcome, text } = await sendOverSocket(system.queue, { method: 'PUT', url, headers, payload });
+    if (outcome !== '204') throw new Error(`the line was not opened: ${text}`);
   }
 });
 afterAll(async () => {
@@ -50,16 +50,16 @@ afterAll(async () => {
 const now = (): number => Math.floor(Date.now() / 1000);
 
 interface Token {
-  /** Over the claims of a good token; undefined leaves one out. */
+  /** Replaces claims of a valid token; undefined omits a claim. */
   readonly claims?: Readonly<Record<string, unknown>>;
-  /** Written as it is: for numbers that JavaScript would not write. */
+  /** The claims as literal JSON text, for numbers that `JSON.stringify` cannot produce. */
   readonly text?: () => string;
   readonly header?: Readonly<Record<string, unknown>>;
   readonly signedBy?: () => Keys;
 }
 
 function claimsOf({ claims = {} }: Token): Record<string, unknown> {
-  return { sub: FAN, iss: ISSUER, aud: AUDIENCE, iat: now(), exp: now() + 300, ...claims };
+  return { sub: FAN_ID, iss: ISSUER, aud: AUDIENCE, iat: now(), exp: now() + 300, ...claims };
 }
 
 function sign(token: Token): Promise<string> {
@@ -70,22 +70,22 @@ function sign(token: Token): Promise<string> {
 }
 
 const withTime = (name: string, value: string) => (): string => {
-  const { [name]: _, ...others } = claimsOf({});
-  return `${JSON.stringify(others).slice(0, -1)},"${name}":${value}}`;
+  const { [name]: _, ...otherClaims } = claimsOf({});
+  return `${JSON.stringify(otherClaims).slice(0, -1)},"${name}":${value}}`;
 };
 
 const base64 = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url');
 
-/** A read that only a caller may do, on each service; with a caller it is 200, or 404 for who is not in the line. */
+/** On each service a read that needs a valid token. With one the answer is 200, or 404 for a fan who is not in the line. */
 const calls: readonly [keyof Services & ('monolith' | 'queue'), string][] = [
   ['monolith', '/api/v1/me'],
   ['queue', `/api/v1/queue/${matchId}/position`],
 ];
 
-const ask = (service: Service, url: string, token: string) =>
-  onTheWire(service, { method: 'GET', url, headers: { authorization: `Bearer ${token}` } });
+const callWithToken = (service: Service, url: string, token: string) =>
+  sendOverSocket(service, { method: 'GET', url, headers: { authorization: `Bearer ${token}` } });
 
-const good: readonly [string, Token][] = [
+const validTokens: readonly [string, Token][] = [
   ['of type JWT', {}],
   ['of type jwt in small letters', { header: { typ: 'jwt' } }],
   ['of type at+jwt', { header: { typ: 'at+jwt' } }],
@@ -93,22 +93,22 @@ const good: readonly [string, Token][] = [
   ['of type application/at+jwt', { header: { typ: 'application/at+jwt' } }],
   ['of type application/jwt', { header: { typ: 'Application/JWT' } }],
   ['that names no type', { header: { typ: undefined } }],
-  ['that does not say when it was issued', { claims: { iat: undefined } }],
+  ['without an issue time', { claims: { iat: undefined } }],
   ['with fractions of a second', { claims: { iat: now() - 0.5, nbf: now() - 0.5, exp: now() + 300.5 } }],
-  ['issued by a clock three seconds ahead', { claims: { iat: now() + 3, nbf: now() + 3 } }],
+  ['issued three seconds in the future', { claims: { iat: now() + 3, nbf: now() + 3 } }],
   ['for several audiences', { claims: { aud: ['other', AUDIENCE] } }],
-  ['whose subject is in capital letters', { claims: { sub: FAN.toUpperCase() } }],
+  ['whose subject is in capital letters', { claims: { sub: FAN_ID.toUpperCase() } }],
   ['whose roles are text', { claims: { roles: 'ops' } }],
   ['whose roles are an object', { claims: { roles: { ops: true } } }],
-  ['whose roles are no text', { claims: { roles: [7, null, { ops: 1 }, ['ops']] } }],
+  ['whose roles are a list without text', { claims: { roles: [7, null, { ops: 1 }, ['ops']] } }],
 ];
 
-test.each(good)('a token %s is let in by both services', async (_, token) => {
-  const answers = await Promise.all(calls.map(async ([name, url]) => ask(system[name], url, await sign(token))));
-  expect(answers.map(({ said }) => said)).toEqual(['200', '404 NOT_FOUND']);
+test.each(validTokens)('a token %s is accepted by both services', async (_, token) => {
+  const answers = await Promise.all(calls.map(async ([name, url]) => callWithToken(system[name], url, await sign(token))));
+  expect(answers.map(({ outcome }) => outcome)).toEqual(['200', '404 NOT_FOUND']);
 });
 
-const noTime = [
+const invalidTimes = [
   '"soon"',
   '"1790000000"',
   'null',
@@ -124,25 +124,25 @@ const noTime = [
   '1790000000000',
 ];
 
-const bad: readonly [string, Token][] = [
-  ['whose subject is a list', { claims: { sub: [FAN] } }],
-  ['whose subject is a list of two', { claims: { sub: [FAN, FAN] } }],
-  ['whose subject is an object', { claims: { sub: { id: FAN } } }],
-  ['whose subject has a method of text', { claims: { sub: { toLowerCase: FAN, length: 36 } } }],
+const invalidTokens: readonly [string, Token][] = [
+  ['whose subject is a list', { claims: { sub: [FAN_ID] } }],
+  ['whose subject is a list of two', { claims: { sub: [FAN_ID, FAN_ID] } }],
+  ['whose subject is an object', { claims: { sub: { id: FAN_ID } } }],
+  ['whose subject is an object that resembles a string', { claims: { sub: { toLowerCase: FAN_ID, length: 36 } } }],
   ['whose subject is a number', { claims: { sub: 7 } }],
   ['whose subject is true', { claims: { sub: true } }],
   ['whose subject is null', { claims: { sub: null } }],
   ['whose subject is empty', { claims: { sub: '' } }],
   ['whose subject is no UUID', { claims: { sub: 'ana' } }],
-  ['whose subject has a line more', { claims: { sub: `${FAN}\n` } }],
+  ['whose subject has a line break at the end', { claims: { sub: `${FAN_ID}\n` } }],
   ['without a subject', { claims: { sub: undefined } }],
-  ['without an end', { claims: { exp: undefined } }],
+  ['without an expiry time', { claims: { exp: undefined } }],
   ...['exp', 'iat', 'nbf'].flatMap((name) =>
-    noTime.map((value): [string, Token] => [`whose ${name} is ${value}`, { text: withTime(name, value) }]),
+    invalidTimes.map((value): [string, Token] => [`whose ${name} is ${value}`, { text: withTime(name, value) }]),
   ),
-  ['that has ended', { claims: { exp: now() - 60 } }],
-  ['issued in a minute', { claims: { iat: now() + 60 } }],
-  ['valid in a minute', { claims: { nbf: now() + 60 } }],
+  ['that has expired', { claims: { exp: now() - 60 } }],
+  ['issued one minute in the future', { claims: { iat: now() + 60 } }],
+  ['not valid before one minute from now', { claims: { nbf: now() + 60 } }],
   ...['JWS', 'id+jwt', 'logout+jwt', 'application/json', 'text/jwt', '', 7, null, true, ['JWT'], { typ: 'JWT' }].map(
     (typ): [string, Token] => [`of type ${JSON.stringify(typ)}`, { header: { typ } }],
   ),
@@ -151,18 +151,18 @@ const bad: readonly [string, Token][] = [
   ['of a list of issuers', { claims: { iss: [ISSUER] } }],
   ['whose claims are a list', { text: () => JSON.stringify([claimsOf({})]) }],
   ['whose claims are null', { text: () => 'null' }],
-  ['whose claims are text', { text: () => JSON.stringify(FAN) }],
+  ['whose claims are text', { text: () => JSON.stringify(FAN_ID) }],
   ['whose claims are not JSON', { text: () => '{"sub":' }],
-  ['whose claims are nothing', { text: () => '' }],
-  ['signed by a stranger', { signedBy: () => stranger }],
-  ['under an unknown key', { header: { kid: 'unknown' } }],
+  ['whose claims are empty', { text: () => '' }],
+  ['signed with the key of another issuer', { signedBy: () => otherIssuer }],
+  ['with an unknown key id', { header: { kid: 'unknown' } }],
   ['whose key id is a number', { header: { kid: 7 } }],
   ['whose key id is a list', { header: { kid: ['rsa'] } }],
 ];
 
-test.each(bad)('a token %s is 401 at both services', async (_, token) => {
-  const answers = await Promise.all(calls.map(async ([name, url]) => ask(system[name], url, await sign(token))));
-  expect(answers.map(({ said }) => said)).toEqual(['401 UNAUTHENTICATED', '401 UNAUTHENTICATED']);
+test.each(invalidTokens)('a token %s is 401 at both services', async (_, token) => {
+  const answers = await Promise.all(calls.map(async ([name, url]) => callWithToken(system[name], url, await sign(token))));
+  expect(answers.map(({ outcome }) => outcome)).toEqual(['401 UNAUTHENTICATED', '401 UNAUTHENTICATED']);
 });
 
 test.each<[string, (claims: string) => string]>([
@@ -173,29 +173,29 @@ test.each<[string, (claims: string) => string]>([
   ['whose header is null', (claims) => `${base64(null)}.${claims}.x`],
   ['whose header is not JSON', (claims) => `e30e30.${claims}.x`],
   ['whose crit is text', (claims) => `${base64({ alg: 'RS256', kid: 'rsa', crit: 'exp' })}.${claims}.x`],
-  ['of dots', () => '..'],
-])('a token %s is 401 at both services (put together by hand)', async (_, forge) => {
+  ['of two dots', () => '..'],
+])('a handmade token %s is 401 at both services', async (_, forge) => {
   const token = forge(base64(claimsOf({})));
-  const answers = await Promise.all(calls.map(([name, url]) => ask(system[name], url, token)));
-  expect(answers.map(({ said }) => said)).toEqual(['401 UNAUTHENTICATED', '401 UNAUTHENTICATED']);
+  const answers = await Promise.all(calls.map(([name, url]) => callWithToken(system[name], url, token)));
+  expect(answers.map(({ outcome }) => outcome)).toEqual(['401 UNAUTHENTICATED', '401 UNAUTHENTICATED']);
 });
 
-test('a stream and a socket are opened with the queue token alone, whatever token of the provider comes with them', async () => {
+test('a stream and a socket need only the queue token: an invalid access token beside it is ignored', async () => {
   const authorization = `Bearer ${await sign({})}`;
-  const join = await onTheWire(system.queue, {
+  const join = await sendOverSocket(system.queue, {
     method: 'POST',
     url: `/api/v1/queue/${matchId}/join`,
     headers: { authorization },
   });
-  expect(join.said).toMatch(/^20[01]$/);
+  expect(join.outcome).toMatch(/^20[01]$/);
   const { queue_token: token } = JSON.parse(join.text) as { queue_token: string };
-  const wrong = { authorization: `Bearer ${await sign({ claims: { sub: [FAN] } })}` };
+  const invalidAuthorization = { authorization: `Bearer ${await sign({ claims: { sub: [FAN_ID] } })}` };
   const base = `127.0.0.1:${system.queue.port}`;
   const stop = new AbortController();
-  const stream = await fetch(`http://${base}/sse/${token}`, { headers: wrong, signal: stop.signal });
+  const stream = await fetch(`http://${base}/sse/${token}`, { headers: invalidAuthorization, signal: stop.signal });
   expect([stream.status, stream.headers.get('content-type')]).toEqual([200, expect.stringContaining('text/event-stream')]);
   stop.abort();
-  const socket = new WebSocket(`ws://${base}/ws/${token}`, { headers: wrong });
+  const socket = new WebSocket(`ws://${base}/ws/${token}`, { headers: invalidAuthorization });
   const [first] = (await once(socket, 'message')) as [Buffer];
   expect(JSON.parse(first.toString())).toMatchObject({ type: 'position_update' });
   socket.close();

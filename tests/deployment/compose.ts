@@ -21,28 +21,29 @@ export interface Compose {
 
 export const parseCompose = (text: string): Compose => parse(text, { merge: true }) as Compose;
 
-export interface Known {
+/** Facts of the project that docker-compose.yml is compared with. */
+export interface ProjectFacts {
   settings: ReadonlySet<string>;
   /** The port of each long-running service. */
   ports: Readonly<Record<string, number>>;
-  /** Run for ever too, and have no port: nobody calls them. */
+  /** Long-running services without a port: they receive no requests. */
   portless: ReadonlySet<string>;
   drainSeconds: number;
   exists: (file: string) => boolean;
 }
 
-/** Read by Node and by the C library, before our settings are. */
-const OF_NODE = new Set(['NODE_OPTIONS', 'MALLOC_ARENA_MAX']);
+/** Variables that Node and the C library read. They are not settings of the project. */
+const RUNTIME_VARIABLES = new Set(['NODE_OPTIONS', 'MALLOC_ARENA_MAX']);
 
-function ownServiceViolations(name: string, service: Service, known: Known): string[] {
+function ownServiceViolations(name: string, service: Service, facts: ProjectFacts): string[] {
   const [node, flag, entry = ''] = service.command ?? [];
   const source = entry.replace(/^dist\//, '').replace(/\.js$/, '.ts');
-  const port = known.ports[name];
-  const isPortless = known.portless.has(name);
+  const port = facts.ports[name];
+  const isPortless = facts.portless.has(name);
   const isOneShot = port === undefined && !isPortless;
   const rules: [boolean, string][] = [
     [service.image === 'tribina:local' && service.build === '.', 'does not run our own image'],
-    [node === 'node' && flag === '--enable-source-maps' && known.exists(source), `runs ${entry}, and there is no ${source}`],
+    [node === 'node' && flag === '--enable-source-maps' && facts.exists(source), `runs ${entry}, and there is no ${source}`],
     [
       port === undefined ? source === 'apps/monolith/src/cli.ts' : source === `apps/${name}/src/main.ts`,
       `runs ${entry}, which is not its own`,
@@ -50,7 +51,7 @@ function ownServiceViolations(name: string, service: Service, known: Known): str
     [service.restart === (isOneShot ? 'no' : 'on-failure'), `restart is ${service.restart}`],
     [service.read_only === true && String(service.cap_drop) === 'ALL', 'is not locked down'],
     [
-      isOneShot || Number.parseInt(service.stop_grace_period ?? '10s', 10) > known.drainSeconds,
+      isOneShot || Number.parseInt(service.stop_grace_period ?? '10s', 10) > facts.drainSeconds,
       'is killed before its drain is over',
     ],
     [service.environment?.NODE_ENV !== 'production', 'runs in production mode, which refuses the development secrets'],
@@ -64,7 +65,7 @@ function ownServiceViolations(name: string, service: Service, known: Known): str
     ],
   ];
   const unknown = Object.keys(service.environment ?? {}).filter(
-    (variable) => !known.settings.has(variable) && !OF_NODE.has(variable),
+    (variable) => !facts.settings.has(variable) && !RUNTIME_VARIABLES.has(variable),
   );
   return [
     ...rules.filter(([holds]) => !holds).map(([, complaint]) => `${name}: ${complaint}`),
@@ -93,28 +94,31 @@ function dataStoreViolations({ services }: Compose): string[] {
       postgres.includes('-c max_pred_locks_per_page=200') && postgres.includes('-c max_pred_locks_per_relation=20000'),
       'postgres: predicate locks are at their defaults',
     ],
-    // From 18 on the image keeps its data below this folder; a volume at …/data would stay empty and the server would not start.
+    // Since version 18 the image keeps its data below this folder. With a volume at …/data the server would not start.
     [String(services.postgres?.volumes) === 'postgres-data:/var/lib/postgresql', 'postgres: its data is not in the volume'],
     [services.redis?.image === 'redis:7', 'redis: is not redis:7'],
-    [redis.includes('--appendonly yes') && redis.includes('--maxmemory-policy noeviction'), 'redis: may forget what it was told'],
+    [
+      redis.includes('--appendonly yes') && redis.includes('--maxmemory-policy noeviction'),
+      'redis: may lose data (needs appendonly and noeviction)',
+    ],
     [String(services.redis?.volumes) === 'redis-data:/data', 'redis: its data is not in the volume'],
   ];
   return rules.filter(([holds]) => !holds).map(([, complaint]) => complaint);
 }
 
-/** What would keep `docker compose up` from giving a working system in development mode. */
-export function composeViolations(compose: Compose, known: Known): string[] {
+/** Faults that would stop `docker compose up` from starting a working system in development mode. */
+export function composeViolations(compose: Compose, facts: ProjectFacts): string[] {
   const { services, volumes = {} } = compose;
   const own = Object.entries(services).filter(([name]) => name !== 'postgres' && name !== 'redis');
   const mounted = Object.values(services).flatMap((service) =>
     (service.volumes ?? []).map((volume) => volume.split(':')[0] ?? ''),
   );
   const used = mounted.filter((volume) => !volume.startsWith('./'));
-  const absent = mounted.filter((volume) => volume.startsWith('./') && !known.exists(volume));
-  const missing = [...Object.keys(known.ports), ...known.portless].filter((name) => !services[name]);
+  const absent = mounted.filter((volume) => volume.startsWith('./') && !facts.exists(volume));
+  const missing = [...Object.keys(facts.ports), ...facts.portless].filter((name) => !services[name]);
   return [
     ...missing.map((name) => `${name}: is missing`),
-    ...own.flatMap(([name, service]) => ownServiceViolations(name, service, known)),
+    ...own.flatMap(([name, service]) => ownServiceViolations(name, service, facts)),
     ...Object.entries(services).flatMap(([name, service]) => dependencyViolations(name, service, services)),
     ...dataStoreViolations(compose),
     ...absent.map((folder) => `${folder}: is mounted and does not exist`),

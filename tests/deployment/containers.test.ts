@@ -1,13 +1,13 @@
 import { readSources } from '#event-loader/adapters/configured-sources';
 import { composeViolations, parseCompose } from './compose.ts';
-import { drainSeconds, exists, portless, ports, settings, text } from './facts.ts';
+import { drainSeconds, exists, portlessServices, ports, readText, settings } from './manifests-and-settings.ts';
 import { dockerfileViolations, dockerignoreViolations, runtimeAssets } from './image.ts';
 
 describe('the image', () => {
   const facts = { settings, ports, assets: runtimeAssets(), exists };
-  const dockerfile = text('Dockerfile');
+  const dockerfile = readText('Dockerfile');
 
-  test('is built as it should be', () => {
+  test('the Dockerfile breaks no rule', () => {
     expect(dockerfileViolations(dockerfile, facts)).toEqual([]);
   });
 
@@ -15,7 +15,7 @@ describe('the image', () => {
     ['USER 10001:10001', 'USER node', 'runs as root, or as a name'],
     ['USER 10001:10001\n', '', 'runs as root, or as a name'],
     ['node:24-slim\n', 'node:20-slim\n', 'not built on Node 24'],
-    ['ENV BIND_HOST=0.0.0.0', 'ENV NODE_ENV=production', 'decides NODE_ENV'],
+    ['ENV BIND_HOST=0.0.0.0', 'ENV NODE_ENV=production', 'sets NODE_ENV'],
     ['ENV BIND_HOST=0.0.0.0', 'ENV BIND=0.0.0.0', 'BIND is not a setting'],
     ['ENV BIND_HOST=0.0.0.0\n', '', 'listens on 127.0.0.1'],
     [' --ignore-scripts', '', 'install scripts'],
@@ -25,7 +25,7 @@ describe('the image', () => {
     ['monolith/src/main.js', 'monolith/main.js', 'which nothing builds'],
     ['COPY package.json LICENSE', 'COPY package.json LICENCE', 'copies LICENCE, which does not exist'],
     ['CMD', 'HEALTHCHECK CMD true\nCMD', 'has a HEALTHCHECK'],
-  ])('%j turned into %j is reported', (good, bad, complaint) => {
+  ])('Dockerfile: replacing %j by %j is reported', (good, bad, complaint) => {
     expect(dockerfile).toContain(good);
     const violations = dockerfileViolations(dockerfile.replace(good, bad), { ...facts, assets: ['x.sql', 'x.lua'] });
     expect(violations.join('\n')).toContain(complaint);
@@ -43,8 +43,8 @@ describe('the image', () => {
     'migrations',
     'LICENSE',
   ];
-  test('its context has what the build needs and no secrets', () => {
-    expect(dockerignoreViolations(text('.dockerignore'), needed)).toEqual([]);
+  test('.dockerignore keeps secrets out of the build context and lets in all files that the build needs', () => {
+    expect(dockerignoreViolations(readText('.dockerignore'), needed)).toEqual([]);
     expect(dockerignoreViolations('node_modules\nmigrations', needed)).toEqual(
       expect.arrayContaining(['.dockerignore: lets .env in', '.dockerignore: keeps out migrations']),
     );
@@ -52,14 +52,14 @@ describe('the image', () => {
 });
 
 describe('docker-compose.yml', () => {
-  const known = { settings, ports, portless, drainSeconds, exists };
-  const compose = text('docker-compose.yml');
+  const facts = { settings, ports, portless: portlessServices, drainSeconds, exists };
+  const compose = readText('docker-compose.yml');
 
-  test('gives the whole system in development mode', () => {
-    expect(composeViolations(parseCompose(compose), known)).toEqual([]);
+  test('docker-compose.yml breaks no rule: it starts the whole system in development mode', () => {
+    expect(composeViolations(parseCompose(compose), facts)).toEqual([]);
   });
 
-  test('its loader has sources it understands, whose files are there', () => {
+  test('LOADER_SOURCES of the loader service is valid and its source files exist', () => {
     const { LOADER_SOURCES = '' } = parseCompose(compose).services.loader?.environment ?? {};
     const { sources, faults } = readSources(LOADER_SOURCES.replace('/etc/tribina', 'compose'), {});
     expect(faults).toEqual([]);
@@ -74,7 +74,7 @@ describe('docker-compose.yml', () => {
     ['127.0.0.1:3001/health/ready', '127.0.0.1:3000/health/ready', 'queue-service: has no health check'],
     ['QUEUE_INTERNAL_URL:', 'QUEUE_URL:', 'QUEUE_URL is not a setting'],
     ['PUBLIC_URL:', 'NODE_ENV: production\n  PUBLIC_URL:', 'production mode'],
-    [', noeviction]', ', allkeys-lru]', 'may forget'],
+    [', noeviction]', ', allkeys-lru]', 'redis: may lose data'],
     ['max_pred_locks_per_page=200', 'max_pred_locks_per_page=2', 'predicate locks'],
     ['postgres-data:/var/lib/postgresql', 'postgres-data:/var/lib/postgresql/data', 'its data is not in the volume'],
     ['redis-data:/data', 'redis:/data', 'redis: is used and not declared'],
@@ -90,8 +90,8 @@ describe('docker-compose.yml', () => {
     ['LOADER_SOURCES:', 'LOADER_SOURCE:', 'loader: LOADER_SOURCE is not a setting'],
     ["cli.js, 'loader:run'", "main.js, 'loader:run'", 'loader: runs dist/apps/monolith/src/main.js, which is not its own'],
     ['cap_drop: [ALL]', 'cap_drop: [NET_RAW]', 'not locked down'],
-  ])('%j turned into %j is reported', (good, bad, complaint) => {
+  ])('docker-compose.yml: replacing %j by %j is reported', (good, bad, complaint) => {
     expect(compose).toContain(good);
-    expect(composeViolations(parseCompose(compose.replace(good, bad)), known).join('\n')).toContain(complaint);
+    expect(composeViolations(parseCompose(compose.replace(good, bad)), facts).join('\n')).toContain(complaint);
   });
 });

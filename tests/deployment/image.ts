@@ -3,7 +3,7 @@ import path from 'node:path';
 
 type Instruction = readonly [name: string, rest: string];
 
-/** The instructions of a Dockerfile, comments gone, continued lines joined; one list per stage. */
+/** The instructions of a Dockerfile, one list per stage, without comments and with continued lines joined. */
 export function parseDockerfile(text: string): Instruction[][] {
   const lines = text
     .split('\n')
@@ -29,7 +29,7 @@ function filesBelow(folder: string): string[] {
   return entries.filter((entry) => entry.isFile()).map((entry) => path.join(entry.parentPath, entry.name));
 }
 
-/** Files beside the sources that are no build output, so that the image has to carry them separately. */
+/** Files that the services read at run time and that the compiler does not produce, such as .sql and .lua. The image must copy them. */
 export function runtimeAssets(): string[] {
   const libraries = fs.readdirSync('libs').map((library) => `libs/${library}/src`);
   return [...SERVICES, ...libraries, 'migrations']
@@ -44,16 +44,16 @@ export interface ImageFacts {
   exists: (file: string) => boolean;
 }
 
-/** What is wrong with the image that this Dockerfile makes. */
+/** Faults of the image that this Dockerfile builds. */
 export function dockerfileViolations(text: string, { settings, ports, assets, exists }: ImageFacts): string[] {
   const stages = parseDockerfile(text);
   const all = stages.flat();
-  const last = stages.at(-1) ?? [];
-  const inLast = (name: string) => last.filter(([instruction]) => instruction === name).map(([, rest]) => rest);
+  const finalStage = stages.at(-1) ?? [];
+  const inFinalStage = (name: string) => finalStage.filter(([instruction]) => instruction === name).map(([, rest]) => rest);
   const runs = all.filter(([name]) => name === 'RUN').map(([, rest]) => rest);
   const installs = runs.filter((run) => run.startsWith('npm '));
   const patterns = [...text.matchAll(/-name '\*(\.\w+)'/g)].map((match) => match[1]);
-  const entry = /"(dist\/[^"]+)\.js"/.exec(inLast('CMD').join())?.[1] ?? '';
+  const entry = /"(dist\/[^"]+)\.js"/.exec(inFinalStage('CMD').join())?.[1] ?? '';
   const variables = all
     .filter(([name]) => name === 'ENV')
     .flatMap(([, rest]) => [...rest.matchAll(/(\w+)=/g)].map((match) => String(match[1])));
@@ -65,11 +65,11 @@ export function dockerfileViolations(text: string, { settings, ports, assets, ex
       stages.slice(1).every(([from]) => from?.[1].startsWith('${NODE_IMAGE}')) && /^ARG NODE_IMAGE=node:24-/m.test(text),
       'a stage is not built on Node 24',
     ],
-    [/^[1-9]\d*(:[1-9]\d*)?$/.test(inLast('USER').join()), 'runs as root, or as a name that Kubernetes cannot check'],
-    [inLast('HEALTHCHECK').length === 0, 'has a HEALTHCHECK, which fits one of the three services at most'],
-    [inLast('ENV').includes('BIND_HOST=0.0.0.0'), 'listens on 127.0.0.1 inside the container'],
-    [!variables.includes('NODE_ENV'), 'decides NODE_ENV, which is the deployer’s to set'],
-    [inLast('RUN').length === 0, 'runs commands in the final stage'],
+    [/^[1-9]\d*(:[1-9]\d*)?$/.test(inFinalStage('USER').join()), 'runs as root, or as a name that Kubernetes cannot check'],
+    [inFinalStage('HEALTHCHECK').length === 0, 'has a HEALTHCHECK, which fits one of the three services at most'],
+    [inFinalStage('ENV').includes('BIND_HOST=0.0.0.0'), 'listens on 127.0.0.1 inside the container'],
+    [!variables.includes('NODE_ENV'), 'sets NODE_ENV, which the deployment must set'],
+    [inFinalStage('RUN').length === 0, 'runs commands in the final stage'],
     [
       installs.filter((run) => run.startsWith('npm ci')).every((run) => run.includes('--ignore-scripts')) &&
         installs.every((run) => !run.startsWith('npm install')),
@@ -77,7 +77,7 @@ export function dockerfileViolations(text: string, { settings, ports, assets, ex
     ],
     [installs.some((run) => run.includes('--omit=dev') && run.includes('--omit=optional')), 'carries development dependencies'],
     [exists(`${entry.replace(/^dist\//, '')}.ts`), `starts ${entry}.js, which nothing builds`],
-    [inLast('EXPOSE').join() === Object.values(ports).join(' '), 'does not expose the three ports'],
+    [inFinalStage('EXPOSE').join() === Object.values(ports).join(' '), 'does not expose the three ports'],
   ];
   return [
     ...rules.filter(([holds]) => !holds).map(([, complaint]) => `Dockerfile: ${complaint}`),
@@ -87,10 +87,13 @@ export function dockerfileViolations(text: string, { settings, ports, assets, ex
   ];
 }
 
-/** What must not reach a layer, and what the build cannot do without. */
+/** Entries that .dockerignore must have, and needed files that it must not ignore. */
 export function dockerignoreViolations(text: string, needed: readonly string[]): string[] {
   const ignored = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
-  const secret = ['.git', '.env', '.tribina', '**/node_modules', 'dist'].filter((entry) => !ignored.includes(entry));
-  const lost = needed.filter((file) => ignored.some((entry) => file === entry || file.startsWith(`${entry}/`)));
-  return [...secret.map((entry) => `.dockerignore: lets ${entry} in`), ...lost.map((file) => `.dockerignore: keeps out ${file}`)];
+  const notIgnored = ['.git', '.env', '.tribina', '**/node_modules', 'dist'].filter((entry) => !ignored.includes(entry));
+  const missing = needed.filter((file) => ignored.some((entry) => file === entry || file.startsWith(`${entry}/`)));
+  return [
+    ...notIgnored.map((entry) => `.dockerignore: lets ${entry} in`),
+    ...missing.map((file) => `.dockerignore: keeps out ${file}`),
+  ];
 }

@@ -2,7 +2,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { parseAllDocuments } from 'yaml';
 
-/** One YAML document of k8s/, as Kubernetes would get it. */
+/** One YAML document of k8s/ in the form that Kubernetes receives. */
 export interface KubeDocument {
   file: string;
   apiVersion: string;
@@ -11,7 +11,7 @@ export interface KubeDocument {
   body: Record<string, unknown>;
 }
 
-/** A rule looks at documents and says what is wrong with them; nothing wrong, nothing said. */
+/** Checks documents and returns the violations as text. Empty if there are none. */
 export type Rule = (documents: readonly KubeDocument[]) => string[];
 
 export const isKustomization = (file: string) => path.basename(file) === 'kustomization.yaml';
@@ -24,7 +24,7 @@ export function yamlFiles(folder: string): string[] {
     .sort();
 }
 
-/** Kubernetes reads YAML 1.1, most editors 1.2: `0440`, `on` and `1:30` are different things to them, so they may not occur. */
+/** Refuses values such as `0440`, `on` and `1:30`: YAML 1.1 (Kubernetes) and YAML 1.2 (most editors) read them differently. */
 export function parseYaml(file: string, text: string): Record<string, unknown>[] {
   const [old, current] = (['1.1', '1.2'] as const).map((version) =>
     parseAllDocuments(text, { version }).map((document) => {
@@ -33,7 +33,8 @@ export function parseYaml(file: string, text: string): Record<string, unknown>[]
       return document.toJS() as Record<string, unknown>;
     }),
   );
-  if (JSON.stringify(old) !== JSON.stringify(current)) throw new Error(`${file}: YAML 1.1 and 1.2 do not read the same in it`);
+  if (JSON.stringify(old) !== JSON.stringify(current))
+    throw new Error(`${file}: YAML 1.1 and YAML 1.2 read this file differently`);
   return current ?? [];
 }
 
@@ -57,12 +58,15 @@ export function ofKind<T>(documents: readonly KubeDocument[], kind: string): { l
     .map((document) => ({ label: labelOf(document), name: document.name, body: document.body as T }));
 }
 
-export function without(documents: readonly KubeDocument[], label: string): KubeDocument[] {
+export function withoutDocument(documents: readonly KubeDocument[], label: string): KubeDocument[] {
   return documents.filter((document) => labelOf(document) !== label);
 }
 
-/** A copy in which one document is broken on purpose, to see a rule say so. The path is `spec.rules.0.host`; undefined deletes. */
-export function broken(documents: readonly KubeDocument[], label: string, at: string, value: unknown): KubeDocument[] {
+/**
+ * A copy in which one field of one document is changed, so that a rule must report it. `at` is a path like `spec.rules.0.host`;
+ * the value undefined deletes the field.
+ */
+export function withChangedField(documents: readonly KubeDocument[], label: string, at: string, value: unknown): KubeDocument[] {
   const target = documents.find((document) => labelOf(document) === label);
   if (!target) throw new Error(`no ${label} to break`);
   const body = structuredClone(target.body);

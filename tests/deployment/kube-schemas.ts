@@ -24,15 +24,15 @@ async function validatorFor({ apiVersion, kind }: KubeDocument): Promise<Validat
 }
 
 /**
- * The validators accept fields they do not know, so `livenesProbe` would pass for a probe. They do read every field they know:
- * behind this proxy, what was never read is what Kubernetes would ignore.
+ * The validators accept unknown fields, so the misspelt `livenesProbe` would be valid. But they read every field they know. This
+ * proxy records the reads: a field that was never read is one that Kubernetes would ignore.
  */
-function recorded(value: unknown, where: string, unread: Map<string, Set<string>>): unknown {
+function recordingReads(value: unknown, where: string, unread: Map<string, Set<string>>): unknown {
   if (typeof value !== 'object' || value === null) return value;
   const keys = new Set(Object.keys(value));
   unread.set(where, keys);
   const inner = new Map<string, unknown>();
-  for (const key of keys) inner.set(key, recorded((value as Record<string, unknown>)[key], `${where}/${key}`, unread));
+  for (const key of keys) inner.set(key, recordingReads((value as Record<string, unknown>)[key], `${where}/${key}`, unread));
   return new Proxy(value, {
     get(target, key, receiver) {
       if (typeof key !== 'string' || !inner.has(key)) return Reflect.get(target, key, receiver) as unknown;
@@ -42,17 +42,17 @@ function recorded(value: unknown, where: string, unread: Map<string, Set<string>
   });
 }
 
-/** What Kubernetes' own schema for this API type says against the document, unknown fields included. */
+/** Violations of the Kubernetes schema of this API type. Unknown fields count as violations. */
 export async function schemaViolations(document: KubeDocument): Promise<string[]> {
   const validate = await validatorFor(document);
   if (!validate) return [`${labelOf(document)}: Kubernetes has no ${document.apiVersion} ${document.kind}`];
   const unread = new Map<string, Set<string>>();
-  if (!validate(recorded(document.body, '', unread))) {
+  if (!validate(recordingReads(document.body, '', unread))) {
     return (validate.errors ?? []).map(
       (error) => `${labelOf(document)}${error.instancePath}: ${error.keyword} ${JSON.stringify(error.params)}`,
     );
   }
-  // The schema of a list's items is read through its elements: an unread container would report every element again.
+  // An unknown field that holds an object is reported together with all fields inside the object.
   return [...unread].flatMap(([where, keys]) =>
     [...keys].map((key) => `${labelOf(document)}${where}/${key}: Kubernetes does not know this field`),
   );

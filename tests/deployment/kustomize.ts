@@ -19,7 +19,7 @@ function readKustomization(folder: string): Kustomization {
   return body;
 }
 
-/** Every file that the kustomizations name exists, and every YAML file is named by one of them. */
+/** Reports named files that do not exist, YAML files that no kustomization names, and deploys of the Secret templates. */
 export function kustomizationViolations(root: string): string[] {
   const files = yamlFiles(root);
   const named = new Map<string, string[]>();
@@ -52,7 +52,7 @@ function merged(base: unknown, patch: unknown): unknown {
   return Object.fromEntries([...keys].map((key) => [key, key in patch ? merged(base[key], patch[key]) : base[key]]));
 }
 
-/** RFC 6902, of which the overlays use one operation. */
+/** The `remove` operation of JSON Patch (RFC 6902), the only one that the overlays use. */
 function withoutPath(body: Record<string, unknown>, pointer: string): Record<string, unknown> {
   const copy = structuredClone(body);
   const [last = '', ...parents] = pointer.split('/').slice(1).reverse();
@@ -104,11 +104,13 @@ function withImages(documents: KubeDocument[], images: NonNullable<Kustomization
   return copy;
 }
 
-/** What `kubectl apply -k` would send, for the few fields of kustomize that we use; anything else throws. */
-export function rendered(folder: string): KubeDocument[] {
+/** The documents that `kubectl apply -k` would send. Supports only the kustomize fields that we use, throws for others. */
+export function renderKustomization(folder: string): KubeDocument[] {
   const { resources = [], components = [], patches = [], images = [] } = readKustomization(folder);
   let documents = resources.flatMap((resource) =>
-    resource.endsWith('.yaml') ? readKubeDocuments([path.join(folder, resource)]) : rendered(path.join(folder, resource)),
+    resource.endsWith('.yaml')
+      ? readKubeDocuments([path.join(folder, resource)])
+      : renderKustomization(path.join(folder, resource)),
   );
   for (const component of components)
     documents = withImages(documents, readKustomization(path.join(folder, component)).images ?? []);

@@ -1,16 +1,16 @@
 import * as settingsSlices from '#platform/config/settings';
 import { webPrefixes } from '../../apps/monolith/src/web-pages.ts';
-import { production } from './facts.ts';
-import { broken, ofKind, without } from './kube-documents.ts';
+import { production } from './manifests-and-settings.ts';
+import { withChangedField, ofKind, withoutDocument } from './kube-documents.ts';
 import type { Party } from './network.ts';
-import { mayTalk, routedTo } from './network.ts';
+import { mayConnect, routedService } from './network.ts';
 
 describe('network', () => {
   const ingress: Party = { namespace: 'nginx-ingress' };
   const prometheus: Party = { namespace: 'monitoring' };
   const dns: Party = { namespace: 'kube-system', labels: { 'k8s-app': 'kube-dns' } };
   const pod = (name: string): Party => ({ pod: name });
-  const paths: [string, Party, Party, number][] = [
+  const allowedConnections: [string, Party, Party, number][] = [
     ['the ingress reaches the monolith', ingress, pod('monolith'), 3000],
     ['the ingress reaches the queue service', ingress, pod('queue-service'), 3001],
     ['the monolith reaches the queue service', pod('monolith'), pod('queue-service'), 3001],
@@ -24,8 +24,8 @@ describe('network', () => {
     ['the loader reaches a source', pod('loader'), { address: '203.0.113.7' }, 443],
     ['the worker reaches the mail provider', pod('notification-worker'), { address: '203.0.113.7' }, 443],
   ];
-  const closed: [string, Party, Party, number][] = [
-    ['the ingress cannot reach the worker, and its mailbox', ingress, pod('notification-worker'), 3002],
+  const forbiddenConnections: [string, Party, Party, number][] = [
+    ['the ingress cannot reach the notification worker and its mailbox', ingress, pod('notification-worker'), 3002],
     ['another namespace cannot reach the monolith', { namespace: 'default' }, pod('monolith'), 3000],
     ['the worker cannot reach the queue service', pod('notification-worker'), pod('queue-service'), 3001],
     ['the queue service cannot reach the monolith', pod('queue-service'), pod('monolith'), 3000],
@@ -34,33 +34,33 @@ describe('network', () => {
     ['the migration cannot reach Redis', pod('migrate'), { address: '10.20.1.5' }, 6379],
     ['the migration cannot reach the internet', pod('migrate'), { address: '203.0.113.7' }, 443],
     ['the loader cannot reach the monolith', pod('loader'), pod('monolith'), 3000],
-    ['a source cannot lead the loader into the cluster', pod('loader'), { address: '10.30.0.5' }, 443],
-    ['nobody reaches the cloud’s metadata', pod('monolith'), { address: '169.254.169.254' }, 443],
-    ['nobody reaches the internet unencrypted', pod('monolith'), { address: '203.0.113.7' }, 80],
+    ['the loader cannot reach an address inside the private network', pod('loader'), { address: '10.30.0.5' }, 443],
+    ['a pod cannot reach the metadata service of the cloud', pod('monolith'), { address: '169.254.169.254' }, 443],
+    ['a pod cannot reach the internet on the unencrypted port 80', pod('monolith'), { address: '203.0.113.7' }, 80],
   ];
 
-  test.each(paths)('%s', (_name, from, to, port) => {
-    expect(mayTalk(production, from, to, port)).toBe(true);
+  test.each(allowedConnections)('network policy: %s', (_name, from, to, port) => {
+    expect(mayConnect(production, from, to, port)).toBe(true);
   });
-  test.each(closed)('%s', (_name, from, to, port) => {
-    expect(mayTalk(production, from, to, port)).toBe(false);
+  test.each(forbiddenConnections)('network policy: %s', (_name, from, to, port) => {
+    expect(mayConnect(production, from, to, port)).toBe(false);
   });
 
-  test('each open path is closed by removing one policy, and each closed one opens without the default', () => {
+  test('each policy but default-deny is needed for an allowed connection, and without policies all forbidden connections are open', () => {
     const policies = ofKind(production, 'NetworkPolicy').map(({ label }) => label);
     const needed = policies.filter((label) =>
-      paths.some(([, from, to, port]) => !mayTalk(without(production, label), from, to, port)),
+      allowedConnections.some(([, from, to, port]) => !mayConnect(withoutDocument(production, label), from, to, port)),
     );
     expect(needed).toEqual(policies.filter((label) => label !== 'NetworkPolicy/default-deny'));
-    const none = policies.reduce(without, production);
-    expect(closed.every(([, from, to, port]) => mayTalk(none, from, to, port))).toBe(true);
+    const noPolicies = policies.reduce(withoutDocument, production);
+    expect(forbiddenConnections.every(([, from, to, port]) => mayConnect(noPolicies, from, to, port))).toBe(true);
   });
 });
 
 describe('ingress', () => {
   const match = '01890f3e-7c4b-7cc2-98c4-dc0c0c07398f';
-  const api = (target: string) => routedTo(production, 'api.hns.hr', target);
-  const queue = (target: string) => routedTo(production, 'queue.hns.hr', target);
+  const api = (target: string) => routedService(production, 'api.hns.hr', target);
+  const queue = (target: string) => routedService(production, 'queue.hns.hr', target);
 
   test.each([
     '/api/v1/matches',
@@ -73,7 +73,7 @@ describe('ingress', () => {
     expect(api(target)).toBe('monolith');
   });
 
-  test('the API host routes what the monolith serves to browsers', () => {
+  test('the API host routes every web page path of the monolith', () => {
     const targets = webPrefixes.map((prefix) => prefix.replace(/\*$/, match).replace(/\/assets\/$/, '/assets/index-Dk3f.js'));
     expect(targets).toContain('/');
     expect(targets.filter((target) => api(target) !== 'monolith')).toEqual([]);
@@ -114,16 +114,16 @@ describe('ingress', () => {
     expect(target.includes('/queue/') ? undefined : api(target)).toBeUndefined();
   });
 
-  test('a prefix in place of the expressions would route the internal calls', () => {
-    const careless = broken(production, 'Ingress/queue-service', 'spec.rules.0.http.paths.1', {
+  test('negative control: with a path prefix instead of regular expressions the internal calls are routed', () => {
+    const withPrefix = withChangedField(production, 'Ingress/queue-service', 'spec.rules.0.http.paths.1', {
       path: '/api/v1/queue',
       pathType: 'Prefix',
       backend: { service: { name: 'queue-service', port: { name: 'http' } } },
     });
-    expect(routedTo(careless, 'queue.hns.hr', `/api/v1/queue/${match}/control`)).toBe('queue-service');
+    expect(routedService(withPrefix, 'queue.hns.hr', `/api/v1/queue/${match}/control`)).toBe('queue-service');
   });
 
-  test('sockets may stay silent for longer than a heartbeat, requests may take as long as they are allowed to', () => {
+  test('proxy read timeouts: over 600 s for sockets of the queue service, over the request deadline for the monolith', () => {
     const seconds = ofKind<{ metadata: { annotations: Record<string, string> } }>(production, 'Ingress').map(({ name, body }) =>
       ['nginx.org/proxy-read-timeout', 'nginx.ingress.kubernetes.io/proxy-read-timeout'].map(
         (key) => [name, Number.parseInt(body.metadata.annotations[key] ?? '', 10)] as const,

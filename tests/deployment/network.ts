@@ -4,9 +4,9 @@ import type { INetworkPolicy } from 'kubernetes-models/networking.k8s.io/v1/Netw
 import type { KubeDocument } from './kube-documents.ts';
 import { ofKind } from './kube-documents.ts';
 import type { Selector } from './wiring.ts';
-import { selects } from './wiring.ts';
+import { selectorMatches } from './wiring.ts';
 
-/** Who talks: one of our pods, a pod of another namespace, or an address outside the cluster. */
+/** One end of a connection: one of our pods, a pod of another namespace, or an address outside the cluster. */
 export type Party = { pod: string } | { namespace: string; labels?: Record<string, string> } | { address: string };
 
 interface Peer {
@@ -38,9 +38,9 @@ function matches({ podSelector, namespaceSelector, ipBlock }: Peer, party: Party
   if (ipBlock) return false;
   const namespace = 'pod' in party ? 'tribina' : party.namespace;
   const rightNamespace = namespaceSelector
-    ? selects(namespaceSelector, { 'kubernetes.io/metadata.name': namespace })
+    ? selectorMatches(namespaceSelector, { 'kubernetes.io/metadata.name': namespace })
     : 'pod' in party;
-  return rightNamespace && selects(podSelector ?? {}, 'pod' in party ? labelsOf(party.pod) : (party.labels ?? {}));
+  return rightNamespace && selectorMatches(podSelector ?? {}, 'pod' in party ? labelsOf(party.pod) : (party.labels ?? {}));
 }
 
 function allowed(
@@ -52,9 +52,9 @@ function allowed(
   portNames: Map<string, number>,
 ): boolean {
   const policies = ofKind<INetworkPolicy>(documents, 'NetworkPolicy').filter(
-    ({ body }) => body.spec?.policyTypes?.includes(direction) && selects(body.spec.podSelector ?? {}, labelsOf(pod)),
+    ({ body }) => body.spec?.policyTypes?.includes(direction) && selectorMatches(body.spec.podSelector ?? {}, labelsOf(pod)),
   );
-  // Kubernetes: a pod that no policy selects may do everything; one that is selected may do what one of them allows.
+  // Kubernetes: a pod without a policy may do everything. A pod with policies may do what at least one of them allows.
   if (policies.length === 0) return true;
   const rules = policies.flatMap(({ body }): PolicyRule[] =>
     direction === 'Ingress'
@@ -67,8 +67,8 @@ function allowed(
   return rules.some((rule) => rule.peers.some((peer) => matches(peer, other)) && opens(rule));
 }
 
-/** Whether the NetworkPolicies let `from` open a connection to `to`: what the one may send and what the other may receive. */
-export function mayTalk(documents: readonly KubeDocument[], from: Party, to: Party, port: number): boolean {
+/** Whether the NetworkPolicies let `from` connect to `to`: egress of `from` and ingress of `to` must both allow it. */
+export function mayConnect(documents: readonly KubeDocument[], from: Party, to: Party, port: number): boolean {
   const target = 'pod' in to ? ofKind<IDeployment>(documents, 'Deployment').find(({ name }) => name === to.pod) : undefined;
   const ports = target?.body.spec?.template.spec?.containers.flatMap((container) => container.ports ?? []) ?? [];
   const names = new Map(ports.map((open) => [open.name ?? '', open.containerPort]));
@@ -78,18 +78,18 @@ export function mayTalk(documents: readonly KubeDocument[], from: Party, to: Par
 }
 
 /**
- * The Service that gets a request of this host and path, if any does. Like nginx, it compares the path after resolving dots and
- * percent-encoding; regular expressions without regard to case, which is the more generous of the two spellings in use.
+ * The Service that receives a request of this host and path, or undefined. Like nginx, it compares the path after resolving dots and
+ * percent-encoding. Regular expressions ignore case: of the two nginx ingress controllers in use this is the less strict one.
  */
-export function routedTo(documents: readonly KubeDocument[], host: string, path: string): string | undefined {
+export function routedService(documents: readonly KubeDocument[], host: string, path: string): string | undefined {
   const decoded = decodeURIComponent(new URL(path, 'http://host').pathname).replace(/\/+/g, '/');
   const paths = ofKind<IIngress>(documents, 'Ingress').flatMap(({ body }) =>
     (body.spec?.rules ?? []).filter((rule) => rule.host === host).flatMap((rule) => rule.http?.paths ?? []),
   );
-  const hit = paths.find(({ path: pattern = '/', pathType }) => {
+  const matchingPath = paths.find(({ path: pattern = '/', pathType }) => {
     if (pathType === 'Exact') return decoded === pattern;
     if (pathType === 'Prefix') return decoded === pattern || decoded.startsWith(pattern.endsWith('/') ? pattern : `${pattern}/`);
     return new RegExp(`^${pattern}`, 'i').test(decoded);
   });
-  return hit?.backend.service?.name;
+  return matchingPath?.backend.service?.name;
 }

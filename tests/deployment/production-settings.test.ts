@@ -1,7 +1,7 @@
 import type { IDeployment } from 'kubernetes-models/apps/v1/Deployment';
 import { ConfigFaults, loadConfig } from '#platform/config/load-config';
 import { parseSources } from '#event-loader/adapters/configured-sources';
-import { configs, production } from './facts.ts';
+import { configs, production } from './manifests-and-settings.ts';
 import { ofKind } from './kube-documents.ts';
 
 type Service = keyof typeof configs;
@@ -14,8 +14,8 @@ const dataOf = (kind: string, name: string): Variables => {
   return { ...found?.body.data, ...found?.body.stringData };
 };
 
-/** What an operator would put where the templates have nothing. */
-const filled: Variables = {
+/** Example values for the Secret templates, as an operator would fill them in. */
+const secretValues: Variables = {
   DATABASE_URL: 'postgres://tribina@10.20.0.5/tribina',
   REDIS_URL: 'rediss://10.20.1.5:6379,rediss://10.20.1.6:6379',
   INTERNAL_AUTH_SECRET: 'x'.repeat(44),
@@ -26,11 +26,11 @@ const filled: Variables = {
   MAILGUN_API_KEY: 'key-0',
 };
 
-/** The environment of a pod in production, as its ConfigMap and its Secret make it. */
-function environmentOf(service: Service, holes: readonly string[] = []): Variables {
+/** The environment of a production pod, from its ConfigMap and its Secret. The secrets named in `empty` have no value. */
+function environmentOf(service: Service, empty: readonly string[] = []): Variables {
   const secret = Object.keys(dataOf('Secret', `tribina-${service}`)).map((name) => [
     name,
-    holes.includes(name) ? '' : (filled[name] ?? ''),
+    empty.includes(name) ? '' : (secretValues[name] ?? ''),
   ]);
   return { ...dataOf('ConfigMap', 'tribina-settings'), ...(Object.fromEntries(secret) as Variables) };
 }
@@ -47,19 +47,19 @@ function faultsOf(service: Service, environment: Variables): readonly string[] {
 
 const services = Object.keys(configs) as Service[];
 
-test.each(services)('%s starts in production once the templates are filled', (service) => {
+test.each(services)('%s starts in production with filled Secret templates', (service) => {
   expect(faultsOf(service, environmentOf(service))).toEqual([]);
 });
 
 const secrets = services.flatMap((service) =>
   Object.keys(dataOf('Secret', `tribina-${service}`)).map((name) => [service, name] as const),
 );
-test.each(secrets)('%s refuses to start in production while %s is as in the template', (service, name) => {
+test.each(secrets)('%s refuses to start in production while %s is empty as in the template', (service, name) => {
   const faults = faultsOf(service, environmentOf(service, [name]));
   expect(faults.filter((fault) => fault.startsWith(`${name}: `))).toHaveLength(1);
 });
 
-test.each(services)('%s gets no secret that it does not read', (service) => {
+test.each(services)('the Secret of %s has only settings that the service reads', (service) => {
   const given = Object.keys(dataOf('Secret', `tribina-${service}`));
   expect(given.filter((name) => !(name in configs[service].shape))).toEqual([]);
 });
@@ -70,25 +70,25 @@ test.each([
   ['monolith', 'PAYMENT_PROVIDER', 'sandbox'],
   ['notification-worker', 'EMAIL_PROVIDER', 'mailbox'],
   ['notification-worker', 'PUSH_PROVIDER', 'mailbox'],
-] as const)('%s refuses %s=%s in the production of these manifests', (service, name, value) => {
+] as const)('%s refuses %s=%s in production', (service, name, value) => {
   expect(faultsOf(service, { ...environmentOf(service), [name]: value })).toContain(`${name}: ${value} is refused in production`);
 });
 
-test('the settings of the base have holes that production refuses', () => {
-  const [base] = ofKind<{ data: Variables }>(production, 'ConfigMap');
+test('the production ConfigMap has no empty settings, and empty JWT settings are refused', () => {
+  const [configMap] = ofKind<{ data: Variables }>(production, 'ConfigMap');
   const emptied = { ...environmentOf('monolith'), JWT_JWKS_URL: '', JWT_ISSUER: '', JWT_AUDIENCE: '' };
-  expect(Object.values(base?.body.data ?? {}).filter((value) => value === '')).toEqual([]);
+  expect(Object.values(configMap?.body.data ?? {}).filter((value) => value === '')).toEqual([]);
   expect(faultsOf('monolith', emptied)).toHaveLength(3);
 });
 
-test('the loader has the monolith’s settings, and sources that these satisfy', () => {
+test('the loader takes the settings of the monolith, and its sources are valid with them', () => {
   const [loader] = ofKind<IDeployment>(production, 'Deployment').filter(({ name }) => name === 'loader');
   const [container] = loader?.body.spec?.template.spec?.containers ?? [];
-  const taken = container?.envFrom?.map(({ secretRef, configMapRef }) => secretRef?.name ?? configMapRef?.name);
-  expect(taken).toEqual(['tribina-settings', 'tribina-monolith', 'tribina-loader']);
-  const file = container?.env?.find(({ name }) => name === 'LOADER_SOURCES')?.value ?? '';
-  expect(container?.volumeMounts?.some(({ mountPath }) => `${mountPath}/sources.json` === file)).toBe(true);
-  const given: unknown = JSON.parse(dataOf('ConfigMap', 'tribina-loader-sources')['sources.json'] ?? '');
-  expect(parseSources(given, environmentOf('monolith'), '/').faults).toEqual([]);
-  expect(parseSources(given, environmentOf('monolith', ['STRIPE_SECRET_KEY']), '/').faults).toHaveLength(1);
+  const settingsSources = container?.envFrom?.map(({ secretRef, configMapRef }) => secretRef?.name ?? configMapRef?.name);
+  expect(settingsSources).toEqual(['tribina-settings', 'tribina-monolith', 'tribina-loader']);
+  const sourcesPath = container?.env?.find(({ name }) => name === 'LOADER_SOURCES')?.value ?? '';
+  expect(container?.volumeMounts?.some(({ mountPath }) => `${mountPath}/sources.json` === sourcesPath)).toBe(true);
+  const sources: unknown = JSON.parse(dataOf('ConfigMap', 'tribina-loader-sources')['sources.json'] ?? '');
+  expect(parseSources(sources, environmentOf('monolith'), '/').faults).toEqual([]);
+  expect(parseSources(sources, environmentOf('monolith', ['STRIPE_SECRET_KEY']), '/').faults).toHaveLength(1);
 });

@@ -16,8 +16,8 @@ export interface Selector {
   matchExpressions?: { key: string; operator: string; values?: string[] | undefined }[] | undefined;
 }
 
-/** Kubernetes' label selector, with the one operator we use. */
-export function selects({ matchLabels = {}, matchExpressions = [] }: Selector, labels: Labels): boolean {
+/** Whether a Kubernetes label selector matches the labels. Supports only the operator `In`, the one that we use. */
+export function selectorMatches({ matchLabels = {}, matchExpressions = [] }: Selector, labels: Labels): boolean {
   return (
     Object.entries(matchLabels).every(([key, value]) => labels[key] === value) &&
     matchExpressions.every(({ key, operator, values = [] }) => operator === 'In' && values.includes(labels[key] ?? ''))
@@ -31,11 +31,11 @@ const workloads = (documents: readonly KubeDocument[]) => [
 const podLabels = (documents: readonly KubeDocument[]) =>
   workloads(documents).map(({ body }) => body.spec?.template.metadata?.labels ?? {});
 
-/** Every value that a selector asks for is some pod's: a misspelt name selects nothing, silently. */
+/** Every label value in a selector belongs to at least one pod. Kubernetes does not report a misspelt value that matches nothing. */
 export const selectorsFindPods: Rule = (documents) => {
   const pods = podLabels(documents);
-  const own = ofKind<IDeployment>(documents, 'Deployment')
-    .filter(({ body }) => !selects(body.spec?.selector ?? {}, body.spec?.template.metadata?.labels ?? {}))
+  const mismatches = ofKind<IDeployment>(documents, 'Deployment')
+    .filter(({ body }) => !selectorMatches(body.spec?.selector ?? {}, body.spec?.template.metadata?.labels ?? {}))
     .map(({ label }) => `${label}: its selector does not match its own pods`);
   const selectors: [string, Selector][] = [
     ...ofKind<IService>(documents, 'Service').map(({ label, body }): [string, Selector] => [
@@ -62,25 +62,26 @@ export const selectorsFindPods: Rule = (documents) => {
       ]),
     ),
   ];
-  const alone = ({ matchLabels, matchExpressions = [] }: Selector): Selector[] => [
+  const singleConditions = ({ matchLabels, matchExpressions = [] }: Selector): Selector[] => [
     { matchLabels },
     ...matchExpressions.flatMap(({ key, operator, values = [] }) =>
       values.map((value) => ({ matchExpressions: [{ key, operator, values: [value] }] })),
     ),
   ];
-  const lost = selectors.flatMap(([label, selector]) =>
-    alone(selector)
-      .filter((part) => !pods.some((labels) => selects(part, labels)))
+  const unmatched = selectors.flatMap(([label, selector]) =>
+    singleConditions(selector)
+      .filter((part) => !pods.some((labels) => selectorMatches(part, labels)))
       .map((part) => `${label}: no pod matches ${JSON.stringify(part)}`),
   );
-  return [...own, ...lost];
+  return [...mismatches, ...unmatched];
 };
 
+/** Every Service and Ingress points to a port that exists. */
 export const servicesReachPorts: Rule = (documents) => {
   const services = ofKind<IService>(documents, 'Service');
-  const closed = services.flatMap(({ label, body }) => {
+  const missingPorts = services.flatMap(({ label, body }) => {
     const targets = ofKind<IDeployment>(documents, 'Deployment').filter((workload) =>
-      selects({ matchLabels: body.spec?.selector }, workload.body.spec?.template.metadata?.labels ?? {}),
+      selectorMatches({ matchLabels: body.spec?.selector }, workload.body.spec?.template.metadata?.labels ?? {}),
     );
     const ports = targets.flatMap(
       (workload) => workload.body.spec?.template.spec?.containers.flatMap((container) => container.ports ?? []) ?? [],
@@ -92,17 +93,17 @@ export const servicesReachPorts: Rule = (documents) => {
   const backends = ofKind<IIngress>(documents, 'Ingress').flatMap(({ label, body }) =>
     (body.spec?.rules ?? []).flatMap((rule) => (rule.http?.paths ?? []).map(({ backend }) => ({ label, ...backend.service }))),
   );
-  const nowhere = backends
+  const missingBackends = backends
     .filter(
       ({ name, port }) =>
         !services.some((service) => service.name === name && service.body.spec?.ports?.some((open) => open.name === port?.name)),
     )
     .map(({ label, name, port }) => `${label}: there is no Service ${name} with the port ${port?.name}`);
-  return [...closed, ...new Set(nowhere)];
+  return [...missingPorts, ...new Set(missingBackends)];
 };
 
-/** Every Deployment has an autoscaler and a budget of its own, the autoscaler's target exists, and the bounds are the given ones. */
-export const scalesBetween =
+/** Every Deployment has its own autoscaler with the given bounds and its own disruption budget; every autoscaler has a target. */
+export const autoscalersHaveBounds =
   (bounds: Readonly<Record<string, readonly [number, number]>>): Rule =>
   (documents) => {
     const deployments = ofKind<IDeployment>(documents, 'Deployment');
@@ -128,7 +129,7 @@ export const scalesBetween =
           ...(body.spec?.replicas === undefined || body.spec.replicas === min
             ? []
             : [`${label}: starts with ${body.spec.replicas} pods, below or above its minimum ${min}`]),
-          ...(budgets.some((budget) => selects(budget.body.spec?.selector ?? {}, labels))
+          ...(budgets.some((budget) => selectorMatches(budget.body.spec?.selector ?? {}, labels))
             ? []
             : [`${label}: has no PodDisruptionBudget`]),
         ];
@@ -136,12 +137,12 @@ export const scalesBetween =
     ];
   };
 
-/** Every ConfigMap and Secret that a pod takes from is there, and every one that is there is taken by some pod. */
-export const settingsArriveInPods: Rule = (documents) => {
-  const there = [...ofKind<IConfigMap>(documents, 'ConfigMap'), ...ofKind<ISecret>(documents, 'Secret')].map(
+/** Every ConfigMap and Secret that a pod uses exists, and every existing one is used by a pod. */
+export const configMapsAndSecretsAreUsed: Rule = (documents) => {
+  const existing = [...ofKind<IConfigMap>(documents, 'ConfigMap'), ...ofKind<ISecret>(documents, 'Secret')].map(
     ({ label }) => label,
   );
-  const taken = workloads(documents).flatMap(({ body }) => {
+  const used = workloads(documents).flatMap(({ body }) => {
     const spec = body.spec?.template.spec;
     const sources = spec?.containers.flatMap((container) => container.envFrom ?? []) ?? [];
     return [
@@ -153,10 +154,10 @@ export const settingsArriveInPods: Rule = (documents) => {
     ];
   });
   return [
-    ...[...new Set(taken)]
-      .filter((label) => !there.includes(label))
-      .map((label) => `${label}: a pod takes from it and it does not exist`),
-    ...there.filter((label) => !taken.includes(label)).map((label) => `${label}: no pod takes from it`),
+    ...[...new Set(used)]
+      .filter((label) => !existing.includes(label))
+      .map((label) => `${label}: a pod uses it and it does not exist`),
+    ...existing.filter((label) => !used.includes(label)).map((label) => `${label}: no pod uses it`),
   ];
 };
 
@@ -165,7 +166,7 @@ interface Variables {
   stringData?: Record<string, string>;
 }
 
-/** A name that is not a setting does nothing, silently. Names with a dot or in lower case are files, not variables. */
+/** Every variable is a known setting: Kubernetes does not report a misspelt one. Names with a dot or in lower case are files. */
 export const variablesAreSettings =
   (settings: ReadonlySet<string>): Rule =>
   (documents) =>

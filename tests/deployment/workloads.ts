@@ -22,16 +22,16 @@ function podsOf(documents: readonly KubeDocument[], kind: 'Deployment' | 'Job'):
 
 const allPods = (documents: readonly KubeDocument[]) => [...podsOf(documents, 'Deployment'), ...podsOf(documents, 'Job')];
 
-/** The violations of one pod: each pair is what must hold and what to say when it does not. */
-function unless(pod: Pod, rules: [boolean, string][]): string[] {
+/** The violations of one pod. Each rule is a pair: a condition that must be true, and the complaint if it is false. */
+function violationsOf(pod: Pod, rules: [boolean, string][]): string[] {
   return rules.filter(([holds]) => !holds).map(([, complaint]) => `${pod.label}: ${complaint}`);
 }
 
 export const podsAreLockedDown: Rule = (documents) =>
   allPods(documents).flatMap((pod) => {
     const { spec, container } = pod;
-    return unless(pod, [
-      [spec.containers.length === 1 && !spec.initContainers, 'has one container'],
+    return violationsOf(pod, [
+      [spec.containers.length === 1 && !spec.initContainers, 'has not exactly one container'],
       [spec.automountServiceAccountToken === false, 'mounts a service account token'],
       [spec.enableServiceLinks === false, 'takes environment variables from Services, which collide with MONOLITH_PORT'],
       [
@@ -49,26 +49,31 @@ export const podsAreLockedDown: Rule = (documents) =>
     ]);
   });
 
-export const podsSayWhatTheyNeed: Rule = (documents) =>
+export const podsHaveResourceLimits: Rule = (documents) =>
   allPods(documents).flatMap((pod) => {
     const { requests, limits } = pod.container.resources ?? {};
-    return unless(pod, [
+    return violationsOf(pod, [
       [Boolean(requests?.cpu && requests.memory), 'requests no CPU or no memory'],
       [Boolean(limits?.memory), 'has no memory limit'],
     ]);
   });
 
-/** Live asks the process only, ready what it depends on. The other way round, a database that is away restarts healthy pods. */
+/**
+ * The liveness probe checks only the process, the readiness probe also its dependencies. If the liveness probe checked
+ * dependencies, an outage of the database would restart healthy pods.
+ */
 export const deploymentsAreProbed: Rule = (documents) =>
   podsOf(documents, 'Deployment').flatMap((pod) => {
     const { startupProbe, readinessProbe, livenessProbe, ports = [] } = pod.container;
-    // Whom nobody calls has no port to be probed on; that the others have theirs is portsAreTheDefaults' business.
+    // A service that receives no requests has no port, so it must have no probes. portsAreTheDefaults checks the ports of the others.
     if (ports.length === 0)
-      return unless(pod, [[!startupProbe && !readinessProbe && !livenessProbe, 'is probed on a port that it does not have']]);
+      return violationsOf(pod, [
+        [!startupProbe && !readinessProbe && !livenessProbe, 'is probed on a port that it does not have'],
+      ]);
     const onItsPort = [startupProbe, readinessProbe, livenessProbe].every((probe) =>
       ports.some((port) => port.name === probe?.httpGet?.port),
     );
-    return unless(pod, [
+    return violationsOf(pod, [
       [startupProbe?.httpGet?.path === '/health/live', 'has no start-up probe on /health/live'],
       [readinessProbe?.httpGet?.path === '/health/ready', 'has no readiness probe on /health/ready'],
       [livenessProbe?.httpGet?.path === '/health/live', 'has no liveness probe on /health/live'],
@@ -76,27 +81,27 @@ export const deploymentsAreProbed: Rule = (documents) =>
     ]);
   });
 
-/** What is under way when SIGTERM comes may be finished: Kubernetes waits longer than the preStop sleep and the drain together. */
-export const deploymentsDrain =
+/** Requests in progress at SIGTERM can finish: Kubernetes waits longer than the preStop sleep and the drain together. */
+export const deploymentsDrainInTime =
   (drainSeconds: number): Rule =>
   (documents) =>
     podsOf(documents, 'Deployment').flatMap((pod) => {
       const sleep = pod.container.lifecycle?.preStop?.sleep?.seconds ?? 0;
       const grace = pod.spec.terminationGracePeriodSeconds ?? 30;
-      return unless(pod, [
-        [sleep >= 5 || !pod.container.ports, 'gets SIGTERM before it has left the endpoints (no preStop sleep)'],
+      return violationsOf(pod, [
+        [sleep >= 5 || !pod.container.ports, 'gets SIGTERM before Kubernetes stops sending requests to it (no preStop sleep)'],
         [grace > sleep + drainSeconds, `is killed after ${grace} s; sleep and drain take ${sleep + drainSeconds} s`],
       ]);
     });
 
-/** dist/apps/<app>/src/main.js is built from apps/<app>/src/main.ts; a Deployment runs the app of its own name. */
+/** Each command runs a file that the build produces, from the app with the name of the Deployment or from the CLI of the monolith. */
 export const commandsExist =
   (exists: (file: string) => boolean = (file) => fs.existsSync(file)): Rule =>
   (documents) =>
     allPods(documents).flatMap((pod) => {
       const [node, flag, entry = ''] = pod.container.command ?? [];
       const source = entry.replace(/^dist\//, '').replace(/\.js$/, '.ts');
-      return unless(pod, [
+      return violationsOf(pod, [
         [node === 'node' && flag === '--enable-source-maps', 'is not started by node --enable-source-maps'],
         [entry.startsWith('dist/apps/') && exists(source), `runs ${entry}, and there is no ${source}`],
         [
@@ -111,14 +116,16 @@ export const portsAreTheDefaults =
   (documents) =>
     podsOf(documents, 'Deployment').flatMap((pod) => {
       const port = pod.container.ports?.map(({ containerPort }) => containerPort).join();
-      return unless(pod, [[String(port) === String(ports[pod.name]), `listens on ${port}; ${ports[pod.name]} is its default`]]);
+      return violationsOf(pod, [
+        [String(port) === String(ports[pod.name]), `listens on ${port}; ${ports[pod.name]} is its default`],
+      ]);
     });
 
-export const imagesAreOneRelease: Rule = (documents) => {
+export const allImagesAreEqual: Rule = (documents) => {
   const images = new Set(allPods(documents).map((pod) => String(pod.container.image)));
   const untagged = [...images].filter((image) => !/:(?!latest$)[\w.-]+$|@sha256:[0-9a-f]{64}$/.test(image));
   return [
     ...(images.size > 1 ? [`more than one image: ${[...images].join(', ')}`] : []),
-    ...untagged.map((image) => `${image}: says neither which version nor which digest`),
+    ...untagged.map((image) => `${image}: has neither a version tag nor a digest`),
   ];
 };

@@ -1,4 +1,4 @@
-import { heldIn, orderedIn } from './fan.ts';
+import { readHold, readOrder } from './fan.ts';
 import { successOf, type Request } from './history.ts';
 import type { Scene } from './scene.ts';
 
@@ -8,7 +8,7 @@ const READ_ATTEMPTS = 5;
 export type Figures = Readonly<Record<string, string | number>>;
 
 export interface Audit {
-  /** What must not be. */
+  /** Broken guarantees. */
   readonly faults: readonly string[];
   readonly figures: Figures;
 }
@@ -22,12 +22,12 @@ interface Stored {
 }
 
 /**
- * What every scenario ends with: nothing acknowledged is lost, nothing was done twice, no 500, and verify is clean. Where `mayLose`,
- * what is lost is counted only: what its guard is for.
+ * The checks at the end of every scenario: no acknowledged request is lost, nothing was done twice, no answer was a 500, and `verify`
+ * finds no broken invariant. With `mayLose`, lost requests are only counted, because the scenario runs without the guard against loss.
  */
 export async function audit(scene: Scene, { mayLose = false } = {}): Promise<Audit> {
   const { history } = scene;
-  const { lost, seatsTwice } = await lookUp(scene);
+  const { lost, seatsTwice } = await findLostOrDoubled(scene);
   const doubled = [...(await doneTwice(scene, 'hold', 'reservations')), ...(await doneTwice(scene, 'checkout', 'orders'))];
   const faults = [
     ...(mayLose ? [] : lost.map((what) => `acknowledged and lost: ${what}`)),
@@ -49,21 +49,21 @@ export async function audit(scene: Scene, { mayLose = false } = {}): Promise<Aud
   };
 }
 
-/** Asks the service, as its fan, for everything that fan was promised. */
-async function lookUp(scene: Scene): Promise<{ lost: string[]; seatsTwice: string[] }> {
+/** Reads every acknowledged reservation and order from the service, as the fan who owns it. */
+async function findLostOrDoubled(scene: Scene): Promise<{ lost: string[]; seatsTwice: string[] }> {
   const lost: string[] = [];
   const seatsTwice: string[] = [];
   const ownerOf = new Map<string, string>();
-  const look = async (request: Request): Promise<void> => {
-    const promised = successOf(request)!;
+  const checkRequest = async (request: Request): Promise<void> => {
+    const success = successOf(request)!;
     if (request.name === 'checkout') {
-      const { orderId } = orderedIn(promised);
+      const { orderId } = readOrder(success);
       const order = await readAs(scene, request.userId, `orders/${orderId}`);
       const isComplete = order?.status === 'completed' && order.tickets?.length === order.seats.length;
       if (!order || (scene.history.completed.has(orderId) && !isComplete)) lost.push(`order ${orderId}, now ${order?.status}`);
       return;
     }
-    const { id, seatIds } = heldIn(promised);
+    const { id, seatIds } = readHold(success);
     const reservation = await readAs(scene, request.userId, `reservations/${id}`);
     if (reservation?.seats.map(({ seat_id }) => seat_id).join() !== seatIds.join()) lost.push(`reservation ${id}`);
     if (!reservation || !isAlive(reservation)) return;
@@ -72,9 +72,9 @@ async function lookUp(scene: Scene): Promise<{ lost: string[]; seatsTwice: strin
       ownerOf.set(seatId, id);
     }
   };
-  const waiting = scene.history.acknowledged();
+  const unchecked = scene.history.acknowledged();
   const reader = async (): Promise<void> => {
-    for (let next = waiting.pop(); next; next = waiting.pop()) await look(next);
+    for (let next = unchecked.pop(); next; next = unchecked.pop()) await checkRequest(next);
   };
   await Promise.all(Array.from({ length: READERS }, reader));
   return { lost, seatsTwice };
@@ -84,30 +84,30 @@ function isAlive({ status, expires_at }: Stored): boolean {
   return status === 'completed' || (['held', 'ordered'].includes(status) && Date.parse(expires_at) > Date.now());
 }
 
-/** Undefined when it is not there, or nobody can be asked. */
-async function readAs(scene: Scene, userId: string, what: string): Promise<Stored | undefined> {
+/** Undefined if the object does not exist, or if no replica answers after five attempts. */
+async function readAs(scene: Scene, userId: string, path: string): Promise<Stored | undefined> {
   for (let attempt = 1; attempt <= READ_ATTEMPTS; attempt += 1) {
     try {
       const headers = { 'x-mock-user-id': userId };
-      const answer = await fetch(`${scene.anyReplica()?.url}/api/v1/${what}`, { headers, signal: AbortSignal.timeout(10_000) });
+      const answer = await fetch(`${scene.nextReplica()?.url}/api/v1/${path}`, { headers, signal: AbortSignal.timeout(10_000) });
       const body = await answer.json();
       if (answer.status < 500) return answer.status === 200 ? (body as Stored) : undefined;
     } catch {
-      // Once more, perhaps of somebody else.
+      // The next attempt may go to another replica.
     }
   }
   return undefined;
 }
 
-/** Fans with more in the table than they have asked for. */
+/** Fans who have more rows in the table than they sent requests. */
 async function doneTwice(scene: Scene, name: string, table: 'reservations' | 'orders'): Promise<string[]> {
-  const asked = new Map<string, number>();
+  const requestCounts = new Map<string, number>();
   for (const request of scene.history.requests)
-    if (request.name === name) asked.set(request.userId, (asked.get(request.userId) ?? 0) + 1);
+    if (request.name === name) requestCounts.set(request.userId, (requestCounts.get(request.userId) ?? 0) + 1);
   const rows = await scene.rows<{ user_id: string; n: number }>(
     `select user_id, count(*)::int as n from ${table} group by user_id`,
   );
   return rows
-    .filter(({ user_id, n }) => n > (asked.get(user_id) ?? n))
-    .map(({ user_id, n }) => `${n} ${table} of ${user_id}, who asked for ${asked.get(user_id)}`);
+    .filter(({ user_id, n }) => n > (requestCounts.get(user_id) ?? n))
+    .map(({ user_id, n }) => `${n} ${table} of ${user_id}, who sent ${requestCounts.get(user_id)} requests`);
 }

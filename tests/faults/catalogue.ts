@@ -3,37 +3,37 @@ import { checkoutKilled } from './scenarios/checkout-killed.ts';
 import { commitUnanswered } from './scenarios/commit-unanswered.ts';
 import { contentionStorm } from './scenarios/contention-storm.ts';
 import { databaseKilled } from './scenarios/database-killed.ts';
-import { hotRow } from './scenarios/hot-row.ts';
+import { lockedRows } from './scenarios/locked-rows.ts';
 import { redisLost } from './scenarios/redis-lost.ts';
 import { replicaFrozen } from './scenarios/replica-frozen.ts';
 import { replicaKilled } from './scenarios/replica-killed.ts';
 import { sameKeyStuck } from './scenarios/same-key-stuck.ts';
 import { standbyPromoted } from './scenarios/standby-promoted.ts';
 import { turnsKept } from './scenarios/turns-kept.ts';
-import { turnsUnheard } from './scenarios/turns-unheard.ts';
+import { turnsMissed } from './scenarios/turns-missed.ts';
 
 export const scenarios: readonly Scenario[] = [
   checkoutKilled(1),
-  sameKeyStuck({ lockedMs: 45_000, forgets: false }),
+  sameKeyStuck({ lockedMs: 45_000, deletesRedisLock: false }),
   commitUnanswered(200),
-  turnsUnheard({ fans: 200, cuts: 3, downMs: 10_000 }),
+  turnsMissed({ fans: 200, cuts: 3, downMs: 10_000 }),
   databaseKilled({ buyers: 12 }),
   standbyPromoted({ buyers: 12, synchronous: true }),
   standbyPromoted({ buyers: 12, synchronous: false }),
   redisLost({ buyers: 12, flushes: 20, downMs: 60_000 }),
-  hotRow({ buyers: 16, lockedMs: 45_000, delayMs: 50 }),
+  lockedRows({ buyers: 16, lockedMs: 45_000, delayMs: 50 }),
   contentionStorm({ rounds: 6 }),
-  replicaKilled({ buyers: 12, kills: 3, runMs: 2000, forgets: false }),
-  replicaFrozen({ rounds: 2, asleep: 12 }),
+  replicaKilled({ buyers: 12, kills: 3, runMs: 2000, flushesRedis: false }),
+  replicaFrozen({ rounds: 2, waitingFans: 12 }),
   turnsKept({ fans: 120, wipes: 20, windows: 30 }),
   turnsKept({ fans: 120, wipes: 20, windows: 30, cluster: true }),
 ];
 
-/** The same, small: together at most 25 s, for `npm test`. They share their servers, so none of these is killed. */
+/** Small versions for `npm test`: together at most 25 s. They share PostgreSQL and Redis, so none of them kills a server. */
 export const smallScenarios: readonly Scenario[] = [
   commitUnanswered(20),
-  sameKeyStuck({ lockedMs: 3500, forgets: true }),
+  sameKeyStuck({ lockedMs: 3500, deletesRedisLock: true }),
   redisLost({ buyers: 6, flushes: 5, downMs: 0 }),
-  replicaKilled({ buyers: 6, kills: 1, runMs: 300, forgets: true }),
+  replicaKilled({ buyers: 6, kills: 1, runMs: 300, flushesRedis: true }),
   turnsKept({ fans: 24, wipes: 3, windows: 8 }),
 ];

@@ -8,13 +8,14 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import pg from 'pg';
 import { WriterConnection } from '../../apps/monolith/src/purchase/hold/outbound/writer-connection.ts';
-import { onFreePort } from '../../tools/local/free-port.ts';
+import { startOnFreePort } from '../../tools/local/free-port.ts';
 import type { LocalServer } from '../../tools/local/local-server.ts';
 import { startPostgres } from '../../tools/local/postgres.ts';
 import { startStandby } from '../../tools/local/standby.ts';
 
-// A server dies before it has written the log of a transaction whose COMMIT is on its way. What serves after it, itself or its
-// standby, gives the number of that transaction to the next one: who asks by the number hears of somebody else's commit.
+// PostgreSQL dies before it has written the log of a transaction whose COMMIT is on its way. After the restart, or on the promoted
+// standby, the next transaction gets the same transaction id. Asking for the status of that id then gives the outcome of a
+// different transaction, so our code must report OUTCOME_UNKNOWN.
 
 const folder = mkdtempSync(path.join(tmpdir(), 'tribina-dead-'));
 chmodSync(folder, 0o711);
@@ -24,7 +25,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-async function kept(starting: Promise<LocalServer>): Promise<LocalServer> {
+async function stopAtEnd(starting: Promise<LocalServer>): Promise<LocalServer> {
   const server = await starting;
   servers.push(server);
   return server;
@@ -41,12 +42,12 @@ async function query<T extends pg.QueryResultRow>(url: string, sql: string): Pro
 }
 
 async function primaryIn(name: string): Promise<LocalServer> {
-  const primary = await kept(onFreePort(undefined, (port) => startPostgres({ folder: path.join(folder, name), port })));
-  await query(primary.url, 'create table effects (run int); create table others (n int)');
+  const primary = await stopAtEnd(startOnFreePort(undefined, (port) => startPostgres({ folder: path.join(folder, name), port })));
+  await query(primary.url, 'create table effects (run int); create table other_inserts (n int)');
   return primary;
 }
 
-/** Runs a block whose COMMIT does not arrive before its server is dead and `successor` serves at its address. */
+/** Runs a transaction and kills its server before COMMIT arrives. The transaction continues when `successor` serves at the address. */
 async function outcomeAfter(
   primary: LocalServer,
   successor: () => Promise<LocalServer>,
@@ -57,7 +58,7 @@ async function outcomeAfter(
   const transactions = new PostgresTransactionManager(database, { deadlineMs: 20_000 });
   try {
     await database.query('select 1');
-    const sprung = proxy.setTrap({ whenSent: 'COMMIT\0', passOn: false, then: 'wait' });
+    const commitSent = proxy.setTrap({ whenSent: 'COMMIT\0', passOn: false, then: 'wait' });
     let id = '';
     const outcome = transactions
       .run(async (tx) => {
@@ -67,11 +68,11 @@ async function outcomeAfter(
         return 'done';
       })
       .catch((error: unknown) => error);
-    await sprung;
+    await commitSent;
     await (killed === 'all' ? killServer(primary) : killOneProcess(primary));
     const next = await successor();
-    await takeNumbersUpTo(BigInt(id), next.url);
-    proxy.leadTo(next.url);
+    await useTransactionIdsUpTo(BigInt(id), next.url);
+    proxy.redirectTo(next.url);
     const result = await outcome;
     return { result, effects: await query(next.url, 'select * from effects') };
   } finally {
@@ -85,7 +86,7 @@ async function killServer(server: LocalServer): Promise<void> {
   await server.ended;
 }
 
-/** Resolves when it takes connections again. */
+/** Kills one backend process. Resolves when the server has recovered and accepts connections again. */
 async function killOneProcess({ url }: LocalServer): Promise<void> {
   const [row] = await query<{ pid: number; crashes: string }>(
     url,
@@ -93,62 +94,68 @@ async function killOneProcess({ url }: LocalServer): Promise<void> {
   );
   process.kill(row?.pid ?? 0, 'SIGKILL');
   for (let crashes = row?.crashes; crashes === row?.crashes;) {
-    const seen = await query<{ crashes: string }>(url, 'select stats_reset::text as crashes from pg_stat_bgwriter').catch(
+    const rows = await query<{ crashes: string }>(url, 'select stats_reset::text as crashes from pg_stat_bgwriter').catch(
       () => [],
     );
-    crashes = seen[0]?.crashes ?? crashes;
+    crashes = rows[0]?.crashes ?? crashes;
   }
 }
 
-/** Others go on. */
-async function takeNumbersUpTo(last: bigint, url: string): Promise<void> {
+/** Runs other transactions until they have used all transaction ids up to `last`. */
+async function useTransactionIdsUpTo(last: bigint, url: string): Promise<void> {
   for (let id = 0n; id < last;) {
-    const [row] = await query<{ id: string }>(url, 'insert into others values (1) returning pg_current_xact_id()::text as id');
+    const [row] = await query<{ id: string }>(
+      url,
+      'insert into other_inserts values (1) returning pg_current_xact_id()::text as id',
+    );
     id = BigInt(row?.id ?? last);
   }
 }
 
-/** How a server that does not write is told of, for a transaction and for holds. */
-async function refusals(url: string): Promise<unknown[]> {
+/** The error codes for writes to a read-only server: of a transaction and of a hold. */
+async function readOnlyErrorCodes(url: string): Promise<unknown[]> {
   const database = await openDatabase({ url, name: 'standby', poolSize: 1 });
-  const lane = new WriterConnection({ url, name: 'holds', settings: '', onRetry: () => undefined });
+  const writerConnection = new WriterConnection({ url, name: 'holds', settings: '', onRetry: () => undefined });
   const codeOf = (error: unknown): string => toProblem(error, 'request').code;
   const transactions = new PostgresTransactionManager(database, { deadlineMs: 5000 });
   const insert = { name: 'insert', text: 'insert into effects values (1)', values: [] };
   try {
     return [
       await transactions.run((tx) => inside(tx).rows(insert.text)).catch(codeOf),
-      await lane.commit(insert, () => Promise.resolve(undefined)).catch(codeOf),
+      await writerConnection.commit(insert, () => Promise.resolve(undefined)).catch(codeOf),
     ];
   } finally {
-    await lane.close();
+    await writerConnection.close();
     await database.destroy();
   }
 }
 
 const unknown = { result: expect.objectContaining({ code: 'OUTCOME_UNKNOWN' }), effects: [] };
 
-test('the server is started again: the outcome is unknown, and not what became of another', async () => {
+test('a restarted server: the outcome is OUTCOME_UNKNOWN, not that of another transaction with the same id', async () => {
   const primary = await primaryIn('restarted');
-  const again = (): Promise<LocalServer> => kept(startPostgres({ folder: path.join(folder, 'restarted'), port: primary.port }));
-  expect(await outcomeAfter(primary, again)).toEqual(unknown);
+  const restart = (): Promise<LocalServer> =>
+    stopAtEnd(startPostgres({ folder: path.join(folder, 'restarted'), port: primary.port }));
+  expect(await outcomeAfter(primary, restart)).toEqual(unknown);
 });
 
-test('one of its processes is killed, at which it recovers without being started again: the outcome is unknown', async () => {
+test('a server that recovers by itself after one of its processes was killed: the outcome is OUTCOME_UNKNOWN', async () => {
   const primary = await primaryIn('recovered');
   expect(await outcomeAfter(primary, () => Promise.resolve(primary), 'one process')).toEqual(unknown);
 });
 
-test('its standby is promoted: the outcome is unknown, and not what became of another', async () => {
+test('a promoted standby: the outcome is OUTCOME_UNKNOWN, not that of another transaction with the same id', async () => {
   const primary = await primaryIn('followed');
   const replication = await TcpProxy.inFrontOf(primary.url);
   const options = { folder: path.join(folder, 'standby'), primaryFolder: path.join(folder, 'followed'), throwaway: false };
-  const standby = await kept(onFreePort(undefined, (port) => startStandby({ ...options, primaryUrl: replication.url, port })));
+  const standby = await stopAtEnd(
+    startOnFreePort(undefined, (port) => startStandby({ ...options, primaryUrl: replication.url, port })),
+  );
   for (let lag = 1; lag > 0;)
     lag = (await query(primary.url, 'select 1 from pg_stat_replication where replay_lsn = pg_current_wal_lsn()')).length ? 0 : 1;
   replication.silence();
   const promoted = async (): Promise<LocalServer> => {
-    expect(await refusals(standby.url)).toEqual(['DEPENDENCY_UNAVAILABLE', 'DEPENDENCY_UNAVAILABLE']);
+    expect(await readOnlyErrorCodes(standby.url)).toEqual(['DEPENDENCY_UNAVAILABLE', 'DEPENDENCY_UNAVAILABLE']);
     await query(standby.url, 'select pg_promote()');
     return standby;
   };

@@ -3,8 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Answer, History, Request } from './history.ts';
 import type { Replica } from './replica.ts';
 
-/** The moment was bad, or nobody knows: the same request again, with the same key. */
-const ASK_AGAIN = new Set(['IDEMPOTENCY_KEY_IN_USE', 'SEATS_BUSY']);
+/** Temporary refusals: the fan sends the same request again with the same key. */
+const RETRYABLE_CODES = new Set(['IDEMPOTENCY_KEY_IN_USE', 'SEATS_BUSY']);
 const PAUSE_MS = 150;
 
 export interface Match {
@@ -22,10 +22,10 @@ export interface Ordered {
   readonly intentId: string;
 }
 
-export interface Patience {
-  /** How long one answer is waited for. */
+export interface RetryLimits {
+  /** Timeout of one request. */
   readonly answerMs: number;
-  /** How long the same request is sent again before the fan gives up. */
+  /** For how long the fan sends the same request again before giving up. */
   readonly totalMs: number;
 }
 
@@ -36,20 +36,20 @@ interface Sent {
   readonly body?: unknown;
 }
 
-const ORDINARY: Patience = { answerMs: 60_000, totalMs: 90_000 };
+const DEFAULT_RETRY_LIMITS: RetryLimits = { answerMs: 60_000, totalMs: 90_000 };
 
 export function newKey(): string {
   return randomUUID().replaceAll('-', '');
 }
 
-/** Buys as a well-made client does: one key for each thing it wants, sent again until somebody answers. */
+/** Buys like a correct client: one idempotency key for each request, sent again until an answer arrives. */
 export class Fan {
   readonly userId = randomUUID();
-  patience: Patience = ORDINARY;
-  /** The proof of the fan's turn, where the match has a waiting room. */
-  turn: string | undefined;
+  retryLimits: RetryLimits = DEFAULT_RETRY_LIMITS;
+  /** Session token of the fan's turn, if the match has a waiting room. */
+  sessionToken: string | undefined;
   readonly #history: History;
-  /** Where the next request goes. */
+  /** The replica that receives the next request. */
   readonly #replica: () => Replica | undefined;
 
   constructor(history: History, replica: () => Replica | undefined) {
@@ -57,30 +57,33 @@ export class Fan {
     this.#replica = replica;
   }
 
-  holding(match: Match, wish: { sector?: number; quantity?: number; seatIds?: readonly string[]; key?: string } = {}): Request {
-    const { sector = 0, quantity = 2, seatIds, key } = wish;
+  holdRequest(
+    match: Match,
+    options: { sector?: number; quantity?: number; seatIds?: readonly string[]; key?: string } = {},
+  ): Request {
+    const { sector = 0, quantity = 2, seatIds, key } = options;
     const body = seatIds ? { seat_ids: seatIds } : { sector_id: match.sectors[sector]?.id, quantity };
     return this.#request('hold', `/api/v1/matches/${match.id}/reservations`, body, key);
   }
 
-  checkingOut(held: Held): Request {
+  checkoutRequest(held: Held): Request {
     const holders = held.seatIds.map((seat_id, index) => ({ seat_id, name: `Fan ${index + 1}` }));
     return this.#request('checkout', `/api/v1/reservations/${held.id}/checkout`, { holders, email: 'ana@example.hr' });
   }
 
-  async hold(match: Match, wish: Parameters<Fan['holding']>[1] = {}): Promise<Held | undefined> {
-    const answer = await this.insist(this.holding(match, wish));
-    return answer.status === 201 ? heldIn(answer) : undefined;
+  async hold(match: Match, options: Parameters<Fan['holdRequest']>[1] = {}): Promise<Held | undefined> {
+    const answer = await this.sendUntilAnswered(this.holdRequest(match, options));
+    return answer.status === 201 ? readHold(answer) : undefined;
   }
 
   async checkOut(held: Held): Promise<Ordered | undefined> {
-    const answer = await this.insist(this.checkingOut(held));
-    return answer.status < 300 && answer.status > 0 ? orderedIn(answer) : undefined;
+    const answer = await this.sendUntilAnswered(this.checkoutRequest(held));
+    return answer.status < 300 && answer.status > 0 ? readOrder(answer) : undefined;
   }
 
-  /** Pays at the sandbox's page and waits for the tickets; false when they did not come in time. */
+  /** Pays through the sandbox API and waits until the order is complete. False if that takes too long. */
   async pay({ orderId, intentId }: Ordered): Promise<boolean> {
-    const giveUpAt = Date.now() + this.patience.totalMs;
+    const giveUpAt = Date.now() + this.retryLimits.totalMs;
     const url = `/api/v1/sandbox/payments/${intentId}/confirm`;
     while ((await this.send('POST', url, { body: { outcome: 'succeeded' } })).status !== 202) {
       if (Date.now() > giveUpAt) return false;
@@ -100,30 +103,30 @@ export class Fan {
     }
   }
 
-  giveBack(reservationId: string): Promise<Answer> {
+  releaseReservation(reservationId: string): Promise<Answer> {
     return this.send('DELETE', `/api/v1/reservations/${reservationId}`);
   }
 
-  /** A whole purchase; the order when its tickets are there. */
-  async buy(match: Match, wish: Parameters<Fan['holding']>[1] = {}): Promise<Ordered | undefined> {
-    const held = await this.hold(match, wish);
+  /** A whole purchase: hold, checkout, payment. Returns the order once it is complete. */
+  async buy(match: Match, options: Parameters<Fan['holdRequest']>[1] = {}): Promise<Ordered | undefined> {
+    const held = await this.hold(match, options);
     const ordered = held && (await this.checkOut(held));
     return ordered && (await this.pay(ordered)) ? ordered : undefined;
   }
 
-  /** The same request with the same key until it is answered for good, by whoever is there. */
-  async insist(request: Request): Promise<Answer> {
-    const giveUpAt = Date.now() + this.patience.totalMs;
+  /** Sends the same request with the same key until it gets a final answer, each time to the next replica. */
+  async sendUntilAnswered(request: Request): Promise<Answer> {
+    const giveUpAt = Date.now() + this.retryLimits.totalMs;
     for (;;) {
-      const answer = await this.ask(request);
-      const isFinal = answer.status > 0 && answer.status < 500 && !ASK_AGAIN.has(answer.code);
+      const answer = await this.sendOnce(request);
+      const isFinal = answer.status > 0 && answer.status < 500 && !RETRYABLE_CODES.has(answer.code);
       if (isFinal || Date.now() > giveUpAt) return answer;
       await sleep(PAUSE_MS * (0.5 + Math.random()));
     }
   }
 
-  /** Once, in the name of whoever it belongs to. */
-  async ask(request: Request, replica = this.#replica()): Promise<Answer> {
+  /** Sends the request once, as the fan to whom the request belongs. */
+  async sendOnce(request: Request, replica = this.#replica()): Promise<Answer> {
     const answer = await this.#fetch('POST', request, replica);
     request.answers.push(answer);
     return answer;
@@ -131,7 +134,7 @@ export class Fan {
 
   async send(method: 'GET' | 'POST' | 'DELETE', path: string, sent: { body?: unknown } = {}): Promise<Answer> {
     const answer = await this.#fetch(method, { path, userId: this.userId, ...sent }, this.#replica());
-    this.#history.others.push(answer);
+    this.#history.unkeyedAnswers.push(answer);
     return answer;
   }
 
@@ -147,13 +150,13 @@ export class Fan {
     const headers = {
       'x-mock-user-id': sent.userId,
       ...(sent.key ? { 'idempotency-key': sent.key } : {}),
-      ...(this.turn ? { 'x-purchase-session': this.turn } : {}),
+      ...(this.sessionToken ? { 'x-purchase-session': this.sessionToken } : {}),
       ...(sent.body === undefined ? {} : { 'content-type': 'application/json' }),
     };
     try {
-      if (!replica) throw new Error('nobody is there');
+      if (!replica) throw new Error('no replica is alive');
       const body = sent.body === undefined ? {} : { body: JSON.stringify(sent.body) };
-      const signal = AbortSignal.timeout(this.patience.answerMs);
+      const signal = AbortSignal.timeout(this.retryLimits.answerMs);
       const response = await fetch(`${replica.url}${sent.path}`, { method, headers, ...body, signal });
       const text = await response.text();
       const code = response.status >= 400 ? codeIn(text) : '';
@@ -165,12 +168,12 @@ export class Fan {
   }
 }
 
-export function heldIn({ text }: Answer): Held {
+export function readHold({ text }: Answer): Held {
   const { id, seats } = JSON.parse(text) as { id: string; seats: { seat_id: string }[] };
   return { id, seatIds: seats.map(({ seat_id }) => seat_id) };
 }
 
-export function orderedIn({ text }: Answer): Ordered {
+export function readOrder({ text }: Answer): Ordered {
   const { order_id, payment } = JSON.parse(text) as { order_id: string; payment: { intent_id: string } };
   return { orderId: order_id, intentId: payment.intent_id };
 }

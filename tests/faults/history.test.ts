@@ -2,7 +2,7 @@ import { History, type Answer } from './history.ts';
 
 const answer = (status: number, code: string, text = code): Answer => ({ status, code, text, replayed: false, sentAt: 0, ms: 1 });
 
-function saying(...answers: Answer[]): History {
+function historyWith(...answers: Answer[]): History {
   const history = new History();
   history.requests.push({ name: 'hold', userId: 'ana', path: '/', key: 'k', body: {}, answers });
   return history;
@@ -10,21 +10,21 @@ function saying(...answers: Answer[]): History {
 
 test.each([
   ['a 500', [answer(500, 'INTERNAL_ERROR')], /a 500/],
-  ['a code nobody documented', [answer(409, 'NO_LUCK')], /not in the catalogue/],
+  ['a code that is not in the catalogue', [answer(409, 'NO_LUCK')], /not in the catalogue/],
   ['a code with another status than the catalogue has', [answer(500 + 4, 'LOCK_TIMEOUT')], /LOCK_TIMEOUT came as 504/],
-  ['two answers under one key', [answer(201, '', 'seat 1'), answer(201, '', 'seat 2')], /answered in 2 ways/],
-])('%s is a fault', (_what, answers, fault) => {
-  expect(saying(...answers).faults()).toEqual([expect.stringMatching(fault)]);
+  ['two different answers to one idempotency key', [answer(201, '', 'seat 1'), answer(201, '', 'seat 2')], /answered in 2 ways/],
+])('history: %s is a fault', (_case, answers, fault) => {
+  expect(historyWith(...answers).faults()).toEqual([expect.stringMatching(fault)]);
 });
 
-test('a documented refusal, silence, and the same answer again are none', () => {
+test('history: a documented refusal, a missing answer and a repeated equal answer are no faults', () => {
   const answers = [
     answer(503, 'LOCK_TIMEOUT'),
     answer(0, 'socket hang up'),
     answer(201, '', 'seat 1'),
     answer(201, '', 'seat 1'),
   ];
-  const history = saying(...answers);
+  const history = historyWith(...answers);
   expect(history.faults()).toEqual([]);
   expect(history.refusals()).toEqual({ '503 LOCK_TIMEOUT': 1, 'no answer': 1 });
 });

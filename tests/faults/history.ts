@@ -1,8 +1,8 @@
 import { errorCatalogue } from '#platform/http/error-catalogue';
 
-/** What a service said, or that it said nothing. */
+/** The answer to one request, or the fact that none came. */
 export interface Answer {
-  /** 0: the connection broke, or nothing came in time. */
+  /** 0 if the connection broke or the request timed out. */
   readonly status: number;
   readonly code: string;
   readonly text: string;
@@ -20,37 +20,37 @@ export interface Request {
   readonly answers: Answer[];
 }
 
-/** All that was asked and answered, as the fans saw it: the truth about what was acknowledged. */
+/** All requests and answers as the fans saw them. It decides what was acknowledged. */
 export class History {
   readonly requests: Request[] = [];
-  /** Answers to what carries no key: reads and payments. */
-  readonly others: Answer[] = [];
-  /** Orders whose fans were told that they are complete. */
+  /** Answers to requests without an idempotency key: reads and payments. */
+  readonly unkeyedAnswers: Answer[] = [];
+  /** Ids of orders that an answer has called complete. */
   readonly completed = new Set<string>();
 
   all(): Answer[] {
-    return [...this.requests.flatMap(({ answers }) => answers), ...this.others];
+    return [...this.requests.flatMap(({ answers }) => answers), ...this.unkeyedAnswers];
   }
 
   acknowledged(name?: string): Request[] {
     return this.requests.filter((request) => (!name || request.name === name) && successOf(request));
   }
 
-  /** How often each refusal was given; `no answer` among them. */
+  /** Number of answers for each refusal, and for `no answer`. */
   refusals(): Record<string, number> {
     const counts: Record<string, number> = {};
     for (const { status, code } of this.all()) {
       if (status >= 200 && status < 300) continue;
-      const words = status === 0 ? 'no answer' : `${status} ${code}`;
-      counts[words] = (counts[words] ?? 0) + 1;
+      const refusal = status === 0 ? 'no answer' : `${status} ${code}`;
+      counts[refusal] = (counts[refusal] ?? 0) + 1;
     }
     return counts;
   }
 
-  /** The longest time between two successes, of requests with such a body, in a stretch of time; in milliseconds. */
-  longestSilence(from: number, to: number, isMeant: (body: unknown) => boolean = () => true): number {
+  /** The longest time between two successful answers from `from` to `to`, for requests whose body matches. */
+  longestGapMs(from: number, to: number, matches: (body: unknown) => boolean = () => true): number {
     const successes = this.requests
-      .filter(({ body }) => isMeant(body))
+      .filter(({ body }) => matches(body))
       .flatMap(({ answers }) => answers)
       .filter(({ status, replayed }) => status >= 200 && status < 300 && !replayed)
       .map(({ sentAt, ms }) => sentAt + ms)
@@ -59,12 +59,12 @@ export class History {
     return Math.round(Math.max(...moments.slice(1).map((moment, index) => moment - moments[index]!)));
   }
 
-  latency(share: number, of: (answer: Answer) => boolean = ({ status }) => status >= 200 && status < 300): number {
-    const sorted = this.requests.flatMap(({ answers }) => answers.filter(of).map(({ ms }) => ms)).sort((a, b) => a - b);
+  latencyMs(share: number, isCounted: (answer: Answer) => boolean = ({ status }) => status >= 200 && status < 300): number {
+    const sorted = this.requests.flatMap(({ answers }) => answers.filter(isCounted).map(({ ms }) => ms)).sort((a, b) => a - b);
     return Math.round(sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0);
   }
 
-  /** What no fault excuses (I5, I13): a 500, a code nobody documented, two different answers under one key. */
+  /** Answers that are never allowed (I5, I13): a 500, a code outside the catalogue, two different answers to one key. */
   faults(): string[] {
     const faults = new Set<string>();
     for (const { status, code, text } of this.all()) {

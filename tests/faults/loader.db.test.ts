@@ -7,13 +7,13 @@ import { EventSources } from '#testing/event-sources';
 import { LoaderProcess } from '../../bench/loader/loader-process.ts';
 import { ROOT } from '../../tools/local/build.ts';
 import { smallLoaderScenarios } from './loader/catalogue.ts';
-import { perform } from './loader/performing.ts';
+import { runLoaderScenario } from './loader/run-loader-scenario.ts';
 
-// The small ones; all of them, at full size, are the heavy suite (loader.heavy.ts).
+// The small loader scenarios. loader.heavy.ts runs them at full size.
 
 test.each(smallLoaderScenarios.map((scenario) => [scenario.title, scenario] as const))(
-  '%s: nothing lost, nothing twice',
-  async (_title, scenario) => expect((await perform(scenario)).faults).toEqual([]),
+  '%s: no event is lost or stored twice',
+  async (_title, scenario) => expect((await runLoaderScenario(scenario)).faults).toEqual([]),
   90_000,
 );
 
@@ -30,7 +30,7 @@ describe('loader:run as a process', () => {
     await Promise.all([database.drop(), redis.close()]);
   });
 
-  function ended(env: Record<string, string>, ...args: string[]): Promise<{ code: number; out: string; err: string }> {
+  function runCli(env: Record<string, string>, ...args: string[]): Promise<{ code: number; out: string; err: string }> {
     const cli = path.join(ROOT, 'dist/apps/monolith/src/cli.js');
     const settings = { PATH: process.env.PATH ?? '', DATABASE_URL: database.url, REDIS_URL: redis.url, ...env };
     return new Promise((resolve) => {
@@ -40,7 +40,7 @@ describe('loader:run as a process', () => {
     });
   }
 
-  test('without sources, or with bad ones, it says everything that is wrong and ends with 78', async () => {
+  test('loader:run without sources or with invalid ones lists every fault and exits with 78', async () => {
     writeFileSync(
       sourcesFile,
       JSON.stringify([
@@ -48,45 +48,45 @@ describe('loader:run as a process', () => {
         { name: 'b', kind: 'file' },
       ]),
     );
-    const [none, bad] = await Promise.all([
-      ended({}, 'loader:run', '--once'),
-      ended({ LOADER_SOURCES: sourcesFile }, 'loader:run'),
+    const [withoutSources, withInvalidSources] = await Promise.all([
+      runCli({}, 'loader:run', '--once'),
+      runCli({ LOADER_SOURCES: sourcesFile }, 'loader:run'),
     ]);
-    expect([none.code, none.out, bad.code, bad.out]).toEqual([78, '', 78, '']);
-    expect(none.err).toContain('LOADER_SOURCES: is needed');
-    expect(bad.err.match(/LOADER_SOURCES: /g)).toHaveLength(3);
+    expect([withoutSources.code, withoutSources.out, withInvalidSources.code, withInvalidSources.out]).toEqual([78, '', 78, '']);
+    expect(withoutSources.err).toContain('LOADER_SOURCES: is needed');
+    expect(withInvalidSources.err.match(/LOADER_SOURCES: /g)).toHaveLength(3);
   }, 60_000);
 
-  test('without Redis or PostgreSQL it ends with 69; wrong usage with 2', async () => {
-    writeFileSync(sourcesFile, JSON.stringify([{ name: 'file', kind: 'file', path: 'none.ndjson' }]));
+  test('loader:run exits with 69 without Redis or PostgreSQL, and with 2 on wrong usage', async () => {
+    writeFileSync(sourcesFile, JSON.stringify([{ name: 'file', kind: 'file', path: 'withoutSources.ndjson' }]));
     const LOADER_SOURCES = sourcesFile;
     const codes = await Promise.all([
-      ended({ LOADER_SOURCES, DATABASE_URL: 'postgres://x:y@127.0.0.1:9/z' }, 'loader:run'),
-      ended({ LOADER_SOURCES, REDIS_URL: 'redis://127.0.0.1:9' }, 'loader:run'),
-      ended({ LOADER_SOURCES }, 'loader:run', '--twice'),
+      runCli({ LOADER_SOURCES, DATABASE_URL: 'postgres://x:y@127.0.0.1:9/z' }, 'loader:run'),
+      runCli({ LOADER_SOURCES, REDIS_URL: 'redis://127.0.0.1:9' }, 'loader:run'),
+      runCli({ LOADER_SOURCES }, 'loader:run', '--twice'),
     ]);
     expect(codes.map(({ code }) => code)).toEqual([69, 69, 2]);
   }, 60_000);
 
-  test('told to stop in the middle of a fetch it finishes it, lets go of its lock and ends with 0', async () => {
-    let answer = (): void => undefined;
-    const asked = new Promise<void>((resolve) => {
-      answer = resolve;
+  test('loader:run stopped during a fetch stores the fetched page, releases its lock and exits with 0', async () => {
+    let onRequest = (): void => undefined;
+    const requested = new Promise<void>((resolve) => {
+      onRequest = resolve;
     });
     const sources = await EventSources.open({
       sizeOf: () => 10,
       misbehave(_request, response) {
-        answer();
+        onRequest();
         setTimeout(() => response.end('{"events":[{"id":1,"payload":{}}]}'), 1500);
         return true;
       },
     });
     writeFileSync(sourcesFile, JSON.stringify([{ name: 'slow', kind: 'http', url: sources.urlOf('slow') }]));
     const loader = LoaderProcess.start({ databaseUrl: database.url, redisUrl: redis.url, sourcesFile });
-    await asked;
+    await requested;
     expect(await loader.stop()).toBe(0);
     await sources.close();
-    const { out } = await ended({}, 'loader:status', '--json');
+    const { out } = await runCli({}, 'loader:status', '--json');
     expect(JSON.parse(out)).toContainEqual(expect.objectContaining({ source: 'slow', cursor: '1', stored: 1 }));
   }, 60_000);
 });

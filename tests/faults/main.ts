@@ -1,6 +1,5 @@
-// `npm run test:faults`: breaks the purchase path in every way we know, on real processes: monoliths, PostgreSQL and Redis of its
-// own, killed, frozen, cut off and locked. Prints a table, writes artefacts/faults, ends with 1 when anything was lost, done
-// twice, or refused without a code.
+// `npm run test:faults`: runs all fault scenarios on real processes. It starts its own monoliths, PostgreSQL and Redis, and kills,
+// freezes, disconnects or locks them. Prints a table, writes artefacts/faults, and exits with 1 if a guarantee is broken.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
@@ -10,11 +9,11 @@ import { startOwnServers } from '../../bench/instruments/own-servers.ts';
 import { build, ROOT } from '../../tools/local/build.ts';
 import { explain } from '../../tools/local/trouble.ts';
 import { scenarios } from './catalogue.ts';
-import { perform, type Result } from './scenario.ts';
+import { runScenario, type Result } from './scenario.ts';
 
 const USAGE = `npm run test:faults -- [--only F10]… [--no-build]
   --only      ${scenarios.map(({ id, title }) => `${id}: ${title}`).join('\n              ')}
-  --no-build  break dist as it is`;
+  --no-build  use the existing dist`;
 
 const startedAt = Date.now();
 const say = (line: string): void =>
@@ -50,8 +49,8 @@ function write(results: readonly Result[]): string {
   return folder;
 }
 
-async function main(only: readonly string[], isBuilding: boolean): Promise<number> {
-  if (isBuilding) await build({ say, serverOnly: true });
+async function main(only: readonly string[], shouldBuild: boolean): Promise<number> {
+  if (shouldBuild) await build({ say, serverOnly: true });
   const chosen = scenarios.filter(({ id }) => only.length === 0 || only.includes(id));
   const servers = await startOwnServers();
   process.env.TEST_DATABASE_URL = servers.databaseUrl;
@@ -60,7 +59,7 @@ async function main(only: readonly string[], isBuilding: boolean): Promise<numbe
   try {
     for (const scenario of chosen) {
       say(`${scenario.id} ${scenario.title}`);
-      const result = await perform(scenario, servers);
+      const result = await runScenario(scenario, servers);
       results.push(result);
       say(`${scenario.id} ${result.faults.length === 0 ? 'held' : 'BROKEN'} ${JSON.stringify(result.figures)}`);
     }
@@ -72,7 +71,7 @@ async function main(only: readonly string[], isBuilding: boolean): Promise<numbe
   return results.some(({ faults }) => faults.length > 0) ? 1 : 0;
 }
 
-// Everything we started goes when we go: it hears the end of its pipe or channel.
+// All processes that we started exit when we exit: they notice that their pipe or channel is closed.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => process.exit(130));
 
 try {
@@ -85,12 +84,12 @@ try {
     },
   });
   const only = values.only?.flatMap((ids) => ids.split(',')) ?? [];
-  const isPlain = !values.help && only.every((wanted) => scenarios.some(({ id }) => id === wanted));
-  if (!isPlain) process.stderr.write(`${USAGE}\n`);
-  process.exitCode = isPlain ? await main(only, values.build) : 2;
+  const isValid = !values.help && only.every((scenarioId) => scenarios.some(({ id }) => id === scenarioId));
+  if (!isValid) process.stderr.write(`${USAGE}\n`);
+  process.exitCode = isValid ? await main(only, values.build) : 2;
 } catch (error) {
   process.stderr.write(`${explain(error)}\n`);
   process.exitCode = 1;
 }
-// Sockets to processes that were killed may never end by themselves: Node would wait for them, at full speed, for ever.
+// Sockets to killed processes may never close. Without this Node would not exit, and would use a whole core.
 process.exit();

@@ -1,6 +1,6 @@
-// A notification worker as a process of its own, for being killed and frozen: queue, ledger, gate and providers as in the service.
-// Settings come as JSON in WORKER_SETTINGS; `ready` on stdout when it takes jobs; on SIGTERM it drains and prints its count of
-// possible duplicates.
+// A notification worker in its own process, which tests can kill and freeze. Queue, ledger, rate limiter and providers are those of
+// the service. It reads its settings as JSON from WORKER_SETTINGS and prints `ready` when it takes jobs. On SIGTERM it drains and
+// prints `doubts <n>`, its count of possible duplicates.
 import { SharedProviderLimiter } from '#platform/sending/provider-limiter';
 import { Mailgun, type MailgunOptions } from '../../apps/notification-worker/src/email/outbound/mailgun.ts';
 import { PushProvider, type DeviceResult, type OutgoingPush } from '../../apps/notification-worker/src/push/application/ports.ts';
@@ -8,17 +8,17 @@ import type { ServiceAccount } from '../../apps/notification-worker/src/push/out
 import { Fcm } from '../../apps/notification-worker/src/push/outbound/fcm.ts';
 import { bareWorker } from '../../apps/notification-worker/src/testing/bare-worker.ts';
 
-export interface ProcessSettings {
+export interface WorkerProcessSettings {
   readonly databaseUrl: string;
   readonly redisUrl: string;
   readonly mailgun: MailgunOptions;
   readonly fcm: { readonly base: string; readonly account: ServiceAccount };
 }
 
-/** A device that takes its worker down: what a bug, or a message that exhausts memory, would do. */
+/** A push to the token `deadly` kills the worker process, like a bug or a message that exhausts memory. */
 class DeadlyFcm extends PushProvider {
   private readonly fcm: Fcm;
-  constructor(options: ProcessSettings['fcm']) {
+  constructor(options: WorkerProcessSettings['fcm']) {
     super();
     this.fcm = new Fcm(options);
   }
@@ -28,13 +28,13 @@ class DeadlyFcm extends PushProvider {
   }
 }
 
-const settings = JSON.parse(process.env.WORKER_SETTINGS ?? '{}') as ProcessSettings;
+const settings = JSON.parse(process.env.WORKER_SETTINGS ?? '{}') as WorkerProcessSettings;
 const worker = await bareWorker({
   databaseUrl: settings.databaseUrl,
   redisUrl: settings.redisUrl,
   mails: new Mailgun(settings.mailgun),
   pushes: new DeadlyFcm(settings.fcm),
-  gate: (redis) => new SharedProviderLimiter(redis, { provider: 'faults', callsPerSecond: 1000, onBreaker: () => undefined }),
+  limiter: (redis) => new SharedProviderLimiter(redis, { provider: 'faults', callsPerSecond: 1000, onBreaker: () => undefined }),
   retrySeconds: [1, 1],
 });
 worker.start();
@@ -45,5 +45,5 @@ process.once('SIGTERM', () => {
     process.exit(0);
   });
 });
-// A jest that died leaves no worker behind.
+// If Jest dies, stdin closes and this process exits too.
 process.stdin.resume().once('end', () => process.exit(1));

@@ -6,20 +6,20 @@ import { Redis } from 'ioredis';
 import { spawn, type ChildProcess } from 'node:child_process';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
-import { FcmPeer } from '../../apps/notification-worker/src/testing/fcm-peer.ts';
+import { FakeFcm } from '../../apps/notification-worker/src/testing/fake-fcm.ts';
 import { ticketMail, turnPush } from '../../apps/notification-worker/src/testing/jobs.ts';
-import { MailgunPeer } from '../../apps/notification-worker/src/testing/mailgun-peer.ts';
+import { FakeMailgun } from '../../apps/notification-worker/src/testing/fake-mailgun.ts';
 import { eventually, inState } from '../../apps/notification-worker/src/testing/running-worker.ts';
 
-// F15, F16 and F17: notification workers as processes, frozen and killed. About three minutes: the locks are the real ones.
+// F15, F16 and F17: notification worker processes are frozen and killed. About three minutes, because the locks have their real expiry.
 
 const TWO_MINUTES = 120_000;
 
 let testDatabase: TestDatabase;
 let testRedis: TestRedis;
 let connection: Redis;
-let mailgun: MailgunPeer;
-let fcm: FcmPeer;
+let mailgun: FakeMailgun;
+let fcm: FakeFcm;
 let queues: Map<JobQueue, Queue>;
 let children: ChildProcess[];
 
@@ -27,8 +27,8 @@ beforeEach(async () => {
   [testDatabase, testRedis, mailgun, fcm] = await Promise.all([
     createTestDatabase(),
     createTestRedis(),
-    MailgunPeer.start(),
-    FcmPeer.start(),
+    FakeMailgun.start(),
+    FakeFcm.start(),
   ]);
   connection = new Redis(testRedis.url, { maxRetriesPerRequest: null });
   [queues, children] = [new Map(), []];
@@ -37,7 +37,7 @@ beforeEach(async () => {
 afterEach(async () => {
   for (const child of children) child.kill('SIGKILL');
   for (const child of children) {
-    if (child.exitCode === null && child.signalCode === null) await new Promise((gone) => child.once('exit', gone));
+    if (child.exitCode === null && child.signalCode === null) await new Promise((resolve) => child.once('exit', resolve));
   }
   await Promise.all([...queues.values()].map((queue) => queue.close()));
   await connection.quit();
@@ -45,17 +45,17 @@ afterEach(async () => {
 });
 
 function queue(name: JobQueue): Queue {
-  const known = queues.get(name) ?? new Queue(name, { connection, prefix: JOBS_PREFIX });
-  queues.set(name, known);
-  return known;
+  const opened = queues.get(name) ?? new Queue(name, { connection, prefix: JOBS_PREFIX });
+  queues.set(name, opened);
+  return opened;
 }
 const publish = (name: JobQueue, job: EmailJob | PushJob): Promise<Job> =>
   queue(name).add(job.template, job, notificationJobOptions(job.job_id));
 
 interface WorkerProcess {
   readonly child: ChildProcess;
-  readonly isGone: () => boolean;
-  /** Drains it; answers how many sends it counted as possible duplicates. */
+  readonly hasExited: () => boolean;
+  /** Drains the worker. Returns the number of sends that it counted as possible duplicates. */
   drain(): Promise<number>;
 }
 
@@ -82,18 +82,18 @@ async function startWorker(): Promise<WorkerProcess> {
     },
   );
   children.push(child);
-  let doubts = (_count: number): void => undefined;
-  const drained = new Promise<number>((resolve) => (doubts = resolve));
+  let onDuplicates = (_count: number): void => undefined;
+  const drained = new Promise<number>((resolve) => (onDuplicates = resolve));
   await new Promise<void>((resolve, reject) => {
     child.once('exit', (code) => reject(new Error(`the worker ended with ${code}`)));
     createInterface({ input: child.stdout }).on('line', (line) => {
       if (line === 'ready') resolve();
-      if (line.startsWith('doubts ')) doubts(Number(line.split(' ')[1]));
+      if (line.startsWith('doubts ')) onDuplicates(Number(line.split(' ')[1]));
     });
   });
   return {
     child,
-    isGone: () => child.exitCode !== null || child.signalCode !== null,
+    hasExited: () => child.exitCode !== null || child.signalCode !== null,
     drain: () => {
       child.kill('SIGTERM');
       return drained;
@@ -101,9 +101,9 @@ async function startWorker(): Promise<WorkerProcess> {
   };
 }
 
-test('F15: a worker frozen with a mail in flight: another one sends it, once, and counts that it may have arrived before', async () => {
+test('F15: a worker is frozen while it sends a mail: another worker sends it once and counts it as a possible duplicate', async () => {
   const frozen = await startWorker();
-  mailgun.next.push('accept, then swallow');
+  mailgun.next.push('accept without answer');
   const job = await publish('email', ticketMail({ recipient: 'frozen@example.com' }));
   await eventually(() => Promise.resolve(mailgun.arrived.length === 1));
   frozen.child.kill('SIGSTOP');
@@ -116,7 +116,7 @@ test('F15: a worker frozen with a mail in flight: another one sends it, once, an
   expect(await healthy.drain()).toBe(1);
 }, 180_000);
 
-test('F16: a worker killed with 500 pushes in hand: all arrive, and only what was under way may arrive twice', async () => {
+test('F16: a worker is killed during a job of 500 pushes: all arrive, and at most 100 arrive twice, all counted as possible duplicates', async () => {
   const first = await startWorker();
   fcm.delayMs = 80;
   const push = turnPush({ fcm_tokens: Array.from({ length: 500 }, (_, n) => `device-${n}`) });
@@ -127,31 +127,33 @@ test('F16: a worker killed with 500 pushes in hand: all arrive, and only what wa
   await inState(job, 'completed', TWO_MINUTES);
   expect(new Set(fcm.arrived.map(({ token }) => token)).size).toBe(500);
   const resent = fcm.arrived.length - 500;
-  const counted = await second.drain();
-  process.stdout.write(`  F16: lost 0, sent twice ${resent}, counted as possibly twice ${counted}\n`);
+  const countedDuplicates = await second.drain();
+  process.stdout.write(`  F16: lost 0, sent twice ${resent}, counted as possible duplicates ${countedDuplicates}\n`);
   expect(resent).toBeLessThanOrEqual(100);
-  expect(counted).toBeGreaterThanOrEqual(resent);
+  expect(countedDuplicates).toBeGreaterThanOrEqual(resent);
 }, 180_000);
 
-test('F17: a job that kills its worker is in the dead letter after three workers, and costs no other job', async () => {
-  let lost = 0;
+test('F17: a job that kills its worker is a dead letter after three workers, and no other job is lost', async () => {
+  let killedWorkers = 0;
   let worker = await startWorker();
-  const deadly = await publish('push', turnPush({ fcm_tokens: ['deadly'] }));
-  const others = await Promise.all(
+  const deadlyJob = await publish('push', turnPush({ fcm_tokens: ['deadly'] }));
+  const otherJobs = await Promise.all(
     Array.from({ length: 30 }, (_, n) => publish('push', turnPush({ fcm_tokens: [`fine-${n}`] }))),
   );
   const startedAt = Date.now();
-  while ((await deadly.getState()) !== 'failed' && Date.now() - startedAt < 200_000) {
-    if (worker.isGone()) {
-      lost += 1;
+  while ((await deadlyJob.getState()) !== 'failed' && Date.now() - startedAt < 200_000) {
+    if (worker.hasExited()) {
+      killedWorkers += 1;
       worker = await startWorker();
     }
     await new Promise((resolve) => setTimeout(resolve, 200));
   }
-  expect(await deadly.getState()).toBe('failed');
-  expect(lost).toBe(3);
-  for (const job of others) await inState(job, 'completed', TWO_MINUTES);
+  expect(await deadlyJob.getState()).toBe('failed');
+  expect(killedWorkers).toBe(3);
+  for (const job of otherJobs) await inState(job, 'completed', TWO_MINUTES);
   expect(new Set(fcm.arrived.map(({ token }) => token)).size).toBe(30);
-  process.stdout.write(`  F17: ${lost} workers lost, dead letter after ${Math.round((Date.now() - startedAt) / 1000)} s\n`);
+  process.stdout.write(
+    `  F17: ${killedWorkers} workers killed, dead letter after ${Math.round((Date.now() - startedAt) / 1000)} s\n`,
+  );
   await worker.drain();
 }, 300_000);

@@ -4,36 +4,36 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
-import { onFreePort } from '../../tools/local/free-port.ts';
+import { startOnFreePort } from '../../tools/local/free-port.ts';
 import { redisBinaries, redisEnvironment } from '../../tools/local/redis-binaries.ts';
 
 export interface RedisServer {
   readonly url: string;
   readonly port: number;
-  /** For orders to this very server. */
+  /** A connection to exactly this server. */
   readonly client: Redis;
-  /** As a power cut: nothing is said or written any more. */
+  /** kill -9, like a power failure. */
   kill(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** A shell stands between us and the server: however we die, its stdin closes and the server goes with it. */
-const KEEPER = '"$@" & pid=$!; read -r _; kill -9 $pid; wait $pid';
+/** A shell that kills the server when its stdin closes, so that the server stops even if this process is killed. */
+const KILL_WITH_PARENT = '"$@" & pid=$!; read -r _; kill -9 $pid; wait $pid';
 
-/** A Redis of a test's own, in memory, on a free port. */
+/** Starts a Redis server for one test: in memory, on a free port. */
 export function startRedisServer(settings: readonly string[] = []): Promise<RedisServer> {
-  return onFreePort(undefined, (port) => startOn(port, settings));
+  return startOnFreePort(undefined, (port) => startOn(port, settings));
 }
 
 async function startOn(port: number, settings: readonly string[]): Promise<RedisServer> {
   const binaries = redisBinaries();
   const folder = mkdtempSync(path.join(tmpdir(), 'tribina-faults-'));
   const common = ['--port', String(port), '--bind', '127.0.0.1', '--dir', folder, '--save', '', '--appendonly', 'no'];
-  const keeper = spawn('sh', ['-c', KEEPER, 'sh', binaries.server, ...common, ...settings], {
+  const shell = spawn('sh', ['-c', KILL_WITH_PARENT, 'sh', binaries.server, ...common, ...settings], {
     stdio: ['pipe', 'ignore', 'ignore'],
     env: redisEnvironment(binaries),
   });
-  const gone = new Promise<void>((resolve) => keeper.once('exit', () => resolve()));
+  const exited = new Promise<void>((resolve) => shell.once('exit', () => resolve()));
   const client = new Redis(port, '127.0.0.1', { retryStrategy: () => 50, maxRetriesPerRequest: null, disconnectTimeout: 100 });
   client.on('error', () => undefined);
   await client.ping();
@@ -41,14 +41,14 @@ async function startOn(port: number, settings: readonly string[]): Promise<Redis
   const kill = () => (killed ??= end());
   const end = async () => {
     await client.quit().catch(() => undefined);
-    keeper.stdin.end('\n');
-    await gone;
+    shell.stdin.end('\n');
+    await exited;
     rmSync(folder, { recursive: true, force: true });
   };
   return { url: `redis://127.0.0.1:${port}`, port, client, kill, stop: kill };
 }
 
-/** Three masters with a replica each, as small as a cluster can be; the first replica follows the first master, and so on. */
+/** The smallest possible cluster: three masters with one replica each. servers[n + 3] is the replica of servers[n]. */
 export async function startRedisCluster(): Promise<{ servers: RedisServer[]; stop(): Promise<void> }> {
   const settings = ['--cluster-enabled', 'yes', '--cluster-node-timeout', '2000', '--repl-diskless-sync-delay', '0'];
   const servers = await Promise.all(
@@ -62,23 +62,25 @@ export async function startRedisCluster(): Promise<{ servers: RedisServer[]; sto
   for (const { port } of servers.slice(1)) await servers[0]!.client.cluster('MEET', '127.0.0.1', port);
   const ids = await Promise.all(masters.map(({ client }) => client.cluster('MYID') as Promise<string>));
   for (const [at, { client }] of servers.slice(3).entries()) {
-    // A replica must have heard of its master first.
-    await until(async () => String(await client.cluster('NODES')).includes(ids[at]!));
+    // The replica must know its master before CLUSTER REPLICATE.
+    await waitUntil(async () => String(await client.cluster('NODES')).includes(ids[at]!));
     await client.cluster('REPLICATE', ids[at]!);
   }
   await Promise.all(
-    servers.map(({ client }) => until(async () => String(await client.cluster('INFO')).includes('cluster_state:ok'))),
+    servers.map(({ client }) => waitUntil(async () => String(await client.cluster('INFO')).includes('cluster_state:ok'))),
   );
   await Promise.all(
-    servers.slice(3).map(({ client }) => until(async () => (await client.info('replication')).includes('master_link_status:up'))),
+    servers
+      .slice(3)
+      .map(({ client }) => waitUntil(async () => (await client.info('replication')).includes('master_link_status:up'))),
   );
   return { servers, stop: async () => void (await Promise.all(servers.map((server) => server.stop()))) };
 }
 
-export async function until(isSo: () => Promise<boolean>, withinMs = 15_000): Promise<void> {
+export async function waitUntil(isTrue: () => Promise<boolean>, withinMs = 15_000): Promise<void> {
   const giveUpAt = Date.now() + withinMs;
-  while (!(await isSo())) {
-    if (Date.now() > giveUpAt) throw new Error('It did not come to that in time.');
+  while (!(await isTrue())) {
+    if (Date.now() > giveUpAt) throw new Error('The condition was not met in time.');
     await sleep(50);
   }
 }

@@ -1,6 +1,6 @@
 import { startMonolith, type RunningService } from '../../bench/instruments/service.ts';
 
-/** A monolith as it is deployed, in a process of its own, that can be killed and frozen: by its pid, never by a name. */
+/** A monolith in its own process, started like in production. Tests kill and freeze it by its pid, never by name. */
 export class Replica {
   isAlive = true;
   readonly url: string;
@@ -17,16 +17,16 @@ export class Replica {
     return new Replica(await startMonolith({ ...environment, ...settings }), settings);
   }
 
-  /** kill -9: no goodbye to anybody. */
+  /** kill -9: the process gets no chance to close connections. */
   async kill(): Promise<void> {
     this.isAlive = false;
     this.#signal('SIGKILL');
     await this.#service.stop();
   }
 
-  /** It stands still with everything in its hands, and knows nothing of it. */
+  /** SIGSTOP: the process stops with all its open requests and transactions. */
   freeze(): void {
-    // Whoever is frozen does not hear that we are gone.
+    // A frozen process cannot notice that we exit, so it would stay behind.
     process.once('exit', () => this.thaw());
     this.#signal('SIGSTOP');
   }
@@ -35,15 +35,15 @@ export class Replica {
     this.#signal('SIGCONT');
   }
 
-  /** A number of its metrics page, summed over labels; by label value where `by` names one. */
+  /** The value of a metric, summed over all labels under the key `all`, or per value of the label `by`. */
   async metric(name: string, by?: string): Promise<Record<string, number>> {
     const page = await (await fetch(`${this.url}/metrics`, { signal: AbortSignal.timeout(5000) })).text();
-    const found: Record<string, number> = {};
+    const sums: Record<string, number> = {};
     for (const [, labels = '', value] of page.matchAll(new RegExp(`^${name}(?:\\{(.*)\\})? (\\S+)$`, 'gm'))) {
       const label = by ? (new RegExp(`${by}="([^"]*)"`).exec(labels)?.[1] ?? '') : 'all';
-      found[label] = (found[label] ?? 0) + Number(value);
+      sums[label] = (sums[label] ?? 0) + Number(value);
     }
-    return found;
+    return sums;
   }
 
   async stop(): Promise<void> {

@@ -3,15 +3,15 @@ import { createTestDatabase, createTestRedis, type TestDatabase, type TestRedis 
 import { Redis } from 'ioredis';
 import { isDeepStrictEqual } from 'node:util';
 import pg from 'pg';
-import { brokenIn } from '../../bench/instruments/verified.ts';
+import { findBrokenInvariants } from '../../bench/instruments/verified.ts';
 import type { OwnServers } from '../../bench/instruments/own-servers.ts';
 import { Fan, type Match } from './fan.ts';
 import { History } from './history.ts';
 import { Replica } from './replica.ts';
 
 /**
- * Rate limits off: every fan comes from one address. Holds outlive every scenario but those that are about their end. Nobody
- * is where the waiting room would be: no match here has one.
+ * Rate limits are off, because all fans have the same IP address. Holds last longer than every scenario except those about expiry.
+ * The address of the waiting room is unused, because by default the matches have no waiting room.
  */
 const SETTINGS = {
   QUEUE_INTERNAL_URL: 'http://127.0.0.1:9',
@@ -22,36 +22,36 @@ const SETTINGS = {
 };
 const HOUR_MS = 3_600_000;
 
-interface Where {
-  /** The database as this replica reaches it: a proxy's address, where its network is to be broken. */
+interface Addresses {
+  /** The address that this replica uses for the database: that of a proxy if the test breaks its network. */
   readonly databaseUrl?: string;
   readonly redisUrl?: string;
 }
 
-interface Parts {
+interface SceneOptions {
   readonly servers?: OwnServers | undefined;
-  /** The product's own proof; by its command, which takes a second to start, unless told otherwise. */
-  readonly verify?: typeof brokenIn;
+  /** Runs the product's `verify`. Default: the CLI command, which takes a second to start. */
+  readonly verify?: typeof findBrokenInvariants;
 }
 
-/** A database, a Redis, the replicas of the monolith over them, the fans, and what can be done to all of these. */
+/** The environment of a scenario: a database, a Redis, monolith replicas, fans, and actions that break them. */
 export class Scene {
   readonly history = new History();
   readonly replicas: Replica[] = [];
-  /** Killed and started again by some scenarios; there are none where the servers are shared with others. */
+  /** Servers that a scenario may kill and start again. Undefined if the servers are shared with other tests. */
   readonly servers: OwnServers | undefined;
   databaseUrl: string;
   readonly redisUrl: string;
   readonly redis: TestRedis;
-  readonly #verify: typeof brokenIn;
+  readonly #verify: typeof findBrokenInvariants;
   readonly #database: TestDatabase;
   readonly #proxies: TcpProxy[] = [];
   readonly #sessions: pg.Client[] = [];
-  readonly #endings: (() => Promise<void>)[] = [];
-  #turn = 0;
-  #free: Replica[] = [];
+  readonly #onClose: (() => Promise<void>)[] = [];
+  #nextIndex = 0;
+  #reusable: Replica[] = [];
 
-  private constructor(database: TestDatabase, redis: TestRedis, { servers, verify = brokenIn }: Parts) {
+  private constructor(database: TestDatabase, redis: TestRedis, { servers, verify = findBrokenInvariants }: SceneOptions) {
     this.#database = database;
     this.databaseUrl = database.url;
     this.redis = redis;
@@ -60,61 +60,63 @@ export class Scene {
     this.#verify = verify;
   }
 
-  /** Where the tests' servers are says the environment (libs/testing). */
-  static async open(parts: Parts = {}): Promise<Scene> {
+  /** The addresses of the test servers come from environment variables (see libs/testing). */
+  static async open(options: SceneOptions = {}): Promise<Scene> {
     const [database, redis] = await Promise.all([createTestDatabase(), createTestRedis()]);
-    return new Scene(database, redis, parts);
+    return new Scene(database, redis, options);
   }
 
-  /** Another scenario begins: what lives may serve in it, over networks that are whole again. */
-  begin(): void {
+  /** Prepares for the next scenario: repairs all proxies and lets it reuse the living replicas. */
+  startScenario(): void {
     for (const proxy of this.#proxies) proxy.restore();
-    this.#free = this.replicas.filter(({ isAlive }) => isAlive);
+    this.#reusable = this.replicas.filter(({ isAlive }) => isAlive);
   }
 
-  /** A replica with these settings: one that is left from the scenario before, whatever its networks are, or a new one. */
-  async start(settings: Record<string, string> = {}, where: Where = {}): Promise<Replica> {
-    const left =
-      Object.keys(where).length === 0 ? this.#free.find((one) => isDeepStrictEqual(one.settings, settings)) : undefined;
-    this.#free = this.#free.filter((replica) => replica !== left);
-    if (left) return left;
-    const { databaseUrl = this.databaseUrl, redisUrl = this.redisUrl } = where;
+  /** A replica with these settings. Reuses one of an earlier scenario if no addresses are given, otherwise starts a new one. */
+  async start(settings: Record<string, string> = {}, addresses: Addresses = {}): Promise<Replica> {
+    const reused =
+      Object.keys(addresses).length === 0
+        ? this.#reusable.find((replica) => isDeepStrictEqual(replica.settings, settings))
+        : undefined;
+    this.#reusable = this.#reusable.filter((replica) => replica !== reused);
+    if (reused) return reused;
+    const { databaseUrl = this.databaseUrl, redisUrl = this.redisUrl } = addresses;
     const replica = await Replica.start(settings, { ...SETTINGS, DATABASE_URL: databaseUrl, REDIS_URL: redisUrl });
     this.replicas.push(replica);
     return replica;
   }
 
-  /** A network to the database or to Redis that can be broken. */
+  /** A proxy to the database or to Redis, through which the test can break the network. */
   async proxyTo(url: string): Promise<TcpProxy> {
     const proxy = await TcpProxy.inFrontOf(url);
     this.#proxies.push(proxy);
     return proxy;
   }
 
-  /** From now on the truth is in the same database of another server. */
-  failOver(serverUrl: string): void {
+  /** Uses the database of the same name on another server from now on. */
+  switchDatabase(serverUrl: string): void {
     const url = new URL(serverUrl);
     url.pathname = new URL(this.databaseUrl).pathname;
     this.databaseUrl = url.href;
   }
 
-  atTheEnd(work: () => Promise<void>): void {
-    this.#endings.push(work);
+  onClose(work: () => Promise<void>): void {
+    this.#onClose.push(work);
   }
 
-  /** The next of those that live; a fan whose replica is gone goes to another. */
-  anyReplica(): Replica | undefined {
+  /** The next living replica, in turn. */
+  nextReplica(): Replica | undefined {
     const living = this.replicas.filter(({ isAlive }) => isAlive);
-    this.#turn += 1;
-    return living[this.#turn % living.length];
+    this.#nextIndex += 1;
+    return living[this.#nextIndex % living.length];
   }
 
-  fan(replica: () => Replica | undefined = () => this.anyReplica()): Fan {
+  fan(replica: () => Replica | undefined = () => this.nextReplica()): Fan {
     return new Fan(this.history, replica);
   }
 
-  /** A match whose sale is open, with so many sectors of so many seats in rows of twenty. */
-  async onSale(rows: number, sectors = 1, facts: Record<string, unknown> = {}): Promise<Match> {
+  /** Creates a match with an open sale. Each sector has `rows` rows of 20 seats. */
+  async openSale(rows: number, sectors = 1, fields: Record<string, unknown> = {}): Promise<Match> {
     const body = {
       ...{ home: 'Hrvatska', away: 'Italija', venue: 'Maksimir', currency: 'EUR' },
       ...{ max_tickets_per_fan: 20, queue_required: false },
@@ -123,7 +125,7 @@ export class Scene {
       sectors: Array.from({ length: sectors }, (_, index) => ({
         ...{ name: `Sector ${index + 1}`, kind: 'seated', price_cents: 2500, rows, seats_per_row: 20 },
       })),
-      ...facts,
+      ...fields,
     };
     const headers = {
       'content-type': 'application/json',
@@ -131,14 +133,14 @@ export class Scene {
       'x-mock-roles': 'ops',
       'idempotency-key': crypto.randomUUID().replaceAll('-', ''),
     };
-    const answer = await fetch(`${this.anyReplica()?.url}/api/v1/ops/matches`, {
+    const answer = await fetch(`${this.nextReplica()?.url}/api/v1/ops/matches`, {
       ...{ method: 'POST', headers, body: JSON.stringify(body) },
     });
-    if (answer.status !== 201) throw new Error(`no match: ${await answer.text()}`);
+    if (answer.status !== 201) throw new Error(`the match was not created: ${await answer.text()}`);
     return (await answer.json()) as Match;
   }
 
-  /** A session beside the service, past every proxy: for holding locks. */
+  /** A database session that bypasses all proxies, for holding locks. */
   async session(): Promise<pg.Client> {
     const client = new pg.Client({ connectionString: this.databaseUrl });
     client.on('error', () => undefined);
@@ -166,7 +168,7 @@ export class Scene {
     }
   }
 
-  /** What the product's own `verify` finds. */
+  /** The invariants that the product's `verify` finds broken. */
   verify(): Promise<string[]> {
     return this.#verify(this);
   }
@@ -175,7 +177,7 @@ export class Scene {
     await Promise.all(this.replicas.map((replica) => replica.stop()));
     await Promise.all(this.#sessions.map((session) => session.end().catch(() => undefined)));
     await Promise.all(this.#proxies.map((proxy) => proxy.close()));
-    await Promise.all(this.#endings.map((work) => work()));
+    await Promise.all(this.#onClose.map((work) => work()));
     await this.#database.drop();
     await this.redis.close().catch(() => undefined);
   }

@@ -28,36 +28,36 @@ async function pod(): Promise<RedisWaitingLines> {
   return new RedisWaitingLines(redis, SETTINGS, new ReplicaConfirmation(1));
 }
 
-test('the whole service on the cluster: place, turn and completion on the socket, and what one pod does the other hears; five sockets of a fan on both', async () => {
+test('queue service on a Redis cluster: position, turn and completion reach all sockets of a fan on both pods, at most five sockets', async () => {
   const REDIS_URL = cluster.servers.map(({ url }) => url).join(',');
-  const [one, other] = [await serviceFixture({ REDIS_URL, QUEUE_CONFIRM_REPLICAS: '1' }), await serviceFixture({ REDIS_URL })];
+  const [podA, podB] = [await serviceFixture({ REDIS_URL, QUEUE_CONFIRM_REPLICAS: '1' }), await serviceFixture({ REDIS_URL })];
   try {
-    // Several, so that their slots lie on all three masters.
+    // Six matches, so that their slots are spread over the three masters.
     for (let match = 0; match < 6; match += 1) {
-      const matchId = await one.match();
-      const { user, token } = await one.join(matchId);
-      const socket = other.socket(token);
+      const matchId = await podA.match();
+      const { user, token } = await podA.join(matchId);
+      const socket = podB.socket(token);
       expect(await socket.next('position_update')).toMatchObject({ position: 1 });
-      // Five more, on both pods.
+      // Five more sockets on both pods: the first one is closed with 4507.
       const devices = [];
-      for (const pod of [one, other, one, other, one]) {
+      for (const pod of [podA, podB, podA, podB, podA]) {
         devices.push(pod.socket(token));
         await devices.at(-1)!.next('position_update');
       }
       expect((await socket.ended).code).toBe(4507);
-      await one.internal('PUT', `/api/v1/queue/${matchId}/control`, { max_open_windows: 1 });
+      await podA.internal('PUT', `/api/v1/queue/${matchId}/control`, { max_open_windows: 1 });
       for (const device of devices) await device.next('turn_granted', 1500);
-      await one.internal('POST', `/api/v1/queue/${matchId}/windows/${user}/complete`);
+      await podA.internal('POST', `/api/v1/queue/${matchId}/windows/${user}/complete`);
       for (const device of devices) await device.next('turn_completed', 1500);
     }
   } finally {
-    await one.close();
-    await other.close();
+    await podA.close();
+    await podB.close();
   }
 }, 60_000);
 
-/** F07 on one machine: fans join and are granted through two pods all the time, and the master of their match dies. */
-test('the master of a match is killed during joins and grants: back in 5 seconds, order and acknowledged places kept', async () => {
+/** F07 on one machine: while fans join and get turns through two pods, the Redis master of their match is killed. */
+test('the Redis master of a match is killed during joins and grants: joins work again within 5 s, acknowledged positions are kept', async () => {
   const pods = [await pod(), await pod()];
   const matchId = randomUUID();
   await restoreEmpty(pods[0]!, matchId);
@@ -71,18 +71,18 @@ test('the master of a match is killed during joins and grants: back in 5 seconds
   const fan = async (number: number) => {
     while (Date.now() < stopAt) {
       const user = randomUUID();
-      // Who is refused sends the same again, as an app does.
-      for (let isIn = false; !isIn && Date.now() < stopAt + 5000;) {
+      // A refused fan sends the same request again, like the app does.
+      for (let hasJoined = false; !hasJoined && Date.now() < stopAt + 5000;) {
         try {
           const outcome = await pods[number % 2]!.join(matchId, user);
           if (!('entry' in outcome)) throw new Error(outcome.kind);
           acknowledged.set(user, outcome.entry.score!);
           answeredAt.push(performance.now());
-          isIn = true;
+          hasJoined = true;
         } catch (error) {
           refused += 1;
-          const why = `pod ${number % 2}: ${String(error).replace(/\d{4,}/g, '#')}`;
-          reasons.set(why, (reasons.get(why) ?? 0) + 1);
+          const reason = `pod ${number % 2}: ${String(error).replace(/\d{4,}/g, '#')}`;
+          reasons.set(reason, (reasons.get(reason) ?? 0) + 1);
           await sleep(50 * Math.random());
         }
       }
@@ -92,14 +92,14 @@ test('the master of a match is killed during joins and grants: back in 5 seconds
   let granted = 0;
   const admit = async () => {
     while (Date.now() < stopAt) {
-      for (const each of pods) granted += (await each.admit(matchId, 20).catch(() => ({ granted: 0 }))).granted;
+      for (const admittingPod of pods) granted += (await admittingPod.admit(matchId, 20).catch(() => ({ granted: 0 }))).granted;
       await sleep(100);
     }
   };
-  const crowd = [...Array.from({ length: 40 }, (_, at) => fan(at)), admit()];
+  const load = [...Array.from({ length: 40 }, (_, at) => fan(at)), admit()];
   await sleep(2500);
   await cluster.servers[owner]!.kill();
-  await Promise.all(crowd);
+  await Promise.all(load);
 
   const outageMs = Math.max(...answeredAt.slice(1).map((at, index) => at - answeredAt[index]!));
   const replica = cluster.servers[owner + 3]!.client;
@@ -116,7 +116,7 @@ test('the master of a match is killed during joins and grants: back in 5 seconds
   expect(moved).toEqual([]);
   expect(outageMs).toBeLessThan(5000);
   expect(acknowledged.size).toBeGreaterThan(500);
-  // Nobody was granted a turn in front of somebody who had joined earlier and was there.
+  // No fan got a turn before a fan who had joined earlier and is still in the line.
   const lastGranted = Math.max(...windows.map((user) => Number(acknowledged.get(user) ?? 0)));
   expect([...inLine.values()].every((score) => Number(score) > lastGranted)).toBe(true);
   expect(windows.length).toBeLessThanOrEqual(200);

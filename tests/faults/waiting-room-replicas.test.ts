@@ -4,7 +4,7 @@ import { queueKeys } from '#contracts/queue-keys';
 import { connectRedis, closeRedis, whenReady, type RedisConnection } from '#platform/redis/redis-connection';
 import { RedisWaitingLines } from '../../apps/queue-service/src/waiting-room/outbound/redis-waiting-lines.ts';
 import { ReplicaConfirmation } from '../../apps/queue-service/src/waiting-room/outbound/replica-confirmation.ts';
-import { startRedisServer, until, type RedisServer } from './redis-servers.ts';
+import { startRedisServer, waitUntil, type RedisServer } from './redis-servers.ts';
 import { restoreEmpty } from '../../apps/queue-service/src/waiting-room/testing/line-fixture.ts';
 
 const SETTINGS = { purchaseWindowMs: 60_000, persistenceSeconds: 60, presenceMs: 60_000 };
@@ -13,16 +13,16 @@ let [master, replica]: RedisServer[] = [];
 let link: TcpProxy;
 let redis: RedisConnection;
 
-/** A master and a replica behind a link that can be cut, as in F08. */
+/** A Redis master and a replica. The test can cut the link between them, as in F08. */
 beforeEach(async () => {
   [master, replica] = await Promise.all([startRedisServer(['--repl-diskless-sync-delay', '0']), startRedisServer()]);
   link = await TcpProxy.inFrontOf(master.url);
   const { hostname, port } = new URL(link.url);
   await replica.client.replicaof(hostname, Number(port));
-  await until(async () => (await replica!.client.info('replication')).includes('master_link_status:up'));
-  // The master counts a replica only once it has heard of it, up to a second later.
-  await until(async () => {
-    await master!.client.set('heard', 'yes');
+  await waitUntil(async () => (await replica!.client.info('replication')).includes('master_link_status:up'));
+  // The master counts the replica for WAIT only after its first acknowledgement, up to a second later.
+  await waitUntil(async () => {
+    await master!.client.set('key', 'value');
     return (await master!.client.wait(1, 500)) === 1;
   });
   redis = connectRedis(master.url, { name: 'replica-test' });
@@ -43,7 +43,7 @@ async function joinMany(lines: RedisWaitingLines, matchId: string, count: number
   };
 }
 
-/** The master dies; the replica takes its place. */
+/** Kills the master and promotes the replica. Returns the line that the replica has. */
 async function failOver(matchId: string): Promise<string[]> {
   await closeRedis(redis);
   await master!.kill();
@@ -51,14 +51,14 @@ async function failOver(matchId: string): Promise<string[]> {
   return replica!.client.zrange(queueKeys.line(matchId), '0', '-1');
 }
 
-test('with WAIT what was acknowledged is still there after the master has died, and what was not was refused', async () => {
+test('with WAIT, every acknowledged join survives the death of the master, and unconfirmed joins are refused', async () => {
   const unconfirmed: number[] = [];
   const lines = new RedisWaitingLines(redis, SETTINGS, new ReplicaConfirmation(1, () => unconfirmed.push(1)));
   const matchId = randomUUID();
   await restoreEmpty(lines, matchId);
   await lines.change(matchId, { status: 'active', maxOpenWindows: 0 });
   const before = await joinMany(lines, matchId, 120);
-  // On a busy machine a replica may take longer than a join waits; what was refused may be there or not.
+  // On a busy machine the replica may confirm too late. Such a join is refused but may still be stored.
   expect(before.acknowledged.length).toBeGreaterThan(0);
   link.silence();
   const during = await joinMany(lines, matchId, 120);
@@ -69,31 +69,31 @@ test('with WAIT what was acknowledged is still there after the master has died, 
   expect((await failOver(matchId)).filter((user) => acknowledged.has(user))).toEqual(before.acknowledged);
 });
 
-test('control: without WAIT acknowledged places are lost', async () => {
+test('negative control: without WAIT acknowledged joins are lost', async () => {
   const lines = new RedisWaitingLines(redis, SETTINGS);
   const matchId = randomUUID();
   await restoreEmpty(lines, matchId);
   await lines.change(matchId, { status: 'active', maxOpenWindows: 0 });
   await joinMany(lines, matchId, 10);
-  await until(async () => (await replica!.client.zcard(queueKeys.line(matchId))) === 10);
+  await waitUntil(async () => (await replica!.client.zcard(queueKeys.line(matchId))) === 10);
   link.silence();
   const during = await joinMany(lines, matchId, 20);
   expect(during.acknowledged).toHaveLength(20);
   expect(await failOver(matchId)).toHaveLength(10);
 });
 
-test('a promoted server without a replica is taken at its word; a first one that loses its replica is not', async () => {
+test('joins are accepted by a promoted master that never had a replica, and refused by a master that lost its replica', async () => {
   const matchId = randomUUID();
   const lines = new RedisWaitingLines(redis, SETTINGS, new ReplicaConfirmation(1));
   await restoreEmpty(lines, matchId);
   await lines.change(matchId, { status: 'active', maxOpenWindows: 0 });
   link.refuse();
-  await until(async () => (await master!.client.info('replication')).includes('connected_slaves:0'));
+  await waitUntil(async () => (await master!.client.info('replication')).includes('connected_slaves:0'));
   expect((await joinMany(lines, matchId, 1)).acknowledged).toEqual([]);
   await failOver(matchId);
   const promoted = connectRedis(replica!.url, { name: 'replica-test' });
   await whenReady(promoted);
-  const after = new RedisWaitingLines(promoted, SETTINGS, new ReplicaConfirmation(1));
-  expect((await joinMany(after, matchId, 5)).acknowledged).toHaveLength(5);
+  const linesOnPromoted = new RedisWaitingLines(promoted, SETTINGS, new ReplicaConfirmation(1));
+  expect((await joinMany(linesOnPromoted, matchId, 5)).acknowledged).toHaveLength(5);
   await closeRedis(promoted);
 });

@@ -1,10 +1,10 @@
 import { smallQueueScenarios } from './queue/catalogue.ts';
-import { perform } from './queue/performing.ts';
+import { runQueueScenario } from './queue/run-queue-scenario.ts';
 
-// The small ones; all of them, at full size, are the heavy suite (waiting-room.heavy.ts).
+// The small waiting-room scenarios. waiting-room.heavy.ts runs all of them at full size.
 
 test.each(smallQueueScenarios.map((scenario) => [scenario.title, scenario] as const))(
-  '%s: every place kept, the others unharmed',
-  async (_title, scenario) => expect(await perform(scenario)).toEqual([]),
+  '%s: positions are kept, and other fans are not affected',
+  async (_title, scenario) => expect(await runQueueScenario(scenario)).toEqual([]),
   90_000,
 );

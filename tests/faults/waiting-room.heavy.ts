@@ -1,10 +1,10 @@
 import { queueScenarios } from './queue/catalogue.ts';
-import { perform } from './queue/performing.ts';
+import { runQueueScenario } from './queue/run-queue-scenario.ts';
 
-// `TRIBINA_SUITE=faults npm run jest -- tests/faults/waiting-room.heavy`: F22, F26, F27, F28 and F30 at their full size, six minutes.
+// `TRIBINA_SUITE=faults npm run jest -- tests/faults/waiting-room.heavy`: F22, F26, F27, F28 and F30 at full size, about six minutes.
 
 test.each(queueScenarios.map((scenario) => [scenario.title, scenario] as const))(
-  '%s: every place kept, the others unharmed',
-  async (_title, scenario) => expect(await perform(scenario)).toEqual([]),
+  '%s: positions are kept, and other fans are not affected',
+  async (_title, scenario) => expect(await runQueueScenario(scenario)).toEqual([]),
   300_000,
 );

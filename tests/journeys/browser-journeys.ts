@@ -1,11 +1,11 @@
 import type { Browser, Page, Route } from 'playwright-core';
-import { Fan, until } from './fan.ts';
+import { Fan, pollUntil } from './fan.ts';
 import * as page from './page-objects.ts';
 import type { StartedSystem } from './started-system.ts';
 
-/** What a fan and an operator go through on the page, each in a browser context of its own. */
+// Journeys of fans and operators on the web page. Each uses its own browser context.
 
-export interface Visit {
+export interface JourneyContext {
   readonly browser: Browser;
   readonly system: StartedSystem;
   readonly matches: { readonly withQueue: string; readonly direct: string };
@@ -21,8 +21,8 @@ interface Reservation {
   total_cents: number;
 }
 
-/** What the API says of the seats that this page holds. */
-async function pricesOfTheApi(
+/** The sector and the reservation of the held seats, as the API returns them. */
+async function readPricesFromApi(
   tab: Page,
   { system, matchId, held }: { system: StartedSystem; matchId: string; held: page.HeldSeats },
 ): Promise<{ sector: Sector; reservation: Reservation }> {
@@ -35,10 +35,11 @@ async function pricesOfTheApi(
   return { sector, reservation: reservation.body };
 }
 
-export async function buyOnThePage({ browser, system, matches }: Visit): Promise<void> {
+/** A phone, Croatian, with a queue: from the list of matches to two tickets. */
+export async function buyOnThePage({ browser, system, matches }: JourneyContext): Promise<void> {
   const context = await browser.newContext({ viewport: { width: 390, height: 844 }, locale: 'hr-HR' });
   const tab = await context.newPage();
-  const complaints = page.collectComplaints(tab);
+  const browserErrors = page.collectBrowserErrors(tab);
   expect((await page.openMatches(tab, system.publicUrl)).join(' ')).toContain('Italija');
   await page.takeScreenshot(tab, 'journey-1-matches');
   await page.openMatch(tab, matches.withQueue);
@@ -47,7 +48,7 @@ export async function buyOnThePage({ browser, system, matches }: Visit): Promise
   await page.waitForTurn(tab);
   await page.takeScreenshot(tab, 'journey-3-turn');
   const held = await page.holdBestSeats(tab, { sector: 1, quantity: 2 });
-  const { sector, reservation } = await pricesOfTheApi(tab, { system, matchId: matches.withQueue, held });
+  const { sector, reservation } = await readPricesFromApi(tab, { system, matchId: matches.withQueue, held });
   expect(reservation.total_cents).toBe(2 * sector.price_cents);
   expect(held.prices).toEqual([...reservation.seats.map(({ price_cents }) => price_cents), reservation.total_cents]);
   expect(held.sectorPrice).toBe(sector.price_cents);
@@ -63,15 +64,15 @@ export async function buyOnThePage({ browser, system, matches }: Visit): Promise
   ]);
   for (const { qrWidth } of tickets) expect(qrWidth).toBeGreaterThan(20);
   await page.takeScreenshot(tab, 'journey-6-tickets');
-  expect(complaints).toEqual([]);
+  expect(browserErrors).toEqual([]);
   await context.close();
 }
 
 /** A large screen, English, no queue: two seats from the map, and a payment that fails once. */
-export async function chooseOnThePage({ browser, system, matches }: Visit): Promise<void> {
+export async function chooseOnThePage({ browser, system, matches }: JourneyContext): Promise<void> {
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, locale: 'en-GB' });
   const tab = await context.newPage();
-  const complaints = page.collectComplaints(tab);
+  const browserErrors = page.collectBrowserErrors(tab);
   await page.openMatches(tab, system.publicUrl);
   await page.openMatch(tab, matches.direct);
   const held = await page.holdChosenSeats(tab, { sector: 3, quantity: 2 });
@@ -82,15 +83,15 @@ export async function chooseOnThePage({ browser, system, matches }: Visit): Prom
   await page.decline(tab);
   await page.pay(tab);
   expect(await page.readTickets(tab, 2)).toHaveLength(2);
-  expect(complaints).toEqual([]);
+  expect(browserErrors).toEqual([]);
   await context.close();
 }
 
-/** The answer to the first hold and the first request of the checkout never arrive. The page sends both again by itself. */
-export async function loseTheNetworkOnThePage({ browser, system, matches }: Visit): Promise<void> {
+/** The answer to the first hold request is lost, and so is the first checkout request. The page sends both again by itself. */
+export async function loseTheNetworkOnThePage({ browser, system, matches }: JourneyContext): Promise<void> {
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, locale: 'en-GB' });
   const tab = await context.newPage();
-  const complaints = page.collectComplaints(tab);
+  const browserErrors = page.collectBrowserErrors(tab);
   const sent: { url: string; key: string | undefined }[] = [];
   const loseFirst = (isAnswerLost: boolean) => async (route: Route) => {
     const request = route.request();
@@ -104,80 +105,84 @@ export async function loseTheNetworkOnThePage({ browser, system, matches }: Visi
   await tab.route(/\/checkout$/, (route) => (route.request().method() === 'POST' ? loseFirst(false)(route) : route.continue()));
 
   const api = new Fan(system);
-  const free = async () => {
+  const countFreeSeats = async () => {
     const { body } = await api.call<{ items: Sector[] }>('GET', `/matches/${matches.direct}/sectors`);
     return body.items[6]?.available ?? 0;
   };
-  const before = await free();
+  const before = await countFreeSeats();
   await page.openMatches(tab, system.publicUrl);
   await page.openMatch(tab, matches.direct);
   const held = await page.holdBestSeats(tab, { sector: 6, quantity: 2 });
   await page.checkOut(tab, { names: ['Ana Horvat', 'Ivo Horvat'], email: 'lost@example.com' });
   await page.pay(tab);
 
-  const [hold, holdAgain, checkout, checkoutAgain, ...more] = sent;
-  expect(more).toEqual([]);
+  const [hold, holdAgain, checkout, checkoutAgain, ...unexpected] = sent;
+  expect(unexpected).toEqual([]);
   expect(hold?.key).toMatch(/^[0-9a-f]{32}$/);
   expect([holdAgain, checkoutAgain]).toEqual([hold, checkout]);
   expect(checkout?.url).toContain(held.reservationId);
-  expect(await until(free, (now) => now === before - 2)).toBe(before - 2);
+  expect(await pollUntil(countFreeSeats, (now) => now === before - 2)).toBe(before - 2);
   const orders = await new Fan(system, 'ops').call<{ items: unknown[] }>(
     'GET',
     `/ops/orders?match_id=${matches.direct}&q=lost@example.com`,
   );
   expect(orders.body.items).toHaveLength(1);
-  expect(complaints).toEqual([expect.stringContaining('ERR_CONNECTION_RESET'), expect.stringContaining('ERR_CONNECTION_RESET')]);
+  expect(browserErrors).toEqual([
+    expect.stringContaining('ERR_CONNECTION_RESET'),
+    expect.stringContaining('ERR_CONNECTION_RESET'),
+  ]);
   await context.close();
 }
 
-/** Who looks at a sector again is sent what changed, and sees it. */
-export async function checkAgainOnThePage({ browser, system, matches }: Visit): Promise<void> {
+/** A fan opens a sector a second time: the API sends only the changed seats, and the page shows them. */
+export async function reopenSectorOnThePage({ browser, system, matches }: JourneyContext): Promise<void> {
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, locale: 'en-GB' });
   const tab = await context.newPage();
-  const complaints = page.collectComplaints(tab);
+  const browserErrors = page.collectBrowserErrors(tab);
   await page.openMatches(tab, system.publicUrl);
   await page.openMatch(tab, matches.direct);
-  const first = await page.seatsAnswer(tab, 4);
+  const first = await page.openSectorAndReadAnswer(tab, 4);
   const { sectorId } = await page.openSector(tab, 4);
-  const other = new Fan(system);
+  const otherFan = new Fan(system);
   const seats = `/matches/${matches.direct}/sectors/${sectorId}/seats`;
-  const { body } = await other.call<{ items: { id: string; status: string }[] }>('GET', seats);
+  const { body } = await otherFan.call<{ items: { id: string; status: string }[] }>('GET', seats);
   const seatId = body.items.find(({ status }) => status === 'available')?.id ?? '';
   await page.seatOnMap(tab, seatId).and(tab.locator('[data-status=available]')).waitFor();
-  expect((await other.call('POST', `/matches/${matches.direct}/reservations`, { seat_ids: [seatId] })).status).toBe(201);
-  // Until its seats are there: they would be taken for the next answer.
-  await page.seatsAnswer(tab, 5);
-  const again = await page.seatsAnswer(tab, 4);
-  expect([first.since, again.since]).toEqual([null, expect.stringMatching(/^[\w-]{27}$/)]);
+  expect((await otherFan.call('POST', `/matches/${matches.direct}/reservations`, { seat_ids: [seatId] })).status).toBe(201);
+  // Wait until the seats of sector 5 have arrived. Otherwise their answer would be taken for the next one of sector 4.
+  await page.openSectorAndReadAnswer(tab, 5);
+  const second = await page.openSectorAndReadAnswer(tab, 4);
+  expect([first.since, second.since]).toEqual([null, expect.stringMatching(/^[\w-]{27}$/)]);
   expect(first.bytes).toBeGreaterThan(100_000);
-  expect(again.bytes).toBeLessThan(500);
+  expect(second.bytes).toBeLessThan(500);
   await page.seatOnMap(tab, seatId).and(tab.locator('[data-status=held]')).waitFor();
-  expect(complaints).toEqual([]);
+  expect(browserErrors).toEqual([]);
   await context.close();
 }
 
-export async function steerOnThePage({ browser, system, matches }: Visit): Promise<void> {
+/** An operator pauses and resumes the sale, changes the rate, blacklists a fan, refunds a ticket and cancels the match. */
+export async function operateOnThePage({ browser, system, matches }: JourneyContext): Promise<void> {
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, locale: 'en-GB' });
   const tab = await context.newPage();
-  const complaints = page.collectComplaints(tab);
+  const browserErrors = page.collectBrowserErrors(tab);
   await page.openOps(tab, system.publicUrl, matches.withQueue);
   await page.pauseSale(tab, 'a short break');
   await page.resumeSale(tab);
   await page.setRate(tab, 240);
   await page.takeScreenshot(tab, 'journey-7-operator');
-  const listed = new Fan(system);
-  const joins = async () => (await listed.queue<{ code?: string }>('POST', matches.withQueue, '/join')).body.code;
-  await page.listFan(tab, listed.id, 'Resold tickets');
-  expect(await until(joins, (code) => code === 'BLACKLISTED')).toBe('BLACKLISTED');
+  const listedFan = new Fan(system);
+  const joinAndReadCode = async () => (await listedFan.queue<{ code?: string }>('POST', matches.withQueue, '/join')).body.code;
+  await page.listFan(tab, listedFan.id, 'Resold tickets');
+  expect(await pollUntil(joinAndReadCode, (code) => code === 'BLACKLISTED')).toBe('BLACKLISTED');
   await page.takeScreenshot(tab, 'journey-9-blacklist');
-  await page.liftFan(tab, listed.id);
-  expect(await until(joins, (code) => code === undefined)).toBeUndefined();
+  await page.liftFan(tab, listedFan.id);
+  expect(await pollUntil(joinAndReadCode, (code) => code === undefined)).toBeUndefined();
   await page.openOps(tab, system.publicUrl, matches.direct);
   await page.refundOneTicket(tab, 'map@example.com');
   await page.takeScreenshot(tab, 'journey-10-refund');
   await page.openOps(tab, system.publicUrl, matches.withQueue);
   expect(await page.cancelMatch(tab, 'The pitch is under water')).toContain('The pitch is under water');
   await page.takeScreenshot(tab, 'journey-11-cancelled');
-  expect(complaints).toEqual([]);
+  expect(browserErrors).toEqual([]);
   await context.close();
 }

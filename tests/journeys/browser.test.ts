@@ -1,5 +1,5 @@
 import { launchBrowser } from './browser.ts';
 
-test('without a browser a journey fails and says what to do', async () => {
+test('launchBrowser without a browser fails with an error that says how to get one', async () => {
   await expect(launchBrowser('/nowhere/chrome')).rejects.toThrow(/No browser.*\/nowhere\/chrome[^]*set CHROME_PATH/);
 });

@@ -21,27 +21,27 @@ interface Chromium {
 }
 
 /**
- * A real Chromium with nothing installed: CHROME_PATH if set, else the one that comes with `npm ci` on Linux x64. Without one it
- * throws and says what to do: a journey that could not run has not passed.
+ * Launches a real Chromium: that of CHROME_PATH if set, otherwise the one that `npm ci` installs on Linux x64. Throws if there is none,
+ * because a journey that cannot run must not count as passed.
  */
 export async function launchBrowser(chromePath = process.env.CHROME_PATH): Promise<LaunchedBrowser> {
   let chromium: Chromium | undefined;
   try {
     chromium = await obtainChromium(chromePath);
     const { chromium: playwright } = await import('playwright-core');
-    const found = chromium;
+    const launched = chromium;
     const browser = await playwright.launch({
-      executablePath: found.executablePath,
-      env: found.env,
-      // Not the list @sparticuz/chromium proposes: that one switches web security off, and with it CORS and half of the CSP,
-      // which are among the things a journey is to prove.
+      executablePath: launched.executablePath,
+      env: launched.env,
+      // Not the arguments that @sparticuz/chromium proposes: they switch web security off, and with it CORS and parts of the CSP,
+      // which the journeys must test.
       args: ['--no-sandbox', '--no-zygote', '--disable-gpu', '--disable-dev-shm-usage'],
     });
     return {
       browser,
       close: async () => {
         await browser.close();
-        await found.remove();
+        await launched.remove();
       },
     };
   } catch (error) {
@@ -54,10 +54,10 @@ export async function launchBrowser(chromePath = process.env.CHROME_PATH): Promi
   }
 }
 
-async function obtainChromium(own: string | undefined): Promise<Chromium> {
-  if (own) return { executablePath: own, env: process.env, remove: async () => undefined };
+async function obtainChromium(chromePath: string | undefined): Promise<Chromium> {
+  if (chromePath) return { executablePath: chromePath, env: process.env, remove: async () => undefined };
   if (process.platform !== 'linux' || process.arch !== 'x64') {
-    throw new Error(`npm brings a Chromium for Linux x64 only; this is ${process.platform} ${process.arch}.`);
+    throw new Error(`npm installs a Chromium for Linux x64 only; this is ${process.platform} ${process.arch}.`);
   }
   const folder = await mkdtemp(path.join(os.tmpdir(), 'tribina-chromium-'));
   const remove = () => rm(folder, { recursive: true, force: true });
@@ -70,8 +70,8 @@ async function obtainChromium(own: string | undefined): Promise<Chromium> {
 }
 
 /**
- * In a process of its own: the package unpacks into os.tmpdir(), keeps a copy it finds there whoever left it, and changes
- * LD_LIBRARY_PATH of whoever imports it. AWS_LAMBDA_JS_RUNTIME makes it unpack the system libraries it needs, too.
+ * Runs in a separate process, because the package unpacks into os.tmpdir(), reuses any copy that it finds there, and changes
+ * LD_LIBRARY_PATH of the process that imports it. With AWS_LAMBDA_JS_RUNTIME it also unpacks the system libraries that it needs.
  */
 async function unpack(folder: string): Promise<Omit<Chromium, 'remove'>> {
   const script = `
@@ -82,7 +82,7 @@ async function unpack(folder: string): Promise<Omit<Chromium, 'remove'>> {
     env: { PATH: process.env.PATH, HOME: folder, TMPDIR: folder, AWS_LAMBDA_JS_RUNTIME: 'nodejs22.x' },
     timeout: 120_000,
   });
-  // The package's own fonts.conf names /tmp/fonts; unpacked anywhere else, the browser would draw pages without any text.
+  // The fonts.conf of the package names /tmp/fonts. We unpack to another folder, where the browser would find no fonts and draw no text.
   const fonts = path.join(folder, 'our-fonts.conf');
   await writeFile(
     fonts,

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { WebSocket } from 'ws';
 import type { StartedSystem } from './started-system.ts';
 
-/** An answer of any of the services; what is in it is for the test to say. */
+/** An answer of one of the services. The test chooses the type of its body. */
 export interface Answer<T = Record<string, never>> {
   readonly status: number;
   readonly body: T;
@@ -13,7 +13,7 @@ export function newKey(): string {
   return randomUUID().replaceAll('-', '');
 }
 
-/** Somebody with a phone: calls the APIs as the mobile app would. */
+/** Calls the APIs like the mobile app of one fan. */
 export class Fan {
   readonly id = randomUUID();
 
@@ -44,30 +44,30 @@ export class Fan {
     return this.call(method, `${this.system.queueUrl}/api/v1/queue/${matchId}${path}`, body);
   }
 
-  /** Every message of the socket until one of this type, and that one last. */
-  hear(socketUrl: string, type: string, withinMs = 8000): Promise<{ type: string; [member: string]: unknown }[]> {
+  /** Opens a socket and returns its messages up to and including the first one of this type. */
+  receiveUntil(socketUrl: string, type: string, withinMs = 8000): Promise<{ type: string; [member: string]: unknown }[]> {
     return new Promise((resolve, reject) => {
       const socket = new WebSocket(socketUrl);
-      const heard: { type: string }[] = [];
-      const tooLate = setTimeout(() => (socket.terminate(), reject(new Error(`no ${type} in ${withinMs} ms`))), withinMs);
+      const messages: { type: string }[] = [];
+      const timeout = setTimeout(() => (socket.terminate(), reject(new Error(`no ${type} in ${withinMs} ms`))), withinMs);
       socket.on('error', reject);
       socket.on('message', (data: Buffer) => {
-        heard.push(JSON.parse(data.toString()) as { type: string });
-        if (heard.at(-1)?.type !== type) return;
-        clearTimeout(tooLate);
+        messages.push(JSON.parse(data.toString()) as { type: string });
+        if (messages.at(-1)?.type !== type) return;
+        clearTimeout(timeout);
         socket.close();
-        resolve(heard);
+        resolve(messages);
       });
     });
   }
 }
 
-/** Asks again until the answer is as wanted; what it is in the end. */
-export async function until<T>(ask: () => Promise<T>, wanted: (answer: T) => boolean, withinMs = 10_000): Promise<T> {
+/** Repeats a request until its answer matches or the time is over. Returns the last answer. */
+export async function pollUntil<T>(request: () => Promise<T>, matches: (answer: T) => boolean, withinMs = 10_000): Promise<T> {
   const endAt = Date.now() + withinMs;
   for (;;) {
-    const answer = await ask();
-    if (wanted(answer) || Date.now() > endAt) return answer;
+    const answer = await request();
+    if (matches(answer) || Date.now() > endAt) return answer;
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
 }

@@ -3,16 +3,16 @@ import { launchBrowser, type LaunchedBrowser } from './browser.ts';
 import {
   buyOnThePage,
   chooseOnThePage,
-  checkAgainOnThePage,
+  reopenSectorOnThePage,
   loseTheNetworkOnThePage,
-  steerOnThePage,
-  type Visit,
+  operateOnThePage,
+  type JourneyContext,
 } from './browser-journeys.ts';
-import { Fan, newKey, until, type Answer } from './fan.ts';
+import { Fan, newKey, pollUntil, type Answer } from './fan.ts';
 import { startSystem, type StartedSystem } from './started-system.ts';
 
-// The whole system as `npm start` brings it up, with PostgreSQL and Redis of its own, used as a fan uses it: by API and socket
-// first, then in a real browser. Order matters: the last test restarts it.
+// Starts the whole system with `npm start`, with its own PostgreSQL and Redis, and uses it like a fan: first by API and socket, then
+// in a real browser. The order of the tests matters: the last one restarts the system.
 jest.setTimeout(120_000);
 
 interface Match {
@@ -40,7 +40,7 @@ const matches: { withQueue: string; direct: string } = { withQueue: '', direct: 
 let firstJoin: Answer;
 
 beforeAll(async () => {
-  // One address plays every fan here.
+  // All fans have the same IP address.
   system = await startSystem({ RATE_LIMIT_IP_PER_MINUTE: '0' });
   const fan = new Fan(system);
   const { body } = await fan.call<{ items: Match[] }>('GET', '/matches');
@@ -54,10 +54,10 @@ afterAll(async () => {
   await system?.stop();
 });
 
-async function turnFor(fan: Fan): Promise<string> {
+async function waitForTurn(fan: Fan): Promise<string> {
   const { body } = await fan.queue<{ websocket_url: string }>('POST', matches.withQueue, '/join');
-  const heard = await fan.hear(body.websocket_url, 'turn_granted');
-  return String(heard.at(-1)?.session_token);
+  const messages = await fan.receiveUntil(body.websocket_url, 'turn_granted');
+  return String(messages.at(-1)?.session_token);
 }
 
 async function hold(
@@ -79,22 +79,22 @@ function checkOut(
   return fan.call('POST', `/reservations/${reservation.id}/checkout`, { holders, email });
 }
 
-test('what npm start says: one ready line with the addresses, and every service is ready', async () => {
+test('npm start prints one ready line with the public address, and every service is ready', async () => {
   expect(system.output().match(/^ready .*$/gm)).toHaveLength(1);
   expect(system.output()).toContain(system.publicUrl);
   for (const url of [system.publicUrl, system.queueUrl, system.workerUrl])
     expect((await fetch(`${url}/health/ready`)).status).toBe(200);
 });
 
-test('whoever waits for that line may join at once', () => {
+test('a fan can join the line as soon as npm start has printed the ready line', () => {
   expect(firstJoin).toMatchObject({ status: 201, body: { position: 1 } });
 });
 
-test('a fan waits, gets a turn, holds two seats together, pays, and has two tickets, mails and an ended turn', async () => {
+test('a fan waits, gets a turn, holds two adjacent seats and pays: the fan gets two tickets, mails and pushes, and the turn ends', async () => {
   const fan = new Fan(system);
   await fan.call('PUT', '/me/devices/phone', { fcm_token: `token-${fan.id}` });
   const startedAt = Date.now();
-  const session = await turnFor(fan);
+  const session = await waitForTurn(fan);
   expect(Date.now() - startedAt).toBeLessThan(2000);
 
   expect((await hold(fan, matches.withQueue, 2)).body).toMatchObject({ code: 'PURCHASE_WINDOW_REQUIRED' });
@@ -114,7 +114,7 @@ test('a fan waits, gets a turn, holds two seats together, pays, and has two tick
   });
   expect(confirmed.status).toBe(202);
 
-  const order = await until(
+  const order = await pollUntil(
     () => fan.call<Order>('GET', `/orders/${checkedOut.body.order_id}`),
     ({ body }) => body.status === 'completed',
   );
@@ -124,35 +124,35 @@ test('a fan waits, gets a turn, holds two seats together, pays, and has two tick
   expect(qr.body).toContain('<svg');
   expect((await new Fan(system).call('GET', `/tickets/${order.body.tickets[0]?.id}`)).status).toBe(404);
 
-  const mails = await until(
+  const mails = await pollUntil(
     () => fan.call<Mail>('GET', `${system.workerUrl}/mailbox?to=${email}`),
     ({ body }) => body.items.length >= 2,
   );
   expect(mails.body.items.map(({ template }) => template).sort()).toEqual(['order_confirmation', 'ticket_delivery']);
-  const pushes = await until(
+  const pushes = await pollUntil(
     () => fan.call<Mail>('GET', `${system.workerUrl}/mailbox?to=token-${fan.id}`),
     ({ body }) => body.items.length >= 2,
   );
   expect(pushes.body.items.map(({ template }) => template).sort()).toEqual(['queue_your_turn', 'ticket_delivery']);
-  const place = await until(
+  const position = await pollUntil(
     () => fan.queue<{ status: string }>('GET', matches.withQueue, '/position'),
     ({ body }) => body.status === 'completed',
   );
-  expect(place.body).toMatchObject({ status: 'completed', position: null });
+  expect(position.body).toMatchObject({ status: 'completed', position: null });
 });
 
-test('the same request sent again with its key is answered the same and has no second effect', async () => {
+test('a hold request sent again with the same key gets the same answer and has no second effect', async () => {
   const fan = new Fan(system);
   const headers = { 'idempotency-key': newKey() };
   const first = await hold(fan, matches.direct, 3, headers);
-  const again = await hold(fan, matches.direct, 3, headers);
-  expect([first.status, again.status, again.headers.get('idempotency-replayed')]).toEqual([201, 201, 'true']);
-  expect(again.body).toEqual(first.body);
+  const repeated = await hold(fan, matches.direct, 3, headers);
+  expect([first.status, repeated.status, repeated.headers.get('idempotency-replayed')]).toEqual([201, 201, 'true']);
+  expect(repeated.body).toEqual(first.body);
   expect((await fan.call('DELETE', `/reservations/${first.body.id}`)).status).toBe(204);
   expect((await fan.call<Reservation>('GET', `/reservations/${first.body.id}`)).body.status).toBe('released');
 });
 
-test('a declined payment may be tried again; two different seats never go to one place', async () => {
+test('a declined payment can be repeated, and a sold seat cannot be held again', async () => {
   const fan = new Fan(system);
   const held = await hold(fan, matches.direct, 1);
   const { body } = await checkOut(fan, held.body, 'ivo@example.com');
@@ -164,28 +164,28 @@ test('a declined payment may be tried again; two different seats never go to one
     });
   await confirm('failed');
   const order = () => fan.call<Order>('GET', `/orders/${body.order_id}`);
-  await until(order, (answer) => answer.body.timeline.some(({ event }) => event === 'payment_failed'));
+  await pollUntil(order, (answer) => answer.body.timeline.some(({ event }) => event === 'payment_failed'));
   await confirm('succeeded');
-  expect((await until(order, (answer) => answer.body.status === 'completed')).body.tickets).toHaveLength(1);
+  expect((await pollUntil(order, (answer) => answer.body.status === 'completed')).body.tickets).toHaveLength(1);
   const taken = await fan.call('POST', `/matches/${matches.direct}/reservations`, { seat_ids: [held.body.seats[0]?.seat_id] });
   expect(taken.body).toMatchObject({ code: 'SEATS_UNAVAILABLE', seat_ids: [held.body.seats[0]?.seat_id] });
 });
 
-test('an operator pauses and resumes, and the line follows', async () => {
+test('when an operator pauses and resumes the sale, the line pauses and grants turns again', async () => {
   const ops = new Fan(system, 'ops');
   const sale = (action: string) =>
     ops.call('POST', `/ops/matches/${matches.withQueue}/sale`, { action, reason: 'checking the turnstiles' });
   expect((await new Fan(system).call('POST', `/ops/matches/${matches.withQueue}/sale`, { action: 'pause' })).status).toBe(403);
   expect((await sale('pause')).body).toMatchObject({ sale: { status: 'paused' } });
-  const waiting = new Fan(system);
-  const { body } = await waiting.queue<{ status: string; websocket_url: string }>('POST', matches.withQueue, '/join');
+  const waitingFan = new Fan(system);
+  const { body } = await waitingFan.queue<{ status: string; websocket_url: string }>('POST', matches.withQueue, '/join');
   expect(body.status).toBe('waiting');
-  const heard = await waiting.hear(body.websocket_url, 'position_update');
-  expect(heard[0]).toMatchObject({ paused: true, reason: 'checking the turnstiles' });
-  const turn = waiting.hear(body.websocket_url, 'turn_granted');
+  const messages = await waitingFan.receiveUntil(body.websocket_url, 'position_update');
+  expect(messages[0]).toMatchObject({ paused: true, reason: 'checking the turnstiles' });
+  const turn = waitingFan.receiveUntil(body.websocket_url, 'turn_granted');
   expect((await sale('resume')).status).toBe(200);
   await turn;
-  await waiting.queue('DELETE', matches.withQueue);
+  await waitingFan.queue('DELETE', matches.withQueue);
   const report = await ops.call<{ capacity: number; available: number; held: number; sold: number; blocked: number }>(
     'GET',
     `/ops/matches/${matches.withQueue}/report`,
@@ -194,7 +194,7 @@ test('an operator pauses and resumes, and the line follows', async () => {
   expect(available + held + sold + blocked).toBe(capacity);
 });
 
-test('the command line speaks to the running system, and knows wrong usage', async () => {
+test('CLI commands work on the running system, and wrong usage exits with 2', async () => {
   const status = await system.cli('status', '--json');
   expect([status.code, JSON.parse(status.stdout)]).toMatchObject([0, { postgresql: true, redis: true }]);
   expect((await system.cli('outbox:consume', '--until-empty', '--limit', '10')).stdout).toContain('relayed');
@@ -204,23 +204,25 @@ test('the command line speaks to the running system, and knows wrong usage', asy
   expect(crowd.stdout).toContain('30 joined');
 });
 
-describe('on the page, in a real browser', () => {
+describe('web page in a real browser', () => {
   let launched: LaunchedBrowser | undefined;
-  let visit: Visit;
+  let context: JourneyContext;
   beforeAll(async () => {
     launched = await launchBrowser();
-    visit = { browser: launched.browser, system, matches };
+    context = { browser: launched.browser, system, matches };
   });
   afterAll(() => launched?.close());
 
-  test('on a phone: queue, seats, checkout, tickets with QR, at the prices of the API', () => buyOnThePage(visit));
-  test('on a large screen: seats from the map, a payment that fails once', () => chooseOnThePage(visit));
-  test('a lost answer and a lost request: one hold, one order', () => loseTheNetworkOnThePage(visit));
-  test('a sector that is opened again is sent what changed, and shows it', () => checkAgainOnThePage(visit));
-  test('an operator pauses, lists a fan, refunds and cancels', () => steerOnThePage(visit));
+  test('on a phone a fan queues, holds seats and pays: the tickets have QR codes and the prices of the API', () =>
+    buyOnThePage(context));
+  test('on a large screen a fan chooses seats on the map and pays after one failed payment', () => chooseOnThePage(context));
+  test('a lost answer to a hold and a lost checkout request lead to one hold and one order', () =>
+    loseTheNetworkOnThePage(context));
+  test('a sector that is opened again gets only the changed seats and shows them', () => reopenSectorOnThePage(context));
+  test('an operator pauses the sale, blacklists a fan, refunds a ticket and cancels the match', () => operateOnThePage(context));
 });
 
-test('stopped and started again, everything is still there', async () => {
+test('after a restart of the whole system a hold still exists', async () => {
   const fan = new Fan(system);
   const held = await hold(fan, matches.direct, 2);
   await system.restart();

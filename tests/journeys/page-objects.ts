@@ -3,7 +3,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Locator, Page } from 'playwright-core';
 
-/** What a fan and an operator do on the page, by its data-testids; texts may change, and there are two languages of them. */
+// Actions of fans and operators on the web page. They find elements by data-testid, because texts change and exist in two languages.
 
 const screenshots = fileURLToPath(new URL('../../artefacts/screenshots/', import.meta.url));
 
@@ -15,16 +15,16 @@ export async function takeScreenshot(page: Page, name: string): Promise<string> 
 }
 
 /**
- * Everything the browser complains about from now on: exceptions, CORS, blocked by the content security policy. Answers of
- * 404 are not among them: asking for a place before joining is one.
+ * Collects the errors that the browser reports from now on: exceptions, CORS errors, requests blocked by the content security policy.
+ * Without 404 answers: reading the position before joining is one.
  */
-export function collectComplaints(page: Page): readonly string[] {
-  const complaints: string[] = [];
-  page.on('pageerror', (error) => complaints.push(error.message));
+export function collectBrowserErrors(page: Page): readonly string[] {
+  const errors: string[] = [];
+  page.on('pageerror', (error) => errors.push(error.message));
   page.on('console', (message) => {
-    if (message.type() === 'error' && !message.text().includes('status of 404')) complaints.push(message.text());
+    if (message.type() === 'error' && !message.text().includes('status of 404')) errors.push(message.text());
   });
-  return complaints;
+  return errors;
 }
 
 export async function openMatches(page: Page, url: string): Promise<string[]> {
@@ -38,7 +38,7 @@ export async function openMatch(page: Page, matchId: string): Promise<void> {
   await page.locator(`[data-testid=match-card][data-match-id="${matchId}"]`).getByTestId('open-match').click();
 }
 
-/** Joins, and returns the first position seen; undefined when the turn came before a position was ever shown. */
+/** Joins the queue. Returns the first position shown, or undefined if the turn came before a position was shown. */
 export async function joinQueue(page: Page): Promise<number | undefined> {
   await page.getByTestId('join-queue').click();
   const position = page.getByTestId('queue-position');
@@ -54,18 +54,18 @@ export async function waitForTurn(page: Page, timeoutMs = 30_000): Promise<void>
 
 export interface HeldSeats {
   sectorId: string;
-  /** As the list of sectors shows it, in cents. */
+  /** The price in the list of sectors, in cents. */
   sectorPrice: number;
   reservationId: string;
   seats: string[];
-  /** In cents: of each seat, and of all. */
+  /** The price of each seat and then the total, in cents. */
   prices: number[];
 }
 
-/** "1.234,50 €" and "€1,234.50" are 123450 cents: the page shows two decimals in every language. */
+/** Parses a shown price: "1.234,50 €" and "€1,234.50" are 123450 cents. The page shows two decimals in every language. */
 const centsIn = (money: string): number => Number(money.replaceAll(/\D/g, ''));
 
-/** Who the page says its fan is. */
+/** The user id of the page's fan. */
 export async function fanId(page: Page): Promise<string> {
   return (await page.getByTestId('fan-id').getAttribute('data-fan-id')) ?? '';
 }
@@ -85,26 +85,26 @@ export async function holdBestSeats(page: Page, { sector = 0, quantity = 2 } = {
   return { ...opened, ...(await readHold(page)) };
 }
 
-/** A seat of the open sector as the map draws it. */
+/** A seat on the map of the open sector. */
 export function seatOnMap(page: Page, seatId: string): Locator {
   return page.getByTestId('seat-map').locator(`[data-seat="${seatId}"]`);
 }
 
-/** What the page asks of a sector's seats when it is opened, and how long the answer is. */
-export async function seatsAnswer(page: Page, nth: number): Promise<{ since: string | null; bytes: number }> {
-  const answered = page.waitForResponse((response) => new URL(response.url()).pathname.endsWith('/seats'));
+/** Opens a sector. Returns the `since` parameter of the request for its seats, and the size of the answer. */
+export async function openSectorAndReadAnswer(page: Page, nth: number): Promise<{ since: string | null; bytes: number }> {
+  const seatsResponse = page.waitForResponse((response) => new URL(response.url()).pathname.endsWith('/seats'));
   await openSector(page, nth);
-  const response = await answered;
+  const response = await seatsResponse;
   return { since: new URL(response.url()).searchParams.get('since'), bytes: (await response.body()).length };
 }
 
-/** By keyboard, as on a large screen without a mouse: that reaches every seat at every zoom. */
+/** Chooses seats by keyboard, which reaches every seat at every zoom level. */
 export async function holdChosenSeats(page: Page, { sector = 0, quantity = 2 } = {}): Promise<HeldSeats> {
   const opened = await openSector(page, sector);
   const free = page.getByTestId('seat-map').locator('[data-seat][data-status=available]');
   await free.first().waitFor();
   for (let chosen = 0; chosen < quantity; chosen += 1) {
-    // A chosen seat is no longer among the free ones, so the first is the next.
+    // A chosen seat is no longer marked as available, so the first available seat is the next one.
     await free.first().focus();
     await page.keyboard.press('Space');
   }
@@ -124,7 +124,7 @@ async function readHold(page: Page): Promise<Omit<HeldSeats, 'sectorId' | 'secto
   };
 }
 
-/** From the seats on hold to the payment; returns the order's id. */
+/** Fills in the checkout form and submits it. Returns the order id. */
 export async function checkOut(page: Page, { names, email }: { names: string[]; email: string }): Promise<string> {
   await page.getByTestId('go-checkout').click();
   for (const [index, name] of names.entries()) await page.getByTestId(`holder-name-${index}`).fill(name);
@@ -135,18 +135,18 @@ export async function checkOut(page: Page, { names, email }: { names: string[]; 
   return (await payment.getAttribute('data-order-id')) ?? '';
 }
 
-/** What the page asks to be paid, in cents. */
+/** The amount on the payment page, in cents. */
 export async function readAmount(page: Page): Promise<number> {
   return centsIn(await page.getByTestId('payment-amount').innerText());
 }
 
-/** Ends on the page of the order, when that is completed. */
+/** Pays and waits until the order page shows the completed order. */
 export async function pay(page: Page, timeoutMs = 15_000): Promise<void> {
   await page.getByTestId('pay').click();
   await page.locator('[data-testid=order-status][data-status=completed]').waitFor({ timeout: timeoutMs });
 }
 
-/** Stays where it is: the same payment may be tried again. */
+/** Declines the payment. The page stays on the payment, which can be tried again. */
 export async function decline(page: Page): Promise<void> {
   await page.getByTestId('decline').click();
   await page.getByTestId('payment').getByRole('alert').waitFor();
@@ -159,11 +159,11 @@ export interface ShownTicket {
   row: string | undefined;
   seat: string | undefined;
   holder: string;
-  /** The width of the decoded QR image; 0 would be a broken one. */
+  /** The width of the decoded QR image; 0 means a broken image. */
   qrWidth: number;
 }
 
-/** The tickets on the page, of an order or of the fan, once each QR code is there. */
+/** Waits for `count` QR codes. Returns the tickets on the page. */
 export async function readTickets(page: Page, count: number): Promise<ShownTicket[]> {
   await page
     .getByTestId('ticket-qr')
@@ -187,7 +187,7 @@ export async function readTickets(page: Page, count: number): Promise<ShownTicke
   return shown;
 }
 
-/** The operator's card of one match, opened. */
+/** Opens the operator's view of one match. */
 export async function openOps(page: Page, url: string, matchId: string): Promise<void> {
   await page.goto(`${url}/ops?match=${matchId}`);
   await page.getByTestId('ops-report').waitFor();
@@ -210,7 +210,7 @@ export async function setRate(page: Page, perMinute: number): Promise<void> {
   await page.getByTestId('ops-saved').waitFor();
 }
 
-/** Finds the order of this address and gives the money for one of its tickets back. */
+/** Finds the order with this email address and refunds one of its tickets. */
 export async function refundOneTicket(page: Page, email: string): Promise<void> {
   await page.getByTestId('ops-find').fill(email);
   await page.getByTestId('ops-search').click();

@@ -4,7 +4,7 @@ import { signWebhook } from '../../apps/monolith/src/payment/outbound/webhooks.t
 import { developmentSecrets } from '#platform/config/settings';
 import { openServices, type Services } from '../bad-input/system.ts';
 
-// A match with two seats and a waiting room, both services as they run: sold out, and open again, by itself.
+// Both services with a match of two seats and a waiting room: the sale closes when it is sold out and reopens by itself.
 
 let services: Services;
 beforeAll(async () => void (services = await openServices()));
@@ -18,34 +18,35 @@ async function call(
   method: string,
   path: string,
   fan: string,
-  more: { body?: unknown; headers?: Record<string, string> } = {},
+  options: { body?: unknown; headers?: Record<string, string> } = {},
 ): Promise<Answer> {
   const answer = await fetch(`http://127.0.0.1:${services[service].port}/api/v1${path}`, {
     method,
     headers: {
       'x-mock-user-id': fan,
       ...(method === 'POST' && service === 'monolith' ? { 'idempotency-key': randomUUID().replaceAll('-', '') } : {}),
-      ...(more.body === undefined ? {} : { 'content-type': 'application/json' }),
-      ...more.headers,
+      ...(options.body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...options.headers,
     },
-    ...(more.body === undefined ? {} : { body: JSON.stringify(more.body) }),
+    ...(options.body === undefined ? {} : { body: JSON.stringify(options.body) }),
   });
   const text = await answer.text();
   return { status: answer.status, json: text === '' ? undefined : JSON.parse(text) };
 }
-async function until(fits: (answer: Answer) => boolean, ask: () => Promise<Answer>, withinMs = 8000): Promise<Answer> {
-  let answer = await ask();
-  for (const giveUpAt = Date.now() + withinMs; !fits(answer) && Date.now() < giveUpAt; answer = await ask()) await pause(50);
+async function pollUntil(matches: (answer: Answer) => boolean, request: () => Promise<Answer>, withinMs = 8000): Promise<Answer> {
+  let answer = await request();
+  for (const giveUpAt = Date.now() + withinMs; !matches(answer) && Date.now() < giveUpAt; answer = await request())
+    await pause(50);
   return answer;
 }
 
 const staff = randomUUID();
 const join = (matchId: string, fan: string) => call('queue', 'POST', `/queue/${matchId}/join`, fan);
-const place = (matchId: string, fan: string) => call('queue', 'GET', `/queue/${matchId}/position`, fan);
+const readPosition = (matchId: string, fan: string) => call('queue', 'GET', `/queue/${matchId}/position`, fan);
 const saleOf = (matchId: string) => call('monolith', 'GET', `/matches/${matchId}`, staff);
 
-/** What the provider says; the sandbox would say it to an address that these services do not have. */
-async function paid(order: Answer['json'], { total_cents: amount }: Answer['json']): Promise<void> {
+/** Sends the provider's payment event. The sandbox cannot send it, because it does not know the address of these services. */
+async function sendPaymentEvent(order: Answer['json'], { total_cents: amount }: Answer['json']): Promise<void> {
   const object = {
     id: order.payment.intent_id,
     amount,
@@ -65,22 +66,22 @@ async function paid(order: Answer['json'], { total_cents: amount }: Answer['json
 
 async function buy(matchId: string, sectorId: string, fan: string, quantity: number): Promise<void> {
   await join(matchId, fan);
-  const { json: turn } = await until(
+  const { json: turn } = await pollUntil(
     ({ json }) => json.status === 'granted',
-    () => place(matchId, fan),
+    () => readPosition(matchId, fan),
   );
-  const wish = { body: { sector_id: sectorId, quantity }, headers: { 'x-purchase-session': turn.session_token } };
-  const { json: hold } = await call('monolith', 'POST', `/matches/${matchId}/reservations`, fan, wish);
+  const holdOptions = { body: { sector_id: sectorId, quantity }, headers: { 'x-purchase-session': turn.session_token } };
+  const { json: hold } = await call('monolith', 'POST', `/matches/${matchId}/reservations`, fan, holdOptions);
   const holders = hold.seats.map(({ seat_id }: { seat_id: string }) => ({ seat_id, name: 'Ana Anić' }));
   const { json: order } = await call('monolith', 'POST', `/reservations/${hold.id}/checkout`, fan, {
     body: { holders, email: 'ana@example.hr' },
   });
-  await paid(order, hold);
+  await sendPaymentEvent(order, hold);
 }
 
-test('the line ends with the last seat, waiting fans hear why, and a seat that comes back finds an empty line', async () => {
+test('the last sold seat closes the line with the reason sold_out; a refunded seat reopens the sale with an empty line', async () => {
   const [ana, ben, eva] = [randomUUID(), randomUUID(), randomUUID()];
-  const facts = {
+  const matchFields = {
     home: 'Hrvatska',
     away: 'Italija',
     venue: 'Maksimir',
@@ -93,54 +94,54 @@ test('the line ends with the last seat, waiting fans hear why, and a seat that c
     opens_at: new Date(Date.now() - 1000).toISOString(),
   };
   const sectors = [{ name: 'East A', kind: 'seated', price_cents: 2500, rows: 1, seats_per_row: 2 }];
-  const made = await call('monolith', 'POST', '/ops/matches', staff, {
-    body: { ...facts, ...times, max_open_windows: 1, sectors },
+  const created = await call('monolith', 'POST', '/ops/matches', staff, {
+    body: { ...matchFields, ...times, max_open_windows: 1, sectors },
     headers: { 'x-mock-roles': 'ops' },
   });
-  const [matchId, sectorId] = [made.json.id, made.json.sectors[0].id];
-  await until(
+  const [matchId, sectorId] = [created.json.id, created.json.sectors[0].id];
+  await pollUntil(
     ({ status }) => status === 200,
     () => call('queue', 'GET', `/queue/${matchId}/status`, staff),
   );
 
   const buying = buy(matchId, sectorId, ana, 2);
-  await until(
+  await pollUntil(
     ({ status }) => status === 200,
-    () => place(matchId, ana),
+    () => readPosition(matchId, ana),
   );
   await join(matchId, ben);
   await buying;
   expect(
     (
-      await until(
+      await pollUntil(
         ({ json }) => json.sale.status === 'sold_out',
         () => saleOf(matchId),
       )
     ).json.sale.status,
   ).toBe('sold_out');
-  const bens = await until(
+  const positionOfBen = await pollUntil(
     ({ json }) => json.status === 'closed',
-    () => place(matchId, ben),
+    () => readPosition(matchId, ben),
   );
-  expect([bens.json.status, bens.json.position]).toEqual(['closed', null]);
-  const late = await join(matchId, eva);
-  expect([late.status, late.json.code, late.json.reason]).toEqual([409, 'QUEUE_CLOSED', 'sold_out']);
+  expect([positionOfBen.json.status, positionOfBen.json.position]).toEqual(['closed', null]);
+  const lateJoin = await join(matchId, eva);
+  expect([lateJoin.status, lateJoin.json.code, lateJoin.json.reason]).toEqual([409, 'QUEUE_CLOSED', 'sold_out']);
 
   await services.dataSource.query(
-    `with back as (update seats set status = 'available', reservation_id = null
+    `with refunded as (update seats set status = 'available', reservation_id = null
                    where id = (select id from seats where match_id = $1 limit 1) returning id)
-     update tickets set status = 'refunded' where seat_id in (select id from back)`,
+     update tickets set status = 'refunded' where seat_id in (select id from refunded)`,
     [matchId],
   );
   expect(
     (
-      await until(
+      await pollUntil(
         ({ json }) => json.sale.status === 'open',
         () => saleOf(matchId),
       )
     ).json.sale.status,
   ).toBe('open');
-  const { json: reopened } = await until(
+  const { json: reopened } = await pollUntil(
     ({ json }) => json.status === 'active',
     () => call('queue', 'GET', `/queue/${matchId}/status`, staff),
   );
@@ -148,7 +149,7 @@ test('the line ends with the last seat, waiting fans hear why, and a seat that c
   await buy(matchId, sectorId, eva, 1);
   expect(
     (
-      await until(
+      await pollUntil(
         ({ json }) => json.sale.status === 'sold_out',
         () => saleOf(matchId),
       )

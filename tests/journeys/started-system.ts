@@ -7,16 +7,16 @@ import path from 'node:path';
 
 const root = path.resolve(import.meta.dirname, '../..');
 
-/** `npm start` on free ports and in a home of its own, as a newcomer has it. */
+/** A running `npm start` on free ports and with its own TRIBINA_HOME, like on a new machine. */
 export interface StartedSystem {
   readonly publicUrl: string;
   readonly queueUrl: string;
   readonly workerUrl: string;
-  /** All it printed so far. */
+  /** Everything that it has printed so far. */
   output(): string;
-  /** Runs a command of `npm run cli` against it. */
+  /** Runs a command of `npm run cli` on this system. */
   cli(...args: string[]): Promise<{ code: number; stdout: string; stderr: string }>;
-  /** Stops it and starts it again on the same home and ports. */
+  /** Stops and starts it with the same home and ports. */
   restart(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -46,13 +46,13 @@ export async function startSystem(settings: Record<string, string> = {}): Promis
   const run = async (): Promise<ChildProcess> => {
     const child = spawn('node', ['tools/node24.mjs', 'tools/start.ts'], { cwd: root, env, stdio: ['ignore', 'pipe', 'pipe'] });
     const isReady = new Promise<void>((resolve, reject) => {
-      const hear = (data: Buffer): void => {
+      const onOutput = (data: Buffer): void => {
         text += data.toString();
         if (/^ready /m.test(text)) resolve();
       };
-      child.stdout.on('data', hear);
-      child.stderr.on('data', hear);
-      child.once('exit', (code) => reject(new Error(`npm start ended with ${code}:\n${text}`)));
+      child.stdout.on('data', onOutput);
+      child.stderr.on('data', onOutput);
+      child.once('exit', (code) => reject(new Error(`npm start exited with ${code}:\n${text}`)));
     });
     await isReady;
     return child;
@@ -61,9 +61,9 @@ export async function startSystem(settings: Record<string, string> = {}): Promis
   const end = async (): Promise<void> => {
     if (child.exitCode !== null) return;
     child.removeAllListeners('exit');
-    const ended = once(child, 'exit');
+    const exited = once(child, 'exit');
     child.kill('SIGTERM');
-    await ended;
+    await exited;
   };
   return {
     publicUrl: `http://127.0.0.1:${monolith}`,

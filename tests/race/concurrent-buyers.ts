@@ -8,7 +8,7 @@ import type { DataSource } from 'typeorm';
 export interface Replicas {
   readonly offices: readonly [BoxOffice, BoxOffice];
   readonly dataSource: DataSource;
-  /** Transactions that had to run again, over both. */
+  /** Number of transaction retries of both replicas together. */
   retries(): Promise<number>;
   close(): Promise<void>;
 }
@@ -31,13 +31,13 @@ export async function openReplicas(settings: Record<string, string> = {}): Promi
   };
 }
 
-/** What `verify` finds wrong with a match. */
+/** Invariants of `verify` that the data of a match breaks. */
 export async function faultsOf(dataSource: DataSource, matchId: string): Promise<Finding[]> {
   const { invariants } = await verifyDatabase(dataSource, { matchId });
   return invariants.filter(({ broken }) => broken > 0);
 }
 
-/** Seats that more than one living reservation claims: what must never be. */
+/** Seats with more than one living reservation. There must never be any. */
 export function seatsClaimedTwice(dataSource: DataSource, matchId: string): Promise<{ seat_id: string }[]> {
   return dataSource.query(
     `select s.seat_id from reservation_seats s join reservations r on r.id = s.reservation_id
@@ -47,12 +47,12 @@ export function seatsClaimedTwice(dataSource: DataSource, matchId: string): Prom
   );
 }
 
-/** Answers by what they said. */
+/** Number of answers for each status and code. */
 export function tally(answers: readonly TestAnswer[]): Record<string, number> {
   const counts: Record<string, number> = {};
   for (const { status, json } of answers) {
-    const said = status < 300 ? String(status) : `${status} ${json?.code}`;
-    counts[said] = (counts[said] ?? 0) + 1;
+    const outcome = status < 300 ? String(status) : `${status} ${json?.code}`;
+    counts[outcome] = (counts[outcome] ?? 0) + 1;
   }
   return counts;
 }
@@ -68,13 +68,13 @@ export function quantile(values: readonly number[], share: number): number {
   return Math.round(sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0);
 }
 
-/** Figures of a race, for whoever reads the output of the run. */
+/** Prints the figures of a race to the output of the test run. */
 export function report(
   race: string,
   figures: Record<string, string | number | readonly unknown[] | Record<string, number>>,
 ): void {
-  const told = Object.entries(figures).map(
+  const texts = Object.entries(figures).map(
     ([name, value]) => `${name} ${typeof value === 'string' ? value : JSON.stringify(value)}`,
   );
-  process.stdout.write(`  ${race}: ${told.join(', ')}\n`);
+  process.stdout.write(`  ${race}: ${texts.join(', ')}\n`);
 }

@@ -1,16 +1,16 @@
 import { randomUUID } from 'node:crypto';
-import { MatchesForSale } from '../../apps/monolith/src/purchase/application/ports.ts';
+import { MatchesForSale } from '../../apps/monolith/src/purchase/application/sale-ports.ts';
 import { SeatInventory } from '../../apps/monolith/src/purchase/availability/application/ports.ts';
 import { HoldSeats } from '../../apps/monolith/src/purchase/hold/application/hold-seats.ts';
 import { newKey, type TestAnswer } from '../../apps/monolith/src/testing/test-app.ts';
 import { putOnSale, seated, type MatchOnSale } from '../../apps/monolith/src/testing/whole-monolith.ts';
-import { NakedSeatHolds } from './naked-seat-holds.ts';
+import { UnguardedSeatHolds } from './unguarded-seat-holds.ts';
 import { faultsOf, openReplicas, quantile, report, seatsClaimedTwice, tally, timed, type Replicas } from './concurrent-buyers.ts';
 
 const SEATS = 50;
 const BUYERS = 500;
-/** "Somebody is taking it this moment: ask again" is no answer yet. */
-const ASKS_AGAIN = new Set(['SEATS_BUSY', 'LOCK_TIMEOUT']);
+/** Temporary refusals: a client sends the request again. */
+const RETRYABLE_CODES = new Set(['SEATS_BUSY', 'LOCK_TIMEOUT']);
 
 let replicas: Replicas;
 
@@ -19,28 +19,31 @@ beforeAll(async () => {
 });
 afterAll(() => replicas.close());
 
-const officeOf = (turn: number) => replicas.offices[turn % 2 === 0 ? 0 : 1];
-const fiftySeats = (facts = {}) => putOnSale(replicas.offices[0].monolith, { sectors: [seated('East A', 5, 10)], ...facts });
+/** Alternates between the two replicas. */
+const officeOf = (index: number) => replicas.offices[index % 2 === 0 ? 0 : 1];
+const openMatchWithFiftySeats = (facts = {}) =>
+  putOnSale(replicas.offices[0].monolith, { sectors: [seated('East A', 5, 10)], ...facts });
 
-/** Asks as a patient client does: the same key again while it is told that the moment was bad. */
-async function wantSeats(
+/** Requests seats like a client that retries: up to 20 times with the same key after a temporary refusal. */
+async function holdWithRetries(
   match: MatchOnSale,
   buyer: number,
-): Promise<{ quantity: number; answer: TestAnswer; ms: number; asked: number }> {
+): Promise<{ quantity: number; answer: TestAnswer; ms: number; attempts: number }> {
   const [as, key, quantity] = [randomUUID(), newKey(), 1 + (buyer % 4)];
   const begunAt = performance.now();
-  for (let asked = 1; ; asked += 1) {
-    const answer = await officeOf(buyer + asked).hold(match, { as, key, quantity });
-    if (asked === 20 || !ASKS_AGAIN.has(answer.json?.code)) return { quantity, answer, ms: performance.now() - begunAt, asked };
+  for (let attempts = 1; ; attempts += 1) {
+    const answer = await officeOf(buyer + attempts).hold(match, { as, key, quantity });
+    if (attempts === 20 || !RETRYABLE_CODES.has(answer.json?.code))
+      return { quantity, answer, ms: performance.now() - begunAt, attempts };
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
 }
 
-test(`${BUYERS} buyers want the last ${SEATS} seats: every seat has one owner and none is left over`, async () => {
-  const match = await fiftySeats();
+test(`${BUYERS} buyers request the last ${SEATS} seats: every seat is held by exactly one of them`, async () => {
+  const match = await openMatchWithFiftySeats();
   const before = await replicas.retries();
   const { result: buyers, ms } = await timed(() =>
-    Promise.all(Array.from({ length: BUYERS }, (_, buyer) => wantSeats(match, buyer))),
+    Promise.all(Array.from({ length: BUYERS }, (_, buyer) => holdWithRetries(match, buyer))),
   );
   const won = buyers.filter(({ answer }) => answer.status === 201);
   const rows = await officeOf(0).seatRows(match);
@@ -57,13 +60,13 @@ test(`${BUYERS} buyers want the last ${SEATS} seats: every seat has one owner an
       0.99,
     ),
     retries: (await replicas.retries()) - before,
-    asked_again: buyers.reduce((sum, { asked }) => sum + asked - 1, 0),
+    retried_requests: buyers.reduce((sum, { attempts }) => sum + attempts - 1, 0),
   });
   expect(buyers.filter(({ answer }) => answer.status >= 500)).toEqual([]);
   expect(won.reduce((sum, { quantity }) => sum + quantity, 0)).toBe(rows.held);
-  const given = won.flatMap(({ answer }) => answer.json.seats.map(({ seat_id }: { seat_id: string }) => seat_id));
-  expect(new Set(given).size).toBe(given.length);
-  // One ticket was wanted by many, so that a seat left over would have been somebody's.
+  const heldSeatIds = won.flatMap(({ answer }) => answer.json.seats.map(({ seat_id }: { seat_id: string }) => seat_id));
+  expect(new Set(heldSeatIds).size).toBe(heldSeatIds.length);
+  // Many buyers wanted a single seat, so no seat may remain free.
   expect(rows).toEqual({ held: SEATS });
   const refusals = new Set(buyers.filter(({ answer }) => answer.status !== 201).map(({ answer }) => answer.json.code));
   for (const code of refusals) expect(['ALL_SEATS_HELD', 'SEATS_UNAVAILABLE', 'SOLD_OUT']).toContain(code);
@@ -73,8 +76,8 @@ test(`${BUYERS} buyers want the last ${SEATS} seats: every seat has one owner an
   ]);
 }, 60_000);
 
-test('200 buyers want the same two seats by name: one has them', async () => {
-  const match = await fiftySeats();
+test('200 buyers request the same two seats by id: exactly one gets them', async () => {
+  const match = await openMatchWithFiftySeats();
   const seatIds = (await officeOf(0).seatIds(match)).slice(0, 2);
   const answers = await Promise.all(Array.from({ length: 200 }, (_, buyer) => officeOf(buyer).hold(match, { seatIds })));
   report('the same two seats', tally(answers));
@@ -84,8 +87,8 @@ test('200 buyers want the same two seats by name: one has them', async () => {
   expect(await faultsOf(replicas.dataSource, match.id)).toEqual([]);
 });
 
-test('who chooses on the map and who takes the best there is want the same seats at once: nobody shares one', async () => {
-  const match = await fiftySeats();
+test('concurrent hold requests by seat id and by quantity for the same seats: no seat is held twice', async () => {
+  const match = await openMatchWithFiftySeats();
   const seatIds = await officeOf(0).seatIds(match);
   const answers = await Promise.all(
     Array.from({ length: 160 }, (_, buyer) => {
@@ -93,11 +96,11 @@ test('who chooses on the map and who takes the best there is want the same seats
       return officeOf(buyer).hold(match, buyer % 4 < 2 ? { seatIds: chosen } : { quantity: 1 + (buyer % 3) });
     }),
   );
-  report('the map and the best', tally(answers));
-  const given = answers
+  report('requests by seat id and by quantity', tally(answers));
+  const heldSeatIds = answers
     .filter(({ status }) => status === 201)
     .flatMap(({ json }) => json.seats.map(({ seat_id }: { seat_id: string }) => seat_id));
-  expect([given.length, new Set(given).size]).toEqual([(await officeOf(0).seatRows(match)).held, given.length]);
+  expect([heldSeatIds.length, new Set(heldSeatIds).size]).toEqual([(await officeOf(0).seatRows(match)).held, heldSeatIds.length]);
   expect(answers.filter(({ status }) => status >= 500)).toEqual([]);
   expect([await seatsClaimedTwice(replicas.dataSource, match.id), await faultsOf(replicas.dataSource, match.id)]).toEqual([
     [],
@@ -105,13 +108,13 @@ test('who chooses on the map and who takes the best there is want the same seats
   ]);
 });
 
-test('a fan who asks forty times over two replicas has as many seats as are allowed, and not one more', async () => {
-  const match = await fiftySeats({ max_tickets_per_fan: 7 });
+test('a fan with 40 concurrent hold requests over two replicas holds at most 7 seats, the ticket limit', async () => {
+  const match = await openMatchWithFiftySeats({ max_tickets_per_fan: 7 });
   const as = randomUUID();
   const answers = await Promise.all(
-    Array.from({ length: 40 }, (_, turn) => officeOf(turn).hold(match, { as, quantity: 1 + (turn % 2) })),
+    Array.from({ length: 40 }, (_, index) => officeOf(index).hold(match, { as, quantity: 1 + (index % 2) })),
   );
-  report('one fan, forty wishes', tally(answers));
+  report('one fan, forty requests', tally(answers));
   const rows = await officeOf(0).seatRows(match);
   expect(rows.held).toBeLessThanOrEqual(7);
   expect(rows.held).toBeGreaterThanOrEqual(6);
@@ -119,8 +122,8 @@ test('a fan who asks forty times over two replicas has as many seats as are allo
   expect(await faultsOf(replicas.dataSource, match.id)).toEqual([]);
 });
 
-test('a rush that goes on to the tickets: sold, held and free add up, and every buyer who paid has what he paid for', async () => {
-  const match = await fiftySeats();
+test('150 buyers hold, release or pay at once: sold, held and free seats add up, and each paid seat has a valid ticket', async () => {
+  const match = await openMatchWithFiftySeats();
   const before = await replicas.retries();
   const outcomes = await Promise.all(
     Array.from({ length: 150 }, async (_, buyer) => {
@@ -131,13 +134,13 @@ test('a rush that goes on to the tickets: sold, held and free add up, and every 
       const held = { ...hold.json, userId: as, seatIds: hold.json.seats.map(({ seat_id }: { seat_id: string }) => seat_id) };
       if (buyer % 5 === 0) return office.release(held).then(() => 'released');
       const ordered = await office.ordered(held);
-      return buyer % 7 === 0 ? 'left to pay' : officeOf(buyer + 1).settle(office.report(ordered));
+      return buyer % 7 === 0 ? 'not paid' : officeOf(buyer + 1).settle(office.report(ordered));
     }),
   );
   const counts = Object.fromEntries(
-    [...new Set(outcomes)].map((outcome) => [outcome, outcomes.filter((one) => one === outcome).length]),
+    [...new Set(outcomes)].map((outcome) => [outcome, outcomes.filter((other) => other === outcome).length]),
   );
-  report('a rush to the tickets', { ...counts, retries: (await replicas.retries()) - before });
+  report('peak load up to the tickets', { ...counts, retries: (await replicas.retries()) - before });
   expect(outcomes.filter((outcome) => ['refunded', 'unknown intent', 'repeated'].includes(outcome))).toEqual([]);
   const rows = await officeOf(0).seatRows(match);
   expect((rows.sold ?? 0) + (rows.held ?? 0) + (rows.available ?? 0)).toBe(SEATS);
@@ -152,24 +155,24 @@ test('a rush that goes on to the tickets: sold, held and free add up, and every 
   ]);
 }, 60_000);
 
-test('the control: without row locks the same rush sells seats twice, and both checks see it', async () => {
-  const match = await fiftySeats();
+test('negative control: without row locks the same load holds seats twice, and both checks report it', async () => {
+  const match = await openMatchWithFiftySeats();
   const { monolith } = replicas.offices[0];
-  const naked = new HoldSeats(
+  const unguardedHoldSeats = new HoldSeats(
     monolith.get(MatchesForSale),
     monolith.get(SeatInventory),
-    new NakedSeatHolds(monolith.dataSource, monolith.get(SeatInventory)),
+    new UnguardedSeatHolds(monolith.dataSource, monolith.get(SeatInventory)),
     { has: () => false },
   );
   const sectorId = match.sectors[0]?.id ?? '';
-  const wish = { matchId: match.id, sectorId, sessionToken: undefined };
+  const request = { matchId: match.id, sectorId, sessionToken: undefined };
   const holds = await Promise.allSettled(
-    Array.from({ length: 120 }, () => naked.execute({ ...wish, userId: randomUUID(), quantity: 2 })),
+    Array.from({ length: 120 }, () => unguardedHoldSeats.execute({ ...request, userId: randomUUID(), quantity: 2 })),
   );
-  const given = holds.flatMap((hold) => (hold.status === 'fulfilled' ? hold.value.seats.map(({ seatId }) => seatId) : []));
-  const twice = await seatsClaimedTwice(replicas.dataSource, match.id);
-  report('the control', { seats: SEATS, given: given.length, claimed_twice: twice.length });
-  expect(given.length).toBeGreaterThan(new Set(given).size);
-  expect(twice.length).toBeGreaterThan(0);
+  const heldSeatIds = holds.flatMap((hold) => (hold.status === 'fulfilled' ? hold.value.seats.map(({ seatId }) => seatId) : []));
+  const seatsHeldTwice = await seatsClaimedTwice(replicas.dataSource, match.id);
+  report('negative control', { seats: SEATS, held: heldSeatIds.length, held_twice: seatsHeldTwice.length });
+  expect(heldSeatIds.length).toBeGreaterThan(new Set(heldSeatIds).size);
+  expect(seatsHeldTwice.length).toBeGreaterThan(0);
   expect((await faultsOf(replicas.dataSource, match.id)).map(({ name }) => name)).toContain('one-claim');
 });

@@ -13,51 +13,57 @@ beforeAll(async () => {
 });
 afterAll(() => replicas.close());
 
-test(`two orders of one turn race, ${TURNS} times: one is made, the other hears of it`, async () => {
-  const [one, two] = replicas.offices;
+test(`two concurrent checkouts in one turn, ${TURNS} times: one creates the order, the other is 409 with that order's id`, async () => {
+  const [officeA, officeB] = replicas.offices;
   const before = await replicas.retries();
   const rounds = await Promise.all(
     Array.from({ length: TURNS }, async () => {
       const as = randomUUID();
-      const turn = await grantTurn(one.monolith, match.id, as);
-      const [first, second] = [await one.held(match, { as, turn }), await two.held(match, { as, turn })];
-      return Promise.all([one.checkOut(first), two.checkOut(second)]);
+      const turn = await grantTurn(officeA.monolith, match.id, as);
+      const [first, second] = [await officeA.held(match, { as, turn }), await officeB.held(match, { as, turn })];
+      return Promise.all([officeA.checkOut(first), officeB.checkOut(second)]);
     }),
   );
-  report('two orders of one turn', { ...tally(rounds.flat()), retries: (await replicas.retries()) - before });
+  report('two checkouts in one turn', { ...tally(rounds.flat()), retries: (await replicas.retries()) - before });
   for (const answers of rounds) {
-    const made = answers.filter(({ status }) => status === 201);
+    const created = answers.filter(({ status }) => status === 201);
     const refused = answers.filter(({ status }) => status === 409);
-    expect([made.length, refused.length]).toEqual([1, 1]);
-    expect([refused[0]?.json.code, refused[0]?.json.order_id]).toEqual(['INVALID_STATE', made[0]?.json.order_id]);
+    expect([created.length, refused.length]).toEqual([1, 1]);
+    expect([refused[0]?.json.code, refused[0]?.json.order_id]).toEqual(['INVALID_STATE', created[0]?.json.order_id]);
   }
   expect(await faultsOf(replicas.dataSource, match.id)).toEqual([]);
 });
 
-test('a turn whose order is paid while its fan goes on holding and checking out: one order, and nothing else is kept', async () => {
-  const [one, two] = replicas.offices;
+test('a fan whose order is paid during another hold and checkout in the same turn gets one order, and no hold remains', async () => {
+  const [officeA, officeB] = replicas.offices;
   const rounds = await Promise.all(
     Array.from({ length: 20 }, async () => {
       const as = randomUUID();
-      const turn = await grantTurn(one.monolith, match.id, as);
-      const bought = await one.ordered(await one.held(match, { as, turn }));
-      const other = await two.held(match, { as, turn });
-      const [settled, late, more] = await Promise.all([
-        one.settle(one.report(bought)),
-        two.checkOut(other),
-        two.hold(match, { as, turn }),
+      const turn = await grantTurn(officeA.monolith, match.id, as);
+      const ordered = await officeA.ordered(await officeA.held(match, { as, turn }));
+      const secondHold = await officeB.held(match, { as, turn });
+      const [settled, lateCheckout, thirdHold] = await Promise.all([
+        officeA.settle(officeA.report(ordered)),
+        officeB.checkOut(secondHold),
+        officeB.hold(match, { as, turn }),
       ]);
-      const alive = await one.rows<{ status: string }>(
+      const alive = await officeA.rows<{ status: string }>(
         `select status from reservations where user_id = $1 and status in ('held', 'ordered') and expires_at > now()`,
         [as],
       );
-      return { settled, late: late.json.code, more: more.status === 201 ? 'held before' : more.json.code, alive: alive.length };
+      return {
+        settled,
+        lateCheckout: lateCheckout.json.code,
+        thirdHold: thirdHold.status === 201 ? 'held before' : thirdHold.json.code,
+        alive: alive.length,
+      };
     }),
   );
-  report('paid while the fan goes on', {
-    more: [...new Set(rounds.map(({ more }) => more))],
-    late: [...new Set(rounds.map(({ late }) => late))],
+  report('paid during another hold', {
+    third_hold: [...new Set(rounds.map(({ thirdHold }) => thirdHold))],
+    late_checkout: [...new Set(rounds.map(({ lateCheckout }) => lateCheckout))],
   });
-  for (const { settled, late, alive } of rounds) expect([settled, late, alive]).toEqual(['completed', 'INVALID_STATE', 0]);
+  for (const { settled, lateCheckout, alive } of rounds)
+    expect([settled, lateCheckout, alive]).toEqual(['completed', 'INVALID_STATE', 0]);
   expect(await faultsOf(replicas.dataSource, match.id)).toEqual([]);
 });

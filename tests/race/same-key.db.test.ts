@@ -15,14 +15,15 @@ beforeAll(async () => {
 });
 afterAll(() => replicas.close());
 
-const officeOf = (turn: number) => replicas.offices[turn % 2 === 0 ? 0 : 1];
-const copies = (send: (turn: number) => Promise<TestAnswer>) =>
-  Promise.all(Array.from({ length: COPIES }, (_, turn) => send(turn)));
+/** Alternates between the two replicas. */
+const officeOf = (index: number) => replicas.offices[index % 2 === 0 ? 0 : 1];
+const sendCopies = (send: (index: number) => Promise<TestAnswer>) =>
+  Promise.all(Array.from({ length: COPIES }, (_, index) => send(index)));
 const count = async (table: string, column: string, value: string) =>
   (await replicas.dataSource.query<{ n: number }[]>(`select count(*)::int as n from ${table} where ${column} = $1`, [value]))[0]
     ?.n;
 
-/** One did it; the others were told to wait or got its answer, and whoever asks afterwards gets it too. */
+/** One request had the effect. The other copies got its stored answer or IDEMPOTENCY_KEY_IN_USE, and a later copy gets the answer. */
 function expectOneEffect(answers: readonly TestAnswer[], later: TestAnswer, success: number): void {
   const done = answers.filter(({ status }) => status === success);
   expect(done.length).toBeGreaterThan(0);
@@ -32,43 +33,43 @@ function expectOneEffect(answers: readonly TestAnswer[], later: TestAnswer, succ
   expect([later.status, later.text, later.headers['idempotency-replayed']]).toEqual([success, done[0]?.text, 'true']);
 }
 
-test(`${COPIES} copies of one hold over two replicas: one reservation`, async () => {
+test(`${COPIES} copies of one hold request over two replicas make one reservation`, async () => {
   const [as, key] = [randomUUID(), newKey()];
-  const answers = await copies((turn) => officeOf(turn).hold(match, { as, key, quantity: 2 }));
+  const answers = await sendCopies((index) => officeOf(index).hold(match, { as, key, quantity: 2 }));
   report('one hold, many copies', tally(answers));
   expectOneEffect(answers, await officeOf(1).hold(match, { as, key, quantity: 2 }), 201);
   expect(await count('reservations', 'user_id', as)).toBe(1);
 });
 
-test('the same while Redis forgets everything again and again: the row decides', async () => {
+test(`${COPIES} copies of one hold request make one reservation even while Redis is flushed repeatedly: the idempotency row decides`, async () => {
   const [as, key] = [randomUUID(), newKey()];
-  let going = true;
-  const forgetting = (async () => {
-    while (going) {
+  let isFlushing = true;
+  const flushing = (async () => {
+    while (isFlushing) {
       await officeOf(0).monolith.resources.redis.flushdb();
       await new Promise((resolve) => setTimeout(resolve, 2));
     }
   })();
-  const answers = await copies((turn) => officeOf(turn).hold(match, { as, key, quantity: 2 }));
-  going = false;
-  await forgetting;
+  const answers = await sendCopies((index) => officeOf(index).hold(match, { as, key, quantity: 2 }));
+  isFlushing = false;
+  await flushing;
   await officeOf(0).monolith.resources.redis.flushdb();
-  report('and Redis forgets', tally(answers));
+  report('one hold, many copies, Redis flushed', tally(answers));
   expectOneEffect(answers, await officeOf(0).hold(match, { as, key, quantity: 2 }), 201);
   expect(await count('reservations', 'user_id', as)).toBe(1);
 });
 
-test(`${COPIES} copies of one checkout: one order, one intent`, async () => {
+test(`${COPIES} copies of one checkout request make one order and one payment intent`, async () => {
   const held = await officeOf(0).held(match);
   const key = newKey();
-  const answers = await copies((turn) => officeOf(turn).checkOut(held, { key }));
+  const answers = await sendCopies((index) => officeOf(index).checkOut(held, { key }));
   report('one checkout, many copies', tally(answers));
   expectOneEffect(answers, await officeOf(1).checkOut(held, { key }), 201);
   expect(await count('orders', 'reservation_id', held.id)).toBe(1);
   expect(await count('sandbox_intents', 'order_id', answers.find(({ status }) => status === 201)?.json.order_id)).toBe(1);
 });
 
-test('copies of one new match: one match', async () => {
+test(`${COPIES} copies of one request to create a match make one match`, async () => {
   const key = newKey();
   const venue = `Stadium ${randomUUID()}`;
   const body = {
@@ -81,31 +82,31 @@ test('copies of one new match: one match', async () => {
     queue_required: false,
     sectors: [seated('East A')],
   };
-  const send = (turn: number) => officeOf(turn).monolith.call('POST', '/api/v1/ops/matches', { ...ops, key, body });
-  const answers = await copies(send);
+  const send = (index: number) => officeOf(index).monolith.call('POST', '/api/v1/ops/matches', { ...ops, key, body });
+  const answers = await sendCopies(send);
   expectOneEffect(answers, await send(1), 201);
   expect(await count('matches', 'venue', venue)).toBe(1);
 });
 
-test('the key of another fan, or of another wish, is nobody’s way to that seat', async () => {
+test('one key used by several fans and for different requests makes one reservation; the other requests are refused', async () => {
   const [as, key] = [randomUUID(), newKey()];
-  const answers = await copies((turn) =>
-    officeOf(turn).hold(match, { as: turn % 3 === 0 ? randomUUID() : as, key, quantity: turn % 3 === 1 ? 1 : 2 }),
+  const answers = await sendCopies((index) =>
+    officeOf(index).hold(match, { as: index % 3 === 0 ? randomUUID() : as, key, quantity: index % 3 === 1 ? 1 : 2 }),
   );
-  report('one key, many wishes', tally(answers));
+  report('one key, different requests', tally(answers));
   expect(new Set(answers.filter(({ status }) => status === 201).map(({ json }) => json.id)).size).toBe(1);
   const codes = new Set(answers.filter(({ status }) => status !== 201).map(({ json }) => json.code));
   for (const code of codes) expect(['IDEMPOTENCY_KEY_REUSED', 'IDEMPOTENCY_KEY_IN_USE']).toContain(code);
 });
 
-test('the control: the same wishes without a key are as many reservations as the limit allows', async () => {
+test('negative control: the same hold requests without a key make 10 reservations, as many as the ticket limit allows', async () => {
   const as = randomUUID();
   const holdSeats = officeOf(0).monolith.get(HoldSeats);
-  const wish = { matchId: match.id, userId: as, sessionToken: undefined, sectorId: match.sectors[0]?.id ?? '', quantity: 2 };
-  await Promise.allSettled(Array.from({ length: COPIES }, () => holdSeats.execute(wish)));
+  const request = { matchId: match.id, userId: as, sessionToken: undefined, sectorId: match.sectors[0]?.id ?? '', quantity: 2 };
+  await Promise.allSettled(Array.from({ length: COPIES }, () => holdSeats.execute(request)));
   expect(await count('reservations', 'user_id', as)).toBe(10);
 });
 
-test('after all of that the tables verify clean', async () => {
+test('after the tests above the match breaks no invariant', async () => {
   expect(await faultsOf(replicas.dataSource, match.id)).toEqual([]);
 });

@@ -3,9 +3,9 @@ import path from 'node:path';
 
 const root = path.resolve(import.meta.dirname, '../..');
 
-/** The file in the tree is what the code says: written by `npm run docs`, compared by every other run. */
+/** Expects that a generated file equals `text`. `npm run docs` writes the file instead. */
 export function expectGenerated(file: string, text: string): void {
-  const place = path.join(root, file);
-  if (process.env.TRIBINA_WRITE_DOCS === '1') writeFileSync(place, text);
-  expect(readFileSync(place, 'utf8')).toBe(text);
+  const fullPath = path.join(root, file);
+  if (process.env.TRIBINA_WRITE_DOCS === '1') writeFileSync(fullPath, text);
+  expect(readFileSync(fullPath, 'utf8')).toBe(text);
 }

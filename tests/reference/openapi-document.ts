@@ -14,24 +14,24 @@ export interface Document {
   readonly components: { readonly schemas: Readonly<Record<string, unknown>> };
 }
 
-interface Place {
+interface DocumentedOperation {
   readonly path: string;
   readonly method: string;
   readonly operation: Operation;
 }
 
-export function operationsOf({ paths }: Document): Place[] {
+export function operationsOf({ paths }: Document): DocumentedOperation[] {
   return Object.entries(paths).flatMap(([path, item]) =>
     Object.entries(item).map(([method, operation]) => ({ path, method: method.toUpperCase(), operation })),
   );
 }
 
-/** As the route table writes it. */
-export function routeOf({ path, method }: Place): string {
+/** The operation in the form of the route table, such as `GET /api/v1/matches/:id`. */
+export function routeOf({ path, method }: DocumentedOperation): string {
   return `${method} ${path.replaceAll(/\{(\w+)\}/g, ':$1')}`;
 }
 
-/** Everything any `$ref` points to. */
+/** The targets of all `$ref` inside a part of the document. */
 export function referencesOf(part: unknown): string[] {
   if (part === null || typeof part !== 'object') return [];
   return Object.entries(part).flatMap(([name, value]) => (name === '$ref' ? [String(value)] : referencesOf(value)));

@@ -1,22 +1,22 @@
-// Jest's environment for every test file: Node's own, and a file fails that leaves a socket, a server, a child process or a timer open.
-// Otherwise Jest would not end by itself, and would kill its workers.
+// The Jest environment of every test file: Node's environment plus a leak check. A test file that leaves a socket, a server, a child
+// process or a timer open fails. Without the check Jest would not exit by itself and would have to kill its workers.
 import { TestEnvironment } from 'jest-environment-node';
-import { leftOpen, openResources } from './open-resources.mjs';
+import { openResources, waitForLeaksToClose } from './open-resources.mjs';
 
 export default class LeakCheckedEnvironment extends TestEnvironment {
   async setup() {
     await super.setup();
-    // Node opens these when they are first read; they belong to the process.
+    // Node opens the standard streams when they are first read. They belong to the process, not to the test file.
     void [process.stdin, process.stdout, process.stderr];
-    this.before = openResources();
+    this.openBefore = openResources();
   }
 
   async teardown() {
-    const left = this.before ? await leftOpen(this.before) : [];
+    const leaks = this.openBefore ? await waitForLeaksToClose(this.openBefore) : [];
     await super.teardown();
-    if (left.length === 0) return;
+    if (leaks.length === 0) return;
     throw new Error(
-      `This file leaves open: ${left.join(', ')}. Close it in afterAll; \`npm run jest -- --detectOpenHandles <file>\` shows where it was opened.`,
+      `This file leaves open: ${leaks.join(', ')}. Close it in afterAll; \`npm run jest -- --detectOpenHandles <file>\` shows where it was opened.`,
     );
   }
 }

@@ -1,5 +1,5 @@
-// Jest's globalSetup: a PostgreSQL and one Redis per worker for this run only (see tools/local/test-servers.ts).
-// One Redis a worker and not one database in a common one, because channels are heard across databases.
+// Jest's globalSetup: starts one PostgreSQL server and one Redis server per Jest worker, for this run only (see
+// tools/local/test-servers.ts). Workers cannot share a Redis server: pub/sub channels are not separated by Redis databases.
 import { spawn } from 'node:child_process';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
@@ -14,7 +14,7 @@ export default async function startServers(globalConfig) {
   const line = await new Promise((resolve, reject) => {
     createInterface({ input: servers.stdout }).once('line', resolve);
     servers.once('error', reject);
-    servers.once('exit', () => reject(new Error('The test servers did not start; the reason stands above.')));
+    servers.once('exit', () => reject(new Error('The test servers did not start; see their error output above.')));
   });
   const { database, redis } = JSON.parse(line);
   process.env.TEST_DATABASE_URL = database;

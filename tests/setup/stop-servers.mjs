@@ -1,10 +1,10 @@
-// Jest's globalTeardown. A run that never gets here closes the same pipe by dying.
+// Jest's globalTeardown: closes the stdin of the test servers, which makes them stop. If Jest dies first, its end of the pipe closes too.
 import { once } from 'node:events';
 
 export default async function stopServers() {
   const servers = globalThis.tribinaTestServers;
   if (!servers || servers.exitCode !== null) return;
-  const gone = once(servers, 'exit');
+  const exited = once(servers, 'exit');
   servers.stdin.end();
-  await gone;
+  await exited;
 }

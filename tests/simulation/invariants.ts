@@ -7,74 +7,73 @@ import {
   type ReservationRow,
 } from '../../apps/monolith/src/purchase/testing/memory-tables.ts';
 import type { Cell, SimulatedTransaction } from '#testing/simulation/simulated-database';
-import type { Shop } from './replicas.ts';
+import type { SimulatedSystem } from './replicas.ts';
 
-/** Sentences that are true of the database after every commit, in the numbering of research/reliability.md §3.2. */
-export function faultsNow(shop: Shop): string[] {
-  const { db, capacity } = shop;
-  const now = shop.scheduler.nowMs;
+/** Invariants that must hold after every commit, with the numbers of research/reliability.md §3.2. Returns the broken ones. */
+export function faultsNow(system: SimulatedSystem): string[] {
+  const { db, capacity } = system;
+  const now = system.scheduler.nowMs;
   const reservations = db.rows(tables.reservations);
   const orders = db.rows(tables.orders);
   const living = reservations.filter((row) => counts(row, now));
   const claimed = living.reduce((sum, { seatIds }) => sum + seatIds.length, 0);
   return [
-    ...(claimed > capacity ? [`I2: ${claimed} places claimed of ${capacity}`] : []),
-    ...living.flatMap((row) => seatsOf(shop, row)),
-    ...overLimit(shop, living),
-    ...ticketFaults(shop, orders, reservations),
-    ...windowFaults(shop, orders, living),
+    ...(claimed > capacity ? [`I2: ${claimed} seats claimed of ${capacity}`] : []),
+    ...living.flatMap((row) => lostSeats(system, row)),
+    ...overLimit(system, living),
+    ...ticketFaults(system, orders, reservations),
+    ...windowFaults(system, orders, living),
     ...paymentFaults(orders, living),
-    ...heldForNobody(shop, living),
-    ...expiryFaults(shop, reservations),
+    ...seatsWithoutClaim(system, living),
+    ...expiryFaults(system, reservations),
     ...keyFaults(reservations),
-    ...repeated(shop),
+    ...repeatedMessages(system),
   ];
 }
 
-/** A living claim has all of its seats; two claims of one seat cannot both. */
-function seatsOf(shop: Shop, { id, status, seatIds, expiresAtMs }: ReservationRow): string[] {
+/** A living reservation still has all its seats, so two living reservations never share one. */
+function lostSeats(system: SimulatedSystem, { id, status, seatIds, expiresAtMs }: ReservationRow): string[] {
   return seatIds.flatMap((seatId) => {
-    const seat = shop.db.read(tables.seats, seatId);
-    const isTheirs = seat?.reservationId === id && seat.status === (status === 'completed' ? 'sold' : 'held');
-    if (!isTheirs) return [`I1: ${status} ${id} has lost seat ${seatId} to ${seat?.reservationId ?? 'nobody'} (${seat?.status})`];
-    return status !== 'completed' && seat.expiresAtMs !== expiresAtMs
-      ? [`I2: ${seatId} is held until another time than ${id}`]
-      : [];
+    const seat = system.db.read(tables.seats, seatId);
+    const isOwn = seat?.reservationId === id && seat.status === (status === 'completed' ? 'sold' : 'held');
+    if (!isOwn)
+      return [`I1: ${status} ${id} has lost seat ${seatId} to ${seat?.reservationId ?? 'no reservation'} (${seat?.status})`];
+    return status !== 'completed' && seat.expiresAtMs !== expiresAtMs ? [`I2: ${seatId} has another expiry than ${id}`] : [];
   });
 }
 
-function overLimit(shop: Shop, living: readonly ReservationRow[]): string[] {
-  const limit = shop.match.maxTicketsPerFan;
+function overLimit(system: SimulatedSystem, living: readonly ReservationRow[]): string[] {
+  const limit = system.match.maxTicketsPerFan;
   const perFan = new Map<string, number>();
   for (const row of living) perFan.set(fanAtMatch(row), (perFan.get(fanAtMatch(row)) ?? 0) + row.seatIds.length);
   return [...perFan].filter(([, n]) => n > limit).map(([fan, n]) => `I2: ${fan} has ${n} seats, the limit is ${limit}`);
 }
 
-function ticketFaults(shop: Shop, orders: readonly OrderRow[], reservations: readonly ReservationRow[]): string[] {
-  const tickets = shop.db.rows(tables.tickets);
+function ticketFaults(system: SimulatedSystem, orders: readonly OrderRow[], reservations: readonly ReservationRow[]): string[] {
+  const tickets = system.db.rows(tables.tickets);
   const perSeat = new Set(tickets.map(({ seatId }) => seatId));
   const faults = perSeat.size < tickets.length ? ['I1: a seat has two tickets'] : [];
   for (const order of orders) {
     const reservation = reservations.find(({ id }) => id === order.reservationId);
-    const own = tickets.filter(({ orderId }) => orderId === order.id).map(({ seatId }) => seatId);
-    const due = order.status === 'completed' ? (reservation?.seatIds ?? []) : [];
-    if ([...own].sort().join() !== [...due].sort().join())
-      faults.push(`I3: order ${order.id} is ${order.status} and has tickets for ${own.join(' ') || 'nothing'}`);
+    const ticketSeats = tickets.filter(({ orderId }) => orderId === order.id).map(({ seatId }) => seatId);
+    const expectedSeats = order.status === 'completed' ? (reservation?.seatIds ?? []) : [];
+    if ([...ticketSeats].sort().join() !== [...expectedSeats].sort().join())
+      faults.push(`I3: order ${order.id} is ${order.status} and has tickets for ${ticketSeats.join(' ') || 'nothing'}`);
     if ((order.status === 'completed') !== (reservation?.status === 'completed'))
       faults.push(`I3: order ${order.id} is ${order.status}, its reservation ${reservation?.status}`);
   }
   return faults;
 }
 
-/** What is held or sold is so by a claim that lives and lists it. */
-function heldForNobody(shop: Shop, living: readonly ReservationRow[]): string[] {
-  const taken = shop.db.rows(tables.seats, (seat) => seat.reservationId !== null && !isFree(seat, shop.scheduler.nowMs));
+/** Every held or sold seat belongs to a living reservation that lists it. */
+function seatsWithoutClaim(system: SimulatedSystem, living: readonly ReservationRow[]): string[] {
+  const taken = system.db.rows(tables.seats, (seat) => seat.reservationId !== null && !isFree(seat, system.scheduler.nowMs));
   return taken
     .filter(({ id, reservationId }) => !living.some((row) => row.id === reservationId && row.seatIds.includes(id)))
     .map(({ id, status, reservationId }) => `I2: seat ${id} is ${status} by ${reservationId}, which has no claim to it`);
 }
 
-/** Who is being paid for awaits a payment: nobody waits for seats that nobody can pay any more. */
+/** The order of every reservation with the status `ordered` awaits its payment. Otherwise its seats would be blocked without a payment. */
 function paymentFaults(orders: readonly OrderRow[], living: readonly ReservationRow[]): string[] {
   return living
     .filter(({ status }) => status === 'ordered')
@@ -83,79 +82,90 @@ function paymentFaults(orders: readonly OrderRow[], living: readonly Reservation
     .map(({ id, order }) => `I3: ${id} is ordered, its order ${order ?? 'does not exist'}`);
 }
 
-/** Of a sale that is closed nothing is bought but what was held. Looked at with the commit that completes an order. */
-export function lateInAClosedSale(shop: Shop, { footprint, snapshot, now }: SimulatedTransaction): string[] {
+/** After a sale is closed, an order is completed only if its seats were held. Checked with the commit that completes the order. */
+export function lateCompletionInClosedSale(
+  system: SimulatedSystem,
+  { footprint, snapshot, now }: SimulatedTransaction,
+): string[] {
   const changes = [...footprint.writes].filter(([cell]) => cell.table === tables.reservations.name);
-  const late = changes.filter(([, { before, after }]) => {
+  const lateChanges = changes.filter(([, { before, after }]) => {
     const [was, is] = [before as ReservationRow | undefined, after as ReservationRow | undefined];
-    // What costs nothing is completed in its checkout: out of a hold.
+    // A free order is completed in its checkout, so its reservation was `held` before.
     const costsNothing = was?.status === 'held' && was.priceCents === 0;
     const wasAlive = (was?.status === 'ordered' || costsNothing) && was.expiresAtMs > now.getTime();
     return is?.status === 'completed' && was?.status !== 'completed' && !wasAlive;
   });
-  return shop.closedAtSeq <= snapshot && late.length > 0 ? ['W9: paid late for a sale that was closed, and completed'] : [];
+  return system.closedAtSeq <= snapshot && lateChanges.length > 0
+    ? ['W9: a late payment was completed after the sale was closed']
+    : [];
 }
 
 const LOCKED_FIRST = new Set([tables.reservations, tables.orders, tables.seats, tables.fanSeats].map(({ name }) => name));
 
-/** Whoever decides for many takes what is free before it writes anything: a stranger's row is not waited for. */
-export function waitsThatShouldNot({ isShared, footprint, id }: SimulatedTransaction, cell: Cell): string[] {
+/** A shared transaction takes only unlocked rows before its first write: it must not wait for rows of another transaction. */
+export function forbiddenWaits({ isShared, footprint, id }: SimulatedTransaction, cell: Cell): string[] {
   const isFault = isShared && footprint.writes.size === 0 && LOCKED_FIRST.has(cell.table);
-  return isFault ? [`W: ${id} decides for many, and waits for ${cell.table} ${cell.id}`] : [];
+  return isFault ? [`W: ${id} is a shared transaction and waits for ${cell.table} ${cell.id}`] : [];
 }
 
-function windowFaults(shop: Shop, orders: readonly OrderRow[], living: readonly ReservationRow[]): string[] {
+function windowFaults(system: SimulatedSystem, orders: readonly OrderRow[], living: readonly ReservationRow[]): string[] {
   const claims = orders.filter(
     ({ sessionToken, status }) => sessionToken && (status === 'awaiting_payment' || status === 'completed'),
   );
   const windows = new Set(claims.map(({ sessionToken }) => sessionToken));
   const paid = claims.filter(({ status }) => status === 'completed').map(({ sessionToken }) => sessionToken);
   const leftOver = living.filter(({ status, sessionToken }) => status === 'held' && paid.includes(sessionToken));
-  const over = orders.filter(({ id, sessionToken }) => shop.db.read(tables.orderOfWindow, sessionToken ?? '')?.orderId === id);
+  const windowOwners = orders.filter(
+    ({ id, sessionToken }) => system.db.read(tables.orderOfWindow, sessionToken ?? '')?.orderId === id,
+  );
   return [
-    ...over
+    ...windowOwners
       .filter(({ status }) => status !== 'awaiting_payment' && status !== 'completed')
-      .map(({ id, status, sessionToken }) => `I12: ${sessionToken} is kept by ${id}, which is ${status}`),
+      .map(({ id, status, sessionToken }) => `I12: ${sessionToken} is blocked by ${id}, which is ${status}`),
     ...(windows.size < claims.length ? ['I11: two orders of one window are paid or being paid'] : []),
     ...leftOver.map(({ id, sessionToken }) => `I11: ${id} is held in ${sessionToken}, whose order is completed`),
   ];
 }
 
-function expiryFaults(shop: Shop, reservations: readonly ReservationRow[]): string[] {
-  const told = shop.db.rows(tables.outbox, ({ event }) => event === 'reservation.expired').map(({ aggregateId }) => aggregateId);
-  const faults = new Set(told).size < told.length ? ['I6: reservation.expired twice for one reservation'] : [];
+function expiryFaults(system: SimulatedSystem, reservations: readonly ReservationRow[]): string[] {
+  const expiredIds = system.db
+    .rows(tables.outbox, ({ event }) => event === 'reservation.expired')
+    .map(({ aggregateId }) => aggregateId);
+  const faults = new Set(expiredIds).size < expiredIds.length ? ['I6: reservation.expired twice for one reservation'] : [];
   for (const { id, status } of reservations) {
-    if (status === 'expired' && !told.includes(id)) faults.push(`I6: ${id} expired, and nobody is told`);
-    if (status !== 'expired' && status !== 'completed' && told.includes(id))
-      faults.push(`I6: ${id} is ${status}, and told to have expired`);
+    if (status === 'expired' && !expiredIds.includes(id)) faults.push(`I6: ${id} expired without a message`);
+    if (status !== 'expired' && status !== 'completed' && expiredIds.includes(id))
+      faults.push(`I6: ${id} is ${status}, but a message says that it expired`);
   }
   return faults;
 }
 
 function keyFaults(reservations: readonly ReservationRow[]): string[] {
-  const keys = reservations.flatMap(({ madeByKey }) => madeByKey ?? []);
+  const keys = reservations.flatMap(({ heldWithKey }) => heldWithKey ?? []);
   return new Set(keys).size < keys.length ? ['I5: one key made two reservations'] : [];
 }
 
-/** What is said once: of an order its refund, of a turn its push, of a payment event its line. */
-function repeated(shop: Shop): string[] {
-  const messages = shop.db
+/** Messages and timeline entries that must exist only once: refund of an order, push of a turn, entry of a payment event. */
+function repeatedMessages(system: SimulatedSystem): string[] {
+  const messages = system.db
     .rows(tables.outbox, ({ event, payment }) => event === 'queue.turn_granted' || payment?.kind === 'refund')
     .map(({ event, aggregateId }) => `${event} of ${aggregateId}`);
-  const lines = shop.db
+  const lines = system.db
     .rows(tables.timeline, ({ event }) => event === 'completed' || event === 'refunded' || event === 'expired')
     .map(({ event, orderId }) => `${event} of ${orderId}`);
-  for (const [orderId, times] of shop.refusedCards) {
-    const noted = shop.db.rows(tables.timeline, (line) => line.orderId === orderId && line.event === 'payment_failed').length;
-    if (noted > times) return [`I6: ${times} card(s) were refused for ${orderId}, and ${noted} are noted`];
+  for (const [orderId, times] of system.refusedCards) {
+    const noted = system.db.rows(tables.timeline, (line) => line.orderId === orderId && line.event === 'payment_failed').length;
+    if (noted > times) return [`I6: ${times} card(s) were refused for ${orderId}, but ${noted} are noted`];
   }
   const all = [...messages, ...lines];
-  return new Set(all).size < all.length ? [`I6: twice: ${all.filter((one, index) => all.indexOf(one) < index).join(', ')}`] : [];
+  return new Set(all).size < all.length
+    ? [`I6: twice: ${all.filter((text, index) => all.indexOf(text) < index).join(', ')}`]
+    : [];
 }
 
-/** Once everybody has gone home and time has passed: no money without seats, and nothing stuck. */
-export function faultsInTheEnd(shop: Shop): string[] {
-  const { db } = shop;
+/** Invariants at the end, when all fans are done and all holds have expired: no money without seats, and nothing stuck. */
+export function faultsAtEnd(system: SimulatedSystem): string[] {
+  const { db } = system;
   const orders = db.rows(tables.orders);
   const stuck = [
     ...db.rows(tables.seats, ({ status }) => status === 'held').map(({ id }) => `I12: seat ${id} is still held`),
@@ -166,25 +176,28 @@ export function faultsInTheEnd(shop: Shop): string[] {
     ...db
       .rows(tables.seats, ({ status }) => status === 'sold')
       .filter(({ id }) => db.read(tables.ticketOfSeat, id) === undefined)
-      .map(({ id }) => `I3: seat ${id} is sold to nobody`),
+      .map(({ id }) => `I3: seat ${id} is sold without a ticket`),
   ];
-  return [...stuck, ...moneyFaults(shop, orders)];
+  return [...stuck, ...moneyFaults(system, orders)];
 }
 
-function moneyFaults(shop: Shop, orders: readonly OrderRow[]): string[] {
+function moneyFaults(system: SimulatedSystem, orders: readonly OrderRow[]): string[] {
   const faults: string[] = [];
-  for (const { intentId, orderId, status, captured, refunds } of shop.payments.intents.values()) {
+  for (const { intentId, orderId, status, captured, refunds } of system.payments.intents.values()) {
     const order = orders.find(({ id }) => id === orderId);
-    const back = [...refunds.values()].reduce((sum, cents) => sum + cents, 0);
+    const refunded = [...refunds.values()].reduce((sum, cents) => sum + cents, 0);
     const isSold = order?.status === 'completed';
     if (isSold && (captured?.amountCents !== order.totalCents || captured.currency !== order.currency))
       faults.push(`I4: order ${orderId} is completed, but ${intentId} captured ${captured?.amountCents ?? 'nothing'}`);
-    const due = isSold ? 0 : (captured?.amountCents ?? 0);
-    if (order?.status === 'cancelled' && status === 'open' && shop.toldIntents.has(intentId))
+    const refundDue = isSold ? 0 : (captured?.amountCents ?? 0);
+    if (order?.status === 'cancelled' && status === 'open' && system.intentsKnownToFans.has(intentId))
       faults.push(`I4: order ${orderId} is cancelled, and ${intentId} can still be paid`);
-    if (!order && shop.toldIntents.has(intentId)) faults.push(`I4: a fan was told of ${intentId}, and its order is gone`);
-    if (back !== due)
-      faults.push(`I4: ${intentId} captured ${captured?.amountCents ?? 0} and gave ${back} back; its order is ${order?.status}`);
+    if (!order && system.intentsKnownToFans.has(intentId))
+      faults.push(`I4: a fan knows ${intentId}, but its order does not exist`);
+    if (refunded !== refundDue)
+      faults.push(
+        `I4: ${intentId} captured ${captured?.amountCents ?? 0} and refunded ${refunded}; its order is ${order?.status}`,
+      );
   }
   return faults;
 }

@@ -3,61 +3,61 @@ import type { Reservation } from '../../apps/monolith/src/purchase/application/p
 import type { CheckedOut } from '../../apps/monolith/src/purchase/checkout/application/place-orders.ts';
 import type { PaymentReport } from '../../apps/monolith/src/purchase/settlement/application/settle-payment.ts';
 import { tables } from '../../apps/monolith/src/purchase/testing/memory-tables.ts';
-import { faultsInTheEnd, faultsNow } from './invariants.ts';
-import { ALL_PROTECTIONS, HOLD_MS, MATCH, Shop, type Replica } from './replicas.ts';
-import { relay } from './simulate.ts';
+import { faultsAtEnd, faultsNow } from './invariants.ts';
+import { ALL_PROTECTIONS, HOLD_MS, MATCH_ID, SimulatedSystem, type Replica } from './replicas.ts';
+import { deliverOutbox } from './simulate.ts';
 import { STYLES } from './styles.ts';
 
-// Each use case is run once for each of its steps, its process dies there, and whoever called calls again: the fan with the same
-// key, the provider with the same event, the scheduler some time later. It must be as if nothing had happened.
+// Runs each use case once for each of its steps and kills its process at that step. Then the caller calls again: the fan with the same
+// key, the provider with the same event, the scheduler some time later. The result must be the same as without the kill.
 
-const [ANY_DAY] = STYLES;
+const [DEFAULT_STYLE] = STYLES;
 const fan = { userId: 'ana' };
 
-/** What one fan does at the counter, one thing after the other. */
-class Counter {
-  constructor(readonly shop: Shop) {}
+/** The actions of one fan, of the provider and of the scheduler. */
+class Actions {
+  constructor(readonly system: SimulatedSystem) {}
 
   hold = (replica: Replica): Promise<unknown> => {
-    const wish = { ...fan, matchId: MATCH, sessionToken: undefined, sectorId: 'east', quantity: 2 };
+    const command = { ...fan, matchId: MATCH_ID, sessionToken: undefined, sectorId: 'east', quantity: 2 };
     const render = ({ id, seats }: Reservation): unknown => ({ id, seats: seats.map(({ seatId }) => seatId) });
-    return this.shop.answer({ key: 'hold', ...fan, render }, () => replica.holdSeats.execute(wish));
+    return this.system.answer({ key: 'hold', ...fan, render }, () => replica.holdSeats.execute(command));
   };
 
   checkOut = (replica: Replica): Promise<unknown> => {
-    const [reservation] = this.shop.db.rows(tables.reservations);
-    if (!reservation) throw new Error('nothing is held');
+    const [reservation] = this.system.db.rows(tables.reservations);
+    if (!reservation) throw new Error('there is no reservation');
     const holders = reservation.seatIds.map((seatId) => ({ seatId, name: 'Ana' }));
     const command = { ...fan, reservationId: reservation.id, holders, email: 'ana@example.hr', key: 'checkout' };
     const render = ({ order, isNew }: CheckedOut): unknown => ({ orderId: order.id, intentId: order.payment.intentId, isNew });
-    return this.shop.answer({ key: 'checkout', ...fan, render }, () => replica.checkOut.execute(command));
+    return this.system.answer({ key: 'checkout', ...fan, render }, () => replica.checkOut.execute(command));
   };
 
   pay = (): Promise<unknown> => {
-    const [intent] = this.shop.payments.intents.values();
-    return Promise.resolve(intent && this.shop.payments.pay(intent.intentId));
+    const [intent] = this.system.payments.intents.values();
+    return Promise.resolve(intent && this.system.payments.pay(intent.intentId));
   };
 
   settle = (replica: Replica): Promise<unknown> => {
-    const [intent] = this.shop.payments.intents.values();
+    const [intent] = this.system.payments.intents.values();
     const { intentId = '', amountCents, currency } = intent ?? {};
     const report: PaymentReport = { eventId: 'evt', type: 'succeeded', intentId, outcome: 'succeeded', amountCents, currency };
     return replica.settlePayment.execute(report);
   };
 
   release = (replica: Replica): Promise<unknown> => {
-    const [reservation] = this.shop.db.rows(tables.reservations);
+    const [reservation] = this.system.db.rows(tables.reservations);
     return replica.releaseReservation.execute({ ...fan, reservationId: reservation?.id ?? '' });
   };
 
   expire = (replica: Replica): Promise<unknown> => replica.expireReservations.execute();
 
-  wait = (): Promise<unknown> => this.shop.scheduler.sleep(2 * HOLD_MS);
+  wait = (): Promise<unknown> => this.system.scheduler.sleep(2 * HOLD_MS);
 }
 
-type Act = 'hold' | 'checkOut' | 'pay' | 'settle' | 'release' | 'expire' | 'wait';
+type ActionName = 'hold' | 'checkOut' | 'pay' | 'settle' | 'release' | 'expire' | 'wait';
 
-interface Ending {
+interface Outcome {
   readonly wasKilled: boolean;
   readonly faults: readonly string[];
   readonly reservations: readonly string[];
@@ -66,91 +66,94 @@ interface Ending {
   readonly intents: readonly string[];
 }
 
-async function live(before: readonly Act[], act: Act, diesAfter: number): Promise<Ending> {
+async function runWithKill(before: readonly ActionName[], action: ActionName, killAtStep: number): Promise<Outcome> {
   const scheduler = new Scheduler(1);
-  if (!ANY_DAY) throw new Error('there is no day');
-  const shop = new Shop(scheduler, ALL_PROTECTIONS, { ...ANY_DAY, queue: 0, clock: 0 }, 0);
-  const counter = new Counter(shop);
+  if (!DEFAULT_STYLE) throw new Error('no style is defined');
+  const system = new SimulatedSystem(scheduler, ALL_PROTECTIONS, { ...DEFAULT_STYLE, queue: 0, clock: 0 }, 0);
+  const actions = new Actions(system);
   const faults: string[] = [];
-  shop.db.committed.push(() => faults.push(...faultsNow(shop)));
+  system.db.committed.push(() => faults.push(...faultsNow(system)));
   let wasKilled = false;
   const done = scheduler.spawn('ana', undefined, async () => {
-    for (const earlier of before) await counter[earlier](shop.any());
-    const [first, second] = shop.replicas;
-    if (!first || !second) throw new Error('two replicas');
-    // Counted are the steps of the process: rounds are tasks of their own.
-    first.diesAfter = diesAfter;
-    const victim = scheduler.spawn(act, first, () => counter[act](first));
+    for (const earlierAction of before) await actions[earlierAction](system.anyReplica());
+    const [first, second] = system.replicas;
+    if (!first || !second) throw new Error('two replicas are needed');
+    // Only the steps of this process count. Shared transactions run in their own tasks.
+    first.diesAfterSteps = killAtStep;
+    const victim = scheduler.spawn(action, first, () => actions[action](first));
     wasKilled = (await scheduler.finished(victim)).state === 'crashed';
     if (victim.state === 'failed') throw victim.error;
-    if (wasKilled) await scheduler.finished(scheduler.spawn(`${act} again`, second, () => counter[act](second)));
-    // Its answer was lost with it, or came and was not believed.
-    const again = await scheduler.finished(scheduler.spawn(`${act} once more`, second, () => counter[act](second)));
-    if (again.state === 'failed') throw again.error;
-    if (act === 'checkOut' && !(again.value as CheckedOut).isNew)
+    if (wasKilled) await scheduler.finished(scheduler.spawn(`${action} again`, second, () => actions[action](second)));
+    // Calls once more, even if the answer arrived: a repetition must change nothing.
+    const repeated = await scheduler.finished(scheduler.spawn(`${action} once more`, second, () => actions[action](second)));
+    if (repeated.state === 'failed') throw repeated.error;
+    if (action === 'checkOut' && !(repeated.value as CheckedOut).isNew)
       faults.push('the first use of the key was answered as a repeat');
-    await relay(shop);
+    await deliverOutbox(system);
   });
   await scheduler.run();
   if (done.state !== 'done') throw done.error;
-  const orders = shop.db.rows(tables.orders).map(({ status }) => status);
-  if (!orders.includes('awaiting_payment') && before.length > 1) faults.push(...faultsInTheEnd(shop));
+  const orders = system.db.rows(tables.orders).map(({ status }) => status);
+  if (!orders.includes('awaiting_payment') && before.length > 1) faults.push(...faultsAtEnd(system));
   return {
     wasKilled,
     faults,
-    reservations: shop.db.rows(tables.reservations).map(({ status }) => status),
+    reservations: system.db.rows(tables.reservations).map(({ status }) => status),
     orders,
-    tickets: shop.db.rows(tables.tickets).length,
-    intents: [...shop.payments.intents.values()].map(({ status, refunds }) => (refunds.size > 0 ? 'refunded' : status)),
+    tickets: system.db.rows(tables.tickets).length,
+    intents: [...system.payments.intents.values()].map(({ status, refunds }) => (refunds.size > 0 ? 'refunded' : status)),
   };
 }
 
-const nobody = { orders: [], tickets: 0, intents: [] };
+const withoutOrder = { orders: [], tickets: 0, intents: [] };
 
-test.each<{ act: Act; before: Act[]; what: string; ends: Omit<Ending, 'wasKilled' | 'faults'> }>([
-  { what: 'HoldSeats', before: [], act: 'hold', ends: { ...nobody, reservations: ['held'] } },
+test.each<{ action: ActionName; before: ActionName[]; name: string; expected: Omit<Outcome, 'wasKilled' | 'faults'> }>([
+  { name: 'HoldSeats', before: [], action: 'hold', expected: { ...withoutOrder, reservations: ['held'] } },
   {
-    what: 'CheckOut',
+    name: 'CheckOut',
     before: ['hold'],
-    act: 'checkOut',
-    ends: { reservations: ['ordered'], orders: ['awaiting_payment'], tickets: 0, intents: ['open'] },
+    action: 'checkOut',
+    expected: { reservations: ['ordered'], orders: ['awaiting_payment'], tickets: 0, intents: ['open'] },
   },
   {
-    what: 'SettlePayment',
+    name: 'SettlePayment',
     before: ['hold', 'checkOut', 'pay'],
-    act: 'settle',
-    ends: { reservations: ['completed'], orders: ['completed'], tickets: 2, intents: ['succeeded'] },
+    action: 'settle',
+    expected: { reservations: ['completed'], orders: ['completed'], tickets: 2, intents: ['succeeded'] },
   },
   {
-    what: 'SettlePayment, late, the seats still free',
+    name: 'SettlePayment after the expiry, with the seats still free',
     before: ['hold', 'checkOut', 'pay', 'wait', 'expire'],
-    act: 'settle',
-    ends: { reservations: ['completed'], orders: ['completed'], tickets: 2, intents: ['succeeded'] },
+    action: 'settle',
+    expected: { reservations: ['completed'], orders: ['completed'], tickets: 2, intents: ['succeeded'] },
   },
   {
-    what: 'SettlePayment of an order given up',
+    name: 'SettlePayment of a released order',
     before: ['hold', 'checkOut', 'pay', 'release'],
-    act: 'settle',
-    ends: { reservations: ['completed'], orders: ['completed'], tickets: 2, intents: ['succeeded'] },
+    action: 'settle',
+    expected: { reservations: ['completed'], orders: ['completed'], tickets: 2, intents: ['succeeded'] },
   },
   {
-    what: 'ReleaseReservation of what is being paid',
+    name: 'ReleaseReservation of an order that awaits its payment',
     before: ['hold', 'checkOut'],
-    act: 'release',
-    ends: { reservations: ['released'], orders: ['cancelled'], tickets: 0, intents: ['canceled'] },
+    action: 'release',
+    expected: { reservations: ['released'], orders: ['cancelled'], tickets: 0, intents: ['canceled'] },
   },
   {
-    what: 'ExpireReservations',
+    name: 'ExpireReservations',
     before: ['hold', 'checkOut', 'wait'],
-    act: 'expire',
-    ends: { reservations: ['expired'], orders: ['expired'], tickets: 0, intents: ['open'] },
+    action: 'expire',
+    expected: { reservations: ['expired'], orders: ['expired'], tickets: 0, intents: ['open'] },
   },
-])('$what, killed at each of its steps and called again: as if nothing had happened', async ({ before, act, ends }) => {
-  let steps = 1;
-  for (; ; steps += 1) {
-    const { wasKilled, ...ending } = await live(before, act, steps);
-    expect([steps, ending]).toEqual([steps, { faults: [], ...ends }]);
-    if (!wasKilled) break;
-  }
-  expect(steps).toBeGreaterThan(3);
-});
+])(
+  '$name, killed at each of its steps and called again: the result is the same as without a kill',
+  async ({ before, action, expected }) => {
+    let steps = 1;
+    for (; ; steps += 1) {
+      const { wasKilled, ...outcome } = await runWithKill(before, action, steps);
+      expect([steps, outcome]).toEqual([steps, { faults: [], ...expected }]);
+      if (!wasKilled) break;
+    }
+    expect(steps).toBeGreaterThan(3);
+  },
+);

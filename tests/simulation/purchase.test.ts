@@ -2,136 +2,153 @@ import { ALL_PROTECTIONS, type Protections } from './replicas.ts';
 import { simulate, type Run } from './simulate.ts';
 import { STYLES } from './styles.ts';
 
-// Longer runs, and one seed again with every step: `npm run test:simulation -- --seeds 20000`, `-- --seed 4711`.
+// Longer runs: `npm run test:simulation -- --seeds 20000`. One seed again with every step printed: `-- --seed 4711`.
 const SEEDS = 2500;
-const FEWEST_SEEDS = 400;
-/** A machine that has much else to do sees fewer of them, in the same order. */
+const MIN_SEEDS = 400;
+/** After this time no further seeds are run, so a busy machine runs fewer of them. */
 const BUDGET_MS = 8000;
 
-const LAST = 'the last millisecond';
-const TURN = 'much in one turn';
+const LAST_MILLISECOND = 'the last millisecond';
+const BUSY_TURN = 'much in one turn';
 
-const again = ({ seed, faults }: Run): string => `npm run test:simulation -- --seed ${seed}: ${faults.join('; ')}`;
+const describeFaults = ({ seed, faults }: Run): string => `npm run test:simulation -- --seed ${seed}: ${faults.join('; ')}`;
 
-test(`up to ${SEEDS} sales, each in an order of its own: after every commit and in the end nothing is sold twice, lost or stuck`, async () => {
+test(`up to ${SEEDS} simulated sales, each with another order of steps: after every commit and at the end all invariants hold`, async () => {
   const endsAt = Date.now() + BUDGET_MS;
   const interleavings = new Set<number>();
-  const saw: Record<string, number> = {};
+  const eventCounts: Record<string, number> = {};
   const broken: string[] = [];
   let seed = 0;
-  while (broken.length === 0 && seed < SEEDS && (seed < FEWEST_SEEDS || Date.now() < endsAt)) {
+  while (broken.length === 0 && seed < SEEDS && (seed < MIN_SEEDS || Date.now() < endsAt)) {
     seed += 1;
     const run = await simulate(seed);
-    if (run.faults.length > 0) broken.push(again(run));
+    if (run.faults.length > 0) broken.push(describeFaults(run));
     interleavings.add(run.interleaving);
-    for (const [what, times] of Object.entries(run.saw)) saw[what] = (saw[what] ?? 0) + times;
+    for (const [event, count] of Object.entries(run.eventCounts)) eventCounts[event] = (eventCounts[event] ?? 0) + count;
   }
   expect(broken).toEqual([]);
   expect(interleavings.size).toBeGreaterThan(seed * 0.99);
-  // It got everywhere: a quiet simulation would find nothing, either.
-  expect(Object.entries(saw).filter(([, times]) => times === 0)).toEqual([]);
+  // Every kind of event happened: a simulation in which little happens would find no fault either.
+  expect(Object.entries(eventCounts).filter(([, count]) => count === 0)).toEqual([]);
 });
 
-test('a seed is a run: the same steps, the same end', async () => {
-  const [first, second] = [await simulate(7, { isTold: true }), await simulate(7, { isTold: true })];
+test('two runs of one seed have the same steps and the same result', async () => {
+  const [first, second] = [await simulate(7, { withTrace: true }), await simulate(7, { withTrace: true })];
   expect(first.trace.length).toBeGreaterThan(50);
   expect(second).toEqual(first);
   expect((await simulate(8)).interleaving).not.toBe(first.interleaving);
 });
 
-/** So many days at most until it must have been noticed. */
-const MOST_DAYS = 4000;
+/** A negative control must find its fault within this number of runs. */
+const MAX_RUNS = 4000;
 
-describe('a protection that is switched off is found out', () => {
+describe('the simulation finds the fault if a protection is off', () => {
   interface Control {
     readonly name: string;
     readonly off: Partial<Protections>;
     readonly fault: RegExp;
-    /** Where it is found sooner. */
+    /** A style of simulation in which the fault occurs sooner. */
     readonly style?: string;
   }
   const overLimit = /^I2: fan\d match has \d seats/;
   const controls: Control[] = [
     {
-      name: 'no conflict is detected: a seat is sold twice',
+      name: 'without conflict detection a seat is sold twice',
       off: { conflictDetection: false },
       fault: /^I1: a seat has two tickets/,
     },
-    { name: 'memory is believed: a stale map sells what others hold', off: { seatGuard: false }, fault: /^I1: .* has lost seat/ },
     {
-      name: 'expiry by a clock that is ahead: a living hold loses its seat',
+      name: 'without a check of the seats in the database, a stale snapshot gives away seats that others hold',
+      off: { seatGuard: false },
+      fault: /^I1: .* has lost seat/,
+    },
+    {
+      name: 'if holds expire by a process clock that is ahead, a living hold loses its seat',
       off: { databaseClock: false },
       fault: /^I1: (held|ordered) .* has lost seat/,
     },
-    { name: 'no fence: a request sent again is done again', off: { idempotencyRow: false }, fault: /^I5: one key made two/ },
     {
-      name: 'a round that keeps its answers to itself: sent again, another answer',
+      name: 'without the idempotency row a repeated request is executed twice',
+      off: { idempotencyRow: false },
+      fault: /^I5: one key made two/,
+    },
+    {
+      name: 'if a shared transaction does not store its answers, a repeated request gets another answer',
       off: { batchesAnswer: false },
       fault: /^I5: .* was answered .*, then/,
     },
     {
-      name: 'a batch that waits for rows of others: everybody in it waits',
+      name: 'if a batch does not skip locked rows, all its requests wait',
       off: { skipsLocked: false },
-      fault: /^W: .* decides for many, and waits for/,
+      fault: /^W: .* is a shared transaction and waits for/,
     },
-    { name: 'a fan counted before is believed: more than the limit', off: { fanRevision: false }, fault: overLimit },
-    { name: 'a late payment is not counted: more than the limit', off: { lateLimit: false }, fault: overLimit, style: LAST },
+    { name: 'without the revision of the fan row a fan exceeds the limit', off: { fanRevision: false }, fault: overLimit },
     {
-      name: 'windows without their unique index: two orders of one turn',
+      name: 'if a late payment does not check the limit, a fan exceeds it',
+      off: { latePaymentLimit: false },
+      fault: overLimit,
+      style: LAST_MILLISECOND,
+    },
+    {
+      name: 'without the unique index on windows two orders are made in one turn',
       off: { oneOrderAWindow: false },
       fault: /^I11: two orders of one window/,
-      style: TURN,
+      style: BUSY_TURN,
     },
-    // A second success finds its order completed; only what a repetition adds to shows.
+    // A repeated success finds its order completed. Only a repeated refusal has an effect: it is noted twice.
     {
-      name: 'no inbox: an event of the provider counts twice',
+      name: 'without the inbox an event of the provider counts twice',
       off: { paymentInbox: false },
       fault: /^I6: .* refused for .* noted/,
     },
-    { name: 'sweepers that lock nothing: told twice', off: { sweeperLocks: false }, fault: /^I6: reservation.expired twice/ },
     {
-      name: 'a sweeper that ends what it has not seen: an order waits for ever',
-      off: { sweeperLooksAgain: false },
-      fault: /^I12: order .* still awaits/,
-      style: LAST,
+      name: 'if sweepers lock no rows, reservation.expired is sent twice',
+      off: { sweeperLocks: false },
+      fault: /^I6: reservation.expired twice/,
     },
     {
-      name: 'a reader that does not compare: a turn is told twice',
+      name: 'if a sweeper does not read again after locking, an order awaits its payment for ever',
+      off: { sweeperReadsAgain: false },
+      fault: /^I12: order .* still awaits/,
+      style: LAST_MILLISECOND,
+    },
+    {
+      name: 'if the stream cursor is moved without a comparison, the push of a turn is sent twice',
       off: { cursorCompares: false },
       fault: /^I6: twice: queue.turn/,
     },
     {
-      name: 'REPEATABLE READ, and payments that do not touch the fan: a hold in a turn that is used up',
-      off: { serializable: false, paidCounts: false },
+      name: 'with REPEATABLE READ, and payments that do not change the fan row, a hold is made in a used turn',
+      off: { serializable: false, singlePaymentCounts: false },
       fault: /^I11: .* is held in .*, whose order is completed/,
-      style: TURN,
+      style: BUSY_TURN,
     },
     {
-      name: 'the same with payments that are completed together',
-      off: { serializable: false, sharedPaidCounts: false },
+      name: 'with REPEATABLE READ, and shared payments that do not change the fan row, a hold is made in a used turn',
+      off: { serializable: false, batchedPaymentCounts: false },
       fault: /^I11: .* is held in .*, whose order is completed/,
-      style: TURN,
+      style: BUSY_TURN,
     },
   ];
 
-  test.each(controls)('$name', async ({ off, fault, style }) => {
+  test.each(controls)('negative control: $name', async ({ off, fault, style }) => {
     const protections = { ...ALL_PROTECTIONS, ...off };
     expect(await firstFault((seed) => simulate(seed, { protections, ...(style ? { style } : {}) }), fault)).toMatch(fault);
   });
 
-  test('each of them has a control', () => {
+  test('each protection has a negative control', () => {
     const controlled = new Set(controls.flatMap(({ off }) => Object.keys(off)));
-    // Takes a payment that begins before the end of its hold and reads after it: brought about in last-moment.test.ts.
-    controlled.add('sharedPaidListed');
+    // This fault needs a payment that begins before the expiry of its hold and reads after it. last-moment.test.ts causes that.
+    controlled.add('batchedPaymentChecksFan');
     expect(controlled).toEqual(new Set(Object.keys(ALL_PROTECTIONS)));
-    expect(STYLES.map(({ name }) => name)).toEqual(expect.arrayContaining([LAST, TURN]));
+    expect(STYLES.map(({ name }) => name)).toEqual(expect.arrayContaining([LAST_MILLISECOND, BUSY_TURN]));
   });
 });
 
 async function firstFault(run: (seed: number) => Promise<Run>, expected: RegExp): Promise<string> {
-  for (let seed = 1; seed <= MOST_DAYS; seed += 1) {
-    const fault = (await run(seed)).faults.find((one) => expected.test(one));
+  for (let seed = 1; seed <= MAX_RUNS; seed += 1) {
+    const fault = (await run(seed)).faults.find((text) => expected.test(text));
     if (fault) return fault;
   }
-  return `nothing was noticed in ${MOST_DAYS} days`;
+  return `no such fault in ${MAX_RUNS} runs`;
 }

@@ -18,33 +18,44 @@ import {
 import { FollowWaitingRoom } from '../../apps/monolith/src/purchase/turns/application/follow-waiting-room.ts';
 import type { Process, Scheduler } from '#testing/simulation/scheduler';
 import { SimulatedDatabase } from '#testing/simulation/simulated-database';
-import { idempotencyKeys, KeyTaken, SimulatedTransactions, type KeyInHand } from '#testing/simulation/simulated-transactions';
+import { idempotencyKeys, KeyTaken, SimulatedTransactions, type CurrentKey } from '#testing/simulation/simulated-transactions';
 import type { Style } from './styles.ts';
 
-/** What protects a purchase; a negative control switches one of them off and must be found out. */
+/** The protections of the purchase. A negative control switches one off, and the simulation must then find a fault. */
 export interface Protections {
-  /** Rows are locked, the second writer of one starts anew, and SERIALIZABLE holds. */
+  /** Row locks work, the second writer of a row must retry, and SERIALIZABLE is enforced. */
   readonly conflictDetection: boolean;
-  /** Off: REPEATABLE READ. */
+  /** Off: transactions are REPEATABLE READ. */
   readonly serializable: boolean;
-  /** The database looks whether the seats that memory proposes are free. */
+  /** The database checks that the seats chosen from the snapshot are free. */
   readonly seatGuard: boolean;
-  /** Expiry is decided on the database's clock; off, on one that is ahead. */
+  /** Expiry is decided by the clock of the database. Off: by a process clock that is 300 ms ahead. */
   readonly databaseClock: boolean;
+  /** The effect of a request commits together with a row of its idempotency key. */
   readonly idempotencyRow: boolean;
-  /** What is decided together is answered under its keys, in its commit. */
+  /** A shared transaction stores the answers of all its commands under their keys, in its commit. */
   readonly batchesAnswer: boolean;
-  /** What is decided together waits for nobody. */
+  /** A shared transaction skips locked rows instead of waiting for them. */
   readonly skipsLocked: boolean;
+  /** A hold compares the revision of the fan row with the one for which the seats were counted. */
   readonly fanRevision: boolean;
-  readonly lateLimit: boolean;
-  readonly paidCounts: boolean;
-  readonly sharedPaidCounts: boolean;
-  readonly sharedPaidListed: boolean;
+  /** A late payment checks the ticket limit. */
+  readonly latePaymentLimit: boolean;
+  /** A payment changes the fan row, so that a concurrent hold notices it. */
+  readonly singlePaymentCounts: boolean;
+  /** The same for payments in a shared transaction. */
+  readonly batchedPaymentCounts: boolean;
+  /** A payment in a shared transaction checks that the fan row still lists its reservation. */
+  readonly batchedPaymentChecksFan: boolean;
+  /** Unique index: one order for each window. */
   readonly oneOrderAWindow: boolean;
+  /** The inbox recognises repeated events of the provider. */
   readonly paymentInbox: boolean;
+  /** The expiry sweeper locks the rows that it ends. */
   readonly sweeperLocks: boolean;
-  readonly sweeperLooksAgain: boolean;
+  /** The sweeper ends reservations in a second statement after it has locked them, so that it sees orders committed in between. */
+  readonly sweeperReadsAgain: boolean;
+  /** The cursor of the waiting room's stream moves by compare-and-set. */
   readonly cursorCompares: boolean;
 }
 
@@ -57,21 +68,21 @@ export const ALL_PROTECTIONS: Protections = {
   batchesAnswer: true,
   skipsLocked: true,
   fanRevision: true,
-  lateLimit: true,
-  paidCounts: true,
-  sharedPaidCounts: true,
-  sharedPaidListed: true,
+  latePaymentLimit: true,
+  singlePaymentCounts: true,
+  batchedPaymentCounts: true,
+  batchedPaymentChecksFan: true,
   oneOrderAWindow: true,
   paymentInbox: true,
   sweeperLocks: true,
-  sweeperLooksAgain: true,
+  sweeperReadsAgain: true,
   cursorCompares: true,
 };
 
-export const MATCH = 'match';
+export const MATCH_ID = 'match';
 export const HOLD_MS = 1000;
 
-/** One process of the monolith: the real use cases, with a memory of its own. */
+/** One simulated process of the monolith: the real use cases with their own seat snapshots. */
 export interface Replica extends Process {
   readonly holdSeats: HoldSeats;
   readonly checkOut: CheckOut;
@@ -81,8 +92,8 @@ export interface Replica extends Process {
   readonly followWaitingRoom: FollowWaitingRoom;
 }
 
-/** One database, one provider, one waiting room, and replicas that come and go. */
-export class Shop {
+/** The simulated system: one database, one provider, one waiting room, and replicas that start and crash. */
+export class SimulatedSystem {
   readonly db: SimulatedDatabase;
   readonly transactions: SimulatedTransactions;
   readonly payments: MemoryPayments;
@@ -91,11 +102,11 @@ export class Shop {
   readonly sectors: readonly SectorForSale[];
   readonly capacity: number;
   readonly match: { readonly queueRequired: boolean; readonly maxTicketsPerFan: number };
-  /** The sale was closed by that commit, for good. */
+  /** The number of the commit that closed the sale for good. */
   closedAtSeq = Number.POSITIVE_INFINITY;
-  /** Intents that fans were told of; one that died with its process before that, nobody can pay. */
-  readonly toldIntents = new Set<string>();
-  /** How often the provider was asked for each order in vain, each time with an event of its own. */
+  /** Intents whose id a fan has received. If the process crashed before its answer, no fan can pay the intent. */
+  readonly intentsKnownToFans = new Set<string>();
+  /** Number of refused cards for each order. The provider sends one event for each. */
   readonly refusedCards = new Map<string, number>();
   private started = 0;
 
@@ -107,18 +118,18 @@ export class Shop {
   ) {
     scheduler.clockRate = style.clock * scheduler.random.next();
     this.match = { queueRequired: scheduler.random.chance(style.queue), maxTicketsPerFan: scheduler.random.between(2, 3) };
-    const { conflictDetection: locks, serializable, skipsLocked, idempotencyRow: fences, batchesAnswer } = protections;
+    const { conflictDetection: locks, serializable, skipsLocked, idempotencyRow: writesKeyRow, batchesAnswer } = protections;
     const strictness = { locks, serializable, skipsLocked, spuriousFailures };
     this.db = new SimulatedDatabase(scheduler, strictness);
-    this.transactions = new SimulatedTransactions(this.db, { fences, batchesAnswer });
+    this.transactions = new SimulatedTransactions(this.db, { writesKeyRow, batchesAnswer });
     const { refuses = 0 } = style;
     this.payments = new MemoryPayments(this.db, this.transactions, () => refuses > 0 && scheduler.random.chance(refuses));
     this.waitingRoom = new MemoryWaitingRoom(this.db);
-    this.db.seed(tables.matches, MATCH, { id: MATCH, saleStatus: 'open', ...this.match });
+    this.db.seed(tables.matches, MATCH_ID, { id: MATCH_ID, saleStatus: 'open', ...this.match });
     this.sectors = [sector('east', 'seated'), sector('south', 'standing', refuses > 0 ? 0 : 2500)];
     const seats = [
       ...rows('east', scheduler.random.pick([[3], [2, 2], [4, 3]])),
-      ...places('south', scheduler.random.between(1, 3)),
+      ...standingPlaces('south', scheduler.random.between(1, 3)),
     ];
     for (const seat of seats) this.db.seed(tables.seats, seat.id, seat);
     this.capacity = seats.length;
@@ -126,7 +137,7 @@ export class Shop {
     this.start();
   }
 
-  /** Its map is empty: the first wish looks. */
+  /** Starts a replica. It has no seat snapshot yet, so its first hold request reads the seats. */
   start(): Replica {
     this.started += 1;
     const { db, transactions, payments, protections, scheduler } = this;
@@ -163,11 +174,11 @@ export class Shop {
     this.scheduler.crash(replica);
   }
 
-  /** What stands around every request that carries a key. */
-  async answer<R>(key: KeyInHand, work: () => Promise<R>): Promise<unknown> {
+  /** Runs a request with an idempotency key like the HTTP layer: a known key returns its stored answer. */
+  async answer<R>(key: CurrentKey, work: () => Promise<R>): Promise<unknown> {
     await this.scheduler.step(`looks up key ${key.key}`);
-    const known = this.db.read(idempotencyKeys, key.key);
-    if (known) return known.answer;
+    const stored = this.db.read(idempotencyKeys, key.key);
+    if (stored) return stored.answer;
     try {
       const result = await this.transactions.under(key, work);
       return key.stored ?? key.render(result as never);
@@ -175,34 +186,34 @@ export class Shop {
       if (!(error instanceof KeyTaken)) throw error;
       await this.scheduler.step(`reads the answer of key ${key.key}`);
       const first = this.db.read(idempotencyKeys, key.key);
-      if (!first) throw new Error(`key ${key.key} was taken by nobody`, { cause: error });
+      if (!first) throw new Error(`key ${key.key} is taken but has no row`, { cause: error });
       return first.answer;
     }
   }
 
-  any(): Replica {
+  anyReplica(): Replica {
     return this.scheduler.random.pick(this.replicas);
   }
 }
 
 function sector(id: string, kind: 'seated' | 'standing', priceCents = 2500): SectorForSale {
-  return { id, matchId: MATCH, name: id, kind, gate: null, priceCents, currency: 'EUR', capacity: 0 };
+  return { id, matchId: MATCH_ID, name: id, kind, gate: null, priceCents, currency: 'EUR', capacity: 0 };
 }
 
-const unsold = { matchId: MATCH, status: 'available', reservationId: null, expiresAtMs: null } as const;
+const unsoldSeat = { matchId: MATCH_ID, status: 'available', reservationId: null, expiresAtMs: null } as const;
 
 function rows(sectorId: string, lengths: readonly number[]): SeatRow[] {
   return lengths.flatMap((length, rowIndex) =>
     Array.from({ length }, (_, index) => {
       const row = 'ABC'[rowIndex] ?? 'Z';
-      return { ...unsold, id: `${row}${index + 1}`, sectorId, row, number: index + 1, rowIndex, rank: rowIndex * 10 + index };
+      return { ...unsoldSeat, id: `${row}${index + 1}`, sectorId, row, number: index + 1, rowIndex, rank: rowIndex * 10 + index };
     }),
   );
 }
 
-function places(sectorId: string, length: number): SeatRow[] {
+function standingPlaces(sectorId: string, length: number): SeatRow[] {
   return Array.from({ length }, (_, rank) => ({
-    ...unsold,
+    ...unsoldSeat,
     id: `S${rank}`,
     sectorId,
     row: null,

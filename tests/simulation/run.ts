@@ -1,5 +1,5 @@
-// `npm run test:simulation -- --seeds 20000 [--from 1] [--minutes 10]`: that many sales, each in the order of its own seed.
-// `-- --seed 4711`: that one again, with every step. Ends with 1 at the first fault.
+// `npm run test:simulation -- --seeds 20000 [--from 1] [--minutes 10]`: simulates one sale for each seed.
+// `-- --seed 4711`: runs one seed and prints every step. Exits with 1 at the first fault.
 import { parseArgs } from 'node:util';
 import { simulate, type Run } from './simulate.ts';
 
@@ -13,31 +13,31 @@ const { values } = parseArgs({
 });
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 
-function tellFaults({ seed, faults, trace }: Run): void {
+function printRun({ seed, faults, trace }: Run): void {
   for (const line of trace) say(line);
   for (const fault of faults) say(`✗ ${fault}`);
-  say(faults.length === 0 ? `✓ seed ${seed}: nothing is wrong` : `again: npm run test:simulation -- --seed ${seed}`);
+  say(faults.length === 0 ? `✓ seed ${seed}: all invariants hold` : `to repeat: npm run test:simulation -- --seed ${seed}`);
   if (faults.length > 0) process.exitCode = 1;
 }
 
-async function many(from: number, seeds: number, minutes: number): Promise<void> {
+async function runSeeds(from: number, seeds: number, minutes: number): Promise<void> {
   const startedAt = Date.now();
   const interleavings = new Set<number>();
-  const saw: Record<string, number> = {};
-  let [done, steps, toldAt] = [0, 0, startedAt];
+  const eventCounts: Record<string, number> = {};
+  let [done, steps, printedAt] = [0, 0, startedAt];
   const figures = (): string => {
     const rate = done / ((Date.now() - startedAt) / 1000);
     return `${done} seeds, ${rate.toFixed(0)} seeds/s, ${steps} steps, ${interleavings.size} different interleavings`;
   };
   while (done < seeds && Date.now() - startedAt < minutes * 60_000) {
     const run = await simulate(from + done);
-    if (run.faults.length > 0) return tellFaults(await simulate(run.seed, { isTold: true }));
+    if (run.faults.length > 0) return printRun(await simulate(run.seed, { withTrace: true }));
     done += 1;
     steps += run.steps;
     interleavings.add(run.interleaving);
-    for (const [what, times] of Object.entries(run.saw)) saw[what] = (saw[what] ?? 0) + times;
-    if (Date.now() - toldAt < 5000) continue;
-    toldAt = Date.now();
+    for (const [event, count] of Object.entries(run.eventCounts)) eventCounts[event] = (eventCounts[event] ?? 0) + count;
+    if (Date.now() - printedAt < 5000) continue;
+    printedAt = Date.now();
     say(figures());
   }
   if (done === 0) {
@@ -46,13 +46,13 @@ async function many(from: number, seeds: number, minutes: number): Promise<void>
     return;
   }
   say(
-    Object.entries(saw)
-      .map(([what, times]) => `${what} ${times}`)
+    Object.entries(eventCounts)
+      .map(([event, count]) => `${event} ${count}`)
       .join(', '),
   );
-  if (done < seeds) say(`NOT RUN ${seeds - done} of ${seeds} seeds: ${minutes} minutes were over`);
-  say(`✓ ${figures()}: nothing is wrong`);
+  if (done < seeds) say(`NOT RUN ${seeds - done} of ${seeds} seeds: ${minutes} minutes have passed`);
+  say(`✓ ${figures()}: all invariants hold`);
 }
 
-if (values.seed !== undefined) tellFaults(await simulate(Number(values.seed), { isTold: true }));
-else await many(Number(values.from), Number(values.seeds), Number(values.minutes));
+if (values.seed !== undefined) printRun(await simulate(Number(values.seed), { withTrace: true }));
+else await runSeeds(Number(values.from), Number(values.seeds), Number(values.minutes));

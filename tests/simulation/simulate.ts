@@ -2,39 +2,39 @@ import { Scheduler } from '#testing/simulation/scheduler';
 import { tables } from '../../apps/monolith/src/purchase/testing/memory-tables.ts';
 import { PaymentSimulator } from './payment-simulator.ts';
 import { Fan } from './fans.ts';
-import { faultsInTheEnd, faultsNow, lateInAClosedSale, waitsThatShouldNot } from './invariants.ts';
-import { ALL_PROTECTIONS, HOLD_MS, MATCH, Shop, type Protections } from './replicas.ts';
+import { faultsAtEnd, faultsNow, lateCompletionInClosedSale, forbiddenWaits } from './invariants.ts';
+import { ALL_PROTECTIONS, HOLD_MS, MATCH_ID, SimulatedSystem, type Protections } from './replicas.ts';
 import { REFUSED_AND_FREE, STYLES } from './styles.ts';
 
-export interface Day {
+export interface SimulationOptions {
   readonly protections?: Protections;
-  /** The name of one; without, chance decides. */
+  /** Name of a style. By default the seed chooses one. */
   readonly style?: string;
-  /** With every step. */
-  readonly isTold?: boolean;
+  /** Record every step in `trace`. */
+  readonly withTrace?: boolean;
 }
 
 export interface Run {
   readonly seed: number;
   readonly faults: readonly string[];
   readonly steps: number;
-  /** The same for runs whose steps came in the same order. */
+  /** Hash of the order of the steps. */
   readonly interleaving: number;
-  /** What happened, to see that a crowd of seeds gets everywhere. */
-  readonly saw: Readonly<Record<string, number>>;
+  /** Number of events of each kind. Shows whether many seeds together cover all kinds. */
+  readonly eventCounts: Readonly<Record<string, number>>;
   readonly trace: readonly string[];
 }
 
-/** So much happens around the fans while they buy. */
-const HAPPENINGS = 12;
+/** Number of background events, such as sweeps and crashes, while the fans buy. */
+const BACKGROUND_EVENTS = 12;
 
-/** One sale, from the first fan to an empty house, in the order of this seed. */
-export async function simulate(seed: number, day: Day = {}): Promise<Run> {
-  const { protections = ALL_PROTECTIONS, style, isTold = false } = day;
+/** Simulates one sale. The seed decides the order of all steps. */
+export async function simulate(seed: number, options: SimulationOptions = {}): Promise<Run> {
+  const { protections = ALL_PROTECTIONS, style, withTrace = false } = options;
   const trace: string[] = [];
-  const scheduler = new Scheduler(seed, isTold ? (line) => trace.push(line) : undefined);
+  const scheduler = new Scheduler(seed, withTrace ? (line) => trace.push(line) : undefined);
   const { random } = scheduler;
-  const shop = new Shop(
+  const system = new SimulatedSystem(
     scheduler,
     protections,
     [...STYLES, REFUSED_AND_FREE].find(({ name }) => name === style) ?? random.pick(STYLES),
@@ -45,23 +45,23 @@ export async function simulate(seed: number, day: Day = {}): Promise<Run> {
     faults.push(fault);
     scheduler.say(scheduler.current, `FAULT ${fault}`);
   };
-  const saw = { crashes: 0, freezes: 0, 'sales closed': 0 };
-  shop.db.committed.push((tx) => [...faultsNow(shop), ...lateInAClosedSale(shop, tx)].forEach(report));
-  shop.db.waited.push((tx, cell) => waitsThatShouldNot(tx, cell).forEach(report));
-  scheduler.spawn('day', undefined, async () => {
-    const desk = new PaymentSimulator(shop, report);
+  const backgroundCounts = { crashes: 0, freezes: 0, 'sales closed': 0 };
+  system.db.committed.push((tx) => [...faultsNow(system), ...lateCompletionInClosedSale(system, tx)].forEach(report));
+  system.db.waited.push((tx, cell) => forbiddenWaits(tx, cell).forEach(report));
+  scheduler.spawn('sale', undefined, async () => {
+    const paymentSimulator = new PaymentSimulator(system, report);
     const fans = Array.from(
-      { length: random.between(2, shop.style.mostFans) },
-      (_, index) => new Fan(shop, desk, `fan${index + 1}`, report),
+      { length: random.between(2, system.style.maxFans) },
+      (_, index) => new Fan(system, paymentSimulator, `fan${index + 1}`, report),
     );
-    const tasks = fans.map((fan) => scheduler.spawn(fan.userId, undefined, () => fan.comeAndBuy()));
-    const house = scheduler.spawn('house', undefined, () => keepHouse(shop, saw));
-    for (const task of [...tasks, house]) {
+    const tasks = fans.map((fan) => scheduler.spawn(fan.userId, undefined, () => fan.run()));
+    const background = scheduler.spawn('background', undefined, () => runBackground(system, backgroundCounts));
+    for (const task of [...tasks, background]) {
       await scheduler.finished(task);
-      if (task.error) report(`the simulation itself: ${task.name}: ${task.error instanceof Error ? task.error.stack : ''}`);
+      if (task.error) report(`fault in the simulation: ${task.name}: ${task.error instanceof Error ? task.error.stack : ''}`);
     }
-    await closeUp(shop, desk);
-    faultsInTheEnd(shop).forEach(report);
+    await finishSale(system, paymentSimulator);
+    faultsAtEnd(system).forEach(report);
   });
   try {
     await scheduler.run();
@@ -74,95 +74,102 @@ export async function simulate(seed: number, day: Day = {}): Promise<Run> {
     faults,
     steps,
     interleaving: fingerprint,
-    saw: { ...saw, ...shop.transactions.seen, ...whatHappened(shop) },
+    eventCounts: { ...backgroundCounts, ...system.transactions.seen, ...countEvents(system) },
     trace,
   };
 }
 
-/** Schedulers and readers come by, processes die, stop and come back, the sale is paused and closed. */
-async function keepHouse(shop: Shop, saw: Record<'crashes' | 'freezes' | 'sales closed', number>): Promise<void> {
-  const { scheduler, replicas } = shop;
+/** Background events: sweepers, stream readers and relays run, processes freeze, crash and restart, the sale is paused and closed. */
+async function runBackground(
+  system: SimulatedSystem,
+  counts: Record<'crashes' | 'freezes' | 'sales closed', number>,
+): Promise<void> {
+  const { scheduler, replicas } = system;
   const { random } = scheduler;
   let isClosed = false;
   const mayCrash = random.chance(0.5);
-  for (let happening = 0; happening < HAPPENINGS; happening += 1) {
-    if (random.chance(shop.style.lastMoment)) await scheduler.sleepUntil(scheduler.nextMoment());
+  for (let index = 0; index < BACKGROUND_EVENTS; index += 1) {
+    if (random.chance(system.style.lastMoment)) await scheduler.sleepUntil(scheduler.nextExpiry());
     else await scheduler.sleep(random.pick([0, 1, random.int(HOLD_MS), HOLD_MS]));
-    const { sweeps, freezes } = shop.style;
-    const other = random.chance(freezes / (1 - sweeps))
+    const { sweeps, freezes } = system.style;
+    const otherEvent = random.chance(freezes / (1 - sweeps))
       ? 'freeze'
       : random.pick(['read', 'read', 'relay', 'relay', 'crash', 'sale', 'close']);
-    const what = random.chance(sweeps) ? 'sweep' : other;
-    const replica = shop.any();
-    if (what === 'sweep') scheduler.spawn('sweeper', replica, () => replica.expireReservations.execute());
-    else if (what === 'read') scheduler.spawn('reader', replica, () => replica.followWaitingRoom.execute(MATCH));
-    else if (what === 'relay') scheduler.spawn('relay', replica, () => relay(shop));
-    else if (what === 'sale' && !isClosed) await setSale(shop, random.pick(['open', 'paused']));
-    else if (what === 'freeze') {
-      saw.freezes += 1;
+    const event = random.chance(sweeps) ? 'sweep' : otherEvent;
+    const replica = system.anyReplica();
+    if (event === 'sweep') scheduler.spawn('sweeper', replica, () => replica.expireReservations.execute());
+    else if (event === 'read') scheduler.spawn('reader', replica, () => replica.followWaitingRoom.execute(MATCH_ID));
+    else if (event === 'relay') scheduler.spawn('relay', replica, () => deliverOutbox(system));
+    else if (event === 'sale' && !isClosed) await setSale(system, random.pick(['open', 'paused']));
+    else if (event === 'freeze') {
+      counts.freezes += 1;
       replica.frozenUntil = scheduler.nowMs + random.pick([2, 5, HOLD_MS, 2 * HOLD_MS]);
-    } else if (what === 'crash' && mayCrash && replicas.length > 1) {
-      saw.crashes += 1;
-      shop.crash(replica);
-      shop.start();
-    } else if (what === 'close' && random.chance(0.2)) {
-      saw['sales closed'] += 1;
+    } else if (event === 'crash' && mayCrash && replicas.length > 1) {
+      counts.crashes += 1;
+      system.crash(replica);
+      system.start();
+    } else if (event === 'close' && random.chance(0.2)) {
+      counts['sales closed'] += 1;
       isClosed = true;
-      await setSale(shop, 'closed');
+      await setSale(system, 'closed');
     }
   }
 }
 
-async function setSale(shop: Shop, saleStatus: 'open' | 'paused' | 'closed'): Promise<void> {
-  const tx = shop.db.begin('read committed');
+async function setSale(system: SimulatedSystem, saleStatus: 'open' | 'paused' | 'closed'): Promise<void> {
+  const tx = system.db.begin('read committed');
   await tx.statement(`the sale is ${saleStatus}`);
-  await tx.change(tables.matches, MATCH, { saleStatus });
+  await tx.change(tables.matches, MATCH_ID, { saleStatus });
   await tx.commit();
-  shop.closedAtSeq = saleStatus === 'closed' ? Math.min(shop.closedAtSeq, shop.db.seq) : Number.POSITIVE_INFINITY;
+  system.closedAtSeq = saleStatus === 'closed' ? Math.min(system.closedAtSeq, system.db.seq) : Number.POSITIVE_INFINITY;
 }
 
-/** What our commits decided is done at the provider, at least once. */
-export async function relay(shop: Shop): Promise<void> {
-  for (const { id, payment } of shop.db.rows(tables.outbox)) {
-    if (!payment || shop.db.read(tables.delivered, id)) continue;
-    await shop.scheduler.step(`tells the provider to ${payment.kind} ${payment.intentId}`);
-    shop.payments.carryOut(payment);
-    const tx = shop.db.begin('read committed');
+/** Delivers payment commands from the outbox to the provider, at least once. */
+export async function deliverOutbox(system: SimulatedSystem): Promise<void> {
+  for (const { id, payment } of system.db.rows(tables.outbox)) {
+    if (!payment || system.db.read(tables.delivered, id)) continue;
+    await system.scheduler.step(`tells the provider to ${payment.kind} ${payment.intentId}`);
+    system.payments.carryOut(payment);
+    const tx = system.db.begin('read committed');
     await tx.statement(`message ${id} is delivered`);
     await tx.put(tables.delivered, id, { id });
     await tx.commit();
   }
 }
 
-/** Everybody has gone; every event is heard, every hold is over, the schedulers come by once more. */
-async function closeUp(shop: Shop, desk: PaymentSimulator): Promise<void> {
-  const { scheduler } = shop;
-  await scheduler.until('waits for the last event', () => desk.isQuiet);
+/** When all fans are done: waits for all payment events and the expiry of all holds, then runs the schedulers once more. */
+async function finishSale(system: SimulatedSystem, paymentSimulator: PaymentSimulator): Promise<void> {
+  const { scheduler } = system;
+  await scheduler.until('waits for the last event', () => paymentSimulator.isIdle);
   await scheduler.sleep(4 * HOLD_MS);
-  const replica = shop.any();
+  const replica = system.anyReplica();
   replica.frozenUntil = 0;
-  const duties = [() => replica.expireReservations.execute(), () => replica.followWaitingRoom.execute(MATCH), () => relay(shop)];
-  for (const duty of duties) {
-    const task = await scheduler.finished(scheduler.spawn('last round', replica, duty));
+  const lastRuns = [
+    () => replica.expireReservations.execute(),
+    () => replica.followWaitingRoom.execute(MATCH_ID),
+    () => deliverOutbox(system),
+  ];
+  for (const run of lastRuns) {
+    const task = await scheduler.finished(scheduler.spawn('last run', replica, run));
     if (task.error) throw task.error;
   }
 }
 
-function whatHappened(shop: Shop): Record<string, number> {
-  const { db } = shop;
-  const of = (status: string): number => db.rows(tables.orders, (order) => order.status === status).length;
+function countEvents(system: SimulatedSystem): Record<string, number> {
+  const { db } = system;
+  const countOrders = (status: string): number => db.rows(tables.orders, (order) => order.status === status).length;
   const expired = db.rows(tables.reservations, ({ status }) => status === 'expired').length;
   const released = db.rows(tables.reservations, ({ status }) => status === 'released').length;
   const orders = {
-    completed: of('completed'),
-    refunded: of('refunded'),
-    cancelled: of('cancelled'),
-    'expired orders': of('expired'),
-    ...(shop.style.refuses ? { 'refused payments': shop.payments.refused, 'free orders': freeOrders(shop) } : {}),
+    completed: countOrders('completed'),
+    refunded: countOrders('refunded'),
+    cancelled: countOrders('cancelled'),
+    'expired orders': countOrders('expired'),
+    ...(system.style.refuses ? { 'refused payments': system.payments.refused, 'free orders': freeOrders(system) } : {}),
   };
   return { ...orders, expired, released, commits: db.commits, refusals: db.refusals };
 }
 
-function freeOrders({ db }: Shop): number {
+function freeOrders({ db }: SimulatedSystem): number {
   return db.rows(tables.orders, ({ status, totalCents }) => status === 'completed' && totalCents === 0).length;
 }

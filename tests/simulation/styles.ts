@@ -1,42 +1,46 @@
-/** What kind of day it is: chance alone would rarely bring everybody to the same place at the same moment. */
+/**
+ * The behaviour of fans and replicas in a simulated sale. Each style makes some conflicts more likely, which pure chance would rarely
+ * cause.
+ */
 export interface Style {
   readonly name: string;
-  readonly mostFans: number;
-  /** How often a fan wants seats. */
-  readonly visits: readonly number[];
-  /** That a fan waits with the next visit until the last one is over. */
-  readonly oneByOne: number;
+  readonly maxFans: number;
+  /** The number of purchases of a fan is chosen from these. */
+  readonly visitCounts: readonly number[];
+  /** Probability that a fan starts the next purchase only after the previous one is finished. */
+  readonly waitsForPreviousVisit: number;
+  /** Probability that the match has a waiting room. */
   readonly queue: number;
-  /** That a fan comes back exactly when the hold ends, or a millisecond before or after. */
+  /** Probability that a fan continues around the expiry of the hold, at one of `returnOffsetsMs`. */
   readonly lastMoment: number;
-  /** When they come back, counted from the end of the hold. */
-  readonly backAt: readonly number[];
-  /** That a fan goes for more seats while paying for the first, or as soon as their hold is over. */
-  readonly greed: number;
-  /** That a fan pays what was checked out. */
+  /** The time at which a fan continues, relative to the expiry of the hold. */
+  readonly returnOffsetsMs: readonly number[];
+  /** Probability that a fan holds more seats while paying for the first, or as soon as the first hold expires. */
+  readonly holdsMore: number;
+  /** Probability that a fan pays the order. */
   readonly pays: number;
-  /** That the clock moves between two steps, at most. */
+  /** Highest probability that the clock moves between two steps. */
   readonly clock: number;
-  /** That of the things that happen around the fans one is a sweeper. */
+  /** Probability that a background event is a run of the expiry sweeper. */
   readonly sweeps: number;
-  /** That it is a replica that stops for a moment. */
+  /** Probability that a background event is a replica that freezes for a moment. */
   readonly freezes: number;
-  /** That the provider refuses an intent; where it may, the standing places cost nothing, too. */
+  /** Probability that the provider refuses an intent. If set, the standing places are free of charge. */
   readonly refuses?: number;
 }
 
-const ANY = [-1, -1, 0, 1, 1000];
+const ANY_OFFSET_MS = [-1, -1, 0, 1, 1000];
 
 export const STYLES: readonly Style[] = [
   {
     name: 'any day',
-    mostFans: 5,
-    visits: [1, 1, 2],
-    oneByOne: 0.6,
+    maxFans: 5,
+    visitCounts: [1, 1, 2],
+    waitsForPreviousVisit: 0.6,
     queue: 0.5,
     lastMoment: 0.4,
-    backAt: ANY,
-    greed: 0.1,
+    returnOffsetsMs: ANY_OFFSET_MS,
+    holdsMore: 0.1,
     pays: 0.85,
     clock: 0.1,
     sweeps: 0.3,
@@ -44,13 +48,13 @@ export const STYLES: readonly Style[] = [
   },
   {
     name: 'everybody at once',
-    mostFans: 6,
-    visits: [1, 2],
-    oneByOne: 0,
+    maxFans: 6,
+    visitCounts: [1, 2],
+    waitsForPreviousVisit: 0,
     queue: 0.3,
     lastMoment: 0,
-    backAt: ANY,
-    greed: 0.1,
+    returnOffsetsMs: ANY_OFFSET_MS,
+    holdsMore: 0.1,
     pays: 0.85,
     clock: 0.03,
     sweeps: 0.1,
@@ -58,13 +62,13 @@ export const STYLES: readonly Style[] = [
   },
   {
     name: 'the last millisecond',
-    mostFans: 3,
-    visits: [1],
-    oneByOne: 0.5,
+    maxFans: 3,
+    visitCounts: [1],
+    waitsForPreviousVisit: 0.5,
     queue: 0.1,
     lastMoment: 0.9,
-    backAt: [-1, -1, -1, 0],
-    greed: 0.8,
+    returnOffsetsMs: [-1, -1, -1, 0],
+    holdsMore: 0.8,
     pays: 0.75,
     clock: 0.25,
     sweeps: 0.5,
@@ -72,13 +76,13 @@ export const STYLES: readonly Style[] = [
   },
   {
     name: 'much in one turn',
-    mostFans: 3,
-    visits: [1, 2],
-    oneByOne: 0.2,
+    maxFans: 3,
+    visitCounts: [1, 2],
+    waitsForPreviousVisit: 0.2,
     queue: 1,
     lastMoment: 0.3,
-    backAt: ANY,
-    greed: 0.8,
+    returnOffsetsMs: ANY_OFFSET_MS,
+    holdsMore: 0.8,
     pays: 0.85,
     clock: 0.1,
     sweeps: 0.3,
@@ -86,16 +90,16 @@ export const STYLES: readonly Style[] = [
   },
 ];
 
-/** A day of its own, which chance does not choose: the provider refuses intents, and one sector costs nothing. */
+/** A style for a separate test, never chosen by a seed: the provider refuses intents, and one sector is free of charge. */
 export const REFUSED_AND_FREE: Style = {
   name: 'refused and free',
-  mostFans: 4,
-  visits: [1, 2],
-  oneByOne: 0.3,
+  maxFans: 4,
+  visitCounts: [1, 2],
+  waitsForPreviousVisit: 0.3,
   queue: 0.5,
   lastMoment: 0.3,
-  backAt: ANY,
-  greed: 0.3,
+  returnOffsetsMs: ANY_OFFSET_MS,
+  holdsMore: 0.3,
   pays: 0.85,
   clock: 0.1,
   sweeps: 0.3,

@@ -1,94 +1,97 @@
-// docs/reference/events.md: what crosses a process, from the schemas it is parsed by on arrival.
+// Renders docs/reference/events.md: all messages between processes, from the zod schemas with which the receiver parses them.
 import type { z } from 'zod';
 import { fieldTable, variantsOf } from './schema-table.ts';
 
-/** Where a message of the outbox goes, who takes it, and what it is there. */
-export const outboxDestinations: Readonly<Record<string, readonly [taker: string, what: string]>> = {
-  email: ['notification worker', 'a job of BullMQ queue `email`'],
-  push: ['notification worker', 'a job of BullMQ queue `push`'],
-  'push-priority': ['notification worker', 'a job of BullMQ queue `push-priority`, served before the others'],
-  jobs: ['monolith', 'the id of a general background job, for what carries them (`JOBS_TRANSPORT`); or of a failed job to retry'],
-  events: ['whoever listens', 'an entry of the Redis stream `domain_events` with the fields `message_id` and `event`'],
-  'waiting-room': ['queue service', 'a call of its internal REST API, until it answers 2xx'],
-  payments: ['payment provider', 'a refund or a cancelled intent, under an idempotency key'],
-  devices: ['monolith', 'push tokens that the provider says are dead: their devices are forgotten'],
-  'sandbox-webhook': ['monolith', "a signed call of the payment webhook: the sandbox plays the provider's part"],
+/** For each outbox destination: the consumer, and the form in which the message arrives there. */
+export const documentedDestinations: Readonly<Record<string, readonly [consumer: string, form: string]>> = {
+  email: ['notification worker', 'a job of the BullMQ queue `email`'],
+  push: ['notification worker', 'a job of the BullMQ queue `push`'],
+  'push-priority': ['notification worker', 'a job of the BullMQ queue `push-priority`, which has priority over `push`'],
+  jobs: [
+    'monolith',
+    'the id of a general background job, for the transport (`JOBS_TRANSPORT`); or the id of a failed job to retry',
+  ],
+  events: ['any subscriber', 'an entry of the Redis stream `domain_events` with the fields `message_id` and `event`'],
+  'waiting-room': ['queue service', 'a request to its internal REST API, repeated until the answer is 2xx'],
+  payments: ['payment provider', 'a refund or the cancellation of an intent, with an idempotency key'],
+  devices: ['monolith', 'push tokens that the provider reports as invalid; their devices are removed'],
+  'sandbox-webhook': ['monolith', 'a signed request to the payment webhook, sent by the sandbox in the role of the provider'],
 };
 
-/** What happened, in the past tense, and where it is told. */
-export const events: Readonly<Record<string, readonly [what: string, becomes: string]>> = {
-  'match.created': ['a match was put up for sale', '`waiting-room`: the queue is made, when the match has one'],
+/** For each event: its meaning, and the messages that it causes. */
+export const events: Readonly<Record<string, readonly [meaning: string, messages: string]>> = {
+  'match.created': ['a match was created', '`waiting-room`: the queue is created, if the match has one'],
   'match.sold_out': [
-    'nothing is free and nothing held',
-    '`waiting-room`: the line ends, when the match has one; open windows go on',
+    'no seat is available and no seat is held',
+    '`waiting-room`: the line ends, if the match has one; open windows continue',
   ],
-  'match.reopened': ['seats of a sold-out match came back', '`waiting-room`: the queue is open again, with an empty line'],
-  'match.changed': [
-    'a match with sold tickets got another time or place',
-    '`email`: one `match_changed` to each who has a ticket',
-  ],
+  'match.reopened': ['a sold-out match has available seats again', '`waiting-room`: the queue is open again, with an empty line'],
+  'match.changed': ['a match with sold tickets has a new kickoff or venue', '`email`: one `match_changed` to each ticket holder'],
   'match.cancelled': [
     'a match will not be played',
-    '`email`: one `match_changed` (`cancelled`) to each who has a ticket; then every completed order is refunded',
+    '`email`: one `match_changed` (`cancelled`) to each ticket holder; then every completed order is refunded',
   ],
-  'match.coming_up': ['the last day before a kick-off began', '`email`: one `match_reminder` to each who has a ticket'],
-  'order.completed': ['an order was paid', '`email`: one mail `order_confirmation`; `waiting-room`: the turn is complete'],
-  'order.cancelled': ['an order was given up before it was paid', '`payments`: its intent is cancelled'],
+  'match.coming_up': ['the kickoff is less than a day away', '`email`: one `match_reminder` to each ticket holder'],
+  'order.completed': ['an order was paid', '`email`: one mail `order_confirmation`; `waiting-room`: the turn is completed'],
+  'order.cancelled': ['an order was cancelled before its payment', '`payments`: its intent is cancelled'],
   'order.refunded': [
-    'money of an order goes back: all of it, or that of some tickets',
+    'an order was refunded, in full or for some of its tickets',
     '`payments`: one refund; `email`: one mail `refund`',
   ],
-  'ticket.generated': ['the tickets of an order exist', '`email` and `push`: one `ticket_delivery` with all of them'],
-  'reservation.expired': ['a hold ended unpaid', '`events`: no message'],
-  'queue.turn_granted': ['a fan has the turn', '`push-priority`: `queue_your_turn`'],
-  'queue.front_reached': ['a fan who is away came to the front', '`push-priority`: `queue_front`'],
-  'queue.position_update': ['fans without a socket passed 1,000, 100 or 10', '`push`: `queue_position`'],
+  'ticket.generated': ['the tickets of an order were created', '`email` and `push`: one `ticket_delivery` with all of them'],
+  'reservation.expired': ['a hold ended without payment', '`events` only: no mail and no push'],
+  'queue.turn_granted': ['a fan got a turn', '`push-priority`: `queue_your_turn`'],
+  'queue.front_reached': ['a fan who is away reached the front of the line', '`push-priority`: `queue_front`'],
+  'queue.position_update': ['fans without a socket passed position 1,000, 100 or 10', '`push`: `queue_position`'],
   'queue.state_needed': [
-    'Redis knows nothing of a match; published once a second until it is answered, in no stream',
-    'the monolith sends the state (`PUT …/restore`), or that there is no queue',
+    'Redis has lost the state of a match. Published once a second until the state is restored; not in the stream',
+    'the monolith sends the state (`PUT …/restore`), or says that the match has no queue',
   ],
   'device.tokens_dead': [
     'the push provider no longer knows some tokens',
-    '`devices`: they are removed, unless registered again since',
+    '`devices`: their devices are removed, unless they were registered again in the meantime',
   ],
-  'queue.expired': ['a window ended without a purchase', 'nothing is sent; the window is over in the monolith too'],
+  'queue.expired': ['a window ended without a purchase', 'no message; the monolith ends the window too'],
 };
 
 const head = `# Events and jobs
 
 Generated by \`npm run docs\` from \`libs/contracts\` and \`tools/docs/events.ts\`; a test fails when they differ.
 
-Everything here is delivered **at least once** (ADR 0006): who takes it recognises a repetition by the message's id. What arrives is
-parsed by the schema shown; what does not fit is set aside and never half believed.
+All messages are delivered **at least once** (ADR 0006): the consumer recognises a repeated message by its id. The consumer parses each
+message with the schema shown here. A message that does not fit the schema is set aside as a whole.
 
-## What happens
-| Event | Means | Becomes |
+## Events
+| Event | Meaning | Messages |
 |---|---|---|
 `;
 
 const outboxHead = `
-## Where the outbox leads
-A row of the table \`outbox\` is written in the transaction of its effect and holds the message as it will be delivered. One relay a
-destination, in batches, oldest first, in order within one aggregate.
+## Destinations of the outbox
+A row of the table \`outbox\` is written in the transaction of its effect and contains the message as it will be delivered. Each
+destination has one relay. It delivers in batches, oldest first; the messages of one aggregate stay in order.
 
-| Destination | Who takes it | As |
+| Destination | Consumer | Form |
 |---|---|---|
 `;
 
 const queueHead = `
-## From the waiting room
-Each event is first an entry (field \`event\`) of the match's stream \`queue_events_log:{<match_id>}\` and then published on the channel
-\`queue_events\`: the stream is the guarantee, the publication a hint to read it now.
+## Events of the waiting room
+Each event is first added to the match's stream \`queue_events_log:{<match_id>}\` (field \`event\`) and then published on the channel
+\`queue_events\`. The stream is the guarantee; the published message is only a hint to read the stream now.
 `;
 
 const jobsHead = `
 ## Jobs of the notification worker
-BullMQ queues under the prefix \`{notification}\`; the job's name is its template. Three tries, then the dead letters.
+BullMQ queues with the prefix \`{notification}\`. The name of a job is its template. After three failed attempts a job goes to the dead
+letters.
 `;
 
 export function renderEvents(contracts: { queueEvent: z.ZodType; emailJob: z.ZodType; pushJob: z.ZodType }): string {
-  const happenings = Object.entries(events).map(([name, [what, becomes]]) => `| \`${name}\` | ${what} | ${becomes} |`);
-  const destinations = Object.entries(outboxDestinations).map(([name, [taker, what]]) => `| \`${name}\` | ${taker} | ${what} |`);
+  const eventRows = Object.entries(events).map(([name, [meaning, messages]]) => `| \`${name}\` | ${meaning} | ${messages} |`);
+  const destinationRows = Object.entries(documentedDestinations).map(
+    ([name, [consumer, form]]) => `| \`${name}\` | ${consumer} | ${form} |`,
+  );
   const queueEvents = variantsOf(contracts.queueEvent, 'event').map(
     ([name, schema]) => `\n### \`${name}\`\n${fieldTable(schema)}`,
   );
@@ -98,9 +101,9 @@ export function renderEvents(contracts: { queueEvent: z.ZodType; emailJob: z.Zod
   const pushes = `\n### \`push\` and \`push-priority\`\n${fieldTable(contracts.pushJob)}`;
   return [
     head,
-    `${happenings.join('\n')}\n`,
+    `${eventRows.join('\n')}\n`,
     outboxHead,
-    `${destinations.join('\n')}\n`,
+    `${destinationRows.join('\n')}\n`,
     queueHead,
     ...queueEvents,
     jobsHead,

@@ -1,4 +1,4 @@
-// docs/reference/redis-keys.md: every key the system keeps in Redis. A test compares it with the keys of a running system.
+// Renders docs/reference/redis-keys.md: all Redis keys. A test compares the list with the keys of a running system.
 import { waitingRoomKeys, type RedisKey } from './waiting-room-keys.ts';
 
 export const platformKeys: readonly RedisKey[] = [
@@ -7,119 +7,120 @@ export const platformKeys: readonly RedisKey[] = [
     type: 'zset',
     life: '70 s after the last call',
     owner: 'notification worker',
-    holds: 'calls to a mail or push provider that still count against its limit, by when they stop counting',
+    holds: 'recent calls to a mail or push provider; the score is the time at which a call stops counting against the rate limit',
   },
   {
     key: '{provider:<provider>}:state',
     type: 'hash',
     life: '10 min after the last call',
     owner: 'notification worker',
-    holds: '`failures` in a row, `open` and `next_try` of the breaker, `pause_until` and `share` after a 429',
+    holds: 'the breaker: `failures` in a row, `open`, `next_try`; after a 429: `pause_until` and `share`',
   },
   {
     key: 'idempotency:<key>',
     type: 'hash',
     life: '48 h',
     owner: 'monolith',
-    holds: '`status` processing or completed, `fingerprint` of the request, `response`; PostgreSQL is the truth',
+    holds: '`status` (processing or completed), `fingerprint` of the request, `response`; a copy, PostgreSQL has the original',
   },
   {
     key: 'idempotency:lock:<key>',
     type: 'string',
     life: '30 s, renewed while the request runs',
     owner: 'monolith',
-    holds: 'who is working on it',
+    holds: 'the request that is processing this key',
   },
   {
     key: 'rate_limit:user:<user_id>:<minute>',
     type: 'zset',
     life: '2 min',
     owner: 'monolith',
-    holds: 'accepted purchases of a fan by their time',
+    holds: 'accepted purchase requests of a fan; the score is their time',
   },
   {
     key: 'rate_limit:global:<address>:<minute>',
     type: 'zset',
     life: '2 min',
     owner: 'monolith',
-    holds: 'accepted requests of an address (IPv6: of its /64)',
+    holds: 'accepted requests of an IP address (IPv6: of its /64 network)',
   },
   {
     key: 'rate_limit:global:<service>:<address>:<minute>',
     type: 'zset',
     life: '2 min',
     owner: 'the other services',
-    holds: 'the same, for each of them',
+    holds: 'accepted requests of an IP address to this service',
   },
   {
     key: 'outbox:processed:<message_id>',
     type: 'set',
     life: '8 days',
-    owner: 'who takes messages',
-    holds: 'names of the consumers that are done with it; the inbox row is the truth',
+    owner: 'the consumers',
+    holds: 'names of the consumers that have processed the message; a copy, the inbox row in PostgreSQL is the original',
   },
   {
     key: 'domain_events',
     type: 'stream',
     life: 'about the last 100,000 entries',
     owner: 'monolith',
-    holds: '`message_id` and `event` of facts nobody in particular is told',
+    holds: '`message_id` and `event` of the outbox destination `events`, for any subscriber',
   },
   {
     key: 'loader:lock:{<source>}',
     type: 'string',
-    life: '30 s, renewed while the holder lives',
+    life: '30 s, renewed while the owner runs',
     owner: 'event loader',
-    holds: 'who may fetch from this source',
+    holds: 'the loader process that may fetch from this source',
   },
   {
     key: 'loader:fence:{<source>}',
     type: 'string',
-    life: 'for ever',
+    life: 'no expiry',
     owner: 'event loader',
-    holds: "number of the lock's last holder: Redis' own time in µs, strictly increasing",
+    holds: 'the last lock number (fencing token): the time of Redis in µs, strictly increasing',
   },
   {
     key: 'loader:gate:{<source>}',
     type: 'string',
-    life: '450 ms while a request may be made, 200 ms after it',
+    life: '450 ms during a request, 200 ms after it',
     owner: 'event loader',
-    holds: '`1`: nobody may ask this source now',
+    holds: '`1`: while the key exists, no other request to this source is allowed',
   },
   {
     key: '{notification}:*',
     type: 'several',
-    life: "BullMQ's: completed jobs 1 h, failed ones 30 days",
-    owner: 'monolith writes, worker takes',
+    life: 'set by BullMQ: completed jobs 1 h, failed jobs 30 days',
+    owner: 'monolith writes, notification worker reads',
     holds: 'the queues `email`, `push`, `push-priority`',
   },
   {
     key: '{jobs}:*',
     type: 'several',
-    life: "BullMQ's: completed jobs 1 h, failed ones 30 days",
+    life: 'set by BullMQ: completed jobs 1 h, failed jobs 30 days',
     owner: 'monolith',
-    holds: 'ids of general background jobs, with `JOBS_TRANSPORT=redis`; the jobs stand in PostgreSQL',
+    holds: 'ids of general background jobs, with `JOBS_TRANSPORT=redis`; the jobs themselves are in PostgreSQL',
   },
 ];
 
 const channels = [
-  ['queue_events', 'queue service → monolith', 'the events of the stream above, as a hint to read it now'],
+  ['queue_events', 'queue service → monolith', 'the events of `queue_events_log`, as a hint to read that stream now'],
   [
     'queue_pods',
     'between pods of the queue service',
-    '`{match_id, kind, user_id?, user_ids?, device_ids?}`: something their sockets must hear',
+    '`{match_id, kind, user_id?, user_ids?, device_ids?}`: a change that the pods must send to their sockets',
   ],
-  ['queue_blacklist', 'monolith → monolith and queue service', 'the blacklist has changed: look again'],
+  ['queue_blacklist', 'monolith → monolith and queue service', 'the blacklist has changed: read it again'],
 ];
 
 const head = `# Redis keys
 
 Generated by \`npm run docs\` from \`libs/contracts/src/queue-keys.ts\` and \`tools/docs/redis-keys.ts\`; a test compares it with a running system.
 
-\`<…>\` stands for a value; **braces are literal**: the hash tag that keeps all keys of one match in one cluster slot, so that one script
-can change them together. Redis may lose everything: lines are restored from receipts and fans joining again, the rest from PostgreSQL.
+\`<…>\` stands for a value. **Braces are literal**: they are the hash tag that puts all keys of one match into one cluster slot, so that
+one script can change them together. The system survives the loss of all keys: lines are restored from the receipts of the fans, who
+join again; all other data comes from PostgreSQL.
 
-| Key | Type | Lives | Owner | Holds |
+| Key | Type | Lifetime | Owner | Contents |
 |---|---|---|---|---|
 `;
 
@@ -128,11 +129,11 @@ export function renderRedisKeys(): string {
     ({ key, type, life, owner, holds }) => `| \`${key}\` | ${type} | ${life} | ${owner} | ${holds} |`,
   );
   const published = channels.map(([name, who, what]) => `| \`${name}\` | ${who} | ${what} |`);
-  return `${head}${rows.join('\n')}\n\n## Channels\n| Channel | Between | Carries |\n|---|---|---|\n${published.join('\n')}\n`;
+  return `${head}${rows.join('\n')}\n\n## Channels\n| Channel | Between | Contents |\n|---|---|---|\n${published.join('\n')}\n`;
 }
 
-/** The pattern a key of this kind fits. */
-export function patternOf({ key }: RedisKey): RegExp {
+/** A pattern that matches all Redis keys of this row. */
+export function redisKeyPattern({ key }: RedisKey): RegExp {
   const literal = key.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
   return new RegExp(`^${literal.replaceAll(/<\w+>/g, '[^{}]+').replace(String.raw`\*`, '.*')}$`);
 }

@@ -1,4 +1,4 @@
-// A zod schema as a table of its fields, for the pages under docs/reference.
+// Renders a zod schema as a table of its fields, for the pages under docs/reference.
 import { z } from 'zod';
 
 interface JsonSchema {
@@ -35,7 +35,7 @@ function rowsOf(schema: JsonSchema, path: string): string[] {
     const here = path === '' ? name : `${path}.${name}`;
     const hasDefault = member.default !== undefined;
     const isOptional = hasDefault || !schema.required?.includes(name);
-    const absent = isOptional ? `, may be absent${hasDefault ? ` (then \`${member.default}\`)` : ''}` : '';
+    const absent = isOptional ? `, optional${hasDefault ? ` (default \`${member.default}\`)` : ''}` : '';
     const inner = member.items?.properties ? rowsOf(member.items, `${here}[]`) : rowsOf(member, here);
     return [`| \`${here}\` | ${typeOf(member)}${absent} |`, ...inner];
   });
@@ -46,8 +46,8 @@ export function fieldTable(schema: z.ZodType): string {
   return `| Field | Type |\n|---|---|\n${rows.join('\n')}\n`;
 }
 
-/** The variants of a discriminated union by the value that tells them apart. */
-export function variantsOf(union: z.ZodType, by: string): (readonly [name: string, schema: z.ZodType])[] {
+/** The variants of a discriminated union, each with its value of the discriminator field. */
+export function variantsOf(union: z.ZodType, discriminator: string): (readonly [name: string, schema: z.ZodType])[] {
   const { options } = union as unknown as { options: readonly z.ZodObject[] };
-  return options.map((option) => [(option.shape[by] as z.ZodLiteral<string>).value, option] as const);
+  return options.map((option) => [(option.shape[discriminator] as z.ZodLiteral<string>).value, option] as const);
 }

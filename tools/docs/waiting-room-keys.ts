@@ -1,7 +1,7 @@
 // The keys of the waiting room, for docs/reference/redis-keys.md (redis-keys.ts).
 
 export interface RedisKey {
-  /** `<…>` stands for a value, braces are literal: the cluster's hash tag. `*` at the end: a family that BullMQ names. */
+  /** `<…>` stands for a value. Braces are literal (the hash tag of the cluster). `*` at the end: keys that BullMQ names. */
   readonly key: string;
   readonly type: 'hash' | 'set' | 'stream' | 'string' | 'zset' | 'several';
   readonly life: string;
@@ -11,31 +11,31 @@ export interface RedisKey {
 
 const queue = 'queue service';
 const match = '{<match_id>}';
-const placeLife = '`QUEUE_PERSISTENCE_SECONDS`, renewed while the fan is there';
+const entryLifetime = '`QUEUE_PERSISTENCE_SECONDS`, renewed while the fan is present';
 
-/** By their name in `queueKeys` of libs/contracts. */
+/** The keys of the waiting room, under the same names as in `queueKeys` of libs/contracts. */
 export const waitingRoomKeys: Readonly<Record<string, RedisKey>> = {
   line: {
     key: `queue:${match}`,
     type: 'zset',
-    life: 'while anybody waits',
+    life: 'while a fan waits',
     owner: queue,
     holds: 'user_id → join time in µs, strictly increasing',
   },
   meta: {
     key: `queue_meta:${match}`,
     type: 'hash',
-    life: 'for ever',
+    life: 'no expiry',
     owner: queue,
-    holds: 'status, total_size (waiting now), processing_rate, created_at, and what admission counts',
+    holds: 'status, total_size (fans who wait now), processing_rate, created_at, and the counters of admission',
   },
   session: {
     key: `queue_session:<user_id>:${match}`,
     type: 'string',
-    life: placeLife,
+    life: entryLifetime,
     owner: queue,
     holds:
-      '`{position, queue_token, websocket_id, devices}`: position at the join, latest connection, all connections (oldest first, five at most)',
+      '`{position, queue_token, websocket_id, devices}`: position at the join, latest connection, all connections (oldest first, at most five)',
   },
   windows: {
     key: `purchase_windows:${match}`,
@@ -56,14 +56,14 @@ export const waitingRoomKeys: Readonly<Record<string, RedisKey>> = {
     type: 'string',
     life: '`QUEUE_PERSISTENCE_SECONDS`',
     owner: queue,
-    holds: 'the last word of a token that is over',
+    holds: 'the last message for a queue token that is no longer valid',
   },
   ended: {
     key: `queue_ended:<user_id>:${match}`,
     type: 'string',
     life: '`QUEUE_PERSISTENCE_SECONDS`',
     owner: queue,
-    holds: "how the fan's last place or turn ended",
+    holds: "how the fan's last queue entry or turn ended",
   },
   events: {
     key: `queue_events_log:${match}`,
@@ -77,101 +77,108 @@ export const waitingRoomKeys: Readonly<Record<string, RedisKey>> = {
     type: 'zset',
     life: 'seconds',
     owner: queue,
-    holds: 'a closed line until every fan has been told',
+    holds: 'a closed line, until the last message for each of its fans is written',
   },
-  closingWindows: { key: `purchase_windows_closing:${match}`, type: 'hash', life: 'seconds', owner: queue, holds: 'its windows' },
+  closingWindows: {
+    key: `purchase_windows_closing:${match}`,
+    type: 'hash',
+    life: 'seconds',
+    owner: queue,
+    holds: 'the open windows of the closed line',
+  },
   closingWindowEnds: {
     key: `queue_window_ends_closing:${match}`,
     type: 'zset',
     life: 'seconds',
     owner: queue,
-    holds: 'their ends',
+    holds: 'the ends of these windows',
   },
   seen: {
     key: `queue_seen:${match}`,
     type: 'zset',
-    life: 'while anybody waits',
+    life: 'while a fan waits',
     owner: queue,
-    holds: 'user_id → last sign of life in ms; who has only joined is not in it',
+    holds: 'user_id → time in ms when the fan was last seen; a fan who joined and was not seen since is missing',
   },
   gone: {
     key: `queue_gone:${match}`,
     type: 'zset',
-    life: 'while anybody waits',
+    life: 'while a fan waits',
     owner: queue,
-    holds: 'user_id → since when (ms) a fan whose connections closed counts as away',
+    holds: 'user_id → time in ms from which a fan whose connections have closed counts as away',
   },
   away: {
     key: `queue_away:${match}`,
     type: 'zset',
-    life: 'while anybody waits',
+    life: 'while a fan waits',
     owner: queue,
-    holds: 'user_id → join time: passed while away, still in line',
+    holds: 'user_id → join time of fans who were passed while away; they are still in line',
   },
   back: {
     key: `queue_back:${match}`,
     type: 'zset',
-    life: 'while anybody waits',
+    life: 'while a fan waits',
     owner: queue,
-    holds: 'user_id → join time: back after having been passed, next to be granted',
+    holds: 'user_id → join time of fans who returned after they were passed; they get the next turns',
   },
   called: {
     key: `queue_called:${match}`,
     type: 'hash',
-    life: 'while anybody waits',
+    life: 'while a fan waits',
     owner: queue,
-    holds: 'user_id → last call to the front in ms',
+    holds: 'user_id → time in ms when an absent fan was last notified at the front of the line',
   },
   used: {
     key: `queue_used:${match}`,
     type: 'hash',
     life: 'until the queue closes',
     owner: queue,
-    holds: 'user_id → join time of the latest place that is over: its receipt is worth nothing',
+    holds: "user_id → join time of the fan's latest ended queue entry; its receipt is no longer valid",
   },
   moves: {
     key: `queue_moves:${match}`,
     type: 'stream',
     life: 'about the last 2,000 entries',
     owner: queue,
-    holds: 'numbered `gone` (and `back`): join times of those who left the line, from which pods know every position',
+    holds:
+      'numbered entries `gone` (and `back`) with the join times of fans who left (or returned); pods compute positions from them',
   },
   audit: {
     key: `queue_audit:${match}`,
     type: 'stream',
     life: 'about the last 10,000 entries',
     owner: queue,
-    holds: 'what operators did: `at`, `request`, `status` afterwards',
+    holds: 'the actions of operators: `at`, `request`, resulting `status`',
   },
   podBeats: {
     key: `queue_pod_beats:${match}`,
     type: 'zset',
-    life: '1 min after the last pod has gone',
+    life: '1 min after the last heartbeat',
     owner: queue,
-    holds: 'pod → when it last said that it lives (ms): connections of others do not count where there is no room',
+    holds: "pod → time of its last heartbeat in ms. If a fan's list of connections is full, those of silent pods do not count",
   },
   replaced: {
     key: `queue_replaced:${match}`,
     type: 'set',
-    life: '1 min after the last',
+    life: '1 min after the last replacement',
     owner: queue,
     holds:
-      '`<user_id> <websocket_id>` of connections that newer ones have replaced and whose pod has not yet said that they are closed',
+      '`<user_id> <websocket_id>` of connections that newer ones have replaced, until their pod confirms that they are closed',
   },
   restored: {
     key: `queue_restored:${match}`,
     type: 'string',
-    life: 'for ever',
-    owner: `${queue}; only a call of the monolith makes it a number`,
+    life: 'no expiry',
+    owner: `${queue}; only a request of the monolith sets a number`,
     holds:
-      'what Redis knows of the match: a number (known: the generation of the state that was sent), `restoring G N` (10 s), `asked` (1 s), `no_queue` (60 s); without a number nothing is answered',
+      'whether Redis has the state of the match: a number (yes; the generation of the state that was sent), `restoring G N` (10 s), `asked` (1 s), `no_queue` (60 s). Without a number the queue service gives no answers for this match',
   },
-  matches: { key: 'queue_matches', type: 'set', life: 'for ever', owner: queue, holds: 'ids of all matches that have a queue' },
+  matches: { key: 'queue_matches', type: 'set', life: 'no expiry', owner: queue, holds: 'ids of all matches that have a queue' },
   blacklist: {
     key: 'queue_blacklist',
     type: 'hash',
-    life: 'for ever',
+    life: 'no expiry',
     owner: `monolith; the ${queue} reads it`,
-    holds: 'user_id → end of the entry in ms, empty for none; `revision` of the list. PostgreSQL is the truth',
+    holds: 'user_id → end of the entry in ms, empty for no end; `revision` of the list. A copy, PostgreSQL has the original',
   },
 };

@@ -1,6 +1,6 @@
-// Rules of the house that oxlint has not built in. Loaded by .oxlintrc.json; shown red by tests/canaries.
+// Lint rules of this project that oxlint does not have. .oxlintrc.json loads them; tests/lint-canaries.test.ts proves that they fail.
 
-/** `new Date(x)` and `Date.parse` are arithmetic; without an argument, or as `now`, a Date is a clock. */
+/** Forbids reading the clock: `new Date()`, `Date()` and `now`. `new Date(x)` and `Date.parse` only convert and are allowed. */
 const noClock = {
   create(context) {
     const report = (node) =>

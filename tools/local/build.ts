@@ -3,13 +3,13 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, wri
 import path from 'node:path';
 import { waitForLock } from './home-lock.ts';
 import { runCommand } from './run-command.ts';
-import { Trouble } from './trouble.ts';
+import { UserError } from './trouble.ts';
 
 export const ROOT = path.resolve(import.meta.dirname, '../..');
 const WEB_OUTPUT = path.join(ROOT, 'dist/web');
-/** Beside the output, not in it: what lies in dist/web is served to everybody. */
+/** A hash of the inputs of the last web build. It is not inside dist/web, because every file there is served to browsers. */
 const WEB_STAMP = path.join(ROOT, 'dist/.web-stamp');
-/** Everything the page is made of: a change in any of it, and nothing else, makes Vite run (2–4 s). */
+/** The inputs of the web app's build. Vite (2–4 s) runs only if one of them has changed. */
 const WEB_INPUTS = ['apps/web', 'libs/contracts/src', 'libs/queue-client/src', 'package.json', 'package-lock.json'];
 
 export const VITE_ARGUMENTS = ['build', 'apps/web', '--outDir', WEB_OUTPUT, '--emptyOutDir'];
@@ -20,7 +20,7 @@ export interface BuildOptions {
   signal?: AbortSignal;
 }
 
-/** The servers into dist/apps and dist/libs, the page into dist/web. */
+/** Builds the services into dist/apps and dist/libs, and the web app into dist/web. */
 export async function build({ say, serverOnly = false, signal }: BuildOptions): Promise<void> {
   mkdirSync(path.join(ROOT, 'dist'), { recursive: true });
   const lock = await waitForLock(path.join(ROOT, 'dist/.build-lock'), ({ pid }) =>
@@ -34,7 +34,7 @@ export async function build({ say, serverOnly = false, signal }: BuildOptions): 
   }
 }
 
-export function bin(name: string): string {
+export function npmBinary(name: string): string {
   return path.join(ROOT, 'node_modules/.bin', name);
 }
 
@@ -48,7 +48,7 @@ async function buildServers(say: (line: string) => void, signal?: AbortSignal): 
 }
 
 async function buildWeb(say: (line: string) => void, signal?: AbortSignal): Promise<void> {
-  if (!hasWebApp()) return say('no web app here yet, nothing to build');
+  if (!hasWebApp()) return say('there is no web app in this checkout, nothing to build');
   const stamp = hashOf(WEB_INPUTS);
   if (existsSync(WEB_OUTPUT) && existsSync(WEB_STAMP) && readFileSync(WEB_STAMP, 'utf8') === stamp)
     return say('the web app is up to date');
@@ -59,20 +59,20 @@ async function buildWeb(say: (line: string) => void, signal?: AbortSignal): Prom
 }
 
 async function runOrThrow(tool: string, args: string[], failure: string, signal?: AbortSignal): Promise<void> {
-  const { code, output } = await runCommand(bin(tool), args, { cwd: ROOT, signal });
+  const { code, output } = await runCommand(npmBinary(tool), args, { cwd: ROOT, signal });
   if (code === 0) return;
   if (code === 127)
-    throw new Trouble(`\`${tool}\` is not installed.`, 'Run `npm ci` (with its dev dependencies: they do the building).');
-  throw new Trouble(`${failure}:\n${output}\n`, `Mend that, or go back to a version that does.`);
+    throw new UserError(`\`${tool}\` is not installed.`, 'Run `npm ci` (with dev dependencies: they contain the build tools).');
+  throw new UserError(`${failure}:\n${output}\n`, 'Fix these errors, or check out a version that builds.');
 }
 
-/** Over names and contents: dates change with every checkout. */
+/** A hash over file names and contents. File dates are not included, because they change with every checkout. */
 function hashOf(inputs: string[]): string {
   const hash = createHash('sha256');
   for (const input of inputs) {
-    const place = path.join(ROOT, input);
-    if (!existsSync(place)) continue;
-    const files = statSync(place).isDirectory() ? filesIn(place) : [place];
+    const location = path.join(ROOT, input);
+    if (!existsSync(location)) continue;
+    const files = statSync(location).isDirectory() ? filesIn(location) : [location];
     for (const file of files) hash.update(path.relative(ROOT, file)).update('\0').update(readFileSync(file)).update('\0');
   }
   return hash.digest('hex');

@@ -1,19 +1,19 @@
-import { closingLines } from './check-steps.ts';
+import { summaryLines } from './check-steps.ts';
 
-test('a run ends with how many tests passed and failed', () => {
+test('the last line of a run has the number of passed and failed tests', () => {
   const results = [
     { passed: 1, failed: 0, output: '' },
     { passed: 2, failed: 3, output: '', notRun: [] },
   ];
-  expect(closingLines(results)).toEqual(['3 passed, 3 failed']);
+  expect(summaryLines(results)).toEqual(['3 passed, 3 failed']);
 });
 
-test('a test that did not run is named and counted apart', () => {
+test('a test that did not run is listed by name and counted as skipped', () => {
   const results = [
     { passed: 1, failed: 0, output: '' },
     { passed: 2, failed: 0, output: '', notRun: ['seats are sold once', 'a key has one answer'] },
   ];
-  expect(closingLines(results)).toEqual([
+  expect(summaryLines(results)).toEqual([
     'NOT RUN seats are sold once',
     'NOT RUN a key has one answer',
     '3 passed, 0 failed, 2 skipped',

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { bin, build, ROOT } from './build.ts';
+import { npmBinary, build, ROOT } from './build.ts';
 import { type Lockfile, lockfileFaults } from './lockfile.ts';
 import { runCommand } from './run-command.ts';
 import { explain } from './trouble.ts';
@@ -10,7 +10,7 @@ export interface StepResult {
   failed: number;
   /** Names of the tests that did not run. */
   notRun?: string[];
-  /** A few words behind the name. */
+  /** A short text after the step's name. */
   note?: string;
   /** Shown when something failed. */
   output: string;
@@ -21,18 +21,18 @@ export interface Step {
   run(signal: AbortSignal): Promise<StepResult>;
 }
 
-/** What a run ends with: each test that did not run by name, then how many there were. */
-export function closingLines(results: readonly StepResult[]): string[] {
+/** The last lines of a run: the name of each test that did not run, then the counts. */
+export function summaryLines(results: readonly StepResult[]): string[] {
   const sum = (count: 'passed' | 'failed') => results.reduce((total, result) => total + result[count], 0);
   const notRun = results.flatMap((result) => result.notRun ?? []);
   const skipped = notRun.length > 0 ? `, ${notRun.length} skipped` : '';
   return [...notRun.map((name) => `NOT RUN ${name}`), `${sum('passed')} passed, ${sum('failed')} failed${skipped}`];
 }
 
-/** Folders, and no nested configs: a Nest package ships one of its own, and oxlint would stop at it. */
+/** Nested configs are disabled, because a Nest package contains an oxlint config and oxlint would stop at it. */
 export const LINT_ARGUMENTS = ['--disable-nested-config', 'apps', 'libs', 'tools', 'tests', 'bench', 'jest.config.mjs'];
 
-/** Checks that only read, so that two may run side by side. */
+/** Checks that write no files, so that two can run at the same time. */
 export function staticSteps(): Step[] {
   return [
     inProcess('lockfile', async () => checkLockfile()),
@@ -53,7 +53,7 @@ function command(name: string, tool: string, args: string[]): Step {
   return {
     name,
     async run(signal) {
-      const { code, output } = await runCommand(bin(tool), args, { cwd: ROOT, signal });
+      const { code, output } = await runCommand(npmBinary(tool), args, { cwd: ROOT, signal });
       return code === 0 ? { passed: 1, failed: 0, output } : { passed: 0, failed: 1, output };
     },
   };

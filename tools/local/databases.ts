@@ -1,6 +1,6 @@
-import { onFreePort } from './free-port.ts';
-import { type Home, readPorts, rememberPorts } from './home.ts';
-import { Keeper, type KeeperEvents } from './keeper.ts';
+import { startOnFreePort } from './free-port.ts';
+import { type HomePaths, readPorts, rememberPorts } from './home.ts';
+import { ProcessRestarter, type RestarterEvents } from './process-restarter.ts';
 import type { LocalServer } from './local-server.ts';
 import { startPostgres } from './postgres.ts';
 import { startRedis } from './redis.ts';
@@ -13,44 +13,47 @@ export interface Databases {
 
 type Start = (port: number) => Promise<LocalServer>;
 
-/** Starts PostgreSQL and Redis, each unless the settings name one; what it starts is in `keepers` at once, so that it can be stopped. */
+/**
+ * Starts PostgreSQL and Redis, each only if the settings have no URL for it. Each started one is added to `restarters` before it is
+ * ready, so that the caller can stop it at any time.
+ */
 export async function startDatabases(
   settings: Settings,
-  home: Home,
-  keepers: Keeper[],
-  events: KeeperEvents,
+  home: HomePaths,
+  restarters: ProcessRestarter[],
+  events: RestarterEvents,
 ): Promise<Databases> {
   const { say } = events;
   const postgres: Start = (port) => startPostgres({ folder: home.postgres, port, say });
   const redis: Start = (port) => startRedis({ folder: home.redis, port, say });
   const [databaseUrl, redisUrl] = await Promise.all([
-    settings.databaseUrl ?? startKept('postgres', home, postgres, keepers, events),
-    settings.redisUrl ?? startKept('redis', home, redis, keepers, events),
+    settings.databaseUrl ?? startWithRestarts('postgres', home, postgres, restarters, events),
+    settings.redisUrl ?? startWithRestarts('redis', home, redis, restarters, events),
   ]);
   return { databaseUrl, redisUrl };
 }
 
-/** On the port of the last time if it is still free; after a crash on the same one again, for the services know no other. */
-async function startKept(
+/** Uses the port of the last run if it is free. After a crash it must use the same port again, because the services have its URL. */
+async function startWithRestarts(
   name: 'postgres' | 'redis',
-  home: Home,
+  home: HomePaths,
   start: Start,
-  keepers: Keeper[],
-  events: KeeperEvents,
+  restarters: ProcessRestarter[],
+  events: RestarterEvents,
 ): Promise<string> {
   let url = '';
   let port: number | undefined;
-  const keeper = new Keeper(
+  const restarter = new ProcessRestarter(
     name,
     async () => {
-      const server = port === undefined ? await onFreePort(readPorts(home)[name], start) : await start(port);
+      const server = port === undefined ? await startOnFreePort(readPorts(home)[name], start) : await start(port);
       ({ url, port } = server);
       return server;
     },
     events,
   );
-  keepers.push(keeper);
-  await keeper.start();
+  restarters.push(restarter);
+  await restarter.start();
   rememberPorts(home, { [name]: port });
   return url;
 }

@@ -5,12 +5,12 @@ import { fileURLToPath } from 'node:url';
 
 const CACHE = path.join(path.dirname(fileURLToPath(import.meta.url)), '../../.cache');
 
-/** Where an unpacked copy lies, whether it is there or not. */
+/** The folder for the unpacked copy of a program. It may not exist yet. */
 export function unpackedFolder(name: string): string {
   return path.join(CACHE, `${name}-${process.platform}-${process.arch}`);
 }
 
-/** What an unpacked program needs in LD_LIBRARY_PATH. */
+/** The value of LD_LIBRARY_PATH with which an unpacked program finds its libraries. */
 export function libraryPathOf(root: string): string {
   const libraries = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((file) => /\.so(\.|$)/.test(file));
   const folders = new Set(libraries.map((file) => path.dirname(path.join(root, file))));
@@ -21,19 +21,19 @@ export function hasApt(): boolean {
   return spawnSync('apt-get', ['--version']).status === 0 && spawnSync('dpkg-deb', ['--version']).status === 0;
 }
 
-export interface Unpacking {
+export interface UnpackOptions {
   /** From `unpackedFolder`. */
   into: string;
-  /** Which packages, given a way to ask what a package depends on. */
+  /** Returns the names of the packages to unpack. `dependenciesOf` tells the dependencies of a package. */
   packages(dependenciesOf: DependenciesOf): string[];
-  /** Throws when what lies there does not run. */
+  /** Throws if the unpacked program does not run. */
   tryOut(root: string): void;
 }
 
 export type DependenciesOf = (name: string, options?: { recurse: boolean }) => string[];
 
-/** Debian's packages, unpacked into the project's cache: the system stays untouched. */
-export function unpackFromDebian({ into, packages, tryOut }: Unpacking): void {
+/** Downloads Debian packages and unpacks them into the project's cache. Nothing is installed on the system. */
+export function unpackFromDebian({ into, packages, tryOut }: UnpackOptions): void {
   mkdirSync(CACHE, { recursive: true });
   const work = mkdtempSync(path.join(CACHE, 'fetch-'));
   try {
@@ -44,7 +44,7 @@ export function unpackFromDebian({ into, packages, tryOut }: Unpacking): void {
     download(work, folder, packages);
     for (const file of readdirSync(folder)) run('dpkg-deb', ['-x', path.join(folder, file), root], work);
     tryOut(root);
-    // Two starts may fetch at the same time; whoever comes second finds the place taken by an equal copy.
+    // Two processes may download at the same time. The second one finds the copy of the first and discards its own.
     if (!existsSync(into)) renameSync(root, into);
   } catch (error) {
     if (!existsSync(into)) throw error;
@@ -54,15 +54,15 @@ export function unpackFromDebian({ into, packages, tryOut }: Unpacking): void {
 }
 
 /**
- * Libraries only, and none that every Debian has: a second libc would fight with the first. Names differ from release to
- * release (libssl3, libssl3t64), which is why packages are asked for theirs.
+ * Only libraries, without those that every Debian has: a second libc would conflict with the system's. Package names differ between
+ * releases (libssl3, libssl3t64), so they are read from the dependencies of a package instead of being listed here.
  */
-export function librariesAmong(names: readonly string[]): string[] {
+export function selectLibraries(names: readonly string[]): string[] {
   return names.filter((name) => name.startsWith('lib') && !['libc6', 'libsystemd0', 'libgcc-s1', 'libstdc++6'].includes(name));
 }
 
-/** `update` ends with an error as soon as one of several sources is unreachable; whether that matters the download shows. */
-function download(work: string, folder: string, packages: Unpacking['packages']): void {
+/** `apt-get update` fails if one of several package sources is unreachable. This matters only if the download fails too. */
+function download(work: string, folder: string, packages: UnpackOptions['packages']): void {
   let reason: unknown;
   try {
     run('apt-get', [...aptOptions(work), '-o', 'APT::Update::Error-Mode=any', 'update'], folder);
@@ -79,12 +79,12 @@ function download(work: string, folder: string, packages: Unpacking['packages'])
 
 function dependencies(work: string, name: string, options?: { recurse: boolean }): string[] {
   const only = ['--no-recommends', '--no-suggests', '--no-conflicts', '--no-breaks', '--no-replaces', '--no-enhances'];
-  const said = run(
+  const output = run(
     'apt-cache',
     [...aptOptions(work), 'depends', ...only, ...(options?.recurse ? ['--recurse'] : []), name],
     work,
   );
-  return [...new Set([...said.matchAll(/^ {2}Depends: (\S+)$/gm)].map(([, found]) => found ?? ''))];
+  return [...new Set([...output.matchAll(/^ {2}Depends: (\S+)$/gm)].map(([, found]) => found ?? ''))];
 }
 
 function aptOptions(work: string): string[] {
@@ -94,8 +94,8 @@ function aptOptions(work: string): string[] {
 }
 
 function run(command: string, args: string[], cwd: string): string {
-  const done = spawnSync(command, args, { cwd, encoding: 'utf8', timeout: 120_000 });
-  if (done.status === 0) return done.stdout;
-  const said = (done.stderr || done.error?.message || '').trim().split('\n')[0];
-  throw new Error(`${command}: ${said || 'failed'}`);
+  const result = spawnSync(command, args, { cwd, encoding: 'utf8', timeout: 120_000 });
+  if (result.status === 0) return result.stdout;
+  const message = (result.stderr || result.error?.message || '').trim().split('\n')[0];
+  throw new Error(`${command}: ${message || 'failed'}`);
 }

@@ -1,19 +1,19 @@
 import { createServer } from 'node:net';
 
-/** Ports somebody's own PostgreSQL and Redis live on: ours never sit there, not even when they happen to be free. */
-const KEPT_CLEAR = new Set([5432, 6379]);
+/** The standard ports of PostgreSQL and Redis. Our servers never use them, because the user may start servers of their own there. */
+const RESERVED_PORTS = new Set([5432, 6379]);
 
-/** The remembered port if it is still free, else one the operating system picks. */
+/** The remembered port if it is still free, else a free port chosen by the operating system. */
 async function freePort(remembered?: number): Promise<number> {
-  if (remembered !== undefined && !KEPT_CLEAR.has(remembered) && (await isPortFree(remembered))) return remembered;
+  if (remembered !== undefined && !RESERVED_PORTS.has(remembered) && (await isPortFree(remembered))) return remembered;
   for (;;) {
     const port = await listenOn(0, '127.0.0.1');
-    if (port !== undefined && !KEPT_CLEAR.has(port)) return port;
+    if (port !== undefined && !RESERVED_PORTS.has(port)) return port;
   }
 }
 
-/** Between looking and binding somebody else may take the port; then the server says so, and another one is tried. */
-export async function onFreePort<T>(remembered: number | undefined, start: (port: number) => Promise<T>): Promise<T> {
+/** Starts a server on a free port. Another process may take the port before the server binds it; then a second port is tried. */
+export async function startOnFreePort<T>(remembered: number | undefined, start: (port: number) => Promise<T>): Promise<T> {
   const port = await freePort(remembered);
   try {
     return await start(port);
@@ -27,7 +27,7 @@ export async function isPortFree(port: number, host = '127.0.0.1'): Promise<bool
   return (await listenOn(port, host)) !== undefined;
 }
 
-/** Binds for an instant; the port it got, or undefined when it is taken. Other refusals (a privileged port) are thrown. */
+/** Binds a port for a moment. Returns the port, or undefined if it is taken. Other errors (a privileged port) are thrown. */
 function listenOn(port: number, host: string): Promise<number | undefined> {
   return new Promise((resolve, reject) => {
     const server = createServer();

@@ -13,29 +13,29 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-test('who comes second is told the pid of the first', async () => {
+test('a second attempt to take the lock returns the identity of the owner', async () => {
   expect(await takeLock(file)).toHaveProperty('release');
   expect(await takeLock(file)).toEqual({ heldBy: thisProcess() });
 });
 
-test('a released lock is gone and can be taken again', async () => {
+test('releasing a lock removes its file, and the lock can be taken again', async () => {
   const lock = await waitForLock(file, () => undefined);
   lock.release();
   expect(existsSync(file)).toBe(false);
   expect(await takeLock(file)).toHaveProperty('release');
 });
 
-test('a pid that by now belongs to another process holds nothing', async () => {
+test('a lock whose pid now belongs to another process can be taken', async () => {
   writeFileSync(file, JSON.stringify({ pid: process.pid, startedAt: 'long ago' }));
   expect(await takeLock(file)).toHaveProperty('release');
 });
 
-test.each(['', '{"pid": 12', '[]'])('the half-written lock %j holds nothing', async (text) => {
+test.each(['', '{"pid": 12', '[]'])('an incomplete lock file %j can be taken', async (text) => {
   writeFileSync(file, text);
   expect(await takeLock(file)).toHaveProperty('release');
 });
 
-test('two find the lock of a dead owner: exactly one gets it', async () => {
+test('if two processes find the lock of a dead owner, exactly one of them gets it', async () => {
   writeFileSync(file, JSON.stringify({ pid: 1, startedAt: 'long ago' }));
   const other = identify(process.ppid)!;
   const results = await Promise.all([takeLock(file), takeLock(file, other)]);

@@ -6,7 +6,7 @@ export interface Lock {
   release(): void;
 }
 
-/** The file names its owner by pid and start time, so that neither a crash nor a recycled pid keeps anybody out. */
+/** The lock file contains the owner's pid and start time. So a lock is free after its owner crashed, even if the pid is reused. */
 export async function takeLock(file: string, owner = thisProcess()): Promise<Lock | { heldBy: ProcessIdentity }> {
   const text = JSON.stringify(owner);
   for (let attempt = 1; attempt <= 3; attempt += 1) {
@@ -14,15 +14,15 @@ export async function takeLock(file: string, owner = thisProcess()): Promise<Loc
     if (heldBy && isRunning(heldBy)) return { heldBy };
     rmSync(file, { force: true });
     if (!writeIfAbsent(file, text)) continue;
-    // Two may have found the same dead owner, and the slower one removed the faster one's fresh file: whoever still stands
-    // in it a moment later has it.
+    // Two processes may have found the same dead owner, and the slower one may have removed the new file of the faster one. The
+    // process whose text is in the file after 50 ms has the lock.
     await sleep(50);
     if (read(file) === text) return { release: () => read(file) === text && rmSync(file, { force: true }) };
   }
   return { heldBy: readOwner(file) ?? owner };
 }
 
-/** For work that is worth waiting for, like a build somebody else is already at. */
+/** Waits until the lock is free, for example while another process is building. */
 export async function waitForLock(file: string, onWait: (heldBy: ProcessIdentity) => void): Promise<Lock> {
   for (let waited = false; ; waited = true) {
     const lock = await takeLock(file);
@@ -46,7 +46,7 @@ function writeIfAbsent(file: string, text: string): boolean {
   }
 }
 
-/** Undefined also when a crash or a full disk left half a file. */
+/** Undefined if the file is missing or incomplete (after a crash or on a full disk). */
 function readOwner(file: string): ProcessIdentity | undefined {
   try {
     return JSON.parse(read(file) ?? '') as ProcessIdentity;

@@ -22,18 +22,18 @@ function runtimeWith(processes: Record<string, ProcessIdentity>) {
   };
 }
 
-test('a home is made with the folders above it', () => {
+test('openHome creates the home folder and its parent folders', () => {
   const home = openHome(path.join(folder, 'a/b/.tribina'));
   expect(statSync(home.folder).isDirectory()).toBe(true);
 });
 
-test('a home that is a file, or lies where nothing can be made, is refused in one sentence', () => {
+test('openHome throws a clear error if the path is below a file or cannot be created', () => {
   writeFileSync(path.join(folder, 'file'), '');
   expect(() => openHome(path.join(folder, 'file/home'))).toThrow(/file\/home (is not a folder|cannot be made)/);
   expect(() => openHome('/proc/tribina')).toThrow('/proc/tribina cannot be made.');
 });
 
-test('emptying it removes what is ours and nothing else', () => {
+test('emptyHome removes our data folders and keeps other files', () => {
   const home = openHome(folder);
   mkdirSync(home.postgres);
   mkdirSync(home.redis);
@@ -43,7 +43,7 @@ test('emptying it removes what is ours and nothing else', () => {
   expect(readFileSync(path.join(folder, 'diary.txt'), 'utf8')).toBe('mine');
 });
 
-test('ports are remembered one by one, also after the file was spoilt', () => {
+test('the ports of PostgreSQL and Redis are saved independently, also if the file was corrupt', () => {
   const home = openHome(folder);
   writeFileSync(home.ports, '{"postgres": 4');
   rememberPorts(home, { postgres: 40_001 });
@@ -51,21 +51,21 @@ test('ports are remembered one by one, also after the file was spoilt', () => {
   expect(readPorts(home)).toEqual({ postgres: 40_001, redis: 40_002 });
 });
 
-test('runtime.json holds passwords and is for its owner only', () => {
+test('runtime.json contains passwords, so only its owner can read it', () => {
   const home = openHome(folder);
   writeRuntime(home, runtimeWith({}));
   expect((statSync(home.runtime).mode & 0o777).toString(8)).toBe('600');
 });
 
-test('services left behind are ended; a process that only inherited a pid is not', async () => {
+test('endLeftovers ends services of an earlier run but not another process with the same pid', async () => {
   const home = openHome(folder);
-  const left = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)']);
-  const gone = once(left, 'exit');
-  const identity = identify(left.pid!)!;
+  const leftover = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)']);
+  const exited = once(leftover, 'exit');
+  const identity = identify(leftover.pid!)!;
   writeRuntime(home, runtimeWith({ monolith: identity, 'queue-service': { pid: process.pid, startedAt: 'long ago' } }));
-  const said: string[] = [];
-  await endLeftovers(home, (line) => said.push(line));
-  await gone;
-  expect(said).toEqual([`ending the monolith left over from before (pid ${left.pid})`]);
+  const printed: string[] = [];
+  await endLeftovers(home, (line) => printed.push(line));
+  await exited;
+  expect(printed).toEqual([`ending the monolith of an earlier run (pid ${leftover.pid})`]);
   expect(existsSync(home.runtime)).toBe(false);
 });

@@ -11,12 +11,12 @@ import {
   writeFileSync,
 } from 'node:fs';
 import path from 'node:path';
-import { publicStandIn } from './public-folder.ts';
+import { publicFolderOf } from './public-folder.ts';
 import { endProcess, isRunning, type ProcessIdentity } from './processes.ts';
-import { fileTrouble, Trouble } from './trouble.ts';
+import { explainFileError, UserError } from './trouble.ts';
 
-/** The folder (TRIBINA_HOME) everything a running system keeps lies in. */
-export interface Home {
+/** The paths in the folder TRIBINA_HOME, in which a running system keeps all its files. */
+export interface HomePaths {
   folder: string;
   postgres: string;
   redis: string;
@@ -25,90 +25,90 @@ export interface Home {
   ports: string;
 }
 
-/** What `runtime.json` tells the CLI, operators and the next start. */
-export interface Runtime {
+/** The contents of `runtime.json`. The CLI, operators and the next start read it. */
+export interface RuntimeFile {
   supervisor: ProcessIdentity;
   pids: Record<string, number>;
   urls: Record<string, string>;
   DATABASE_URL: string;
   REDIS_URL: string;
-  /** The same processes as in `pids`, named so that a recycled pid is not mistaken for one of them. */
+  /** The same processes as in `pids`, with their start times, so that a reused pid is not mistaken for one of them. */
   processes: Record<string, ProcessIdentity>;
 }
 
-/** A fresh data folder takes 60 MB, its first write-ahead log and the demo stadium as much again. */
-const NEEDED_MB = 300;
+/** A new data folder needs 60 MB; its first write-ahead log and the demo stadium need another 60 MB. */
+const MIN_FREE_MB = 300;
 
-export function openHome(folder: string): Home {
+export function openHome(folder: string): HomePaths {
   try {
     makeFolder(folder);
     accessSync(folder, constants.W_OK);
-    chmodSync(folder, 0o711); // Others may pass through (root's PostgreSQL runs as nobody), not look around.
+    chmodSync(folder, 0o711); // Other users may enter but not list it: if root starts the system, PostgreSQL runs as user nobody.
   } catch (error) {
-    throw fileTrouble(error, folder);
+    throw explainFileError(error, folder);
   }
   const { bavail, bsize } = statfsSync(folder);
   const freeMb = Math.floor((bavail * bsize) / 1_000_000);
-  if (freeMb < NEEDED_MB) {
-    throw new Trouble(
-      `Only ${freeMb} MB of disk space left for ${folder}, ${NEEDED_MB} are needed.`,
+  if (freeMb < MIN_FREE_MB) {
+    throw new UserError(
+      `Only ${freeMb} MB of disk space left for ${folder}, ${MIN_FREE_MB} are needed.`,
       'Free some, or set TRIBINA_HOME to another disk.',
     );
   }
-  const inside = (name: string) => path.join(folder, name);
+  const inHome = (name: string) => path.join(folder, name);
   return {
     folder,
-    postgres: inside('postgres'),
-    redis: inside('redis'),
-    lock: inside('lock'),
-    runtime: inside('runtime.json'),
-    ports: inside('ports.json'),
+    postgres: inHome('postgres'),
+    redis: inHome('redis'),
+    lock: inHome('lock'),
+    runtime: inHome('runtime.json'),
+    ports: inHome('ports.json'),
   };
 }
 
-/** Not mkdir's own `recursive`: under /proc and its like that never comes back (Node 24.21). */
+/** Does not use the option `recursive` of mkdir, because under /proc and similar paths it never returns (Node 24.21). */
 function makeFolder(folder: string): void {
   if (existsSync(folder)) return;
   if (!existsSync(path.dirname(folder))) makeFolder(path.dirname(folder));
   mkdirSync(folder);
 }
 
-/** Only what we put there, by name: TRIBINA_HOME may point to a folder that holds other things too. */
-export function emptyHome(home: Home): void {
-  for (const item of [home.postgres, home.redis, home.ports, publicStandIn(home.postgres)])
+/** Removes only our own files, by name, because TRIBINA_HOME may be a folder with other files. */
+export function emptyHome(home: HomePaths): void {
+  for (const item of [home.postgres, home.redis, home.ports, publicFolderOf(home.postgres)])
     rmSync(item, { recursive: true, force: true });
 }
 
-/** A supervisor that was killed leaves its services behind. PostgreSQL and Redis look for their own predecessor. */
-export async function endLeftovers(home: Home, say: (line: string) => void): Promise<void> {
-  const runtime = readJson<Runtime>(home.runtime);
-  const left = Object.entries(runtime?.processes ?? {}).filter(([name, identity]) => isService(name) && isRunning(identity));
+/** Ends services that a killed supervisor left running. startPostgres and startRedis do the same for their own servers. */
+export async function endLeftovers(home: HomePaths, say: (line: string) => void): Promise<void> {
+  const runtime = readJson<RuntimeFile>(home.runtime);
+  const leftovers = Object.entries(runtime?.processes ?? {}).filter(([name, identity]) => isService(name) && isRunning(identity));
   await Promise.all(
-    left.map(async ([name, identity]) => {
-      say(`ending the ${name} left over from before (pid ${identity.pid})`);
+    leftovers.map(async ([name, identity]) => {
+      say(`ending the ${name} of an earlier run (pid ${identity.pid})`);
       await endProcess(identity, 'SIGTERM', 20_000);
     }),
   );
   rmSync(home.runtime, { force: true });
 }
 
-export function readRuntimeUrl(home: Home): string | undefined {
-  return readJson<Runtime>(home.runtime)?.urls.web;
+export function readRuntimeUrl(home: HomePaths): string | undefined {
+  return readJson<RuntimeFile>(home.runtime)?.urls.web;
 }
 
-export function writeRuntime(home: Home, runtime: Runtime): void {
+export function writeRuntime(home: HomePaths, runtime: RuntimeFile): void {
   writeJson(home.runtime, runtime);
 }
 
-export function removeRuntime(home: Home): void {
+export function removeRuntime(home: HomePaths): void {
   rmSync(home.runtime, { force: true });
 }
 
-export function readPorts(home: Home): { postgres?: number; redis?: number } {
+export function readPorts(home: HomePaths): { postgres?: number; redis?: number } {
   return readJson(home.ports) ?? {};
 }
 
-export function rememberPorts(home: Home, ports: { postgres?: number; redis?: number }): void {
+export function rememberPorts(home: HomePaths, ports: { postgres?: number; redis?: number }): void {
   writeJson(home.ports, { ...readPorts(home), ...ports });
 }
 
@@ -116,7 +116,7 @@ function isService(name: string): boolean {
   return name !== 'postgres' && name !== 'redis';
 }
 
-/** Renamed into place: nobody ever reads half a file. It holds passwords, hence the mode. */
+/** Writes a new file and renames it, so that readers never see an incomplete file. The mode is 0600 because it has passwords. */
 function writeJson(file: string, value: unknown): void {
   const unfinished = `${file}.${process.pid}`;
   writeFileSync(unfinished, `${JSON.stringify(value, null, 2)}\n`, { mode: 0o600 });

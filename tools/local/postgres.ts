@@ -6,14 +6,14 @@ import pg from 'pg';
 import { type LocalServer, spawnServer, stopServer, waitUntilReady } from './local-server.ts';
 import { type PostgresBinaries, postgresBinaries, postgresEnvironment, runAs } from './postgres-binaries.ts';
 import { commandLine, endProcess, identify } from './processes.ts';
-import { claimStandIn, isReachable, isRoot, NOBODY } from './public-folder.ts';
-import { Trouble } from './trouble.ts';
+import { claimPublicFolder, isOpenToUserNobody, isRoot, NOBODY } from './public-folder.ts';
+import { UserError } from './trouble.ts';
 
 export interface PostgresOptions {
-  /** Where the data, the password and the log live. */
+  /** The folder for the data, the password and the log. */
   folder: string;
   port: number;
-  /** For tests: no promise to survive a power cut, in exchange for speed. */
+  /** For tests: faster, but data may be lost in a power cut. */
   throwaway?: boolean;
   say?: (line: string) => void;
 }
@@ -22,10 +22,10 @@ const USER = 'tribina';
 const DATABASE = 'tribina';
 
 /**
- * max_pred_locks: PostgreSQL turns more than two SERIALIZABLE row locks of a page into a lock on the whole page (the default
- * is 2), and batches of holds then fail for their neighbours' sake: two lanes with 512 callers met 120–160 serialization
- * failures in 3 s with the defaults, 0–3 with these values, at about twice the throughput.
- * Errors that clients provoke (a retried 40001 is everyday life) are for the client's log, hence log_min_messages=log.
+ * max_pred_locks: with the default, PostgreSQL turns more than two SERIALIZABLE row locks of a page into a lock on the whole page.
+ * Then hold batches fail because of batches for other seats on the same page: two writer connections with 512 callers had 120–160
+ * serialization failures in 3 s with the defaults and 0–3 with these values, at about twice the throughput.
+ * log_min_messages=log: errors that clients cause are not logged here, because the clients log them (a retried 40001 is normal).
  */
 const SETTINGS = [
   'max_connections=200',
@@ -41,102 +41,110 @@ const THROWAWAY_SETTINGS = ['fsync=off', 'synchronous_commit=off', 'full_page_wr
 export async function startPostgres(options: PostgresOptions): Promise<LocalServer> {
   const { port, throwaway = false, say = () => undefined } = options;
   const binaries = postgresBinaries(options.folder);
-  const place = makeDataFolder(options.folder);
-  chmodSync(place, 0o711); // Whatever the umask is: nobody must get through to its data, and may not look around.
-  const data = path.join(place, 'data');
-  const password = readOrMakePassword(place);
-  await endOrphan(data, say);
-  if (!existsSync(data)) createCluster(binaries, place, password, throwaway, say);
-  refuseOtherVersion(binaries, data);
+  const serverFolder = makeDataFolder(options.folder);
+  chmodSync(serverFolder, 0o711); // Independent of the umask: user nobody must be able to enter the folder, but not to list it.
+  const dataFolder = path.join(serverFolder, 'data');
+  const password = readOrMakePassword(serverFolder);
+  await endOrphan(dataFolder, say);
+  if (!existsSync(dataFolder)) createCluster(binaries, serverFolder, password, throwaway, say);
+  refuseOtherVersion(binaries, dataFolder);
 
-  const server = await launch({ binaries, place, port, throwaway });
+  const server = await launchPostgres({ binaries, serverFolder, port, throwaway });
   const url = (database: string) => `postgres://${USER}:${password}@127.0.0.1:${port}/${database}`;
   await ensureDatabase(url('postgres'));
   return { ...server, url: url(DATABASE) };
 }
 
-interface Launch {
+interface LaunchOptions {
   readonly binaries: PostgresBinaries;
-  readonly place: string;
+  readonly serverFolder: string;
   readonly port: number;
   readonly throwaway: boolean;
 }
 
-/** A server on the data that lies in a place. */
-export async function launch({ binaries, place, port, throwaway }: Launch): Promise<Omit<LocalServer, 'url'>> {
-  const data = path.join(place, 'data');
+/** Starts a server on an existing data folder. */
+export async function launchPostgres({
+  binaries,
+  serverFolder,
+  port,
+  throwaway,
+}: LaunchOptions): Promise<Omit<LocalServer, 'url'>> {
+  const dataFolder = path.join(serverFolder, 'data');
   const settings = [...SETTINGS, ...(throwaway ? THROWAWAY_SETTINGS : []), `port=${port}`];
-  const args = ['-D', data, ...settings.flatMap((setting) => ['-c', setting])];
-  const server = await spawnServer(binaries.postgres, args, path.join(place, 'postgres.log'), {
+  const args = ['-D', dataFolder, ...settings.flatMap((setting) => ['-c', setting])];
+  const server = await spawnServer(binaries.postgres, args, path.join(serverFolder, 'postgres.log'), {
     ...runAs,
     cwd: '/',
     env: postgresEnvironment,
   });
-  await waitUntilReady(server, 'PostgreSQL', async () => saysReady(data, server.identity.pid));
+  await waitUntilReady(server, 'PostgreSQL', async () => saysReady(dataFolder, server.identity.pid));
   return {
     port,
     identity: server.identity,
     ended: server.ended,
-    // SIGINT: disconnect everybody, checkpoint, leave. SIGQUIT leaves at once and replays its log at the next start.
+    // SIGINT: the server disconnects all clients, writes a checkpoint and exits. SIGQUIT: it exits at once and replays its log later.
     stop: () => stopServer(server, 'SIGINT', 'SIGQUIT', 20_000),
   };
 }
 
-/** The folder itself, or for root its stand-in where nobody can reach. */
+/** Makes and returns the folder; if root starts the server and user nobody cannot reach the folder, its public folder instead. */
 export function makeDataFolder(folder: string): string {
-  if (!isReachable(folder)) return claimStandIn(folder);
+  if (!isOpenToUserNobody(folder)) return claimPublicFolder(folder);
   mkdirSync(folder, { recursive: true });
   return folder;
 }
 
-/** Made aside and renamed at the end, so that a start killed half-way leaves nothing that looks finished. */
+/** The data folder is made under another name and renamed at the end, so that a killed start never leaves an incomplete one. */
 function createCluster(
   binaries: PostgresBinaries,
-  place: string,
+  serverFolder: string,
   password: string,
   throwaway: boolean,
   say: (line: string) => void,
 ): void {
   say('creating the PostgreSQL data folder');
-  const unfinished = path.join(place, 'data.unfinished');
-  const passwordFile = path.join(place, 'password.initdb');
+  const unfinished = path.join(serverFolder, 'data.unfinished');
+  const passwordFile = path.join(serverFolder, 'password.initdb');
   rmSync(unfinished, { recursive: true, force: true });
   mkdirSync(unfinished, { mode: 0o700 });
   writeFileSync(passwordFile, password, { mode: 0o600 });
   if (isRoot) for (const item of [unfinished, passwordFile]) chownSync(item, NOBODY.uid, NOBODY.gid);
   const args = ['-D', unfinished, '-U', USER, `--pwfile=${passwordFile}`, '-A', 'scram-sha-256', '-E', 'UTF8'];
-  // Encoding and collation are stated, never inherited: sorting must not depend on whose machine made the data.
+  // Encoding and collation are explicit: the sort order must not depend on the locale of the machine that made the data.
   args.push('--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--lc-messages=C', ...(throwaway ? ['--no-sync'] : []));
-  const made = spawnSync(binaries.initdb, args, { ...runAs, cwd: '/', env: postgresEnvironment, encoding: 'utf8' });
+  const run = spawnSync(binaries.initdb, args, { ...runAs, cwd: '/', env: postgresEnvironment, encoding: 'utf8' });
   rmSync(passwordFile, { force: true });
-  if (made.status !== 0) {
+  if (run.status !== 0) {
     rmSync(unfinished, { recursive: true, force: true });
-    const said = (made.stderr || made.error?.message || '').trim();
-    if (said.includes('No space left'))
-      throw new Trouble(`No disk space left for ${place}.`, 'Free about 100 MB, or set TRIBINA_HOME elsewhere.');
-    throw new Error(`initdb failed:\n${said}`);
+    const stderr = (run.stderr || run.error?.message || '').trim();
+    if (stderr.includes('No space left'))
+      throw new UserError(`No disk space left for ${serverFolder}.`, 'Free about 100 MB, or set TRIBINA_HOME elsewhere.');
+    throw new Error(`initdb failed:\n${stderr}`);
   }
-  renameSync(unfinished, path.join(place, 'data'));
+  renameSync(unfinished, path.join(serverFolder, 'data'));
 }
 
-/** A launcher that was killed leaves its server behind; a machine that went down leaves a pid that now is somebody else's. */
-async function endOrphan(data: string, say: (line: string) => void): Promise<void> {
-  const pidFile = path.join(data, 'postmaster.pid');
+/**
+ * Ends the server that a killed launcher left running. After a restart of the machine the pid in the file may belong to another
+ * process; then only the pid file is removed.
+ */
+async function endOrphan(dataFolder: string, say: (line: string) => void): Promise<void> {
+  const pidFile = path.join(dataFolder, 'postmaster.pid');
   const pid = Number(readLines(pidFile)[0]);
   const identity = identify(pid);
-  if (!identity) return; // PostgreSQL itself clears a pid file whose process is gone.
+  if (!identity) return; // The process has ended. PostgreSQL removes such a pid file by itself.
   const command = commandLine(pid);
-  if (command.includes(`-D ${data} `)) {
-    say(`ending the PostgreSQL left over from before (pid ${pid})`);
+  if (command.includes(`-D ${dataFolder} `)) {
+    say(`ending the PostgreSQL of an earlier run (pid ${pid})`);
     await endProcess(identity, 'SIGINT', 20_000);
   } else if (!command.includes('postgres')) {
     rmSync(pidFile, { force: true });
   }
 }
 
-/** The server writes its own state into the eighth line of its pid file; pg_ctl looks there too. */
-function saysReady(data: string, pid: number): boolean {
-  const lines = readLines(path.join(data, 'postmaster.pid'));
+/** The server writes its state into the eighth line of its pid file. pg_ctl reads it there too. */
+function saysReady(dataFolder: string, pid: number): boolean {
+  const lines = readLines(path.join(dataFolder, 'postmaster.pid'));
   return Number(lines[0]) === pid && lines[7]?.trim() === 'ready';
 }
 
@@ -151,21 +159,21 @@ async function ensureDatabase(adminUrl: string): Promise<void> {
   }
 }
 
-function readOrMakePassword(place: string): string {
-  const file = path.join(place, 'password');
-  const kept = readLines(file)[0];
-  if (kept) return kept;
+function readOrMakePassword(serverFolder: string): string {
+  const file = path.join(serverFolder, 'password');
+  const storedPassword = readLines(file)[0];
+  if (storedPassword) return storedPassword;
   const password = randomBytes(18).toString('base64url');
   writeFileSync(file, password, { mode: 0o600 });
   return password;
 }
 
-function refuseOtherVersion(binaries: PostgresBinaries, data: string): void {
-  const made = readLines(path.join(data, 'PG_VERSION'))[0];
-  if (made === binaries.major) return;
-  throw new Trouble(
-    `The data in ${data} was made by PostgreSQL ${made}, and this is PostgreSQL ${binaries.major}.`,
-    'Begin afresh with `npm start -- --reset`, or go back to the version that made it.',
+function refuseOtherVersion(binaries: PostgresBinaries, dataFolder: string): void {
+  const madeBy = readLines(path.join(dataFolder, 'PG_VERSION'))[0];
+  if (madeBy === binaries.major) return;
+  throw new UserError(
+    `The data in ${dataFolder} was made by PostgreSQL ${madeBy}, but this is PostgreSQL ${binaries.major}.`,
+    'Remove the data with `npm start -- --reset`, or use the version that made it.',
   );
 }
 

@@ -5,27 +5,31 @@ import { endProcess, identify, isRunning } from './processes.ts';
 async function start(script: string) {
   const child = spawn(process.execPath, ['-e', `${script}; console.log('up'); setInterval(() => {}, 1000)`]);
   await once(child.stdout, 'data');
-  return { child, identity: identify(child.pid!)!, gone: once(child, 'exit') as Promise<[number | null, NodeJS.Signals | null]> };
+  return {
+    child,
+    identity: identify(child.pid!)!,
+    exited: once(child, 'exit') as Promise<[number | null, NodeJS.Signals | null]>,
+  };
 }
 
-test('a process keeps its name for life and loses it at its end', async () => {
-  const { child, identity, gone } = await start('');
+test('the identity of a process stays the same until it ends; then it is not running', async () => {
+  const { child, identity, exited } = await start('');
   expect(identify(child.pid!)).toEqual(identity);
   child.kill('SIGKILL');
-  await gone;
+  await exited;
   expect(isRunning(identity)).toBe(false);
 });
 
-test('one that listens is asked, one that does not is killed', async () => {
+test('endProcess sends the signal, and SIGKILL to a process that ignores it', async () => {
   const polite = await start('');
   await endProcess(polite.identity, 'SIGTERM', 5_000);
-  expect((await polite.gone)[1]).toBe('SIGTERM');
-  const deaf = await start("process.on('SIGTERM', () => {})");
-  await endProcess(deaf.identity, 'SIGTERM', 100);
-  expect((await deaf.gone)[1]).toBe('SIGKILL');
+  expect((await polite.exited)[1]).toBe('SIGTERM');
+  const stubborn = await start("process.on('SIGTERM', () => {})");
+  await endProcess(stubborn.identity, 'SIGTERM', 100);
+  expect((await stubborn.exited)[1]).toBe('SIGKILL');
 });
 
-test('a process that only inherited the pid is left alone', async () => {
+test('endProcess does nothing to another process that has the same pid', async () => {
   const { child, identity } = await start('');
   await endProcess({ ...identity, startedAt: 'long ago' }, 'SIGTERM', 100);
   expect(isRunning(identity)).toBe(true);

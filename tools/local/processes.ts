@@ -2,13 +2,13 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** A pid alone is recycled sooner or later; with the moment the process began it names one process for ever. */
+/** Identifies one process. A pid alone can be reused by the operating system, so the start time is included. */
 export interface ProcessIdentity {
   pid: number;
   startedAt: string;
 }
 
-/** Undefined when there is no such process, or only its unreaped remains (a zombie holds no files and no ports). */
+/** Undefined if the process does not exist or is a zombie (a zombie has no files and ports open). */
 export function identify(pid: number): ProcessIdentity | undefined {
   if (!Number.isSafeInteger(pid) || pid <= 0) return undefined;
   const startedAt = process.platform === 'linux' ? startFromProc(pid) : startFromPs(pid);
@@ -20,7 +20,7 @@ export function isRunning(identity: ProcessIdentity): boolean {
   return now !== undefined && now.startedAt === identity.startedAt;
 }
 
-/** The command line with its arguments, spaces between; empty when it cannot be read. */
+/** The command and its arguments, separated by spaces; empty if it cannot be read. */
 export function commandLine(pid: number): string {
   if (process.platform !== 'linux') return ps(pid, 'command=');
   try {
@@ -30,12 +30,12 @@ export function commandLine(pid: number): string {
   }
 }
 
-/** Asks with `signal`, waits, then insists with SIGKILL. Never touches a process that only inherited the pid. */
+/** Sends `signal`, waits up to `graceMs`, then sends SIGKILL. Never signals another process that has the same pid. */
 export async function endProcess(identity: ProcessIdentity, signal: NodeJS.Signals, graceMs: number): Promise<void> {
   sendSignal(identity, signal);
-  if (await isGone(identity, graceMs)) return;
+  if (await endsWithin(identity, graceMs)) return;
   sendSignal(identity, 'SIGKILL');
-  await isGone(identity, 5_000);
+  await endsWithin(identity, 5_000);
 }
 
 function sendSignal(identity: ProcessIdentity, signal: NodeJS.Signals): void {
@@ -47,10 +47,10 @@ function sendSignal(identity: ProcessIdentity, signal: NodeJS.Signals): void {
   }
 }
 
-async function isGone(identity: ProcessIdentity, withinMs: number): Promise<boolean> {
-  const giveUpAt = Date.now() + withinMs;
+async function endsWithin(identity: ProcessIdentity, withinMs: number): Promise<boolean> {
+  const deadline = Date.now() + withinMs;
   while (isRunning(identity)) {
-    if (Date.now() >= giveUpAt) return false;
+    if (Date.now() >= deadline) return false;
     await sleep(20);
   }
   return true;
@@ -59,12 +59,12 @@ async function isGone(identity: ProcessIdentity, withinMs: number): Promise<bool
 function startFromProc(pid: number): string | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    // The second field is the program's name in brackets and may itself hold spaces and brackets: count from the last one.
+    // The second field is the program's name in parentheses. It may contain spaces and parentheses, so we start after the last ')'.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     const state = fields[0];
     const ticksSinceBoot = fields[19];
     if (state === 'Z' || state === 'X' || ticksSinceBoot === undefined) return undefined;
-    // Ticks count from boot, so the boot must be part of the name: a file with a pid in it survives a restart of the machine.
+    // The ticks count from the boot of the machine. Files with an identity survive a reboot, so the boot id is included.
     return `${bootId()}:${ticksSinceBoot}`;
   } catch {
     return undefined;

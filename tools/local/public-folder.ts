@@ -3,74 +3,74 @@ import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, rmSync, st
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { identify } from './processes.ts';
-import { Trouble } from './trouble.ts';
+import { UserError } from './trouble.ts';
 
-// PostgreSQL refuses to run as root, so for root it runs as nobody, and nobody cannot walk down to a checkout that lies in a
-// closed folder (root's own home, a `mktemp -d`). There its data, and if need be its binaries, go to a stand-in under /var/tmp,
-// which outlives a restart of the machine.
+// PostgreSQL refuses to run as root. If root runs `npm start`, PostgreSQL runs as user nobody. This user cannot enter a checkout in a
+// closed folder (root's home, or a folder made by `mktemp -d`). In that case its data, and if needed its binaries, are in a public
+// folder under /var/tmp instead, which survives a restart of the machine.
 
-/** This user exists on every system and owns nothing. */
+/** The user nobody exists on every system and owns no files. */
 export const NOBODY = { uid: 65534, gid: 65534 };
 export const isRoot = process.getuid?.() === 0;
 
 const PREFIX = 'tribina-home-';
-const DISPOSABLE = ['/tmp', '/var/tmp', tmpdir()];
+const TEMPORARY_FOLDERS = ['/tmp', '/var/tmp', tmpdir()];
 
-/** Can nobody walk down to this folder? Only root needs to ask. */
-export function isReachable(folder: string): boolean {
+/** Whether user nobody can enter this folder. Always true if we do not run as root, because then user nobody is not used. */
+export function isOpenToUserNobody(folder: string): boolean {
   if (!isRoot) return true;
-  for (let place = path.resolve(folder); ; place = path.dirname(place)) {
-    if (existsSync(place) && (statSync(place).mode & 0o001) === 0) return false;
-    if (place === path.dirname(place)) return true;
+  for (let parent = path.resolve(folder); ; parent = path.dirname(parent)) {
+    if (existsSync(parent) && (statSync(parent).mode & 0o001) === 0) return false;
+    if (parent === path.dirname(parent)) return true;
   }
 }
 
-/** The name of the stand-in follows from the name of the folder, so that the next start finds it again. */
-export function publicStandIn(folder: string): string {
+/** The path of the public folder is a hash of the folder's path, so that the next start finds it again. */
+export function publicFolderOf(folder: string): string {
   const hash = createHash('sha256').update(path.resolve(folder)).digest('hex').slice(0, 12);
-  return path.join(base(), PREFIX + hash);
+  return path.join(baseFolder(), PREFIX + hash);
 }
 
-/** Makes the stand-in of a folder, refusing one that somebody else put there first. */
-export function claimStandIn(folder: string): string {
-  const standIn = publicStandIn(folder);
-  if (!lstatSync(standIn, { throwIfNoEntry: false })) {
-    removeForgotten();
-    mkdirSync(standIn, { mode: 0o755 });
+/** Makes the public folder that is used instead of `folder`. Throws if another user has made a folder at this path. */
+export function claimPublicFolder(folder: string): string {
+  const publicFolder = publicFolderOf(folder);
+  if (!lstatSync(publicFolder, { throwIfNoEntry: false })) {
+    removeAbandonedFolders();
+    mkdirSync(publicFolder, { mode: 0o755 });
   }
-  const { uid } = lstatSync(standIn);
-  if (!lstatSync(standIn).isDirectory() || uid !== process.getuid?.()) {
-    throw new Trouble(
-      `${standIn} exists and is not ours.`,
-      'Remove it, or put the checkout into a folder that every user may enter.',
+  const { uid } = lstatSync(publicFolder);
+  if (!lstatSync(publicFolder).isDirectory() || uid !== process.getuid?.()) {
+    throw new UserError(
+      `${publicFolder} exists but belongs to another user.`,
+      'Remove it, or move the checkout to a folder that every user may enter.',
     );
   }
-  writeFileSync(originFile(standIn), path.resolve(folder));
-  return standIn;
+  writeFileSync(originFile(publicFolder), path.resolve(folder));
+  return publicFolder;
 }
 
 /**
- * Clones come and go in temporary folders, and their stand-ins (100 MB) would stay for ever. Only those: a folder elsewhere that
- * is missing today may be on a disk that is not mounted.
+ * Removes public folders (100 MB each) of checkouts that were in temporary folders and have been deleted. Only of those: a missing
+ * checkout elsewhere may be on a disk that is not mounted now.
  */
-function removeForgotten(): void {
-  for (const name of readdirSync(base())) {
+function removeAbandonedFolders(): void {
+  for (const name of readdirSync(baseFolder())) {
     if (!name.startsWith(PREFIX)) continue;
-    const standIn = path.join(base(), name);
-    const origin = read(originFile(standIn));
-    const isDisposable = DISPOSABLE.some((place) => origin.startsWith(`${place}/`));
-    const isInUse = identify(Number(read(path.join(standIn, 'data/postmaster.pid')).split('\n')[0])) !== undefined;
-    if (isDisposable && !existsSync(origin) && !existsSync(path.dirname(origin)) && !isInUse)
-      rmSync(standIn, { recursive: true, force: true });
+    const publicFolder = path.join(baseFolder(), name);
+    const origin = read(originFile(publicFolder));
+    const isInTemporaryFolder = TEMPORARY_FOLDERS.some((parent) => origin.startsWith(`${parent}/`));
+    const isInUse = identify(Number(read(path.join(publicFolder, 'data/postmaster.pid')).split('\n')[0])) !== undefined;
+    if (isInTemporaryFolder && !existsSync(origin) && !existsSync(path.dirname(origin)) && !isInUse)
+      rmSync(publicFolder, { recursive: true, force: true });
   }
 }
 
-function base(): string {
-  return ['/var/tmp', '/tmp'].find((place) => existsSync(place) && isReachable(place)) ?? '/tmp';
+function baseFolder(): string {
+  return ['/var/tmp', '/tmp'].find((parent) => existsSync(parent) && isOpenToUserNobody(parent)) ?? '/tmp';
 }
 
-function originFile(standIn: string): string {
-  return path.join(standIn, 'stands-in-for');
+function originFile(publicFolder: string): string {
+  return path.join(publicFolder, 'stands-in-for');
 }
 
 function read(file: string): string {

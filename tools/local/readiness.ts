@@ -1,40 +1,41 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ServiceSettings } from './settings.ts';
 
-/** Long enough for a cold start on a busy machine; after that somebody may want to know what the wait is for. */
-const PATIENCE_MS = 20_000;
-const LINES_PATIENCE_MS = 5_000;
+/** Long enough for a cold start on a busy machine. After this time the missing services are printed, again and again. */
+const REPORT_INTERVAL_MS = 20_000;
+const LINES_TIMEOUT_MS = 5_000;
 
-/** Resolves when every service answers 200 on /health/ready; waits for ever, but not silently. */
+/** Resolves when every service answers 200 on /health/ready. It has no timeout, but it prints which services are missing. */
 export async function waitUntilAllReady(
   services: ServiceSettings[],
   say: (line: string) => void,
   signal: AbortSignal,
 ): Promise<void> {
-  let nextWord = Date.now() + PATIENCE_MS;
+  let nextReportAt = Date.now() + REPORT_INTERVAL_MS;
   for (;;) {
     const answers = await Promise.all(services.map(async (service) => ({ service, problem: await readyProblem(service.url) })));
     const missing = answers.filter(({ problem }) => problem);
     if (missing.length === 0) return;
-    if (Date.now() > nextWord) {
+    if (Date.now() > nextReportAt) {
       say(`still waiting for ${missing.map(({ service, problem }) => `${service.name} (${problem})`).join(', ')}`);
-      nextWord = Date.now() + PATIENCE_MS;
+      nextReportAt = Date.now() + REPORT_INTERVAL_MS;
     }
     await sleep(100, undefined, { signal });
   }
 }
 
 /**
- * A new Redis knows no line; the monolith tells the waiting room of its matches within a second or two of both being there. Who
- * waits for us may join at once. Should it take longer, the services say why, and everything else is ready.
+ * Waits until the queue service knows the lines of all matches. A new Redis has no lines; the monolith sends them within two seconds
+ * after both are up. After this wait a fan can join at once. After 5 s it gives up without an error: the services log the reason, and
+ * everything else is ready.
  */
 export async function waitUntilLinesAreKnown(services: ServiceSettings[], signal: AbortSignal): Promise<void> {
   const urlOf = (wanted: string) => services.find(({ name }) => name === wanted)!.url;
-  const giveUpAt = Date.now() + LINES_PATIENCE_MS;
-  const lines = await matchesWithLines(urlOf('monolith')).catch(() => []);
+  const deadline = Date.now() + LINES_TIMEOUT_MS;
+  const matchIds = await matchesWithLines(urlOf('monolith')).catch(() => []);
   const isKnown = async (id: string) => (await get(`${urlOf('queue-service')}/api/v1/queue/${id}/status`)).status === 200;
-  const areKnown = async () => (await Promise.all(lines.map(isKnown))).every(Boolean);
-  while (Date.now() < giveUpAt && !(await areKnown().catch(() => false))) await sleep(50, undefined, { signal });
+  const areAllKnown = async () => (await Promise.all(matchIds.map(isKnown))).every(Boolean);
+  while (Date.now() < deadline && !(await areAllKnown().catch(() => false))) await sleep(50, undefined, { signal });
 }
 
 async function matchesWithLines(monolithUrl: string): Promise<string[]> {

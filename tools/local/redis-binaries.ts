@@ -1,24 +1,24 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
-import { hasApt, librariesAmong, libraryPathOf, unpackedFolder, unpackFromDebian } from './debian-packages.ts';
-import { Trouble } from './trouble.ts';
+import { hasApt, selectLibraries, libraryPathOf, unpackedFolder, unpackFromDebian } from './debian-packages.ts';
+import { UserError } from './trouble.ts';
 
 export interface RedisBinaries {
-  /** Its tools (redis-cli, redis-benchmark) lie beside it. */
+  /** Path of redis-server. Its tools (redis-cli, redis-benchmark) are in the same folder. */
   server: string;
-  /** Where the unpacked copy keeps its libraries; absent for a Redis of the system. */
+  /** LD_LIBRARY_PATH for the unpacked copy; absent if Redis is installed on the system. */
   libraryPath?: string;
 }
 
 const UNPACKED = unpackedFolder('redis');
-const ON_PATH = ['redis-server', 'valkey-server'];
-/** Homebrew's folders are often missing from the PATH of a script. */
-const USUAL_FOLDERS = ['/opt/homebrew/bin', '/usr/local/bin'];
+const PROGRAM_NAMES = ['redis-server', 'valkey-server'];
+/** The folders of Homebrew, which are often missing from the PATH of a script. */
+const HOMEBREW_FOLDERS = ['/opt/homebrew/bin', '/usr/local/bin'];
 const INSTALL_HINT =
-  'Install one (Debian/Ubuntu `apt-get install redis-server`, macOS `brew install redis`), or set REDIS_URL to a Redis of your own.';
+  'Install one (Debian/Ubuntu `apt-get install redis-server`, macOS `brew install redis`), or set REDIS_URL to your own Redis.';
 
-/** On PATH first, then our unpacked copy, then Debian's packages unpacked into the project's cache: the system stays untouched. */
+/** Finds Redis on PATH, else in the project's cache, else downloads Debian packages into the cache. Nothing is installed. */
 export function redisBinaries(say: (line: string) => void = () => undefined): RedisBinaries {
   const installed = findInstalled();
   if (installed) return { server: installed };
@@ -31,8 +31,8 @@ export function redisEnvironment({ libraryPath }: RedisBinaries): NodeJS.Process
 }
 
 function findInstalled(): string | undefined {
-  const folders = [...(process.env.PATH ?? '').split(path.delimiter).filter(Boolean), ...USUAL_FOLDERS];
-  for (const name of ON_PATH) {
+  const folders = [...(process.env.PATH ?? '').split(path.delimiter).filter(Boolean), ...HOMEBREW_FOLDERS];
+  for (const name of PROGRAM_NAMES) {
     for (const folder of folders) {
       const file = path.join(folder, name);
       if (existsSync(file) && isNewEnough(file)) return file;
@@ -41,10 +41,10 @@ function findInstalled(): string | undefined {
   return undefined;
 }
 
-/** BullMQ asks for 6.2 or newer; a system may still carry a Redis 5 or 6.0. */
+/** BullMQ needs Redis 6.2 or newer. Some systems still have Redis 5 or 6.0. */
 function isNewEnough(file: string): boolean {
-  const said = spawnSync(file, ['--version'], { encoding: 'utf8' }).stdout ?? '';
-  const [, major, minor] = /v=(\d+)\.(\d+)/.exec(said) ?? [];
+  const version = spawnSync(file, ['--version'], { encoding: 'utf8' }).stdout ?? '';
+  const [, major, minor] = /v=(\d+)\.(\d+)/.exec(version) ?? [];
   return Number(major) > 6 || (Number(major) === 6 && Number(minor) >= 2);
 }
 
@@ -53,17 +53,20 @@ function unpackedBinaries(root: string): RedisBinaries {
 }
 
 function fetchFromDebian(say: (line: string) => void): void {
-  if (!hasApt()) throw new Trouble('There is no Redis on this machine, and no apt to fetch one with.', INSTALL_HINT);
-  say('fetching Redis from Debian into .cache (once, about 3 s)');
+  if (!hasApt()) throw new UserError('There is no Redis on this machine, and no apt-get to download it.', INSTALL_HINT);
+  say('downloading Redis from Debian into .cache (only once, about 3 s)');
   try {
     unpackFromDebian({
       into: UNPACKED,
-      packages: (dependenciesOf) => ['redis-server', 'redis-tools', ...librariesAmong(dependenciesOf('redis-tools'))],
+      packages: (dependenciesOf) => ['redis-server', 'redis-tools', ...selectLibraries(dependenciesOf('redis-tools'))],
       tryOut,
     });
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    throw new Trouble(`There is no Redis on this machine, and Debian's could not be fetched (${reason}).`, INSTALL_HINT);
+    throw new UserError(
+      `There is no Redis on this machine, and it could not be downloaded from Debian (${reason}).`,
+      INSTALL_HINT,
+    );
   }
 }
 

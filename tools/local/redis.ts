@@ -6,18 +6,24 @@ import { endProcess, isRunning, type ProcessIdentity } from './processes.ts';
 import { redisBinaries, redisEnvironment } from './redis-binaries.ts';
 
 export interface RedisOptions {
-  /** Where the append-only file and the log live. */
+  /** The folder for the append-only file and the log. */
   folder: string;
   port: number;
-  /** For tests: memory only. */
+  /** For tests: the data is only in memory. */
   throwaway?: boolean;
   say?: (line: string) => void;
 }
 
-/** A rush writes 64 MB in seconds, and a rewrite of the file in the midst of it costs joins a twelfth of their speed; to read 256 MB takes seconds. */
-const KEPT = ['--appendonly', 'yes', '--appendfsync', 'everysec', '--auto-aof-rewrite-min-size', '256mb'];
+/**
+ * The file is rewritten only from 256 MB on (the default is 64 MB). At peak load 64 MB are written within seconds, and a rewrite during
+ * it makes joins a twelfth slower. A start with a file of 256 MB takes seconds.
+ */
+const PERSISTENCE_SETTINGS = ['--appendonly', 'yes', '--appendfsync', 'everysec', '--auto-aof-rewrite-min-size', '256mb'];
 
-/** A Redis that keeps what it is told (append-only file, at most the last second lost in a power cut) and never evicts: queues live in it. */
+/**
+ * Starts a Redis that writes its data to an append-only file (a power cut loses at most the last second). It never evicts keys,
+ * because it contains queues.
+ */
 export async function startRedis(options: RedisOptions): Promise<LocalServer> {
   const { folder, port, throwaway = false, say = () => undefined } = options;
   const binaries = redisBinaries(say);
@@ -26,7 +32,7 @@ export async function startRedis(options: RedisOptions): Promise<LocalServer> {
 
   const settings = ['--port', String(port), '--bind', '127.0.0.1', '--dir', folder, '--daemonize', 'no'];
   settings.push('--maxmemory-policy', 'noeviction', '--save', '');
-  settings.push(...(throwaway ? ['--appendonly', 'no'] : KEPT));
+  settings.push(...(throwaway ? ['--appendonly', 'no'] : PERSISTENCE_SETTINGS));
   const server = await spawnServer(binaries.server, settings, path.join(folder, 'redis.log'), {
     cwd: folder,
     env: redisEnvironment(binaries),
@@ -38,7 +44,7 @@ export async function startRedis(options: RedisOptions): Promise<LocalServer> {
     port,
     identity: server.identity,
     ended: server.ended,
-    // SIGTERM writes the append-only file to the disk before it ends.
+    // On SIGTERM Redis writes the append-only file to the disk before it exits.
     stop: async () => {
       await stopServer(server, 'SIGTERM', 'SIGKILL', 20_000);
       rmSync(ownerFile(folder), { force: true });
@@ -46,11 +52,11 @@ export async function startRedis(options: RedisOptions): Promise<LocalServer> {
   };
 }
 
-/** Two servers on one append-only file would ruin it. */
+/** Ends a Redis that an earlier run left running, because two servers would corrupt the append-only file. */
 async function endOrphan(folder: string, say: (line: string) => void): Promise<void> {
   const owner = readOwner(folder);
   if (!owner || !isRunning(owner)) return;
-  say(`ending the Redis left over from before (pid ${owner.pid})`);
+  say(`ending the Redis of an earlier run (pid ${owner.pid})`);
   await endProcess(owner, 'SIGTERM', 20_000);
 }
 
@@ -66,7 +72,7 @@ function ownerFile(folder: string): string {
   return path.join(folder, 'redis.owner.json');
 }
 
-/** False while it is not up or still reads its file back (it answers -LOADING then). */
+/** False while Redis is not up or still reads its append-only file (then it answers -LOADING). */
 function answersPing(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect({ port, host: '127.0.0.1' });

@@ -5,7 +5,7 @@ export interface CommandOptions {
   cwd: string;
   env?: NodeJS.ProcessEnv;
   onLine?(line: string): void;
-  /** Ends the command. */
+  /** Aborting this signal ends the command. */
   signal?: AbortSignal;
 }
 
@@ -14,7 +14,7 @@ export interface CommandResult {
   output: string;
 }
 
-/** Runs one command to its end and keeps what it wrote. */
+/** Runs a command until it ends and returns its exit code and its output. */
 export async function runCommand(command: string, args: string[], options: CommandOptions): Promise<CommandResult> {
   options.signal?.throwIfAborted();
   const child = spawn(command, args, { cwd: options.cwd, env: options.env ?? process.env, stdio: ['ignore', 'pipe', 'pipe'] });
@@ -30,7 +30,7 @@ export async function runCommand(command: string, args: string[], options: Comma
       lines.push(error.message);
       resolve(127);
     });
-    // `close`, not `exit`: the last lines may still be on their way.
+    // `close` instead of `exit`, because at `exit` the last lines may not have been read yet.
     child.once('close', (exitCode) => resolve(exitCode ?? 1));
   });
   options.signal?.removeEventListener('abort', end);

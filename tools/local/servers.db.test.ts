@@ -3,15 +3,15 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Redis } from 'ioredis';
 import pg from 'pg';
-import { onFreePort } from './free-port.ts';
+import { startOnFreePort } from './free-port.ts';
 import type { LocalServer } from './local-server.ts';
 import { startPostgres } from './postgres.ts';
-import { publicStandIn } from './public-folder.ts';
+import { publicFolderOf } from './public-folder.ts';
 import { isRunning } from './processes.ts';
 import { startRedis } from './redis.ts';
 import { STANDBY, startStandby } from './standby.ts';
 
-// The servers of `npm start`, not those of the tests: they must keep what they are told through every kind of end.
+// Tests of the database servers that `npm start` starts: they must keep their data after a stop and after a crash.
 
 const folder = mkdtempSync(path.join(tmpdir(), 'tribina-servers-'));
 const started: LocalServer[] = [];
@@ -19,19 +19,19 @@ const started: LocalServer[] = [];
 afterAll(async () => {
   await Promise.all(started.map((server) => server.stop()));
   rmSync(folder, { recursive: true });
-  rmSync(publicStandIn(path.join(folder, 'closed/postgres')), { recursive: true, force: true });
+  rmSync(publicFolderOf(path.join(folder, 'closed/postgres')), { recursive: true, force: true });
 });
 chmodSync(folder, 0o711);
 
 const say = () => undefined;
-const kept = async (server: Promise<LocalServer>) => {
+const stopAfterTests = async (server: Promise<LocalServer>) => {
   started.push(await server);
   return server;
 };
 const postgresIn = (name: string) =>
-  kept(onFreePort(undefined, (port) => startPostgres({ folder: path.join(folder, name), port, say })));
+  stopAfterTests(startOnFreePort(undefined, (port) => startPostgres({ folder: path.join(folder, name), port, say })));
 const redisIn = (name: string) =>
-  kept(onFreePort(undefined, (port) => startRedis({ folder: path.join(folder, name), port, say })));
+  stopAfterTests(startOnFreePort(undefined, (port) => startRedis({ folder: path.join(folder, name), port, say })));
 
 async function query(url: string, sql: string): Promise<unknown[]> {
   const client = new pg.Client({ connectionString: url });
@@ -43,7 +43,7 @@ async function query(url: string, sql: string): Promise<unknown[]> {
   }
 }
 
-async function ask(url: string, command: string, ...args: string[]): Promise<unknown> {
+async function redisCommand(url: string, command: string, ...args: string[]): Promise<unknown> {
   const client = new Redis(url);
   try {
     return await client.call(command, ...args);
@@ -52,7 +52,7 @@ async function ask(url: string, command: string, ...args: string[]): Promise<unk
   }
 }
 
-test('PostgreSQL keeps its data over a stop, and through kill -9', async () => {
+test('PostgreSQL keeps its data after a stop and after kill -9', async () => {
   const first = await postgresIn('postgres');
   await query(first.url, 'create table tickets (id int); insert into tickets values (1)');
   await first.stop();
@@ -64,7 +64,7 @@ test('PostgreSQL keeps its data over a stop, and through kill -9', async () => {
   expect(await query(third.url, 'select id from tickets order by id')).toEqual([[1], [2]]);
 });
 
-test('a PostgreSQL left behind by its launcher is ended before the next one starts', async () => {
+test('a PostgreSQL that an earlier launcher left running is ended before the next one starts', async () => {
   const orphan = started.at(-1)!;
   const next = await postgresIn('postgres');
   expect([isRunning(orphan.identity), isRunning(next.identity)]).toEqual([false, true]);
@@ -78,15 +78,15 @@ test('PostgreSQL runs from a folder that only its owner may enter', async () => 
   ]);
 });
 
-test('a standby has what was there and what comes, takes no writes, and takes them when it is promoted', async () => {
+test('a standby has old and new data of the primary; it refuses writes until it is promoted', async () => {
   const primary = await postgresIn('followed');
   await query(primary.url, 'create table tickets (id int); insert into tickets values (1)');
   const [primaryFolder, standbyFolder] = [path.join(folder, 'followed'), path.join(folder, 'standby')];
   const options = { folder: standbyFolder, primaryFolder, primaryUrl: primary.url, throwaway: false };
-  const standby = await kept(onFreePort(undefined, (port) => startStandby({ ...options, port })));
+  const standby = await stopAfterTests(startOnFreePort(undefined, (port) => startStandby({ ...options, port })));
   await query(primary.url, `alter system set synchronous_standby_names = '${STANDBY}'`);
   await query(primary.url, 'select pg_reload_conf()');
-  for (const giveUpAt = Date.now() + 10_000; Date.now() < giveUpAt;) {
+  for (const deadline = Date.now() + 10_000; Date.now() < deadline;) {
     const [row] = await query(primary.url, 'select sync_state from pg_stat_replication');
     if (String(row) === 'sync') break;
   }
@@ -99,20 +99,20 @@ test('a standby has what was there and what comes, takes no writes, and takes th
   expect(await query(standby.url, 'select id from tickets order by id')).toEqual([[1], [2], [3]]);
 });
 
-test('Redis keeps its data over a stop, and a left-over one is ended first', async () => {
+test('Redis keeps its data after a stop, and a Redis that was left running is ended before the next one starts', async () => {
   const first = await redisIn('redis');
-  await ask(first.url, 'SET', 'place', '17');
+  await redisCommand(first.url, 'SET', 'place', '17');
   await first.stop();
   const orphan = await redisIn('redis');
-  await ask(orphan.url, 'SET', 'turn', 'yes');
+  await redisCommand(orphan.url, 'SET', 'turn', 'yes');
   const next = await redisIn('redis');
   expect([isRunning(orphan.identity), isRunning(next.identity)]).toEqual([false, true]);
-  expect([await ask(next.url, 'GET', 'place'), await ask(next.url, 'GET', 'turn')]).toEqual(['17', 'yes']);
+  expect([await redisCommand(next.url, 'GET', 'place'), await redisCommand(next.url, 'GET', 'turn')]).toEqual(['17', 'yes']);
 });
 
-test('Redis never throws data away to make room, and writes everything down', async () => {
+test('Redis never evicts keys, writes an append-only file every second and listens on 127.0.0.1 only', async () => {
   const { url } = started.at(-1)!;
   const settings = ['maxmemory-policy', 'appendonly', 'appendfsync', 'bind'];
-  const answers = await Promise.all(settings.map((name) => ask(url, 'CONFIG', 'GET', name)));
+  const answers = await Promise.all(settings.map((name) => redisCommand(url, 'CONFIG', 'GET', name)));
   expect(answers.map((answer) => (answer as string[])[1])).toEqual(['noeviction', 'yes', 'everysec', '127.0.0.1']);
 });

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { readSettings } from './settings.ts';
 
-test('without any setting: ports 3000 to 3002, the home in the checkout', () => {
+test('the default settings are ports 3000 to 3002 and the home .tribina', () => {
   const { home, services, urls, environment } = readSettings({});
   expect(path.basename(home)).toBe('.tribina');
   expect(services.map(({ port }) => port)).toEqual([3000, 3001, 3002]);
@@ -14,7 +14,7 @@ test('without any setting: ports 3000 to 3002, the home in the checkout', () => 
   expect(environment).toMatchObject({ MONOLITH_PORT: '3000', TRIBINA_HOME: home, QUEUE_INTERNAL_URL: 'http://127.0.0.1:3001' });
 });
 
-test('what is set reaches the services unchanged', () => {
+test('settings of the caller are passed to the services unchanged', () => {
   const env = {
     QUEUE_PORT: '4001',
     LOG_LEVEL: 'debug',
@@ -30,14 +30,14 @@ test.each([
   ['0.0.0.0', 'http://127.0.0.1:3000'],
   ['192.0.2.7', 'http://192.0.2.7:3000'],
   ['::1', 'http://[::1]:3000'],
-])('listening on %s, this machine reaches it at %s', (BIND_HOST, url) => {
+])('a service that listens on %s is reached from this machine at %s', (BIND_HOST, url) => {
   expect(readSettings({ BIND_HOST }).services[0]!.url).toBe(url);
 });
 
-test.each(['abc', '0', '65536', '3000.5', '-1'])('%j is no port', (value) => {
+test.each(['abc', '0', '65536', '3000.5', '-1'])('%j is refused as a port', (value) => {
   expect(() => readSettings({ QUEUE_PORT: value })).toThrow(expect.objectContaining({ exitCode: 78 }) as Error);
 });
 
-test('two services on one port are refused', () => {
+test('the same port for two services is refused', () => {
   expect(() => readSettings({ WORKER_PORT: '3001' })).toThrow('QUEUE_PORT and WORKER_PORT are both 3001.');
 });

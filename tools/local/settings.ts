@@ -1,12 +1,12 @@
 import path from 'node:path';
 import { ROOT } from './build.ts';
-import { BAD_SETTINGS, Trouble } from './trouble.ts';
+import { BAD_SETTINGS, UserError } from './trouble.ts';
 
 export interface ServiceSettings {
   name: 'monolith' | 'queue-service' | 'notification-worker';
   portSetting: string;
   port: number;
-  /** Where this machine reaches it; what the world calls it may differ (PUBLIC_URL). */
+  /** The URL of the service on this machine. Its public URL may differ (PUBLIC_URL). */
   url: string;
 }
 
@@ -18,21 +18,21 @@ export interface Settings {
   urls: { web: string; docs: string; queue: string; mailbox: string };
   databaseUrl?: string;
   redisUrl?: string;
-  /** What the services get, the addresses of the databases still missing. */
+  /** The environment of the services, without the URLs of the databases, which are not known yet. */
   environment: NodeJS.ProcessEnv;
 }
 
 const SERVICES = [
-  { name: 'monolith', portSetting: 'MONOLITH_PORT', usualPort: 3000 },
-  { name: 'queue-service', portSetting: 'QUEUE_PORT', usualPort: 3001 },
-  { name: 'notification-worker', portSetting: 'WORKER_PORT', usualPort: 3002 },
+  { name: 'monolith', portSetting: 'MONOLITH_PORT', defaultPort: 3000 },
+  { name: 'queue-service', portSetting: 'QUEUE_PORT', defaultPort: 3001 },
+  { name: 'notification-worker', portSetting: 'WORKER_PORT', defaultPort: 3002 },
 ] as const;
 
-/** Only what the launcher itself needs; the services check all their settings, and these again, when they start. */
+/** Reads only the settings that the launcher needs. Each service checks all its settings, also these, when it starts. */
 export function readSettings(env: NodeJS.ProcessEnv): Settings {
   const host = env.BIND_HOST || '127.0.0.1';
-  const services = SERVICES.map(({ name, portSetting, usualPort }): ServiceSettings => {
-    const port = readPort(portSetting, env[portSetting], usualPort);
+  const services = SERVICES.map(({ name, portSetting, defaultPort }): ServiceSettings => {
+    const port = readPort(portSetting, env[portSetting], defaultPort);
     return { name, portSetting, port, url: `http://${reachableHost(host)}:${port}` };
   });
   refuseSharedPorts(services);
@@ -56,18 +56,18 @@ export function readSettings(env: NodeJS.ProcessEnv): Settings {
   };
 }
 
-function readPort(name: string, value: string | undefined, usual: number): number {
-  if (!value) return usual;
+function readPort(name: string, value: string | undefined, defaultPort: number): number {
+  if (!value) return defaultPort;
   const port = Number(value);
   if (/^\d+$/.test(value) && port >= 1 && port <= 65_535) return port;
-  throw new Trouble(`${name} is "${value}".`, 'A port is a whole number from 1 to 65535.', BAD_SETTINGS);
+  throw new UserError(`${name} is "${value}".`, 'A port is a whole number from 1 to 65535.', BAD_SETTINGS);
 }
 
 function refuseSharedPorts(services: ServiceSettings[]): void {
   for (const [index, { port, portSetting }] of services.entries()) {
     const other = services.slice(0, index).find((earlier) => earlier.port === port);
     if (other)
-      throw new Trouble(`${other.portSetting} and ${portSetting} are both ${port}.`, 'Give each its own port.', BAD_SETTINGS);
+      throw new UserError(`${other.portSetting} and ${portSetting} are both ${port}.`, 'Give each its own port.', BAD_SETTINGS);
   }
 }
 

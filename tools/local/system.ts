@@ -1,26 +1,26 @@
 import path from 'node:path';
 import { build, ROOT } from './build.ts';
 import { type Databases, startDatabases } from './databases.ts';
-import { emptyHome, endLeftovers, type Home, removeRuntime, type Runtime, writeRuntime } from './home.ts';
+import { emptyHome, endLeftovers, type HomePaths, removeRuntime, type RuntimeFile, writeRuntime } from './home.ts';
 import { thisProcess } from './home-lock.ts';
-import { Keeper, type KeeperEvents } from './keeper.ts';
+import { ProcessRestarter, type RestarterEvents } from './process-restarter.ts';
 import { checkMachine, claimHome } from './preflight.ts';
 import { waitUntilAllReady, waitUntilLinesAreKnown } from './readiness.ts';
 import { runCommand } from './run-command.ts';
 import { startService } from './service.ts';
 import { readSettings, type Settings } from './settings.ts';
-import { BAD_SETTINGS, Trouble } from './trouble.ts';
+import { BAD_SETTINGS, UserError } from './trouble.ts';
 import { watchSources } from './watch.ts';
 
 export interface SystemOptions {
   reset: boolean;
   watch: boolean;
   say(line: string): void;
-  /** Aborted when somebody wants the system to stop. */
+  /** Aborting this signal stops the system. */
   stop: AbortSignal;
 }
 
-/** Starts everything, keeps it running until told to stop, and stops it in order: services, Redis, PostgreSQL. */
+/** Starts everything, keeps it running until `stop` is aborted, and then stops it in order: services, Redis, PostgreSQL. */
 export async function runSystem(options: SystemOptions): Promise<void> {
   const settings = readSettings(process.env);
   const { home, lock } = await claimHome(settings);
@@ -35,16 +35,16 @@ export async function runSystem(options: SystemOptions): Promise<void> {
 
 class System {
   readonly #settings: Settings;
-  readonly #home: Home;
+  readonly #home: HomePaths;
   readonly #options: SystemOptions;
-  readonly #databases: Keeper[] = [];
-  readonly #services: Keeper[] = [];
+  readonly #databases: ProcessRestarter[] = [];
+  readonly #services: ProcessRestarter[] = [];
   readonly #failure = new AbortController();
-  /** Either somebody wants it to stop or it cannot go on. */
+  /** Aborted when the system has to stop: on request, or because a service refuses its settings. */
   readonly #end: AbortSignal;
   #urls: Databases | undefined;
 
-  constructor(settings: Settings, home: Home, options: SystemOptions) {
+  constructor(settings: Settings, home: HomePaths, options: SystemOptions) {
     this.#settings = settings;
     this.#home = home;
     this.#options = options;
@@ -75,7 +75,7 @@ class System {
     say(`starting Tribina in ${this.#home.folder}`);
     if (reset) this.#reset();
     const databases = startDatabases(this.#settings, this.#home, this.#databases, this.#events());
-    // Both to their end, also when one fails: what is still starting could not be stopped.
+    // Waits for both even if one fails, because a database that is still starting cannot be stopped.
     const [started, built] = await Promise.allSettled([databases, build({ say, signal: this.#end })]);
     if (started.status === 'rejected') throw started.reason;
     if (built.status === 'rejected') throw built.reason;
@@ -83,7 +83,7 @@ class System {
     this.#writeRuntime();
     say('migrating the database');
     await this.#command('migrate');
-    say('looking for demo data');
+    say('checking for demo data');
     await this.#command('seed', '--if-empty');
     await this.#startServices();
     const { web, docs, queue, mailbox } = this.#settings.urls;
@@ -94,12 +94,12 @@ class System {
     const { services } = this.#settings;
     this.#options.say('starting the services');
     for (const { name } of services) this.#services.push(this.#serviceKeeper(name));
-    await Promise.all(this.#services.map((keeper) => keeper.start()));
+    await Promise.all(this.#services.map((restarter) => restarter.start()));
     await waitUntilAllReady(services, this.#options.say, this.#end);
     await waitUntilLinesAreKnown(services, this.#end);
   }
 
-  #serviceKeeper(name: string): Keeper {
+  #serviceKeeper(name: string): ProcessRestarter {
     const command = {
       name,
       args: [path.join(ROOT, 'dist/apps', name, 'src/main.js')],
@@ -107,18 +107,16 @@ class System {
       cwd: ROOT,
       onLine: (line: string) => this.#options.say(`[${name}] ${line}`),
     };
-    return new Keeper(name, () => startService(command), this.#events(name));
+    return new ProcessRestarter(name, () => startService(command), this.#events(name));
   }
 
-  #events(service?: string): KeeperEvents {
+  #events(service?: string): RestarterEvents {
     return {
       say: this.#options.say,
       changed: () => this.#writeRuntime(),
-      isHopeless: ({ code }) => {
+      shouldNotRestart: ({ code }) => {
         if (!service || code !== BAD_SETTINGS) return false;
-        this.#failure.abort(
-          new Trouble(`The ${service} refuses its settings.`, 'What is wrong with them stands above.', BAD_SETTINGS),
-        );
+        this.#failure.abort(new UserError(`The ${service} refuses its settings.`, 'The faults are printed above.', BAD_SETTINGS));
         return true;
       },
     };
@@ -130,9 +128,9 @@ class System {
     const options = { cwd: ROOT, env: this.#environment(), onLine, signal: this.#end };
     const { code } = await runCommand(process.execPath, ['--enable-source-maps', program, ...args], options);
     if (code === 0) return;
-    throw new Trouble(
+    throw new UserError(
       `\`${args.join(' ')}\` failed with exit code ${code}.`,
-      'The reason stands above.',
+      'The reason is printed above.',
       code === BAD_SETTINGS ? code : 1,
     );
   }
@@ -144,15 +142,15 @@ class System {
   #reset(): void {
     const { databaseUrl, redisUrl } = this.#settings;
     if (databaseUrl || redisUrl)
-      this.#options.say('--reset empties only our own servers, not those of DATABASE_URL and REDIS_URL');
-    this.#options.say('beginning afresh: the data kept so far is removed');
+      this.#options.say('--reset removes only the data of our own servers, not of those at DATABASE_URL and REDIS_URL');
+    this.#options.say('--reset: removing the data of earlier runs');
     emptyHome(this.#home);
   }
 
   async #restartServices(): Promise<void> {
     if (this.#end.aborted) return;
-    this.#options.say('starting the services again');
-    await Promise.all(this.#services.map((keeper) => keeper.restart()));
+    this.#options.say('restarting the services');
+    await Promise.all(this.#services.map((restarter) => restarter.restart()));
   }
 
   #writeRuntime(): void {
@@ -161,7 +159,7 @@ class System {
       identity ? [{ name, identity }] : [],
     );
     const { urls, services } = this.#settings;
-    const runtime: Runtime = {
+    const runtime: RuntimeFile = {
       supervisor: thisProcess(),
       pids: Object.fromEntries([['supervisor', process.pid], ...running.map(({ name, identity }) => [name, identity.pid])]),
       urls: { ...urls, ...Object.fromEntries(services.map(({ name, url }) => [name, url])) },
@@ -174,10 +172,12 @@ class System {
 
   async #stop(): Promise<void> {
     this.#options.say('stopping the services');
-    await Promise.allSettled(this.#services.map((keeper) => keeper.stop()));
+    await Promise.allSettled(this.#services.map((restarter) => restarter.stop()));
     this.#options.say('stopping the databases');
     for (const name of ['redis', 'postgres'])
-      await Promise.allSettled(this.#databases.filter((keeper) => keeper.name === name).map((keeper) => keeper.stop()));
+      await Promise.allSettled(
+        this.#databases.filter((restarter) => restarter.name === name).map((restarter) => restarter.stop()),
+      );
     removeRuntime(this.#home);
     this.#options.say('stopped');
   }

@@ -1,39 +1,39 @@
 /**
- * Something the person at the keyboard can mend: one sentence saying what is wrong, one saying what to do. It is printed
- * without a stack trace; every other error is a defect of ours and keeps its stack.
+ * An error that the user can fix. It has a sentence that says what is wrong and a sentence that says what to do, and is printed
+ * without a stack trace. Every other error is a bug in Tribina and is printed with its stack trace.
  */
-export class Trouble extends Error {
+export class UserError extends Error {
   readonly whatToDo: string;
   readonly exitCode: number;
 
   constructor(problem: string, whatToDo: string, exitCode = 1) {
     super(problem);
-    this.name = 'Trouble';
+    this.name = 'UserError';
     this.whatToDo = whatToDo;
     this.exitCode = exitCode;
   }
 }
 
-/** A setting that cannot be right (EX_CONFIG of sysexits.h, and what the services answer too). */
+/** The exit code for an invalid setting (EX_CONFIG of sysexits.h). The services use the same code. */
 export const BAD_SETTINGS = 78;
 
-/** What a failed command should print. */
+/** The text that a failed command prints. */
 export function explain(error: unknown): string {
-  if (error instanceof Trouble) return `${error.message} ${error.whatToDo}`;
+  if (error instanceof UserError) return `${error.message} ${error.whatToDo}`;
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }
 
-/** Turns the operating system's refusals about files into sentences; anything else passes through unchanged. */
-export function fileTrouble(error: unknown, place: string): unknown {
+/** Turns file errors of the operating system into errors with an instruction for the user. Other errors are returned unchanged. */
+export function explainFileError(error: unknown, file: string): unknown {
   const code = (error as NodeJS.ErrnoException | undefined)?.code;
-  const elsewhere = 'or set TRIBINA_HOME to another folder.';
+  const orMoveHome = 'or set TRIBINA_HOME to another folder.';
   if (code === 'ENOSPC' || code === 'EDQUOT')
-    return new Trouble(`No disk space left for ${place}.`, `Free some space ${elsewhere}`);
+    return new UserError(`No disk space left for ${file}.`, `Free some space ${orMoveHome}`);
   if (code === 'EACCES' || code === 'EPERM')
-    return new Trouble(`${place} cannot be written to.`, `Mend its owner or mode ${elsewhere}`);
-  if (code === 'EROFS') return new Trouble(`${place} is on a read-only file system.`, `Make it writable ${elsewhere}`);
-  if (code === 'ENOENT') return new Trouble(`${place} cannot be made.`, `Look at the folder above it, ${elsewhere}`);
+    return new UserError(`${file} cannot be written to.`, `Correct its owner or mode ${orMoveHome}`);
+  if (code === 'EROFS') return new UserError(`${file} is on a read-only file system.`, `Make it writable ${orMoveHome}`);
+  if (code === 'ENOENT') return new UserError(`${file} cannot be made.`, `Check the folder above it, ${orMoveHome}`);
   if (code === 'ENOTDIR' || code === 'EEXIST')
-    return new Trouble(`${place} is not a folder.`, `Move that file away ${elsewhere}`);
+    return new UserError(`${file} is not a folder.`, `Move that file away ${orMoveHome}`);
   return error;
 }

@@ -1,15 +1,15 @@
 import { spawn } from 'node:child_process';
-import { bin, hasWebApp, ROOT, VITE_ARGUMENTS } from './build.ts';
+import { npmBinary, hasWebApp, ROOT, VITE_ARGUMENTS } from './build.ts';
 import { eachLine } from './service.ts';
 
 /**
- * The developer's loop: the compiler and Vite keep dist/ up to date, and whenever the compiler is content the services are
- * started again. Only when it is content: half-compiled code would only crash.
+ * For `npm run dev`: the compiler and Vite keep dist/ up to date. After each compilation without errors the services are restarted.
+ * After a compilation with errors they keep running, because incomplete code would crash.
  */
 export function watchSources(restart: () => Promise<void>, say: (line: string) => void): () => void {
   const options = { cwd: ROOT, stdio: ['ignore', 'pipe', 'pipe'] as ('ignore' | 'pipe')[] };
-  const compiler = spawn(bin('tsc'), ['-p', 'tsconfig.build.json', '--watch', '--preserveWatchOutput'], options);
-  const bundler = hasWebApp() ? spawn(bin('vite'), [...VITE_ARGUMENTS, '--watch'], options) : undefined;
+  const compiler = spawn(npmBinary('tsc'), ['-p', 'tsconfig.build.json', '--watch', '--preserveWatchOutput'], options);
+  const bundler = hasWebApp() ? spawn(npmBinary('vite'), [...VITE_ARGUMENTS, '--watch'], options) : undefined;
   if (bundler) eachLine(bundler, (line) => say(`[web] ${line}`));
 
   let first = true;

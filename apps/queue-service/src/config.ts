@@ -14,14 +14,16 @@ export const queueServiceConfig = settings.processSettings
       .transform(Number)
       .pipe(z.int().min(1).max(1_000_000))
       .default(18_000)
-      .describe('Sockets and streams one process takes before it says 503; below the usual file limit of 20,000'),
+      .describe(
+        'Most sockets and event streams one process holds; more get 503. The default is below the usual file limit of 20,000',
+      ),
     QUEUE_CONFIRM_REPLICAS: z
       .string()
       .regex(/^\d+$/, 'must be a whole number')
       .transform(Number)
       .pipe(z.int().min(0).max(10))
       .default(0)
-      .describe('How many replicas of Redis must have a join or grant before it counts (WAIT); 0 where there are none'),
+      .describe('How many replicas of Redis must confirm a join or grant (WAIT) before it is acknowledged; 0 without replicas'),
   });
 
 export type QueueServiceConfig = z.output<typeof queueServiceConfig>;

@@ -1,5 +1,5 @@
-/** What is injected without being a class. */
+/** Injection tokens for values that are not classes. */
 export const LOGGER = Symbol('logger');
 export const REDIS = Symbol('redis');
-/** A connection of its own: one that subscribes can do nothing else on every server. */
+/** A separate connection: on some servers a connection that subscribes accepts no other commands. */
 export const SUBSCRIBER = Symbol('subscriber');

@@ -1,8 +1,8 @@
 import { useMemo } from 'react';
-import { currentCaller, type StartUp } from './api/caller.ts';
+import { currentCaller, type StartupConfig } from './api/caller.ts';
 import { Client } from './api/client.ts';
-import { Tribina } from './api/tribina.ts';
-import { TribinaContext } from './api/tribina-context.ts';
+import { TribinaApi } from './api/tribina-api.ts';
+import { AppServicesContext } from './api/app-services.ts';
 import { CheckoutPage } from './pages/checkout-page.tsx';
 import { MatchPage } from './pages/match-page.tsx';
 import { MatchesPage } from './pages/matches-page.tsx';
@@ -14,25 +14,29 @@ import { Failed, Loading } from './parts/loading.tsx';
 import { SiteFooter } from './parts/site-footer.tsx';
 import { SiteHeader } from './parts/site-header.tsx';
 import { useLoaded } from './parts/use-loaded.ts';
-import { Memory } from './purchase-memory.ts';
+import { PurchaseStore } from './purchase-store.ts';
 import { type Route, useRoute } from './routes.ts';
 import { LanguageProvider, useLanguage } from './text/language.tsx';
 
-const anonymous = new Client({ mode: 'jwt', fanId: 'nobody', signedIn: false, headers: () => ({}) });
+const anonymousClient = new Client({ mode: 'jwt', fanId: 'nobody', signedIn: false, headers: () => ({}) });
 
 export function App() {
   return (
     <LanguageProvider>
-      <Started />
+      <ConfiguredApp />
     </LanguageProvider>
   );
 }
 
-/** What the page must know before its first call: where the waiting room is and how fans are told apart. */
-function Started() {
+/** Loads the configuration that the page needs before its first API call: the queue service's URL and how fans sign in. */
+function ConfiguredApp() {
   const { texts } = useLanguage();
-  const { value: startUp, problem, reload } = useLoaded((signal) => anonymous.get<StartUp>('/config.json', { signal }), '');
-  if (startUp) return <Site startUp={startUp} />;
+  const {
+    value: startupConfig,
+    problem,
+    reload,
+  } = useLoaded((signal) => anonymousClient.get<StartupConfig>('/config.json', { signal }), '');
+  if (startupConfig) return <Site startupConfig={startupConfig} />;
   return (
     <main className="container">
       {problem ? <Failed problem={problem} title={texts.common.startFailed} onRetry={reload} /> : <Loading />}
@@ -40,29 +44,29 @@ function Started() {
   );
 }
 
-function Site({ startUp }: { startUp: StartUp }) {
+function Site({ startupConfig }: { startupConfig: StartupConfig }) {
   const { texts } = useLanguage();
   const route = useRoute();
-  const session = useMemo(() => {
-    const caller = currentCaller(startUp.auth_mode);
-    return { caller, tribina: new Tribina(startUp, caller), memory: new Memory(caller.fanId) };
-  }, [startUp]);
+  const services = useMemo(() => {
+    const caller = currentCaller(startupConfig.auth_mode);
+    return { caller, api: new TribinaApi(startupConfig, caller), purchaseStore: new PurchaseStore(caller.fanId) };
+  }, [startupConfig]);
   return (
-    <TribinaContext value={session}>
+    <AppServicesContext value={services}>
       <a className="skip-link" href="#content">
         {texts.nav.skip}
       </a>
       <SiteHeader route={route} />
       <main className="container" id="content" tabIndex={-1}>
-        <PageOf route={route} />
+        <RoutePage route={route} />
       </main>
       <SiteFooter />
-    </TribinaContext>
+    </AppServicesContext>
   );
 }
 
-/** Keys make another match or order a new page instead of an old one with new numbers. */
-function PageOf({ route }: { route: Route }) {
+/** The `key` makes React build a new page for another match or order, instead of keeping the state of the old page. */
+function RoutePage({ route }: { route: Route }) {
   switch (route.page) {
     case 'matches':
       return <MatchesPage />;

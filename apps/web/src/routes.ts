@@ -20,7 +20,7 @@ export const paths = {
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** Ids go into API addresses, so anything that is not a UUID is an unknown page. */
+/** The ids are put into API URLs, so a path with an id that is not a UUID is an unknown page. */
 export function parseRoute(location: { pathname: string; search: string }): Route {
   const [first, id = '', second, ...more] = location.pathname.split('/').filter(Boolean);
   if (more.length > 0) return { page: 'unknown' };
@@ -34,34 +34,34 @@ export function parseRoute(location: { pathname: string; search: string }): Rout
   return { page: 'unknown' };
 }
 
-const watchers = new Set<() => void>();
-/** True from the first change of page on: a fresh load leaves focus and scroll to the browser. */
-let moved = false;
-export const hasMoved = () => moved;
+const subscribers = new Set<() => void>();
+let navigated = false;
+/** True after the first navigation inside the app. Before it, on a fresh load, the browser controls focus and scrolling. */
+export const hasNavigated = () => navigated;
 
 export function navigate(path: string, { replace = false } = {}): void {
   if (replace) history.replaceState(null, '', path);
   else history.pushState(null, '', path);
-  moved = true;
+  navigated = true;
   scrollTo(0, 0);
-  for (const watcher of watchers) watcher();
+  for (const subscriber of subscribers) subscriber();
 }
 
-function watch(watcher: () => void): () => void {
+function subscribe(subscriber: () => void): () => void {
   const onPopState = () => {
-    moved = true;
-    watcher();
+    navigated = true;
+    subscriber();
   };
-  watchers.add(watcher);
+  subscribers.add(subscriber);
   addEventListener('popstate', onPopState);
   return () => {
-    watchers.delete(watcher);
+    subscribers.delete(subscriber);
     removeEventListener('popstate', onPopState);
   };
 }
 
 export function useRoute(): Route {
-  const address = useSyncExternalStore(watch, () => location.pathname + location.search);
+  const address = useSyncExternalStore(subscribe, () => location.pathname + location.search);
   const [pathname = '/', search = ''] = address.split('?');
   return parseRoute({ pathname, search });
 }

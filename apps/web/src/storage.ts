@@ -1,4 +1,4 @@
-/** A browser may refuse storage (private mode, blocked cookies): the page then remembers until it is closed. */
+/** If the browser refuses storage (private mode, blocked cookies), values are kept in memory until the page is closed. */
 class Store {
   private readonly memory = new Map<string, string>();
 
@@ -25,7 +25,7 @@ class Store {
     try {
       this.backing().removeItem(name);
     } catch {
-      // Nothing was stored there.
+      // The browser refuses storage, so nothing was stored in it.
     }
   }
 }

@@ -1,4 +1,4 @@
-/** The only source of time for use cases. Whether a hold is alive is decided on the database's clock, not on this one. */
+/** The only clock of use cases. Not used for the expiry of holds: the database's clock decides that. */
 export abstract class Clock {
   abstract now(): Date;
 }

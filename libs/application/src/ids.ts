@@ -1,4 +1,4 @@
-/** Where new identities come from: UUID v7, so that they sort by birth. */
+/** Generates ids: UUID v7, so ids sort by creation time. */
 export abstract class Ids {
   abstract next(): string;
 }

@@ -1,14 +1,14 @@
 import type { Transaction } from './transaction-manager.ts';
 
 /**
- * Work for later, as plain data of the domain: what is to be done (`class`) and about what. Ids are the best contents: whoever
- * does it looks up how things are by then.
+ * A background job as plain data. `class` is the kind of work; the other fields are its parameters. Prefer ids as parameters: the
+ * handler then reads the current state when it runs.
  */
 export interface BackgroundJob {
   readonly class: string;
 }
 
-/** Jobs put here are done once if, and only if, the transaction commits. */
+/** Puts background jobs. A job is done once if the transaction commits, and never if it does not. */
 export abstract class Jobs {
   abstract put<Job extends BackgroundJob>(
     tx: Transaction,
@@ -18,9 +18,12 @@ export abstract class Jobs {
 }
 
 /**
- * Does one class of jobs. `work` commits together with the mark that the job is done: once, whatever crashes. What cannot be
- * taken back (a call to another system), and what only reads, is done in `prepare`, before and outside of any transaction: at least once, with the
- * job's id to recognise a repetition by. Throwing means: again after 1, 5 and 30 seconds, then people decide.
+ * Handles one class of jobs.
+ * - `prepare` runs first, outside of any transaction: reads, and calls to other systems. It runs at least once; the job's id is the
+ *   same in a repetition, so the other system can recognise it.
+ * - `work` runs in a transaction that also marks the job as done, so its effect happens exactly once.
+ *
+ * If one of them throws, the job is retried after 1, 5 and 30 seconds, and then set aside for operators.
  */
 export abstract class JobHandler<Job extends BackgroundJob = BackgroundJob, Prepared = unknown> {
   abstract readonly class: Job['class'];

@@ -1,8 +1,8 @@
 import type { Transaction } from './transaction-manager.ts';
 
-/** What was done elsewhere and cannot be done here. The world has moved on; people decide what to do about it. */
+/** Something that happened in another system and cannot be applied here. An operator decides what to do about it. */
 export interface Conflict {
-  /** What it is about, once an event: a seat, a ticket. */
+  /** The id of the seat or ticket. An event has at most one conflict for each subject. */
   readonly subject: string;
   readonly code:
     | 'CODE_FORGED'
@@ -19,19 +19,25 @@ export interface Conflict {
 
 export interface EffectOutcome {
   readonly conflicts: readonly Conflict[];
-  /** Not all could be done yet: the same event acts again then, and what it could not do until now is told anew. */
+  /**
+   * The time at which the event is applied again, because part of it could not be applied yet. Its conflicts are then replaced by
+   * those of the new attempt.
+   */
   readonly again?: Date;
 }
 
 /**
- * An event that was loaded and acts here. Its effect and the note that it has had it commit together, so it acts once,
- * however often it is handed over and whoever does it.
+ * A loaded event that takes effect here. The effect and the record that it happened commit together. So it takes effect once, even
+ * if several processes handle the event or it is handled again.
  */
 export abstract class LoadedEffect {
   abstract readonly source: string;
   abstract readonly eventId: string;
-  /** First in the transaction. False when it has acted: then nothing may be done. Nobody else can act upon it until the end. */
+  /**
+   * Must be called first in the transaction. False if the event has taken effect before: then the caller must do nothing. Locks the
+   * event until the transaction ends, so no other process handles it meanwhile.
+   */
   abstract begin(tx: Transaction): Promise<boolean>;
-  /** Last in the transaction. */
+  /** Records the outcome. Must be called last in the transaction. */
   abstract end(tx: Transaction, outcome: EffectOutcome): Promise<void>;
 }

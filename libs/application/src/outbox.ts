@@ -1,26 +1,26 @@
 import type { Transaction } from './transaction-manager.ts';
 
-/** One message to the outside, ready as it will be delivered. */
+/** A message to another system, complete as it will be delivered. */
 export interface OutboxMessage {
-  /** Names the message for ever: the job's id, and what every consumer recognises a repetition by. */
+  /** Never changes. It is the id of the job, and consumers recognise a repeated message by it. */
   readonly id: string;
-  /** Where it goes: a BullMQ queue, or another service's own door. */
+  /** A BullMQ queue, or the name of another receiver such as the waiting room or the payment provider. */
   readonly destination: string;
-  /** The event it stems from, for people and metrics: `order.completed`. */
+  /** The event that caused the message, for operators and metrics. Example: `order.completed`. */
   readonly event: string;
-  /** Messages of one aggregate leave in the order they were written; without one, in any order. */
+  /** Messages of one aggregate are delivered in the order in which they were written. Messages without one have no order. */
   readonly aggregateId?: string;
   readonly body: unknown;
   /**
-   * Messages of one series have no aggregate and the same body but for `job_id` (their id) and `range`, so that very many of
-   * them can be handed over as one.
+   * Marks the messages of one broadcast. They have no aggregate and the same body, except for `job_id` (the message id) and `range`.
+   * So the relay can deliver many of them as one bundle.
    */
   readonly series?: string;
-  /** It stays here for so long before it leaves. */
+  /** Minimum delay before the message is delivered. */
   readonly afterSeconds?: number;
 }
 
-/** Messages written here leave if, and only if, the transaction commits; at least once. */
+/** Messages appended here are delivered at least once if the transaction commits, and never if it does not. */
 export abstract class Outbox {
   abstract append(tx: Transaction, messages: readonly OutboxMessage[]): Promise<void>;
 }

@@ -1,14 +1,14 @@
 import { z } from 'zod';
 
-/** A gate's log, event by event: a code was held to a scanner, and somebody went in or did not. */
+/** One event of a stadium gate's log: a code was scanned, and the person was admitted or not. */
 export const gateScan = z.looseObject({
   type: z.literal('gate.scan'),
-  /** The text of the QR code, whatever it was. */
+  /** The scanned text. It need not be one of our codes. */
   code: z.string().min(1).max(1000),
-  /** What is on at this gate. */
+  /** The match for which the gate was open. */
   match_id: z.guid().transform((id) => id.toLowerCase()),
   gate: z.string().min(1).max(100),
   scanned_at: z.iso.datetime({ offset: true }),
-  /** What the gate did. A gate without a network lets in whoever has a genuine code. */
+  /** The gate's decision. A gate without a network admits every ticket whose signature is valid. */
   admitted: z.boolean(),
 });

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 
 /**
- * What the waiting room tells the monolith: written to the match's event stream and published on `queue_events` by the
- * same script that changed the line. The stream is the guarantee, the publication a hint to read it now.
+ * Redis channel for events of the waiting room to the monolith. The script that changes the line appends the event to the match's
+ * stream and publishes it here. The stream guarantees delivery; the message only tells the monolith to read the stream now.
  */
 export const QUEUE_EVENTS_CHANNEL = 'queue_events';
 
@@ -12,9 +12,9 @@ const turnGranted = z.object({
   match_id: z.guid(),
   session_token: z.string().startsWith('st_'),
   expires_at: z.iso.datetime(),
-  /** Of the state in Redis that granted it; a turn of an older generation is void. */
+  /** Generation of the match's Redis state that granted the turn. A turn of an older generation is void. */
   generation: z.int().optional(),
-  /** Join time (µs) of the place that had this turn. */
+  /** Join time (µs) of the queue entry that got this turn. */
   place_score: z.int().optional(),
 });
 
@@ -23,7 +23,7 @@ const windowExpired = z.object({
   user_id: z.guid(),
   match_id: z.guid(),
   reason: z.enum(['window_timeout', 'left', 'closed']),
-  /** Which window ended: a fan may have had several turns for one match. */
+  /** The turn that ended. A fan may have had several turns for one match. */
   session_token: z.string().optional(),
 });
 
@@ -35,7 +35,10 @@ const positionUpdate = z.object({
   items: z.array(z.object({ user_id: z.guid(), position: z.int(), estimated_wait_minutes: z.int().nullable() })).max(500),
 });
 
-/** Published only: Redis knows nothing of this match, and the waiting room needs its state (`PUT …/restore`). Repeated every second. */
+/**
+ * Redis has lost the state of this match, and the waiting room asks for it (`PUT …/restore`). Only published, not in the stream.
+ * Repeated every second.
+ */
 export const queueStateNeeded = z.object({ event: z.literal('queue.state_needed'), match_id: z.guid() });
 
 export const queueEvent = z.discriminatedUnion('event', [turnGranted, windowExpired, frontReached, positionUpdate]);

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 
 /**
- * What an HTTP source answers the event loader. Each event is read by itself, so that a bad one does not spoil the others:
- * `{"id": positive integer, as a number or (beyond 2^53) as text, "payload": {…}}`. With `digest` it says how many events it
- * has up to an id, and the loader says what is missing.
+ * The answer of an HTTP source to the event loader. `events` is parsed one by one, so an invalid event does not affect the others:
+ * `{"id": positive integer, as a number or (above 2^53) as text, "payload": {…}}`. `digest` is optional: the source's number of
+ * events up to an id, from which the loader sees that events are missing.
  */
 export const sourcePage = z.looseObject({
   events: z.array(z.unknown()),

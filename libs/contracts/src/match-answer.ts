@@ -12,7 +12,10 @@ export const matchAnswer = z
     sale: z.object({ status: z.enum(saleStatuses), opens_at: z.iso.datetime().nullable(), policy: z.enum(['fifo', 'direct']) }),
     max_tickets_per_fan: z.int(),
     queue_required: z.boolean(),
-    cancelled_at: z.iso.datetime().nullable().meta({ description: 'It will not be played; whoever paid gets the money back' }),
+    cancelled_at: z.iso
+      .datetime()
+      .nullable()
+      .meta({ description: 'When the match was cancelled; null if it was not. Paid orders are refunded' }),
   })
   .meta({ id: 'Match' });
 
@@ -34,7 +37,7 @@ interface PublicMatch {
   readonly cancelledAt: Date | null;
 }
 
-/** A match as everybody sees it. */
+/** The public view of a match. */
 export function matchView(match: PublicMatch): z.infer<typeof matchAnswer> {
   return {
     id: match.id,

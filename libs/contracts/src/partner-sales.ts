@@ -2,10 +2,10 @@ import { z } from 'zod';
 
 const id = z.guid().transform((text) => text.toLowerCase());
 
-/** Seats of ours that a partner has sold. Their ids are those of `GET /matches/{id}/sectors/{sid}/seats`. */
+/** Seats that a partner has sold. The seat ids are those of `GET /matches/{id}/sectors/{sid}/seats`. */
 export const partnerSale = z.looseObject({
   type: z.literal('partner.sale'),
-  /** The partner's own name for the sale. */
+  /** The partner's own id of the sale. */
   reference: z.string().min(1).max(200),
   match_id: id,
   seat_ids: z

@@ -1,15 +1,18 @@
 import { z } from 'zod';
 
-/** BullMQ forbids `:` in queue names, so the seed's `notification:` became the prefix; its braces keep all keys in one cluster slot. */
+/**
+ * Prefix of all BullMQ keys. A prefix, because BullMQ forbids `:` in queue names such as `notification:email`. The braces keep all
+ * keys in one slot of a Redis cluster.
+ */
 export const JOBS_PREFIX = '{notification}';
 export const jobQueues = ['email', 'push', 'push-priority'] as const;
 export type JobQueue = (typeof jobQueues)[number];
 
 const seat = z.object({ sector: z.string(), row: z.string().nullable(), seat: z.string().nullable() });
-/** A job that names no language is written in the language of the house. */
+/** The language of a mail; Croatian if the job has none. */
 const locale = z.enum(['hr', 'en']).default('hr');
 
-/** These mails make sense without date and place; a reminder or a change of the match does not. */
+/** Kickoff and venue are optional for most mails. A reminder or a notice of a change requires them (`match` below). */
 const matchFacts = { match_name: z.string(), kickoff_at: z.iso.datetime().optional(), venue: z.string().optional(), locale };
 
 const orderConfirmation = z.object({
@@ -31,7 +34,10 @@ const refund = z.object({
   order_id: z.string(),
   match_name: z.string(),
   total_amount: z.string(),
-  /** So many tickets the reader had been given by who bought them, and who has the money back. Left out: the reader paid. */
+  /**
+   * Set in a mail to a fan who got tickets by transfer: the number of those tickets that were refunded. The buyer gets the money.
+   * Omitted in the mail to the buyer.
+   */
   received: z.int().positive().optional(),
   locale,
 });
@@ -53,7 +59,7 @@ const matchChanged = z.object({
   change: z.enum(['moved', 'cancelled']),
   previous_kickoff_at: z.iso.datetime(),
   previous_venue: z.string(),
-  /** Of a cancellation, in the operator's words. */
+  /** The operator's reason for a cancellation. */
   reason: z.string().optional(),
 });
 
@@ -64,11 +70,11 @@ const envelope = {
   created_at: z.iso.datetime(),
   attempts: z.literal(0).default(0),
   max_attempts: z.literal(3).default(3),
-  /** What it is about, for operators who look for it; nothing of it is sent. */
+  /** For operators who search for a message. Not part of the mail or push. */
   about: z.object({ order_id: z.guid(), order_number: z.string(), match_id: z.guid() }).partial().optional(),
 };
 
-/** After this the message is worthless and is dropped as expired: no turn notice after the window, no reminder after the match. */
+/** After this time the message is dropped as expired. Examples: a turn notice after the window, a reminder after the match. */
 const usefulUntil = z.iso.datetime().optional();
 
 const email = {
@@ -110,25 +116,25 @@ const push = {
   useful_until: usefulUntil,
 };
 
-export const MOST_DEVICES_A_JOB = 500;
+export const MAX_DEVICES_PER_JOB = 500;
 
-export const pushJob = z.object({ ...push, user_id: z.guid(), fcm_tokens: z.array(z.string()).min(1).max(MOST_DEVICES_A_JOB) });
+export const pushJob = z.object({ ...push, user_id: z.guid(), fcm_tokens: z.array(z.string()).min(1).max(MAX_DEVICES_PER_JOB) });
 export type PushJob = z.infer<typeof pushJob>;
 export const pushTemplates = pushJob.shape.template.options;
 
 const range = z
   .object({ from: z.int().min(0), to: z.int().min(1) })
-  .refine(({ from, to }) => from < to && to - from <= MOST_DEVICES_A_JOB, 'must be 1 to 500 devices');
+  .refine(({ from, to }) => from < to && to - from <= MAX_DEVICES_PER_JOB, 'must be 1 to 500 devices');
 
-/** One of the jobs of a broadcast: the devices stand in `broadcast_devices`, from `from` to before `to`. */
+/** A job of a broadcast. Its devices are the rows `from` (inclusive) to `to` (exclusive) in `broadcast_devices`. */
 export const broadcastJob = z.object({ ...push, broadcast_id: z.guid(), range });
 export type BroadcastJob = z.infer<typeof broadcastJob>;
 
 /**
- * Many jobs of one broadcast on their way into their queue, which takes hundreds of thousands of rows a second as bundles and
- * fifteen thousand as jobs. Its worker puts the jobs in. `ranges` is JSON in a string, `[[job_id, range], …]`: PostgreSQL makes
- * it of text, and as JSON of its own it would cost as much as all the rest of a row's way. The ranges are checked one by one,
- * when each is taken as a job: one that is wrong is one dead letter, not two hundred.
+ * Many jobs of one broadcast as one queue message; the worker adds the single jobs to the queue. With bundles the queue takes
+ * hundreds of thousands of outbox rows a second, with single jobs 15,000. `ranges` is a string that contains JSON,
+ * `[[job_id, range], …]`: PostgreSQL builds it as text, because a JSON value would double the cost of a row. Each range is checked
+ * later, when its job runs: an invalid range makes one dead letter, not two hundred.
  */
 export const broadcastBundle = z.object({
   ...push,
@@ -147,9 +153,12 @@ export const broadcastBundle = z.object({
 });
 export type BroadcastBundle = z.infer<typeof broadcastBundle>;
 
-/** The jobs of a bundle, each as if it had come alone, and as little checked. */
-export const jobsIn = ({ ranges, ...same }: BroadcastBundle): (Omit<BroadcastJob, 'range'> & { readonly range: unknown })[] =>
-  ranges.map(([job_id, one]) => ({ ...same, job_id, range: one }));
+/** Splits a bundle into its jobs. The ranges are not checked here. */
+export const jobsOfBundle = ({
+  ranges,
+  ...shared
+}: BroadcastBundle): (Omit<BroadcastJob, 'range'> & { readonly range: unknown })[] =>
+  ranges.map(([job_id, range]) => ({ ...shared, job_id, range }));
 
 export const anyPushJob = z.union([pushJob, broadcastJob, broadcastBundle]);
 export type AnyPushJob = z.infer<typeof anyPushJob>;

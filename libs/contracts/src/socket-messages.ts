@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** The waiting room's protocol: the same JSON on the WebSocket and the event stream. */
+/** Messages of the waiting room to fans. The JSON is the same on the WebSocket and on the event stream (SSE). */
 export const positionUpdateMessage = z.object({
   type: z.literal('position_update'),
   position: z.int().min(0),
@@ -37,10 +37,10 @@ export const serverMessage = z.discriminatedUnion('type', [
   errorMessage,
 ]);
 
-/** Client → server: once a minute, answered by `heartbeat_ack`. */
+/** Sent by the client once a minute. The server answers with `heartbeat_ack`. */
 export const heartbeatMessage = z.object({ type: z.literal('heartbeat') });
 
-/** Close codes: 4000–4499 come back with backoff, 4500–4999 do not. */
+/** WebSocket close codes. After 4000–4499 the client reconnects with backoff; after 4500–4999 it does not reconnect. */
 export const closeCodes = {
   draining: 4000,
   unknownToken: 4501,

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 
-/** The internal calls of the monolith to the waiting room; `X-Internal-Auth` only. What is left out stays. */
 export const queueStatus = z.enum(['scheduled', 'active', 'paused', 'closed']);
 
+/** Internal call of the monolith to the waiting room, allowed only with `X-Internal-Auth`. Omitted fields keep their value. */
 export const controlRequest = z.strictObject({
   status: queueStatus.optional(),
   opens_at: z.iso.datetime().nullable().optional(),
@@ -13,7 +13,7 @@ export const controlRequest = z.strictObject({
 });
 export type ControlRequest = z.infer<typeof controlRequest>;
 
-/** One window as PostgreSQL had it; `place_score` is the join time (µs) of the place that had this turn. */
+/** An open window as stored in PostgreSQL. `place_score` is the join time (µs) of the queue entry that got this turn. */
 const openWindow = z.strictObject({
   user_id: z.guid().toLowerCase(),
   session_token: z.string().regex(/^st_[\w-]{1,100}$/),
@@ -21,39 +21,41 @@ const openWindow = z.strictObject({
   place_score: z.int().min(0).optional(),
 });
 
-/** What fits into a part of 256 KB. */
-export const MOST_RESTORED = { windows: 1000, used: 4000 };
+/** How many entries one part may have, so that it stays below 256 KB. */
+export const MAX_RESTORED_PER_PART = { windows: 1000, used: 4000 };
 
 /**
- * The state of a match after Redis has lost it, and before the first `control` of a new match; in parts, of which the first is
- * number 0 and the last has `complete`. Parts of one restoring share a `generation`, which grows with every restoring.
+ * Sends the state of a match to the waiting room: after Redis has lost it, and for a new match before the first `control`. Sent in
+ * parts: the first has `part` 0 and the last has `complete`. All parts of one restore have the same `generation`, which grows with
+ * every restore.
  */
 export const restoreRequest = z.strictObject({
-  /** false: this match has no waiting room. */
+  /** False if this match has no waiting room. */
   exists: z.boolean().optional(),
   generation: z.int().min(0).optional(),
   part: z.int().min(0).optional(),
   complete: z.boolean().optional(),
-  /** In part 0. */
+  /** Only in part 0. */
   sale: controlRequest.extend({ closed_reason: z.enum(['sold_out', 'closed']).optional() }).optional(),
   counts: z.strictObject({ granted: z.int().min(0), completed: z.int().min(0), expired: z.int().min(0) }).optional(),
-  windows: z.array(openWindow).max(MOST_RESTORED.windows).optional(),
-  /** Fans who have used or given up a turn, each with the join time (µs) of the latest such place: no receipt brings it back. */
+  windows: z.array(openWindow).max(MAX_RESTORED_PER_PART.windows).optional(),
+  /** Fans who used or gave up a turn, with the join time (µs) of that queue entry (the latest one). A receipt cannot restore it. */
   used: z
     .array(z.tuple([z.guid().toLowerCase(), z.int().min(0)]))
-    .max(MOST_RESTORED.used)
+    .max(MAX_RESTORED_PER_PART.used)
     .optional(),
 });
 export type RestoreRequest = z.infer<typeof restoreRequest>;
 
 /**
- * Header of an answered call: Redis does not know the state of the match. `control` has taken the settings, but fans are not served
- * before the state is restored; `complete` has done nothing and has to be called again.
+ * Response header: Redis does not have the state of the match, and the caller must restore it. `control` has stored the settings,
+ * but fans are not served before the restore. `complete` has done nothing and must be called again.
  */
 export const STATE_NEEDED_HEADER = 'queue-state-needed';
 
+/** Body of `POST …/sold-out`: the sectors that still have free seats. The waiting room shows them to the fans in line; an empty list closes the line. */
 export const soldOutRequest = z.strictObject({
-  /** Grows with every count; a report with a smaller one is older than what is known, and is ignored. */
+  /** Grows with every count. The receiver ignores a report with a smaller number than the last one. */
   as_of: z.int().min(0).optional(),
   remaining_sectors: z
     .array(z.strictObject({ sector_id: z.guid(), name: z.string().max(100), available: z.int().min(0) }))
@@ -61,7 +63,7 @@ export const soldOutRequest = z.strictObject({
 });
 export type SoldOutRequest = z.infer<typeof soldOutRequest>;
 
-/** The public status; the last four only with `X-Internal-Auth`. */
+/** The public status of a queue. The last four fields are present only with `X-Internal-Auth`. */
 export const queueStatusAnswer = z.object({
   status: queueStatus,
   total: z.int(),

@@ -30,22 +30,22 @@ const update = { type: 'position_update', position: 4, total: 9, estimated_wait_
 beforeEach(() => jest.useFakeTimers());
 afterEach(() => jest.useRealTimers());
 
-/** A connection whose surroundings the test plays; `random` is as late as jitter can be. */
-function stage(answers: { place?: () => Promise<PositionAnswer>; stream?: () => Promise<Response> } = {}) {
+/** A QueueConnection with fake sockets, streams and polls. `random` returns 1, the longest jitter. */
+function setUp(answers: { position?: () => Promise<PositionAnswer>; stream?: () => Promise<Response> } = {}) {
   const sockets: FakeSocket[] = [];
-  const heard: QueueMessage[] = [];
+  const received: QueueMessage[] = [];
   const links: Link[] = [];
   const ends: ConnectionEnd[] = [];
   let wake = () => undefined as void;
   const connection = new QueueConnection(
-    { websocketUrl: 'ws://x/ws/t', sseUrl: 'http://x/sse/t', readPosition: answers.place ?? (() => Promise.resolve(waiting)) },
-    { message: (message) => heard.push(message), link: (link) => links.push(link), over: (why) => ends.push(why) },
+    { websocketUrl: 'ws://x/ws/t', sseUrl: 'http://x/sse/t', readPosition: answers.position ?? (() => Promise.resolve(waiting)) },
+    { message: (message) => received.push(message), link: (link) => links.push(link), over: (end) => ends.push(end) },
     {
       openWebSocket: () => {
         sockets.push(new FakeSocket());
         return sockets.at(-1)!;
       },
-      fetch: (answers.stream ?? (() => Promise.reject(new Error('no streams here')))) as typeof fetch,
+      fetch: (answers.stream ?? (() => Promise.reject(new Error('no event streams')))) as typeof fetch,
       random: () => 1,
       onWake: (callback) => {
         wake = callback;
@@ -54,25 +54,25 @@ function stage(answers: { place?: () => Promise<PositionAnswer>; stream?: () => 
     },
   );
   connection.start();
-  return { connection, sockets, heard, links, ends, wake: () => wake() };
+  return { connection, sockets, received, links, ends, wake: () => wake() };
 }
 
-test('messages come through, and what this version does not know is passed over', () => {
-  const { sockets, heard, links } = stage();
+test('QueueConnection: known messages reach the listener; unknown types and invalid JSON are ignored', () => {
+  const { sockets, received, links } = setUp();
   sockets[0]!.say(update);
   sockets[0]!.say({ type: 'fireworks' });
   sockets[0]!.onmessage?.({ data: 'no JSON' });
-  expect(heard).toEqual([update]);
+  expect(received).toEqual([update]);
   expect(links).toEqual(['connecting', 'live']);
 });
 
 test.each([
-  ['a lost network', 1006, '', 2000],
-  ['a draining pod, at the time it names and then some', 4000, '{"retry_after_ms":7000}', 9000],
-  ['a reason that is no JSON', 4000, 'later', 2000],
-  ['a restart', 1012, '', 2000],
-])('after %s it comes back', async (_what, code, reason, afterMs) => {
-  const { sockets, links, ends } = stage();
+  ['a lost connection (1006)', 1006, '', 2000],
+  ['a draining pod (4000) that asks for a delay', 4000, '{"retry_after_ms":7000}', 9000],
+  ['4000 with a reason that is not JSON', 4000, 'later', 2000],
+  ['a server restart (1012)', 1012, '', 2000],
+])('QueueConnection: after %s it reconnects after %4$i ms', async (_what, code, reason, afterMs) => {
+  const { sockets, links, ends } = setUp();
   sockets[0]!.say(update);
   sockets[0]!.end(code, reason);
   expect(links.at(-1)).toBe('resting');
@@ -90,32 +90,34 @@ test.each([
   [4505, 'left'],
   [4507, 'replaced'],
   [1009, 'refused'],
-] as const)('after %i it does not: %s', async (code, why) => {
-  const { sockets, ends } = stage();
+] as const)('QueueConnection: after close code %i it does not reconnect and ends with `%s`', async (code, why) => {
+  const { sockets, ends } = setUp();
   sockets[0]!.end(code);
   await jest.advanceTimersByTimeAsync(120_000);
   expect(ends).toEqual([why]);
   expect(sockets).toHaveLength(1);
 });
 
-test('after 4506 without a last word it asks for the place how it ended', async () => {
-  const { sockets, heard, ends } = stage({ place: () => Promise.resolve({ ...waiting, status: 'closed', reason: 'sold_out' }) });
+test('QueueConnection: after 4506 without a final message it polls the position and reports how the entry ended', async () => {
+  const { sockets, received, ends } = setUp({
+    position: () => Promise.resolve({ ...waiting, status: 'closed', reason: 'sold_out' }),
+  });
   sockets[0]!.end(4506);
   await jest.advanceTimersByTimeAsync(0);
-  expect(heard).toEqual([{ type: 'queue_closed', reason: 'sold_out' }]);
+  expect(received).toEqual([{ type: 'queue_closed', reason: 'sold_out' }]);
   expect(ends).toEqual(['ended']);
 });
 
-test('the last word ends it, whatever comes after', () => {
-  const { sockets, ends } = stage();
+test('QueueConnection: after the final message it ends once, and a later close code has no effect', () => {
+  const { sockets, ends } = setUp();
   sockets[0]!.say({ type: 'turn_completed' });
   sockets[0]!.end(4506);
   expect(ends).toEqual(['ended']);
   expect(sockets[0]!.isClosed).toBe(true);
 });
 
-test('it sends a heartbeat a minute, and takes a socket silent for 75 seconds for lost', async () => {
-  const { sockets, links } = stage();
+test('QueueConnection: it sends a heartbeat every minute, and treats a socket that is silent for 75 seconds as lost', async () => {
+  const { sockets, links } = setUp();
   sockets[0]!.say(update);
   await jest.advanceTimersByTimeAsync(60_000);
   expect(sockets[0]!.sent).toEqual(['{"type":"heartbeat"}']);
@@ -126,9 +128,9 @@ test('it sends a heartbeat a minute, and takes a socket silent for 75 seconds fo
   expect([links.at(-1), sockets[0]!.isClosed]).toEqual(['resting', true]);
 });
 
-test('where sockets do not get through: after three failures the stream, after three more polling, and the socket again later', async () => {
+test('QueueConnection: after three failed sockets it uses the event stream, after three failed streams polling, and after two minutes a socket again', async () => {
   const streams: number[] = [];
-  const { sockets, heard, links } = stage({
+  const { sockets, received, links } = setUp({
     stream: () => {
       streams.push(Date.now());
       return Promise.reject(new Error('refused'));
@@ -141,15 +143,15 @@ test('where sockets do not get through: after three failures the stream, after t
   expect(sockets).toHaveLength(3);
   await jest.advanceTimersByTimeAsync(20_000);
   expect(streams.length).toBe(3);
-  expect(heard.at(-1)).toMatchObject({ type: 'position_update', position: 3 });
+  expect(received.at(-1)).toMatchObject({ type: 'position_update', position: 3 });
   expect(links.at(-1)).toBe('live');
   await jest.advanceTimersByTimeAsync(120_000);
   expect(sockets).toHaveLength(4);
 });
 
-test('a pod that is full names its time on the stream', async () => {
+test('QueueConnection: after a 503 on the event stream it waits for the time of Retry-After', async () => {
   const asked: number[] = [];
-  const { sockets } = stage({
+  const { sockets } = setUp({
     stream: () => {
       asked.push(Date.now());
       return Promise.resolve(new Response('', { status: 503, headers: { 'retry-after': '5' } }));
@@ -165,15 +167,15 @@ test('a pod that is full names its time on the stream', async () => {
   expect(asked[1]! - asked[0]!).toBe(7000);
 });
 
-test('polling that finds no place means: join again', async () => {
-  const { sockets, ends } = stage({ place: () => Promise.reject(Object.assign(new Error('gone'), { status: 404 })) });
+test('QueueConnection: a poll answered 404 ends it with `rejoin`', async () => {
+  const { sockets, ends } = setUp({ position: () => Promise.reject(Object.assign(new Error('gone'), { status: 404 })) });
   sockets[0]!.end(4506);
   await jest.advanceTimersByTimeAsync(0);
   expect(ends).toEqual(['rejoin']);
 });
 
-test('waking up ends a rest at once, and asks a live socket for a sign of life', async () => {
-  const { sockets, wake, links } = stage();
+test('QueueConnection: on wake-up it reconnects at once when it is resting, and sends a heartbeat when a socket is open', async () => {
+  const { sockets, wake, links } = setUp();
   sockets[0]!.end(1006);
   wake();
   expect(sockets).toHaveLength(2);
@@ -184,8 +186,8 @@ test('waking up ends a rest at once, and asks a live socket for a sign of life',
   expect(links.at(-1)).toBe('resting');
 });
 
-test('stopped, it does nothing more', async () => {
-  const { connection, sockets, ends } = stage();
+test('QueueConnection: after stop it does not reconnect and reports no end', async () => {
+  const { connection, sockets, ends } = setUp();
   sockets[0]!.end(1006);
   connection.stop();
   await jest.advanceTimersByTimeAsync(60_000);

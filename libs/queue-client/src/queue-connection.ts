@@ -10,7 +10,7 @@ import {
 } from './transports.ts';
 
 /**
- * Keeps one fan connected to the waiting room, whatever the network does.
+ * Keeps one fan connected to the waiting room, and reconnects after network failures.
  *
  *            start                      first message
  *              │      ┌────────────┐ ──────────────────► ┌──────┐
@@ -18,15 +18,15 @@ import {
  *              ┌────► └─────┬──────┘                     └──┬───┘ ──┘
  *        timer │            │ lost                          │ lost (network, silence, close 4000–4499)
  *              │      ┌─────▼──────┐ ◄──────────────────────┘
- *              └───── │  resting   │   full jitter: random(0..1) × min(30 s, 1 s × 2^failures), after what the server asked for
+ *              └───── │  resting   │   full jitter: random(0..1) × min(30 s, 1 s × 2^failures), after the delay that the server asked for
  *                     └────────────┘
- *   any ── last message of the line (closed, expired, completed) ─► over
- *   any ── close 4501, or a poll that finds no place ─────────────► over, `rejoin`
+ *   any ── final message (queue closed, turn expired, turn completed) ─► over, `ended`
+ *   any ── close 4501, or a poll answered 404 ─► over, `rejoin`: the fan must join again
  *   any ── close 4505 ─► over, `left` · 4507 ─► over, `replaced` · other ≥ 4500 ─► over, `refused`
  *
- * Transport: socket; after three failures in a row without a message the event stream; after three more polling. From
- * there, every two minutes, the socket gets one more chance. Proxies that eat WebSockets therefore cost a fan some
- * seconds, not the place: presence is kept by any of the three. Runs in browsers and in Node.
+ * Transports: first the socket; after three failures in a row without a message the event stream; after three more polling. Two
+ * minutes after each change it tries the socket again. So a proxy that blocks WebSockets costs a fan some seconds, but not the
+ * queue entry: each of the three transports keeps the fan present. Runs in browsers and in Node.
  */
 export type Link = 'connecting' | 'live' | 'resting' | 'over';
 export type ConnectionEnd = 'rejoin' | 'left' | 'replaced' | 'refused' | 'ended';
@@ -34,90 +34,90 @@ export type ConnectionEnd = 'rejoin' | 'left' | 'replaced' | 'refused' | 'ended'
 export interface ConnectionListener {
   message(message: QueueMessage): void;
   link(link: Link): void;
-  over(why: ConnectionEnd): void;
+  over(end: ConnectionEnd): void;
 }
 
-/** Where the fan waits, as join has answered. `readPosition` rejects with a `status` of 404 when there is no place any more. */
+/** How to reach the fan's queue entry, from the answer of join. `readPosition` rejects with `status` 404 when the entry does not exist. */
 export interface LineAccess {
   readonly websocketUrl: string;
   readonly sseUrl: string;
   readPosition(signal: AbortSignal): Promise<PositionAnswer>;
 }
 
-/** What the surroundings offer; the defaults are those of browsers and of Node. */
-export interface Surroundings {
+/** Functions of the environment. The defaults work in browsers and in Node. */
+export interface ClientEnvironment {
   readonly openWebSocket?: (url: string) => SocketLike;
   readonly fetch?: typeof fetch;
   readonly random?: () => number;
-  /** Calls back when the network has returned or the phone was taken out of the pocket; returns how to stop that. */
+  /** Registers a callback for when the network or the page is available again. Returns a function that unregisters it. */
   readonly onWake?: (wake: () => void) => () => void;
 }
 
-type Way = 'socket' | 'stream' | 'polling';
+type TransportKind = 'socket' | 'stream' | 'polling';
 
-const failuresPerWay = 3;
-const firstRestMs = 1_000;
-const longestRestMs = 30_000;
-const climbMs = 120_000;
+const maxFailuresPerTransport = 3;
+const minBackoffMs = 1_000;
+const maxBackoffMs = 30_000;
+const socketRetryMs = 120_000;
 
 export class QueueConnection {
-  private way: Way = 'socket';
+  private transportKind: TransportKind = 'socket';
   private failures = 0;
   private transport: Transport | undefined;
-  private rest: ReturnType<typeof setTimeout> | undefined;
-  private climb: ReturnType<typeof setTimeout> | undefined;
+  private reconnectTimer: ReturnType<typeof setTimeout> | undefined;
+  private socketRetryTimer: ReturnType<typeof setTimeout> | undefined;
   private state: Link = 'resting';
-  private stopWaking: () => void = () => undefined;
+  private unregisterWake: () => void = () => undefined;
   private readonly line: LineAccess;
   private readonly listener: ConnectionListener;
-  private readonly surroundings: Surroundings;
+  private readonly environment: ClientEnvironment;
 
-  constructor(line: LineAccess, listener: ConnectionListener, surroundings: Surroundings = {}) {
+  constructor(line: LineAccess, listener: ConnectionListener, environment: ClientEnvironment = {}) {
     this.line = line;
     this.listener = listener;
-    this.surroundings = surroundings;
+    this.environment = environment;
   }
 
   start(): void {
-    this.stopWaking = this.surroundings.onWake?.(() => this.wake()) ?? this.stopWaking;
+    this.unregisterWake = this.environment.onWake?.(() => this.wake()) ?? this.unregisterWake;
     this.connect();
   }
 
   stop(): void {
-    this.move('over');
-    this.stopWaking();
-    clearTimeout(this.rest);
-    clearTimeout(this.climb);
+    this.setState('over');
+    this.unregisterWake();
+    clearTimeout(this.reconnectTimer);
+    clearTimeout(this.socketRetryTimer);
     this.transport?.close();
     this.transport = undefined;
   }
 
   private connect(): void {
-    clearTimeout(this.rest);
+    clearTimeout(this.reconnectTimer);
     this.transport?.close();
-    this.move('connecting');
+    this.setState('connecting');
     try {
       this.transport = this.open();
     } catch {
-      // A browser throws for an address it will not open at all, such as ws: from an https: page.
-      this.lost({});
+      // A browser throws for a URL that it refuses, such as ws: from an https: page.
+      this.reconnectLater({});
     }
   }
 
   private open(): Transport {
-    const { openWebSocket = (url) => new WebSocket(url) as unknown as SocketLike, fetch: get = fetch } = this.surroundings;
-    const listener: TransportListener = { message: (message) => this.hear(message), ended: (end) => this.ended(end) };
-    if (this.way === 'socket') return openSocket(openWebSocket(this.line.websocketUrl), listener);
-    if (this.way === 'stream') return openStream(this.line.sseUrl, listener, get);
+    const { openWebSocket = (url) => new WebSocket(url) as unknown as SocketLike, fetch: get = fetch } = this.environment;
+    const listener: TransportListener = { message: (message) => this.receive(message), ended: (end) => this.ended(end) };
+    if (this.transportKind === 'socket') return openSocket(openWebSocket(this.line.websocketUrl), listener);
+    if (this.transportKind === 'stream') return openStream(this.line.sseUrl, listener, get);
     return startPolling((signal) => this.line.readPosition(signal), listener);
   }
 
-  private hear(message: QueueMessage): void {
+  private receive(message: QueueMessage): void {
     if (this.state === 'over') return;
     if (message.type !== 'delayed') {
       this.failures = 0;
-      this.move('live');
-      if (this.way === 'socket') clearTimeout(this.climb);
+      this.setState('live');
+      if (this.transportKind === 'socket') clearTimeout(this.socketRetryTimer);
     }
     this.listener.message(message);
     if (isLast(message)) this.finish('ended');
@@ -127,46 +127,46 @@ export class QueueConnection {
     if (this.state === 'over') return;
     this.transport = undefined;
     if (end.kind === 'unknown_token') return this.finish('rejoin');
-    if (end.kind === 'lost') return this.lost(end);
+    if (end.kind === 'lost') return this.reconnectLater(end);
     if (end.code === 4505) return this.finish('left');
     if (end.code === 4507) return this.finish('replaced');
-    // 4506 without its last message: the message was lost with the connection, and position still tells how it ended.
-    if (end.code === 4506) return this.fallTo('polling');
+    // 4506 without the final message: the message was lost. The position endpoint still tells how the entry ended.
+    if (end.code === 4506) return this.switchTo('polling');
     this.finish('refused');
   }
 
-  private lost({ retryAfterMs }: { retryAfterMs?: number }): void {
+  private reconnectLater({ retryAfterMs }: { retryAfterMs?: number }): void {
     this.failures += 1;
-    if (retryAfterMs === undefined && this.failures >= failuresPerWay && this.way !== 'polling') {
-      return this.fallTo(this.way === 'socket' ? 'stream' : 'polling');
+    if (retryAfterMs === undefined && this.failures >= maxFailuresPerTransport && this.transportKind !== 'polling') {
+      return this.switchTo(this.transportKind === 'socket' ? 'stream' : 'polling');
     }
-    const { random = Math.random } = this.surroundings;
-    const longest = Math.min(longestRestMs, firstRestMs * 2 ** this.failures);
-    this.move('resting');
-    clearTimeout(this.rest);
-    this.rest = setTimeout(() => this.connect(), (retryAfterMs ?? 0) + random() * longest);
+    const { random = Math.random } = this.environment;
+    const maxDelayMs = Math.min(maxBackoffMs, minBackoffMs * 2 ** this.failures);
+    this.setState('resting');
+    clearTimeout(this.reconnectTimer);
+    this.reconnectTimer = setTimeout(() => this.connect(), (retryAfterMs ?? 0) + random() * maxDelayMs);
   }
 
-  private fallTo(way: Way): void {
-    this.way = way;
+  private switchTo(kind: TransportKind): void {
+    this.transportKind = kind;
     this.failures = 0;
-    clearTimeout(this.climb);
-    this.climb = setTimeout(() => this.tryTheSocketAgain(), climbMs);
+    clearTimeout(this.socketRetryTimer);
+    this.socketRetryTimer = setTimeout(() => this.retrySocket(), socketRetryMs);
     this.connect();
   }
 
-  private tryTheSocketAgain(): void {
-    this.way = 'socket';
-    this.failures = failuresPerWay - 1;
+  private retrySocket(): void {
+    this.transportKind = 'socket';
+    this.failures = maxFailuresPerTransport - 1;
     this.connect();
   }
 
-  private finish(why: ConnectionEnd): void {
+  private finish(end: ConnectionEnd): void {
     this.stop();
-    this.listener.over(why);
+    this.listener.over(end);
   }
 
-  private move(link: Link): void {
+  private setState(link: Link): void {
     if (this.state === link || this.state === 'over') return;
     this.state = link;
     this.listener.link(link);

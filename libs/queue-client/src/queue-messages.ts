@@ -1,11 +1,11 @@
 import type { z } from 'zod';
-// Types only: nothing of zod gets into the page.
+// Imported as types only, so that zod is not bundled into the web page.
 import type { serverMessage } from '../../contracts/src/socket-messages.ts';
 
-/** Server → client, the same on the socket and the event stream. */
+/** A message of the server. Socket and event stream have the same messages. */
 export type QueueMessage = Exclude<z.infer<typeof serverMessage>, { type: 'error' }>;
 
-/** What a client needs to know of the answer of join and position. */
+/** The fields of the answers of join and position that clients use. */
 export interface PositionAnswer {
   readonly status: 'waiting' | 'granted' | 'expired' | 'completed' | 'closed';
   readonly position: number | null;
@@ -19,7 +19,7 @@ export interface PositionAnswer {
   readonly checkout_url?: string | null;
 }
 
-const known: ReadonlySet<QueueMessage['type']> = new Set<QueueMessage['type']>([
+const knownTypes: ReadonlySet<QueueMessage['type']> = new Set<QueueMessage['type']>([
   'position_update',
   'turn_granted',
   'queue_closed',
@@ -29,46 +29,46 @@ const known: ReadonlySet<QueueMessage['type']> = new Set<QueueMessage['type']>([
   'heartbeat_ack',
 ]);
 
-/** Undefined for what this version does not know: a newer server may say more. */
+/** Undefined for invalid JSON and unknown types: a newer server may send more types. */
 export function readMessage(text: string): QueueMessage | undefined {
   try {
     const message = JSON.parse(text) as QueueMessage;
-    return known.has(message.type) ? message : undefined;
+    return knownTypes.has(message.type) ? message : undefined;
   } catch {
     return undefined;
   }
 }
 
-/** After these nothing more is said. */
+/** True for a final message: the server sends nothing after it. */
 export function isLast({ type }: QueueMessage): boolean {
   return type === 'queue_closed' || type === 'turn_expired' || type === 'turn_completed';
 }
 
-/** What the answer of join or position would have been as a message, so that polling feeds the same state. */
-export function positionAsMessage(place: PositionAnswer): QueueMessage {
-  switch (place.status) {
+/** Converts an answer of join or position into the message with the same content, so that clients handle polling like messages. */
+export function positionAsMessage(answer: PositionAnswer): QueueMessage {
+  switch (answer.status) {
     case 'granted':
       return {
         type: 'turn_granted',
-        purchase_window_expires_at: place.purchase_window_expires_at ?? '',
-        session_token: place.session_token ?? '',
-        checkout_url: place.checkout_url ?? '',
+        purchase_window_expires_at: answer.purchase_window_expires_at ?? '',
+        session_token: answer.session_token ?? '',
+        checkout_url: answer.checkout_url ?? '',
       };
     case 'completed':
       return { type: 'turn_completed' };
     case 'closed':
-      return { type: 'queue_closed', reason: place.reason === 'sold_out' ? 'sold_out' : 'closed' };
+      return { type: 'queue_closed', reason: answer.reason === 'sold_out' ? 'sold_out' : 'closed' };
     case 'expired':
       return { type: 'turn_expired' };
     case 'waiting':
       return {
         type: 'position_update',
-        position: place.position ?? 0,
-        total: place.total,
-        estimated_wait_minutes: place.estimated_wait_minutes,
-        estimated_wait_range: place.estimated_wait_range,
-        ...(place.paused ? { paused: true } : {}),
-        ...(place.reason ? { reason: place.reason } : {}),
+        position: answer.position ?? 0,
+        total: answer.total,
+        estimated_wait_minutes: answer.estimated_wait_minutes,
+        estimated_wait_range: answer.estimated_wait_range,
+        ...(answer.paused ? { paused: true } : {}),
+        ...(answer.reason ? { reason: answer.reason } : {}),
       };
   }
 }

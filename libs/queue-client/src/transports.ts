@@ -1,6 +1,6 @@
 import { positionAsMessage, readMessage, type PositionAnswer, type QueueMessage } from './queue-messages.ts';
 
-/** How a transport ended: `lost` may come back, `refused` must not, `unknown_token` means join again. */
+/** How a transport ended. `lost`: the client reconnects. `refused`: it must not. `unknown_token`: the fan must join again. */
 export type TransportEnd =
   { kind: 'lost'; retryAfterMs?: number } | { kind: 'refused'; code: number } | { kind: 'unknown_token' };
 
@@ -9,13 +9,13 @@ export interface TransportListener {
   ended(end: TransportEnd): void;
 }
 
-/** An open transport. `check` asks for a sign of life, e.g. after the phone woke up. */
+/** An open transport. `check` tests the connection at once, for example after the phone woke up. */
 export interface Transport {
   check(): void;
   close(): void;
 }
 
-/** As much of a WebSocket as we use: the browser's, Node's and that of `ws` all are one. */
+/** The part of a WebSocket that this client uses. The WebSockets of browsers, of Node and of `ws` all match it. */
 export interface SocketLike {
   readonly readyState: number;
   onmessage: ((event: { data: unknown }) => void) | null;
@@ -26,48 +26,48 @@ export interface SocketLike {
 }
 
 const OPEN = 1;
-const heartbeatMs = 60_000;
-/** Updates come every 30 s and heartbeats are answered: a socket silent for longer than this is dead. */
-const silenceMs = 75_000;
-/** After waking up we ask at once and wait this long. */
-const checkMs = 8_000;
-/** The stream breathes every 15 s. */
-const streamSilenceMs = 40_000;
-/** Presence lapses after 120 s without a sign; five polls fit in, so one lost poll costs nothing. */
-const pollMs = 20_000;
+const heartbeatIntervalMs = 60_000;
+/** A socket that is silent for this long is lost: updates come every 30 s, and heartbeats are acknowledged. */
+const socketTimeoutMs = 75_000;
+/** After `check` the socket is lost if no message arrives within this time. */
+const checkTimeoutMs = 8_000;
+/** An event stream that is silent for this long is lost: the server sends a comment every 15 s. */
+const streamTimeoutMs = 40_000;
+/** Time between polls, ± 20 %. Presence ends after 120 s without a poll, so a few lost polls do no harm. */
+const pollIntervalMs = 20_000;
 
 const heartbeat = JSON.stringify({ type: 'heartbeat' });
 
-/** Ends at most once, whatever the transport says afterwards, and when nothing is heard for too long. */
-class Lifeline {
-  private silence: ReturnType<typeof setTimeout> | undefined;
+/** The end of a transport: reports it at most once, and ends the transport itself after too long a silence. */
+class TransportLifetime {
+  private timeout: ReturnType<typeof setTimeout> | undefined;
   isOver = false;
 
   constructor(
     private readonly listener: TransportListener,
-    private readonly letGo: () => void,
+    private readonly release: () => void,
   ) {}
 
   expectWithin(ms: number): void {
-    clearTimeout(this.silence);
-    if (!this.isOver) this.silence = setTimeout(() => this.end({ kind: 'lost' }), ms);
+    clearTimeout(this.timeout);
+    if (!this.isOver) this.timeout = setTimeout(() => this.end({ kind: 'lost' }), ms);
   }
 
-  hear(text: string): void {
+  receive(text: string): void {
     const message = this.isOver ? undefined : readMessage(text);
     if (message) this.listener.message(message);
   }
 
-  end(how: TransportEnd): void {
+  end(end: TransportEnd): void {
     if (this.isOver) return;
     this.close();
-    this.listener.ended(how);
+    this.listener.ended(end);
   }
 
   close(): void {
     this.isOver = true;
-    clearTimeout(this.silence);
-    this.letGo();
+    clearTimeout(this.timeout);
+    this.release();
   }
 }
 
@@ -75,29 +75,29 @@ export function openSocket(socket: SocketLike, listener: TransportListener): Tra
   const beat = () => {
     if (socket.readyState === OPEN) socket.send(heartbeat);
   };
-  const beats = setInterval(beat, heartbeatMs);
-  const life = new Lifeline(listener, () => {
+  const beats = setInterval(beat, heartbeatIntervalMs);
+  const lifetime = new TransportLifetime(listener, () => {
     clearInterval(beats);
     socket.close();
   });
-  life.expectWithin(silenceMs);
+  lifetime.expectWithin(socketTimeoutMs);
   socket.onmessage = ({ data }) => {
-    life.expectWithin(silenceMs);
-    life.hear(String(data));
+    lifetime.expectWithin(socketTimeoutMs);
+    lifetime.receive(String(data));
   };
-  socket.onclose = (event) => life.end(meaningOfClose(event));
-  // 'close' follows; without a listener `ws` would throw.
+  socket.onclose = (event) => lifetime.end(meaningOfClose(event));
+  // A 'close' event follows. Without this listener `ws` would throw.
   socket.onerror = () => undefined;
   return {
     check: () => {
       beat();
-      life.expectWithin(checkMs);
+      lifetime.expectWithin(checkTimeoutMs);
     },
-    close: () => life.close(),
+    close: () => lifetime.close(),
   };
 }
 
-/** 4000–4499 and everything the network does comes back; 4500 and above does not; 1009 is our own message too large. */
+/** After 4500–4999 and 1009 (our message was too large) the client must not reconnect, after all other codes it reconnects. */
 export function meaningOfClose({ code, reason }: { code: number; reason: string }): TransportEnd {
   if (code === 4501) return { kind: 'unknown_token' };
   if ((code >= 4500 && code <= 4999) || code === 1009) return { kind: 'refused', code };
@@ -109,49 +109,49 @@ export function meaningOfClose({ code, reason }: { code: number; reason: string 
   }
 }
 
-/** Read with fetch, not EventSource: that comes back every 3 s for ever, hides the status, and Node has none. */
+/** Reads the stream with fetch: EventSource reconnects every 3 s for ever, hides the HTTP status, and does not exist in Node. */
 export function openStream(url: string, listener: TransportListener, get: typeof fetch): Transport {
   const stop = new AbortController();
-  const life = new Lifeline(listener, () => stop.abort());
-  life.expectWithin(streamSilenceMs);
-  void readStream(url, { life, get, signal: stop.signal }).catch(() => life.end({ kind: 'lost' }));
-  return { check: () => undefined, close: () => life.close() };
+  const lifetime = new TransportLifetime(listener, () => stop.abort());
+  lifetime.expectWithin(streamTimeoutMs);
+  void readStream(url, { lifetime, get, signal: stop.signal }).catch(() => lifetime.end({ kind: 'lost' }));
+  return { check: () => undefined, close: () => lifetime.close() };
 }
 
-interface Reading {
-  readonly life: Lifeline;
+interface StreamReading {
+  readonly lifetime: TransportLifetime;
   readonly get: typeof fetch;
   readonly signal: AbortSignal;
 }
 
-async function readStream(url: string, { life, get, signal }: Reading): Promise<void> {
+async function readStream(url: string, { lifetime, get, signal }: StreamReading): Promise<void> {
   const response = await get(url, { headers: { accept: 'text/event-stream' }, signal, cache: 'no-store' });
-  // The token is over or was never good; `position` tells which.
-  if (response.status === 404) return life.end({ kind: 'refused', code: 4506 });
+  // The token has ended or was never issued. A poll of the position tells which.
+  if (response.status === 404) return lifetime.end({ kind: 'refused', code: 4506 });
   if (!response.ok || !response.body) {
     const seconds = Number(response.headers.get('retry-after'));
-    return life.end(seconds > 0 ? { kind: 'lost', retryAfterMs: seconds * 1000 } : { kind: 'lost' });
+    return lifetime.end(seconds > 0 ? { kind: 'lost', retryAfterMs: seconds * 1000 } : { kind: 'lost' });
   }
   const decoder = new TextDecoder();
   const reader = response.body.getReader();
   let rest = '';
-  let [hasSpoken, retryAfterMs]: [boolean, number | undefined] = [false, undefined];
+  let [hasMessage, retryAfterMs]: [boolean, number | undefined] = [false, undefined];
   for (;;) {
     const { done, value } = await reader.read();
     if (done) break;
-    life.expectWithin(streamSilenceMs);
+    lifetime.expectWithin(streamTimeoutMs);
     const lines = (rest + decoder.decode(value, { stream: true })).split('\n');
     rest = lines.pop() ?? '';
     for (const line of lines) {
       if (line.startsWith('data: ')) {
-        hasSpoken = true;
-        life.hear(line.slice(6));
+        hasMessage = true;
+        lifetime.receive(line.slice(6));
       }
-      // The first one is the usual pause; a later one is this fan's own, from a pod on its way out.
-      if (line.startsWith('retry: ') && hasSpoken) retryAfterMs = Number(line.slice(7));
+      // The first `retry:` is the default delay. A `retry:` after a message is the delay for this fan from a pod that shuts down.
+      if (line.startsWith('retry: ') && hasMessage) retryAfterMs = Number(line.slice(7));
     }
   }
-  life.end(retryAfterMs === undefined ? { kind: 'lost' } : { kind: 'lost', retryAfterMs });
+  lifetime.end(retryAfterMs === undefined ? { kind: 'lost' } : { kind: 'lost', retryAfterMs });
 }
 
 export function startPolling(
@@ -160,27 +160,27 @@ export function startPolling(
 ): Transport {
   const stop = new AbortController();
   let timer: ReturnType<typeof setTimeout> | undefined;
-  let asking = false;
+  let isPolling = false;
   const poll = async () => {
-    if (asking || stop.signal.aborted) return;
-    asking = true;
+    if (isPolling || stop.signal.aborted) return;
+    isPolling = true;
     clearTimeout(timer);
     try {
-      const place = await readPosition(stop.signal);
+      const answer = await readPosition(stop.signal);
       if (stop.signal.aborted) return;
-      listener.message(positionAsMessage(place));
+      listener.message(positionAsMessage(answer));
     } catch (caught) {
       if (stop.signal.aborted) return;
-      // A place we held is gone without a trace: join again. Everything else is a bad moment; the next poll will tell.
+      // 404: the queue entry no longer exists, so the fan must join again. After any other error the next poll tries again.
       if ((caught as { status?: unknown } | undefined)?.status === 404) {
         stop.abort();
         return listener.ended({ kind: 'unknown_token' });
       }
       listener.message({ type: 'delayed' });
     } finally {
-      asking = false;
+      isPolling = false;
     }
-    if (!stop.signal.aborted) timer = setTimeout(() => void poll(), pollMs * (0.8 + Math.random() * 0.4));
+    if (!stop.signal.aborted) timer = setTimeout(() => void poll(), pollIntervalMs * (0.8 + Math.random() * 0.4));
   };
   void poll();
   return {

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import net from 'node:net';
 
-test('a server and a connection that are closed', async () => {
+test('passes: the server and the connection are closed', async () => {
   const server = net.createServer((socket) => socket.end()).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const client = net.connect(server.address().port, '127.0.0.1').resume();

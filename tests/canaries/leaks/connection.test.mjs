@@ -8,7 +8,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-test('a connection that nobody closes', async () => {
+test('fails: a connection stays open', async () => {
   const client = net.connect(server.address().port, '127.0.0.1');
   await once(client, 'connect');
   setTimeout(() => client.destroy(), 4_000).unref();

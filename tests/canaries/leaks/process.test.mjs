@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
 
-test('a process that nobody ends', () => {
+test('fails: a child process keeps running', () => {
   spawn('sleep', ['4'], { stdio: 'ignore' });
 });

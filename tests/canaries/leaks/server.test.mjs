@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import net from 'node:net';
 
-test('a server that nobody closes', async () => {
+test('fails: a server keeps listening', async () => {
   const server = net.createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   setTimeout(() => server.close(), 4_000).unref();

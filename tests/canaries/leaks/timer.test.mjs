@@ -1,3 +1,3 @@
-test('a timer that nobody clears', () => {
+test('fails: a timer is not cleared', () => {
   setTimeout(() => undefined, 4_000);
 });

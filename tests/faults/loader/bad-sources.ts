@@ -6,9 +6,9 @@ import { checkHealthy, LoaderScene, type LoaderScenario } from './loader-scene.t
 
 type Answer = (response: ServerResponse, after: number) => void;
 
-interface Bad {
+interface BadSource {
   readonly answer: Answer;
-  /** What is to be found in the source's row. */
+  /** Expected `last_error` in the row of the source. */
   readonly error?: RegExp;
   readonly stored?: number;
   readonly quarantined?: number;
@@ -18,8 +18,8 @@ const event = (id: unknown, payload: unknown = { n: id }): object => ({ id, payl
 const page = (response: ServerResponse, events: readonly unknown[]): void => void response.end(JSON.stringify({ events }));
 const ifNew = (after: number, last: number, events: readonly unknown[]): readonly unknown[] => (after < last ? events : []);
 
-/** reliability.md §4.6. */
-const badSources: Readonly<Record<string, Bad>> = {
+/** The faults of reliability.md §4.6, by source name. */
+const badSources: Readonly<Record<string, BadSource>> = {
   'answers-500': { answer: (response) => void response.writeHead(500).end(), error: /^SOURCE_FAILED/ },
   'answers-401': { answer: (response) => void response.writeHead(401).end(), error: /^SOURCE_FORBIDDEN/ },
   redirects: { answer: (response) => void response.writeHead(307, { location: '/gate-0' }).end(), error: /^SOURCE_REDIRECT/ },
@@ -32,7 +32,7 @@ const badSources: Readonly<Record<string, Bad>> = {
       ),
     error: /^SOURCE_TOO_LARGE/,
   },
-  'is-a-bomb': {
+  'is-a-zip-bomb': {
     answer: (response) => void response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync('x'.repeat(7_000_000))),
     error: /^SOURCE_TOO_LARGE/,
   },
@@ -59,7 +59,7 @@ const badSources: Readonly<Record<string, Bad>> = {
     error: /^SOURCE_BAD_FORMAT/,
     quarantined: 1,
   },
-  'has-ids-beyond-all': {
+  'has-ids-beyond-bigint': {
     answer: (response, after) =>
       void response.end(
         after < 2
@@ -76,13 +76,13 @@ const badSources: Readonly<Record<string, Bad>> = {
   },
 };
 
-/** Each of them takes a fetch's whole time, 10 s, and so has no place among the fast ones. */
-const slowSources: Readonly<Record<string, Bad>> = {
+/** Each of these takes the whole fetch timeout of 10 s, so only the full-size scenario uses them. */
+const slowSources: Readonly<Record<string, BadSource>> = {
   hangs: { answer: () => undefined, error: /^SOURCE_TIMEOUT/ },
   'never-ends': {
     answer: (response) => {
-      const dripping = setInterval(() => response.write(' '), 1000);
-      response.on('close', () => clearInterval(dripping));
+      const interval = setInterval(() => response.write(' '), 1000);
+      response.on('close', () => clearInterval(interval));
     },
     error: /^SOURCE_TIMEOUT/,
   },
@@ -93,31 +93,31 @@ interface Size {
   readonly events: number;
   readonly loaders: number;
   readonly limitMs: number;
-  /** With those that take 10 s to fail. */
-  readonly slow: boolean;
+  /** Also use the sources that take 10 s to fail. */
+  readonly withSlow: boolean;
 }
 
-/** F21: sources that misbehave in every way we know among healthy ones, which are loaded as if they were alone. */
-export function sourcesMisbehave({ healthy, events, loaders, limitMs, slow }: Size): LoaderScenario {
-  const badOnes: Readonly<Record<string, Bad>> = slow ? { ...badSources, ...slowSources } : badSources;
+/** F21: bad sources of every known kind must not disturb the loading of healthy sources. */
+export function sourcesMisbehave({ healthy, events, loaders, limitMs, withSlow }: Size): LoaderScenario {
+  const allBadSources: Readonly<Record<string, BadSource>> = withSlow ? { ...badSources, ...slowSources } : badSources;
   return {
     id: 'F21',
-    title: `${Object.keys(badOnes).length} misbehaving sources among ${healthy} healthy ones`,
+    title: `${Object.keys(allBadSources).length} misbehaving sources among ${healthy} healthy ones`,
     limitMs: limitMs + 60_000,
-    async play(servers, claim) {
+    async run(servers, check) {
       const names = Array.from({ length: healthy }, (_, index) => `gate-${index}`);
       const sources = await EventSources.open({
         sizeOf: () => events,
         misbehave(request, response, name) {
           const after = Number(new URL(request.url ?? '', 'http://source').searchParams.get('after_id'));
-          badOnes[name]?.answer(response, after);
-          return name in badOnes;
+          allBadSources[name]?.answer(response, after);
+          return name in allBadSources;
         },
       });
-      const all = [...Object.keys(badOnes), ...names];
+      const allNames = [...Object.keys(allBadSources), ...names];
       const scene = new LoaderScene(
         servers,
-        all.map((name) => ({ name, kind: 'http', url: sources.urlOf(name) })),
+        allNames.map((name) => ({ name, kind: 'http', url: sources.urlOf(name) })),
       );
       try {
         for (let count = 0; count < loaders; count += 1) scene.start();
@@ -126,36 +126,36 @@ export function sourcesMisbehave({ healthy, events, loaders, limitMs, slow }: Si
         const isDone = ({ source, cursor, stored, last_error }: Awaited<ReturnType<typeof scene.rows>>[number]): boolean =>
           isHealthy(source)
             ? Number(cursor) === events
-            : badOnes[source]?.error
+            : allBadSources[source]?.error
               ? last_error !== null
-              : stored >= (badOnes[source]?.stored ?? 0);
-        const isLoaded = await scene.untilLoaded((row) => !isHealthy(row.source) || isDone(row), all.length, limitMs);
-        claim(isLoaded, 'not all of the healthy ones were loaded in time');
+              : stored >= (allBadSources[source]?.stored ?? 0);
+        const isLoaded = await scene.waitUntilLoaded((row) => !isHealthy(row.source) || isDone(row), allNames.length, limitMs);
+        check(isLoaded, 'not all healthy sources were loaded in time');
         const seconds = (performance.now() - startedAt) / 1000;
-        claim(await scene.untilLoaded(isDone, all.length, limitMs), 'not every bad one has had its answer in time');
-        // Those who repeat themselves get the time to do so.
+        check(await scene.waitUntilLoaded(isDone, allNames.length, limitMs), 'not every bad source was handled in time');
+        // Time for the sources that send the same events again.
         await sleep(1000);
-        for (const fault of await scene.stop()) claim(false, fault);
+        for (const fault of await scene.stop()) check(false, fault);
         const rows = await scene.rows();
         for (const row of rows) {
-          const bad = badOnes[row.source];
+          const bad = allBadSources[row.source];
           if (!bad) continue;
           const { source, stored, quarantined, last_error } = row;
-          claim(bad.error ? bad.error.test(last_error ?? '') : last_error === null, `${source}: its last error is ${last_error}`);
-          claim(stored === (bad.stored ?? 0), `${source}: ${stored} stored instead of ${bad.stored ?? 0}`);
-          claim(
+          check(bad.error ? bad.error.test(last_error ?? '') : last_error === null, `${source}: its last error is ${last_error}`);
+          check(stored === (bad.stored ?? 0), `${source}: ${stored} stored instead of ${bad.stored ?? 0}`);
+          check(
             quarantined === (bad.quarantined ?? 0),
             `${source}: ${quarantined} quarantined instead of ${bad.quarantined ?? 0}`,
           );
         }
-        const others = rows.filter(({ source }) => isHealthy(source));
-        for (const name of Object.keys(badOnes)) sources.ledgers.delete(name);
-        checkHealthy(others, () => events, sources, claim);
-        claim(sources.total('sentAgain') === 0, `${sources.total('sentAgain')} events of healthy sources transported twice`);
+        const healthyRows = rows.filter(({ source }) => isHealthy(source));
+        for (const name of Object.keys(allBadSources)) sources.ledgers.delete(name);
+        checkHealthy(healthyRows, () => events, sources, check);
+        check(sources.total('sentAgain') === 0, `${sources.total('sentAgain')} events of healthy sources were fetched twice`);
         return {
           healthy_per_second: Math.round((events * healthy) / seconds),
           quarantined: rows.reduce((sum, { quarantined }) => sum + quarantined, 0),
-          least_gap_ms: Math.round(sources.leastGapMs() * 10) / 10,
+          least_gap_ms: Math.round(sources.minGapMs() * 10) / 10,
         };
       } finally {
         await scene.close();

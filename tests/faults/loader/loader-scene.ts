@@ -11,19 +11,19 @@ export interface Servers {
   readonly redisUrl: string;
 }
 
-/** Notes what is not as it should be, and goes on. */
-export type Claim = (isTrue: boolean, otherwise: string) => void;
+/** Records `fault` if the condition is false. The scenario continues. */
+export type Check = (isTrue: boolean, fault: string) => void;
 export type Figures = Readonly<Record<string, string | number>>;
 
-/** Shaped as the scenarios of the fault suite are. */
+/** Has the same form as the scenarios in tests/faults/scenario.ts. */
 export interface LoaderScenario {
   readonly id: string;
   readonly title: string;
   readonly limitMs: number;
-  play(servers: Servers, claim: Claim): Promise<Figures>;
+  run(servers: Servers, check: Check): Promise<Figures>;
 }
 
-const START_MS = 10_000;
+const MAX_START_MS = 10_000;
 
 interface Row {
   readonly source: string;
@@ -37,7 +37,7 @@ interface Row {
   readonly last_error: string | null;
 }
 
-/** Loader processes as they are deployed, over sources of the test's own. */
+/** Loader processes, started like in production, with sources that the test serves. */
 export class LoaderScene {
   readonly loaders: LoaderProcess[] = [];
   readonly #servers: Servers;
@@ -74,54 +74,57 @@ export class LoaderScene {
     }
   }
 
-  /** Until every source's cursor stands where it should, or the time is up. */
-  async untilLoaded(isDone: (row: Row) => boolean, count: number, patienceMs: number): Promise<boolean> {
-    for (const giveUpAt = Date.now() + patienceMs; Date.now() < giveUpAt; await sleep(200)) {
+  /** Waits until at least `count` sources have a row and all rows are done. False after `timeoutMs`. */
+  async waitUntilLoaded(isDone: (row: Row) => boolean, count: number, timeoutMs: number): Promise<boolean> {
+    for (const giveUpAt = Date.now() + timeoutMs; Date.now() < giveUpAt; await sleep(200)) {
       const rows = await this.rows();
       if (rows.length >= count && rows.every(isDone)) return true;
     }
     return false;
   }
 
-  /** All that live end as they are told to; what they said, where one did not. One that has just been started may not listen yet. */
+  /**
+   * Stops all living loaders. Returns a fault for each that exits with another code than 0, unless it was started less than 10 s ago:
+   * such a process may not handle SIGTERM yet.
+   */
   async stop(): Promise<string[]> {
-    const ends = await Promise.all(
+    const exits = await Promise.all(
       this.living.map(async (loader) => ({
-        isOld: loader.ageMs > START_MS,
+        isOld: loader.ageMs > MAX_START_MS,
         code: await loader.stop(),
-        said: loader.stderr.slice(-300),
+        output: loader.stderr.slice(-300),
       })),
     );
-    return ends.flatMap(({ isOld, code, said }) => (code === 0 || !isOld ? [] : [`a loader ended with ${code}: ${said}`]));
+    return exits.flatMap(({ isOld, code, output }) => (code === 0 || !isOld ? [] : [`a loader ended with ${code}: ${output}`]));
   }
 
   async close(): Promise<void> {
     for (const loader of this.living) {
       loader.signal('SIGKILL');
-      await loader.gone;
+      await loader.exited;
     }
     rmSync(this.#folder, { recursive: true, force: true });
   }
 }
 
-/** I14: the stored set is the source's set, no event is there twice, requests are a gap apart. */
+/** I14: the stored events equal those of the source, none is stored twice, and requests to a source are at least 200 ms apart. */
 export function checkHealthy(
   rows: readonly Row[],
   sizeOf: (source: string) => number,
   sources: EventSources,
-  claim: Claim,
+  check: Check,
 ): void {
   for (const { source, cursor, stored, rows: count, distinct_ids } of rows) {
     const size = sizeOf(source);
-    claim(Number(cursor) === size && count === size, `${source}: ${count} of ${size} stored, cursor at ${cursor}`);
-    claim(count === distinct_ids && stored === count, `${source}: ${count} rows, ${distinct_ids} ids, ${stored} counted`);
+    check(Number(cursor) === size && count === size, `${source}: ${count} of ${size} stored, cursor at ${cursor}`);
+    check(count === distinct_ids && stored === count, `${source}: ${count} rows, ${distinct_ids} ids, ${stored} counted`);
   }
   for (const [name, { askedAfter, arrivals }] of sources.ledgers) {
-    const back = askedAfter.filter((after, index) => after < Math.max(0, ...askedAfter.slice(0, index)));
-    // After a crash between fetch and commit the same page is asked for again, never one before it.
-    claim(back.length === 0, `${name}: asked for ids at or below a cursor ${back.length} times`);
-    claim(arrivals.length > 0, `${name} was never asked`);
+    const backwardRequests = askedAfter.filter((after, index) => after < Math.max(0, ...askedAfter.slice(0, index)));
+    // After a crash between fetch and commit the same page is fetched again, but never an earlier one.
+    check(backwardRequests.length === 0, `${name}: fetched from before an earlier cursor ${backwardRequests.length} times`);
+    check(arrivals.length > 0, `${name} was never fetched`);
   }
-  const gap = sources.leastGapMs();
-  claim(gap >= 200, `only ${gap.toFixed(1)} ms between two requests to the same source`);
+  const gap = sources.minGapMs();
+  check(gap >= 200, `only ${gap.toFixed(1)} ms between two requests to the same source`);
 }

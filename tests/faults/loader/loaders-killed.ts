@@ -9,30 +9,30 @@ interface Size {
   readonly events: number;
   readonly kills: number;
   readonly everyMs: number;
-  /** Longer than a lock lives (30 s), or 0: nobody is frozen. */
+  /** How long one loader is frozen: longer than the lock expiry of 30 s, or 0 for none. */
   readonly frozenMs: number;
 }
 
 /**
- * F20: loaders over the same sources, one killed (kill -9) every now and then and replaced, one frozen past its lock with
- * whatever it has in its hands. Sources grow while this goes on.
+ * F20: several loaders load the same growing sources. Loaders are killed (kill -9) one after the other and replaced. One loader is
+ * frozen (SIGSTOP) during a fetch, until after its lock has expired.
  */
 export function loadersKilled(size: Size): LoaderScenario {
   return {
     id: 'F20',
     title: `${size.loaders} loaders, ${size.sources} sources, ${size.kills} killed${size.frozenMs > 0 ? ', one frozen past its lock' : ''}`,
     limitMs: 180_000,
-    async play(servers, claim) {
+    async run(servers, check) {
       const names = Array.from({ length: size.sources }, (_, index) => `gate-${index}`);
-      let grown = Math.ceil(size.events / 4);
-      let frozen: LoaderProcess | undefined;
+      let currentSize = Math.ceil(size.events / 4);
+      let loaderToFreeze: LoaderProcess | undefined;
       let whenFrozen = (): void => undefined;
       const isFrozen = new Promise<void>((resolve) => (whenFrozen = resolve));
       const sources = await EventSources.open({
-        sizeOf: () => grown,
-        // The first to ask is stopped with its lock in its hands and the answer on its way.
+        sizeOf: () => currentSize,
+        // The first loader that sends a request is frozen while it has the lock and its answer is on the way.
         misbehave: () => {
-          frozen?.signal('SIGSTOP');
+          loaderToFreeze?.signal('SIGSTOP');
           whenFrozen();
           return false;
         },
@@ -44,45 +44,48 @@ export function loadersKilled(size: Size): LoaderScenario {
       try {
         const startedAt = performance.now();
         if (size.frozenMs > 0) {
-          frozen = scene.start();
+          loaderToFreeze = scene.start();
           await isFrozen;
         }
-        const sleeper = frozen;
-        frozen = undefined;
-        const thawed = sleep(size.frozenMs).then(() => sleeper?.signal('SIGCONT'));
+        const frozenLoader = loaderToFreeze;
+        loaderToFreeze = undefined;
+        const thawed = sleep(size.frozenMs).then(() => frozenLoader?.signal('SIGCONT'));
         while (scene.loaders.length < size.loaders) scene.start();
-        // All but the one whose lock the sleeper has: that comes when the lock is over.
-        const isAtWork = await scene.untilLoaded(({ stored }) => stored > 0, size.sources, sleeper ? 45_000 : 30_000);
-        claim(isAtWork, 'the loaders did not get to work');
+        // The source locked by the frozen loader follows when that lock expires, so the timeout is longer with one.
+        const isAtWork = await scene.waitUntilLoaded(({ stored }) => stored > 0, size.sources, frozenLoader ? 45_000 : 30_000);
+        check(isAtWork, 'not every source had a stored event in time');
         for (let kill = 1; kill <= size.kills; kill += 1) {
-          grown = Math.ceil((size.events * (kill + 1)) / (size.kills + 1));
+          currentSize = Math.ceil((size.events * (kill + 1)) / (size.kills + 1));
           await sleep(size.everyMs);
-          const victim = scene.living.filter((loader) => loader !== sleeper)[kill % (size.loaders - 1)]!;
+          const victim = scene.living.filter((loader) => loader !== frozenLoader)[kill % (size.loaders - 1)]!;
           victim.signal('SIGKILL');
-          await victim.gone;
+          await victim.exited;
           scene.start();
         }
-        grown = size.events;
+        currentSize = size.events;
         await thawed;
-        const isLoaded = await scene.untilLoaded(({ cursor }) => Number(cursor) === size.events, size.sources, 60_000);
-        claim(isLoaded, 'not everything was loaded within a minute after the last kill');
+        const isLoaded = await scene.waitUntilLoaded(({ cursor }) => Number(cursor) === size.events, size.sources, 60_000);
+        check(isLoaded, 'not everything was loaded within a minute after the last kill');
         const seconds = (performance.now() - startedAt) / 1000;
-        for (const fault of await scene.stop()) claim(false, fault);
+        for (const fault of await scene.stop()) check(false, fault);
         const rows = await scene.rows();
-        checkHealthy(rows, () => size.events, sources, claim);
-        // What the sleeper had in its hands came to nothing: outpaced, or, where its clock rang before it read on, timed out.
-        const inVain = rows.reduce((sum, row) => sum + row.transported_again + row.errors, 0);
-        claim(!sleeper || inVain > 0, 'the one that was frozen past its lock was neither outpaced nor timed out');
-        const again = sources.total('sentAgain');
-        // A kill can cost what was just being fetched: at most a page.
-        const most = (size.kills + 1) * 1000;
-        claim(again <= most, `${again} events transported twice, where ${most} could be explained by kills`);
+        checkHealthy(rows, () => size.events, sources, check);
+        // The page of the frozen loader was discarded: as already transported, or as a timeout if its timer fired first.
+        const discarded = rows.reduce((sum, row) => sum + row.transported_again + row.errors, 0);
+        check(!frozenLoader || discarded > 0, 'the page of the loader that was frozen past its lock was not discarded');
+        const fetchedAgain = sources.total('sentAgain');
+        // Each kill can repeat at most one page of 1,000 events.
+        const maxFetchedAgain = (size.kills + 1) * 1000;
+        check(
+          fetchedAgain <= maxFetchedAgain,
+          `${fetchedAgain} events fetched twice; the kills explain at most ${maxFetchedAgain}`,
+        );
         return {
           events: size.events * size.sources,
           stored_twice: rows.reduce((sum, row) => sum + row.rows - row.distinct_ids, 0),
-          transported_twice: again,
+          transported_twice: fetchedAgain,
           per_second: Math.round((size.events * size.sources) / seconds),
-          least_gap_ms: Math.round(sources.leastGapMs() * 10) / 10,
+          least_gap_ms: Math.round(sources.minGapMs() * 10) / 10,
         };
       } finally {
         await scene.close();

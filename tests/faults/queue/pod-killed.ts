@@ -3,12 +3,12 @@ import { QueueConnection, type ConnectionEnd } from '#queue-client/queue-connect
 import type { PositionAnswer } from '#queue-client/queue-messages';
 import type { SocketLike } from '#queue-client/transports';
 import { WebSocket } from 'ws';
-import { ask, type QueueScenario } from './queue-scene.ts';
+import { callQueue, type QueueScenario } from './queue-scene.ts';
 
 const WITHIN_MS = 60_000;
 
-/** How long until a stream is opened to a fan who had five sockets on the killed pod. */
-async function roomFor(pod: { url: string }, token: string): Promise<number> {
+/** Milliseconds until a fan who had five sockets on the killed pod can open a stream on another pod. */
+async function timeUntilStreamOpens(pod: { url: string }, token: string): Promise<number> {
   const since = performance.now();
   for (; performance.now() - since < 30_000; await sleep(100)) {
     const response = await fetch(`${pod.url}/sse/${token}`);
@@ -18,24 +18,24 @@ async function roomFor(pod: { url: string }, token: string): Promise<number> {
   return Math.round(performance.now() - since);
 }
 
-/** F22: a pod dies with all its sockets; the fans' own client brings them to another one, each to the same place. */
+/** F22: a pod is killed with all its sockets. The queue client reconnects each fan to another pod, with the same position. */
 export function podKilled({ sockets }: { sockets: number }): QueueScenario {
   return {
     id: 'F22',
     title: `a pod is killed with ${sockets} sockets`,
-    async play(scene, claim) {
-      const [one, other] = await Promise.all([scene.start(), scene.start()]);
-      let target = one;
-      const matchId = await scene.match(one);
-      const fans = await scene.crowd(one, matchId, sockets);
-      const family = await scene.join(one, matchId);
-      const [positions, heardAt, ends]: [number[], number[], ConnectionEnd[]] = [[], [], []];
+    async run(scene, check) {
+      const [killedPod, otherPod] = await Promise.all([scene.start(), scene.start()]);
+      let target = killedPod;
+      const matchId = await scene.createMatch(killedPod);
+      const fans = await scene.joinMany(killedPod, matchId, sockets);
+      const fanWithFiveSockets = await scene.join(killedPod, matchId);
+      const [positions, receivedAtMs, ends]: [number[], number[], ConnectionEnd[]] = [[], [], []];
       const connections = fans.map(({ user, token }, at) => {
         const line = {
-          // A load balancer sends who comes back to a pod that lives.
+          // A load balancer sends reconnecting fans to a living pod.
           websocketUrl: `/ws/${token}`,
-          sseUrl: `${other.url}/sse/${token}`,
-          readPosition: async () => (await (await ask(target, matchId, user, 'GET', 'position')).json()) as PositionAnswer,
+          sseUrl: `${otherPod.url}/sse/${token}`,
+          readPosition: async () => (await (await callQueue(target, matchId, user, 'GET', 'position')).json()) as PositionAnswer,
         };
         return new QueueConnection(
           line,
@@ -43,7 +43,7 @@ export function podKilled({ sockets }: { sockets: number }): QueueScenario {
             message(message) {
               if (message.type !== 'position_update') return;
               positions[at] = message.position;
-              heardAt[at] = performance.now();
+              receivedAtMs[at] = performance.now();
             },
             link: () => undefined,
             over: (why) => ends.push(why),
@@ -56,35 +56,44 @@ export function podKilled({ sockets }: { sockets: number }): QueueScenario {
       });
       const allSince = async (since: number) => {
         const giveUpAt = performance.now() + WITHIN_MS;
-        const areIn = () => fans.every((_, at) => (heardAt[at] ?? -1) > since);
-        while (!areIn() && performance.now() < giveUpAt) await sleep(20);
-        return areIn();
+        const allReceived = () => fans.every((_, at) => (receivedAtMs[at] ?? -1) > since);
+        while (!allReceived() && performance.now() < giveUpAt) await sleep(20);
+        return allReceived();
       };
       try {
         for (const [at, connection] of connections.entries()) {
           connection.start();
           if (at % 100 === 99) await sleep(20);
         }
-        claim(await allSince(0), 'not everybody was connected before');
-        await Promise.all(Array.from({ length: 5 }, () => scene.socket(one, family.token).next('position_update')));
-        const diedAt = performance.now();
-        target = other;
-        await scene.kill(one);
-        const room = roomFor(other, family.token);
-        claim(await allSince(diedAt), `not everybody was back after ${WITHIN_MS / 1000} s`);
-        const back = heardAt.map((at) => at - diedAt).sort((a, b) => a - b);
-        const moved = positions.filter((position, at) => position !== at + 1).length;
-        claim(moved === 0, `${moved} fans have another place`);
-        claim(ends.length === 0, `${ends.length} fans were sent away: ${ends[0]}`);
-        const again = await Promise.all(fans.slice(0, 100).map(({ user }) => ask(other, matchId, user, 'POST', 'join')));
-        claim(
-          again.every(({ status }) => status === 200),
-          'who joins again is answered otherwise than 200',
+        check(await allSince(0), 'not every fan was connected before the kill');
+        await Promise.all(
+          Array.from({ length: 5 }, () => scene.socket(killedPod, fanWithFiveSockets.token).next('position_update')),
         );
-        const at = (share: number) => Math.round(back[Math.floor((back.length - 1) * share)]!);
-        const roomMs = await room;
-        claim(roomMs < 8000, `five sockets of the killed pod kept a stream out for ${roomMs} ms`);
-        return { back_p50_ms: at(0.5), back_p99_ms: at(0.99), back_all_ms: at(1), room_for_a_stream_ms: roomMs };
+        const diedAt = performance.now();
+        target = otherPod;
+        await scene.kill(killedPod);
+        const streamOpening = timeUntilStreamOpens(otherPod, fanWithFiveSockets.token);
+        check(await allSince(diedAt), `not every fan was connected again after ${WITHIN_MS / 1000} s`);
+        const reconnectMs = receivedAtMs.map((at) => at - diedAt).sort((a, b) => a - b);
+        const moved = positions.filter((position, at) => position !== at + 1).length;
+        check(moved === 0, `${moved} fans have another position`);
+        check(ends.length === 0, `${ends.length} fans were refused for good: ${ends[0]}`);
+        const joinedAgain = await Promise.all(
+          fans.slice(0, 100).map(({ user }) => callQueue(otherPod, matchId, user, 'POST', 'join')),
+        );
+        check(
+          joinedAgain.every(({ status }) => status === 200),
+          'a second join was not answered with 200',
+        );
+        const quantile = (share: number) => Math.round(reconnectMs[Math.floor((reconnectMs.length - 1) * share)]!);
+        const streamOpenedMs = await streamOpening;
+        check(streamOpenedMs < 8000, `five sockets of the killed pod kept a stream out for ${streamOpenedMs} ms`);
+        return {
+          back_p50_ms: quantile(0.5),
+          back_p99_ms: quantile(0.99),
+          back_all_ms: quantile(1),
+          room_for_a_stream_ms: streamOpenedMs,
+        };
       } finally {
         for (const connection of connections) connection.stop();
       }

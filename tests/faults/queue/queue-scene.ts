@@ -7,15 +7,15 @@ import { TcpProxy } from '#testing/tcp-proxy';
 import { FanSocket } from '../../../apps/queue-service/src/waiting-room/testing/fan-socket.ts';
 import { startQueueService, type RunningService } from '../../../bench/instruments/service.ts';
 
-/** Notes what is not as it should be, and goes on. */
-export type Claim = (isTrue: boolean, otherwise: string) => void;
+/** Records `fault` if the condition is false. The scenario continues. */
+export type Check = (isTrue: boolean, fault: string) => void;
 export type Figures = Readonly<Record<string, string | number>>;
 
-/** Shaped as the scenarios of the fault suite are. */
+/** Has the same form as the scenarios in tests/faults/scenario.ts. */
 export interface QueueScenario {
   readonly id: string;
   readonly title: string;
-  play(scene: QueueScene, claim: Claim): Promise<Figures>;
+  run(scene: QueueScene, check: Check): Promise<Figures>;
 }
 
 export interface WaitingFan {
@@ -25,11 +25,11 @@ export interface WaitingFan {
 
 const INTERNAL = developmentSecrets.INTERNAL_AUTH_SECRET;
 
-/** Queue services as they are deployed, on a Redis of the scenario's own behind a network that can be broken. */
+/** Queue service pods, started like in production, with their own Redis behind a proxy that can break the network. */
 export class QueueScene {
   readonly #pods: RunningService[] = [];
   readonly #sockets: FanSocket[] = [];
-  readonly #raw = new Set<net.Socket>();
+  readonly #rawSockets = new Set<net.Socket>();
 
   private constructor(
     private readonly redis: Awaited<ReturnType<typeof createTestRedis>>,
@@ -57,13 +57,13 @@ export class QueueScene {
     if (response.status !== 204) throw new Error(`${call} was answered ${response.status}`);
   }
 
-  /** Makes the state of a new match known: nobody has had a turn yet. Without it the waiting room answers nobody. */
+  /** Restores a new match with no turns. Without a restored state the waiting room answers no requests for the match. */
   async restoreEmpty(pod: RunningService, matchId: string): Promise<void> {
     await this.control(pod, matchId, { generation: 1, complete: true }, 'restore');
   }
 
-  /** A match that lets nobody in unless told to. */
-  async match(pod: RunningService, change: object = { max_open_windows: 0 }): Promise<string> {
+  /** A match with an active line that grants no turns by default. */
+  async createMatch(pod: RunningService, change: object = { max_open_windows: 0 }): Promise<string> {
     const matchId = randomUUID();
     await this.restoreEmpty(pod, matchId);
     await this.control(pod, matchId, { status: 'active', ...change });
@@ -71,12 +71,13 @@ export class QueueScene {
   }
 
   async join(pod: RunningService, matchId: string, user: string = randomUUID()): Promise<WaitingFan> {
-    const response = await ask(pod, matchId, user, 'POST', 'join');
+    const response = await callQueue(pod, matchId, user, 'POST', 'join');
     if (!response.ok) throw new Error(`joining was answered ${response.status}`);
     return { user, token: ((await response.json()) as { queue_token: string }).queue_token };
   }
 
-  async crowd(pod: RunningService, matchId: string, fans: number): Promise<WaitingFan[]> {
+  /** Lets new fans join, 50 at a time. */
+  async joinMany(pod: RunningService, matchId: string, fans: number): Promise<WaitingFan[]> {
     const joined: WaitingFan[] = [];
     for (let from = 0; from < fans; from += 50) {
       joined.push(...(await Promise.all(Array.from({ length: Math.min(50, fans - from) }, () => this.join(pod, matchId)))));
@@ -90,13 +91,13 @@ export class QueueScene {
     return socket;
   }
 
-  /** A connection to write anything to; open, with an upgrade behind it where there is a token. */
+  /** A TCP connection to write raw bytes to. With a token, the WebSocket upgrade has already been done. */
   async raw(pod: RunningService, token?: string, headers: readonly string[] = []): Promise<net.Socket> {
     const { hostname, port } = new URL(pod.url);
     const socket = net.connect(Number(port), hostname);
-    this.#raw.add(socket);
+    this.#rawSockets.add(socket);
     socket.on('error', () => undefined);
-    socket.on('close', () => this.#raw.delete(socket));
+    socket.on('close', () => this.#rawSockets.delete(socket));
     await new Promise((resolve) => socket.once('connect', resolve).once('close', resolve));
     if (token === undefined) return socket;
     const lines = ['Host: x', 'Connection: Upgrade', 'Upgrade: websocket', 'Sec-WebSocket-Version: 13', ...headers];
@@ -118,7 +119,7 @@ export class QueueScene {
 
   async close(): Promise<void> {
     for (const socket of this.#sockets) socket.terminate();
-    for (const socket of this.#raw) socket.destroy();
+    for (const socket of this.#rawSockets) socket.destroy();
     await Promise.all(this.#pods.map((pod) => pod.stop()));
     await this.network.close();
     await this.redis.flush();
@@ -126,24 +127,24 @@ export class QueueScene {
   }
 }
 
-export function ask(pod: RunningService, matchId: string, user: string, method: string, call: string): Promise<Response> {
+export function callQueue(pod: RunningService, matchId: string, user: string, method: string, call: string): Promise<Response> {
   return fetch(`${pod.url}/api/v1/queue/${matchId}/${call}`, { method, headers: { 'x-mock-user-id': user } });
 }
 
-/** What those who do nothing wrong feel meanwhile: a heartbeat each every 1.2 s, and how long its answer takes. */
-export class CalmFans {
+/** Fans who behave correctly during a fault. Each sends a heartbeat every 1.2 s and measures how long the answer takes. */
+export class WellBehavedFans {
   readonly latenciesMs: number[] = [];
-  #isOver = false;
-  readonly #beating: Promise<void[]>;
+  #isStopped = false;
+  readonly #heartbeats: Promise<void[]>;
 
   private constructor(readonly sockets: readonly FanSocket[]) {
-    this.#beating = Promise.all(sockets.map((socket, at) => this.#beat(socket, at)));
+    this.#heartbeats = Promise.all(sockets.map((socket, at) => this.#sendHeartbeats(socket, at)));
   }
 
-  static async begin(scene: QueueScene, pod: RunningService, matchId: string, count: number): Promise<CalmFans> {
-    const sockets = (await scene.crowd(pod, matchId, count)).map(({ token }) => scene.socket(pod, token));
+  static async connect(scene: QueueScene, pod: RunningService, matchId: string, count: number): Promise<WellBehavedFans> {
+    const sockets = (await scene.joinMany(pod, matchId, count)).map(({ token }) => scene.socket(pod, token));
     for (const socket of sockets) await socket.next('position_update');
-    return new CalmFans(sockets);
+    return new WellBehavedFans(sockets);
   }
 
   get p99Ms(): number {
@@ -155,14 +156,14 @@ export class CalmFans {
     return this.sockets.every(({ socket }) => socket.readyState === socket.OPEN);
   }
 
-  async end(): Promise<void> {
-    this.#isOver = true;
-    await this.#beating;
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    await this.#heartbeats;
   }
 
-  async #beat(socket: FanSocket, at: number): Promise<void> {
-    await sleep((1200 * at) / this.sockets.length);
-    while (!this.#isOver) {
+  async #sendHeartbeats(socket: FanSocket, index: number): Promise<void> {
+    await sleep((1200 * index) / this.sockets.length);
+    while (!this.#isStopped) {
       const from = performance.now();
       socket.send({ type: 'heartbeat' });
       await socket.next('heartbeat_ack', 10_000).catch(() => undefined);

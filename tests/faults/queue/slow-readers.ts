@@ -1,28 +1,28 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { CalmFans, type Figures, type QueueScenario } from './queue-scene.ts';
+import { WellBehavedFans, type Figures, type QueueScenario } from './queue-scene.ts';
 
-/** Two hundred sectors are a message of some 20 KB; what the kernel takes for a reader is a few megabytes. */
+/** A message with 200 sectors has about 20 KB. The kernel buffers a few megabytes for each socket that does not read. */
 const SECTORS = 200;
 
 interface Sizes {
   readonly slow: number;
-  readonly calm: number;
+  readonly wellBehaved: number;
   readonly rounds: number;
-  /** Wait until they are cut for their silence, two minutes later. */
-  readonly untilCut: boolean;
+  /** Wait until the slow sockets are closed because they send nothing, two minutes later. */
+  readonly waitForCut: boolean;
 }
 
-/** F26: sockets that stop reading while updates flow. What waits for them stays small, and the others feel nothing. */
-export function slowReaders({ slow, calm: others, rounds, untilCut }: Sizes): QueueScenario {
+/** F26: sockets stop reading while updates are sent. Their buffers in the service stay small, and other fans are not affected. */
+export function slowReaders({ slow, wellBehaved: fanCount, rounds, waitForCut }: Sizes): QueueScenario {
   return {
     id: 'F26',
     title: `${slow} sockets stop reading`,
-    async play(scene, claim) {
+    async run(scene, check) {
       const pod = await scene.start();
-      const [matchId, calmMatch] = [await scene.match(pod), await scene.match(pod)];
-      const calm = await CalmFans.begin(scene, pod, calmMatch, others);
-      for (const { token } of await scene.crowd(pod, matchId, slow)) (await scene.raw(pod, token)).pause();
+      const [matchId, quietMatch] = [await scene.createMatch(pod), await scene.createMatch(pod)];
+      const fans = await WellBehavedFans.connect(scene, pod, quietMatch, fanCount);
+      for (const { token } of await scene.joinMany(pod, matchId, slow)) (await scene.raw(pod, token)).pause();
       const remaining_sectors = Array.from({ length: SECTORS }, (_, at) => ({
         sector_id: randomUUID(),
         name: `Sector ${at} `.padEnd(40, 'x'),
@@ -31,28 +31,28 @@ export function slowReaders({ slow, calm: others, rounds, untilCut }: Sizes): Qu
       const before = await scene.memoryOf(pod);
       let peak = before;
       for (let round = 0; round < rounds; round += 1) {
-        // A sector more or less is told to everybody at once.
+        // Each change of the sector list is sent to all sockets at once.
         await scene.control(pod, matchId, { remaining_sectors: remaining_sectors.slice(round % 2) }, 'sold-out');
         await sleep(20);
         if (round % 20 === 0) peak = Math.max(peak, await scene.memoryOf(pod));
       }
       peak = Math.max(peak, await scene.memoryOf(pod));
-      // 64 KB and one message each, and what the service itself takes to work.
-      const allowed = slow * 0.11 + 120;
-      claim(peak - before < allowed, `memory grew by ${Math.round(peak - before)} MB, ${Math.round(allowed)} are due`);
-      claim(calm.areConnected, 'somebody who reads was cut off');
-      claim(calm.p99Ms < 500, `heartbeats of the others took ${calm.p99Ms} ms`);
+      // 64 KB and one message for each slow socket, and 120 MB for the service itself.
+      const allowedMb = slow * 0.11 + 120;
+      check(peak - before < allowedMb, `memory grew by ${Math.round(peak - before)} MB, more than ${Math.round(allowedMb)}`);
+      check(fans.areConnected, 'a well-behaved fan was disconnected');
+      check(fans.p99Ms < 500, `heartbeats of well-behaved fans took ${fans.p99Ms} ms`);
       let cutAfterS = -1;
       const from = Date.now();
-      while (untilCut && cutAfterS < 0 && Date.now() < from + 160_000) {
+      while (waitForCut && cutAfterS < 0 && Date.now() < from + 160_000) {
         await sleep(1000);
         const page = await (await fetch(`${pod.url}/metrics`)).text();
-        if (Number(/^websocket_connections (\d+)$/m.exec(page)?.[1]) === others) cutAfterS = (Date.now() - from) / 1000;
+        if (Number(/^websocket_connections (\d+)$/m.exec(page)?.[1]) === fanCount) cutAfterS = (Date.now() - from) / 1000;
       }
-      claim(!untilCut || cutAfterS > 0, 'they were not cut off');
-      await calm.end();
-      const cut: Figures = untilCut ? { cut_after_s: Math.round(cutAfterS) } : {};
-      return { before_mb: Math.round(before), peak_mb: Math.round(peak), others_p99_ms: calm.p99Ms, ...cut };
+      check(!waitForCut || cutAfterS > 0, 'the slow sockets were not closed');
+      await fans.stop();
+      const cut: Figures = waitForCut ? { cut_after_s: Math.round(cutAfterS) } : {};
+      return { before_mb: Math.round(before), peak_mb: Math.round(peak), others_p99_ms: fans.p99Ms, ...cut };
     },
   };
 }

@@ -1,25 +1,25 @@
 import type { TcpProxy } from '#testing/tcp-proxy';
-import { heldIn, orderedIn, type Fan, type Match, type Ordered } from '../fan.ts';
+import { readHold, readOrder, type Fan, type Match, type Ordered } from '../fan.ts';
 import type { Answer, Request } from '../history.ts';
 import { Provider } from '../provider.ts';
 import type { Replica } from '../replica.ts';
-import type { Scenario } from '../scenario.ts';
+import type { Check, Scenario } from '../scenario.ts';
 import type { Scene } from '../scene.ts';
 
-/** A purchase sends some 40 messages: to Redis, PostgreSQL and the provider. */
-const MOST_STEPS = 120;
-const SETTLE_MS = 60_000;
+/** Upper limit for the loop: a purchase sends about 40 messages to Redis, PostgreSQL and the provider. */
+const MAX_STEPS = 120;
+const SETTLE_TIMEOUT_MS = 60_000;
 
-/** What becomes of a message when the process that sent it is killed. */
-type Fate = 'never sent' | 'sent, and the answer unheard';
+/** Whether the message of a step still reaches its receiver when the process is killed at this step. */
+type KilledWhen = 'before the message is sent' | 'after the message is sent';
 
-/** One fan's way from a free seat to a ticket, which may be taken up again wherever it broke off. */
+/** One fan's purchase from hold to payment. After an interruption it can be continued with the same keys. */
 class Purchase {
   readonly fan: Fan;
   readonly #match: Match;
   readonly #provider: Provider;
-  #holding: Request | undefined;
-  #checkingOut: Request | undefined;
+  #holdRequest: Request | undefined;
+  #checkoutRequest: Request | undefined;
   #order: Ordered | undefined;
 
   constructor(scene: Scene, match: Match, provider: Provider) {
@@ -28,18 +28,18 @@ class Purchase {
     this.#provider = provider;
   }
 
-  /** True when the provider has been told that its news was taken note of. */
-  async goOn(ask: (request: Request) => Promise<Answer>, tell: (order: Ordered) => Promise<boolean>): Promise<boolean> {
-    this.#holding ??= this.fan.holding(this.#match);
-    const hold = await ask(this.#holding);
+  /** Sends hold, checkout and payment event. True if all succeeded, including the payment event. */
+  async advance(send: (request: Request) => Promise<Answer>, sendEvent: (order: Ordered) => Promise<boolean>): Promise<boolean> {
+    this.#holdRequest ??= this.fan.holdRequest(this.#match);
+    const hold = await send(this.#holdRequest);
     if (hold.status !== 201) return false;
-    this.#checkingOut ??= this.fan.checkingOut(heldIn(hold));
-    const checkout = await ask(this.#checkingOut);
-    // Never 200: wherever the process died, it is the key that made the order.
+    this.#checkoutRequest ??= this.fan.checkoutRequest(readHold(hold));
+    const checkout = await send(this.#checkoutRequest);
+    // Always 201, never 200: after every kill the repeated key still gets the answer of the request that created the order.
     if (checkout.status !== 201) return false;
-    this.#order = orderedIn(checkout);
+    this.#order = readOrder(checkout);
     this.#provider.pay(this.#order);
-    return tell(this.#order);
+    return sendEvent(this.#order);
   }
 
   async isComplete(): Promise<boolean> {
@@ -48,16 +48,17 @@ class Purchase {
 }
 
 /**
- * F02: one purchase after the other, and each time the process is killed at the next message it sends: before the first one
- * leaves, before the second, … until one purchase comes through. Killed before a message is killed after the answer to the
- * one before, so these are all the steps there are; for those that have an effect also between its effect and its answer.
+ * F02: runs purchases one after the other. In each, the process is killed at the next message that it sends: before the first
+ * message, before the second, and so on, until a purchase is complete. A kill before a message is also a kill after the answer to the
+ * previous message, so this covers all steps. For messages with an effect, the process is also killed after the message is sent,
+ * before it receives the answer.
  */
 export function checkoutKilled(everyStep: number): Scenario {
   return {
     id: 'F02',
     title: everyStep === 1 ? 'kill -9 at every step of a purchase' : `kill -9 at every ${everyStep}th step of a purchase`,
     limitMs: 300_000,
-    async play(scene, claim) {
+    async run(scene, check) {
       const provider = await Provider.start(scene);
       const proxies = {
         psp: await scene.proxyTo(provider.url),
@@ -67,84 +68,78 @@ export function checkoutKilled(everyStep: number): Scenario {
       const start = (): Promise<Replica> =>
         scene.start(provider.settings(proxies.psp.url), { databaseUrl: proxies.database.url, redisUrl: proxies.redis.url });
       let replica = await start();
-      const match = await scene.onSale(20);
+      const match = await scene.openSale(20);
       await scene.fan().hold(match);
-      const broken: Purchase[] = [];
+      const purchases: Purchase[] = [];
       let [step, messages] = [1, [] as string[]];
-      for (; step < MOST_STEPS; step += everyStep) {
-        for (const fate of ['never sent', 'sent, and the answer unheard'] as const) {
-          if (fate !== 'never sent' && !/COMMIT|hold-|POST/.test(messages[step - 1] ?? '')) continue;
+      for (; step < MAX_STEPS; step += everyStep) {
+        for (const killedWhen of ['before the message is sent', 'after the message is sent'] as const) {
+          if (killedWhen !== 'before the message is sent' && !/COMMIT|hold-|POST/.test(messages[step - 1] ?? '')) continue;
           const purchase = new Purchase(scene, match, provider);
-          const trap = new StepTrap(proxies, step, fate, () => replica.kill());
-          const isThrough = await purchase.goOn(
-            (request) => purchase.fan.ask(request),
-            (order) => provider.tell(order),
+          const trap = new StepTrap(proxies, step, killedWhen, () => replica.kill());
+          const isFinished = await purchase.advance(
+            (request) => purchase.fan.sendOnce(request),
+            (order) => provider.sendEvent(order),
           );
           messages = trap.disarm();
-          broken.push(purchase);
-          if (trap.hasSprung) replica = await start();
-          else if (isThrough) {
-            claim(step > 20, `a purchase came through after ${step} steps: ${messages.join('; ')}`);
-            step = MOST_STEPS;
+          purchases.push(purchase);
+          if (trap.hasFired) replica = await start();
+          else if (isFinished) {
+            check(step > 20, `a purchase was complete after only ${step} steps: ${messages.join('; ')}`);
+            step = MAX_STEPS;
             break;
           }
         }
       }
-      return settle(scene, broken, messages.length, provider, claim);
+      return finishPurchases(scene, purchases, messages.length, provider, check);
     },
   };
 }
 
-/** Everybody asks again with their own keys, all at once, until each is through. */
-async function settle(
-  scene: Scene,
-  broken: readonly Purchase[],
-  steps: number,
-  provider: Provider,
-  claim: (is: boolean, otherwise: string) => void,
-) {
+/** Continues all interrupted purchases at the same time, with their own keys, until each is complete. */
+async function finishPurchases(scene: Scene, purchases: readonly Purchase[], steps: number, provider: Provider, check: Check) {
   const begunAt = Date.now();
-  const settled = await Promise.all(
-    broken.map(async (purchase) => {
-      const isThrough = await purchase.goOn(
-        (request) => purchase.fan.insist(request),
-        (order) => provider.insist(order, SETTLE_MS),
+  const results = await Promise.all(
+    purchases.map(async (purchase) => {
+      const isFinished = await purchase.advance(
+        (request) => purchase.fan.sendUntilAnswered(request),
+        (order) => provider.sendEventUntilAccepted(order, SETTLE_TIMEOUT_MS),
       );
-      return isThrough && (await purchase.isComplete());
+      return isFinished && (await purchase.isComplete());
     }),
   );
-  const survived = settled.filter(Boolean).length;
-  claim(survived === broken.length, `${broken.length - survived} of ${broken.length} purchases never came to their end`);
-  for (const fault of await provider.faults(scene.history.completed)) claim(false, fault);
+  const survived = results.filter(Boolean).length;
+  check(survived === purchases.length, `${purchases.length - survived} of ${purchases.length} purchases were never completed`);
+  for (const fault of await provider.faults(scene.history.completed)) check(false, fault);
   return {
     steps,
-    kills: broken.length - 1,
-    survived: `${survived}/${broken.length}`,
+    kills: purchases.length - 1,
+    survived: `${survived}/${purchases.length}`,
     settled_after_s: Math.round((Date.now() - begunAt) / 100) / 10,
   };
 }
 
-/** Counts the messages of a purchase over all three networks and springs at one of them. */
+/** Counts the messages of a purchase on all three proxies, and kills the process at the given step. */
 class StepTrap {
-  hasSprung = false;
+  hasFired = false;
   readonly #proxies: Record<string, TcpProxy>;
   readonly #seen: string[] = [];
 
-  constructor(proxies: Record<string, TcpProxy>, step: number, fate: Fate, spring: () => Promise<void>) {
+  constructor(proxies: Record<string, TcpProxy>, step: number, killedWhen: KilledWhen, kill: () => Promise<void>) {
     this.#proxies = proxies;
     for (const [name, proxy] of Object.entries(proxies)) {
       const whenSent = (bytes: Buffer, connection: object): boolean => {
         const text = textOf(bytes);
-        if (this.hasSprung || !isOfPurchase(name, text, connection)) return false;
+        if (this.hasFired || !belongsToPurchase(name, text, connection)) return false;
         this.#seen.push(`${name} ${text.slice(0, 80)}`);
-        this.hasSprung = this.#seen.length === step;
-        return this.hasSprung;
+        this.hasFired = this.#seen.length === step;
+        return this.hasFired;
       };
-      void proxy.setTrap({ whenSent, passOn: fate !== 'never sent', then: 'silence' }).then(spring);
+      void proxy.setTrap({ whenSent, passOn: killedWhen !== 'before the message is sent', then: 'silence' }).then(kill);
     }
   }
 
-  /** What was seen of the purchase, message by message. */
+  /** Removes the trap. Returns the messages of the purchase so far. */
   disarm(): string[] {
     for (const proxy of Object.values(this.#proxies)) proxy.restore();
     return this.#seen;
@@ -155,16 +150,16 @@ function textOf(bytes: Buffer): string {
   return bytes.toString('latin1').replaceAll(/[^\x20-\x7e]+/g, ' ');
 }
 
-/** The relays' transactions are READ COMMITTED; everything else in the background is a look or a greeting. */
-const relays = new WeakSet<object>();
+/** Connections of relayConnections. Their transactions are READ COMMITTED; other background traffic is polling or connection setup. */
+const relayConnections = new WeakSet<object>();
 
-function isOfPurchase(network: string, text: string, connection: object): boolean {
-  if (network === 'redis') return text.includes('idempotency:');
-  if (network === 'psp') return text.includes('POST ');
-  if (text.includes('READ COMMITTED')) relays.add(connection);
-  if (text.includes('SERIALIZABLE')) relays.delete(connection);
+function belongsToPurchase(proxyName: string, text: string, connection: object): boolean {
+  if (proxyName === 'redis') return text.includes('idempotency:');
+  if (proxyName === 'psp') return text.includes('POST ');
+  if (text.includes('READ COMMITTED')) relayConnections.add(connection);
+  if (text.includes('SERIALIZABLE')) relayConnections.delete(connection);
   const isBackground =
-    relays.has(connection) || /START TRANSACTION|from outbox|application_name|SCRAM|^p |^X|pg_stat|outbox_/.test(text);
+    relayConnections.has(connection) || /START TRANSACTION|from outbox|application_name|SCRAM|^p |^X|pg_stat|outbox_/.test(text);
   return (
     !isBackground &&
     (/COMMIT|SERIALIZABLE|set_config|insert into|update |hold|from \(?(orders|reservations|idempotency_keys|seats|fan_seats)/.test(

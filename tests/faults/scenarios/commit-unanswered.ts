@@ -1,4 +1,4 @@
-import { heldIn, type Fan } from '../fan.ts';
+import { readHold, type Fan } from '../fan.ts';
 import type { Answer, Request } from '../history.ts';
 import type { Scenario } from '../scenario.ts';
 
@@ -6,48 +6,53 @@ const COMMIT = 'COMMIT\0';
 const REPLICAS = 2;
 
 /**
- * F04: the database does what it was told, and the answer never arrives. A hold is one statement with its key in it; a
- * checkout ends with COMMIT, three times.
+ * F04: the database executes a commit, but its reply is lost. For a hold this is the reply to the one statement that contains its key.
+ * For a checkout, which commits three times, it is the reply to the first COMMIT.
  */
 export function commitUnanswered(requests: number): Scenario {
   return {
     id: 'F04',
     title: `the reply to COMMIT is lost, ${requests} requests`,
     limitMs: 30_000 + requests * 500,
-    async play(scene, claim) {
+    async run(scene, check) {
       const proxies = await Promise.all(Array.from({ length: REPLICAS }, () => scene.proxyTo(scene.databaseUrl)));
       const replicas = await Promise.all(proxies.map(({ url }) => scene.start({}, { databaseUrl: url })));
-      const match = await scene.onSale(Math.ceil(requests / 10), 2);
-      let [asked, sprung, unknown] = [0, 0, 0];
-      const unanswered = async (fan: Fan, request: Request, index: number, when: (bytes: Buffer) => boolean): Promise<Answer> => {
-        void proxies[index]?.setTrap({ whenSent: when, passOn: true, then: 'cut' }).then(() => (sprung += 1));
-        const first = await fan.ask(request);
-        asked += 1;
+      const match = await scene.openSale(Math.ceil(requests / 10), 2);
+      let [sent, repliesLost, unknown] = [0, 0, 0];
+      const sendWithLostReply = async (
+        fan: Fan,
+        request: Request,
+        index: number,
+        whenSent: (bytes: Buffer) => boolean,
+      ): Promise<Answer> => {
+        void proxies[index]?.setTrap({ whenSent, passOn: true, then: 'cut' }).then(() => (repliesLost += 1));
+        const first = await fan.sendOnce(request);
+        sent += 1;
         if (first.code === 'OUTCOME_UNKNOWN') unknown += 1;
-        const answer = await fan.insist(request);
-        claim(answer.status === 201, `${request.name} ended with ${answer.status} ${answer.code}`);
+        const answer = await fan.sendUntilAnswered(request);
+        check(answer.status === 201, `${request.name} ended with ${answer.status} ${answer.code}`);
         return answer;
       };
-      // One after the other at each replica: two holds in one batch would have one answer to lose.
-      const buyers = replicas.map(async (replica, index) => {
+      // One request at a time on each replica: two holds in one batch would share one reply.
+      const requestLoops = replicas.map(async (replica, index) => {
         for (let number = 0; number < requests / 2 / REPLICAS; number += 1) {
           const fan = scene.fan(() => replica);
-          const holding = fan.holding(match, { sector: number % 2 });
-          const key = Buffer.from(holding.key, 'hex');
-          // A batch carries keys as bytes; who looks whether one is known, as text.
+          const holdRequest = fan.holdRequest(match, { sector: number % 2 });
+          const key = Buffer.from(holdRequest.key, 'hex');
+          // A hold batch contains keys as bytes. A lookup of a key contains it as text, so it does not match.
           const isHold = (bytes: Buffer) => bytes.includes(key);
-          const held = heldIn(await unanswered(fan, holding, index, isHold));
-          await unanswered(fan, fan.checkingOut(held), index, (bytes) => bytes.includes(COMMIT));
+          const held = readHold(await sendWithLostReply(fan, holdRequest, index, isHold));
+          await sendWithLostReply(fan, fan.checkoutRequest(held), index, (bytes) => bytes.includes(COMMIT));
         }
       });
-      await Promise.all(buyers);
-      claim(sprung === asked, `only ${sprung} of ${asked} replies were lost`);
+      await Promise.all(requestLoops);
+      check(repliesLost === sent, `only ${repliesLost} of ${sent} replies were lost`);
       return {
-        requests: asked,
-        replies_lost: sprung,
+        requests: sent,
+        replies_lost: repliesLost,
         outcome_unknown: unknown,
-        p50_ms: scene.history.latency(0.5),
-        p99_ms: scene.history.latency(0.99),
+        p50_ms: scene.history.latencyMs(0.5),
+        p99_ms: scene.history.latencyMs(0.99),
       };
     },
   };

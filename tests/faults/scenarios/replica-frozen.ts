@@ -7,18 +7,17 @@ import type { Answer } from '../history.ts';
 import type { Replica } from '../replica.ts';
 import type { Scenario } from '../scenario.ts';
 
-/** The shortest there is. */
+/** The shortest hold that the settings allow. */
 const HOLD_SECONDS = 5;
 const ROWS = 2;
 /**
  * The condition by which HOLD_BATCH locks free seats only, as PostgreSQL receives it, and a condition of the same length that
  * locks the seats whether they are free or not.
  */
-const LOCKS_FREE_SEATS = part(/s\.ctid = any\(\$\d+::tid\[\]\) and \(.*now\(\)\)\)/);
+const FREE_SEAT_CONDITION = part(/s\.ctid = any\(\$\d+::tid\[\]\) and \(.*now\(\)\)\)/);
 const CTIDS = part(/\$\d+::tid\[\]/);
 const SEAT_IDS = part(/\$\d+::uuid\[\](?=\) as p\(index, seat_id\))/);
-const LOCKS_ALL_SEATS = `s.id = any(${SEAT_IDS}) and ${CTIDS} is not null`.padEnd(LOCKS_FREE_SEATS.length);
-const GUARDS = [{ said: LOCKS_FREE_SEATS, heard: LOCKS_ALL_SEATS }];
+const REPLACEMENT = `s.id = any(${SEAT_IDS}) and ${CTIDS} is not null`.padEnd(FREE_SEAT_CONDITION.length);
 
 function part(pattern: RegExp): string {
   const [found] = pattern.exec(HOLD_BATCH.text) ?? [];
@@ -28,42 +27,43 @@ function part(pattern: RegExp): string {
 
 interface Sizes {
   readonly rounds: number;
-  /** Fans who wait at the replica that is frozen. */
-  readonly asleep: number;
+  /** Number of fans whose requests are pending on the frozen replica. */
+  readonly waitingFans: number;
 }
 
-interface Dance {
+interface Setup {
   readonly scene: Scene;
   readonly sizes: Sizes;
   readonly guarded: boolean;
 }
 
-interface Woken {
+interface Result {
   readonly answers: readonly Answer[];
   readonly soldMeanwhile: number;
   readonly soldAgain: number;
-  readonly soldByTheWoken: number;
+  /** Seats that the frozen replica sold after it continued. */
+  readonly soldAfterThaw: number;
   readonly rewritten: number;
 }
 
 /**
- * A replica is frozen (SIGSTOP) with a batch on its way: the network keeps the statement back. The other sells everything,
- * those holds expire and half of their seats are sold a second time; some are bought. Then the statement arrives, the replica
- * wakes with its old picture, and goes on giving seats to those who wait. In the control everything has been bought, and the
- * statement that arrives does not look whether a seat is free: it sells what is sold.
+ * K02: a replica is frozen (SIGSTOP) while the proxy holds back the statement of its hold batch. The other replica sells all seats;
+ * those holds expire, half of the seats are sold again, and some are bought. Then the statement is delivered and the replica
+ * continues with its outdated sector snapshot. In the negative control all seats have been bought, and the delivered statement does
+ * not check whether a seat is free: it sells seats twice.
  */
 export function replicaFrozen(sizes: Sizes): Scenario {
   return {
     id: 'K02',
-    title: `a replica frozen with a batch on its way wakes with a stale map, ${sizes.rounds} times`,
+    title: `a replica frozen with a batch on its way continues with an outdated snapshot, ${sizes.rounds} times`,
     limitMs: 60_000 + sizes.rounds * 60_000,
-    async play(scene, claim) {
-      const { answers, soldMeanwhile, soldAgain, soldByTheWoken } = await dance({ scene, sizes, guarded: true });
-      claim(soldByTheWoken > 0, 'the replica that slept sells nothing any more');
-      const control = await unguarded(sizes);
-      claim(control.rewritten > 0, 'the control was guarded like the other: its statement says something else now');
-      const seen = ['given twice', 'verify: '].filter((how) => control.faults.some((fault) => fault.startsWith(how)));
-      claim(seen.length === 2, `without its guard only these were seen: ${seen.join(', ')}; this proves nothing`);
+    async run(scene, check) {
+      const { answers, soldMeanwhile, soldAgain, soldAfterThaw } = await sellWhileFrozen({ scene, sizes, guarded: true });
+      check(soldAfterThaw > 0, 'the replica sells nothing after the freeze');
+      const control = await runUnguarded(sizes);
+      check(control.rewritten > 0, 'the negative control still had its guard: the condition was not found in the hold statement');
+      const reported = ['given twice', 'verify: '].filter((kind) => control.faults.some((fault) => fault.startsWith(kind)));
+      check(reported.length === 2, `the negative control reported only: ${reported.join(', ')}; the scenario proves nothing`);
       return {
         rounds: sizes.rounds,
         woken_with: answers.length,
@@ -76,60 +76,66 @@ export function replicaFrozen(sizes: Sizes): Scenario {
   };
 }
 
-async function unguarded(sizes: Sizes): Promise<{ faults: readonly string[]; rewritten: number }> {
+async function runUnguarded(sizes: Sizes): Promise<{ faults: readonly string[]; rewritten: number }> {
   const scene = await Scene.open();
   try {
-    const { rewritten } = await dance({ scene, sizes: { ...sizes, rounds: 1 }, guarded: false });
+    const { rewritten } = await sellWhileFrozen({ scene, sizes: { ...sizes, rounds: 1 }, guarded: false });
     return { faults: (await audit(scene)).faults, rewritten };
   } finally {
     await scene.close();
   }
 }
 
-async function dance({ scene, sizes, guarded }: Dance): Promise<Woken> {
+async function sellWhileFrozen({ scene, sizes, guarded }: Setup): Promise<Result> {
   const proxy = await scene.proxyTo(scene.databaseUrl);
-  if (!guarded) for (const { said, heard } of GUARDS) proxy.rewrite(said, heard);
+  if (!guarded) proxy.rewrite(FREE_SEAT_CONDITION, REPLACEMENT);
   const settings = { RESERVATION_HOLD_SECONDS: guarded ? String(HOLD_SECONDS) : '600' };
   const frozen = await scene.start(settings, { databaseUrl: proxy.url });
   const awake = await scene.start(settings);
   const answers: Answer[] = [];
-  let [soldMeanwhile, soldAgain, soldByTheWoken] = [0, 0, 0];
+  let [soldMeanwhile, soldAgain, soldAfterThaw] = [0, 0, 0];
   for (let round = 0; round < sizes.rounds; round += 1) {
-    const match = await scene.onSale(ROWS);
-    // So that it has a map of the sector.
+    const match = await scene.openSale(ROWS);
+    // Gives this replica a snapshot of the sector.
     await scene.fan(() => frozen).hold(match);
-    const requests = Array.from({ length: sizes.asleep }, () => scene.fan(() => frozen).holding(match));
+    const requests = Array.from({ length: sizes.waitingFans }, () => scene.fan(() => frozen).holdRequest(match));
     const isHold = (bytes: Buffer) => requests.some(({ key }) => bytes.includes(Buffer.from(key, 'hex')));
-    const isOnItsWay = proxy.setTrap({ whenSent: isHold, passOn: false, then: 'wait' });
-    const waiting = requests.map((request) => scene.fan(() => frozen).ask(request));
-    await isOnItsWay;
+    const batchSent = proxy.setTrap({ whenSent: isHold, passOn: false, then: 'wait' });
+    const waiting = requests.map((request) => scene.fan(() => frozen).sendOnce(request));
+    await batchSent;
     frozen.freeze();
     const sold = await sell(scene, awake, match, { buysEvery: guarded ? 4 : 1 });
     soldMeanwhile += sold;
     if (guarded) {
       await sleep(HOLD_SECONDS * 1000 + 200);
-      soldAgain += await sell(scene, awake, match, { buysEvery: 4, most: Math.ceil(sold / 2) });
+      soldAgain += await sell(scene, awake, match, { buysEvery: 4, maxFans: Math.ceil(sold / 2) });
     }
     proxy.release();
     frozen.thaw();
     answers.push(...(await Promise.all(waiting)));
     if (!guarded) continue;
     await sleep(HOLD_SECONDS * 1000 + 200);
-    soldByTheWoken += await sell(scene, frozen, match, { buysEvery: 4 });
+    soldAfterThaw += await sell(scene, frozen, match, { buysEvery: 4 });
   }
-  return { answers, soldMeanwhile, soldAgain, soldByTheWoken, rewritten: proxy.rewritten };
+  return { answers, soldMeanwhile, soldAgain, soldAfterThaw, rewritten: proxy.rewritten };
 }
 
-interface Sale {
+interface SaleOptions {
+  /** One of this many fans buys; the others only hold. */
   readonly buysEvery: number;
-  readonly most?: number;
+  readonly maxFans?: number;
 }
 
-/** To one after the other, until nothing is left or so many have seats. */
-async function sell(scene: Scene, replica: Replica, match: Match, { buysEvery, most = Infinity }: Sale): Promise<number> {
+/** Sells to one fan after the other, until no seat is free or `maxFans` fans have seats. Returns the number of these fans. */
+async function sell(
+  scene: Scene,
+  replica: Replica,
+  match: Match,
+  { buysEvery, maxFans = Infinity }: SaleOptions,
+): Promise<number> {
   for (let sold = 0; ; sold += 1) {
     const fan = scene.fan(() => replica);
-    const held = sold < most ? await fan.hold(match) : undefined;
+    const held = sold < maxFans ? await fan.hold(match) : undefined;
     if (!held) return sold;
     const ordered = sold % buysEvery === 0 ? await fan.checkOut(held) : undefined;
     if (ordered) await fan.pay(ordered);

@@ -2,25 +2,25 @@ import type { TcpProxy } from '#testing/tcp-proxy';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import type { OwnServers, Standby } from '../../../bench/instruments/own-servers.ts';
-import { Crowd } from '../crowd.ts';
-import { resend } from '../resend.ts';
-import type { Claim, Scenario } from '../scenario.ts';
+import { Buyers } from '../buyers.ts';
+import { resendAcknowledged } from '../resend-acknowledged.ts';
+import type { Check, Scenario } from '../scenario.ts';
 import type { Scene } from '../scene.ts';
 
 interface Sizes {
   readonly buyers: number;
-  /** The primary acknowledges nothing its standby has not written. */
+  /** The primary acknowledges a commit only after the standby has written it. */
   readonly synchronous: boolean;
 }
 
-/** So long the standby hears nothing before the primary dies: its lag, which asynchronous replication loses. */
+/** How long the standby is disconnected before the primary dies. Asynchronous replication loses the commits of this time. */
 const CUT_OFF_MS = 1000;
-/** So long everybody is at the standby before it is promoted. */
+/** How long the services are connected to the standby before it is promoted. */
 const READ_ONLY_MS = 1000;
-/** Who was promised what is lost asks in vain; nobody is to wait longer than this for it. */
-const PATIENCE = { answerMs: 15_000, totalMs: 20_000 };
+/** Fans whose acknowledged requests are lost get no result, so the retries must be short. */
+const RETRY_LIMITS = { answerMs: 15_000, totalMs: 20_000 };
 
-/** F10, second half: the network to the standby breaks under load, the primary is killed, and the standby takes over. */
+/** F10s and F10a: the network to the standby breaks under load, the primary is killed, and the standby is promoted. */
 export function standbyPromoted({ buyers, synchronous }: Sizes): Scenario {
   return {
     id: synchronous ? 'F10s' : 'F10a',
@@ -28,40 +28,40 @@ export function standbyPromoted({ buyers, synchronous }: Sizes): Scenario {
     needsServers: true,
     mayLose: !synchronous,
     limitMs: 180_000,
-    async play(scene, claim) {
+    async run(scene, check) {
       const { servers } = scene;
-      if (!servers) throw new Error('a primary is killed here: it needs servers of its own');
+      if (!servers) throw new Error('this scenario kills a primary, so it needs its own servers');
       const [toPrimary, replication] = [await scene.proxyTo(scene.databaseUrl), await scene.proxyTo(scene.databaseUrl)];
       const standby = await servers.startStandby(replication.url);
-      scene.atTheEnd(() => putBack(servers, standby));
-      await follows(scene, synchronous);
-      const where = { databaseUrl: toPrimary.url };
-      await Promise.all([scene.start({}, where), scene.start({}, where)]);
-      const match = await scene.onSale(300, 4);
-      const crowd = new Crowd(scene, { match, buyers, sectors: 4, patience: PATIENCE });
-      claim(await crowd.sells(2 * buyers, 30_000), 'nothing is sold beside a standby');
+      scene.onClose(() => restorePrimary(servers, standby));
+      await waitUntilStandbyFollows(scene, synchronous);
+      const addresses = { databaseUrl: toPrimary.url };
+      await Promise.all([scene.start({}, addresses), scene.start({}, addresses)]);
+      const match = await scene.openSale(300, 4);
+      const load = new Buyers(scene, { match, count: buyers, sectors: 4, retryLimits: RETRY_LIMITS });
+      check(await load.waitForPurchases(2 * buyers, 30_000), 'nothing is sold with a standby attached');
 
       const outage = await failOver(scene, { toPrimary, replication, standby });
-      // What was on its way back when the network broke is all a synchronous primary may still say.
-      const isTold = synchronous ? outage.acknowledged <= buyers : outage.acknowledged > 2 * buyers;
-      claim(isTold, `${outage.acknowledged} acknowledged without the standby: this compares nothing`);
-      claim(await crowd.sells(2 * buyers, 60_000), 'the sale does not go on at the promoted standby');
-      const outageMs = scene.history.longestSilence(outage.cutOffAt, Date.now());
-      await crowd.stop();
+      // After the cut a synchronous primary may only acknowledge commits whose confirmation was already on its way.
+      const isPlausible = synchronous ? outage.acknowledged <= buyers : outage.acknowledged > 2 * buyers;
+      check(isPlausible, `${outage.acknowledged} acknowledged after the cut: the replication mode is not the expected one`);
+      check(await load.waitForPurchases(2 * buyers, 60_000), 'no further purchases on the promoted standby');
+      const outageMs = scene.history.longestGapMs(outage.cutOffAt, Date.now());
+      await load.stop();
       return {
         replication: synchronous ? 'synchronous' : 'asynchronous',
-        bought: crowd.bought,
+        bought: load.bought,
         acknowledged_after_the_cut: outage.acknowledged,
         promoted_after_ms: outage.promotedAfterMs,
         outage_s: Math.round(outageMs / 100) / 10,
-        ...(await askAgain(scene, synchronous, claim)),
+        ...(await resendAll(scene, synchronous, check)),
       };
     },
   };
 }
 
-/** Waits until the standby has all, and writes along. */
-async function follows(scene: Scene, synchronous: boolean): Promise<void> {
+/** Waits until the standby has replayed everything and streams in the wanted mode. */
+async function waitUntilStandbyFollows(scene: Scene, synchronous: boolean): Promise<void> {
   if (synchronous) await scene.rows(`alter system set synchronous_standby_names = 'ANY 1 (standby)'`);
   await scene.rows('select pg_reload_conf()');
   const wanted = synchronous ? 'quorum' : 'async';
@@ -74,42 +74,42 @@ async function follows(scene: Scene, synchronous: boolean): Promise<void> {
   }
 }
 
-interface Players {
+interface FailoverParts {
   readonly toPrimary: TcpProxy;
   readonly replication: TcpProxy;
   readonly standby: Standby;
 }
 
-async function failOver(scene: Scene, { toPrimary, replication, standby }: Players) {
+async function failOver(scene: Scene, { toPrimary, replication, standby }: FailoverParts) {
   const before = scene.history.acknowledged().length;
   const cutOffAt = Date.now();
   replication.silence();
   await sleep(CUT_OFF_MS);
   await scene.servers?.kill('postgres');
   const [killedAt, acknowledged] = [Date.now(), scene.history.acknowledged().length - before];
-  // The address often leads there before it is promoted: a server that reads and refuses to write.
-  toPrimary.leadTo(standby.url);
+  // In practice the address often points to the standby before it is promoted: a server that refuses writes.
+  toPrimary.redirectTo(standby.url);
   await sleep(READ_ONLY_MS);
   const client = new pg.Client({ connectionString: standby.url });
   await client.connect();
   await client.query('select pg_promote(true, 30)');
   await client.end();
-  scene.failOver(standby.url);
+  scene.switchDatabase(standby.url);
   return { cutOffAt, acknowledged, promotedAfterMs: Date.now() - killedAt };
 }
 
-/** Everything with its key again. What is lost is answered anew, or as Redis remembers it: counted, where it may be lost. */
-async function askAgain(scene: Scene, synchronous: boolean, claim: Claim) {
-  let otherwise = 0;
-  const { resent, replayed } = await resend(scene, (isTrue, said) => {
-    if (!isTrue) otherwise += 1;
-    if (synchronous) claim(isTrue, said);
+/** Sends all acknowledged requests again. With asynchronous replication, different answers are counted and are no fault. */
+async function resendAll(scene: Scene, synchronous: boolean, check: Check) {
+  let differentAnswers = 0;
+  const { resent, replayed } = await resendAcknowledged(scene, (isTrue, fault) => {
+    if (!isTrue) differentAnswers += 1;
+    if (synchronous) check(isTrue, fault);
   });
-  return { resent, replayed, answered_otherwise: otherwise };
+  return { resent, replayed, answered_otherwise: differentAnswers };
 }
 
-/** The first server is what the next scenario works with: alone again, as it was. */
-async function putBack(servers: OwnServers, standby: Standby): Promise<void> {
+/** Starts the first server again, without a standby: the next scenario uses it. */
+async function restorePrimary(servers: OwnServers, standby: Standby): Promise<void> {
   await standby.kill();
   await servers.start('postgres');
   const client = new pg.Client({ connectionString: servers.databaseUrl });

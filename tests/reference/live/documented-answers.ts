@@ -2,17 +2,17 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import type { Document } from '../openapi-document.ts';
 
-/** An answer as it came over HTTP. */
+/** An HTTP answer of a running service. */
 export interface LiveAnswer {
   readonly method: string;
-  /** Without its query. */
+  /** Path without the query. */
   readonly path: string;
   readonly status: number;
   readonly type: string | undefined;
   readonly body: string;
 }
 
-interface Place {
+interface PathPattern {
   readonly template: string;
   readonly pattern: RegExp;
 }
@@ -20,37 +20,37 @@ interface Place {
 const pointer = (...parts: readonly string[]): string =>
   parts.map((part) => `/${part.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
 
-/** Compares answers with an OpenAPI document by ajv, as a client's tools would. */
+/** Validates answers against an OpenAPI document with ajv, as the tools of a client do. */
 export class DocumentedAnswers {
   private readonly ajv = new Ajv2020({ strict: false, allErrors: true, validateSchema: false });
-  private readonly places: readonly Place[];
+  private readonly pathPatterns: readonly PathPattern[];
   private readonly compiled = new Map<string, ValidateFunction>();
 
   constructor(readonly document: Document) {
     formats.default(this.ajv);
     this.ajv.addSchema(document as object, 'document');
-    this.places = Object.keys(document.paths).map((template) => ({
+    this.pathPatterns = Object.keys(document.paths).map((template) => ({
       template,
       pattern: new RegExp(`^${template.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]+')}$`),
     }));
   }
 
-  /** `GET /api/v1/matches/{id}`; undefined when the document does not know such a call. */
+  /** The documented operation, such as `GET /api/v1/matches/{id}`. Undefined if the document has none for this call. */
   operationOf({ method, path }: Pick<LiveAnswer, 'method' | 'path'>): string | undefined {
-    const place = this.places.find(
+    const match = this.pathPatterns.find(
       ({ template, pattern }) => pattern.test(path) && method.toLowerCase() in (this.document.paths[template] ?? {}),
     );
-    return place && `${method} ${place.template}`;
+    return match && `${method} ${match.template}`;
   }
 
-  /** What is wrong with this answer; nothing when the document says that it may come. */
+  /** Differences between the answer and the document. Empty if the answer is documented. */
   faultsOf(answer: LiveAnswer): string[] {
     const operation = this.operationOf(answer);
     if (!operation) return ['no such operation'];
     const template = operation.slice(answer.method.length + 1);
     const method = answer.method.toLowerCase();
     const response = this.document.paths[template]?.[method]?.responses[String(answer.status)];
-    // `default` is for what belongs to no call: a client cannot prepare for a status that is not named.
+    // The documented `default` response does not count: a client cannot prepare for a status that the operation does not name.
     if (!response) return [`status ${answer.status} is not documented`];
     if (!response.content) return answer.body === '' ? [] : ['a body where none is documented'];
     const type = answer.type?.split(';')[0]?.trim() ?? '';
@@ -63,18 +63,26 @@ export class DocumentedAnswers {
     return (validate.errors ?? []).map(({ instancePath, message }) => `${instancePath || 'the answer'} ${message}`);
   }
 
-  /** Is this a body that the call takes? */
-  takes(operation: string, body: unknown): boolean {
+  /** Whether the document allows this request body for the operation. */
+  allowsBody(operation: string, body: unknown): boolean {
     const [method = '', template = ''] = operation.split(' ');
-    const at = pointer('paths', template, method.toLowerCase(), 'requestBody', 'content', 'application/json', 'schema');
-    return this.validator(at)(body);
+    const schemaPointer = pointer(
+      'paths',
+      template,
+      method.toLowerCase(),
+      'requestBody',
+      'content',
+      'application/json',
+      'schema',
+    );
+    return this.validator(schemaPointer)(body);
   }
 
-  private validator(at: string): ValidateFunction {
-    const known = this.compiled.get(at);
-    if (known) return known;
-    const validate = this.ajv.compile({ $ref: `document#${encodeURI(at)}` });
-    this.compiled.set(at, validate);
+  private validator(schemaPointer: string): ValidateFunction {
+    const cached = this.compiled.get(schemaPointer);
+    if (cached) return cached;
+    const validate = this.ajv.compile({ $ref: `document#${encodeURI(schemaPointer)}` });
+    this.compiled.set(schemaPointer, validate);
     return validate;
   }
 }

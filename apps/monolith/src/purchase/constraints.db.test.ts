@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { grantTurn, putOnSale, seated, type MatchOnSale } from '../testing/whole-monolith.ts';
 import { openBoxOffice, type BoxOffice, type HeldSeats, type OpenBoxOffice } from './testing/box-office.ts';
 
-// What the database refuses by itself, whatever the code above it believes. Each of these would be an oversold seat.
+// Constraints of the database: it refuses these rows even if the application has a bug.
 
 let opened: OpenBoxOffice;
 let office: BoxOffice;
@@ -27,29 +27,29 @@ afterAll(() => opened.close());
 const UNIQUE = '23505';
 const CHECK = '23514';
 
-/** A copy of a row, with some of its columns changed. */
+/** SQL that inserts a copy of a row with some columns changed. */
 const copy = (table: string, where: string, change: string) =>
   `insert into ${table} select (jsonb_populate_record(t, ${change})).* from ${table} t where ${where}`;
 
 test.each<[string, () => string, string]>([
   [
-    'a place that is there already',
+    'a second seat with the same sector and rank',
     () => copy('seats', `id = '${held.seatIds[0]}'`, `jsonb_build_object('id', gen_random_uuid())`),
     UNIQUE,
   ],
-  ['a seat with a second row', () => copy('seats', `id = '${held.seatIds[0]}'`, `jsonb_build_object('rank', 99)`), UNIQUE],
-  ['a seat that is held by nobody', () => `update seats set reservation_id = null where id = '${held.seatIds[0]}'`, CHECK],
-  ['a seat that is held for ever', () => `update seats set expires_at = null where id = '${held.seatIds[0]}'`, CHECK],
-  ['a seat that is sold and will expire', () => `update seats set expires_at = now() where id = '${bought.seatIds[0]}'`, CHECK],
-  ['a seat that is sold to nobody', () => `update seats set reservation_id = null where id = '${bought.seatIds[0]}'`, CHECK],
+  ['a second seat with the same id', () => copy('seats', `id = '${held.seatIds[0]}'`, `jsonb_build_object('rank', 99)`), UNIQUE],
+  ['a held seat without a reservation', () => `update seats set reservation_id = null where id = '${held.seatIds[0]}'`, CHECK],
+  ['a held seat without an expiry time', () => `update seats set expires_at = null where id = '${held.seatIds[0]}'`, CHECK],
+  ['a sold seat with an expiry time', () => `update seats set expires_at = now() where id = '${bought.seatIds[0]}'`, CHECK],
+  ['a sold seat without a reservation', () => `update seats set reservation_id = null where id = '${bought.seatIds[0]}'`, CHECK],
   [
-    'a free seat that has a holder',
+    'a free seat with a reservation',
     () => `update seats set status = 'available', expires_at = null where id = '${held.seatIds[0]}'`,
     CHECK,
   ],
-  ['a seat in a state there is not', () => `update seats set status = 'lent' where id = '${held.seatIds[0]}'`, CHECK],
+  ['a seat with an unknown status', () => `update seats set status = 'lent' where id = '${held.seatIds[0]}'`, CHECK],
   [
-    'a second living ticket for a seat',
+    'a second valid ticket for a seat',
     () => copy('tickets', `seat_id = '${bought.seatIds[0]}'`, `jsonb_build_object('id', gen_random_uuid())`),
     UNIQUE,
   ],
@@ -74,7 +74,7 @@ test.each<[string, () => string, string]>([
     UNIQUE,
   ],
   [
-    'an order number twice',
+    'a second order with the same number',
     () =>
       copy(
         'orders',
@@ -83,12 +83,12 @@ test.each<[string, () => string, string]>([
       ),
     UNIQUE,
   ],
-  ['a reservation of nothing', () => `update reservations set quantity = 0 where id = '${held.id}'`, CHECK],
+  ['a reservation of 0 seats', () => `update reservations set quantity = 0 where id = '${held.id}'`, CHECK],
   ['a reservation of 21 seats', () => `update reservations set quantity = 21 where id = '${held.id}'`, CHECK],
-  ['an event of the provider twice', () => copy('payment_inbox', 'true', `'{}'::jsonb`), UNIQUE],
-  ['an answer under a key that has one', () => copy('idempotency_keys', 'true', `'{}'::jsonb`), UNIQUE],
+  ['a second row for one event of the payment provider', () => copy('payment_inbox', 'true', `'{}'::jsonb`), UNIQUE],
+  ['a second row for one idempotency key', () => copy('idempotency_keys', 'true', `'{}'::jsonb`), UNIQUE],
   ['a limit of 21 tickets a fan', () => `update matches set max_tickets_per_fan = 21 where id = '${match.id}'`, CHECK],
-])('%s is refused', async (_, statement, sqlstate) => {
+])('the database refuses %s', async (_, statement, sqlstate) => {
   const error: unknown = await office.rows(statement()).then(
     () => 'nothing was refused',
     (refused: unknown) => refused,

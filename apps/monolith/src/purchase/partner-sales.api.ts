@@ -1,7 +1,7 @@
 import type { EffectOutcome, LoadedEffect } from '#application/loaded-effect';
 
-/** For who brings what partners have sold of our seats. */
+/** Receives the partners' sales of our seats from the event loader. */
 export abstract class PartnerSalesApi {
-  /** Throws `RequestRefused` for what is no sale. */
+  /** Blocks the sold seats. Throws `RequestRefused` if `sale` is not a valid sale. */
   abstract hear(sale: unknown, effect: LoadedEffect): Promise<EffectOutcome>;
 }

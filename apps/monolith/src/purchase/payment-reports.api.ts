@@ -1,5 +1,5 @@
-/** For who brings the provider's events another way than its webhook: the same event by both ways takes effect once. */
+/** Receives payment events that the event loader fetched. An event that also came by webhook takes effect only once. */
 export abstract class PaymentReportsApi {
-  /** An event as the provider's list of events has it. Throws `RequestRefused` for what is no event. */
+  /** `event` has the format of the provider's event list. Throws `RequestRefused` if it is not a valid event. */
   abstract hear(event: unknown): Promise<void>;
 }

@@ -19,31 +19,31 @@ export interface SeatsLeft {
   readonly free: number;
   readonly held: number;
   /**
-   * How many windows may be open: one for each free seat, and those that hold seats already. Idle windows come on top, so that they
-   * keep no seat from the fans behind them.
+   * How many purchase windows may be open: one for each free seat, plus the windows that hold seats, plus the idle windows. Idle
+   * windows do not count against the free seats, so they do not delay the fans behind them.
    */
   readonly usefulWindows: number;
-  /** When it was counted, in milliseconds on the database's clock. */
+  /** Time of the count, in milliseconds on the database's clock. */
   readonly countedAtMs: number;
 }
 
-/** What operations ask of the purchase. */
+/** The functions of `purchase` that other contexts may call. */
 export abstract class PurchaseApi {
-  /** Puts the places of a new match up for sale. */
+  /** Creates the seats of a new match. */
   abstract layOut(
     tx: Transaction,
     matchId: string,
     sectors: readonly { sectorId: string; places: readonly SeatGeometry[] }[],
   ): Promise<void>;
-  /** At most a second old. */
+  /** The remaining seats; the result may be up to one second old. */
   abstract left(matchId: string): Promise<SeatsLeft>;
-  /** With everything that was committed before it was asked. */
+  /** The remaining seats, including everything that was committed before this call. */
   abstract leftNow(matchId: string): Promise<SeatsLeft>;
-  /** Is a seat free, or held? As it is in this transaction. */
+  /** True if any seat is free or held, read in this transaction. */
   abstract anyLeft(tx: Transaction, matchId: string): Promise<boolean>;
-  /** A ticket of this match counts for `to` and no longer for `from`; answers how many seats `to` had before. */
+  /** Moves one ticket of this match from the count of `from` to the count of `to`. Returns how many seats `to` had before. */
   abstract handOver(tx: Transaction, change: { matchId: string; from: string; to: string }): Promise<number>;
-  /** Where these fans wanted their tickets of this match sent; who bought none is missing. */
+  /** User id → email address to which the tickets of this match were sent. Fans who bought no tickets are missing. */
   abstract addresses(matchId: string, userIds: readonly string[]): Promise<ReadonlyMap<string, string>>;
   abstract report(matchId: string): Promise<MatchReport>;
 }

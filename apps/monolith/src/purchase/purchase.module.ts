@@ -23,12 +23,12 @@ import { settlementControllers, settlementProviders } from './settlement/settlem
 import { StoredTurns } from './stored-turns.api.ts';
 import { turnsProviders } from './turns/turns.providers.ts';
 
-/** What this context does in the background. */
+/** The background jobs of this context. */
 export abstract class PurchaseJobKinds {
   abstract readonly kinds: readonly JobKind[];
 }
 
-/** Holds, orders and payments: from a free seat to a sold one. Each feature wires its own part. */
+/** Holds, orders and payments: from a free seat to a sold one. Each feature wires itself in its `x.providers.ts`. */
 @Module({
   imports: [BlacklistModule, CatalogModule, FansModule, PaymentModule, TicketingModule],
   controllers: [

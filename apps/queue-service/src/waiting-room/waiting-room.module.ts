@@ -7,9 +7,9 @@ import { useCase } from '#platform/use-case';
 import type { QueueServiceConfig } from '../config.ts';
 import { REDIS } from '../tokens.ts';
 import { AwaitState } from './inbound/await-state.ts';
-import { CallPassed } from './application/call-passed.ts';
+import { AnnouncePositions } from './application/announce-positions.ts';
 import { ChangeQueue } from './application/change-queue.ts';
-import { ClearListed } from './application/clear-listed.ts';
+import { RemoveBlacklistedFans } from './application/remove-blacklisted-fans.ts';
 import { FanConnections } from './application/fan-connections.ts';
 import { FollowedLines } from './application/followed-lines.ts';
 import { JoinLine } from './application/join-line.ts';
@@ -17,17 +17,17 @@ import { LiveFans } from './application/live-fans.ts';
 import { ReadPosition } from './application/read-position.ts';
 import { MatchUpdates } from './application/match-updates.ts';
 import { MessageTexts } from './application/message-texts.ts';
-import { MoveLine } from './application/move-line.ts';
+import { AdvanceLine } from './application/advance-line.ts';
 import { NewConnections } from './application/new-connections.ts';
 import { Blacklist, ConnectedFans, LineMovement, Links, Receipts, WaitingLines } from './application/ports.ts';
 import { RefreshFans } from './application/refresh-fans.ts';
-import { SharedCount } from './application/shared-count.ts';
-import { SignsOfLife } from './application/signs-of-life.ts';
-import { TellFans } from './application/tell-fans.ts';
+import { SharedDeviceList } from './application/shared-device-list.ts';
+import { PresenceReports } from './application/presence-reports.ts';
+import { FanUpdates } from './application/fan-updates.ts';
 import { AdmissionSchedule } from './inbound/admission.schedule.ts';
 import { BlacklistListener } from './inbound/blacklist.listener.ts';
 import { ConnectionBudget } from './inbound/connection-budget.ts';
-import { CountingSchedule } from './inbound/counting.schedule.ts';
+import { PodReportsSchedule } from './inbound/pod-reports.schedule.ts';
 import { FanStreamController } from './inbound/fan-stream.controller.ts';
 import { FanGateway } from './inbound/fan.gateway.ts';
 import { PositionAnswers } from './inbound/position-answers.ts';
@@ -38,7 +38,7 @@ import { QueueInternalController } from './inbound/queue-internal.controller.ts'
 import { QueueController } from './inbound/queue.controller.ts';
 import { QueueStatusController } from './inbound/queue-status.controller.ts';
 import { OpenStreams } from './inbound/stream-device.ts';
-import { TellingSchedule } from './inbound/telling.schedule.ts';
+import { FanUpdatesSchedule } from './inbound/fan-updates.schedule.ts';
 import { WaitingRoomMetrics } from './inbound/waiting-room.metrics.ts';
 import { ConfiguredLinks } from './outbound/configured-links.ts';
 import { assertOneSlotPerMatch } from './outbound/match-keys.ts';
@@ -47,7 +47,7 @@ import { RedisWaitingLines } from './outbound/redis-waiting-lines.ts';
 import { ReplicaConfirmation } from './outbound/replica-confirmation.ts';
 import { SignedReceipts } from './outbound/signed-receipts.ts';
 
-/** The waiting room: lines, turns, and the connections of those who wait. */
+/** The waiting room: lines, turns, and the connections of waiting fans. */
 @Module({})
 export class WaitingRoomModule {
   static register(config: QueueServiceConfig, budget: ConnectionBudget): DynamicModule {
@@ -58,16 +58,16 @@ export class WaitingRoomModule {
       providers: [
         ...configured(config, budget),
         ...ports,
-        ...updatesOfFans,
+        ...fanUpdatesProviders,
         useCase(JoinLine, WaitingLines, Receipts, Blacklist),
-        useCase(ClearListed, Blacklist, WaitingLines, LineMovement, ConnectedFans),
+        useCase(RemoveBlacklistedFans, Blacklist, WaitingLines, LineMovement, ConnectedFans),
         useCase(ReadPosition, WaitingLines),
         useCase(ChangeQueue, WaitingLines, LineMovement),
-        useCase(MoveLine, LineMovement),
+        useCase(AdvanceLine, LineMovement),
         {
-          provide: CallPassed,
+          provide: AnnouncePositions,
           useFactory: (lines: RedisWaitingLines, { purchaseWindowMs }: QueueConfig) =>
-            new CallPassed(lines, lines, purchaseWindowMs),
+            new AnnouncePositions(lines, lines, purchaseWindowMs),
           inject: [RedisWaitingLines, QueueConfig],
         },
         AwaitState,
@@ -75,8 +75,8 @@ export class WaitingRoomModule {
         OpenStreams,
         PositionAnswers,
         AdmissionSchedule,
-        CountingSchedule,
-        TellingSchedule,
+        PodReportsSchedule,
+        FanUpdatesSchedule,
         PodsListener,
         BlacklistListener,
         {
@@ -89,19 +89,19 @@ export class WaitingRoomModule {
   }
 }
 
-/** One object is all three ports: they differ in who needs what. */
+/** One object implements all three ports. */
 const ports: Provider[] = [WaitingLines, LineMovement, ConnectedFans].map((port) => ({
   provide: port,
   useExisting: RedisWaitingLines,
 }));
 
-/** What TellFans is made of. */
-const updatesOfFans: Provider[] = [
-  useCase(FanConnections, LiveFans, FollowedLines, SignsOfLife, MessageTexts),
-  useCase(NewConnections, ConnectedFans, SharedCount, SignsOfLife, FanConnections),
-  useCase(RefreshFans, ConnectedFans, FanConnections, SignsOfLife),
+/** FanUpdates and the classes that do its work. */
+const fanUpdatesProviders: Provider[] = [
+  useCase(FanConnections, LiveFans, FollowedLines, PresenceReports, MessageTexts),
+  useCase(NewConnections, ConnectedFans, SharedDeviceList, PresenceReports, FanConnections),
+  useCase(RefreshFans, ConnectedFans, FanConnections, PresenceReports),
   useCase(MatchUpdates, LiveFans, FollowedLines, RefreshFans, MessageTexts),
-  useCase(TellFans, NewConnections, FanConnections, MatchUpdates, SignsOfLife),
+  useCase(FanUpdates, NewConnections, FanConnections, MatchUpdates, PresenceReports),
 ];
 
 function configured(settings: QueueServiceConfig, budget: ConnectionBudget): Provider[] {
@@ -128,7 +128,7 @@ function configured(settings: QueueServiceConfig, budget: ConnectionBudget): Pro
         const replicas = settings.QUEUE_CONFIRM_REPLICAS;
         const unconfirmed = new Counter({
           name: 'queue_unconfirmed_total',
-          help: 'Joins and grants no replica confirmed in time.',
+          help: 'Script calls with joins or grants that the replicas did not confirm in time.',
           registers: [registry],
         });
         const confirmation = replicas > 0 ? new ReplicaConfirmation(replicas, () => unconfirmed.inc()) : undefined;
@@ -137,14 +137,15 @@ function configured(settings: QueueServiceConfig, budget: ConnectionBudget): Pro
       inject: [REDIS, Metrics],
     },
     {
-      provide: SignsOfLife,
-      useFactory: (entries: ConnectedFans, live: LiveFans) => new SignsOfLife(entries, live, config),
+      provide: PresenceReports,
+      useFactory: (connectedFans: ConnectedFans, liveFans: LiveFans) => new PresenceReports(connectedFans, liveFans, config),
       inject: [ConnectedFans, LiveFans],
     },
     {
-      provide: SharedCount,
-      useFactory: (entries: ConnectedFans, live: LiveFans, signs: SignsOfLife) => new SharedCount(entries, live, signs, pod.id),
-      inject: [ConnectedFans, LiveFans, SignsOfLife],
+      provide: SharedDeviceList,
+      useFactory: (connectedFans: ConnectedFans, liveFans: LiveFans, presence: PresenceReports) =>
+        new SharedDeviceList(connectedFans, liveFans, presence, pod.id),
+      inject: [ConnectedFans, LiveFans, PresenceReports],
     },
     {
       provide: MessageTexts,
@@ -153,7 +154,7 @@ function configured(settings: QueueServiceConfig, budget: ConnectionBudget): Pro
     },
     {
       provide: FollowedLines,
-      useFactory: (entries: ConnectedFans) => new FollowedLines(entries, config),
+      useFactory: (connectedFans: ConnectedFans) => new FollowedLines(connectedFans, config),
       inject: [ConnectedFans],
     },
   ];

@@ -1,30 +1,30 @@
 import { storage } from '../storage.ts';
 import { randomUuid } from './idempotency-key.ts';
 
-export interface StartUp {
+export interface StartupConfig {
   queue_url: string;
   auth_mode: 'mock' | 'jwt';
 }
 
-/** Who is calling (CONTRACT §2). `fanId` only names what this browser remembers; the server believes the headers. */
+/** The fan who calls the API (CONTRACT §2). `fanId` is only a key for stored data; the server trusts the headers alone. */
 export interface Caller {
-  readonly mode: StartUp['auth_mode'];
+  readonly mode: StartupConfig['auth_mode'];
   readonly fanId: string;
   readonly signedIn: boolean;
   headers(role?: 'ops'): Record<string, string>;
 }
 
-const fanName = 'tribina.fan';
-const tokenName = 'tribina.token';
+const fanIdKey = 'tribina.fan';
+const tokenKey = 'tribina.token';
 
-export function currentCaller(mode: StartUp['auth_mode']): Caller {
+export function currentCaller(mode: StartupConfig['auth_mode']): Caller {
   return mode === 'mock' ? mockCaller() : tokenCaller();
 }
 
 function mockCaller(): Caller {
-  const kept = storage.local.read(fanName);
-  const fanId = kept ?? randomUuid();
-  if (!kept) storage.local.write(fanName, fanId);
+  const storedFanId = storage.local.read(fanIdKey);
+  const fanId = storedFanId ?? randomUuid();
+  if (!storedFanId) storage.local.write(fanIdKey, fanId);
   return {
     mode: 'mock',
     fanId,
@@ -33,9 +33,9 @@ function mockCaller(): Caller {
   };
 }
 
-/** The token comes from the club's sign-in; roles stand in it. It lives as long as the tab. */
+/** The access token comes from the club's sign-in and contains the roles. It is kept until the tab is closed. */
 function tokenCaller(): Caller {
-  const token = storage.session.read(tokenName);
+  const token = storage.session.read(tokenKey);
   return {
     mode: 'jwt',
     fanId: token ? subjectOf(token) : 'nobody',
@@ -54,14 +54,14 @@ function subjectOf(token: string): string {
   }
 }
 
-export function becomeSomebodyElse(): void {
-  storage.local.write(fanName, randomUuid());
+export function switchToNewFan(): void {
+  storage.local.write(fanIdKey, randomUuid());
 }
 
 export function signInWith(token: string): void {
-  storage.session.write(tokenName, token);
+  storage.session.write(tokenKey, token);
 }
 
 export function signOut(): void {
-  storage.session.remove(tokenName);
+  storage.session.remove(tokenKey);
 }

@@ -1,7 +1,7 @@
 import type { Caller } from './caller.ts';
 import { pendingKeys } from './idempotency-key.ts';
 import { Problem, type ProblemCode, readProblem } from './problem.ts';
-import { learnServerTime } from './server-clock.ts';
+import { measureServerClock } from './server-clock.ts';
 
 type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 
@@ -14,53 +14,53 @@ interface Call {
   signal?: AbortSignal;
 }
 
-/** Longer than the server's own deadline of 55 s, so that its answer, also a refusal, arrives before we give up. */
+/** Longer than the server's deadline of 55 s, so that its answer (or its refusal) arrives before this client gives up. */
 const writeTimeoutMs = 60_000;
 const readTimeoutMs = 20_000;
-const networkTries = 4;
-const firstPauseMs = 500;
+const maxNetworkAttempts = 4;
+const firstBackoffMs = 500;
 
-/** Answers that invite the same request with the same key again, and how often we do it before asking the fan. */
-const resends: Partial<Record<ProblemCode, number>> = {
+/** How many times the client repeats a request by itself after this error code. A repeated write has the same idempotency key. */
+const maxResends: Partial<Record<ProblemCode, number>> = {
   SEATS_BUSY: 1,
   IDEMPOTENCY_KEY_IN_USE: 5,
   OUTCOME_UNKNOWN: 3,
   LOCK_TIMEOUT: 1,
 };
 
-const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Speaks JSON and problem+json, carries the caller, and repeats what may be repeated. */
+/** HTTP client for JSON and problem+json. It adds the caller's headers and retries lost requests and retryable refusals. */
 export class Client {
   constructor(private readonly caller: Caller) {}
 
   async get<T>(url: string, options: { role?: 'ops'; signal?: AbortSignal } = {}): Promise<T> {
-    const response = await this.untilAnswered({ method: 'GET', url, ...options });
+    const response = await this.sendWithRetries({ method: 'GET', url, ...options });
     return (await response.json()) as T;
   }
 
-  /** With the ETag's text, under which the server may know what was seen. */
-  async getTagged<T>(url: string, signal?: AbortSignal): Promise<{ value: T; tag: string | undefined }> {
-    const response = await this.untilAnswered({ method: 'GET', url, signal });
-    // A proxy that compresses says W/ in front; one that writes tags of its own names nothing the server knows.
-    const tag = /^(?:W\/)?"([\w-]{27})"$/.exec(response.headers.get('ETag') ?? '')?.[1];
-    return { value: (await response.json()) as T, tag };
+  /** Also returns the ETag, which a later request can send as `since` to get only the changes. */
+  async getWithEtag<T>(url: string, signal?: AbortSignal): Promise<{ value: T; etag: string | undefined }> {
+    const response = await this.sendWithRetries({ method: 'GET', url, signal });
+    // A compressing proxy puts W/ in front of the ETag. An ETag of another format is a proxy's own: ignore it.
+    const etag = /^(?:W\/)?"([\w-]{27})"$/.exec(response.headers.get('ETag') ?? '')?.[1];
+    return { value: (await response.json()) as T, etag };
   }
 
   async getBlob(url: string, signal?: AbortSignal): Promise<Blob> {
-    return (await this.untilAnswered({ method: 'GET', url, signal, headers: { Accept: '*/*' } })).blob();
+    return (await this.sendWithRetries({ method: 'GET', url, signal, headers: { Accept: '*/*' } })).blob();
   }
 
   async delete(url: string, options: { role?: 'ops' } = {}): Promise<void> {
-    await this.untilAnswered({ method: 'DELETE', url, ...options });
+    await this.sendWithRetries({ method: 'DELETE', url, ...options });
   }
 
-  /** A call the receiver repeats without harm by itself: joining the line. */
+  /** For a POST that is idempotent without a key: joining the line. */
   async post<T>(url: string, body: unknown): Promise<T> {
-    return (await (await this.untilAnswered({ method: 'POST', url, body })).json()) as T;
+    return (await (await this.sendWithRetries({ method: 'POST', url, body })).json()) as T;
   }
 
-  /** A call that carries an Idempotency-Key: whatever happens to the answer, it takes effect once. */
+  /** A call with an Idempotency-Key: it takes effect once, even if its answer is lost and the fan sends it again. */
   async postOnce<T>(
     method: 'POST' | 'PUT',
     url: string,
@@ -70,42 +70,42 @@ export class Client {
     const request = `${this.caller.fanId} ${method} ${url} ${JSON.stringify(body)}`;
     const headers = { ...options.headers, 'Idempotency-Key': pendingKeys.keyFor(request) };
     try {
-      const response = await this.untilAnswered({ ...options, method, url, body, headers });
+      const response = await this.sendWithRetries({ ...options, method, url, body, headers });
       const answer = (response.status === 204 ? undefined : await response.json()) as T;
       pendingKeys.settle(request);
       return answer;
-    } catch (caught) {
-      // A refusal settles the request; silence and 5xx do not, nor does an answer that broke off half way.
-      if (caught instanceof Problem && caught.status >= 400 && caught.status < 500) {
-        if (caught.code !== 'IDEMPOTENCY_KEY_IN_USE') pendingKeys.settle(request);
+    } catch (error) {
+      // A 4xx answer is final, so the key is forgotten. After no answer, a 5xx or an incomplete answer the key is kept.
+      if (error instanceof Problem && error.status >= 400 && error.status < 500) {
+        if (error.code !== 'IDEMPOTENCY_KEY_IN_USE') pendingKeys.settle(request);
       }
-      throw caught instanceof Problem ? caught : new Problem('UNREACHABLE', 0);
+      throw error instanceof Problem ? error : new Problem('UNREACHABLE', 0);
     }
   }
 
-  private async untilAnswered(call: Call): Promise<Response> {
-    const sent: Partial<Record<ProblemCode, number>> = {};
+  private async sendWithRetries(call: Call): Promise<Response> {
+    const resends: Partial<Record<ProblemCode, number>> = {};
     for (let failures = 0; ;) {
       try {
-        return await this.once(call);
-      } catch (caught) {
-        if (call.signal?.aborted) throw caught;
-        if (!(caught instanceof Problem)) throw caught;
-        if (caught.code === 'UNREACHABLE') {
+        return await this.sendOnce(call);
+      } catch (error) {
+        if (call.signal?.aborted) throw error;
+        if (!(error instanceof Problem)) throw error;
+        if (error.code === 'UNREACHABLE') {
           failures += 1;
-          if (failures >= networkTries) throw caught;
-          await pause(Math.random() * firstPauseMs * 2 ** failures);
+          if (failures >= maxNetworkAttempts) throw error;
+          await sleep(Math.random() * firstBackoffMs * 2 ** failures);
           continue;
         }
-        const times = (sent[caught.code] ?? 0) + 1;
-        if (times > (resends[caught.code] ?? 0)) throw caught;
-        sent[caught.code] = times;
-        await pause(1000 * (caught.retryAfterSeconds ?? 1) + Math.random() * 250);
+        const resendCount = (resends[error.code] ?? 0) + 1;
+        if (resendCount > (maxResends[error.code] ?? 0)) throw error;
+        resends[error.code] = resendCount;
+        await sleep(1000 * (error.retryAfterSeconds ?? 1) + Math.random() * 250);
       }
     }
   }
 
-  private async once(call: Call): Promise<Response> {
+  private async sendOnce(call: Call): Promise<Response> {
     const headers: Record<string, string> = { Accept: 'application/json', ...this.caller.headers(call.role), ...call.headers };
     if (call.body !== undefined) headers['Content-Type'] = 'application/json';
     const sentAt = Date.now();
@@ -121,7 +121,7 @@ export class Client {
     } catch {
       throw new Problem('UNREACHABLE', 0);
     }
-    learnServerTime(response, sentAt);
+    measureServerClock(response, sentAt);
     if (!response.ok) throw await readProblem(response);
     return response;
   }

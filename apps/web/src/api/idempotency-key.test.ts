@@ -1,16 +1,16 @@
-import { openBrowser } from '../testing/browser-storage.ts';
+import { installFakeStorage } from '../testing/browser-storage.ts';
 import { pendingKeys, randomUuid } from './idempotency-key.ts';
 
-test('a key is a UUID v4 in 32 lowercase hex digits', () => {
-  openBrowser();
+test('an idempotency key is a UUID v4 in 32 lowercase hex digits', () => {
+  installFakeStorage();
   for (let n = 0; n < 50; n += 1) {
     expect(pendingKeys.keyFor(`request ${n}`)).toMatch(/^[0-9a-f]{12}4[0-9a-f]{3}[89ab][0-9a-f]{15}$/);
     expect(randomUuid()).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
   }
 });
 
-test('a request keeps its key until it is settled; a new tab has a new one', () => {
-  const browser = openBrowser();
+test('a request keeps its idempotency key until it is settled; a new tab has a new key', () => {
+  const browser = installFakeStorage();
   const key = pendingKeys.keyFor('hold');
   expect([pendingKeys.keyFor('hold') === key, pendingKeys.keyFor('checkout') === key]).toEqual([true, false]);
   pendingKeys.settle('hold');
@@ -20,7 +20,7 @@ test('a request keeps its key until it is settled; a new tab has a new one', () 
   expect(pendingKeys.keyFor('hold')).not.toBe(next);
 });
 
-test('without storage (private mode) a key is kept as long as the page lives', () => {
+test('without browser storage (private mode) a pending idempotency key is kept until the page is closed', () => {
   const blocked = {
     get: () => {
       throw new Error('SecurityError');

@@ -1,8 +1,8 @@
 import { storage } from '../storage.ts';
 
 /**
- * A random UUID v4. Not crypto.randomUUID(): browsers offer that on secure origins only, and a phone trying the demo over
- * the local network (http://192.168…) is not on one.
+ * A random UUID v4. We do not use crypto.randomUUID(), because browsers offer it on secure origins only. A phone that opens
+ * the demo over the local network (http://192.168…) is not on a secure origin.
  */
 export function randomUuid(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
@@ -17,22 +17,22 @@ function newKey(): string {
   return randomUuid().replaceAll('-', '');
 }
 
-const prefix = 'tribina.key.';
+const storagePrefix = 'tribina.key.';
 
 /**
- * One key per request whose outcome is not known yet. Who presses the button again after a lost answer, or reloads and does
- * the same once more, sends the same key and therefore gets the first effect back instead of a second one. The key is
- * forgotten as soon as an answer has settled the request.
+ * The idempotency keys of requests whose outcome is not known yet. If a fan repeats a request after a lost answer or a
+ * reload, the request has the same key, so the server answers with the first effect and makes no second one. `settle`
+ * forgets the key when the outcome is known.
  */
 export const pendingKeys = {
   keyFor(request: string): string {
-    const kept = storage.session.read(prefix + request);
-    if (kept) return kept;
+    const storedKey = storage.session.read(storagePrefix + request);
+    if (storedKey) return storedKey;
     const key = newKey();
-    storage.session.write(prefix + request, key);
+    storage.session.write(storagePrefix + request, key);
     return key;
   },
   settle(request: string): void {
-    storage.session.remove(prefix + request);
+    storage.session.remove(storagePrefix + request);
   },
 };

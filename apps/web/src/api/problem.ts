@@ -1,4 +1,4 @@
-/** Codes of CONTRACT §3 that a fan or an operator can meet. Each has a text in every language, or the page does not compile. */
+/** Codes of CONTRACT §3 that a fan or an operator can receive. A code without a text in every language does not compile. */
 export const problemCodes = [
   'VALIDATION_FAILED',
   'IDEMPOTENCY_KEY_REQUIRED',
@@ -27,15 +27,15 @@ export const problemCodes = [
   'LOCK_TIMEOUT',
   'OUTCOME_UNKNOWN',
   'DEPENDENCY_UNAVAILABLE',
-  // Ours: no answer at all, and an answer that is not problem+json (a proxy's page).
+  // The page's own codes: no answer arrived; the answer is not problem+json (for example a proxy's error page).
   'UNREACHABLE',
   'UNKNOWN',
 ] as const;
 
 export type ProblemCode = (typeof problemCodes)[number];
 
-/** Extra members the codes carry. */
-export interface ProblemFacts {
+/** The extra members of a problem answer. Each code has its own (CONTRACT §3). */
+export interface ProblemMembers {
   seat_ids?: string[];
   available?: number;
   next_expiry_at?: string;
@@ -53,7 +53,7 @@ export class Problem extends Error {
   constructor(
     readonly code: ProblemCode,
     readonly status: number,
-    readonly facts: ProblemFacts = {},
+    readonly members: ProblemMembers = {},
     readonly retryAfterSeconds?: number,
     readonly requestId?: string,
   ) {
@@ -63,19 +63,19 @@ export class Problem extends Error {
 
 export async function readProblem(response: Response): Promise<Problem> {
   const retryAfter = Number(response.headers.get('retry-after') ?? Number.NaN);
-  const wait = Number.isFinite(retryAfter) ? retryAfter : undefined;
+  const retryAfterSeconds = Number.isFinite(retryAfter) ? retryAfter : undefined;
   const requestId = response.headers.get('x-request-id') ?? undefined;
   try {
-    const body = (await response.json()) as ProblemFacts & { code?: unknown; request_id?: string };
+    const body = (await response.json()) as ProblemMembers & { code?: unknown; request_id?: string };
     const code = problemCodes.find((known) => known === body.code) ?? 'UNKNOWN';
-    return new Problem(code, response.status, body, wait, body.request_id ?? requestId);
+    return new Problem(code, response.status, body, retryAfterSeconds, body.request_id ?? requestId);
   } catch {
-    return new Problem('UNKNOWN', response.status, {}, wait, requestId);
+    return new Problem('UNKNOWN', response.status, {}, retryAfterSeconds, requestId);
   }
 }
 
-/** What a caught value means to the page; a defect of ours shows up as UNKNOWN and in the console. */
-export function asProblem(caught: unknown): Problem {
+/** Turns a caught value into a Problem. A bug in the page becomes UNKNOWN and is also reported to the console. */
+export function toProblem(caught: unknown): Problem {
   if (caught instanceof Problem) return caught;
   reportError(caught);
   return new Problem('UNKNOWN', 0);

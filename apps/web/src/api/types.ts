@@ -1,4 +1,4 @@
-/** What CONTRACT §5 and §6 answer, as far as the page uses it; members it does not know are ignored. */
+/** The answers of CONTRACT §5 and §6, with only the fields that the page uses. Unknown fields are ignored. */
 
 export type SaleStatus = 'scheduled' | 'open' | 'paused' | 'sold_out' | 'closed';
 
@@ -46,7 +46,7 @@ export interface SeatList {
   items: Seat[];
 }
 
-/** What changed since a picture the page has. */
+/** The seats that changed since the version that the page has. */
 export interface SeatChanges {
   version: number | string;
   since: number | string;
@@ -58,7 +58,7 @@ export interface AvailabilityMessage {
   sectors: { id: string; available: number }[];
 }
 
-/** A standing place has neither row nor number. */
+/** Row and number are null for a standing place. */
 export interface SeatLabel {
   seat_id: string;
   sector: string;
@@ -77,7 +77,7 @@ export interface Reservation {
   expires_at: string;
 }
 
-/** Best available in a sector, or exactly these seats. */
+/** Either the best available seats of a sector, or exactly the seats with these ids. */
 export type HoldRequest = { sector_id: string; quantity: number } | { seat_ids: string[] };
 
 export interface CheckoutRequest {
@@ -89,7 +89,7 @@ export interface CheckedOutOrder {
   order_id: string;
   number: string;
   status: OrderStatus;
-  /** null: the seats cost nothing, and the order is completed. */
+  /** Null if the seats cost nothing: the order is then already completed. */
   payment: { provider: string; intent_id: string; client_secret: string; confirm_url?: string } | null;
 }
 
@@ -121,7 +121,7 @@ export interface Ticket {
 
 export type PaymentOutcome = 'succeeded' | 'failed' | 'abandoned';
 
-/** Answer of join and position. After the end: status says how it ended, position is null, there is no token. */
+/** The answer of join and position. When the entry has ended, `status` says how, `position` is null and there is no token. */
 export interface QueueEntry {
   position: number | null;
   total: number;
@@ -145,7 +145,7 @@ export interface QueueStatus {
   estimated_wait_minutes: number | null;
 }
 
-/** The contract does not promise the two settings in this answer; ours has them. */
+/** The contract does not require the two queue limits in this answer, so they are optional. Our server sends them. */
 export interface OpsMatch extends Match {
   processing_rate?: number;
   max_open_windows?: number;

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'react';
-import { useTribina } from '../api/tribina-context.ts';
+import { useAppServices } from '../api/app-services.ts';
 import type { Match, Order, Reservation } from '../api/types.ts';
 import { CheckoutSteps } from '../parts/checkout-steps.tsx';
 import { Countdown } from '../parts/countdown.tsx';
@@ -9,80 +9,80 @@ import { Failed, Loading } from '../parts/loading.tsx';
 import { PageTitle } from '../parts/page-title.tsx';
 import { PaymentPanel } from '../parts/payment-panel.tsx';
 import { SeatPrices } from '../parts/seat-prices.tsx';
-import { Sign } from '../parts/sign.tsx';
+import { Icon } from '../parts/icon.tsx';
 import { useLoaded } from '../parts/use-loaded.ts';
 import { navigate, paths } from '../routes.ts';
 import { useLanguage } from '../text/language.tsx';
 import { matchTitle } from '../text/match-title.ts';
 
-interface Basket {
+interface CheckoutData {
   match: Match;
   reservation: Reservation;
-  /** Known once the fan has placed the order; the payment can then be taken up again after a reload. */
+  /** Present after the fan has placed the order. It lets the fan continue the payment after a reload. */
   order: Order | undefined;
 }
 
-/** Links in mails and pushes lead here. Who has nothing on hold is sent to the match, where the line or the seats are. */
+/** Links in mails and pushes lead to this page. A fan without a reservation is sent on to the match page. */
 export function CheckoutPage({ matchId }: { matchId: string }) {
-  const { tribina, memory } = useTribina();
-  const { reservationId } = memory.read(matchId);
-  const load = async (signal: AbortSignal): Promise<Basket> => {
-    const { orderId } = memory.read(matchId);
+  const { api, purchaseStore } = useAppServices();
+  const { reservationId } = purchaseStore.read(matchId);
+  const load = async (signal: AbortSignal): Promise<CheckoutData> => {
+    const { orderId } = purchaseStore.read(matchId);
     const [match, reservation, order] = await Promise.all([
-      tribina.match(matchId, signal),
-      tribina.reservation(reservationId ?? '', signal),
-      orderId ? tribina.order(orderId, signal) : undefined,
+      api.match(matchId, signal),
+      api.reservation(reservationId ?? '', signal),
+      orderId ? api.order(orderId, signal) : undefined,
     ]);
     return { match, reservation, order };
   };
-  const { value: basket, problem, reload } = useLoaded(load, reservationId);
-  const nothingHere = !reservationId || problem?.status === 404;
+  const { value: data, problem, reload } = useLoaded(load, reservationId);
+  const hasNoReservation = !reservationId || problem?.status === 404;
   useEffect(() => {
-    if (!nothingHere) return;
-    if (problem) memory.forgetPurchase(matchId);
+    if (!hasNoReservation) return;
+    if (problem) purchaseStore.forgetPurchase(matchId);
     navigate(paths.match(matchId), { replace: true });
-  }, [nothingHere, problem, memory, matchId]);
+  }, [hasNoReservation, problem, purchaseStore, matchId]);
 
-  if (basket) return <Checkout basket={basket} onChange={reload} />;
-  return problem && !nothingHere ? <Failed problem={problem} onRetry={reload} /> : <Loading />;
+  if (data) return <Checkout data={data} onChange={reload} />;
+  return problem && !hasNoReservation ? <Failed problem={problem} onRetry={reload} /> : <Loading />;
 }
 
-function Checkout({ basket: { match, reservation, order }, onChange }: { basket: Basket; onChange: () => void }) {
+function Checkout({ data: { match, reservation, order }, onChange }: { data: CheckoutData; onChange: () => void }) {
   const { texts } = useLanguage();
-  const { memory } = useTribina();
-  const { payment } = memory.read(match.id);
-  const [ranOut, setRanOut] = useState(false);
-  const settled = order && order.status !== 'awaiting_payment' ? order.id : undefined;
+  const { purchaseStore } = useAppServices();
+  const { payment } = purchaseStore.read(match.id);
+  const [hasExpired, setHasExpired] = useState(false);
+  const finishedOrderId = order && order.status !== 'awaiting_payment' ? order.id : undefined;
   useEffect(() => {
-    if (settled) navigate(paths.order(settled), { replace: true });
-  }, [settled]);
+    if (finishedOrderId) navigate(paths.order(finishedOrderId), { replace: true });
+  }, [finishedOrderId]);
 
-  const alive = reservation.status === 'ordered' || (reservation.status === 'held' && !ranOut);
-  if (settled) return <Loading />;
-  if (!alive) return <HoldOver matchId={match.id} isPaid={reservation.status === 'completed'} />;
-  const paying = order !== undefined && payment !== undefined;
+  const isActive = reservation.status === 'ordered' || (reservation.status === 'held' && !hasExpired);
+  if (finishedOrderId) return <Loading />;
+  if (!isActive) return <HoldEnded matchId={match.id} isPaid={reservation.status === 'completed'} />;
+  const isPaying = order !== undefined && payment !== undefined;
   return (
     <>
       <Link to={paths.match(match.id)} className="back-link">
-        <Sign name="back" /> {texts.checkout.backToSeats}
+        <Icon name="back" /> {texts.checkout.backToSeats}
       </Link>
       <PageTitle documentTitle={texts.checkout.title}>{texts.checkout.title}</PageTitle>
-      <CheckoutSteps now={paying ? 'payment' : 'details'} />
+      <CheckoutSteps now={isPaying ? 'payment' : 'details'} />
       <div className="checkout">
-        <aside className="card checkout-side" aria-labelledby="basket-title">
+        <aside className="card checkout-side" aria-labelledby="order-summary-title">
           <div className="stage-top">
-            <h2 id="basket-title">{texts.checkout.yourOrder}</h2>
+            <h2 id="order-summary-title">{texts.checkout.yourOrder}</h2>
             <Countdown
               until={reservation.expires_at}
               label={texts.hold.expiresIn}
-              onOver={() => (reservation.status === 'held' ? setRanOut(true) : onChange())}
+              onEnd={() => (reservation.status === 'held' ? setHasExpired(true) : onChange())}
               testId="hold-countdown"
             />
           </div>
           <p className="checkout-match">{matchTitle(match)}</p>
           <SeatPrices reservation={reservation} />
         </aside>
-        {paying ? (
+        {isPaying ? (
           <PaymentPanel order={order} payment={payment} onChange={onChange} />
         ) : (
           <HoldersForm reservation={reservation} onPlaced={onChange} />
@@ -92,10 +92,10 @@ function Checkout({ basket: { match, reservation, order }, onChange }: { basket:
   );
 }
 
-function HoldOver({ matchId, isPaid }: { matchId: string; isPaid: boolean }) {
+function HoldEnded({ matchId, isPaid }: { matchId: string; isPaid: boolean }) {
   const { texts } = useLanguage();
-  const { memory } = useTribina();
-  useEffect(() => memory.forgetPurchase(matchId), [memory, matchId]);
+  const { purchaseStore } = useAppServices();
+  useEffect(() => purchaseStore.forgetPurchase(matchId), [purchaseStore, matchId]);
   if (isPaid) {
     return (
       <section className="card card-narrow stage">

@@ -1,4 +1,4 @@
-import { useTribina } from '../api/tribina-context.ts';
+import { useAppServices } from '../api/app-services.ts';
 import type { Match } from '../api/types.ts';
 import { HoldSummary } from '../parts/hold-summary.tsx';
 import { Failed, Loading } from '../parts/loading.tsx';
@@ -13,34 +13,35 @@ import { WaitingLine } from '../parts/waiting-line.tsx';
 import { useWaitingRoom } from '../queue/use-waiting-room.ts';
 import { useLanguage } from '../text/language.tsx';
 
-/** Often enough that an opened, paused or resumed sale is noticed, rare enough for a full stadium in front of it. */
+/** The page must notice an opened, paused or resumed sale, but a full stadium of fans sends this request. */
 const refreshMs = 10_000;
 
 export function MatchPage({ matchId }: { matchId: string }) {
-  const { tribina } = useTribina();
-  const { value: match, problem, reload } = useLoaded((signal) => tribina.match(matchId, signal), matchId, refreshMs);
-  if (match) return <MatchOffer match={match} />;
+  const { api } = useAppServices();
+  const { value: match, problem, reload } = useLoaded((signal) => api.match(matchId, signal), matchId, refreshMs);
+  if (match) return <MatchContent match={match} />;
   return problem ? <Failed problem={problem} onRetry={reload} /> : <Loading />;
 }
 
-/** One stage at a time: the seats on hold, else the seat choice, else the line, else why there is nothing to do. */
-function MatchOffer({ match }: { match: Match }) {
+/** Shows the first that applies: the held seats, the seat choice, the waiting line, or why there is nothing to buy. */
+function MatchContent({ match }: { match: Match }) {
   const { texts } = useLanguage();
-  const { caller } = useTribina();
-  const withLine = match.queue_required && caller.signedIn;
-  const { state: line, room } = useWaitingRoom(match.id, withLine);
+  const { caller } = useAppServices();
+  const usesLine = match.queue_required && caller.signedIn;
+  const { state: line, room } = useWaitingRoom(match.id, usesLine);
   const turn = line.stage.name === 'turn' ? line.stage : undefined;
-  const hold = useHold(match.id, { sessionToken: turn?.sessionToken, onTurnRefused: room.distrustTurn });
-  const maySell = match.sale.status === 'open' || (match.sale.status === 'paused' && turn !== undefined);
-  const mayChoose = maySell && (!match.queue_required || turn !== undefined);
-  const lineRuns = match.sale.status === 'open' || match.sale.status === 'paused' || line.stage.name === 'over';
+  const hold = useHold(match.id, { sessionToken: turn?.sessionToken, onTurnRefused: room.recheckTurn });
+  const canSell = match.sale.status === 'open' || (match.sale.status === 'paused' && turn !== undefined);
+  const canChooseSeats = canSell && (!match.queue_required || turn !== undefined);
+  const showsLine = match.sale.status === 'open' || match.sale.status === 'paused' || line.stage.name === 'ended';
 
   const stage = () => {
     if (!caller.signedIn) return <Notice tone="info">{texts.fan.needed}</Notice>;
-    if (hold.loading) return <Loading />;
-    if (hold.reservation) return <HoldSummary hold={hold} reservation={hold.reservation} turnOver={line.stage.name === 'over'} />;
-    if (mayChoose) return <SeatChoice match={match} hold={hold} />;
-    if (match.queue_required && (lineRuns || turn)) return <WaitingLine match={match} state={line} room={room} />;
+    if (hold.isLoading) return <Loading />;
+    if (hold.reservation)
+      return <HoldSummary hold={hold} reservation={hold.reservation} isTurnOver={line.stage.name === 'ended'} />;
+    if (canChooseSeats) return <SeatChoice match={match} hold={hold} />;
+    if (match.queue_required && (showsLine || turn)) return <WaitingLine match={match} state={line} room={room} />;
     return <SaleExplained match={match} />;
   };
 
@@ -48,8 +49,8 @@ function MatchOffer({ match }: { match: Match }) {
     <>
       <MatchHeading match={match} />
       {turn && <TurnBar turn={turn} room={room} />}
-      {hold.expired && <Notice tone="warning">{texts.hold.expired}</Notice>}
-      {hold.problem && !hold.reservation && !mayChoose && <ProblemNotice problem={hold.problem} />}
+      {hold.hasExpired && <Notice tone="warning">{texts.hold.expired}</Notice>}
+      {hold.problem && !hold.reservation && !canChooseSeats && <ProblemNotice problem={hold.problem} />}
       {stage()}
     </>
   );

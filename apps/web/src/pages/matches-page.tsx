@@ -1,4 +1,4 @@
-import { useTribina } from '../api/tribina-context.ts';
+import { useAppServices } from '../api/app-services.ts';
 import { Failed, Loading } from '../parts/loading.tsx';
 import { MatchCard } from '../parts/match-card.tsx';
 import { PageTitle } from '../parts/page-title.tsx';
@@ -9,8 +9,8 @@ const refreshMs = 30_000;
 
 export function MatchesPage() {
   const { texts } = useLanguage();
-  const { tribina } = useTribina();
-  const { value, problem, reload } = useLoaded((signal) => tribina.matches(signal), 'matches', refreshMs);
+  const { api } = useAppServices();
+  const { value, problem, reload } = useLoaded((signal) => api.matches(signal), 'matches', refreshMs);
   const matches = value?.items.toSorted((a, b) => a.kickoff_at.localeCompare(b.kickoff_at));
   return (
     <>

@@ -1,4 +1,4 @@
-import { useTribina } from '../api/tribina-context.ts';
+import { useAppServices } from '../api/app-services.ts';
 import { Failed, Loading } from '../parts/loading.tsx';
 import { OpsBlacklist } from '../parts/ops-blacklist.tsx';
 import { OpsMatchCard } from '../parts/ops-match-card.tsx';
@@ -9,11 +9,11 @@ import { useLanguage } from '../text/language.tsx';
 
 const refreshMs = 5_000;
 
-/** One match is open at a time, so that numbers every two seconds stay far from the rate limit of an address. */
+/** Only one match card is open at a time. An open card polls every two seconds, and the API limits requests per IP address. */
 export function OpsPage({ chosenId }: { chosenId: string | undefined }) {
   const { texts } = useLanguage();
-  const { tribina } = useTribina();
-  const { value, problem, reload } = useLoaded((signal) => tribina.opsMatches(signal), 'ops', refreshMs);
+  const { api } = useAppServices();
+  const { value, problem, reload } = useLoaded((signal) => api.opsMatches(signal), 'ops', refreshMs);
   const open = chosenId ?? value?.items[0]?.id;
   return (
     <>

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'react';
-import { useTribina } from '../api/tribina-context.ts';
+import { useAppServices } from '../api/app-services.ts';
 import type { Order, Ticket } from '../api/types.ts';
 import { Link } from '../parts/link.tsx';
 import { Failed, Loading } from '../parts/loading.tsx';
@@ -11,39 +11,40 @@ import { useLoaded } from '../parts/use-loaded.ts';
 import { paths } from '../routes.ts';
 import { useLanguage } from '../text/language.tsx';
 
-/** The webhook comes within a second of the provider's answer; after this long we say so and offer to pay again. */
+/** The provider's webhook usually arrives within a second of its answer. */
 const pollMs = 1_000;
-const patienceMs = 10_000;
+/** After this time the page says that it takes longer, polls four times less often and offers to pay again. */
+const slowAfterMs = 10_000;
 
-const isWaiting = (order: Order) =>
+const isUnfinished = (order: Order) =>
   order.status === 'awaiting_payment' || (order.status === 'completed' && order.tickets.length === 0);
 
 export function OrderPage({ orderId }: { orderId: string }) {
-  const { tribina, memory } = useTribina();
-  const [waiting, setWaiting] = useState(true);
-  const [slow, setSlow] = useState(false);
-  const load = (signal: AbortSignal) => tribina.order(orderId, signal);
-  const { value: order, problem, reload } = useLoaded(load, orderId, waiting ? (slow ? 4 * pollMs : pollMs) : undefined);
+  const { api, purchaseStore } = useAppServices();
+  const [isWaiting, setIsWaiting] = useState(true);
+  const [isSlow, setIsSlow] = useState(false);
+  const load = (signal: AbortSignal) => api.order(orderId, signal);
+  const { value: order, problem, reload } = useLoaded(load, orderId, isWaiting ? (isSlow ? 4 * pollMs : pollMs) : undefined);
 
   useEffect(() => {
     if (!order) return;
-    setWaiting(isWaiting(order));
-    if (order.status !== 'awaiting_payment') memory.forgetPurchase(order.match_id);
-  }, [order, memory]);
+    setIsWaiting(isUnfinished(order));
+    if (order.status !== 'awaiting_payment') purchaseStore.forgetPurchase(order.match_id);
+  }, [order, purchaseStore]);
   useEffect(() => {
-    if (!waiting) return;
-    const timer = setTimeout(() => setSlow(true), patienceMs);
+    if (!isWaiting) return;
+    const timer = setTimeout(() => setIsSlow(true), slowAfterMs);
     return () => clearTimeout(timer);
-  }, [waiting]);
+  }, [isWaiting]);
 
   if (!order) return problem ? <Failed problem={problem} onRetry={reload} /> : <Loading />;
-  return <OrderView order={order} slow={slow && waiting} />;
+  return <OrderView order={order} isSlow={isSlow && isWaiting} />;
 }
 
-function OrderView({ order, slow }: { order: Order; slow: boolean }) {
+function OrderView({ order, isSlow }: { order: Order; isSlow: boolean }) {
   const { texts, format } = useLanguage();
-  const { memory } = useTribina();
-  const canPay = slow && order.status === 'awaiting_payment' && memory.read(order.match_id).orderId === order.id;
+  const { purchaseStore } = useAppServices();
+  const canPay = isSlow && order.status === 'awaiting_payment' && purchaseStore.read(order.match_id).orderId === order.id;
   const tone = order.status === 'completed' ? 'good' : order.status === 'awaiting_payment' ? 'info' : 'warning';
   return (
     <>
@@ -62,7 +63,7 @@ function OrderView({ order, slow }: { order: Order; slow: boolean }) {
           <strong>{format.money(order.total_cents, order.currency)}</strong>
         </p>
         <Notice tone={tone}>{texts.order.explained[order.status]}</Notice>
-        {slow && <Notice tone="warning">{texts.order.takingLong}</Notice>}
+        {isSlow && <Notice tone="warning">{texts.order.takingLong}</Notice>}
         {canPay && (
           <Link to={paths.checkout(order.match_id)} className="button">
             {texts.order.toPayment}
@@ -81,12 +82,12 @@ function OrderView({ order, slow }: { order: Order; slow: boolean }) {
 
 function OrderTickets({ order }: { order: Order }) {
   const { texts } = useLanguage();
-  const { tribina } = useTribina();
+  const { api } = useAppServices();
   const key = order.tickets.map((ticket) => `${ticket.id}:${ticket.status}`).join(' ');
   const load = async (signal: AbortSignal): Promise<Ticket[]> =>
-    Promise.all(order.tickets.map((ticket) => tribina.ticket(ticket.id, signal)));
+    Promise.all(order.tickets.map((ticket) => api.ticket(ticket.id, signal)));
   const { value: tickets, problem, reload } = useLoaded(load, key);
-  const { value: match } = useLoaded((signal) => tribina.match(order.match_id, signal), order.match_id);
+  const { value: match } = useLoaded((signal) => api.match(order.match_id, signal), order.match_id);
   if (!tickets) return problem ? <Failed problem={problem} onRetry={reload} /> : <Loading />;
   return (
     <section aria-label={texts.tickets.title}>

@@ -1,4 +1,4 @@
-import { useTribina } from '../api/tribina-context.ts';
+import { useAppServices } from '../api/app-services.ts';
 import type { Match, Ticket } from '../api/types.ts';
 import { Link } from '../parts/link.tsx';
 import { Failed, Loading } from '../parts/loading.tsx';
@@ -8,18 +8,18 @@ import { useLoaded } from '../parts/use-loaded.ts';
 import { paths } from '../routes.ts';
 import { useLanguage } from '../text/language.tsx';
 
-interface Drawer {
+interface TicketsWithMatches {
   tickets: Ticket[];
   matches: Map<string, Match>;
 }
 
 export function TicketsPage() {
   const { texts } = useLanguage();
-  const { tribina, caller } = useTribina();
-  const load = async (signal: AbortSignal): Promise<Drawer> => {
-    const { items } = await tribina.tickets(signal);
+  const { api, caller } = useAppServices();
+  const load = async (signal: AbortSignal): Promise<TicketsWithMatches> => {
+    const { items } = await api.tickets(signal);
     const ids = [...new Set(items.map((ticket) => ticket.match_id))];
-    const matches = await Promise.all(ids.map((id) => tribina.match(id, signal)));
+    const matches = await Promise.all(ids.map((id) => api.match(id, signal)));
     return { tickets: items, matches: new Map(matches.map((match) => [match.id, match])) };
   };
   const { value, problem, reload } = useLoaded(load, caller.signedIn ? 'tickets' : undefined);
@@ -38,7 +38,7 @@ export function TicketsPage() {
       )}
       {value && value.tickets.length > 0 && (
         <ul className="ticket-list">
-          {inOrder(value).map((ticket) => (
+          {sortTickets(value).map((ticket) => (
             <TicketCard key={ticket.id} ticket={ticket} match={value.matches.get(ticket.match_id)} />
           ))}
         </ul>
@@ -47,8 +47,8 @@ export function TicketsPage() {
   );
 }
 
-/** What opens a gate first, soonest match first. */
-function inOrder({ tickets, matches }: Drawer): Ticket[] {
+/** Valid tickets first, then by kickoff. */
+function sortTickets({ tickets, matches }: TicketsWithMatches): Ticket[] {
   const kickoff = (ticket: Ticket) => matches.get(ticket.match_id)?.kickoff_at ?? '';
   const rank = (ticket: Ticket) => (ticket.status === 'valid' ? 0 : 1);
   return tickets.toSorted((a, b) => rank(a) - rank(b) || kickoff(a).localeCompare(kickoff(b)));

@@ -1,21 +1,21 @@
 import { useEffect, useRef, useState } from 'react';
 
-const everyMs = 15_000;
+const announceIntervalMs = 15_000;
 
-/** Positions may change every second; screen readers are told at most every 15 s, and then the latest. */
+/** A text for screen readers. A position can change every second, so at most every 15 s the latest text is announced. */
 export function Announcement({ text }: { text: string }) {
   const latest = useRef(text);
-  const [said, setSaid] = useState(text);
+  const [spokenText, setSpokenText] = useState(text);
   useEffect(() => {
     latest.current = text;
   }, [text]);
   useEffect(() => {
-    const timer = setInterval(() => setSaid(latest.current), everyMs);
+    const timer = setInterval(() => setSpokenText(latest.current), announceIntervalMs);
     return () => clearInterval(timer);
   }, []);
   return (
     <p className="only-spoken" aria-live="polite">
-      {said}
+      {spokenText}
     </p>
   );
 }

@@ -6,14 +6,14 @@ const known = new Map([
 ]);
 const numbers = (availability: ReadonlyMap<string, number>) => Object.fromEntries(availability);
 
-test('a diff changes the sectors it names; a snapshot replaces all', () => {
+test('a diff message changes the sectors that it names; a snapshot message replaces all sectors', () => {
   const sectors = [{ id: 'east', available: 0 }];
   expect(numbers(afterMessage(known, { type: 'diff', sectors }))).toEqual({ east: 0, west: 9 });
   expect(numbers(afterMessage(known, { type: 'snapshot', sectors }))).toEqual({ east: 0 });
   expect(numbers(known)).toEqual({ east: 5, west: 9 });
 });
 
-test('a message is read; unknown types and broken texts are none', () => {
+test('readAvailability returns a valid message, and undefined for an unknown type or invalid JSON', () => {
   const message = { type: 'diff', sectors: [{ id: 'east', available: 0 }] };
   expect(readAvailability(JSON.stringify(message))).toEqual(message);
   expect(['{', '{"type":"weather","sectors":[]}', '{"type":"diff"}'].map(readAvailability)).toEqual([

@@ -1,9 +1,9 @@
 import type { AvailabilityMessage } from '../api/types.ts';
 
-/** Free places by sector id. */
+/** Number of available seats by sector id. */
 export type Availability = ReadonlyMap<string, number>;
 
-/** Undefined for what this version does not know. */
+/** Undefined for a message that this version of the page does not know. */
 export function readAvailability(text: string): AvailabilityMessage | undefined {
   try {
     const message = JSON.parse(text) as Partial<AvailabilityMessage>;
@@ -14,7 +14,7 @@ export function readAvailability(text: string): AvailabilityMessage | undefined 
   }
 }
 
-/** A snapshot replaces all numbers; a diff changes the sectors it names. */
+/** A snapshot replaces all numbers; a diff changes only the sectors that it names. */
 export function afterMessage(before: Availability, message: AvailabilityMessage): Availability {
   const next = new Map(message.type === 'snapshot' ? [] : before);
   for (const sector of message.sectors) next.set(sector.id, sector.available);

@@ -1,4 +1,4 @@
-/** Rows of a stand, rising to the right. */
+/** The logo: the rows of a stand, rising to the right. */
 export function BrandMark() {
   return (
     <svg className="brand-mark" viewBox="0 0 32 32" aria-hidden="true" focusable="false">

@@ -1,5 +1,5 @@
 import { useLanguage } from '../text/language.tsx';
-import { Sign } from './sign.tsx';
+import { Icon } from './icon.tsx';
 
 export function CheckoutSteps({ now }: { now: 'details' | 'payment' }) {
   const { texts } = useLanguage();
@@ -14,7 +14,7 @@ export function CheckoutSteps({ now }: { now: 'details' | 'payment' }) {
           aria-current={index === current ? 'step' : undefined}
         >
           <span className="step-sign" aria-hidden="true">
-            {index < current ? <Sign name="check" /> : index + 1}
+            {index < current ? <Icon name="check" /> : index + 1}
           </span>
           {name}
         </li>

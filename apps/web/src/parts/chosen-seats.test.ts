@@ -1,18 +1,18 @@
-import { afterToggle } from './chosen-seats.ts';
+import { toggleSeat } from './chosen-seats.ts';
 
-const free = (id: string) => ({ id, status: 'available' as const });
+const available = (id: string) => ({ id, status: 'available' as const });
 
-test('a free seat is added, up to the limit', () => {
-  const one = afterToggle({ chosen: ['a'], atLimit: false }, free('b'), 2);
-  expect(one).toEqual({ chosen: ['a', 'b'], atLimit: false });
-  expect(afterToggle(one, free('c'), 2)).toEqual({ chosen: ['a', 'b'], atLimit: true });
+test('toggling an available seat adds it, but not above the limit', () => {
+  const atTheLimit = toggleSeat({ chosen: ['a'], isOverLimit: false }, available('b'), 2);
+  expect(atTheLimit).toEqual({ chosen: ['a', 'b'], isOverLimit: false });
+  expect(toggleSeat(atTheLimit, available('c'), 2)).toEqual({ chosen: ['a', 'b'], isOverLimit: true });
 });
 
-test('giving up a chosen seat also removes the message about the ticket limit', () => {
-  expect(afterToggle({ chosen: ['a', 'b'], atLimit: true }, free('a'), 2)).toEqual({ chosen: ['b'], atLimit: false });
+test('toggling a chosen seat removes it and the message about the ticket limit', () => {
+  expect(toggleSeat({ chosen: ['a', 'b'], isOverLimit: true }, available('a'), 2)).toEqual({ chosen: ['b'], isOverLimit: false });
 });
 
-test.each(['held', 'sold', 'blocked'] as const)('a %s seat changes nothing', (status) => {
-  const choice = { chosen: ['a'], atLimit: true };
-  expect(afterToggle(choice, { id: 'b', status }, 4)).toEqual(choice);
+test.each(['held', 'sold', 'blocked'] as const)('toggling a %s seat changes nothing', (status) => {
+  const choice = { chosen: ['a'], isOverLimit: true };
+  expect(toggleSeat(choice, { id: 'b', status }, 4)).toEqual(choice);
 });

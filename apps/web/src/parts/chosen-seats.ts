@@ -2,13 +2,14 @@ import type { Seat } from '../api/types.ts';
 
 interface Choice {
   chosen: string[];
-  /** The fan asked for one seat more than allowed. */
-  atLimit: boolean;
+  /** The fan tried to choose one seat more than allowed. */
+  isOverLimit: boolean;
 }
 
-/** A chosen seat is given up, a free one is added while there are fewer than `most`, any other changes nothing. */
-export function afterToggle({ chosen, atLimit }: Choice, seat: Pick<Seat, 'id' | 'status'>, most: number): Choice {
-  if (chosen.includes(seat.id)) return { chosen: chosen.filter((id) => id !== seat.id), atLimit: false };
-  if (seat.status !== 'available') return { chosen, atLimit };
-  return chosen.length >= most ? { chosen, atLimit: true } : { chosen: [...chosen, seat.id], atLimit: false };
+/** Removes a chosen seat; adds an available seat while fewer than `maxSeats` are chosen; ignores any other seat. */
+export function toggleSeat({ chosen, isOverLimit }: Choice, seat: Pick<Seat, 'id' | 'status'>, maxSeats: number): Choice {
+  if (chosen.includes(seat.id)) return { chosen: chosen.filter((id) => id !== seat.id), isOverLimit: false };
+  if (seat.status !== 'available') return { chosen, isOverLimit };
+  if (chosen.length >= maxSeats) return { chosen, isOverLimit: true };
+  return { chosen: [...chosen, seat.id], isOverLimit: false };
 }

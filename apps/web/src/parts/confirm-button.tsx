@@ -10,16 +10,16 @@ interface ConfirmButtonProps {
   testId?: string;
 }
 
-/** Asks back in place before something is given up; no dialog that covers the running clock. */
+/** Asks for confirmation in place of the button. It is not a dialog, because a dialog would cover the countdown. */
 export function ConfirmButton({ label, question, yes, no, onConfirm, disabled, testId }: ConfirmButtonProps) {
-  const [asking, setAsking] = useState(false);
-  if (!asking) {
+  const [isAsking, setIsAsking] = useState(false);
+  if (!isAsking) {
     return (
       <button
         type="button"
         className="button button-quiet"
         disabled={disabled}
-        onClick={() => setAsking(true)}
+        onClick={() => setIsAsking(true)}
         data-testid={testId}
       >
         {label}
@@ -36,14 +36,14 @@ export function ConfirmButton({ label, question, yes, no, onConfirm, disabled, t
           disabled={disabled}
           autoFocus
           onClick={() => {
-            setAsking(false);
+            setIsAsking(false);
             onConfirm();
           }}
           data-testid={testId && `${testId}-yes`}
         >
           {yes}
         </button>
-        <button type="button" className="button" onClick={() => setAsking(false)}>
+        <button type="button" className="button" onClick={() => setIsAsking(false)}>
           {no}
         </button>
       </div>

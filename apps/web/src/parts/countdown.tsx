@@ -3,41 +3,41 @@ import { useLanguage } from '../text/language.tsx';
 import { useTimeLeft } from './use-time-left.ts';
 
 const minuteMs = 60_000;
-/** Screen readers hear these marks only; the seconds would drown everything else. */
-const spokenMinutes = [10, 5, 2, 1];
+/** Screen readers announce only these remaining minutes. Every second would drown out the rest of the page. */
+const announcedMinutes = [10, 5, 2, 1];
 
 interface CountdownProps {
   until: string;
   label: string;
-  onOver?: () => void;
+  onEnd?: () => void;
   testId?: string;
 }
 
-export function Countdown({ until, label, onOver, testId }: CountdownProps) {
+export function Countdown({ until, label, onEnd, testId }: CountdownProps) {
   const { texts, format } = useLanguage();
-  const left = useTimeLeft(until) ?? 0;
-  const [spoken, setSpoken] = useState('');
-  const mark = spokenMinutes.find((minutes) => Math.ceil(left / 1000) === minutes * 60);
+  const leftMs = useTimeLeft(until) ?? 0;
+  const [spokenText, setSpokenText] = useState('');
+  const minutesToAnnounce = announcedMinutes.find((minutes) => Math.ceil(leftMs / 1000) === minutes * 60);
 
   useEffect(() => {
-    if (mark !== undefined) setSpoken(texts.turn.announceLeft(mark));
-  }, [mark, texts]);
+    if (minutesToAnnounce !== undefined) setSpokenText(texts.turn.announceLeft(minutesToAnnounce));
+  }, [minutesToAnnounce, texts]);
 
-  const isOver = left === 0;
+  const hasEnded = leftMs === 0;
   useEffect(() => {
-    if (isOver) onOver?.();
-    // Once per end: a new handler on every render must not fire it again.
+    if (hasEnded) onEnd?.();
+    // onEnd is not a dependency: a new handler in a later render must not call it a second time.
     // eslint-disable-next-line react-hooks/exhaustive-deps
-  }, [isOver]);
+  }, [hasEnded]);
 
   return (
-    <div className={left < 2 * minuteMs ? 'countdown countdown-short' : 'countdown'} data-testid={testId}>
+    <div className={leftMs < 2 * minuteMs ? 'countdown countdown-short' : 'countdown'} data-testid={testId}>
       <span className="countdown-label">{label}</span>
       <span className="countdown-value" role="timer">
-        {format.countdown(left)}
+        {format.countdown(leftMs)}
       </span>
       <span className="only-spoken" aria-live="polite">
-        {spoken}
+        {spokenText}
       </span>
     </div>
   );

@@ -1,13 +1,13 @@
-import { becomeSomebodyElse } from '../api/caller.ts';
+import { switchToNewFan } from '../api/caller.ts';
 import { paths } from '../routes.ts';
 import { useLanguage } from '../text/language.tsx';
 
-/** Mock mode only: everybody who opens the page is a fan of their own, and may become another one. */
+/** Only with AUTH_MODE=mock: each browser gets a fan id of its own and can switch to a new one. */
 export function FanSwitch({ fanId }: { fanId: string }) {
   const { texts } = useLanguage();
   const change = () => {
-    becomeSomebodyElse();
-    // A full load, so that no open connection or remembered answer of the former fan survives.
+    switchToNewFan();
+    // A full page load ends the connections and drops the cached answers of the previous fan.
     location.assign(paths.matches);
   };
   return (

@@ -5,7 +5,7 @@ interface FieldProps {
   hint?: string;
   value: string;
   onChange: (value: string) => void;
-  fault?: string;
+  error?: string;
   type?: 'text' | 'email' | 'number' | 'datetime-local';
   autoComplete?: string;
   placeholder?: string;
@@ -13,13 +13,13 @@ interface FieldProps {
   testId?: string;
 }
 
-/** A labelled input whose hint and fault belong to it for screen readers too. */
+/** A labelled input. Its hint and its error are linked to it with ARIA, so that screen readers read them too. */
 export function Field({
   label,
   hint,
   value,
   onChange,
-  fault,
+  error,
   type = 'text',
   autoComplete,
   placeholder,
@@ -27,9 +27,9 @@ export function Field({
   testId,
 }: FieldProps) {
   const id = useId();
-  const described = [hint && `${id}-hint`, fault && `${id}-fault`].filter(Boolean).join(' ');
+  const described = [hint && `${id}-hint`, error && `${id}-fault`].filter(Boolean).join(' ');
   return (
-    <div className={fault ? 'field field-faulty' : 'field'}>
+    <div className={error ? 'field field-faulty' : 'field'}>
       <label htmlFor={id}>{label}</label>
       {hint && (
         <p id={`${id}-hint`} className="field-hint">
@@ -45,13 +45,13 @@ export function Field({
         autoComplete={autoComplete}
         placeholder={placeholder}
         maxLength={maxLength}
-        aria-invalid={fault !== undefined}
+        aria-invalid={error !== undefined}
         aria-describedby={described || undefined}
         data-testid={testId}
       />
-      {fault && (
+      {error && (
         <p id={`${id}-fault`} className="field-fault">
-          {fault}
+          {error}
         </p>
       )}
     </div>

@@ -11,21 +11,21 @@ import type { Hold } from './use-hold.ts';
 interface HoldSummaryProps {
   hold: Hold;
   reservation: Reservation;
-  turnOver: boolean;
+  isTurnOver: boolean;
 }
 
-export function HoldSummary({ hold, reservation, turnOver }: HoldSummaryProps) {
+export function HoldSummary({ hold, reservation, isTurnOver }: HoldSummaryProps) {
   const { texts } = useLanguage();
   const inCheckout = reservation.status === 'ordered';
   return (
     <section className="card card-narrow stage" data-testid="hold-summary" data-reservation-id={reservation.id}>
       <div className="stage-top">
         <h2>{texts.hold.title}</h2>
-        <Countdown until={reservation.expires_at} label={texts.hold.expiresIn} onOver={hold.runOut} testId="hold-countdown" />
+        <Countdown until={reservation.expires_at} label={texts.hold.expiresIn} onEnd={hold.endAtExpiry} testId="hold-countdown" />
       </div>
       {inCheckout && <p>{texts.hold.ordered}</p>}
       {!reservation.together && <Notice tone="warning">{texts.hold.apart}</Notice>}
-      {turnOver && !inCheckout && <Notice tone="info">{texts.hold.windowGone}</Notice>}
+      {isTurnOver && !inCheckout && <Notice tone="info">{texts.hold.windowGone}</Notice>}
       <SeatPrices reservation={reservation} />
       {hold.problem && <ProblemNotice problem={hold.problem} />}
       <Link to={paths.checkout(reservation.match_id)} className="button button-primary button-wide" testId="go-checkout">
@@ -36,7 +36,7 @@ export function HoldSummary({ hold, reservation, turnOver }: HoldSummaryProps) {
         question={texts.hold.releaseSure}
         yes={texts.hold.releaseYes}
         no={texts.hold.keep}
-        disabled={hold.busy}
+        disabled={hold.isBusy}
         onConfirm={hold.release}
         testId="release"
       />

@@ -7,19 +7,19 @@ import { Link } from './link.tsx';
 import { Notice, ProblemNotice } from './notice.tsx';
 import { useCheckoutForm } from './use-checkout-form.ts';
 
-const longestName = 100;
-const longestEmail = 254;
+const maxNameLength = 100;
+const maxEmailLength = 254;
 
 export function HoldersForm({ reservation, onPlaced }: { reservation: Reservation; onPlaced: () => void }) {
   const { texts } = useLanguage();
-  const { wish, faults, problem, busy, setName, setEmail, submit } = useCheckoutForm(reservation, onPlaced);
+  const { request, errors, problem, busy, setName, setEmail, submit } = useCheckoutForm(reservation, onPlaced);
   const matchId = reservation.match_id;
   const form = useRef<HTMLFormElement>(null);
   useEffect(() => {
-    if (Object.keys(faults).length > 0) form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus();
-  }, [faults]);
+    if (Object.keys(errors).length > 0) form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus();
+  }, [errors]);
 
-  const wrong = Object.keys(faults).length;
+  const errorCount = Object.keys(errors).length;
   return (
     <form className="card checkout-main" ref={form} onSubmit={submit} noValidate data-testid="holders-form">
       <fieldset>
@@ -29,12 +29,12 @@ export function HoldersForm({ reservation, onPlaced }: { reservation: Reservatio
           <Field
             key={seat.seat_id}
             label={texts.checkout.holderName}
-            hint={`${seat.sector} · ${texts.seats.place(seat.row, seat.number)}`}
-            value={wish.holders[index]?.name ?? ''}
+            hint={`${seat.sector} · ${texts.seats.seatLabel(seat.row, seat.number)}`}
+            value={request.holders[index]?.name ?? ''}
             onChange={(name) => setName(index, name)}
-            fault={faults[`holder-${index}`]}
+            error={errors[`holder-${index}`]}
             autoComplete={index === 0 ? 'name' : 'off'}
-            maxLength={longestName}
+            maxLength={maxNameLength}
             testId={`holder-name-${index}`}
           />
         ))}
@@ -45,23 +45,23 @@ export function HoldersForm({ reservation, onPlaced }: { reservation: Reservatio
           label={texts.checkout.email}
           hint={texts.checkout.emailHint}
           type="email"
-          value={wish.email}
+          value={request.email}
           onChange={setEmail}
-          fault={faults.email}
+          error={errors.email}
           autoComplete="email"
-          maxLength={longestEmail}
+          maxLength={maxEmailLength}
           testId="email"
         />
       </fieldset>
-      {wrong > 0 && !problem && <Notice tone="bad">{texts.checkout.fixErrors(wrong)}</Notice>}
+      {errorCount > 0 && !problem && <Notice tone="bad">{texts.checkout.fixErrors(errorCount)}</Notice>}
       {problem && (
         <ProblemNotice problem={problem}>
-          {problem.facts.order_id && <Link to={paths.order(problem.facts.order_id)}>{texts.order.toPayment}</Link>}
+          {problem.members.order_id && <Link to={paths.order(problem.members.order_id)}>{texts.order.toPayment}</Link>}
           {problem.code === 'RESERVATION_EXPIRED' && <Link to={paths.match(matchId)}>{texts.checkout.chooseAgain}</Link>}
         </ProblemNotice>
       )}
       <button type="submit" className="button button-primary button-wide" disabled={busy} data-testid="place-order">
-        {busy ? texts.checkout.placing : reservation.total_cents === 0 ? texts.checkout.placeFree : texts.checkout.place}
+        {busy ? texts.checkout.submitting : reservation.total_cents === 0 ? texts.checkout.submitFree : texts.checkout.submit}
       </button>
     </form>
   );

@@ -10,9 +10,9 @@ interface LinkProps {
   label?: string;
 }
 
-/** A real link, so that opening in a new tab and copying work; a plain click stays on the page. */
+/** A real `<a>`, so that the fan can copy it or open it in a new tab. A plain click navigates without a page load. */
 export function Link({ to, children, className, testId, current, label }: LinkProps) {
-  const follow = (event: MouseEvent) => {
+  const onClick = (event: MouseEvent) => {
     if (event.defaultPrevented || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
     event.preventDefault();
     navigate(to);
@@ -21,7 +21,7 @@ export function Link({ to, children, className, testId, current, label }: LinkPr
     <a
       href={to}
       className={className}
-      onClick={follow}
+      onClick={onClick}
       data-testid={testId}
       aria-current={current ? 'page' : undefined}
       aria-label={label}

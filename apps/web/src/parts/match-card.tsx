@@ -1,4 +1,4 @@
-import { useTribina } from '../api/tribina-context.ts';
+import { useAppServices } from '../api/app-services.ts';
 import type { Match } from '../api/types.ts';
 import { paths } from '../routes.ts';
 import { useLanguage } from '../text/language.tsx';
@@ -11,8 +11,8 @@ import { useLoaded } from './use-loaded.ts';
 
 export function MatchCard({ match }: { match: Match }) {
   const { texts, format } = useLanguage();
-  const { tribina } = useTribina();
-  const { value: sectors } = useLoaded((signal) => tribina.sectors(match.id, signal), match.id);
+  const { api } = useAppServices();
+  const { value: sectors } = useLoaded((signal) => api.sectors(match.id, signal), match.id);
   const cheapest =
     sectors && sectors.items.length > 0 ? Math.min(...sectors.items.map((sector) => sector.price_cents)) : undefined;
   const isOver = match.sale.status === 'sold_out' || match.sale.status === 'closed';
@@ -50,9 +50,9 @@ export function MatchCard({ match }: { match: Match }) {
           to={paths.match(match.id)}
           className={selling ? 'button button-primary' : 'button'}
           testId="open-match"
-          label={`${selling ? texts.matches.buy : texts.matches.look}: ${matchTitle(match)}`}
+          label={`${selling ? texts.matches.buy : texts.matches.details}: ${matchTitle(match)}`}
         >
-          {selling ? texts.matches.buy : texts.matches.look}
+          {selling ? texts.matches.buy : texts.matches.details}
         </Link>
       </div>
     </li>

@@ -1,7 +1,7 @@
 import type { Match } from '../api/types.ts';
 import { useLanguage } from '../text/language.tsx';
 
-/** When and where; the time is the fan's own. */
+/** Kickoff and venue. The kickoff is shown in the fan's time zone. */
 export function MatchFacts({ match }: { match: Match }) {
   const { texts, format } = useLanguage();
   return (

@@ -6,7 +6,7 @@ import { Link } from './link.tsx';
 import { MatchFacts } from './match-facts.tsx';
 import { PageTitle } from './page-title.tsx';
 import { SaleBadge } from './sale-badge.tsx';
-import { Sign } from './sign.tsx';
+import { Icon } from './icon.tsx';
 import { TeamCrest } from './team-crest.tsx';
 
 export function MatchHeading({ match }: { match: Match }) {
@@ -15,7 +15,7 @@ export function MatchHeading({ match }: { match: Match }) {
   return (
     <div className="match-heading">
       <Link to={paths.matches} className="back-link">
-        <Sign name="back" /> {texts.common.backToMatches}
+        <Icon name="back" /> {texts.common.backToMatches}
       </Link>
       <div className="match-heading-row">
         <span className="match-crests">

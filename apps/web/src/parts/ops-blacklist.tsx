@@ -1,6 +1,6 @@
 import { type FormEvent, useState } from 'react';
-import { asProblem, type Problem } from '../api/problem.ts';
-import { useTribina } from '../api/tribina-context.ts';
+import { toProblem, type Problem } from '../api/problem.ts';
+import { useAppServices } from '../api/app-services.ts';
 import { useLanguage } from '../text/language.tsx';
 import { ConfirmButton } from './confirm-button.tsx';
 import { Field } from './field.tsx';
@@ -9,27 +9,27 @@ import { useLoaded } from './use-loaded.ts';
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** Who may not buy; of a long list the newest hundred. */
+/** The fans who may not buy. It shows the newest 100 entries. */
 export function OpsBlacklist() {
   const { texts, format } = useLanguage();
-  const { tribina } = useTribina();
-  const { value, problem: unread, reload } = useLoaded((signal) => tribina.opsBlacklist(signal), 'blacklist');
-  const [fan, setFan] = useState('');
+  const { api } = useAppServices();
+  const { value, problem: loadProblem, reload } = useLoaded((signal) => api.opsBlacklist(signal), 'blacklist');
+  const [fanId, setFanId] = useState('');
   const [reason, setReason] = useState('');
   const [until, setUntil] = useState('');
   const [busy, setBusy] = useState(false);
-  const [checked, setChecked] = useState(false);
+  const [isChecked, setIsChecked] = useState(false);
   const [problem, setProblem] = useState<Problem>();
-  const [isFan, hasReason] = [uuid.test(fan.trim()), reason.trim() !== ''];
+  const [isFanIdValid, hasReason] = [uuid.test(fanId.trim()), reason.trim() !== ''];
 
-  const change = async (act: () => Promise<unknown>) => {
+  const change = async (action: () => Promise<unknown>) => {
     setBusy(true);
     setProblem(undefined);
     try {
-      await act();
+      await action();
       return true;
     } catch (caught) {
-      setProblem(asProblem(caught));
+      setProblem(toProblem(caught));
       return false;
     } finally {
       setBusy(false);
@@ -39,34 +39,34 @@ export function OpsBlacklist() {
 
   const add = async (event: FormEvent) => {
     event.preventDefault();
-    setChecked(true);
-    if (!isFan || !hasReason) return;
-    const entry = { user_id: fan.trim(), reason: reason.trim(), ...(until ? { until: new Date(until).toISOString() } : {}) };
-    if (!(await change(() => tribina.opsList(entry)))) return;
-    for (const clear of [setFan, setReason, setUntil]) clear('');
-    setChecked(false);
+    setIsChecked(true);
+    if (!isFanIdValid || !hasReason) return;
+    const entry = { user_id: fanId.trim(), reason: reason.trim(), ...(until ? { until: new Date(until).toISOString() } : {}) };
+    if (!(await change(() => api.opsAddToBlacklist(entry)))) return;
+    for (const clear of [setFanId, setReason, setUntil]) clear('');
+    setIsChecked(false);
   };
 
-  const words = texts.ops.blacklist;
+  const blacklistTexts = texts.ops.blacklist;
   return (
-    <section className="card ops-blacklist" aria-label={words.title} data-testid="ops-blacklist">
-      <h2>{words.title}</h2>
-      <p className="fine-print">{words.intro}</p>
-      {(problem ?? unread) && <ProblemNotice problem={(problem ?? unread)!} />}
+    <section className="card ops-blacklist" aria-label={blacklistTexts.title} data-testid="ops-blacklist">
+      <h2>{blacklistTexts.title}</h2>
+      <p className="fine-print">{blacklistTexts.intro}</p>
+      {(problem ?? loadProblem) && <ProblemNotice problem={(problem ?? loadProblem)!} />}
       <ul className="ops-found">
         {value?.items.map((entry) => (
           <li key={entry.user_id} className="ops-order" data-testid="ops-listed">
             <p>
               <code>{entry.user_id}</code> · {entry.reason} ·{' '}
-              {entry.until ? words.until(format.dateTime(entry.until)) : words.forGood}
+              {entry.until ? blacklistTexts.until(format.dateTime(entry.until)) : blacklistTexts.forGood}
             </p>
             <ConfirmButton
-              label={words.lift}
-              question={words.liftSure}
-              yes={words.liftYes}
+              label={blacklistTexts.lift}
+              question={blacklistTexts.liftSure}
+              yes={blacklistTexts.liftYes}
               no={texts.ops.cancel}
               disabled={busy}
-              onConfirm={() => void change(() => tribina.opsLift(entry.user_id))}
+              onConfirm={() => void change(() => api.opsRemoveFromBlacklist(entry.user_id))}
               testId="ops-lift"
             />
           </li>
@@ -74,26 +74,32 @@ export function OpsBlacklist() {
       </ul>
       <form className="ops-fields" onSubmit={(event) => void add(event)} noValidate>
         <Field
-          label={words.fan}
-          value={fan}
-          onChange={setFan}
+          label={blacklistTexts.fan}
+          value={fanId}
+          onChange={setFanId}
           autoComplete="off"
           maxLength={36}
-          fault={checked && !isFan ? words.fanNeeded : undefined}
+          error={isChecked && !isFanIdValid ? blacklistTexts.fanNeeded : undefined}
           testId="ops-list-fan"
         />
         <Field
-          label={words.reason}
+          label={blacklistTexts.reason}
           value={reason}
           onChange={setReason}
           autoComplete="off"
           maxLength={200}
-          fault={checked && !hasReason ? words.reasonNeeded : undefined}
+          error={isChecked && !hasReason ? blacklistTexts.reasonNeeded : undefined}
           testId="ops-list-reason"
         />
-        <Field label={words.untilLabel} type="datetime-local" value={until} onChange={setUntil} testId="ops-list-until" />
+        <Field
+          label={blacklistTexts.untilLabel}
+          type="datetime-local"
+          value={until}
+          onChange={setUntil}
+          testId="ops-list-until"
+        />
         <button type="submit" className="button button-warning" disabled={busy} data-testid="ops-list">
-          {words.add}
+          {blacklistTexts.add}
         </button>
       </form>
     </section>

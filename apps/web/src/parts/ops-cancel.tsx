@@ -1,16 +1,16 @@
 import { useState } from 'react';
-import { asProblem, type Problem } from '../api/problem.ts';
-import { useTribina } from '../api/tribina-context.ts';
+import { toProblem, type Problem } from '../api/problem.ts';
+import { useAppServices } from '../api/app-services.ts';
 import type { OpsMatch } from '../api/types.ts';
 import { useLanguage } from '../text/language.tsx';
 import { ConfirmButton } from './confirm-button.tsx';
 import { Field } from './field.tsx';
 import { Notice, ProblemNotice } from './notice.tsx';
 
-/** The match will not be played: cannot be taken back, so it stands last and asks for its reason first. */
+/** Cancels a match that will not be played. This cannot be undone, so the form is last and requires a reason. */
 export function OpsCancel({ match, onChange }: { match: OpsMatch; onChange: () => void }) {
   const { texts, format } = useLanguage();
-  const { tribina } = useTribina();
+  const { api } = useAppServices();
   const [reason, setReason] = useState('');
   const [busy, setBusy] = useState(false);
   const [problem, setProblem] = useState<Problem>();
@@ -19,9 +19,9 @@ export function OpsCancel({ match, onChange }: { match: OpsMatch; onChange: () =
     setBusy(true);
     setProblem(undefined);
     try {
-      await tribina.opsCancel(match.id, reason.trim());
+      await api.opsCancelMatch(match.id, reason.trim());
     } catch (caught) {
-      setProblem(asProblem(caught));
+      setProblem(toProblem(caught));
     } finally {
       setBusy(false);
       onChange();

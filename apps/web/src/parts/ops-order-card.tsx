@@ -1,31 +1,31 @@
 import { useState } from 'react';
-import { asProblem, type Problem } from '../api/problem.ts';
-import { useTribina } from '../api/tribina-context.ts';
+import { toProblem, type Problem } from '../api/problem.ts';
+import { useAppServices } from '../api/app-services.ts';
 import type { OpsOrder } from '../api/types.ts';
 import { useLanguage } from '../text/language.tsx';
 import { ConfirmButton } from './confirm-button.tsx';
 import { Notice, ProblemNotice } from './notice.tsx';
 
-/** What mails call a ticket by, too: the end of its id. */
+/** The last eight digits of a ticket's id. Mails name tickets in the same way. */
 const shortId = (ticketId: string) => ticketId.replaceAll('-', '').slice(-8).toUpperCase();
 
 export function OpsOrderCard({ order, onChange }: { order: OpsOrder; onChange: () => void }) {
   const { texts, format } = useLanguage();
-  const { tribina } = useTribina();
+  const { api } = useAppServices();
   const [busy, setBusy] = useState(false);
   const [problem, setProblem] = useState<Problem>();
-  const [givenBack, setGivenBack] = useState<number>();
+  const [refundedCents, setRefundedCents] = useState<number>();
   const valid = order.tickets.filter(({ status }) => status === 'valid');
 
   const refund = async (ticketIds?: string[]) => {
     setBusy(true);
     setProblem(undefined);
     try {
-      const { refund: done } = await tribina.opsRefund(order.id, ticketIds);
-      setGivenBack(done.amount_cents);
+      const { refund: done } = await api.opsRefund(order.id, ticketIds);
+      setRefundedCents(done.amount_cents);
       onChange();
     } catch (caught) {
-      setProblem(asProblem(caught));
+      setProblem(toProblem(caught));
     } finally {
       setBusy(false);
     }
@@ -38,9 +38,9 @@ export function OpsOrderCard({ order, onChange }: { order: OpsOrder; onChange: (
         <strong>{order.number}</strong> · {order.email} · {money(order.total_cents)} · {texts.order.statuses[order.status]}
       </p>
       {problem && <ProblemNotice problem={problem} />}
-      {givenBack !== undefined && (
+      {refundedCents !== undefined && (
         <Notice tone="good" testId="ops-refunded">
-          {texts.ops.refund.done(money(givenBack))}
+          {texts.ops.refund.done(money(refundedCents))}
         </Notice>
       )}
       <ul className="ops-tickets">

@@ -1,5 +1,5 @@
 import { type FormEvent, useState } from 'react';
-import { useTribina } from '../api/tribina-context.ts';
+import { useAppServices } from '../api/app-services.ts';
 import type { OpsMatch } from '../api/types.ts';
 import { useLanguage } from '../text/language.tsx';
 import { Field } from './field.tsx';
@@ -7,19 +7,19 @@ import { OpsOrderCard } from './ops-order-card.tsx';
 import { Failed } from './loading.tsx';
 import { useLoaded } from './use-loaded.ts';
 
-/** The order somebody calls about: found by its number or the whole e-mail address. Lists nothing unasked. */
+/** Finds an order by its number or the full e-mail address. It lists nothing before a search. */
 export function OpsOrders({ match, onChange }: { match: OpsMatch; onChange: () => void }) {
   const { texts } = useLanguage();
-  const { tribina } = useTribina();
-  const [wanted, setWanted] = useState('');
-  const [asked, setAsked] = useState<string>();
-  const key = asked === undefined ? undefined : `orders ${match.id} ${asked}`;
-  const { value, problem, reload } = useLoaded((signal) => tribina.opsOrders(match.id, asked ?? '', signal), key);
+  const { api } = useAppServices();
+  const [input, setInput] = useState('');
+  const [searchText, setSearchText] = useState<string>();
+  const key = searchText === undefined ? undefined : `orders ${match.id} ${searchText}`;
+  const { value, problem, reload } = useLoaded((signal) => api.opsOrders(match.id, searchText ?? '', signal), key);
 
   const search = (event: FormEvent) => {
     event.preventDefault();
-    if (asked === wanted.trim()) reload();
-    setAsked(wanted.trim() || undefined);
+    if (searchText === input.trim()) reload();
+    setSearchText(input.trim() || undefined);
   };
 
   return (
@@ -28,8 +28,8 @@ export function OpsOrders({ match, onChange }: { match: OpsMatch; onChange: () =
       <form className="ops-fields" onSubmit={search} noValidate>
         <Field
           label={texts.ops.refund.find}
-          value={wanted}
-          onChange={setWanted}
+          value={input}
+          onChange={setInput}
           autoComplete="off"
           maxLength={254}
           testId="ops-find"

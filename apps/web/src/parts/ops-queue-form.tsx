@@ -1,35 +1,35 @@
 import { type FormEvent, useState } from 'react';
-import { asProblem, type Problem } from '../api/problem.ts';
-import { useTribina } from '../api/tribina-context.ts';
+import { toProblem, type Problem } from '../api/problem.ts';
+import { useAppServices } from '../api/app-services.ts';
 import type { OpsMatch } from '../api/types.ts';
 import { useLanguage } from '../text/language.tsx';
 import { Field } from './field.tsx';
 import { Notice, ProblemNotice } from './notice.tsx';
 
-/** What is left empty stays as it is. */
-function read(text: string): number | undefined | 'wrong' {
+/** Parses an input field. Undefined for an empty field: the limit keeps its value. */
+function parseLimit(text: string): number | undefined | 'invalid' {
   if (!text.trim()) return undefined;
-  return /^\d{1,9}$/.test(text.trim()) ? Number(text.trim()) : 'wrong';
+  return /^\d{1,9}$/.test(text.trim()) ? Number(text.trim()) : 'invalid';
 }
 
 export function OpsQueueForm({ match, onChange }: { match: OpsMatch; onChange: () => void }) {
   const { texts, format } = useLanguage();
-  const { tribina } = useTribina();
+  const { api } = useAppServices();
   const [rate, setRate] = useState('');
   const [windows, setWindows] = useState('');
   const [phase, setPhase] = useState<'idle' | 'saving' | 'saved'>('idle');
   const [problem, setProblem] = useState<Problem>();
-  const [newRate, newWindows] = [read(rate), read(windows)];
+  const [newRate, newWindows] = [parseLimit(rate), parseLimit(windows)];
   const [checked, setChecked] = useState(false);
 
   const save = async (event: FormEvent) => {
     event.preventDefault();
     setChecked(true);
     setProblem(undefined);
-    if (newRate === 'wrong' || newWindows === 'wrong' || (newRate === undefined && newWindows === undefined)) return;
+    if (newRate === 'invalid' || newWindows === 'invalid' || (newRate === undefined && newWindows === undefined)) return;
     setPhase('saving');
     try {
-      await tribina.opsQueue(match.id, { processing_rate: newRate, max_open_windows: newWindows });
+      await api.opsChangeQueueLimits(match.id, { processing_rate: newRate, max_open_windows: newWindows });
       setPhase('saved');
       setRate('');
       setWindows('');
@@ -37,11 +37,11 @@ export function OpsQueueForm({ match, onChange }: { match: OpsMatch; onChange: (
       onChange();
     } catch (caught) {
       setPhase('idle');
-      setProblem(asProblem(caught));
+      setProblem(toProblem(caught));
     }
   };
 
-  const fault = (value: number | undefined | 'wrong') => (checked && value === 'wrong' ? texts.ops.numberNeeded : undefined);
+  const error = (value: number | undefined | 'invalid') => (checked && value === 'invalid' ? texts.ops.numberNeeded : undefined);
   const now = (value: number | undefined) => (value === undefined ? texts.ops.unchanged : format.number(value));
   return (
     <form className="ops-queue" onSubmit={(event) => void save(event)} noValidate aria-label={texts.ops.line}>
@@ -53,7 +53,7 @@ export function OpsQueueForm({ match, onChange }: { match: OpsMatch; onChange: (
           value={rate}
           onChange={setRate}
           placeholder={now(match.processing_rate)}
-          fault={fault(newRate)}
+          error={error(newRate)}
           autoComplete="off"
           testId="ops-rate"
         />
@@ -63,7 +63,7 @@ export function OpsQueueForm({ match, onChange }: { match: OpsMatch; onChange: (
           value={windows}
           onChange={setWindows}
           placeholder={now(match.max_open_windows)}
-          fault={fault(newWindows)}
+          error={error(newWindows)}
           autoComplete="off"
           testId="ops-windows"
         />

@@ -1,4 +1,4 @@
-import { useTribina } from '../api/tribina-context.ts';
+import { useAppServices } from '../api/app-services.ts';
 import type { OpsMatch, OrderStatus } from '../api/types.ts';
 import { useLanguage } from '../text/language.tsx';
 import { Loading } from './loading.tsx';
@@ -9,12 +9,12 @@ const refreshMs = 2_000;
 
 export function OpsReport({ match }: { match: OpsMatch }) {
   const { texts, format } = useLanguage();
-  const { tribina } = useTribina();
-  const { value: report, problem } = useLoaded((signal) => tribina.opsReport(match.id, signal), match.id, refreshMs);
+  const { api } = useAppServices();
+  const { value: report, problem } = useLoaded((signal) => api.opsReport(match.id, signal), match.id, refreshMs);
   if (!report) return problem ? <ProblemNotice problem={problem} /> : <Loading />;
   const { queue } = report;
   const seats = { capacity: report.capacity, available: report.available, held: report.held, sold: report.sold };
-  const rest = { blocked: report.blocked, refunded: report.refunded };
+  const otherCounts = { blocked: report.blocked, refunded: report.refunded };
   const orders = Object.entries(report.orders) as [OrderStatus, number][];
   return (
     <section aria-label={texts.ops.report} data-testid="ops-report">
@@ -24,11 +24,16 @@ export function OpsReport({ match }: { match: OpsMatch }) {
       </div>
       {problem && <ProblemNotice problem={problem} />}
       <dl className="numbers">
-        {(Object.keys({ ...seats, ...rest }) as (keyof typeof seats | keyof typeof rest)[]).map((name) => (
-          <Number key={name} name={name} label={texts.ops[name]} value={format.number({ ...seats, ...rest }[name])} />
+        {(Object.keys({ ...seats, ...otherCounts }) as (keyof typeof seats | keyof typeof otherCounts)[]).map((name) => (
+          <ReportNumber
+            key={name}
+            name={name}
+            label={texts.ops[name]}
+            value={format.number({ ...seats, ...otherCounts }[name])}
+          />
         ))}
-        <Number name="revenue" label={texts.ops.revenue} value={format.money(report.revenue_cents, match.currency)} />
-        <Number
+        <ReportNumber name="revenue" label={texts.ops.revenue} value={format.money(report.revenue_cents, match.currency)} />
+        <ReportNumber
           name="orders"
           label={texts.ops.orders}
           value={
@@ -40,11 +45,11 @@ export function OpsReport({ match }: { match: OpsMatch }) {
       </dl>
       {queue && (
         <dl className="numbers numbers-line">
-          <Number name="waiting" label={texts.ops.waiting} value={format.number(queue.waiting)} />
-          <Number name="open_windows" label={texts.ops.openWindows} value={format.number(queue.open_windows)} />
-          <Number name="granted" label={texts.ops.granted} value={format.number(queue.granted)} />
-          <Number name="completed" label={texts.ops.completed} value={format.number(queue.completed)} />
-          <Number name="expired" label={texts.ops.expired} value={format.number(queue.expired)} />
+          <ReportNumber name="waiting" label={texts.ops.waiting} value={format.number(queue.waiting)} />
+          <ReportNumber name="open_windows" label={texts.ops.openWindows} value={format.number(queue.open_windows)} />
+          <ReportNumber name="granted" label={texts.ops.granted} value={format.number(queue.granted)} />
+          <ReportNumber name="completed" label={texts.ops.completed} value={format.number(queue.completed)} />
+          <ReportNumber name="expired" label={texts.ops.expired} value={format.number(queue.expired)} />
         </dl>
       )}
       {!queue && match.queue_required && <Notice tone="warning">{texts.ops.queueUnknown}</Notice>}
@@ -52,7 +57,7 @@ export function OpsReport({ match }: { match: OpsMatch }) {
   );
 }
 
-function Number({ name, label, value, wide }: { name: string; label: string; value: string; wide?: boolean }) {
+function ReportNumber({ name, label, value, wide }: { name: string; label: string; value: string; wide?: boolean }) {
   return (
     <div className={wide ? 'number number-wide' : 'number'}>
       <dt>{label}</dt>

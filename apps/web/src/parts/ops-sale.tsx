@@ -1,13 +1,13 @@
 import { useState } from 'react';
-import { asProblem, type Problem } from '../api/problem.ts';
-import { useTribina } from '../api/tribina-context.ts';
+import { toProblem, type Problem } from '../api/problem.ts';
+import { useAppServices } from '../api/app-services.ts';
 import type { OpsMatch, SaleAction, SaleStatus } from '../api/types.ts';
 import { useLanguage } from '../text/language.tsx';
 import { ConfirmButton } from './confirm-button.tsx';
 import { Field } from './field.tsx';
 import { ProblemNotice } from './notice.tsx';
 
-/** CONTRACT §5: open from scheduled or closed, pause from open, resume from paused, close from any. */
+/** The allowed actions (CONTRACT §5): open a scheduled or closed sale, pause an open one, resume a paused one, close any. */
 const possible: Record<SaleStatus, SaleAction[]> = {
   scheduled: ['open', 'close'],
   open: ['pause', 'close'],
@@ -18,7 +18,7 @@ const possible: Record<SaleStatus, SaleAction[]> = {
 
 export function OpsSale({ match, onChange }: { match: OpsMatch; onChange: () => void }) {
   const { texts } = useLanguage();
-  const { tribina } = useTribina();
+  const { api } = useAppServices();
   const [reason, setReason] = useState('');
   const [busy, setBusy] = useState(false);
   const [problem, setProblem] = useState<Problem>();
@@ -28,10 +28,10 @@ export function OpsSale({ match, onChange }: { match: OpsMatch; onChange: () => 
     setBusy(true);
     setProblem(undefined);
     try {
-      await tribina.opsSale(match.id, action, action === 'pause' ? reason.trim() : undefined);
+      await api.opsChangeSale(match.id, action, action === 'pause' ? reason.trim() : undefined);
       if (action === 'pause') setReason('');
     } catch (caught) {
-      setProblem(asProblem(caught));
+      setProblem(toProblem(caught));
     } finally {
       setBusy(false);
       onChange();

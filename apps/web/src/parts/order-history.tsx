@@ -11,7 +11,7 @@ export function OrderHistory({ order }: { order: Order }) {
         {order.timeline.map((entry) => (
           <li key={`${entry.at} ${entry.event}`}>
             <time dateTime={entry.at}>{format.clock(entry.at)}</time>
-            {/* Events may be added to the contract; an unknown one is shown as it is called. */}
+            {/* The contract allows new events. An event without a text here is shown by its name. */}
             <span>{texts.order.events[entry.event] ?? entry.event.replaceAll(/[._]/g, ' ')}</span>
           </li>
         ))}

@@ -1,14 +1,14 @@
 import { type ReactNode, useEffect, useRef } from 'react';
-import { hasMoved } from '../routes.ts';
+import { hasNavigated } from '../routes.ts';
 
-/** The page's heading. After a change of page it takes the focus, so that screen readers say where one is now. */
+/** The page's heading. After a navigation it gets the focus, so that screen readers announce the new page. */
 export function PageTitle({ children, documentTitle }: { children: ReactNode; documentTitle: string }) {
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
     document.title = `${documentTitle} · Tribina`;
   }, [documentTitle]);
   useEffect(() => {
-    if (hasMoved()) heading.current?.focus({ preventScroll: true });
+    if (hasNavigated()) heading.current?.focus({ preventScroll: true });
   }, []);
   return (
     <h1 ref={heading} tabIndex={-1} className="page-title">

@@ -1,14 +1,14 @@
 import { useState } from 'react';
-import { asProblem, type Problem } from '../api/problem.ts';
-import { useTribina } from '../api/tribina-context.ts';
+import { toProblem, type Problem } from '../api/problem.ts';
+import { useAppServices } from '../api/app-services.ts';
 import type { Order, PaymentOutcome } from '../api/types.ts';
 import { navigate, paths } from '../routes.ts';
 import { useLanguage } from '../text/language.tsx';
 import { Notice, ProblemNotice } from './notice.tsx';
 import { useLoaded } from './use-loaded.ts';
 
-/** The order may be settled without us: paid in another tab, cancelled, expired. */
-const watchMs = 4_000;
+/** The order is polled, because it can also be paid in another tab, be cancelled or expire. */
+const orderPollMs = 4_000;
 
 interface PaymentPanelProps {
   order: Order;
@@ -27,39 +27,39 @@ export function PaymentPanel({ order, payment, onChange }: PaymentPanelProps) {
   );
 }
 
-/** The sandbox in place of a card form: three buttons that let the provider answer one way or the other. */
+/** With the sandbox there is no card form: three buttons choose the answer of the simulated payment provider. */
 function SandboxPayment({ order, confirmUrl, onChange }: { order: Order; confirmUrl: string; onChange: () => void }) {
   const { texts, format } = useLanguage();
-  const { tribina } = useTribina();
-  const [asking, setAsking] = useState<PaymentOutcome>();
-  const [answered, setAnswered] = useState<PaymentOutcome | 'unsure'>();
+  const { api } = useAppServices();
+  const [pendingOutcome, setPendingOutcome] = useState<PaymentOutcome>();
+  const [lastOutcome, setLastOutcome] = useState<PaymentOutcome | 'unsure'>();
   const [problem, setProblem] = useState<Problem>();
 
   useLoaded(
     async (signal) => {
-      const now = await tribina.order(order.id, signal);
-      if (now.status !== 'awaiting_payment') onChange();
-      return now;
+      const polled = await api.order(order.id, signal);
+      if (polled.status !== 'awaiting_payment') onChange();
+      return polled;
     },
     order.id,
-    watchMs,
+    orderPollMs,
   );
 
-  const play = async (outcome: PaymentOutcome) => {
-    setAsking(outcome);
-    setAnswered(undefined);
+  const simulate = async (outcome: PaymentOutcome) => {
+    setPendingOutcome(outcome);
+    setLastOutcome(undefined);
     setProblem(undefined);
     try {
-      await tribina.playPayment(confirmUrl, outcome);
+      await api.simulatePayment(confirmUrl, outcome);
       if (outcome === 'succeeded') return navigate(paths.order(order.id));
-      setAnswered(outcome);
+      setLastOutcome(outcome);
     } catch (caught) {
-      const met = asProblem(caught);
-      // Silence after "pay" may be a payment: say so, keep watching the order, never a second charge on our own.
-      if (met.code === 'UNREACHABLE' && outcome === 'succeeded') setAnswered('unsure');
-      else setProblem(met);
+      const problem = toProblem(caught);
+      // Without an answer the payment may still have succeeded. Say so and keep polling the order; never pay again by itself.
+      if (problem.code === 'UNREACHABLE' && outcome === 'succeeded') setLastOutcome('unsure');
+      else setProblem(problem);
     } finally {
-      setAsking(undefined);
+      setPendingOutcome(undefined);
     }
   };
 
@@ -77,25 +77,27 @@ function SandboxPayment({ order, confirmUrl, onChange }: { order: Order; confirm
           <strong>{texts.payment.sandbox}</strong> {texts.payment.sandboxText}
         </p>
       </Notice>
-      {answered === 'failed' && <Notice tone="bad">{texts.payment.declined}</Notice>}
-      {answered === 'abandoned' && <Notice tone="warning">{texts.payment.abandoned}</Notice>}
-      {answered === 'unsure' && <Notice tone="warning">{texts.payment.unsure}</Notice>}
+      {lastOutcome === 'failed' && <Notice tone="bad">{texts.payment.declined}</Notice>}
+      {lastOutcome === 'abandoned' && <Notice tone="warning">{texts.payment.abandoned}</Notice>}
+      {lastOutcome === 'unsure' && <Notice tone="warning">{texts.payment.unsure}</Notice>}
       {problem && <ProblemNotice problem={problem} />}
       <button
         type="button"
         className="button button-primary button-wide"
-        disabled={asking !== undefined}
-        onClick={() => void play('succeeded')}
+        disabled={pendingOutcome !== undefined}
+        onClick={() => void simulate('succeeded')}
         data-testid="pay"
       >
-        {asking === 'succeeded' ? texts.payment.sending : texts.payment.pay(format.money(order.total_cents, order.currency))}
+        {pendingOutcome === 'succeeded'
+          ? texts.payment.sending
+          : texts.payment.pay(format.money(order.total_cents, order.currency))}
       </button>
       <div className="button-row payment-others">
         <button
           type="button"
           className="button"
-          disabled={asking !== undefined}
-          onClick={() => void play('failed')}
+          disabled={pendingOutcome !== undefined}
+          onClick={() => void simulate('failed')}
           data-testid="decline"
         >
           {texts.payment.decline}
@@ -103,8 +105,8 @@ function SandboxPayment({ order, confirmUrl, onChange }: { order: Order; confirm
         <button
           type="button"
           className="button"
-          disabled={asking !== undefined}
-          onClick={() => void play('abandoned')}
+          disabled={pendingOutcome !== undefined}
+          onClick={() => void simulate('abandoned')}
           data-testid="abandon"
         >
           {texts.payment.abandon}

@@ -1,7 +1,7 @@
 import type { Match } from '../api/types.ts';
 import { useLanguage } from '../text/language.tsx';
 
-/** Why there is nothing to buy right now, and what the fan can do about it. */
+/** Explains why nothing can be bought now and what the fan can do. */
 export function SaleExplained({ match }: { match: Match }) {
   const { texts, format } = useLanguage();
   const { status, opens_at: opensAt } = match.sale;

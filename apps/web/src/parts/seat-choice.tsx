@@ -7,7 +7,7 @@ import { SectorPanel } from './sector-panel.tsx';
 import type { Hold } from './use-hold.ts';
 import { useSectors } from './use-sectors.ts';
 
-/** Sector first, then seats: on a phone one after the other, on a wide screen side by side. */
+/** The fan chooses a sector, then seats. A phone shows the two lists one after the other, a wide screen side by side. */
 export function SeatChoice({ match, hold }: { match: Match; hold: Hold }) {
   const { texts } = useLanguage();
   const { value: sectors, problem, reload } = useSectors(match.id);

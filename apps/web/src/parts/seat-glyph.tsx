@@ -1,10 +1,10 @@
 import type { SeatStatus } from '../api/types.ts';
 
-export type SeatLook = SeatStatus | 'chosen';
+export type SeatAppearance = SeatStatus | 'chosen';
 
-/** One seat around the origin, 10 units to its neighbour. Each state has its own shape, so that colour is never needed. */
-export function SeatGlyph({ look }: { look: SeatLook }) {
-  switch (look) {
+/** The drawing of one seat, centred at the origin; the next seat is 10 units away. Each state has its own shape besides colour. */
+export function SeatGlyph({ appearance }: { appearance: SeatAppearance }) {
+  switch (appearance) {
     case 'available':
       return <circle r="3.9" />;
     case 'chosen':

@@ -1,20 +1,20 @@
 import { useLanguage } from '../text/language.tsx';
-import { SeatGlyph, type SeatLook } from './seat-glyph.tsx';
+import { SeatGlyph, type SeatAppearance } from './seat-glyph.tsx';
 
-const looks: SeatLook[] = ['available', 'chosen', 'held', 'sold', 'blocked'];
+const appearances: SeatAppearance[] = ['available', 'chosen', 'held', 'sold', 'blocked'];
 
 export function SeatLegend() {
   const { texts } = useLanguage();
   return (
     <ul className="seat-legend" aria-label={texts.seats.legend}>
-      {looks.map((look) => (
-        <li key={look}>
+      {appearances.map((appearance) => (
+        <li key={appearance}>
           <svg viewBox="-6 -6 12 12" width="22" height="22" aria-hidden="true" focusable="false">
-            <g className={`seat seat-${look}`}>
-              <SeatGlyph look={look} />
+            <g className={`seat seat-${appearance}`}>
+              <SeatGlyph appearance={appearance} />
             </g>
           </svg>
-          {texts.seats.seatStatus[look]}
+          {texts.seats.seatStatus[appearance]}
         </li>
       ))}
     </ul>

@@ -1,8 +1,8 @@
 import { type KeyboardEvent, memo, type MouseEvent, useMemo, useRef, useState } from 'react';
 import type { Seat } from '../api/types.ts';
 import { useLanguage } from '../text/language.tsx';
-import { SeatGlyph, type SeatLook } from './seat-glyph.tsx';
-import { layOutSeats, type SeatOnMap, seatBeside, type SeatLayout, type SeatRow, stepOfKey } from './seat-layout.ts';
+import { SeatGlyph, type SeatAppearance } from './seat-glyph.tsx';
+import { layOutSeats, type SeatOnMap, neighbourSeat, type SeatLayout, type SeatRow, stepForKey } from './seat-layout.ts';
 import { SeatLegend } from './seat-legend.tsx';
 import { useZoom } from './use-zoom.ts';
 
@@ -13,7 +13,10 @@ interface SeatMapProps {
   onToggle: (seat: Seat) => void;
 }
 
-/** The seats of one sector. One tab stop; arrows walk, space chooses; on a phone a tap comes closer before it chooses. */
+/**
+ * The seats of one sector. The map is one tab stop: arrow keys move, space or Enter chooses. While seats are drawn too small to
+ * choose, a tap or click zooms in instead.
+ */
 export function SeatMap({ sectorName, seats, chosen, onToggle }: SeatMapProps) {
   const { texts } = useLanguage();
   const layout = useMemo(() => layOutSeats(seats), [seats]);
@@ -22,24 +25,24 @@ export function SeatMap({ sectorName, seats, chosen, onToggle }: SeatMapProps) {
   const [focusId, setFocusId] = useState<string>();
   const tabStop = focusId ?? chosen[0] ?? seats.find((seat) => seat.status === 'available')?.id ?? seats[0]?.id;
 
-  const click = (event: MouseEvent<SVGSVGElement>) => {
-    if (!zoom.isReachable) return zoom.comeCloser(event.clientX, event.clientY);
+  const onClick = (event: MouseEvent<SVGSVGElement>) => {
+    if (!zoom.canChooseSeats) return zoom.zoomToPoint(event.clientX, event.clientY);
     const seatId = (event.target as Element).closest('[data-seat]')?.getAttribute('data-seat');
-    const seat = seats.find((each) => each.id === seatId);
+    const seat = seats.find((candidate) => candidate.id === seatId);
     if (seat) onToggle(seat);
   };
 
-  const press = (event: KeyboardEvent<SVGSVGElement>) => {
+  const onKeyDown = (event: KeyboardEvent<SVGSVGElement>) => {
     const seatId = (event.target as Element).getAttribute('data-seat');
     if (!seatId) return;
     if (event.key === ' ' || event.key === 'Enter') {
       event.preventDefault();
-      const seat = seats.find((each) => each.id === seatId);
+      const seat = seats.find((candidate) => candidate.id === seatId);
       if (seat) onToggle(seat);
       return;
     }
-    const step = stepOfKey(event.key);
-    const next = step && seatBeside(layout, seatId, step);
+    const step = stepForKey(event.key);
+    const next = step && neighbourSeat(layout, seatId, step);
     if (!next) return;
     event.preventDefault();
     setFocusId(next.seat.id);
@@ -49,7 +52,7 @@ export function SeatMap({ sectorName, seats, chosen, onToggle }: SeatMapProps) {
   return (
     <div className="seat-map" data-testid="seat-map">
       <div className="seat-map-tools">
-        <p className="fine-print">{zoom.isReachable ? '' : texts.seats.mapHint}</p>
+        <p className="fine-print">{zoom.canChooseSeats ? '' : texts.seats.mapHint}</p>
         <div className="zoom-buttons">
           <button type="button" onClick={zoom.out} disabled={!zoom.canGoOut} aria-label={texts.seats.zoomOut}>
             −
@@ -57,7 +60,7 @@ export function SeatMap({ sectorName, seats, chosen, onToggle }: SeatMapProps) {
           <button type="button" onClick={zoom.in} disabled={!zoom.canGoIn} aria-label={texts.seats.zoomIn} data-testid="zoom-in">
             +
           </button>
-          <button type="button" onClick={zoom.whole} disabled={!zoom.canGoOut} className="zoom-whole">
+          <button type="button" onClick={zoom.reset} disabled={!zoom.canGoOut} className="zoom-whole">
             {texts.seats.zoomAll}
           </button>
         </div>
@@ -69,10 +72,10 @@ export function SeatMap({ sectorName, seats, chosen, onToggle }: SeatMapProps) {
           height={(zoom.width * layout.height) / layout.width}
           role="group"
           aria-label={texts.seats.mapLabel(sectorName)}
-          onClick={click}
-          onKeyDown={press}
+          onClick={onClick}
+          onKeyDown={onKeyDown}
         >
-          <Drawing layout={layout} chosen={chosen} tabStop={tabStop} />
+          <Seats layout={layout} chosen={chosen} tabStop={tabStop} />
         </svg>
       </div>
       <SeatLegend />
@@ -80,7 +83,7 @@ export function SeatMap({ sectorName, seats, chosen, onToggle }: SeatMapProps) {
   );
 }
 
-const Drawing = memo(function Drawing(props: { layout: SeatLayout; chosen: readonly string[]; tabStop: string | undefined }) {
+const Seats = memo(function Seats(props: { layout: SeatLayout; chosen: readonly string[]; tabStop: string | undefined }) {
   const { layout, chosen, tabStop } = props;
   const { texts } = useLanguage();
   return (
@@ -94,12 +97,12 @@ const Drawing = memo(function Drawing(props: { layout: SeatLayout; chosen: reado
           <text className="row-name" x={leftmost(row).x - 7} y={leftmost(row).y + 1.6} textAnchor="end" aria-hidden="true">
             {row.name}
           </text>
-          {row.seats.map((placed) => (
+          {row.seats.map((seatOnMap) => (
             <DrawnSeat
-              key={placed.seat.id}
-              placed={placed}
-              look={chosen.includes(placed.seat.id) ? 'chosen' : placed.seat.status}
-              isTabStop={placed.seat.id === tabStop}
+              key={seatOnMap.seat.id}
+              seatOnMap={seatOnMap}
+              appearance={chosen.includes(seatOnMap.seat.id) ? 'chosen' : seatOnMap.seat.status}
+              isTabStop={seatOnMap.seat.id === tabStop}
             />
           ))}
         </g>
@@ -112,30 +115,30 @@ const leftmost = (row: SeatRow): { x: number; y: number } =>
   row.seats.reduce((best, seat) => (seat.x < best.x ? seat : best), { x: Number.POSITIVE_INFINITY, y: 0 });
 
 const DrawnSeat = memo(function DrawnSeat({
-  placed,
-  look,
+  seatOnMap,
+  appearance,
   isTabStop,
 }: {
-  placed: SeatOnMap;
-  look: SeatLook;
+  seatOnMap: SeatOnMap;
+  appearance: SeatAppearance;
   isTabStop: boolean;
 }) {
   const { texts } = useLanguage();
-  const { seat, x, y } = placed;
+  const { seat, x, y } = seatOnMap;
   return (
     <g
-      className={`seat seat-${look}`}
+      className={`seat seat-${appearance}`}
       transform={`translate(${x.toFixed(2)} ${y.toFixed(2)})`}
       data-seat={seat.id}
-      data-status={look}
+      data-status={appearance}
       role="checkbox"
-      aria-checked={look === 'chosen'}
-      aria-disabled={look !== 'available' && look !== 'chosen'}
-      aria-label={`${texts.seats.seat(seat.row, seat.number)}, ${texts.seats.seatStatus[look]}`}
+      aria-checked={appearance === 'chosen'}
+      aria-disabled={appearance !== 'available' && appearance !== 'chosen'}
+      aria-label={`${texts.seats.seat(seat.row, seat.number)}, ${texts.seats.seatStatus[appearance]}`}
       tabIndex={isTabStop ? 0 : -1}
     >
       <rect className="seat-target" x="-5" y="-5" width="10" height="10" />
-      <SeatGlyph look={look} />
+      <SeatGlyph appearance={appearance} />
     </g>
   );
 });

@@ -10,7 +10,7 @@ export function SeatPrices({ reservation }: { reservation: Reservation }) {
           <tr key={seat.seat_id} data-testid="held-seat">
             <th scope="row">
               <span className="seat-sector">{seat.sector}</span>
-              <span>{texts.seats.place(seat.row, seat.number)}</span>
+              <span>{texts.seats.seatLabel(seat.row, seat.number)}</span>
             </th>
             <td data-testid="seat-price">{format.money(seat.price_cents, reservation.currency)}</td>
           </tr>

@@ -7,7 +7,7 @@ interface SectorListProps {
   onChoose: (sectorId: string) => void;
 }
 
-/** How full a sector is, in three steps and always with the number beside it. */
+/** The level of the bars beside the number of available seats. */
 function levelOf(sector: Sector): 'none' | 'few' | 'many' {
   if (sector.available === 0) return 'none';
   return sector.available < sector.capacity * 0.1 ? 'few' : 'many';

@@ -1,18 +1,18 @@
 import { useEffect, useRef, useState } from 'react';
-import { useTribina } from '../api/tribina-context.ts';
+import { useAppServices } from '../api/app-services.ts';
 import type { Match, Seat, Sector } from '../api/types.ts';
 import { useLanguage } from '../text/language.tsx';
-import { afterToggle } from './chosen-seats.ts';
+import { toggleSeat } from './chosen-seats.ts';
 import { Loading } from './loading.tsx';
 import { Notice, ProblemNotice } from './notice.tsx';
 import { QuantityPicker } from './quantity-picker.tsx';
 import { SeatMap } from './seat-map.tsx';
-import { Sign } from './sign.tsx';
+import { Icon } from './icon.tsx';
 import type { Hold } from './use-hold.ts';
 import { useLoaded } from './use-loaded.ts';
 
-/** The most one hold may ask for (CONTRACT §5), whatever the match allows. */
-const mostPerHold = 20;
+/** A hold may have at most 20 seats (CONTRACT §5), even if the match allows more tickets per fan. */
+const maxSeatsPerHold = 20;
 const seatsRefreshMs = 10_000;
 
 interface SectorPanelProps {
@@ -24,8 +24,8 @@ interface SectorPanelProps {
 
 export function SectorPanel({ match, sector, hold, onBack }: SectorPanelProps) {
   const { texts, format } = useLanguage();
-  const most = Math.min(match.max_tickets_per_fan, mostPerHold);
-  const [quantity, setQuantity] = useState(Math.min(2, most));
+  const maxSeats = Math.min(match.max_tickets_per_fan, maxSeatsPerHold);
+  const [quantity, setQuantity] = useState(Math.min(2, maxSeats));
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
     heading.current?.focus({ preventScroll: true });
@@ -36,7 +36,7 @@ export function SectorPanel({ match, sector, hold, onBack }: SectorPanelProps) {
   return (
     <section className="card sector-panel" data-testid="sector-panel">
       <button type="button" className="link-button sector-back" onClick={onBack}>
-        <Sign name="back" /> {texts.seats.changeSector}
+        <Icon name="back" /> {texts.seats.changeSector}
       </button>
       <div className="sector-panel-heading">
         <h2 ref={heading} tabIndex={-1}>
@@ -53,35 +53,35 @@ export function SectorPanel({ match, sector, hold, onBack }: SectorPanelProps) {
         <h3>{isStanding ? texts.seats.standing : texts.seats.bestTitle}</h3>
         <p className="fine-print">{isStanding ? texts.seats.standingText : texts.seats.bestText}</p>
         <div className="best-row">
-          <QuantityPicker value={quantity} max={most} onChange={setQuantity} />
+          <QuantityPicker value={quantity} max={maxSeats} onChange={setQuantity} />
           <button
             type="button"
             className="button button-primary"
-            disabled={hold.busy}
-            onClick={() => hold.take({ sector_id: sector.id, quantity })}
+            disabled={hold.isBusy}
+            onClick={() => hold.holdSeats({ sector_id: sector.id, quantity })}
             data-testid="hold-best"
           >
-            {hold.busy ? texts.seats.holding : bestText}
+            {hold.isBusy ? texts.seats.holding : bestText}
           </button>
         </div>
       </section>
-      {!isStanding && <ChooseOnMap match={match} sector={sector} hold={hold} most={most} />}
+      {!isStanding && <ChooseOnMap match={match} sector={sector} hold={hold} maxSeats={maxSeats} />}
     </section>
   );
 }
 
-function ChooseOnMap({ match, sector, hold, most }: Omit<SectorPanelProps, 'onBack'> & { most: number }) {
+function ChooseOnMap({ match, sector, hold, maxSeats }: Omit<SectorPanelProps, 'onBack'> & { maxSeats: number }) {
   const { texts, format } = useLanguage();
-  const { tribina } = useTribina();
+  const { api } = useAppServices();
   const { value: seats, reload } = useLoaded(
-    (signal) => tribina.seats(match.id, sector.id, signal),
+    (signal) => api.seats(match.id, sector.id, signal),
     `${match.id}/${sector.id}`,
     seatsRefreshMs,
   );
-  const [wanted, setWanted] = useState<string[]>([]);
-  const [atLimit, setAtLimit] = useState(false);
+  const [selectedIds, setSelectedIds] = useState<string[]>([]);
+  const [isOverLimit, setIsOverLimit] = useState(false);
 
-  // Somebody else's success shows up here first: look again at once instead of at the next round.
+  // A failed hold often means that another fan took the seats: reload now instead of at the next refresh.
   const { problem } = hold;
   useEffect(() => {
     if (problem) reload();
@@ -89,14 +89,14 @@ function ChooseOnMap({ match, sector, hold, most }: Omit<SectorPanelProps, 'onBa
 
   if (!seats) return <Loading />;
   if (seats.items.length === 0) return null;
-  const free = new Set(seats.items.filter((seat) => seat.status === 'available').map((seat) => seat.id));
-  const chosen = wanted.filter((id) => free.has(id));
-  const lost = wanted.length - chosen.length;
+  const availableIds = new Set(seats.items.filter((seat) => seat.status === 'available').map((seat) => seat.id));
+  const chosen = selectedIds.filter((id) => availableIds.has(id));
+  const takenCount = selectedIds.length - chosen.length;
 
   const toggle = (seat: Seat) => {
-    const next = afterToggle({ chosen, atLimit }, seat, most);
-    setAtLimit(next.atLimit);
-    if (next.chosen !== chosen) setWanted(next.chosen);
+    const next = toggleSeat({ chosen, isOverLimit }, seat, maxSeats);
+    setIsOverLimit(next.isOverLimit);
+    if (next.chosen !== chosen) setSelectedIds(next.chosen);
   };
 
   const names = seats.items.filter((seat) => chosen.includes(seat.id)).map((seat) => texts.seats.seat(seat.row, seat.number));
@@ -105,8 +105,8 @@ function ChooseOnMap({ match, sector, hold, most }: Omit<SectorPanelProps, 'onBa
       <h3>{texts.seats.mapTitle}</h3>
       <SeatMap sectorName={sector.name} seats={seats.items} chosen={chosen} onToggle={toggle} />
       <div className={chosen.length > 0 ? 'chosen-bar chosen-bar-sticky' : 'chosen-bar'}>
-        {lost > 0 && <Notice tone="warning">{texts.seats.chosenGone}</Notice>}
-        {atLimit && <Notice tone="warning">{texts.seats.limitHere(most)}</Notice>}
+        {takenCount > 0 && <Notice tone="warning">{texts.seats.chosenGone}</Notice>}
+        {isOverLimit && <Notice tone="warning">{texts.seats.limitHere(maxSeats)}</Notice>}
         <div className="chosen-names" aria-live="polite">
           <p className="chosen-count">
             {chosen.length === 0 ? texts.seats.chosenNone : texts.seats.chosen(chosen.length)}
@@ -116,18 +116,18 @@ function ChooseOnMap({ match, sector, hold, most }: Omit<SectorPanelProps, 'onBa
         </div>
         <div className="button-row">
           {chosen.length > 0 && (
-            <button type="button" className="button button-quiet" onClick={() => setWanted([])}>
+            <button type="button" className="button button-quiet" onClick={() => setSelectedIds([])}>
               {texts.seats.clear}
             </button>
           )}
           <button
             type="button"
             className="button button-primary"
-            disabled={hold.busy || chosen.length === 0}
-            onClick={() => hold.take({ seat_ids: chosen })}
+            disabled={hold.isBusy || chosen.length === 0}
+            onClick={() => hold.holdSeats({ seat_ids: chosen })}
             data-testid="hold-chosen"
           >
-            {hold.busy ? texts.seats.holding : texts.seats.holdChosen}
+            {hold.isBusy ? texts.seats.holding : texts.seats.holdChosen}
           </button>
         </div>
       </div>

@@ -1,29 +1,29 @@
 import { type FormEvent, useId, useState } from 'react';
 import { signInWith, signOut } from '../api/caller.ts';
-import { useTribina } from '../api/tribina-context.ts';
+import { useAppServices } from '../api/app-services.ts';
 import { useLanguage } from '../text/language.tsx';
 
-/** With AUTH_MODE=jwt fans are the club's: the page takes the access token its sign-in hands out. */
+/** With AUTH_MODE=jwt the club manages the fans: a fan pastes the access token from the club's sign-in. */
 export function SignIn() {
   const { texts } = useLanguage();
-  const { caller } = useTribina();
+  const { caller } = useAppServices();
   const [token, setToken] = useState('');
   const id = useId();
   if (caller.signedIn) {
-    const leave = () => {
+    const signOutAndReload = () => {
       signOut();
       location.reload();
     };
     return (
       <p className="fan-switch">
         {texts.fan.signedIn}{' '}
-        <button type="button" className="link-button" onClick={leave}>
+        <button type="button" className="link-button" onClick={signOutAndReload}>
           {texts.fan.signOut}
         </button>
       </p>
     );
   }
-  const enter = (event: FormEvent) => {
+  const submitToken = (event: FormEvent) => {
     event.preventDefault();
     if (!token.trim()) return;
     signInWith(token.trim());
@@ -32,7 +32,7 @@ export function SignIn() {
   return (
     <details className="sign-in">
       <summary>{texts.fan.signInTitle}</summary>
-      <form onSubmit={enter}>
+      <form onSubmit={submitToken}>
         <label htmlFor={id}>{texts.fan.token}</label>
         <input id={id} type="password" autoComplete="off" value={token} onChange={(event) => setToken(event.target.value)} />
         <button type="submit" className="button">

@@ -1,4 +1,4 @@
-import { useTribina } from '../api/tribina-context.ts';
+import { useAppServices } from '../api/app-services.ts';
 import { paths } from '../routes.ts';
 import { useLanguage } from '../text/language.tsx';
 import { FanSwitch } from './fan-switch.tsx';
@@ -7,7 +7,7 @@ import { SignIn } from './sign-in.tsx';
 
 export function SiteFooter() {
   const { texts } = useLanguage();
-  const { caller } = useTribina();
+  const { caller } = useAppServices();
   return (
     <footer className="site-footer">
       <div className="container site-footer-row">

@@ -28,7 +28,7 @@ export function SiteHeader({ route }: { route: Route }) {
 }
 
 function LanguageSwitch() {
-  const { language, texts, speak } = useLanguage();
+  const { language, texts, changeLanguage } = useLanguage();
   return (
     <div className="language-switch" role="group" aria-label={texts.nav.language}>
       {(Object.keys(languages) as Language[]).map((each) => (
@@ -38,7 +38,7 @@ function LanguageSwitch() {
           lang={each}
           aria-pressed={each === language}
           aria-label={languages[each].languageName}
-          onClick={() => speak(each)}
+          onClick={() => changeLanguage(each)}
         >
           {each.toUpperCase()}
         </button>

@@ -1,43 +1,44 @@
 import { useEffect, useState } from 'react';
-import { useTribina } from '../api/tribina-context.ts';
+import { useAppServices } from '../api/app-services.ts';
 import { useLanguage } from '../text/language.tsx';
 
-/** The code needs the caller's header, which an <img> cannot send: fetched here and shown from the browser's memory. */
+/** An <img> cannot send the caller's headers, so the QR code is fetched here and shown as a blob URL. */
 export function TicketQr({ ticketId, holder }: { ticketId: string; holder: string }) {
   const { texts } = useLanguage();
-  const { tribina } = useTribina();
+  const { api } = useAppServices();
   const [url, setUrl] = useState<string>();
-  const [failed, setFailed] = useState(0);
-  const [round, setRound] = useState(0);
+  const [failedAttempts, setFailedAttempts] = useState(0);
+  const [attempt, setAttempt] = useState(0);
 
   useEffect(() => {
     const stop = new AbortController();
-    let made: string | undefined;
-    tribina
+    let blobUrl: string | undefined;
+    api
       .ticketQr(ticketId, stop.signal)
       .then((blob) => {
         if (stop.signal.aborted) return;
-        made = URL.createObjectURL(blob);
-        setUrl(made);
+        blobUrl = URL.createObjectURL(blob);
+        setUrl(blobUrl);
       })
       .catch(() => {
-        if (!stop.signal.aborted) setFailed(round + 1);
+        if (!stop.signal.aborted) setFailedAttempts(attempt + 1);
       });
     return () => {
       stop.abort();
-      if (made) URL.revokeObjectURL(made);
+      if (blobUrl) URL.revokeObjectURL(blobUrl);
     };
-  }, [tribina, ticketId, round]);
+  }, [api, ticketId, attempt]);
 
   if (url)
     return (
       <img className="ticket-qr" src={url} alt={texts.tickets.qr(holder)} width="220" height="220" data-testid="ticket-qr" />
     );
-  if (failed <= round) return <span className="ticket-qr ticket-qr-empty" role="status" aria-label={texts.common.loading} />;
+  if (failedAttempts <= attempt)
+    return <span className="ticket-qr ticket-qr-empty" role="status" aria-label={texts.common.loading} />;
   return (
     <div className="ticket-qr ticket-qr-empty" role="alert">
       <p>{texts.tickets.qrFailed}</p>
-      <button type="button" className="button" onClick={() => setRound(round + 1)}>
+      <button type="button" className="button" onClick={() => setAttempt(attempt + 1)}>
         {texts.common.retry}
       </button>
     </div>

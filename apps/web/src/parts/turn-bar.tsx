@@ -3,7 +3,7 @@ import { useLanguage } from '../text/language.tsx';
 import { ConfirmButton } from './confirm-button.tsx';
 import { Countdown } from './countdown.tsx';
 
-/** The purchase window, always in sight while it runs. When it is over the server says so; we ask if it does not. */
+/** Shows the remaining time of the turn. At its end the page also asks the server, in case the server's message is lost. */
 export function TurnBar({ turn, room }: { turn: { expiresAt: string }; room: WaitingRoom }) {
   const { texts } = useLanguage();
   return (
@@ -11,7 +11,7 @@ export function TurnBar({ turn, room }: { turn: { expiresAt: string }; room: Wai
       <p className="turn-bar-title" role="status">
         {texts.turn.title}
       </p>
-      <Countdown until={turn.expiresAt} label={texts.turn.timeLeft} onOver={room.distrustTurn} testId="turn-countdown" />
+      <Countdown until={turn.expiresAt} label={texts.turn.timeLeft} onEnd={room.recheckTurn} testId="turn-countdown" />
       <ConfirmButton
         label={texts.turn.leave}
         question={texts.turn.leaveSure}

@@ -1,14 +1,14 @@
 import { type FormEvent, useEffect, useState } from 'react';
-import { asProblem, type Problem } from '../api/problem.ts';
-import { useTribina } from '../api/tribina-context.ts';
+import { toProblem, type Problem } from '../api/problem.ts';
+import { useAppServices } from '../api/app-services.ts';
 import type { CheckoutRequest, Reservation } from '../api/types.ts';
-import { rememberedCheckout } from '../purchase-memory.ts';
+import { toStoredPurchase } from '../purchase-store.ts';
 import { useLanguage } from '../text/language.tsx';
-import { type Faults, faultsOf, serverFaults } from './checkout-faults.ts';
+import { type FieldErrors, validateCheckout, serverFieldErrors } from './checkout-errors.ts';
 
 interface CheckoutForm {
-  wish: CheckoutRequest;
-  faults: Faults;
+  request: CheckoutRequest;
+  errors: FieldErrors;
   problem: Problem | undefined;
   busy: boolean;
   setName(index: number, name: string): void;
@@ -16,52 +16,55 @@ interface CheckoutForm {
   submit(event: FormEvent): void;
 }
 
-/** What has been typed (kept while the tab lives), what is wrong with it, and sending it. */
+/** The state of the checkout form: the input (stored until the tab is closed), its errors, and sending it. */
 export function useCheckoutForm(reservation: Reservation, onPlaced: () => void): CheckoutForm {
   const { texts } = useLanguage();
-  const { tribina, memory } = useTribina();
+  const { api, purchaseStore } = useAppServices();
   const matchId = reservation.match_id;
-  const [wish, setChoice] = useState<CheckoutRequest>(() => {
-    const kept = memory.readHolders(matchId);
+  const [request, setRequest] = useState<CheckoutRequest>(() => {
+    const stored = purchaseStore.readHolders(matchId);
     const holders = reservation.seats.map(({ seat_id }) => ({
       seat_id,
-      name: kept?.holders.find((holder) => holder.seat_id === seat_id)?.name ?? '',
+      name: stored?.holders.find((holder) => holder.seat_id === seat_id)?.name ?? '',
     }));
-    return { holders, email: kept?.email ?? '' };
+    return { holders, email: stored?.email ?? '' };
   });
-  const [faults, setFaults] = useState<Faults>({});
+  const [errors, setErrors] = useState<FieldErrors>({});
   const [problem, setProblem] = useState<Problem>();
   const [busy, setBusy] = useState(false);
-  useEffect(() => memory.writeHolders(matchId, wish), [memory, matchId, wish]);
+  useEffect(() => purchaseStore.writeHolders(matchId, request), [purchaseStore, matchId, request]);
 
   const send = async () => {
     setBusy(true);
     try {
-      const holders = wish.holders.map((holder) => ({ ...holder, name: holder.name.trim() }));
-      const placed = await tribina.checkout(reservation.id, { holders, email: wish.email.trim() });
-      memory.change(matchId, rememberedCheckout(placed));
+      const holders = request.holders.map((holder) => ({ ...holder, name: holder.name.trim() }));
+      const placed = await api.checkout(reservation.id, { holders, email: request.email.trim() });
+      purchaseStore.update(matchId, toStoredPurchase(placed));
       onPlaced();
     } catch (caught) {
-      const met = asProblem(caught);
-      setFaults(serverFaults(met, texts));
-      setProblem(met);
+      const problem = toProblem(caught);
+      setErrors(serverFieldErrors(problem, texts));
+      setProblem(problem);
     } finally {
       setBusy(false);
     }
   };
 
   return {
-    wish,
-    faults,
+    request,
+    errors,
     problem,
     busy,
     setName: (index, name) =>
-      setChoice({ ...wish, holders: wish.holders.map((holder, each) => (each === index ? { ...holder, name } : holder)) }),
-    setEmail: (email) => setChoice({ ...wish, email }),
+      setRequest({
+        ...request,
+        holders: request.holders.map((holder, holderIndex) => (holderIndex === index ? { ...holder, name } : holder)),
+      }),
+    setEmail: (email) => setRequest({ ...request, email }),
     submit: (event) => {
       event.preventDefault();
-      const found = faultsOf(wish, texts);
-      setFaults(found);
+      const found = validateCheckout(request, texts);
+      setErrors(found);
       setProblem(undefined);
       if (Object.keys(found).length === 0) void send();
     },

@@ -1,80 +1,80 @@
 import { useCallback, useEffect, useState } from 'react';
-import { asProblem, type Problem } from '../api/problem.ts';
+import { toProblem, type Problem } from '../api/problem.ts';
 import { serverNow } from '../api/server-clock.ts';
-import { useTribina } from '../api/tribina-context.ts';
+import { useAppServices } from '../api/app-services.ts';
 import type { HoldRequest, Reservation } from '../api/types.ts';
-import { endsWithItsTime, isStillTheFans } from '../purchase-memory.ts';
+import { endsAtExpiry, isReservationActive } from '../purchase-store.ts';
 
 export interface Hold {
-  loading: boolean;
+  isLoading: boolean;
   reservation: Reservation | undefined;
-  /** The last hold ran out while the fan was looking. */
-  expired: boolean;
-  busy: boolean;
+  /** The last hold expired while this page was open. */
+  hasExpired: boolean;
+  isBusy: boolean;
   problem: Problem | undefined;
-  take(wish: HoldRequest): void;
+  holdSeats(request: HoldRequest): void;
   release(): void;
-  runOut(): void;
+  endAtExpiry(): void;
 }
 
-interface Turn {
+interface HoldOptions {
   sessionToken: string | undefined;
   onTurnRefused: () => void;
 }
 
-/** The fan's seats on hold for this match; found again after a reload. */
-export function useHold(matchId: string, { sessionToken, onTurnRefused }: Turn): Hold {
-  const { tribina, memory } = useTribina();
+/** The fan's hold for this match. It is restored after a reload. */
+export function useHold(matchId: string, { sessionToken, onTurnRefused }: HoldOptions): Hold {
+  const { api, purchaseStore } = useAppServices();
   const [reservation, setReservation] = useState<Reservation>();
-  const [loading, setLoading] = useState(() => memory.read(matchId).reservationId !== undefined);
-  const [expired, setExpired] = useState(false);
-  const [busy, setBusy] = useState(false);
+  const [isLoading, setIsLoading] = useState(() => purchaseStore.read(matchId).reservationId !== undefined);
+  const [hasExpired, setHasExpired] = useState(false);
+  const [isBusy, setIsBusy] = useState(false);
   const [problem, setProblem] = useState<Problem>();
 
   useEffect(() => {
-    const { reservationId } = memory.read(matchId);
+    const { reservationId } = purchaseStore.read(matchId);
     if (!reservationId) return;
     const stop = new AbortController();
-    tribina
+    api
       .reservation(reservationId, stop.signal)
       .then((found) => {
         if (stop.signal.aborted) return;
-        if (isStillTheFans(found, serverNow())) setReservation(found);
-        else memory.forgetPurchase(matchId);
-        setLoading(false);
+        if (isReservationActive(found, serverNow())) setReservation(found);
+        else purchaseStore.forgetPurchase(matchId);
+        setIsLoading(false);
       })
       .catch((caught: unknown) => {
         if (stop.signal.aborted) return;
-        const met = asProblem(caught);
-        if (met.status === 404) memory.forgetPurchase(matchId);
-        else setProblem(met);
-        setLoading(false);
+        const problem = toProblem(caught);
+        if (problem.status === 404) purchaseStore.forgetPurchase(matchId);
+        else setProblem(problem);
+        setIsLoading(false);
       });
     return () => stop.abort();
-  }, [matchId, memory, tribina]);
+  }, [matchId, purchaseStore, api]);
 
   const attempt = useCallback(async (action: () => Promise<void>) => {
-    setBusy(true);
+    setIsBusy(true);
     setProblem(undefined);
-    setExpired(false);
+    setHasExpired(false);
     try {
       await action();
     } catch (caught) {
-      setProblem(asProblem(caught));
+      setProblem(toProblem(caught));
     } finally {
-      setBusy(false);
+      setIsBusy(false);
     }
   }, []);
 
-  const take = (wish: HoldRequest) =>
+  const holdSeats = (request: HoldRequest) =>
     attempt(async () => {
       try {
-        const taken = await tribina.hold(matchId, wish, sessionToken);
-        memory.forgetPurchase(matchId);
-        memory.change(matchId, { reservationId: taken.id });
-        setReservation(taken);
+        const held = await api.hold(matchId, request, sessionToken);
+        purchaseStore.forgetPurchase(matchId);
+        purchaseStore.update(matchId, { reservationId: held.id });
+        setReservation(held);
       } catch (caught) {
-        const { code } = asProblem(caught);
+        const { code } = toProblem(caught);
         if (code === 'PURCHASE_WINDOW_REQUIRED' || code === 'PURCHASE_WINDOW_EXPIRED') onTurnRefused();
         throw caught;
       }
@@ -83,26 +83,26 @@ export function useHold(matchId: string, { sessionToken, onTurnRefused }: Turn):
   const release = () =>
     attempt(async () => {
       if (!reservation) return;
-      await tribina.release(reservation.id);
-      memory.forgetPurchase(matchId);
+      await api.release(reservation.id);
+      purchaseStore.forgetPurchase(matchId);
       setReservation(undefined);
     });
 
-  const runOut = () => {
-    if (!reservation || !endsWithItsTime(reservation)) return;
-    memory.forgetPurchase(matchId);
+  const endAtExpiry = () => {
+    if (!reservation || !endsAtExpiry(reservation)) return;
+    purchaseStore.forgetPurchase(matchId);
     setReservation(undefined);
-    setExpired(true);
+    setHasExpired(true);
   };
 
   return {
-    loading,
+    isLoading,
     reservation,
-    expired,
-    busy,
+    hasExpired,
+    isBusy,
     problem,
-    take: (wish) => void take(wish),
+    holdSeats: (request) => void holdSeats(request),
     release: () => void release(),
-    runOut,
+    endAtExpiry,
   };
 }

@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useRef, useState } from 'react';
-import { asProblem, type Problem } from '../api/problem.ts';
+import { toProblem, type Problem } from '../api/problem.ts';
 
 export interface Loaded<T> {
   value: T | undefined;
@@ -8,12 +8,12 @@ export interface Loaded<T> {
 }
 
 /**
- * Loads when it appears and whenever `key` changes; `everyMs` repeats while the page is in sight. A failed repetition keeps
- * the value that is on screen. `undefined` as key loads nothing.
+ * Loads a value on mount and whenever `key` changes; with `undefined` as key it loads nothing. With `refreshMs` it reloads at
+ * this interval while the page is visible. A failed reload keeps the last value.
  */
-export function useLoaded<T>(load: (signal: AbortSignal) => Promise<T>, key: string | undefined, everyMs?: number): Loaded<T> {
+export function useLoaded<T>(load: (signal: AbortSignal) => Promise<T>, key: string | undefined, refreshMs?: number): Loaded<T> {
   const [state, setState] = useState<{ key?: string; value?: T; problem?: Problem }>({});
-  const [round, setRound] = useState(0);
+  const [reloads, setReloads] = useState(0);
   const latestLoad = useRef(load);
   useEffect(() => {
     latestLoad.current = load;
@@ -24,27 +24,27 @@ export function useLoaded<T>(load: (signal: AbortSignal) => Promise<T>, key: str
     const stop = new AbortController();
     let timer: ReturnType<typeof setTimeout> | undefined;
     const run = async () => {
-      if (document.visibilityState === 'visible' || everyMs === undefined) {
+      if (document.visibilityState === 'visible' || refreshMs === undefined) {
         try {
           const value = await latestLoad.current(stop.signal);
           if (stop.signal.aborted) return;
           setState({ key, value });
         } catch (caught) {
           if (stop.signal.aborted) return;
-          const problem = asProblem(caught);
-          setState((before) => (before.key === key ? { ...before, problem } : { key, problem }));
+          const problem = toProblem(caught);
+          setState((previous) => (previous.key === key ? { ...previous, problem } : { key, problem }));
         }
       }
-      if (everyMs !== undefined && !stop.signal.aborted) timer = setTimeout(() => void run(), everyMs);
+      if (refreshMs !== undefined && !stop.signal.aborted) timer = setTimeout(() => void run(), refreshMs);
     };
     void run();
     return () => {
       stop.abort();
       clearTimeout(timer);
     };
-  }, [key, everyMs, round]);
+  }, [key, refreshMs, reloads]);
 
-  const reload = useCallback(() => setRound((before) => before + 1), []);
+  const reload = useCallback(() => setReloads((previous) => previous + 1), []);
   const current = state.key === key ? state : {};
   return { value: current.value, problem: current.problem, reload };
 }

@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'react';
 import { serverNow } from '../api/server-clock.ts';
 
-/** Milliseconds left until `iso`, once a second, never below zero; undefined without a time. */
+/** Milliseconds until `iso`, updated once a second and never negative. Undefined if `iso` is undefined. */
 export function useTimeLeft(iso: string | undefined): number | undefined {
   const [now, setNow] = useState(serverNow);
   useEffect(() => {

@@ -1,7 +1,7 @@
 import { useState } from 'react';
-import { useTribina } from '../api/tribina-context.ts';
+import { useAppServices } from '../api/app-services.ts';
 import type { Match } from '../api/types.ts';
-import type { LineState, OverReason, RoomState } from '../queue/room-state.ts';
+import type { LineState, LineEndReason, RoomState } from '../queue/room-state.ts';
 import type { WaitingRoom } from '../queue/waiting-room.ts';
 import { paths } from '../routes.ts';
 import { useLanguage } from '../text/language.tsx';
@@ -22,14 +22,14 @@ export function WaitingLine({ match, state, room }: WaitingLineProps) {
   const { stage } = state;
   if (stage.name === 'loading') return <Loading />;
   if (stage.name === 'waiting') return <InLine line={stage.line} state={state} room={room} />;
-  if (stage.name === 'over') return <LineOver why={stage.why} state={state} room={room} match={match} />;
-  return <Invitation match={match} state={state} room={room} />;
+  if (stage.name === 'ended') return <LineEnded reason={stage.reason} state={state} room={room} match={match} />;
+  return <JoinInvitation match={match} state={state} room={room} />;
 }
 
-function Invitation({ match, state, room }: WaitingLineProps) {
+function JoinInvitation({ match, state, room }: WaitingLineProps) {
   const { texts } = useLanguage();
-  const { tribina } = useTribina();
-  const { value: status } = useLoaded((signal) => tribina.queueStatus(match.id, signal), match.id, 10_000);
+  const { api } = useAppServices();
+  const { value: status } = useLoaded((signal) => api.queueStatus(match.id, signal), match.id, 10_000);
   return (
     <section className="card card-narrow stage">
       <h2>{texts.line.joinTitle}</h2>
@@ -58,9 +58,9 @@ function Invitation({ match, state, room }: WaitingLineProps) {
 
 function InLine({ line, state, room }: { line: LineState; state: RoomState; room: WaitingRoom }) {
   const { texts, format } = useLanguage();
-  const [first] = useState(line.position);
+  const [firstPosition] = useState(line.position);
   const wait = useWaitText(line);
-  const share = first > 1 ? Math.min(1, Math.max(0, (first - line.position) / (first - 1))) : 1;
+  const progress = firstPosition > 1 ? Math.min(1, Math.max(0, (firstPosition - line.position) / (firstPosition - 1))) : 1;
   const isLive = state.link === 'live' && !state.delayed;
   return (
     <section className="card card-narrow stage line" data-testid="waiting-line">
@@ -77,7 +77,7 @@ function InLine({ line, state, room }: { line: LineState; state: RoomState; room
         {format.number(line.position)}
       </p>
       <p className="line-total">{line.position <= 1 ? texts.line.next : texts.line.ofTotal(format.number(line.total))}</p>
-      <progress className="line-progress" aria-label={texts.line.progress} max={1} value={share} />
+      <progress className="line-progress" aria-label={texts.line.progress} max={1} value={progress} />
       <dl className="line-wait">
         <dt>{texts.line.wait}</dt>
         <dd data-testid="queue-wait">{wait}</dd>
@@ -107,18 +107,18 @@ function InLine({ line, state, room }: { line: LineState; state: RoomState; room
   );
 }
 
-function LineOver({ why, state, room, match }: { why: OverReason } & WaitingLineProps) {
+function LineEnded({ reason, state, room, match }: { reason: LineEndReason } & WaitingLineProps) {
   const { texts } = useLanguage();
-  const { title, text } = texts.line.over[why];
-  const saleGoesOn = match.sale.status === 'open' || match.sale.status === 'paused';
-  const mayReturn = saleGoesOn && why !== 'sold_out' && why !== 'closed';
+  const { title, text } = texts.line.over[reason];
+  const isSaleRunning = match.sale.status === 'open' || match.sale.status === 'paused';
+  const canJoinAgain = isSaleRunning && reason !== 'sold_out' && reason !== 'closed';
   return (
-    <section className="card card-narrow stage" role="status" data-testid="line-over" data-why={why}>
+    <section className="card card-narrow stage" role="status" data-testid="line-over" data-why={reason}>
       <h2>{title}</h2>
       <p>{text}</p>
       {state.problem && <ProblemNotice problem={state.problem} />}
       <div className="button-row">
-        {mayReturn && (
+        {canJoinAgain && (
           <button
             type="button"
             className="button button-primary"
@@ -126,10 +126,10 @@ function LineOver({ why, state, room, match }: { why: OverReason } & WaitingLine
             onClick={() => void room.join()}
             data-testid="join-queue"
           >
-            {why === 'replaced' ? texts.line.takeOver : texts.line.joinAgain}
+            {reason === 'replaced' ? texts.line.takeOver : texts.line.joinAgain}
           </button>
         )}
-        {why === 'turn_completed' && (
+        {reason === 'turn_completed' && (
           <Link to={paths.tickets} className="button">
             {texts.nav.tickets}
           </Link>

@@ -1,12 +1,15 @@
-/** Calls back when the network has returned or the page is seen again: no reason to sit out a rest. */
+/**
+ * Calls `wake` when the network returns or the page becomes visible, so that a connection need not wait for its next retry.
+ * Returns a function that removes the listeners.
+ */
 export function onWake(wake: () => void): () => void {
-  const look = () => {
+  const wakeIfVisible = () => {
     if (document.visibilityState !== 'hidden') wake();
   };
-  addEventListener('online', look);
-  document.addEventListener('visibilitychange', look);
+  addEventListener('online', wakeIfVisible);
+  document.addEventListener('visibilitychange', wakeIfVisible);
   return () => {
-    removeEventListener('online', look);
-    document.removeEventListener('visibilitychange', look);
+    removeEventListener('online', wakeIfVisible);
+    document.removeEventListener('visibilitychange', wakeIfVisible);
   };
 }

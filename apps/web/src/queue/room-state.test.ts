@@ -1,70 +1,73 @@
 import type { QueueMessage } from '../../../../libs/queue-client/src/queue-messages.ts';
 import { Problem } from '../api/problem.ts';
-import { beforeAsking, nextState, type RoomEvent, type RoomStage, type RoomState } from './room-state.ts';
+import { initialRoomState, nextState, type RoomEvent, type RoomStage, type RoomState } from './room-state.ts';
 
-const after = (...events: RoomEvent[]): RoomState => events.reduce(nextState, beforeAsking);
-const heard = (message: QueueMessage): RoomEvent => ({ type: 'heard', message });
+const after = (...events: RoomEvent[]): RoomState => events.reduce(nextState, initialRoomState);
+const received = (message: QueueMessage): RoomEvent => ({ type: 'message_received', message });
 
-const waiting = heard({ type: 'position_update', position: 7, total: 40, estimated_wait_minutes: 3 });
-const granted = heard({
+const waiting = received({ type: 'position_update', position: 7, total: 40, estimated_wait_minutes: 3 });
+const granted = received({
   type: 'turn_granted',
   session_token: 'st_1',
   purchase_window_expires_at: '2026-11-20T19:20:00Z',
   checkout_url: '',
 });
-const ended = heard({ type: 'turn_expired' });
+const ended = received({ type: 'turn_expired' });
 const stageAfter = (...events: RoomEvent[]): RoomStage => after(...events).stage;
 
-test('a position update shows the place in the line', () => {
+test('position_update starts the stage waiting with position, total and estimated wait', () => {
   expect(stageAfter(waiting)).toMatchObject({ name: 'waiting', line: { position: 7, total: 40, waitMinutes: 3, paused: false } });
 });
 
-test('a granted turn carries its token and its end', () => {
+test('turn_granted starts the stage turn with the session token and the expiry', () => {
   expect(stageAfter(waiting, granted)).toEqual({ name: 'turn', sessionToken: 'st_1', expiresAt: '2026-11-20T19:20:00Z' });
 });
 
-test('turn_expired after a turn: the window ran out', () => {
-  expect(stageAfter(waiting, granted, ended)).toEqual({ name: 'over', why: 'turn_expired' });
+test('turn_expired during a turn means that the window ran out', () => {
+  expect(stageAfter(waiting, granted, ended)).toEqual({ name: 'ended', reason: 'turn_expired' });
 });
 
-test('turn_expired while waiting: the place was dropped', () => {
-  expect(stageAfter(waiting, ended)).toEqual({ name: 'over', why: 'dropped' });
+test('turn_expired while waiting means that the queue entry was dropped', () => {
+  expect(stageAfter(waiting, ended)).toEqual({ name: 'ended', reason: 'dropped' });
 });
 
-test('turn_expired as the first thing heard: it ended before this page was opened', () => {
-  expect(stageAfter(ended)).toEqual({ name: 'over', why: 'ended_earlier' });
-  expect(stageAfter({ type: 'not_in_line' }, ended)).toEqual({ name: 'over', why: 'ended_earlier' });
+test('turn_expired as the first message means that the turn or the entry ended before this page was opened', () => {
+  expect(stageAfter(ended)).toEqual({ name: 'ended', reason: 'ended_earlier' });
+  expect(stageAfter({ type: 'not_in_line' }, ended)).toEqual({ name: 'ended', reason: 'ended_earlier' });
 });
 
-test.each(['sold_out', 'closed'] as const)('queue_closed says why: %s', (reason) => {
-  expect(stageAfter(waiting, heard({ type: 'queue_closed', reason }))).toEqual({ name: 'over', why: reason });
+test.each(['sold_out', 'closed'] as const)('queue_closed with reason %s ends the stage with this reason', (reason) => {
+  expect(stageAfter(waiting, received({ type: 'queue_closed', reason }))).toEqual({ name: 'ended', reason: reason });
 });
 
-test('turn_completed ends the turn as bought', () => {
-  expect(stageAfter(granted, heard({ type: 'turn_completed' }))).toEqual({ name: 'over', why: 'turn_completed' });
+test('turn_completed ends the stage with the reason turn_completed', () => {
+  expect(stageAfter(granted, received({ type: 'turn_completed' }))).toEqual({ name: 'ended', reason: 'turn_completed' });
 });
 
-test('delayed keeps the place and is over with the next message', () => {
-  const late = after(waiting, heard({ type: 'delayed' } as QueueMessage));
+test('a delayed message keeps the waiting stage; the next message ends the delay', () => {
+  const late = after(waiting, received({ type: 'delayed' } as QueueMessage));
   expect([late.stage.name, late.delayed]).toEqual(['waiting', true]);
   expect(nextState(late, waiting).delayed).toBe(false);
 });
 
-test('a failed call keeps the stage; before the first answer it shows the way in', () => {
-  const failed: RoomEvent = { type: 'failed', problem: new Problem('UNREACHABLE', 0) };
+test('a failed request keeps the stage; if it was the first request, the stage becomes outside', () => {
+  const failed: RoomEvent = { type: 'request_failed', problem: new Problem('UNREACHABLE', 0) };
   expect(stageAfter(failed)).toEqual({ name: 'outside' });
-  expect(after(waiting, { type: 'asked' }, failed)).toMatchObject({ stage: { name: 'waiting' }, busy: false });
+  expect(after(waiting, { type: 'request_started' }, failed)).toMatchObject({ stage: { name: 'waiting' }, busy: false });
 });
 
-test('asking again clears the last problem', () => {
+test('a new request clears the last problem', () => {
   const problem = new Problem('RATE_LIMITED', 429);
-  expect(after({ type: 'failed', problem }).problem).toBe(problem);
-  expect(after({ type: 'failed', problem }, { type: 'asked' })).toMatchObject({ problem: undefined, busy: true });
+  expect(after({ type: 'request_failed', problem }).problem).toBe(problem);
+  expect(after({ type: 'request_failed', problem }, { type: 'request_started' })).toMatchObject({
+    problem: undefined,
+    busy: true,
+  });
 });
 
-test('a connection that is over for good ends the stage', () => {
-  expect(after(waiting, { type: 'linked', link: 'live' }, { type: 'over', why: 'replaced' })).toMatchObject({
-    stage: { name: 'over', why: 'replaced' },
+test('a connection that has ended ends the stage with the same reason', () => {
+  expect(after(waiting, { type: 'link_changed', link: 'live' }, { type: 'connection_ended', reason: 'replaced' })).toMatchObject({
+    stage: { name: 'ended', reason: 'replaced' },
     link: 'over',
   });
 });

@@ -2,15 +2,15 @@ import type { Problem } from '../api/problem.ts';
 import type { ConnectionEnd, Link } from '../../../../libs/queue-client/src/queue-connection.ts';
 import type { QueueMessage } from '../../../../libs/queue-client/src/queue-messages.ts';
 
-/** Where the fan stands with regard to the line of one match. */
+/** The fan's stage in the line of one match. */
 export type RoomStage =
   | { name: 'loading' }
   | { name: 'outside' }
   | { name: 'waiting'; line: LineState }
   | { name: 'turn'; sessionToken: string; expiresAt: string }
-  | { name: 'over'; why: OverReason };
+  | { name: 'ended'; reason: LineEndReason };
 
-export type OverReason =
+export type LineEndReason =
   'sold_out' | 'closed' | 'turn_expired' | 'turn_completed' | 'dropped' | 'ended_earlier' | 'left' | 'replaced' | 'refused';
 
 export interface LineState {
@@ -26,21 +26,21 @@ export interface LineState {
 export interface RoomState {
   stage: RoomStage;
   link: Link;
-  /** The waiting room itself cannot see the line at the moment; the place is safe. */
+  /** The queue service cannot read the line at the moment. The fan keeps the queue entry. */
   delayed: boolean;
   busy: boolean;
   problem: Problem | undefined;
 }
 
 export type RoomEvent =
-  | { type: 'asked' }
-  | { type: 'failed'; problem: Problem }
+  | { type: 'request_started' }
+  | { type: 'request_failed'; problem: Problem }
   | { type: 'not_in_line' }
-  | { type: 'heard'; message: QueueMessage }
-  | { type: 'linked'; link: Link }
-  | { type: 'over'; why: Exclude<ConnectionEnd, 'rejoin' | 'ended'> };
+  | { type: 'message_received'; message: QueueMessage }
+  | { type: 'link_changed'; link: Link }
+  | { type: 'connection_ended'; reason: Exclude<ConnectionEnd, 'rejoin' | 'ended'> };
 
-export const beforeAsking: RoomState = {
+export const initialRoomState: RoomState = {
   stage: { name: 'loading' },
   link: 'over',
   delayed: false,
@@ -50,19 +50,19 @@ export const beforeAsking: RoomState = {
 
 export function nextState(state: RoomState, event: RoomEvent): RoomState {
   switch (event.type) {
-    case 'asked':
+    case 'request_started':
       return { ...state, busy: true, problem: undefined };
-    case 'failed': {
+    case 'request_failed': {
       const stage: RoomStage = state.stage.name === 'loading' ? { name: 'outside' } : state.stage;
       return { ...state, stage, busy: false, problem: event.problem };
     }
     case 'not_in_line':
       return { ...state, stage: { name: 'outside' }, busy: false };
-    case 'linked':
+    case 'link_changed':
       return { ...state, link: event.link };
-    case 'over':
-      return { ...state, busy: false, link: 'over', stage: { name: 'over', why: event.why } };
-    case 'heard': {
+    case 'connection_ended':
+      return { ...state, busy: false, link: 'over', stage: { name: 'ended', reason: event.reason } };
+    case 'message_received': {
       const delayed = event.message.type === 'delayed';
       return { ...state, busy: false, problem: undefined, delayed, stage: stageAfter(state.stage, event.message) };
     }
@@ -76,18 +76,18 @@ function stageAfter(stage: RoomStage, message: QueueMessage): RoomStage {
     case 'turn_granted':
       return { name: 'turn', sessionToken: message.session_token, expiresAt: message.purchase_window_expires_at };
     case 'queue_closed':
-      return { name: 'over', why: message.reason };
+      return { name: 'ended', reason: message.reason };
     case 'turn_completed':
-      return { name: 'over', why: 'turn_completed' };
+      return { name: 'ended', reason: 'turn_completed' };
     case 'turn_expired':
-      return { name: 'over', why: whyExpired(stage) };
+      return { name: 'ended', reason: expiryReason(stage) };
     default:
       return stage;
   }
 }
 
-/** One word ends a window that ran out and a place dropped for absence; only who saw what came before can tell which. */
-function whyExpired(stage: RoomStage): OverReason {
+/** `turn_expired` is sent for a window that ran out and for an entry dropped for absence. The stage before tells which it was. */
+function expiryReason(stage: RoomStage): LineEndReason {
   if (stage.name === 'turn') return 'turn_expired';
   return stage.name === 'waiting' ? 'dropped' : 'ended_earlier';
 }

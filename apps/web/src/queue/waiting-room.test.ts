@@ -1,19 +1,19 @@
-import { openBrowser } from '../testing/browser-storage.ts';
-import { connect, problem, type Received } from '../testing/fake-network.ts';
+import { installFakeStorage } from '../testing/browser-storage.ts';
+import { installFakeServer, problemResponse, type ReceivedRequest } from '../testing/fake-network.ts';
 import type { Caller } from '../api/caller.ts';
-import { Tribina } from '../api/tribina.ts';
-import { Memory } from '../purchase-memory.ts';
+import { TribinaApi } from '../api/tribina-api.ts';
+import { PurchaseStore } from '../purchase-store.ts';
 import { WaitingRoom } from './waiting-room.ts';
 
-/** A waiting room that can lose its memory. A receipt proves a place; who shows none goes to the end. */
+/** A queue service that can lose its line. A receipt restores the old position; a fan without a receipt joins at the end. */
 class FakeQueue {
   private line: string[] = [];
-  private issued = new Map<string, number>();
+  private indexByReceipt = new Map<string, number>();
   private turn: string | undefined;
-  isAway = false;
-  knowsReceipts = true;
+  isDown = false;
+  acceptsReceipts = true;
 
-  loseMemory(): void {
+  loseLine(): void {
     this.line = [];
   }
   /** Other fans join at the end. */
@@ -24,8 +24,8 @@ class FakeQueue {
     this.turn = sessionToken;
   }
 
-  readonly answer = ({ method, headers, body }: Received): Response => {
-    if (this.isAway) return problem(503, 'DEPENDENCY_UNAVAILABLE');
+  readonly answer = ({ method, headers, body }: ReceivedRequest): Response => {
+    if (this.isDown) return problemResponse(503, 'DEPENDENCY_UNAVAILABLE');
     const fan = headers.get('X-Mock-User-Id') ?? '';
     if (method === 'DELETE') {
       this.line = this.line.filter((other) => other !== fan);
@@ -33,13 +33,13 @@ class FakeQueue {
     }
     if (method === 'POST') {
       const { receipt } = body as { receipt?: string };
-      if (receipt && !this.knowsReceipts) return problem(400, 'VALIDATION_FAILED');
-      if (!this.line.includes(fan)) this.line.splice(this.issued.get(receipt ?? '') ?? this.line.length, 0, fan);
+      if (receipt && !this.acceptsReceipts) return problemResponse(400, 'VALIDATION_FAILED');
+      if (!this.line.includes(fan)) this.line.splice(this.indexByReceipt.get(receipt ?? '') ?? this.line.length, 0, fan);
     }
     const index = this.line.indexOf(fan);
-    if (index < 0) return problem(404, 'NOT_FOUND');
+    if (index < 0) return problemResponse(404, 'NOT_FOUND');
     const receipt = `receipt-${fan}-${index}`;
-    this.issued.set(receipt, index);
+    this.indexByReceipt.set(receipt, index);
     const granted = {
       status: 'granted',
       position: null,
@@ -59,79 +59,79 @@ const fan: Caller = { mode: 'mock', fanId: 'ana', signedIn: true, headers: () =>
 let queue: FakeQueue;
 
 beforeEach(() => {
-  openBrowser();
+  installFakeStorage();
   queue = new FakeQueue();
-  connect(queue.answer);
+  installFakeServer(queue.answer);
 });
 
-/** The page as it is after a load: its room knows what the browser kept. */
-const load = () =>
-  new WaitingRoom('m1', new Tribina({ queue_url: 'http://queue.example/', auth_mode: 'mock' }, fan), new Memory('ana'));
-const stageOf = (room: WaitingRoom) => {
+/** A new waiting room, as after a page loadPage: it has only what the browser stored. */
+const loadPage = () =>
+  new WaitingRoom('m1', new TribinaApi({ queue_url: 'http://queue.example/', auth_mode: 'mock' }, fan), new PurchaseStore('ana'));
+const positionOrStage = (room: WaitingRoom) => {
   const { stage } = room.snapshot();
   return stage.name === 'waiting' ? stage.line.position : stage.name;
 };
 
-test('a fan joins at the end of the line', async () => {
+test('join puts the fan at the end of the line', async () => {
   queue.fill(2);
-  const room = load();
+  const room = loadPage();
   await room.join();
-  expect(stageOf(room)).toBe(3);
+  expect(positionOrStage(room)).toBe(3);
 });
 
-test('after the waiting room lost its memory the receipt brings back the exact place', async () => {
+test('after the queue service lost its line, joining with the receipt restores the exact position', async () => {
   queue.fill(2);
-  await load().join();
-  queue.loseMemory();
+  await loadPage().join();
+  queue.loseLine();
   queue.fill(50);
-  const room = load();
-  await room.look();
-  expect(stageOf(room)).toBe('outside');
+  const room = loadPage();
+  await room.checkEntry();
+  expect(positionOrStage(room)).toBe('outside');
   await room.join();
-  expect(stageOf(room)).toBe(3);
+  expect(positionOrStage(room)).toBe(3);
 });
 
-test('a receipt that is refused is forgotten, and the fan joins like everybody else', async () => {
-  await load().join();
-  queue.loseMemory();
+test('a refused receipt is forgotten, and the fan joins at the end of the line', async () => {
+  await loadPage().join();
+  queue.loseLine();
   queue.fill(5);
-  queue.knowsReceipts = false;
-  const room = load();
+  queue.acceptsReceipts = false;
+  const room = loadPage();
   await room.join();
-  expect(stageOf(room)).toBe(6);
+  expect(positionOrStage(room)).toBe(6);
 });
 
-test('who leaves gives the place up: the receipt is forgotten', async () => {
-  const room = load();
+test('leaving the line forgets the receipt, so that the next join is at the end', async () => {
+  const room = loadPage();
   await room.join();
   await room.leave();
-  expect(room.snapshot().stage).toEqual({ name: 'over', why: 'left' });
+  expect(room.snapshot().stage).toEqual({ name: 'ended', reason: 'left' });
   queue.fill(5);
-  const again = load();
-  await again.join();
-  expect(stageOf(again)).toBe(6);
+  const rejoined = loadPage();
+  await rejoined.join();
+  expect(positionOrStage(rejoined)).toBe(6);
 });
 
-test('a known turn goes on after a reload while the waiting room is away', async () => {
+test('a stored turn continues after a reload while the queue service is down', async () => {
   queue.grant('st_1');
-  await load().join();
-  queue.isAway = true;
-  const room = load();
-  await room.look();
+  await loadPage().join();
+  queue.isDown = true;
+  const room = loadPage();
+  await room.checkEntry();
   expect(room.snapshot().stage).toMatchObject({ name: 'turn', sessionToken: 'st_1' });
 });
 
-test('a turn whose window is over does not go on', async () => {
-  new Memory('ana').writeTurn('m1', { sessionToken: 'st_1', expiresAt: new Date(Date.now() - 1).toISOString() });
-  queue.isAway = true;
-  const room = load();
-  await room.look();
-  expect(stageOf(room)).toBe('outside');
+test('a stored turn whose window has expired does not continue', async () => {
+  new PurchaseStore('ana').writeTurn('m1', { sessionToken: 'st_1', expiresAt: new Date(Date.now() - 1).toISOString() });
+  queue.isDown = true;
+  const room = loadPage();
+  await room.checkEntry();
+  expect(positionOrStage(room)).toBe('outside');
 });
 
-test('looking does not join', async () => {
-  const room = load();
-  await room.look();
-  await room.look();
-  expect(stageOf(room)).toBe('outside');
+test('checking for a queue entry does not join the line', async () => {
+  const room = loadPage();
+  await room.checkEntry();
+  await room.checkEntry();
+  expect(positionOrStage(room)).toBe('outside');
 });

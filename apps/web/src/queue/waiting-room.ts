@@ -1,115 +1,115 @@
 import { type ConnectionEnd, QueueConnection } from '../../../../libs/queue-client/src/queue-connection.ts';
 import { positionAsMessage } from '../../../../libs/queue-client/src/queue-messages.ts';
-import { asProblem, Problem } from '../api/problem.ts';
+import { toProblem, Problem } from '../api/problem.ts';
 import { serverNow } from '../api/server-clock.ts';
-import type { Tribina } from '../api/tribina.ts';
+import type { TribinaApi } from '../api/tribina-api.ts';
 import type { QueueEntry } from '../api/types.ts';
-import type { Memory } from '../purchase-memory.ts';
-import { beforeAsking, nextState, type RoomEvent, type RoomState } from './room-state.ts';
+import type { PurchaseStore } from '../purchase-store.ts';
+import { initialRoomState, nextState, type RoomEvent, type RoomState } from './room-state.ts';
 import { onWake } from './on-wake.ts';
 
-/** A token nobody knows right after joining would make us join for ever; after three in a row the fan decides. */
-const rejoinsInARow = 3;
+/** If the server rejects each new queue token, rejoining would never end. After three rejoins in a row the fan must press a button. */
+const maxRejoinsInARow = 3;
 
-/** The line of one match as this fan sees it: asks, joins, leaves, and keeps the connection while there is a place or a turn. */
+/** One fan's access to the line of one match: joins, leaves, and keeps a connection while the fan has a queue entry or a turn. */
 export class WaitingRoom {
-  private state: RoomState = beforeAsking;
-  private readonly watchers = new Set<() => void>();
+  private state: RoomState = initialRoomState;
+  private readonly subscribers = new Set<() => void>();
   private connection: QueueConnection | undefined;
-  private rejoin: ReturnType<typeof setTimeout> | undefined;
+  private rejoinTimer: ReturnType<typeof setTimeout> | undefined;
   private rejoins = 0;
 
   constructor(
     private readonly matchId: string,
-    private readonly tribina: Tribina,
-    private readonly memory: Memory,
+    private readonly api: TribinaApi,
+    private readonly purchaseStore: PurchaseStore,
   ) {}
 
   readonly snapshot = (): RoomState => this.state;
 
-  readonly watch = (watcher: () => void): (() => void) => {
-    this.watchers.add(watcher);
-    return () => this.watchers.delete(watcher);
+  readonly subscribe = (subscriber: () => void): (() => void) => {
+    this.subscribers.add(subscriber);
+    return () => this.subscribers.delete(subscriber);
   };
 
-  /** Are we in line already, perhaps from another device? Never joins. */
-  readonly look = async (signal?: AbortSignal): Promise<void> => {
+  /** Reads whether the fan is already in line, perhaps from another device. Never joins. */
+  readonly checkEntry = async (signal?: AbortSignal): Promise<void> => {
     try {
-      const place = await this.tribina.queueEntry(this.matchId, signal);
-      if (!signal?.aborted) this.enter(place);
+      const entry = await this.api.queueEntry(this.matchId, signal);
+      if (!signal?.aborted) this.applyEntry(entry);
     } catch (caught) {
       if (signal?.aborted) return;
-      const problem = asProblem(caught);
+      const problem = toProblem(caught);
       if (this.resumeKnownTurn()) return;
-      this.apply(problem.status === 404 ? { type: 'not_in_line' } : { type: 'failed', problem });
+      this.apply(problem.status === 404 ? { type: 'not_in_line' } : { type: 'request_failed', problem });
     }
   };
 
   readonly join = async (): Promise<void> => {
-    clearTimeout(this.rejoin);
-    this.apply({ type: 'asked' });
+    clearTimeout(this.rejoinTimer);
+    this.apply({ type: 'request_started' });
     try {
-      this.enter(await this.joinWithReceipt());
+      this.applyEntry(await this.joinWithReceipt());
     } catch (caught) {
-      this.apply({ type: 'failed', problem: asProblem(caught) });
+      this.apply({ type: 'request_failed', problem: toProblem(caught) });
     }
   };
 
   readonly leave = async (): Promise<void> => {
-    this.apply({ type: 'asked' });
+    this.apply({ type: 'request_started' });
     try {
-      await this.tribina.leaveQueue(this.matchId);
+      await this.api.leaveQueue(this.matchId);
       this.disconnect();
-      this.memory.change(this.matchId, { receipt: undefined });
-      this.apply({ type: 'over', why: 'left' });
+      this.purchaseStore.update(this.matchId, { receipt: undefined });
+      this.apply({ type: 'connection_ended', reason: 'left' });
     } catch (caught) {
-      this.apply({ type: 'failed', problem: asProblem(caught) });
+      this.apply({ type: 'request_failed', problem: toProblem(caught) });
     }
   };
 
-  /** The monolith refused the session: forget it and ask the waiting room for the truth. */
-  readonly distrustTurn = (): void => {
-    this.memory.writeTurn(this.matchId, undefined);
-    void this.look();
+  /** For a refused or expired session token: forgets the turn and reads the current state from the queue service. */
+  readonly recheckTurn = (): void => {
+    this.purchaseStore.writeTurn(this.matchId, undefined);
+    void this.checkEntry();
   };
 
   readonly disconnect = (): void => {
-    clearTimeout(this.rejoin);
+    clearTimeout(this.rejoinTimer);
     this.connection?.stop();
     this.connection = undefined;
   };
 
   private async joinWithReceipt(): Promise<QueueEntry> {
-    const { receipt } = this.memory.read(this.matchId);
+    const { receipt } = this.purchaseStore.read(this.matchId);
     try {
-      return await this.tribina.joinQueue(this.matchId, receipt);
+      return await this.api.joinQueue(this.matchId, receipt);
     } catch (caught) {
-      // A receipt of an earlier line is worth nothing any more; without it one joins like everybody else.
+      // The receipt belongs to an earlier line and is no longer valid. Join at the end of the line instead.
       if (!receipt || !(caught instanceof Problem) || caught.code !== 'VALIDATION_FAILED') throw caught;
-      this.memory.change(this.matchId, { receipt: undefined });
-      return this.tribina.joinQueue(this.matchId);
+      this.purchaseStore.update(this.matchId, { receipt: undefined });
+      return this.api.joinQueue(this.matchId);
     }
   }
 
-  private enter(place: QueueEntry): void {
+  private applyEntry(entry: QueueEntry): void {
     this.disconnect();
-    if (place.receipt) this.memory.change(this.matchId, { receipt: place.receipt });
-    this.apply({ type: 'heard', message: positionAsMessage(place) });
-    const inside = place.status === 'waiting' || place.status === 'granted';
-    if (!inside || !place.websocket_url || !place.sse_url) return;
+    if (entry.receipt) this.purchaseStore.update(this.matchId, { receipt: entry.receipt });
+    this.apply({ type: 'message_received', message: positionAsMessage(entry) });
+    const inside = entry.status === 'waiting' || entry.status === 'granted';
+    if (!inside || !entry.websocket_url || !entry.sse_url) return;
     const connection = new QueueConnection(
       {
-        websocketUrl: place.websocket_url,
-        sseUrl: place.sse_url,
-        readPosition: (signal) => this.tribina.queueEntry(this.matchId, signal),
+        websocketUrl: entry.websocket_url,
+        sseUrl: entry.sse_url,
+        readPosition: (signal) => this.api.queueEntry(this.matchId, signal),
       },
       {
         message: (message) => {
           this.rejoins = 0;
-          this.apply({ type: 'heard', message });
+          this.apply({ type: 'message_received', message });
         },
-        link: (link) => this.apply({ type: 'linked', link }),
-        over: (why) => this.connectionOver(why),
+        link: (link) => this.apply({ type: 'link_changed', link }),
+        over: (reason) => this.onConnectionEnded(reason),
       },
       { onWake },
     );
@@ -117,21 +117,21 @@ export class WaitingRoom {
     connection.start();
   }
 
-  private connectionOver(why: ConnectionEnd): void {
+  private onConnectionEnded(reason: ConnectionEnd): void {
     this.connection = undefined;
-    if (why === 'ended') return;
-    if (why !== 'rejoin') return this.apply({ type: 'over', why });
-    if (this.rejoins >= rejoinsInARow) return this.apply({ type: 'over', why: 'refused' });
+    if (reason === 'ended') return;
+    if (reason !== 'rejoin') return this.apply({ type: 'connection_ended', reason });
+    if (this.rejoins >= maxRejoinsInARow) return this.apply({ type: 'connection_ended', reason: 'refused' });
     this.rejoins += 1;
-    this.rejoin = setTimeout(() => void this.join(), Math.random() * 1000 * 2 ** this.rejoins);
+    this.rejoinTimer = setTimeout(() => void this.join(), Math.random() * 1000 * 2 ** this.rejoins);
   }
 
-  /** The monolith honours a window it knows even when the waiting room is down or has forgotten it (CONTRACT §6). */
+  /** A stored turn stays usable: the monolith accepts its window even if the queue service is down or lost the turn (CONTRACT §6). */
   private resumeKnownTurn(): boolean {
-    const turn = this.memory.readTurn(this.matchId);
+    const turn = this.purchaseStore.readTurn(this.matchId);
     if (!turn || Date.parse(turn.expiresAt) <= serverNow()) return false;
     this.apply({
-      type: 'heard',
+      type: 'message_received',
       message: {
         type: 'turn_granted',
         session_token: turn.sessionToken,
@@ -145,8 +145,8 @@ export class WaitingRoom {
   private apply(event: RoomEvent): void {
     this.state = nextState(this.state, event);
     const { stage } = this.state;
-    if (stage.name === 'turn') this.memory.writeTurn(this.matchId, stage);
-    if (stage.name === 'over') this.memory.writeTurn(this.matchId, undefined);
-    for (const watcher of this.watchers) watcher();
+    if (stage.name === 'turn') this.purchaseStore.writeTurn(this.matchId, stage);
+    if (stage.name === 'ended') this.purchaseStore.writeTurn(this.matchId, undefined);
+    for (const subscriber of this.subscribers) subscriber();
   }
 }

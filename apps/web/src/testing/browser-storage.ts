@@ -1,4 +1,4 @@
-/** What a browser keeps: enough of Storage for the page. */
+/** The part of the browser's Storage that the page uses. */
 class FakeStorage implements Pick<Storage, 'getItem' | 'setItem' | 'removeItem'> {
   private readonly items = new Map<string, string>();
   getItem = (name: string): string | null => this.items.get(name) ?? null;
@@ -6,8 +6,8 @@ class FakeStorage implements Pick<Storage, 'getItem' | 'setItem' | 'removeItem'>
   removeItem = (name: string): void => void this.items.delete(name);
 }
 
-/** A browser without anything remembered. A tab that is opened anew has an empty session storage. */
-export function openBrowser(): { newTab(): void } {
+/** Installs empty local and session storage. `newTab` empties the session storage, as in a newly opened tab. */
+export function installFakeStorage(): { newTab(): void } {
   const set = (name: 'localStorage' | 'sessionStorage', value: FakeStorage) =>
     Object.defineProperty(globalThis, name, { value, configurable: true });
   set('localStorage', new FakeStorage());

@@ -1,5 +1,5 @@
-/** What reaches a fake server: the parts of a request that the tests' servers decide by. */
-export interface Received {
+/** The parts of a request that the fake servers of the tests use. */
+export interface ReceivedRequest {
   method: string;
   url: URL;
   headers: Headers;
@@ -7,11 +7,11 @@ export interface Received {
   body: unknown;
 }
 
-/** `request`: the request never arrives. `answer`: the server has acted, but nobody hears of it. */
+/** `request`: the server never receives the request. `answer`: the server handles the request, but its answer is lost. */
 export type Loss = 'request' | 'answer';
 
-/** Puts `server` in place of the network. Each entry of `losses` is used up by one call. */
-export function connect(server: (request: Received) => Response, losses: Loss[] = []): { losses: Loss[] } {
+/** Replaces `fetch` with a call of `server`. Each call consumes one entry of `losses` and loses that part. */
+export function installFakeServer(server: (request: ReceivedRequest) => Response, losses: Loss[] = []): { losses: Loss[] } {
   globalThis.fetch = async (input, init = {}) => {
     init.signal?.throwIfAborted();
     const loss = losses.shift();
@@ -28,6 +28,6 @@ export function connect(server: (request: Received) => Response, losses: Loss[] 
   return { losses };
 }
 
-export function problem(status: number, code: string, headers: Record<string, string> = {}): Response {
+export function problemResponse(status: number, code: string, headers: Record<string, string> = {}): Response {
   return Response.json({ code, status }, { status, headers: { 'content-type': 'application/problem+json', ...headers } });
 }

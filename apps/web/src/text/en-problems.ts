@@ -19,7 +19,7 @@ export const problemTexts: ProblemTexts = {
     facts.available === undefined
       ? 'Somebody was faster: these seats are taken. Please choose others.'
       : `Somebody was faster. ${plural('en', facts.available, { one: 'One place is', other: `${facts.available} places are` })} still free here.${otherSectors(facts)}`,
-  SEATS_BUSY: () => 'Somebody else is taking these seats this very moment. Try again.',
+  SEATS_BUSY: () => 'Somebody else is taking these seats at this moment. Try again.',
   ALL_SEATS_HELD: (facts) =>
     `Everything here is on hold for others right now.${facts.nextAt ? ` The next seats may come back at ${facts.nextAt}.` : ' Some may come back.'}${otherSectors(facts)}`,
   SOLD_OUT: (facts) => `Sold out here.${otherSectors(facts)}`,
@@ -35,8 +35,8 @@ export const problemTexts: ProblemTexts = {
   INVALID_STATE: (facts) =>
     facts.orderId
       ? 'An order of yours is waiting for payment. Finish or cancel that one first.'
-      : 'This is not possible any more. The page shows how things stand now.',
-  PAYLOAD_TOO_LARGE: () => 'That was too much at once.',
+      : 'This is not possible any more. The page now shows the current state.',
+  PAYLOAD_TOO_LARGE: () => 'The request was too large.',
   UNSUPPORTED_MEDIA_TYPE: () => 'The page made a mistake. Reload it and try again.',
   RATE_LIMITED: (facts) =>
     facts.waitSeconds

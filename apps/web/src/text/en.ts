@@ -1,4 +1,4 @@
-import type { OverReason } from '../queue/room-state.ts';
+import type { LineEndReason } from '../queue/room-state.ts';
 import type { OrderStatus, SaleAction, SaleStatus, SeatStatus, TicketStatus } from '../api/types.ts';
 import { problemTexts } from './en-problems.ts';
 import { plural } from './plural.ts';
@@ -35,7 +35,7 @@ const orderExplained: Record<OrderStatus, string> = {
   awaiting_payment: 'Your bank’s answer usually takes a moment. You can leave this page: the tickets also come by e-mail.',
   completed: 'Thank you. Your tickets are below and also come by e-mail.',
   cancelled: 'This order was cancelled and nothing was charged.',
-  refunded: 'This order was given back: its tickets are not valid, and all your money goes back to the card you paid with.',
+  refunded: 'This order was refunded: its tickets are not valid, and all your money goes back to the card you paid with.',
   expired: 'The payment did not arrive while the seats were on hold. Nothing was charged.',
 };
 
@@ -46,7 +46,7 @@ const ticketStatus: Record<TicketStatus, string> = {
   refunded: 'Refunded',
 };
 
-const lineOver: Record<OverReason, { title: string; text: string }> = {
+const lineOver: Record<LineEndReason, { title: string; text: string }> = {
   sold_out: { title: 'Sold out', text: 'All tickets are gone, so the line has ended. Nothing was charged.' },
   closed: { title: 'The sale has closed', text: 'The organiser closed the sale, and the line with it.' },
   turn_expired: {
@@ -82,7 +82,7 @@ export const en = {
     operators: 'For operators',
     skip: 'Skip to content',
     language: 'Language',
-    home: 'Tribina, to the matches',
+    home: 'Tribina: all matches',
   },
   common: {
     loading: 'Loading…',
@@ -111,7 +111,7 @@ export const en = {
     from: 'from',
     versus: 'against',
     buy: 'Buy tickets',
-    look: 'Details',
+    details: 'Details',
     opensAt: (when: string) => `On sale from ${when}`,
     kickoff: 'Kick-off',
     venue: 'Venue',
@@ -119,9 +119,9 @@ export const en = {
   },
   saleStatus,
   saleExplained: {
-    scheduled: 'The sale has not opened yet. This page notices by itself when it does.',
-    pausedNoQueue: 'The organiser has paused the sale. This page notices by itself when it goes on.',
-    sold_out: 'All tickets are sold. Returned tickets reopen the sale, so it may pay to look again later.',
+    scheduled: 'The sale has not opened yet. This page updates by itself when it opens.',
+    pausedNoQueue: 'The organiser has paused the sale. This page updates by itself when the sale continues.',
+    sold_out: 'All tickets are sold. Returned tickets reopen the sale, so check again later.',
     closed: 'The sale for this match is closed.',
   },
   line: {
@@ -144,8 +144,8 @@ export const en = {
     waitUnknown: 'not known yet',
     progress: 'Progress in line',
     announce: (position: string, wait: string) => `Position ${position}. Estimated wait: ${wait}.`,
-    paused: 'The line stands still at the moment. Your place is safe.',
-    pausedReason: (reason: string) => `The line stands still: ${reason} Your place is safe.`,
+    paused: 'The line is paused at the moment. Your place is safe.',
+    pausedReason: (reason: string) => `The line is paused: ${reason} Your place is safe.`,
     delayed: 'Updates are late at the moment. Your place is safe.',
     live: 'Live',
     connecting: 'Connecting…',
@@ -196,7 +196,8 @@ export const en = {
     legend: 'Legend',
     seatStatus,
     seat: (row: string, number: number) => `Row ${row}, seat ${number}`,
-    place: (row: string | null, number: number | null) => (row === null ? 'Standing place' : `Row ${row}, seat ${number ?? ''}`),
+    seatLabel: (row: string | null, number: number | null) =>
+      row === null ? 'Standing place' : `Row ${row}, seat ${number ?? ''}`,
     chosenNone: 'No seat chosen yet',
     chosen: (count: number) => `${seats(count)} chosen`,
     clear: 'Clear',
@@ -214,7 +215,7 @@ export const en = {
     releaseSure: 'Release these seats?',
     releaseYes: 'Yes, release',
     keep: 'Keep them',
-    expired: 'Your hold has run out and the seats are free again. Choose anew.',
+    expired: 'Your hold has run out and the seats are free again. Choose again.',
     ordered: 'You have started to pay for these seats.',
     toPayment: 'Continue to payment',
     windowGone: 'Your turn has ended, but these seats stay yours until the time above runs out.',
@@ -235,9 +236,9 @@ export const en = {
     emailNeeded: 'Enter an e-mail address, such as ana@example.com.',
     fixErrors: (count: number) =>
       plural('en', count, { one: 'One entry needs your attention.', other: `${count} entries need your attention.` }),
-    place: 'Continue to payment',
-    placeFree: 'Get the tickets',
-    placing: 'One moment…',
+    submit: 'Continue to payment',
+    submitFree: 'Get the tickets',
+    submitting: 'One moment…',
     yourOrder: 'Your order',
     orderNumber: 'Order',
     backToSeats: 'Back to the seats',
@@ -270,7 +271,7 @@ export const en = {
       created: 'Order placed',
       payment_succeeded: 'Payment received',
       payment_failed: 'Payment declined',
-      payment_mismatch: 'Amount was not the one asked for',
+      payment_mismatch: 'Payment had a different amount',
       seats_gone: 'Seats already taken',
       blacklisted: 'This account may not buy',
       completed: 'Order completed',
@@ -296,17 +297,17 @@ export const en = {
   },
   ops: {
     title: 'Control room',
-    intro: 'Changes are in force within a second.',
+    intro: 'Changes take effect within a second.',
     empty: 'No matches yet.',
     sale: 'Sale',
     actions: saleAction,
     reason: 'Reason for the pause (fans see it)',
-    closeSure: 'Close the sale? Everybody in line is sent away.',
+    closeSure: 'Close the sale? Everybody in line has to leave.',
     closeYes: 'Yes, close',
     cancel: 'Cancel',
     line: 'Line',
     rate: 'Admissions per minute',
-    windows: 'Open windows at most',
+    windows: 'Maximum open windows',
     unchanged: 'unchanged',
     save: 'Save',
     saved: 'Saved.',
@@ -326,7 +327,7 @@ export const en = {
     openWindows: 'Buying now',
     granted: 'Turns given',
     completed: 'Turns used',
-    expired: 'Turns run out',
+    expired: 'Turns expired',
     orders: 'Orders',
     queueUnknown: 'The waiting room does not answer.',
     calledOff: {
@@ -344,19 +345,19 @@ export const en = {
       nothing: 'Nothing found.',
       ticket: (shortId: string) => `Ticket ${shortId}`,
       one: 'Refund this ticket',
-      oneSure: (shortId: string) => `Refund ticket ${shortId}? It opens no gate from then on.`,
+      oneSure: (shortId: string) => `Refund ticket ${shortId}? It will not open a gate any more.`,
       all: 'Refund the order',
-      allSure: (number: string) => `Refund everything that is left of ${number}? The tickets open no gate from then on.`,
+      allSure: (number: string) => `Refund all remaining tickets of ${number}? They will not open a gate any more.`,
       yes: 'Yes, refund',
-      done: (amount: string) => `${amount} go back. The seats are for sale again.`,
+      done: (amount: string) => `${amount} will be paid back. The seats are for sale again.`,
     },
     blacklist: {
       title: 'Blacklist',
-      intro: 'Who is listed can neither join a line, hold seats, buy nor be given a ticket. The reason stays here.',
+      intro: 'A listed account cannot join a line, hold seats, buy tickets or receive one. Fans do not see the reason.',
       fan: 'Account (UUID)',
       fanNeeded: 'Enter the id of the account.',
       reason: 'Reason',
-      reasonNeeded: 'Say why.',
+      reasonNeeded: 'Enter a reason.',
       untilLabel: 'Until (empty: for good)',
       until: (at: string) => `until ${at}`,
       forGood: 'for good',
@@ -369,5 +370,5 @@ export const en = {
   problems: problemTexts,
 };
 
-/** Every language has exactly these texts: what is missing or extra does not compile. */
+/** Every language must have exactly these texts. A missing or extra text does not compile. */
 export type Texts = typeof en;

@@ -1,7 +1,7 @@
 import { formatFor } from './format.ts';
 
-// Intl puts no-break spaces between number and currency; here they are plain ones.
-const plain = (text: string) => text.replaceAll(/\s/g, ' ');
+// Intl puts a no-break space between number and currency. The expected texts here have plain spaces.
+const withPlainSpaces = (text: string) => text.replaceAll(/\s/g, ' ');
 
 test.each([
   ['hr-HR', 2_500, 'EUR', '25,00 €'],
@@ -11,7 +11,7 @@ test.each([
   ['en-GB', 199, 'GBP', '£1.99'],
   ['en-GB', 0, 'EUR', '€0.00'],
 ])('money in %s: %i cents of %s are shown as %s', (locale, cents, currency, shown) => {
-  expect(plain(formatFor(locale).money(cents, currency))).toBe(shown);
+  expect(withPlainSpaces(formatFor(locale).money(cents, currency))).toBe(shown);
 });
 
 test.each([
@@ -23,15 +23,15 @@ test.each([
   [245_000, '4:05'],
   [250_000, '4:10'],
   [20 * 60_000, '20:00'],
-])('countdown: %i ms left are shown as %s, full seconds rounded up', (ms, shown) => {
+])('a countdown of %i ms is shown as %s, rounded up to full seconds', (ms, shown) => {
   expect(formatFor('en-GB').countdown(ms)).toBe(shown);
 });
 
-test('numbers are grouped as the language does it', () => {
+test('numbers have the thousands separator of the language', () => {
   expect([formatFor('hr-HR').number(12_345), formatFor('en-GB').number(12_345)]).toEqual(['12.345', '12,345']);
 });
 
-test('times use 24 hours, midnight included', () => {
+test('times use the 24-hour clock, also at midnight', () => {
   const midnight = new Date(2026, 10, 20, 0, 5, 9).toISOString();
   const evening = new Date(2026, 10, 20, 20, 0, 12).toISOString();
   const format = formatFor('en-GB');

@@ -7,37 +7,37 @@ import { hr } from './hr.ts';
 export type Language = 'hr' | 'en';
 export const languages: Record<Language, Texts> = { hr, en };
 
-interface Spoken {
+interface LanguageState {
   language: Language;
   texts: Texts;
   format: Format;
-  speak(language: Language): void;
+  changeLanguage(language: Language): void;
 }
 
-const storedName = 'tribina.language';
-/** British order of day and month; Croatian as is. */
+const storageKey = 'tribina.language';
+/** English uses the British date format (day before month). */
 const locales: Record<Language, string> = { hr: 'hr-HR', en: 'en-GB' };
 
 function firstLanguage(): Language {
-  const chosen = storage.local.read(storedName);
+  const chosen = storage.local.read(storageKey);
   if (chosen === 'hr' || chosen === 'en') return chosen;
   return navigator.language.toLowerCase().startsWith('hr') ? 'hr' : 'en';
 }
 
-const LanguageContext = createContext<Spoken | undefined>(undefined);
+const LanguageContext = createContext<LanguageState | undefined>(undefined);
 
 export function LanguageProvider({ children }: { children: ReactNode }) {
   const [language, setLanguage] = useState(firstLanguage);
   useEffect(() => {
     document.documentElement.lang = language;
   }, [language]);
-  const spoken = useMemo<Spoken>(
+  const spoken = useMemo<LanguageState>(
     () => ({
       language,
       texts: languages[language],
       format: formatFor(locales[language]),
-      speak: (next) => {
-        storage.local.write(storedName, next);
+      changeLanguage: (next) => {
+        storage.local.write(storageKey, next);
         setLanguage(next);
       },
     }),
@@ -46,7 +46,7 @@ export function LanguageProvider({ children }: { children: ReactNode }) {
   return <LanguageContext value={spoken}>{children}</LanguageContext>;
 }
 
-export function useLanguage(): Spoken {
+export function useLanguage(): LanguageState {
   const spoken = useContext(LanguageContext);
   if (!spoken) throw new Error('useLanguage outside of LanguageProvider');
   return spoken;

@@ -10,7 +10,7 @@ test.each([
   [11, 'sjedala (5)'],
   [21, 'sjedalo'],
   [22, 'sjedala'],
-])('Croatian, %i: %s', (count, form) => {
+])('the Croatian plural form for %i is %s', (count, form) => {
   expect(plural('hr', count, seats)).toBe(form);
 });
 
@@ -19,6 +19,6 @@ test.each([
   [1, 'seat'],
   [2, 'seats'],
   [21, 'seats'],
-])('English, %i: %s', (count, form) => {
+])('the English plural form for %i is %s', (count, form) => {
   expect(plural('en', count, { one: 'seat', other: 'seats' })).toBe(form);
 });

@@ -1,6 +1,6 @@
 const rules = new Map<string, Intl.PluralRules>();
 
-/** Croatian needs three forms (1 sjedalo, 2 sjedala, 5 sjedala), English two; `few` is simply absent there. */
+/** Croatian has three plural forms (1 sjedalo, 2 sjedala, 5 sjedala). English has two, so its texts omit `few`. */
 export function plural(locale: 'hr' | 'en', count: number, forms: { one: string; few?: string; other: string }): string {
   let rule = rules.get(locale);
   if (!rule) {

@@ -1,8 +1,8 @@
 import type { Problem, ProblemCode } from '../api/problem.ts';
 import type { Format } from './format.ts';
 
-/** What a problem's text may speak of, already written in the fan's way of writing times and numbers. */
-export interface SpokenFacts {
+/** The values that a problem's text can contain. Times are already formatted for the fan's language. */
+export interface ProblemTextData {
   available: number | undefined;
   nextAt: string | undefined;
   otherSectors: boolean;
@@ -14,19 +14,19 @@ export interface SpokenFacts {
   waitSeconds: number | undefined;
 }
 
-export type ProblemTexts = Record<ProblemCode, (facts: SpokenFacts) => string>;
+export type ProblemTexts = Record<ProblemCode, (facts: ProblemTextData) => string>;
 
 export function describeProblem(problem: Problem, texts: ProblemTexts, format: Format): string {
-  const { facts } = problem;
+  const { members } = problem;
   return texts[problem.code]({
-    available: facts.available,
-    nextAt: facts.next_expiry_at ? format.clock(facts.next_expiry_at) : undefined,
-    otherSectors: facts.other_sectors === true,
-    limit: facts.limit,
-    rest: facts.rest,
-    opensAt: facts.opens_at ? format.dateTime(facts.opens_at) : undefined,
-    reason: facts.reason,
-    orderId: facts.order_id,
+    available: members.available,
+    nextAt: members.next_expiry_at ? format.clock(members.next_expiry_at) : undefined,
+    otherSectors: members.other_sectors === true,
+    limit: members.limit,
+    rest: members.rest,
+    opensAt: members.opens_at ? format.dateTime(members.opens_at) : undefined,
+    reason: members.reason,
+    orderId: members.order_id,
     waitSeconds: problem.retryAfterSeconds,
   });
 }

@@ -1,8 +1,8 @@
-import { assertEndsLater, blacklisted, ListedFans } from './listed-fans.ts';
+import { assertEndsInFuture, blacklisted, ListedFans } from './listed-fans.ts';
 
 const [ana, boris] = ['0190a000-0000-7000-8000-0000000000a1', '0190a000-0000-7000-8000-0000000000b1'];
 
-test('who is listed is on it until the time is up, on the clock that is handed in', () => {
+test('ListedFans: a fan is listed until the entry ends, measured on the given clock', () => {
   const fans = new ListedFans();
   fans.replace(
     [
@@ -21,7 +21,7 @@ test('who is listed is on it until the time is up, on the clock that is handed i
   expect(fans.has('somebody else', 50)).toBe(false);
 });
 
-test('a new list replaces the old one and names who is new on it, also who was on it once', () => {
+test('ListedFans: replace returns the fans who are new on the list, including fans whose earlier entry has ended', () => {
   const fans = new ListedFans();
   expect(fans.replace([{ userId: ana, restMs: 100 }], 0)).toEqual([ana]);
   expect(fans.replace([{ userId: ana, restMs: 90 }], 10)).toEqual([]);
@@ -31,16 +31,16 @@ test('a new list replaces the old one and names who is new on it, also who was o
 });
 
 test.each([
-  ['without an end', null, true],
+  ['has no end', null, true],
   ['ends a millisecond later', new Date(1001), true],
   ['ends now', new Date(1000), false],
-  ['ended before', new Date(1), false],
-])('an entry that %s', (_what, until, isFine) => {
-  const check = () => assertEndsLater({ until, now: new Date(1000) });
-  if (isFine) expect(check).not.toThrow();
+  ['ended in the past', new Date(1), false],
+])('assertEndsInFuture: an entry that %s (until %j): accepted = %s', (_what, until, isAccepted) => {
+  const check = () => assertEndsInFuture({ until, now: new Date(1000) });
+  if (isAccepted) expect(check).not.toThrow();
   else expect(check).toThrow(expect.objectContaining({ code: 'VALIDATION_FAILED' }));
 });
 
-test('the refusal does not say why', () => {
+test('the BLACKLISTED error does not contain the reason', () => {
   expect(blacklisted()).toMatchObject({ code: 'BLACKLISTED', data: {} });
 });

@@ -2,18 +2,18 @@ import { DomainError } from '../shared/domain-error.ts';
 
 export interface ListedFan {
   readonly userId: string;
-  /** How much longer; null: until somebody takes the fan off the list. */
+  /** Remaining time of the entry; null if it has no end. */
   readonly restMs: number | null;
 }
 
 /**
- * The blacklist as a process remembers it. It is told how long each entry still lasts and counts that down by itself, on a clock
- * that only goes forward: whose clock says what hour it is plays no part.
+ * The blacklist as one process caches it. Each entry comes with its remaining time, which is measured here on a monotonic clock. So
+ * the wall clocks of the processes need not agree.
  */
 export class ListedFans {
   private endsAtMs: ReadonlyMap<string, number> = new Map();
 
-  /** Returns who was not on it before. */
+  /** Replaces the list. Returns the fans who were not on it before. */
   replace(listed: readonly ListedFan[], nowMs: number): readonly string[] {
     const before = this.endsAtMs;
     this.endsAtMs = new Map(listed.map(({ userId, restMs }) => [userId, restMs === null ? Infinity : nowMs + restMs]));
@@ -25,15 +25,15 @@ export class ListedFans {
   }
 }
 
-/** An entry that is over when it begins is a slip of the pen: a year, a time zone. */
-export function assertEndsLater({ until, now }: { readonly until: Date | null; readonly now: Date }): void {
+/** Refuses an entry that ends in the past: the operator has mistyped the date or the time zone. */
+export function assertEndsInFuture({ until, now }: { readonly until: Date | null; readonly now: Date }): void {
   if (until === null || until > now) return;
   throw new DomainError('VALIDATION_FAILED', 'The request is malformed: see errors.', {
     errors: [{ path: 'until', message: 'must be in the future' }],
   });
 }
 
-/** The reason stays with the operators. */
+/** The error for a blacklisted fan. It does not contain the reason, which only operators see. */
 export function blacklisted(message = 'This account may not buy tickets. Please write to the organiser.'): DomainError {
   return new DomainError('BLACKLISTED', message);
 }

@@ -1,8 +1,8 @@
 import {
-  afterAction,
-  afterSeats,
+  saleStatusAfterAction,
+  saleStatusAfterSeats,
   assertHoldsAllowed,
-  assertMayBe,
+  assertSaleStatusAllowed,
   saleActions,
   saleStatuses,
   statusAt,
@@ -10,6 +10,7 @@ import {
   type SaleStatus,
 } from './sale.ts';
 
+/** For each action: status before → status after. Any other combination is refused. */
 const legal: Record<SaleAction, Partial<Record<SaleStatus, SaleStatus>>> = {
   open: { scheduled: 'open', closed: 'open', open: 'open' },
   pause: { open: 'paused', paused: 'paused' },
@@ -18,24 +19,25 @@ const legal: Record<SaleAction, Partial<Record<SaleStatus, SaleStatus>>> = {
 };
 
 test.each(saleActions.flatMap((action) => saleStatuses.map((status) => ({ action, status }))))(
-  '$action from $status',
+  'sale: action $action in status $status leads to the status of the table, or is refused',
   ({ action, status }) => {
     const to = legal[action][status];
-    if (to) expect(afterAction(status, action)).toBe(to);
-    else expect(() => afterAction(status, action)).toThrow(expect.objectContaining({ code: 'INVALID_STATE' }));
+    if (to) expect(saleStatusAfterAction(status, action)).toBe(to);
+    else expect(() => saleStatusAfterAction(status, action)).toThrow(expect.objectContaining({ code: 'INVALID_STATE' }));
   },
 );
 
-test('a cancelled match stays closed', () => {
+test('sale: a cancelled match may only be closed', () => {
   const cancelledAt = new Date('2026-11-18T10:00:00Z');
   for (const status of saleStatuses) {
-    expect(() => assertMayBe(status, { cancelledAt: null })).not.toThrow();
-    if (status === 'closed') expect(() => assertMayBe(status, { cancelledAt })).not.toThrow();
-    else expect(() => assertMayBe(status, { cancelledAt })).toThrow(expect.objectContaining({ code: 'INVALID_STATE' }));
+    expect(() => assertSaleStatusAllowed(status, { cancelledAt: null })).not.toThrow();
+    if (status === 'closed') expect(() => assertSaleStatusAllowed(status, { cancelledAt })).not.toThrow();
+    else
+      expect(() => assertSaleStatusAllowed(status, { cancelledAt })).toThrow(expect.objectContaining({ code: 'INVALID_STATE' }));
   }
 });
 
-test('a scheduled sale is open from its hour on, without anybody opening it', () => {
+test('sale: a scheduled sale is open from opensAt on, without an operator', () => {
   const opensAt = new Date('2026-11-18T10:00:00Z');
   expect(statusAt('scheduled', opensAt, new Date('2026-11-18T09:59:59.999Z'))).toBe('scheduled');
   expect(statusAt('scheduled', opensAt, opensAt)).toBe('open');
@@ -52,8 +54,8 @@ test.each<[SaleStatus, boolean, SaleStatus]>([
   ['paused', false, 'paused'],
   ['closed', false, 'closed'],
   ['closed', true, 'closed'],
-])('a sale that is %s, with something left: %s, becomes %s by itself', (status, anythingLeft, to) => {
-  expect(afterSeats(status, anythingLeft)).toBe(to);
+])('sale: status %s with seats left = %s becomes %s', (status, anythingLeft, to) => {
+  expect(saleStatusAfterSeats(status, anythingLeft)).toBe(to);
 });
 
 test.each<[SaleStatus, boolean, string | null]>([
@@ -63,7 +65,7 @@ test.each<[SaleStatus, boolean, string | null]>([
   ['paused', false, 'SALE_NOT_OPEN'],
   ['sold_out', true, 'SOLD_OUT'],
   ['closed', true, 'SALE_NOT_OPEN'],
-])('holding in a sale that is %s (queue: %s): %s', (saleStatus, queueRequired, code) => {
+])('sale: a hold in status %s with queue required = %s is refused with %s (null: allowed)', (saleStatus, queueRequired, code) => {
   const hold = () => assertHoldsAllowed({ saleStatus, opensAt: null, queueRequired });
   if (code) expect(hold).toThrow(expect.objectContaining({ code }));
   else expect(hold).not.toThrow();

@@ -1,15 +1,15 @@
 import { DomainError } from '../shared/domain-error.ts';
 
 /*
- * A match's sale. Only operators move it, except that a scheduled one opens by itself at `opensAt`, an open one is sold out when
- * nothing is free and nothing held, and a sold-out one opens again when seats come back. A paused sale stays paused, whatever
- * is left: only operators end a pause, and once resumed it is sold out within a second.
+ * The status of a match's sale. Operators change it, with three exceptions: a scheduled sale opens by itself at `opensAt`; an open
+ * sale becomes sold out when no seat is free or held; a sold-out sale opens again when seats come back. Only an operator ends a
+ * pause. If no seats are left then, the resumed sale becomes sold out within a second.
  *
  *   scheduled ──open──▶ open ◀──resume── paused
  *        ▲               │ ──pause──────▶  ▲
  *        │               ▼                 │ (a paused sale may be closed too)
  *      closed ◀──close── any        sold_out: nothing free and nothing held
- *        └──open──▶ open            a cancelled match is closed for ever
+ *        └──open──▶ open            the sale of a cancelled match stays closed
  */
 export const saleStatuses = ['scheduled', 'open', 'paused', 'sold_out', 'closed'] as const;
 export type SaleStatus = (typeof saleStatuses)[number];
@@ -17,38 +17,38 @@ export type SaleStatus = (typeof saleStatuses)[number];
 export const saleActions = ['open', 'pause', 'resume', 'close'] as const;
 export type SaleAction = (typeof saleActions)[number];
 
-const moves: Record<SaleAction, { readonly from: readonly SaleStatus[]; readonly to: SaleStatus }> = {
+const transitions: Record<SaleAction, { readonly from: readonly SaleStatus[]; readonly to: SaleStatus }> = {
   open: { from: ['scheduled', 'closed'], to: 'open' },
   pause: { from: ['open'], to: 'paused' },
   resume: { from: ['paused'], to: 'open' },
   close: { from: saleStatuses, to: 'closed' },
 };
 
-/** The state an operator's action leads to. The same again is fine; anything else that does not fit is refused. */
-export function afterAction(status: SaleStatus, action: SaleAction): SaleStatus {
-  const { from, to } = moves[action];
+/** The status after an operator's action. A repeated action is accepted and changes nothing. Other invalid actions are refused. */
+export function saleStatusAfterAction(status: SaleStatus, action: SaleAction): SaleStatus {
+  const { from, to } = transitions[action];
   if (status !== to && !from.includes(status)) {
     throw new DomainError('INVALID_STATE', `A sale that is ${status} cannot ${action}.`, { sale_status: status });
   }
   return to;
 }
 
-/** A match that will not be played is not sold: its sale stays closed, whoever asks for it again. */
-export function assertMayBe(status: SaleStatus, match: { readonly cancelledAt: Date | null }): void {
+/** Refuses every status except `closed` for a cancelled match. */
+export function assertSaleStatusAllowed(status: SaleStatus, match: { readonly cancelledAt: Date | null }): void {
   if (match.cancelledAt === null || status === 'closed') return;
-  throw new DomainError('INVALID_STATE', 'This match was cancelled: it is not sold any more.', {
+  throw new DomainError('INVALID_STATE', 'This match was cancelled and is no longer for sale.', {
     sale_status: 'closed',
     cancelled_at: match.cancelledAt.toISOString(),
   });
 }
 
-/** The state the seats lead to by themselves; `anythingLeft`: a seat is free, or held and may come back. */
-export function afterSeats(status: SaleStatus, anythingLeft: boolean): SaleStatus {
+/** The status after a change of seats. `anythingLeft`: at least one seat is free, or held and may become free. */
+export function saleStatusAfterSeats(status: SaleStatus, anythingLeft: boolean): SaleStatus {
   if (status === 'open' && !anythingLeft) return 'sold_out';
   return status === 'sold_out' && anythingLeft ? 'open' : status;
 }
 
-/** What the sale is at this moment: nobody has to be awake when a scheduled one opens. */
+/** The status at the time `now`: a scheduled sale counts as open from `opensAt` on, although the stored status is still `scheduled`. */
 export function statusAt(stored: SaleStatus, opensAt: Date | null, now: Date): SaleStatus {
   return stored === 'scheduled' && opensAt !== null && opensAt.getTime() <= now.getTime() ? 'open' : stored;
 }
@@ -59,7 +59,7 @@ interface Sale {
   readonly queueRequired: boolean;
 }
 
-/** May somebody take seats now? A paused sale goes on for those who are already in, and only a queue has such. */
+/** Throws if seats may not be held now. In a paused sale, fans who already have a turn may go on; only matches with a queue have turns. */
 export function assertHoldsAllowed(sale: Sale): void {
   const { saleStatus, opensAt, queueRequired } = sale;
   if (saleStatus === 'open' || (saleStatus === 'paused' && queueRequired)) return;

@@ -2,7 +2,7 @@ import { capacityOf, layOut } from './stadium-layout.ts';
 
 const plan = { kind: 'seated', rows: 12, seatsPerRow: 20 } as const;
 
-test('every seat has its own point, row and number, and ranks are each given once', () => {
+test('layOut: every seat has a unique point, row and number, and every rank occurs once', () => {
   const places = Array.from({ length: 8 }, (_, index) => layOut(plan, index, 8)).flat();
   expect(places).toHaveLength(8 * capacityOf(plan));
   expect(new Set(places.map(({ x, y }) => `${x},${y}`)).size).toBe(places.length);
@@ -11,13 +11,13 @@ test('every seat has its own point, row and number, and ranks are each given onc
   expect(first.map(({ rank }) => rank).sort((a, b) => a - b)).toEqual(first.map((_, rank) => rank));
 });
 
-test('the best seat is in the middle, the worst in a corner', () => {
+test('layOut: the best seat is in the middle of a row, the worst at an end', () => {
   const places = [...layOut(plan, 0, 8)].sort((a, b) => a.rank - b.rank);
   expect(places[0]?.number).toBe(10);
   expect([1, 20]).toContain(places.at(-1)?.number);
 });
 
-test('standing places have no row, number or point', () => {
+test('layOut: standing places have no row, number or point', () => {
   expect(layOut({ kind: 'standing', capacity: 3 }, 0, 1)).toEqual(
     [0, 1, 2].map((rank) => ({ row: null, number: null, rowIndex: 0, x: null, y: null, rank })),
   );

@@ -1,39 +1,41 @@
-/** A sector as the operator describes it. */
+/** A sector as an operator describes it when creating a match. */
 export type SectorPlan =
   | { readonly kind: 'seated'; readonly rows: number; readonly seatsPerRow: number }
   | { readonly kind: 'standing'; readonly capacity: number };
 
-/** A place to sell. Standing ones have no row, number or point on the map. */
+/** Position of a seat in its sector and on the map. Standing places have no row, number or point on the map. */
 export interface SeatGeometry {
   readonly row: string | null;
   readonly number: number | null;
   readonly rowIndex: number;
   readonly x: number | null;
   readonly y: number | null;
-  /** 0 is the best place of its sector: the order in which they are offered. */
+  /** 0 is the best seat of its sector. Seats are offered in this order. */
   readonly rank: number;
 }
 
-/** Half the pitch in metres plus the strip beside it: where the first row stands. */
+/** Distance of the first row from the centre of the pitch in metres: half the pitch plus the strip beside it. */
 const FIRST_ROW = { x: 62, y: 44 };
+/** Metres from one row to the next. */
 const ROW_DEPTH = 0.8;
-const AISLE = 0.06;
+/** Part of a sector's angle that stays empty as an aisle. */
+const AISLE_SHARE = 0.06;
 
 export function capacityOf(plan: SectorPlan): number {
   return plan.kind === 'seated' ? plan.rows * plan.seatsPerRow : plan.capacity;
 }
 
 /**
- * Lays a sector into its part of a ring around the pitch: sector `index` of `count` takes an equal share of the angle,
- * rows go outward, seats along the row. The best seat is in the middle of the lower rows.
+ * Places the seats of a sector in its part of a ring around the pitch. Sector `index` of `count` sectors gets an equal share of the
+ * angle. Rows go outward, seats along the row. The best seat is in the middle of the lower rows.
  */
 export function layOut(plan: SectorPlan, index: number, count: number): SeatGeometry[] {
   if (plan.kind === 'standing') {
     return Array.from({ length: plan.capacity }, (_, rank) => ({ row: null, number: null, rowIndex: 0, x: null, y: null, rank }));
   }
   const share = (2 * Math.PI) / count;
-  const from = index * share + (share * AISLE) / 2;
-  const width = share * (1 - AISLE);
+  const from = index * share + (share * AISLE_SHARE) / 2;
+  const width = share * (1 - AISLE_SHARE);
   const places = Array.from({ length: plan.rows }, (_, rowIndex) =>
     Array.from({ length: plan.seatsPerRow }, (_unused, seat) => {
       const angle = from + (width * (seat + 0.5)) / plan.seatsPerRow;
@@ -55,7 +57,7 @@ export function layOut(plan: SectorPlan, index: number, count: number): SeatGeom
   });
 }
 
-/** A step to the side counts as much as a third of a row up: low rows first, but not their far ends. */
+/** Distance from the best seat. One row up or down counts as much as three seats to the side. */
 function focalDistance(rowIndex: number, seat: number, plan: { rows: number; seatsPerRow: number }): number {
   const focalRow = Math.floor(plan.rows / 3);
   return Math.abs(rowIndex - focalRow) * 3 + Math.abs(seat - (plan.seatsPerRow - 1) / 2);

@@ -6,7 +6,7 @@ const textOf = (count: number): string => {
   return alertOperators({ about: 'dead letter', texts }, 'mail', at).text;
 };
 
-test('one fact is told as it is', () => {
+test('alertOperators: a single fact becomes the text unchanged', () => {
   expect(alertOperators({ about: 'breaker x opened', texts: ['x is down'] }, 'webhook', at)).toEqual({
     class: 'alert_operators',
     by: 'webhook',
@@ -17,7 +17,7 @@ test('one fact is told as it is', () => {
   });
 });
 
-test('several facts are one alert that names each of them, up to twenty; of the rest it tells the number', () => {
+test('alertOperators: several facts become one alert that lists up to twenty and counts the rest', () => {
   expect(textOf(2)).toBe('2 times: job 1; job 2');
   expect(textOf(20)).toMatch(/^20 times: job 1; .*; job 20$/);
   expect(textOf(21)).toMatch(/^21 times: job 1; .*; job 20; and 1 more$/);

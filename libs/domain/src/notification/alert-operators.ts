@@ -1,31 +1,31 @@
-/** How operators can be reached. */
-export type AlertWay = 'webhook' | 'mail';
+/** The channels over which operators can be alerted. */
+export type AlertChannel = 'webhook' | 'mail';
 
 /**
- * People are told that something needs them. Each way is a job of its own, so that a chat that does not answer holds no mail
- * back. `text` never contains an address, a token or a name.
+ * Background job that tells operators about a problem. Each channel has its own job, so a webhook that fails does not delay the
+ * mail. `text` must not contain addresses, tokens or names.
  */
 export interface AlertOperators {
   readonly class: 'alert_operators';
-  readonly by: AlertWay;
+  readonly by: AlertChannel;
   readonly about: string;
   readonly text: string;
-  /** How many facts the text tells of. Absent in jobs of earlier versions, which told one. */
+  /** Number of facts in `text`. Absent in jobs of earlier versions, which had one fact. */
   readonly count?: number | undefined;
   readonly at: string;
 }
 
-/** A chat shows no longer text, and nobody reads it. */
-const MOST_IN_FULL = 20;
+/** Longer texts are cut off by chats, and nobody reads them. */
+const MAX_LISTED_FACTS = 20;
 
-/** One alert for all facts of one kind. Up to 20 are told in full; of the others it says how many they are. */
+/** Makes one alert for all facts of one kind. Lists up to 20 of them and gives the number of the others. */
 export function alertOperators(
   { about, texts }: { about: string; texts: readonly string[] },
-  by: AlertWay,
+  by: AlertChannel,
   at: Date,
 ): AlertOperators {
-  const more = texts.length - MOST_IN_FULL;
-  const told = texts.slice(0, MOST_IN_FULL).join('; ') + (more > 0 ? `; and ${more} more` : '');
-  const text = texts.length === 1 ? told : `${texts.length} times: ${told}`;
+  const more = texts.length - MAX_LISTED_FACTS;
+  const list = texts.slice(0, MAX_LISTED_FACTS).join('; ') + (more > 0 ? `; and ${more} more` : '');
+  const text = texts.length === 1 ? list : `${texts.length} times: ${list}`;
   return { class: 'alert_operators', by, about, text, count: texts.length, at: at.toISOString() };
 }

@@ -4,14 +4,14 @@ const match = { id: 'm', kickoffAt: new Date('2026-12-12T19:45:00Z'), venue: 'Ma
 
 test.each([
   ['nothing', match, 0],
-  ['the same hour written again', { ...match, kickoffAt: new Date('2026-12-12T20:45:00+01:00') }, 0],
-  ['the hour', { ...match, kickoffAt: new Date('2026-12-13T19:45:00Z') }, 1],
-  ['the place', { ...match, venue: 'Poljud' }, 1],
-])('%s changed: %j is told %i time(s)', (_what, after, times) => {
-  expect(matchChanged(match, after)).toHaveLength(times);
+  ['the time zone of the same kickoff', { ...match, kickoffAt: new Date('2026-12-12T20:45:00+01:00') }, 0],
+  ['the kickoff', { ...match, kickoffAt: new Date('2026-12-13T19:45:00Z') }, 1],
+  ['the venue', { ...match, venue: 'Poljud' }, 1],
+])('matchChanged: a change of %s (%j) makes %i job(s)', (_what, after, jobs) => {
+  expect(matchChanged(match, after)).toHaveLength(jobs);
 });
 
-test('what was before is told with it', () => {
+test('matchChanged: the job contains the previous kickoff and venue', () => {
   expect(matchChanged(match, { ...match, venue: 'Poljud' })).toEqual([
     {
       class: 'announce_match_change',
@@ -23,7 +23,7 @@ test('what was before is told with it', () => {
   ]);
 });
 
-test('a cancellation is told once, and after it nothing else', () => {
+test('matchChanged: a cancellation makes one job, and later changes make none', () => {
   const cancelled = { ...match, cancelledAt: new Date('2026-12-01T10:00:00Z') };
   expect(matchChanged(match, { ...cancelled, venue: 'Poljud' })).toEqual([
     { class: 'announce_cancellation', matchId: 'm', afterUserId: null },
@@ -36,6 +36,6 @@ test.each([
   ['2026-12-11T19:45:00Z', true],
   ['2026-12-12T19:44:59Z', true],
   ['2026-12-12T19:45:00Z', false],
-])('at %s a reminder is due: %s', (now, due) => {
+])('isReminderDue: at %s for a kickoff at 2026-12-12T19:45:00Z: %s', (now, due) => {
   expect(isReminderDue(match.kickoffAt, new Date(now))).toBe(due);
 });

@@ -1,21 +1,24 @@
-/** Everybody with a ticket is told that the match is at another time or place. One job is one page of fans and makes the next. */
+/**
+ * Background job: tells all ticket holders that kickoff or venue has changed. One job handles one page of fans and puts the job for
+ * the next page.
+ */
 export interface AnnounceMatchChange {
   readonly class: 'announce_match_change';
   readonly matchId: string;
   readonly previousKickoffAt: string;
   readonly previousVenue: string;
-  /** The last fan of the page before; null on the first. */
+  /** The last fan of the previous page; null for the first page. */
   readonly afterUserId: string | null;
 }
 
-/** Everybody with a ticket is reminded that the match is coming up. */
+/** Background job: reminds all ticket holders of the match, page by page. */
 export interface RemindFans {
   readonly class: 'remind_fans';
   readonly matchId: string;
   readonly afterUserId: string | null;
 }
 
-/** Everybody with a ticket is told that there will be no match; what they paid goes back once all of them have been told. */
+/** Background job: tells all ticket holders that the match is cancelled, page by page. The refunds start after the last page. */
 export interface AnnounceCancellation {
   readonly class: 'announce_cancellation';
   readonly matchId: string;
@@ -29,7 +32,7 @@ interface Scheduled {
   readonly cancelledAt: Date | null;
 }
 
-/** What has to be told when an operator changed these facts; usually nothing. */
+/** The jobs to put after an operator has changed a match. Usually none. */
 export function matchChanged(before: Scheduled, after: Scheduled): (AnnounceMatchChange | AnnounceCancellation)[] {
   if (after.cancelledAt !== null)
     return before.cancelledAt === null ? [{ class: 'announce_cancellation', matchId: after.id, afterUserId: null }] : [];
@@ -47,7 +50,7 @@ export function matchChanged(before: Scheduled, after: Scheduled): (AnnounceMatc
 
 const DAY_MS = 86_400_000;
 
-/** Fans are reminded in the last day before the kick-off, and not of a match that has begun. */
+/** True in the last 24 hours before the kickoff, and not after it. */
 export function isReminderDue(kickoffAt: Date, now: Date): boolean {
   const aheadMs = kickoffAt.getTime() - now.getTime();
   return aheadMs > 0 && aheadMs <= DAY_MS;

@@ -11,7 +11,7 @@ const document: MailDocument = {
   ],
 };
 
-test('text and HTML say the same things in the same order', () => {
+test('mail: the text and the HTML version have the same content in the same order', () => {
   const { text, html } = render(document);
   const words = html
     .replace(/<head>[\s\S]*<\/head>/, '')
@@ -33,19 +33,19 @@ test('text and HTML say the same things in the same order', () => {
   }
 });
 
-test('nothing from a payload becomes markup', () => {
+test('mail: values are escaped and cannot become HTML markup', () => {
   const { html } = render(document);
   expect(html).not.toContain('<script');
   expect(html.match(/&quot;&gt;&lt;script&gt;/g)?.length).toBe(8);
 });
 
-test('the layout survives mail programs: tables, inline styles, 600 px, nothing fetched from anywhere', () => {
+test('mail: the HTML uses tables, inline styles and 600 px, loads nothing from elsewhere, and is well-formed and small', () => {
   const { html } = render(document);
   expect(html).toMatch(/^<!doctype html>\n<html lang="hr">/);
   expect(html).not.toMatch(/<(img|link|script|style|iframe|form|div|video)\b|src=|url\(|@import|class=/);
   expect(html).toContain('max-width:600px');
   expect(html.match(/<table role="presentation"/g)).toHaveLength(2);
-  // Every opened element is closed, in order.
+  // Elements are closed in the reverse order in which they were opened.
   const open: string[] = [];
   for (const [, slash, name] of html.matchAll(/<(\/?)([a-z0-9]+)[^>]*>/g)) {
     if (['meta', 'br'].includes(String(name))) continue;
@@ -53,11 +53,11 @@ test('the layout survives mail programs: tables, inline styles, 600 px, nothing 
     else open.push(String(name));
   }
   expect(open).toEqual([]);
-  // Gmail cuts a mail off at 102 KB.
+  // Gmail cuts off mails longer than 102 KB.
   expect(html.length).toBeLessThan(20_000);
 });
 
-test.each(['javascript:alert(1)', 'https://a.hr/" onclick="x', 'ftp://a.hr', ''])('%s is no link', (url) => {
+test.each(['javascript:alert(1)', 'https://a.hr/" onclick="x', 'ftp://a.hr', ''])('mail: the link URL "%s" is refused', (url) => {
   const link = { kind: 'link', before: 'x', label: 'x', url } as const;
   expect(() => render({ ...document, blocks: [link] })).toThrow('web address');
 });

@@ -1,6 +1,6 @@
 import type { MailLocale } from './mail-words.ts';
 
-/** One part of a mail; text and HTML are both made from it, so that they cannot tell different stories. */
+/** A part of a mail. Text and HTML are both rendered from it, so they always have the same content. */
 export type MailBlock =
   | { readonly kind: 'lines'; readonly lines: readonly string[] }
   | { readonly kind: 'list'; readonly title?: string; readonly items: readonly string[] }
@@ -26,11 +26,12 @@ export interface MailText {
 
 export const lines = (...all: readonly string[]): MailBlock => ({ kind: 'lines', lines: all });
 
+/** Renders a mail as plain text and as HTML. */
 export function render(document: MailDocument): MailText {
   return { subject: document.subject, text: plainText(document), html: htmlOf(document) };
 }
 
-/** Paragraphs with an empty line between them and a line break at the end, as plain text mails have. */
+/** The plain text version: paragraphs separated by empty lines, with a line break at the end. */
 function plainText({ blocks }: MailDocument): string {
   const paragraphs = blocks.map((block) => {
     if (block.kind === 'lines') return block.lines.join('\n');
@@ -49,8 +50,8 @@ const FOOTER: Record<MailLocale, string> = {
 };
 
 /**
- * The one layout. Tables and inline styles, because Outlook renders with Word and Gmail drops style sheets; 600 px, because
- * that is what fits; no picture and no font from elsewhere, because mail programs block them and they tell who reads.
+ * The HTML layout of all mails. Tables and inline styles, because Outlook renders with Word and Gmail removes style sheets. 600 px,
+ * because mail programs show that width. No remote images or fonts, because mail programs block them and they would track readers.
  */
 function htmlOf({ locale, subject, blocks }: MailDocument): string {
   const rows = blocks.map((block) => `<tr><td style="padding:0 32px 20px;${TEXT}">${blockHtml(block)}</td></tr>`).join('\n');
@@ -87,20 +88,20 @@ function blockHtml(block: MailBlock): string {
   const url = escapeHtml(webAddress(block.url));
   const button = `<a href="${url}" style="display:inline-block;padding:12px 20px;background-color:#0b4f9e;color:#ffffff;text-decoration:none;font-weight:bold;">${escapeHtml(block.label)}</a>`;
   const after = (block.after ?? []).map(escapeHtml).join('<br>');
-  // The address in words, too: some programs show no link, and people like to see where it leads.
-  const shown = `<span style="${SMALL}">${url}</span>`;
-  return `${escapeHtml(block.before)}:<br><br>${button}<br>${shown}${after ? `<br><br>${after}` : ''}`;
+  // Show the address as text too: some mail programs show no links, and readers can see where the link leads.
+  const address = `<span style="${SMALL}">${url}</span>`;
+  return `${escapeHtml(block.before)}:<br><br>${button}<br>${address}${after ? `<br><br>${after}` : ''}`;
 }
 
-/** A link in a mail leads to a web page and to nothing else. */
+/** Accepts only http and https URLs as links. */
 function webAddress(url: string): string {
-  if (!/^https?:\/\/[^\s"'<>]+$/.test(url)) throw new Error('A link of a mail is no web address');
+  if (!/^https?:\/\/[^\s"'<>]+$/.test(url)) throw new Error('A link of a mail is not a web address');
   return url;
 }
 
 const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
 
-/** To look first is a tenth of the price of replacing nothing, and names and places hardly ever have one. */
+/** Tests first whether there is anything to escape: names rarely have such characters, and the test costs a tenth of a replace. */
 function escapeHtml(text: string): string {
   return /[&<>"']/.test(text) ? text.replace(/[&<>"']/g, (character) => entities[character] ?? character) : text;
 }

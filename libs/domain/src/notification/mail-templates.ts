@@ -4,19 +4,19 @@ import { refund, type Refund } from './refund-mail.ts';
 
 interface MatchFacts {
   readonly match_name: string;
-  /** Date and place may be unknown to the writer of the job: the mail is then written without them. */
+  /** `kickoff_at` and `venue` may be missing in a job. The mail is then written without them. */
   readonly kickoff_at?: string | undefined;
   readonly venue?: string | undefined;
   readonly locale: MailLocale;
 }
 
-/** For mails that are about the date and the place. */
+/** For mails that need kickoff and venue. */
 interface DatedMatch extends MatchFacts {
   readonly kickoff_at: string;
   readonly venue: string;
 }
 
-/** The mails we write, each a pure function of the job's payload: the fields keep the payload's names. */
+/** The next types are the payloads of the mail jobs; their fields have the names of the JSON fields. */
 export interface OrderConfirmation extends MatchFacts {
   readonly order_id: string;
   readonly tickets: readonly MailSeat[];
@@ -28,7 +28,7 @@ export interface TicketDelivery extends MatchFacts {
   readonly tickets: readonly (MailSeat & {
     readonly ticket_id: string;
     readonly holder_name: string;
-    /** Absent in jobs of earlier versions, null where it is not told. */
+    /** Absent in jobs of earlier versions; null for a sector without a gate. */
     readonly gate?: string | null | undefined;
   })[];
 }
@@ -44,16 +44,16 @@ export interface MatchReminder extends DatedMatch {
   readonly tickets: readonly MailSeat[];
 }
 
-/** `moved`: another time or place; the old ones are told too, because people remember those. */
+/** `moved`: a new kickoff or venue. The mail also names the previous ones, because the fan remembers those. */
 export interface MatchChanged extends DatedMatch {
   readonly change: 'moved' | 'cancelled';
   readonly previous_kickoff_at: string;
   readonly previous_venue: string;
-  /** Of a cancellation, in the operator's words. */
+  /** The operator's reason for a cancellation. */
   readonly reason?: string | undefined;
 }
 
-/** To whoever runs the house. What happened is said in English, as in the logs. */
+/** An alert to operators. `about` and `text` are always in English, like the logs. */
 export interface OpsAlert {
   readonly about: string;
   readonly text: string;
@@ -61,7 +61,7 @@ export interface OpsAlert {
   readonly locale: MailLocale;
 }
 
-/** A template and what it needs; every kind of mail we write is one of these. */
+/** A template with its payload, for every kind of mail. */
 export type MailContent =
   | { readonly template: 'order_confirmation'; readonly payload: OrderConfirmation }
   | { readonly template: 'ticket_delivery'; readonly payload: TicketDelivery }
@@ -71,14 +71,14 @@ export type MailContent =
   | { readonly template: 'match_changed'; readonly payload: MatchChanged }
   | { readonly template: 'ops_alert'; readonly payload: OpsAlert };
 
-/** What a mail knows beside its payload. */
+/** Links in mails that do not come from the payload. */
 export interface MailLinks {
   readonly ticketsUrl: string;
 }
 
 /**
- * What a fan can read out to a steward or to support. It is taken from the ticket's id, not from its code: the code opens
- * the gate, so not even its tail stands in a mail.
+ * A short id that a fan can read out to a steward or to support. Made from the ticket's id, not from its code: the code admits its
+ * bearer, so no part of it may be in a mail.
  */
 export function shortTicketId(ticketId: string): string {
   return ticketId.replaceAll('-', '').slice(-8).toUpperCase();
@@ -131,7 +131,7 @@ function orderConfirmation(order: OrderConfirmation, links: MailLinks): MailDocu
         locale,
         hr
           ? 'Ulaznice stižu u posebnoj poruci, a naći ćete ih i ovdje'
-          : 'Your tickets come in a mail of their own and are also here',
+          : 'Your tickets come in a separate mail and are also here',
       ),
     ],
   };
@@ -199,7 +199,7 @@ function matchReminder(reminder: MatchReminder, links: MailLinks): MailDocument 
     locale,
     subject: hr ? say`Uskoro: ${reminder.match_name}` : say`Coming up: ${reminder.match_name}`,
     blocks: [
-      lines(hr ? 'Podsjećamo vas na utakmicu za koju imate ulaznice.' : 'A reminder of the match you have tickets for.'),
+      lines(hr ? 'Podsjećamo vas na utakmicu za koju imate ulaznice.' : 'This is a reminder of the match you have tickets for.'),
       datedMatchBlock(reminder),
       {
         kind: 'list',
@@ -228,7 +228,7 @@ function matchChanged(match: MatchChanged, links: MailLinks): MailDocument {
         lines(
           hr
             ? 'Ulaznice više ne vrijede, a novac vam vraćamo bez zahtjeva.'
-            : 'The tickets are no longer valid; your money comes back without asking.',
+            : 'The tickets are no longer valid. We refund your money without a request from you.',
         ),
       ],
     };
@@ -280,9 +280,13 @@ function ticketsLink({ ticketsUrl }: MailLinks, locale: MailLocale, before: stri
 
 function ticketLine(ticket: TicketDelivery['tickets'][number], locale: MailLocale): string {
   const seat = seatText(ticket, locale);
-  const place = !ticket.gate ? seat : locale === 'hr' ? say`ulaz ${ticket.gate}, ${seat}` : say`gate ${ticket.gate}, ${seat}`;
+  const gateAndSeat = !ticket.gate
+    ? seat
+    : locale === 'hr'
+      ? say`ulaz ${ticket.gate}, ${seat}`
+      : say`gate ${ticket.gate}, ${seat}`;
   const id = shortTicketId(ticket.ticket_id);
   return locale === 'hr'
-    ? say`${place}: ${ticket.holder_name} (ulaznica ${id})`
-    : say`${place}: ${ticket.holder_name} (ticket ${id})`;
+    ? say`${gateAndSeat}: ${ticket.holder_name} (ulaznica ${id})`
+    : say`${gateAndSeat}: ${ticket.holder_name} (ticket ${id})`;
 }

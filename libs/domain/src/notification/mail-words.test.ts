@@ -5,7 +5,7 @@ test.each([
   ['2026-12-12T19:45:00Z', 'en', 'Saturday, 12 December 2026 at 20:45'],
   ['2026-07-01T18:00:00Z', 'hr', 'srijeda, 1. srpnja 2026. u 20:00'],
   ['2026-12-31T23:30:00Z', 'en', 'Friday, 1 January 2027 at 00:30'],
-] as const)('%s in %s reads "%s"', (kickoffAt, locale, expected) => {
+] as const)('kickoffText: %s in locale %s is "%s"', (kickoffAt, locale, expected) => {
   expect(kickoffText(kickoffAt, locale)).toBe(expected);
 });
 
@@ -18,16 +18,16 @@ test.each([
   [12, '12 ulaznica', '12 tickets'],
   [21, '21 ulaznica', '21 tickets'],
   [22, '22 ulaznice', '22 tickets'],
-])('%i is written "%s" and "%s"', (count, hr, en) => {
+])('ticketCountText: %i is "%s" and "%s"', (count, hr, en) => {
   expect([ticketCountText(count, 'hr'), ticketCountText(count, 'en')]).toEqual([hr, en]);
 });
 
-test('a standing place has no row and no seat', () => {
+test('seatText: a standing place is written without row and seat', () => {
   expect(seatText({ sector: 'Sjever', row: null, seat: null }, 'hr')).toBe('Sjever, stajanje');
   expect(seatText({ sector: 'North', row: null, seat: null }, 'en')).toBe('North, standing');
 });
 
-test('a sentence refuses an absent variable and flattens line breaks', () => {
+test('say: a missing variable throws, and line breaks in a variable become spaces', () => {
   expect(() => say`Hello ${undefined}`).toThrow('missing');
   expect(say`Hello ${'a\r\nb\u2028c'}!`).toBe('Hello a b c!');
 });

@@ -1,7 +1,7 @@
-/** Words every mail shares, in the two languages of the house. */
+/** The languages of mails and pushes: Croatian and English. */
 export type MailLocale = 'hr' | 'en';
 
-/** A place as the job carries it; standing places have neither row nor seat. */
+/** A seat in the payload of a job. Standing places have neither row nor seat. */
 export interface MailSeat {
   readonly sector: string;
   readonly row: string | null;
@@ -11,8 +11,8 @@ export interface MailSeat {
 type Variable = string | number | undefined | null;
 
 /**
- * A sentence with variables. One that is absent throws: "Hello undefined" never leaves the house. Line breaks inside a
- * variable become spaces, so that a match's name cannot write headers or lines of its own.
+ * Template tag for a sentence with variables. A missing variable throws, so no mail says "Hello undefined". Line breaks in a variable
+ * become spaces, so a value such as a match name cannot add lines or mail headers.
  */
 export function say(parts: TemplateStringsArray, ...variables: readonly Variable[]): string {
   let text = parts[0] ?? '';
@@ -31,10 +31,10 @@ function oneLine(text: string): string {
   return (BREAKS.test(text) ? text.replace(ALL_BREAKS, ' ') : text).trim();
 }
 
-/** Kick-offs travel as UTC and are read beside the stadium; the league plays in one time zone. */
+/** Kickoffs are stored in UTC and shown in the time zone of the stadiums, which is the same for the whole league. */
 const VENUE_TIME_ZONE = 'Europe/Zagreb';
 
-// Own tables instead of Intl's names: a Node built with small ICU answers in English whatever it is asked.
+// Own tables instead of Intl's names: a Node with small ICU knows only English names.
 const WEEKDAYS: Record<MailLocale, readonly string[]> = {
   hr: ['nedjelja', 'ponedjeljak', 'utorak', 'srijeda', 'četvrtak', 'petak', 'subota'],
   en: ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'],
@@ -59,15 +59,15 @@ export const kickoffText = momentText;
 
 export function momentText(moment: string, locale: MailLocale): string {
   const key = `${locale} ${moment}`;
-  const known = written.get(key) ?? writeMoment(moment, locale);
-  // A mailing tells the same kick-off a hundred thousand times, and taking a date apart was a tenth of what a mail costs.
-  if (written.size >= MOST_WRITTEN) written.clear();
-  written.set(key, known);
+  const known = writtenMoments.get(key) ?? writeMoment(moment, locale);
+  if (writtenMoments.size >= MAX_WRITTEN_MOMENTS) writtenMoments.clear();
+  writtenMoments.set(key, known);
   return known;
 }
 
-const written = new Map<string, string>();
-const MOST_WRITTEN = 500;
+/** Cache: a mailing writes the same kickoff a hundred thousand times, and formatting the date was a tenth of a mail's cost. */
+const writtenMoments = new Map<string, string>();
+const MAX_WRITTEN_MOMENTS = 500;
 
 function writeMoment(moment: string, locale: MailLocale): string {
   const part = Object.fromEntries(venueClock.formatToParts(Date.parse(moment)).map(({ type, value }) => [type, value]));
@@ -86,10 +86,10 @@ export function seatText({ sector, row, seat }: MailSeat, locale: MailLocale): s
   return locale === 'hr' ? say`${sector}, red ${row}, mjesto ${seat}` : say`${sector}, row ${row}, seat ${seat}`;
 }
 
-/** 1 ulaznica, 2 ulaznice, 5 ulaznica, 11 ulaznica, 21 ulaznica. */
+/** Croatian plural forms: 1 ulaznica, 2 ulaznice, 5 ulaznica, 11 ulaznica, 21 ulaznica. */
 export function ticketCountText(count: number, locale: MailLocale): string {
   if (locale === 'en') return say`${count} ${count === 1 ? 'ticket' : 'tickets'}`;
-  const teen = count % 100 >= 11 && count % 100 <= 14;
-  if (!teen && count % 10 >= 2 && count % 10 <= 4) return say`${count} ulaznice`;
+  const isTeen = count % 100 >= 11 && count % 100 <= 14;
+  if (!isTeen && count % 10 >= 2 && count % 10 <= 4) return say`${count} ulaznice`;
   return say`${count} ulaznica`;
 }

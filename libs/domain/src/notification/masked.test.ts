@@ -1,6 +1,6 @@
 import { masked, maskedText } from './masked.ts';
 
-test('a payload shows whose and what it is, not how to reach them nor what opens the gate', () => {
+test('masked: ids, kinds and times stay; addresses, names, tokens and ticket codes are masked', () => {
   const job = {
     template: 'ticket_delivery',
     user_id: 'u-1',
@@ -22,6 +22,6 @@ test.each([
   ['550 no such user <ana.horvat@example.hr>', '550 no such user <an•••@example.hr>'],
   ['a@b.hr and "x.y@z.com"', 'a•••@b.hr and "x.•••@z.com"'],
   ['connect ECONNREFUSED 127.0.0.1:25', 'connect ECONNREFUSED 127.0.0.1:25'],
-])('%s reads %s', (text, shown) => {
-  expect(maskedText(text)).toBe(shown);
+])('maskedText: "%s" becomes "%s"', (text, expected) => {
+  expect(maskedText(text)).toBe(expected);
 });

@@ -1,19 +1,19 @@
-/** What tells who it is about but not how to reach them: ids, kinds and times. */
-const SHOWN =
+/** Names of fields that are shown unmasked: ids, kinds and times. They identify a fan or an order, but contain no contact data. */
+const SHOWN_FIELDS =
   /(^|_)(id|ids|class|type|template|locale|priority|attempts|max_attempts|destination|at|until|event|queue|match_name|order_number|venue)$/i;
-const SHOWN_CAMEL = /(Id|Ids|At)$/;
-const MAIL = /([^\s@<"']{1,2})[^\s@<"']*@([^\s@>"']+)/g;
+const SHOWN_CAMEL_CASE_FIELDS = /(Id|Ids|At)$/;
+const EMAIL_ADDRESS = /([^\s@<"']{1,2})[^\s@<"']*@([^\s@>"']+)/g;
 
-/** A payload as it may be shown: addresses, names, tokens and codes are covered, what leads to the order or the fan is not. */
+/** Masks a payload for display: addresses, names, tokens and codes are hidden; ids of the order and the fan stay. */
 export function masked(value: unknown, name = ''): unknown {
   if (Array.isArray(value)) return value.map((item) => masked(item, name));
   if (typeof value === 'object' && value !== null)
     return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, masked(item, key)]));
-  if (typeof value !== 'string' || SHOWN.test(name) || SHOWN_CAMEL.test(name)) return value;
+  if (typeof value !== 'string' || SHOWN_FIELDS.test(name) || SHOWN_CAMEL_CASE_FIELDS.test(name)) return value;
   return value.includes('@') ? maskedText(value) : '•••';
 }
 
-/** Free text, such as an error, may quote an address. */
+/** Masks email addresses in free text, for example in an error message. */
 export function maskedText(text: string): string {
-  return text.replaceAll(MAIL, '$1•••@$2');
+  return text.replaceAll(EMAIL_ADDRESS, '$1•••@$2');
 }

@@ -12,8 +12,8 @@ const samples: readonly PushContent[] = [
   { template: 'match_changed', match_name: facts.match_name, change: 'cancelled' },
 ];
 
-describe.each(samples)('$template', (content) => {
-  test('fits on a lock screen in both languages, which differ', () => {
+describe.each(samples)('push $template', (content) => {
+  test('the push is short enough for a lock screen in both languages, and the languages differ', () => {
     const [hr, en] = [writePush(content, 'hr'), writePush(content, 'en')];
     for (const { title, body } of [hr, en]) {
       expect(title + body).not.toMatch(/undefined|null|NaN|\[object/);
@@ -22,7 +22,7 @@ describe.each(samples)('$template', (content) => {
     expect(hr.title).not.toBe(en.title);
   });
 
-  test('refuses to be written without any of its variables', () => {
+  test('writing the push throws if one of its variables is missing', () => {
     for (const missing of Object.keys(content).filter((name) => name !== 'template')) {
       const { [missing]: _left, ...rest } = content as unknown as Record<string, unknown>;
       expect(() => writePush(rest as never, 'hr')).toThrow();

@@ -1,6 +1,6 @@
 import { kickoffText, say, ticketCountText, type MailLocale } from './mail-words.ts';
 
-/** What each push needs; a push fits on a lock screen, so these are a title and a sentence. */
+/** The variables of each push template. A push must fit on a lock screen, so it is a title and one sentence. */
 export type PushContent =
   | { readonly template: 'queue_your_turn' | 'queue_front' }
   | { readonly template: 'queue_position'; readonly position: number }
@@ -9,7 +9,7 @@ export type PushContent =
   | { readonly template: 'match_reminder'; readonly match_name: string; readonly kickoff_at: string; readonly venue: string }
   | MatchChangedPush;
 
-/** Moved is another time, another place, or both: it tells where it all stands now. */
+/** `moved`: a new kickoff, a new venue, or both. The push names the current ones. */
 type MatchChangedPush =
   | {
       readonly template: 'match_changed';
@@ -31,7 +31,7 @@ export function writePush(content: PushContent, locale: MailLocale): PushText {
     case 'queue_your_turn':
       return hr
         ? { title: 'Vi ste na redu!', body: 'Imate ograničeno vrijeme za kupnju. Otvorite aplikaciju.' }
-        : { title: 'Your turn!', body: 'Your time to buy is running. Open the app.' };
+        : { title: 'Your turn!', body: 'Your time to buy is limited. Open the app.' };
     case 'queue_front':
       return hr
         ? { title: 'Na čelu ste reda', body: 'Vratite se u čekaonicu da biste došli na red.' }
@@ -64,7 +64,7 @@ function matchChanged(content: MatchChangedPush, locale: MailLocale): PushText {
   if (content.change === 'cancelled') {
     return hr
       ? { title: say`Otkazano: ${name}`, body: 'Ulaznice više ne vrijede, a novac vam vraćamo.' }
-      : { title: say`Cancelled: ${name}`, body: 'The tickets are no longer valid; your money comes back.' };
+      : { title: say`Cancelled: ${name}`, body: 'The tickets are no longer valid; we refund your money.' };
   }
   if (content.change !== 'moved') throw new Error('A variable is missing: what changed');
   const now = say`${kickoffText(content.kickoff_at, locale)}, ${content.venue}`;

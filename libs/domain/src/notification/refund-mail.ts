@@ -5,12 +5,12 @@ export interface Refund {
   readonly order_id: string;
   readonly match_name: string;
   readonly total_amount: string;
-  /** Tickets the reader had been given: the money goes to who paid. */
+  /** Set if the reader got the tickets by transfer: the number of refunded tickets. The money goes to the buyer. */
   readonly received?: number | undefined;
   readonly locale: MailLocale;
 }
 
-/** To who was given tickets that are no more. Order and money are nobody's business but the buyer's. */
+/** The mail to a fan who got refunded tickets by transfer. Order number and amount are private to the buyer, so it has neither. */
 function receivedRefund({ locale, match_name }: Refund, received: number): MailDocument {
   const tickets = ticketCountText(received, locale);
   if (locale === 'hr') {
@@ -27,13 +27,13 @@ function receivedRefund({ locale, match_name }: Refund, received: number): MailD
     locale,
     subject: say`No longer valid: ${tickets} for ${match_name}`,
     blocks: [
-      lines(say`The organiser has refunded what you were given for ${match_name}: ${tickets}. The code opens no gate any more.`),
+      lines(say`The organiser has refunded what you were given for ${match_name}: ${tickets}. The code no longer opens a gate.`),
       lines('The money goes back to the person who paid.'),
     ],
   };
 }
 
-/** To who paid. */
+/** The mail to the buyer, or to a receiver of transferred tickets if `received` is set. */
 export function refund(order: Refund): MailDocument {
   if (order.received !== undefined) return receivedRefund(order, order.received);
   const { locale, total_amount, order_id, match_name } = order;

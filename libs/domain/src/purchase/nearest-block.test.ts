@@ -1,9 +1,11 @@
-import type { FreeSeat } from './free-seat.ts';
-import { nearestBlock } from './nearest-block.ts';
+import { nearestBlock, type FreeSeat } from './nearest-block.ts';
 
-/** A drawing of rows: `.` is free, `c` was chosen and is gone, `f` was chosen and is free, anything else is taken. The middle of a row is its best. */
-function drawn(...rows: string[]): { free: FreeSeat[]; chosen: FreeSeat[] } {
-  const places = rows.flatMap((row, rowIndex) =>
+/**
+ * Seats from a drawing of rows: `.` is free, `c` was chosen and is taken, `f` was chosen and is free, any other character is taken. The
+ * middle of a row has the best rank.
+ */
+function seatsFrom(...rows: string[]): { free: FreeSeat[]; chosen: FreeSeat[] } {
+  const seats = rows.flatMap((row, rowIndex) =>
     [...row].map((mark, index) => ({
       mark,
       seatId: `${rowIndex}-${index + 1}`,
@@ -13,73 +15,73 @@ function drawn(...rows: string[]): { free: FreeSeat[]; chosen: FreeSeat[] } {
     })),
   );
   const marked = (marks: string): FreeSeat[] =>
-    places.filter(({ mark }) => marks.includes(mark)).map(({ mark: _mark, ...place }) => place);
+    seats.filter(({ mark }) => marks.includes(mark)).map(({ mark: _mark, ...seat }) => seat);
   return { free: marked('.f'), chosen: marked('cf') };
 }
 
 test.each<[string, string[], string[] | undefined]>([
-  ['keeps those of the chosen that are still free', ['....ffc...'], ['0-4', '0-5', '0-6']],
-  ['moves to the side the lost ones leave open', ['...fc.....'], ['0-3', '0-4']],
-  ['the nearest of the row, not its best places', ['..xxxxcc..'], ['0-9', '0-10']],
-  ['a row back before a long way to the side', ['..xxxxxccxx', '...........'], ['1-8', '1-9']],
-  ['a few seats to the side before a row back', ['..xccx', '......'], ['0-1', '0-2']],
-  ['both together, when they were chosen apart', ['cxxxxc', '......'], ['1-3', '1-4']],
-  ['one in two rows: behind each other becomes side by side', ['..c..', '..c..'], ['0-1', '0-2']],
-  ['a single seat: the nearest one', ['.xxcx.', 'xx.xxx'], ['0-6']],
-  ['of two as near the one that leaves nobody alone', ['...xccx..'], ['0-8', '0-9']],
-  ['nothing side by side: nothing is offered', ['.x.ccx.x'], undefined],
-  ['fewer free than chosen: nothing is offered', ['.ccx'], undefined],
-  ['nothing free: nothing is offered', ['cc'], undefined],
-])('%s', (_what, rows, seatIds) => {
-  const { free, chosen } = drawn(...rows);
+  ['chosen seats that are still free are kept', ['....ffc...'], ['0-4', '0-5', '0-6']],
+  ['the block moves to the side that is free', ['...fc.....'], ['0-3', '0-4']],
+  ['the nearest block of the row wins over its best seats', ['..xxxxcc..'], ['0-9', '0-10']],
+  ['one row back wins over many seats to the side', ['..xxxxxccxx', '...........'], ['1-8', '1-9']],
+  ['a few seats to the side win over one row back', ['..xccx', '......'], ['0-1', '0-2']],
+  ['two seats that were chosen apart become neighbours', ['cxxxxc', '......'], ['1-3', '1-4']],
+  ['two seats behind each other become neighbours', ['..c..', '..c..'], ['0-1', '0-2']],
+  ['a single seat becomes the nearest free one', ['.xxcx.', 'xx.xxx'], ['0-6']],
+  ['of two equally near blocks, the one that leaves no single free seat wins', ['...xccx..'], ['0-8', '0-9']],
+  ['nothing is offered without enough neighbouring seats', ['.x.ccx.x'], undefined],
+  ['nothing is offered if fewer seats are free than were chosen', ['.ccx'], undefined],
+  ['nothing is offered if no seat is free', ['cc'], undefined],
+])('nearestBlock: %s', (_what, rows, seatIds) => {
+  const { free, chosen } = seatsFrom(...rows);
   expect(nearestBlock(free, chosen)).toEqual(seatIds);
 });
 
-test('standing places are as good as each other', () => {
+test('nearestBlock: any free standing places are offered, if there are enough', () => {
   const places = Array.from({ length: 6 }, (_, rank) => ({ seatId: `s${rank}`, rowIndex: 0, number: null, rank }));
   expect(nearestBlock(places.slice(2), places.slice(0, 3))).toEqual(['s2', 's3', 's4']);
   expect(nearestBlock(places.slice(4), places.slice(0, 3))).toBeUndefined();
 });
 
-/** Of every way to seat these people there, the one in which they move least. */
-function leastMoves(chosen: readonly FreeSeat[], block: readonly FreeSeat[]): number {
-  const [person, ...others] = chosen;
-  if (!person) return 0;
-  const moves = block.map((place, index) => {
-    const move = Math.abs(place.rowIndex - person.rowIndex) * 3 + Math.abs((place.number ?? 0) - (person.number ?? 0));
-    return move + leastMoves(others, block.toSpliced(index, 1));
+/** The smallest total distance from the chosen seats to the block, over all assignments of people to seats (brute force). */
+function smallestDistance(chosen: readonly FreeSeat[], block: readonly FreeSeat[]): number {
+  const [first, ...others] = chosen;
+  if (!first) return 0;
+  const distances = block.map((seat, index) => {
+    const distance = Math.abs(seat.rowIndex - first.rowIndex) * 3 + Math.abs((seat.number ?? 0) - (first.number ?? 0));
+    return distance + smallestDistance(others, block.toSpliced(index, 1));
   });
-  return Math.min(...moves);
+  return Math.min(...distances);
 }
 
-test('in 400 drawn sectors: free, side by side, and no other block is nearer', () => {
+test('nearestBlock: in 400 random sectors the offered seats are free neighbours, and no other block is nearer', () => {
   let seed = 20_261_118;
   const random = (): number => (seed = (seed * 48_271) % 2_147_483_647) / 2_147_483_647;
   let offered = 0;
   for (let round = 0; round < 400; round += 1) {
     const rows = Array.from({ length: 4 }, () => Array.from({ length: 9 }, (): string => (random() < 0.55 ? '.' : 'x')));
     const quantity = 1 + Math.floor(random() * 4);
-    for (let left = quantity; left > 0;) {
+    for (let unplaced = quantity; unplaced > 0;) {
       const [row, at] = [Math.floor(random() * 4), Math.floor(random() * 9)];
       const mark = rows[row]?.[at] ?? 'c';
       if (!'.x'.includes(mark)) continue;
       (rows[row] ?? [])[at] = mark === '.' ? 'f' : 'c';
-      left -= 1;
+      unplaced -= 1;
     }
-    const { free, chosen } = drawn(...rows.map((row) => row.join('')));
+    const { free, chosen } = seatsFrom(...rows.map((row) => row.join('')));
     const found = nearestBlock(free, chosen);
-    const all = free.flatMap((first) => {
+    const allBlocks = free.flatMap((first) => {
       const block = Array.from({ length: quantity }, (_, step) =>
         free.find(({ rowIndex, number }) => rowIndex === first.rowIndex && number === (first.number ?? 0) + step),
       );
-      return block.every((place) => place !== undefined) ? [block as FreeSeat[]] : [];
+      return block.every((seat) => seat !== undefined) ? [block as FreeSeat[]] : [];
     });
-    const offer = all.find((block) => block[0]?.seatId === found?.[0]);
+    const offer = allBlocks.find((block) => block[0]?.seatId === found?.[0]);
     expect([round, offer?.map(({ seatId }) => seatId)]).toEqual([round, found]);
-    if (all.length === 0) continue;
+    if (allBlocks.length === 0) continue;
     offered += 1;
-    const least = Math.min(...all.map((block) => leastMoves(chosen, block)));
-    expect([round, offer && leastMoves(chosen, offer)]).toEqual([round, least]);
+    const smallest = Math.min(...allBlocks.map((block) => smallestDistance(chosen, block)));
+    expect([round, offer && smallestDistance(chosen, offer)]).toEqual([round, smallest]);
   }
   expect(offered).toBeGreaterThan(200);
 });

@@ -1,23 +1,29 @@
-import type { FreeSeat } from './free-seat.ts';
+import type { SeatInSector } from './sector-map.ts';
 
-/** One row up or down is as far as three seats to the side, as in the ranking of places. */
+/** A seat that is free according to this process's sector snapshot. */
+export interface FreeSeat extends SeatInSector {
+  readonly seatId: string;
+}
+
+/** One row up or down is as far as three seats to the side, as in `SeatGeometry.rank`. */
 const ROW_STEP = 3;
 
-/** A run of neighbours, and what speaks against it, the weightiest first: how far it is, whom it leaves alone, how good it is. */
+/** Neighbouring free seats of one row. The smallest distance wins, then the fewest stranded seats, then the smallest rank. */
 interface Block {
-  readonly places: readonly FreeSeat[];
+  readonly seats: readonly FreeSeat[];
   readonly distance: number;
+  /** How many single free seats the block would leave beside it. */
   readonly stranded: number;
   readonly rank: number;
 }
 
 /**
- * What is offered to somebody whose chosen seats are gone: as many others side by side, as near to the chosen ones as there
- * are. Of equally near blocks the one that leaves fewer seats alone, then the better places. Undefined when no row has so many
- * together: apart is not equal to what was chosen. Standing places are all alike, so any that are free will do.
+ * The seats to offer to a fan whose chosen seats are taken: the same number of neighbouring seats, as near to the chosen ones as
+ * possible. Of equally near blocks, the one that strands fewer seats, then the one with better seats. Undefined if no row has enough
+ * neighbouring seats: separate seats are not offered. For standing places any free ones are offered.
  *
- * Rows are searched from the nearest one on, until the way to the row alone is longer than the best block is far: it is asked for by
- * everybody who loses a seat in the rush, and a sector may have 120,000.
+ * Searches the nearest rows first, and stops when the distance to the row alone exceeds that of the best block. It must be fast: at
+ * peak load it runs for every fan who loses a seat, and a sector may have 120,000 seats.
  */
 export function nearestBlock(free: readonly FreeSeat[], chosen: readonly FreeSeat[]): readonly string[] | undefined {
   const quantity = chosen.length;
@@ -25,52 +31,54 @@ export function nearestBlock(free: readonly FreeSeat[], chosen: readonly FreeSea
   if (free[0]?.number === null) return free.slice(0, quantity).map(({ seatId }) => seatId);
   const wanted = chosen.map(numberOf).sort((a, b) => a - b);
   let best: Block | undefined;
-  for (const { row, away } of rowsByNearness(free, chosen)) {
-    if (best && away > best.distance) break;
+  for (const { row, rowDistance } of rowsByDistance(free, chosen)) {
+    if (best && rowDistance > best.distance) break;
     row.sort((a, b) => numberOf(a) - numberOf(b));
     for (let start = 0; start + quantity <= row.length; start += 1) {
-      // A row has each number once, so the ends tell whether anybody is missing in between.
+      // A row has each number once, so the first and the last number show whether a seat between them is missing.
       if (numberOf(row[start + quantity - 1]) - numberOf(row[start]) !== quantity - 1) continue;
-      const distance = away + wanted.reduce((sum, number, at) => sum + Math.abs(number - numberOf(row[start + at])), 0);
+      const distance = rowDistance + wanted.reduce((sum, number, at) => sum + Math.abs(number - numberOf(row[start + at])), 0);
       if (best && distance > best.distance) continue;
       const block = blockAt(row, start, quantity, distance);
       if (!best || isBetter(block, best)) best = block;
     }
   }
-  return best?.places.map(({ seatId }) => seatId);
+  return best?.seats.map(({ seatId }) => seatId);
 }
 
-/** With how far everybody has to move to get to the row, added up. Along it they keep the order they chose. */
-function rowsByNearness(free: readonly FreeSeat[], chosen: readonly FreeSeat[]): { row: FreeSeat[]; away: number }[] {
+/** The rows with free seats, nearest first. `rowDistance` is the total distance of all chosen seats to the row. */
+function rowsByDistance(free: readonly FreeSeat[], chosen: readonly FreeSeat[]): { row: FreeSeat[]; rowDistance: number }[] {
   const rows = new Map<number, FreeSeat[]>();
-  for (const place of free) {
-    const row = rows.get(place.rowIndex);
-    if (row) row.push(place);
-    else rows.set(place.rowIndex, [place]);
+  for (const seat of free) {
+    const row = rows.get(seat.rowIndex);
+    if (row) row.push(seat);
+    else rows.set(seat.rowIndex, [seat]);
   }
-  const awayFrom = (rowIndex: number): number =>
-    chosen.reduce((sum, place) => sum + Math.abs(place.rowIndex - rowIndex) * ROW_STEP, 0);
-  return [...rows].map(([rowIndex, row]) => ({ row, away: awayFrom(rowIndex) })).sort((a, b) => a.away - b.away);
+  const distanceTo = (rowIndex: number): number =>
+    chosen.reduce((sum, seat) => sum + Math.abs(seat.rowIndex - rowIndex) * ROW_STEP, 0);
+  return [...rows]
+    .map(([rowIndex, row]) => ({ row, rowDistance: distanceTo(rowIndex) }))
+    .sort((a, b) => a.rowDistance - b.rowDistance);
 }
 
 function blockAt(row: readonly FreeSeat[], start: number, quantity: number, distance: number): Block {
-  const places = row.slice(start, start + quantity);
+  const seats = row.slice(start, start + quantity);
   const end = start + quantity;
   const [before, after] = [areNeighbours(row[start - 1], row[start]), areNeighbours(row[end - 1], row[end])];
   const stranded =
     Number(before && !areNeighbours(row[start - 2], row[start - 1])) + Number(after && !areNeighbours(row[end], row[end + 1]));
-  return { places, distance, stranded, rank: places.reduce((sum, { rank }) => sum + rank, 0) };
+  return { seats, distance, stranded, rank: seats.reduce((sum, { rank }) => sum + rank, 0) };
 }
 
-function isBetter(block: Block, than: Block): boolean {
-  if (block.distance !== than.distance) return block.distance < than.distance;
-  return block.stranded !== than.stranded ? block.stranded < than.stranded : block.rank < than.rank;
+function isBetter(block: Block, best: Block): boolean {
+  if (block.distance !== best.distance) return block.distance < best.distance;
+  return block.stranded !== best.stranded ? block.stranded < best.stranded : block.rank < best.rank;
 }
 
-function areNeighbours(place: FreeSeat | undefined, next: FreeSeat | undefined): boolean {
-  return place !== undefined && next !== undefined && numberOf(next) === numberOf(place) + 1;
+function areNeighbours(seat: FreeSeat | undefined, next: FreeSeat | undefined): boolean {
+  return seat !== undefined && next !== undefined && numberOf(next) === numberOf(seat) + 1;
 }
 
-function numberOf(place: FreeSeat | undefined): number {
-  return place?.number ?? 0;
+function numberOf(seat: FreeSeat | undefined): number {
+  return seat?.number ?? 0;
 }

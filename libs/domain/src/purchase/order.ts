@@ -1,26 +1,26 @@
 import { DomainError } from '../shared/domain-error.ts';
 
 /*
- * An order.
+ * The status of an order.
  *
- *   awaiting_payment ──paid, seats ours──▶ completed ──last ticket refunded──▶ refunded
- *          │ ──given up──▶ cancelled                                              ▲
+ *   awaiting_payment ──paid, has seats──▶ completed ──last ticket refunded──▶ refunded
+ *          │ ──released──▶ cancelled                                              ▲
  *          └──hold ended──▶ expired ──paid late: seats still free ▶ completed, else ┘
  */
 export type OrderStatus = 'awaiting_payment' | 'completed' | 'cancelled' | 'refunded' | 'expired';
 
-/** "ORD-2026-001234": the year it was made in and a number that never comes again. */
+/** "ORD-2026-001234": the year of its creation and a number that is never used twice. */
 export function orderNumber(year: number, sequence: number): string {
   return `ORD-${year}-${String(sequence).padStart(6, '0')}`;
 }
 
-/** One holder for each reserved seat, and for no other. */
+/** True if there is exactly one holder for each reserved seat, and none for any other seat. */
 export function holdersMatch(seatIds: readonly string[], holderSeatIds: readonly string[]): boolean {
   const named = new Set(holderSeatIds);
   return named.size === holderSeatIds.length && named.size === seatIds.length && seatIds.every((seatId) => named.has(seatId));
 }
 
-/** The holders named must be those of exactly the reserved seats. */
+/** Throws unless there is exactly one holder for each reserved seat. */
 export function assertHoldersMatch(seatIds: readonly string[], holderSeatIds: readonly string[]): void {
   if (holdersMatch(seatIds, holderSeatIds)) return;
   throw new DomainError('VALIDATION_FAILED', 'Name one holder for each reserved seat, and for no other.', {
@@ -28,8 +28,8 @@ export function assertHoldersMatch(seatIds: readonly string[], holderSeatIds: re
   });
 }
 
-/** What a payment means for an order, once it is known whether its seats are (again) its own. */
-export function afterPayment(order: {
+/** Decides what a captured payment does to its order. `hasSeats`: the order has its seats, or has got them again. */
+export function paymentOutcome(order: {
   status: OrderStatus;
   paidExactly: boolean;
   hasSeats: boolean;

@@ -1,8 +1,8 @@
-import { afterPayment, assertHoldersMatch, orderNumber, type OrderStatus } from './order.ts';
-import { assertCheckoutAllowed, releaseOf, reservationStatusAt, type ReservationStatus } from './reservation.ts';
-import { assertWithinLimit } from './ticket-limit.ts';
+import { paymentOutcome, assertHoldersMatch, orderNumber, type OrderStatus } from './order.ts';
+import { assertCheckoutAllowed, releaseAction, reservationStatusAt, type ReservationStatus } from './reservation.ts';
+import { assertWithinLimit } from './buying-rules.ts';
 
-const coded = (code: string) => expect.objectContaining({ code });
+const errorWith = (code: string) => expect.objectContaining({ code });
 
 test.each<[ReservationStatus, number, ReservationStatus]>([
   ['held', 999, 'held'],
@@ -10,7 +10,7 @@ test.each<[ReservationStatus, number, ReservationStatus]>([
   ['ordered', 1001, 'expired'],
   ['completed', 5000, 'completed'],
   ['released', 5000, 'released'],
-])('%s until 1000 is at %d %s', (stored, now, status) => {
+])('a reservation stored as %s that expires at 1000: status at %d is %s', (stored, now, status) => {
   expect(reservationStatusAt(stored, new Date(1000), new Date(now))).toBe(status);
 });
 
@@ -20,19 +20,22 @@ test.each<[ReservationStatus, string | undefined, string]>([
   ['completed', 'INVALID_STATE', 'INVALID_STATE'],
   ['expired', 'RESERVATION_EXPIRED', 'nothing left to do'],
   ['released', 'INVALID_STATE', 'nothing left to do'],
-])('%s: checkout %s, release %s', (status, checkout, release) => {
-  if (checkout) expect(() => assertCheckoutAllowed(status)).toThrow(coded(checkout));
-  else expect(() => assertCheckoutAllowed(status)).not.toThrow();
-  if (release === 'INVALID_STATE') expect(() => releaseOf(status)).toThrow(coded(release));
-  else expect(releaseOf(status)).toBe(release);
-});
+])(
+  'a reservation that is %s: checkout is refused with %s (undefined: allowed), release does "%s"',
+  (status, checkout, release) => {
+    if (checkout) expect(() => assertCheckoutAllowed(status)).toThrow(errorWith(checkout));
+    else expect(() => assertCheckoutAllowed(status)).not.toThrow();
+    if (release === 'INVALID_STATE') expect(() => releaseAction(status)).toThrow(errorWith(release));
+    else expect(releaseAction(status)).toBe(release);
+  },
+);
 
 test.each([
   [4, 0, 4, undefined],
   [4, 3, 2, 1],
   [4, 4, 1, 0],
   [4, 6, 1, 0],
-])('limit %d, %d taken, %d wanted: rest %s', (limit, taken, wanted, rest) => {
+])('ticket limit %d, %d taken, %d wanted: refused with rest %s (undefined: allowed)', (limit, taken, wanted, rest) => {
   const check = () => assertWithinLimit({ limit, taken, wanted });
   if (rest === undefined) expect(check).not.toThrow();
   else expect(check).toThrow(expect.objectContaining({ code: 'TICKET_LIMIT_REACHED', data: { limit, rest } }));
@@ -44,12 +47,12 @@ test.each([
   [['a'], ['a', 'a'], false],
   [['a'], ['a', 'b'], false],
   [['a', 'b'], ['a', 'c'], false],
-])('seats %j with holders of %j: %s', (seats, holders, fits) => {
-  if (fits) expect(() => assertHoldersMatch(seats, holders)).not.toThrow();
-  else expect(() => assertHoldersMatch(seats, holders)).toThrow(coded('VALIDATION_FAILED'));
+])('holders: seats %j with holders for %j: valid = %s', (seats, holders, isValid) => {
+  if (isValid) expect(() => assertHoldersMatch(seats, holders)).not.toThrow();
+  else expect(() => assertHoldersMatch(seats, holders)).toThrow(errorWith('VALIDATION_FAILED'));
 });
 
-test('order numbers read as in the seed', () => {
+test('orderNumber: the sequence number has six digits', () => {
   expect(orderNumber(2026, 1234)).toBe('ORD-2026-001234');
 });
 
@@ -62,6 +65,6 @@ test.each<[OrderStatus, boolean, boolean, string]>([
   ['cancelled', true, false, 'refund'],
   ['completed', true, true, 'nothing'],
   ['refunded', true, false, 'nothing'],
-])('a payment for an order that is %s (exact %s, seats %s): %s', (status, paidExactly, hasSeats, outcome) => {
-  expect(afterPayment({ status, paidExactly, hasSeats })).toBe(outcome);
+])('a payment for an order that is %s (paid exactly: %s, has seats: %s): %s', (status, paidExactly, hasSeats, outcome) => {
+  expect(paymentOutcome({ status, paidExactly, hasSeats })).toBe(outcome);
 });

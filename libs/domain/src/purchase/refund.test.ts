@@ -1,7 +1,7 @@
 import type { OrderStatus } from './order.ts';
 import { isRefundedWith, refundKey, ticketsToRefund } from './refund.ts';
 
-const [valid, used, given, dead] = (['valid', 'used', 'transferred', 'refunded'] as const).map((status) => ({
+const [valid, used, transferred, refunded] = (['valid', 'used', 'transferred', 'refunded'] as const).map((status) => ({
   id: status,
   status,
 })) as [Ticket, Ticket, Ticket, Ticket];
@@ -9,10 +9,14 @@ type Ticket = { id: string; status: 'valid' | 'used' | 'transferred' | 'refunded
 
 const completed = { status: 'completed' } as const;
 const idsOf = (tickets: readonly Ticket[]): string[] => tickets.map(({ id }) => id);
-/** The ids that die, or the code it is refused with and the tickets that are to blame. */
-function asked(ticketIds: string[] | undefined, tickets = [valid, used, given, dead], usedToo = false): unknown {
+/** The ids of the tickets to refund, or the error code and the ids of the tickets that caused it. */
+function refundableIds(
+  ticketIds: string[] | undefined,
+  tickets = [valid, used, transferred, refunded],
+  includeUsed = false,
+): unknown {
   try {
-    return idsOf(ticketsToRefund(completed, tickets, { ...(ticketIds ? { ticketIds } : {}), usedToo }));
+    return idsOf(ticketsToRefund(completed, tickets, { ...(ticketIds ? { ticketIds } : {}), includeUsed }));
   } catch (error) {
     const { code, data } = error as { code: string; data: { tickets?: Ticket[]; ticket_ids?: string[] } };
     return [code, data.ticket_ids ?? data.tickets?.map(({ id }) => id)];
@@ -20,35 +24,38 @@ function asked(ticketIds: string[] | undefined, tickets = [valid, used, given, d
 }
 
 test.each([
-  ['all that are left: those that let somebody in and did not yet', undefined, ['valid']],
-  ['one that is named', ['valid'], ['valid']],
-  ['one that is named again: nothing is left to do', ['refunded'], []],
-  ['one again beside another: that one', ['refunded', 'valid'], ['valid']],
-  ['one that was used', ['valid', 'used'], ['INVALID_STATE', ['used']]],
-  ['one that was given to somebody', ['transferred'], ['INVALID_STATE', ['transferred']]],
-  ['one of another order', ['valid', 'foreign'], ['NOT_FOUND', ['foreign']]],
-])('%s', (_, ticketIds, expected) => expect(asked(ticketIds)).toEqual(expected));
+  ['no ticket is named: all valid ones', undefined, ['valid']],
+  ['a valid ticket is named: that one', ['valid'], ['valid']],
+  ['a refunded ticket is named: none', ['refunded'], []],
+  ['a refunded and a valid ticket are named: the valid one', ['refunded', 'valid'], ['valid']],
+  ['a used ticket is named: refused', ['valid', 'used'], ['INVALID_STATE', ['used']]],
+  ['a transferred ticket is named: refused', ['transferred'], ['INVALID_STATE', ['transferred']]],
+  ['a ticket of another order is named: refused', ['valid', 'foreign'], ['NOT_FOUND', ['foreign']]],
+])('ticketsToRefund: %s', (_, ticketIds, expected) => expect(refundableIds(ticketIds)).toEqual(expected));
 
-test('all of an order whose living tickets were all used is refused, of one without any there is nothing to do', () => {
-  expect(asked(undefined, [used, dead])).toEqual(['INVALID_STATE', ['used']]);
-  expect(asked(undefined, [given, dead])).toEqual([]);
+test('ticketsToRefund: an order with only used tickets left is refused; one without any ticket left has nothing to refund', () => {
+  expect(refundableIds(undefined, [used, refunded])).toEqual(['INVALID_STATE', ['used']]);
+  expect(refundableIds(undefined, [transferred, refunded])).toEqual([]);
 });
 
-test('with its whole match a used ticket is refunded too', () => {
-  expect(asked(undefined, [valid, used, given, dead], true)).toEqual(['valid', 'used']);
+test('ticketsToRefund: used tickets are included for a cancelled match', () => {
+  expect(refundableIds(undefined, [valid, used, transferred, refunded], true)).toEqual(['valid', 'used']);
 });
 
-test.each<OrderStatus>(['awaiting_payment', 'cancelled', 'expired'])('an order that is %s gives nothing back', (status) => {
-  expect(() => ticketsToRefund({ status }, [], { usedToo: true })).toThrow('nothing to give back');
-});
+test.each<OrderStatus>(['awaiting_payment', 'cancelled', 'expired'])(
+  'ticketsToRefund: an order that is %s is refused',
+  (status) => {
+    expect(() => ticketsToRefund({ status }, [], { includeUsed: true })).toThrow('nothing to refund');
+  },
+);
 
-test('an order is refunded with its last living ticket', () => {
-  expect(isRefundedWith([valid, given, dead], [valid])).toBe(true);
+test('isRefundedWith: an order is refunded with the last of its valid or used tickets', () => {
+  expect(isRefundedWith([valid, transferred, refunded], [valid])).toBe(true);
   expect(isRefundedWith([valid, used], [valid])).toBe(false);
   expect(isRefundedWith([valid, { ...valid, id: 'second' }], [valid])).toBe(false);
 });
 
-test('decisions from the same state have the same key, later ones another', () => {
-  expect(refundKey('o', [valid, used])).toBe(refundKey('o', [valid, given, valid]));
-  expect(refundKey('o', [valid, dead])).not.toBe(refundKey('o', [valid, used]));
+test('refundKey: the key depends only on the order and the number of tickets refunded before', () => {
+  expect(refundKey('o', [valid, used])).toBe(refundKey('o', [valid, transferred, valid]));
+  expect(refundKey('o', [valid, refunded])).not.toBe(refundKey('o', [valid, used]));
 });

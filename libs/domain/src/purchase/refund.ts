@@ -1,13 +1,13 @@
 import { DomainError } from '../shared/domain-error.ts';
 import type { OrderStatus } from './order.ts';
 
-/** Every completed order of a cancelled match is refunded. One job is one page of orders and makes the next. */
+/** Background job: refunds the completed orders of a cancelled match. One job handles one page and puts the job for the next page. */
 export interface RefundMatch {
   readonly class: 'refund_match';
   readonly matchId: string;
-  /** The last order of the page before; null on the first. */
+  /** The last order of the previous page; null for the first page. */
   readonly afterOrderId: string | null;
-  /** How often all of them have been gone through before: holds go on after the cancellation, and some are paid. */
+  /** Number of complete passes before this one. Passes are repeated because holds made before the cancellation may still be paid. */
   readonly round: number;
 }
 
@@ -17,48 +17,48 @@ interface TicketOfOrder {
 }
 
 /**
- * Which tickets of an order die when money is given back for these, or for all that are left when none are named. Those that
- * are dead by a refund already are no longer among them: to ask again changes nothing. A used ticket has somebody in its seat,
- * which must not be sold again, so it is refunded with its whole match only.
+ * The tickets to refund: the named ones, or all that are left if none are named. Tickets refunded before are left out, so a repeated
+ * request changes nothing. A used ticket has somebody in its seat, and the seat must not be sold again. So used tickets are refunded
+ * only when the whole match is cancelled (`includeUsed`).
  */
 export function ticketsToRefund<T extends TicketOfOrder>(
   order: { readonly status: OrderStatus },
   tickets: readonly T[],
-  asked: { readonly ticketIds?: readonly string[]; readonly usedToo: boolean },
+  request: { readonly ticketIds?: readonly string[]; readonly includeUsed: boolean },
 ): readonly T[] {
-  const named = asked.ticketIds && namedOf(tickets, asked.ticketIds);
+  const named = request.ticketIds && findNamed(tickets, request.ticketIds);
   if (order.status !== 'completed' && order.status !== 'refunded')
-    throw new DomainError('INVALID_STATE', `An order that is ${order.status} has nothing to give back.`, {
+    throw new DomainError('INVALID_STATE', `An order that is ${order.status} has nothing to refund.`, {
       order_status: order.status,
     });
-  const mayDie = ({ status }: T): boolean => status === 'valid' || (asked.usedToo && status === 'used');
-  const dying = (named ?? tickets).filter(mayDie);
+  const isRefundable = ({ status }: T): boolean => status === 'valid' || (request.includeUsed && status === 'used');
+  const refundable = (named ?? tickets).filter(isRefundable);
   const refused = named
-    ? named.filter((ticket) => !mayDie(ticket) && ticket.status !== 'refunded')
-    : tickets.filter(({ status }) => status === 'used' && dying.length === 0);
+    ? named.filter((ticket) => !isRefundable(ticket) && ticket.status !== 'refunded')
+    : tickets.filter(({ status }) => status === 'used' && refundable.length === 0);
   if (refused.length > 0)
-    throw new DomainError('INVALID_STATE', 'Tickets that were used, or given to somebody else, cannot be refunded.', {
+    throw new DomainError('INVALID_STATE', 'Tickets that were used or transferred cannot be refunded.', {
       tickets: refused.map(({ id, status }) => ({ id, status })),
     });
-  return dying;
+  return refundable;
 }
 
-/** With the last of its living tickets an order is refunded; until then it stays completed. */
-export function isRefundedWith(tickets: readonly TicketOfOrder[], dying: readonly TicketOfOrder[]): boolean {
-  const dead = new Set(dying.map(({ id }) => id));
-  return tickets.every(({ id, status }) => dead.has(id) || (status !== 'valid' && status !== 'used'));
+/** True if the order is completely refunded once `refunding` is refunded: no other ticket is valid or used. */
+export function isRefundedWith(tickets: readonly TicketOfOrder[], refunding: readonly TicketOfOrder[]): boolean {
+  const refundingIds = new Set(refunding.map(({ id }) => id));
+  return tickets.every(({ id, status }) => refundingIds.has(id) || (status !== 'valid' && status !== 'used'));
 }
 
 /**
- * What the payment provider recognises a refund by. It names the order and how many of its tickets were refunded before: of two
- * decisions from the same state only one gives money back, whoever made the mistake.
+ * Idempotency key of a refund at the payment provider: the order and the number of its tickets refunded before. If a refund is
+ * decided twice from the same state by mistake, both have the same key, and the provider pays back once.
  */
 export function refundKey(orderId: string, tickets: readonly TicketOfOrder[]): string {
   const before = tickets.filter(({ status }) => status === 'refunded').length;
   return `refund-${orderId}-${before}`;
 }
 
-function namedOf<T extends TicketOfOrder>(tickets: readonly T[], ticketIds: readonly string[]): readonly T[] {
+function findNamed<T extends TicketOfOrder>(tickets: readonly T[], ticketIds: readonly string[]): readonly T[] {
   const known = new Map(tickets.map((ticket) => [ticket.id, ticket]));
   const unknown = ticketIds.filter((id) => !known.has(id));
   if (unknown.length > 0) throw new DomainError('NOT_FOUND', 'This order has no such ticket.', { ticket_ids: unknown });

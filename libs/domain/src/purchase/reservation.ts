@@ -1,21 +1,21 @@
 import { DomainError } from '../shared/domain-error.ts';
 
 /*
- * A hold on seats.
+ * The status of a reservation.
  *
  *   held ──checkout──▶ ordered ──paid──▶ completed
  *    │ │                 │ │
- *    │ └──released◀──────┘ │      by the fan, or with its window's completed order
- *    └────▶ expired ◀──────┘      by time; its seats are free from that moment, whoever looks
+ *    │ └──released◀──────┘ │      by the fan, or when another order of its turn completes
+ *    └────▶ expired ◀──────┘      by time; its seats are free from that moment for every reader
  */
 export type ReservationStatus = 'held' | 'ordered' | 'completed' | 'expired' | 'released';
 
-/** Alive in the table, but its time has come: the scheduler has just not been there yet. */
+/** The status at the time `now`: `expired` after the expiry time, even if the scheduler has not updated the stored status yet. */
 export function reservationStatusAt(stored: ReservationStatus, expiresAt: Date, now: Date): ReservationStatus {
   return (stored === 'held' || stored === 'ordered') && expiresAt.getTime() <= now.getTime() ? 'expired' : stored;
 }
 
-/** May it be checked out now? `ordered` may again: it is the same order. */
+/** Throws unless the reservation may be checked out. `ordered` is allowed: a repeated checkout returns the same order. */
 export function assertCheckoutAllowed(status: ReservationStatus): void {
   if (status === 'held' || status === 'ordered') return;
   if (status === 'expired')
@@ -25,8 +25,8 @@ export function assertCheckoutAllowed(status: ReservationStatus): void {
   });
 }
 
-/** What giving a reservation back means for it. */
-export function releaseOf(status: ReservationStatus): 'release' | 'nothing left to do' {
+/** What a release does to a reservation of this status. Throws if it is paid. */
+export function releaseAction(status: ReservationStatus): 'release' | 'nothing left to do' {
   if (status === 'completed')
     throw new DomainError('INVALID_STATE', 'These seats are paid; ask for a refund instead.', { reservation_status: status });
   return status === 'held' || status === 'ordered' ? 'release' : 'nothing left to do';

@@ -1,6 +1,7 @@
 import { SectorMap, type Share } from './sector-map.ts';
 
-// Whole sectors sold block by block, each proposal held against every block there was: nobody is left alone where that was avoidable.
+// Sells whole sectors block by block. Compares each proposal with every possible block: it must not leave a single free seat (a
+// stranded seat) if another block would leave fewer.
 
 const ROWS = 4;
 const SEATS_PER_ROW = 13;
@@ -10,9 +11,9 @@ function seeded(seed: number): () => number {
   return () => (state = (state * 48_271) % 2_147_483_647) / 2_147_483_647;
 }
 
-const seatAt = (place: number): { row: number; seat: number } => ({
-  row: Math.floor(place / SEATS_PER_ROW),
-  seat: place % SEATS_PER_ROW,
+const seatAt = (seatIndex: number): { row: number; seat: number } => ({
+  row: Math.floor(seatIndex / SEATS_PER_ROW),
+  seat: seatIndex % SEATS_PER_ROW,
 });
 
 function freeSector(): { map: SectorMap; free: boolean[][] } {
@@ -25,20 +26,20 @@ function freeSector(): { map: SectorMap; free: boolean[][] } {
   return { map, free: Array.from({ length: ROWS }, () => Array.from({ length: SEATS_PER_ROW }, () => true)) };
 }
 
-/** Seats that stand alone beside a block of free ones, once it is taken. */
-function leftAlone(row: readonly boolean[], start: number, quantity: number): number {
+/** How many single free seats remain beside a block after it is taken. */
+function strandedBy(row: readonly boolean[], start: number, quantity: number): number {
   let [left, right] = [0, 0];
   while (row[start - 1 - left]) left += 1;
   while (row[start + quantity + right]) right += 1;
   return Number(left === 1) + Number(right === 1);
 }
 
-/** The fewest that any block of so many would leave alone; undefined when there is none. */
-function fewestAlone(free: readonly (readonly boolean[])[], quantity: number): number | undefined {
+/** The smallest number of stranded seats over all blocks of this quantity; undefined if there is no such block. */
+function fewestStranded(free: readonly (readonly boolean[])[], quantity: number): number | undefined {
   const all = free.flatMap((row) =>
     row.flatMap((_, start) => {
       const isBlock = row.slice(start, start + quantity).filter(Boolean).length === quantity;
-      return isBlock ? [leftAlone(row, start, quantity)] : [];
+      return isBlock ? [strandedBy(row, start, quantity)] : [];
     }),
   );
   return all.length > 0 ? Math.min(...all) : undefined;
@@ -46,7 +47,7 @@ function fewestAlone(free: readonly (readonly boolean[])[], quantity: number): n
 
 interface Sold {
   readonly quantity: number;
-  readonly left: number;
+  readonly stranded: number;
   readonly unavoidable: number;
 }
 
@@ -54,39 +55,39 @@ function sellOut(seed: number, share: Share | undefined): Sold[] {
   const random = seeded(seed);
   const { map, free } = freeSector();
   const sold: Sold[] = [];
-  const given: (readonly number[])[] = [];
+  const soldBlocks: (readonly number[])[] = [];
   for (let step = 0; step < 60; step += 1) {
-    if (random() < 0.15 && given.length > 0) {
-      const [back = []] = given.splice(Math.floor(random() * given.length), 1);
-      map.markFree(back);
-      for (const place of back) mark(free, place, true);
+    if (random() < 0.15 && soldBlocks.length > 0) {
+      const [returned = []] = soldBlocks.splice(Math.floor(random() * soldBlocks.length), 1);
+      map.markFree(returned);
+      for (const seatIndex of returned) mark(free, seatIndex, true);
     }
     const quantity = 1 + Math.floor(random() * 4);
-    const unavoidable = fewestAlone(free, quantity);
+    const unavoidable = fewestStranded(free, quantity);
     const proposal = map.propose(quantity, random, 1 + Math.floor(random() * 24), share);
     if (!proposal) continue;
     if (proposal.together && unavoidable !== undefined) {
       const { row, seat: start } = seatAt(Math.min(...proposal.seats));
-      sold.push({ quantity, left: leftAlone(free[row] ?? [], start, quantity), unavoidable });
+      sold.push({ quantity, stranded: strandedBy(free[row] ?? [], start, quantity), unavoidable });
     }
-    given.push(proposal.seats);
-    for (const place of proposal.seats) mark(free, place, false);
+    soldBlocks.push(proposal.seats);
+    for (const seatIndex of proposal.seats) mark(free, seatIndex, false);
   }
   return sold;
 }
 
-function mark(free: boolean[][], place: number, isFree: boolean): void {
-  const { row, seat } = seatAt(place);
+function mark(free: boolean[][], seatIndex: number, isFree: boolean): void {
+  const { row, seat } = seatAt(seatIndex);
   free[row]![seat] = isFree;
 }
 
 test.each<[string, Share | undefined]>([
-  ['one that sells alone', undefined],
-  ['one of three that share the sector', { index: 1, of: 3 }],
-])('%s strands a seat only where every block would', (_, share) => {
+  ['one process', undefined],
+  ['one of three processes that share the sector', { index: 1, of: 3 }],
+])('SectorMap: %s strands a seat only if every possible block would strand one', (_, share) => {
   const sold = Array.from({ length: 200 }, (_unused, seed) => sellOut(seed + 1, share)).flat();
-  expect(sold.filter(({ left, unavoidable }) => left > unavoidable)).toEqual([]);
-  // It came to sectors in which that is not easy.
+  expect(sold.filter(({ stranded, unavoidable }) => stranded > unavoidable)).toEqual([]);
+  // The test reached situations in which stranded seats were unavoidable.
   expect(sold.filter(({ unavoidable }) => unavoidable > 0).length).toBeGreaterThan(50);
   expect(sold.length).toBeGreaterThan(3000);
 });

@@ -1,7 +1,7 @@
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
 const VALUES: ReadonlyMap<string, number> = new Map([...ALPHABET].map((character, value) => [character, value]));
 
-/** RFC 4648 §5 without padding: text that survives URLs and QR codes. */
+/** Encodes as base64url (RFC 4648 §5) without padding. The text is safe in URLs and QR codes. */
 export function toBase64Url(bytes: Uint8Array): string {
   let text = '';
   let bits = 0;
@@ -17,7 +17,7 @@ export function toBase64Url(bytes: Uint8Array): string {
   return count > 0 ? text + ALPHABET[(bits << (6 - count)) & 63] : text;
 }
 
-/** Undefined when it is not base64url, also when its unused bits are set: so that the same bytes have only one text. */
+/** Undefined if the text is not base64url. Set unused bits at the end are refused too, so each byte sequence has only one text. */
 export function fromBase64Url(text: string): Uint8Array | undefined {
   const bytes = new Uint8Array(Math.floor((text.length * 6) / 8));
   let bits = 0;

@@ -1,4 +1,4 @@
-/** Every condition a rule of the business can refuse with. What each means to a caller stands in the error catalogue. */
+/** The codes with which domain rules refuse a request. The error catalogue maps each code to an HTTP answer. */
 export type DomainErrorCode =
   | 'ALL_SEATS_HELD'
   | 'BLACKLISTED'
@@ -19,7 +19,7 @@ export type DomainErrorCode =
   | 'TICKET_LIMIT_REACHED'
   | 'VALIDATION_FAILED';
 
-/** A refusal: stable code, a sentence for people, data for programs. Never retried, never logged as a failure. */
+/** A refusal by a domain rule: a stable code, a sentence for people and data for programs. Not retried, and not logged as a failure. */
 export class DomainError extends Error {
   constructor(
     readonly code: DomainErrorCode,

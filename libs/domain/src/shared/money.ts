@@ -1,10 +1,10 @@
-/** Integer cents and an ISO 4217 currency; there is no other money in the house. */
+/** An amount in integer cents with an ISO 4217 currency. The only representation of money in the system. */
 export interface Money {
   readonly amountCents: number;
   readonly currency: string;
 }
 
-/** "450.00 EUR", as the seed's mails write it. */
+/** Formats as "450.00 EUR". */
 export function formatMoney({ amountCents, currency }: Money): string {
   const sign = amountCents < 0 ? '-' : '';
   const cents = Math.abs(amountCents);

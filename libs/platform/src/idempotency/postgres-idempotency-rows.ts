@@ -1,7 +1,7 @@
 import type { DataSource } from 'typeorm';
 import { CoalescedReader } from '../postgres/coalesced-reader.ts';
-import { movingRows } from '../postgres/moving-rows.ts';
-import type { IdempotencyKey, StoredAnswer } from '../logging/request-context.ts';
+import { runReadCommitted } from '../postgres/read-committed.ts';
+import type { RequestKey, StoredAnswer } from '../logging/request-context.ts';
 import { IdempotencyRows, type StoredRow } from './idempotency-rows.ts';
 
 /** Longer than the 48 h that the contract promises, so that a loss of Redis near the end of the 48 h breaks nothing. */
@@ -44,23 +44,16 @@ export class PostgresIdempotencyRows extends IdempotencyRows {
     return new Map(rows.map((row) => [row.key, stored(row)]));
   }
 
-  async add(idempotencyKey: IdempotencyKey, answer: StoredAnswer): Promise<void> {
+  async add(requestKey: RequestKey, answer: StoredAnswer): Promise<void> {
     await this.dataSource.query(
       `insert into idempotency_keys (key, user_id, fingerprint, status, body, location) values ($1, $2, $3, $4, $5, $6) on conflict (key) do nothing`,
-      [
-        idempotencyKey.key,
-        idempotencyKey.userId,
-        idempotencyKey.fingerprint,
-        answer.status,
-        answer.body,
-        answer.location ?? null,
-      ],
+      [requestKey.key, requestKey.userId, requestKey.fingerprint, answer.status, answer.body, answer.location ?? null],
     );
   }
 
   /** READ COMMITTED is enough: no command decides by these rows. */
   async purgeOnce(): Promise<number> {
-    const { rowCount } = await movingRows(this.dataSource, (tx) => tx.query(PURGE, [KEEP_HOURS, PURGE_BATCH]));
+    const { rowCount } = await runReadCommitted(this.dataSource, (tx) => tx.query(PURGE, [KEEP_HOURS, PURGE_BATCH]));
     return rowCount;
   }
 }

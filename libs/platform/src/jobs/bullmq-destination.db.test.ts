@@ -37,21 +37,21 @@ function mail(fields: object = {}): RelayedMessage {
   };
 }
 
-test('a message becomes the job it already is, under its own id, with three sends', async () => {
+test('a message becomes a job with its body, its id and three attempts', async () => {
   const message = mail();
   expect(await destination.deliver([message])).toEqual([{ id: message.id, outcome: 'delivered' }]);
   const job = await queue.getJob(message.id);
   expect([job?.name, job?.data, job?.opts.attempts]).toEqual(['refund', message.body, 3]);
 });
 
-test('the same message twice is one job', async () => {
+test('a message that is delivered three times is one job', async () => {
   const message = mail();
   await destination.deliver([message]);
   await destination.deliver([message, message]);
   expect(await queue.getJobCounts('waiting')).toEqual({ waiting: 1 });
 });
 
-test('what is not a job of this queue is poison, says why without its content, and holds nothing up', async () => {
+test('an invalid message is poison, its error names the field without its value, and the valid message is delivered', async () => {
   const [good, bad] = [mail(), mail({ recipient: 'not-an-address' })];
   const [poisoned, other] = await destination.deliver([bad, good]);
   expect(other).toEqual({ id: good.id, outcome: 'delivered' });
@@ -60,13 +60,13 @@ test('what is not a job of this queue is poison, says why without its content, a
   expect(await queue.getJobCounts('waiting')).toEqual({ waiting: 1 });
 });
 
-test('a full batch of 1,000 is taken', async () => {
+test('a batch of 1,000 messages is delivered', async () => {
   const batch = Array.from({ length: 1000 }, () => mail());
   expect((await destination.deliver(batch)).every(({ outcome }) => outcome === 'delivered')).toBe(true);
   expect(await queue.getJobCounts('waiting')).toEqual({ waiting: 1000 });
 });
 
-test('a Redis that takes nothing more makes the whole delivery fail, so that nothing is deleted', async () => {
+test('when Redis is out of memory the whole delivery throws, so that the relay deletes nothing', async () => {
   await redis.call('CONFIG', 'SET', 'maxmemory', '1');
   await expect(destination.deliver([mail()])).rejects.toThrow('OOM');
   await redis.call('CONFIG', 'SET', 'maxmemory', '0');

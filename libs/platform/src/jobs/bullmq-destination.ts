@@ -4,22 +4,22 @@ import { notificationJobOptions } from './job-policy.ts';
 import type { RedisConnection } from '../redis/redis-connection.ts';
 import type { Delivery, Destination, RelayedMessage } from '../outbox/destination.ts';
 
-/** Fewer rows of a broadcast are not worth the way through a worker's hands. */
-const BUNDLES_FROM = 4;
+/** With fewer rows of a broadcast a bundle costs more than it saves, because a worker has to unpack it. */
+const MIN_ROWS_FOR_BUNDLES = 4;
 
-/** One of the notification queues: a message becomes the job it already is, under its own id. */
+/** Delivers messages to one of the notification queues. The message's body is the job, and the message's id is the job's id. */
 export class BullmqDestination implements Destination {
   readonly batchSize = 1000;
   readonly keepsCopy = true;
   readonly refusesStale = true;
-  readonly bundlesFrom?: number;
+  readonly minRowsForBundles?: number;
   private readonly queue: Queue;
 
   constructor(
     readonly name: JobQueue,
     connection: RedisConnection,
   ) {
-    if (name === 'push') this.bundlesFrom = BUNDLES_FROM;
+    if (name === 'push') this.minRowsForBundles = MIN_ROWS_FOR_BUNDLES;
     this.queue = new Queue(name, { connection, prefix: JOBS_PREFIX, skipVersionCheck: true });
     this.queue.on('error', () => undefined);
   }
@@ -46,7 +46,7 @@ export class BullmqDestination implements Destination {
   private check({ id, body }: RelayedMessage): Delivery {
     const parsed = queueSchemas[this.name].safeParse(body);
     if (parsed.success) return { id, outcome: 'delivered' };
-    const faults = parsed.error.issues.slice(0, 5).map((issue) => `${issue.path.join('.')} ${issue.code}`);
-    return { id, outcome: 'poison', error: `not a job of queue ${this.name}: ${faults.join(', ')}` };
+    const issues = parsed.error.issues.slice(0, 5).map((issue) => `${issue.path.join('.')} ${issue.code}`);
+    return { id, outcome: 'poison', error: `not a job of queue ${this.name}: ${issues.join(', ')}` };
   }
 }

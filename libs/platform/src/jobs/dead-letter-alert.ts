@@ -3,26 +3,26 @@ import type { Alert } from '../sending/alerts.ts';
 import { deadLetterSubject, type StoredDeadLetter } from './dead-letters.ts';
 import type { DeadLetter } from './queue-consumer.ts';
 
-/** The alert of a job that a consumer of this process has just given up. */
+/** The alert about a job that has just failed for good in this process. */
 export function deadLetterAlert(queue: JobQueue, { jobId, template, error, failedAt }: DeadLetter): Alert {
   const subject = failedAt === undefined ? undefined : deadLetterSubject(queue, jobId, failedAt);
   return alertOf({ queue, jobId, template, reason: error.message }, subject);
 }
 
-/** The same alert, of a dead letter found in Redis. */
-export function foundLetterAlert(letter: StoredDeadLetter & { readonly subject: string }): Alert {
+/** The alert about a dead letter that AlertUpkeep found in Redis. Its text equals the text of `deadLetterAlert`. */
+export function unreportedDeadLetterAlert(letter: StoredDeadLetter & { readonly subject: string }): Alert {
   return alertOf(letter, letter.subject);
 }
 
 function alertOf({ queue, jobId, template, reason }: StoredDeadLetter, subject: string | undefined): Alert {
-  const [channel, kind, known] =
+  const [channel, kind, templates] =
     queue === 'email' ? (['email', 'mail', mailTemplates] as const) : (['push', 'push', pushTemplates] as const);
-  const label = known.find((name) => name === template) ?? 'unknown';
+  const label = templates.find((name) => name === template) ?? 'unknown';
   return {
     about: `dead letter ${channel} ${label}`,
     text: `a ${kind} ${label} is in the dead letter: ${reason} (job ${jobId})`,
-    // A mail about alert mails that do not leave would be the next one of them.
-    notBy: label === 'ops_alert' ? 'mail' : undefined,
+    // When alert mails cannot be sent, an alert mail about that would fail, too.
+    excludedChannel: label === 'ops_alert' ? 'mail' : undefined,
     subject,
   };
 }

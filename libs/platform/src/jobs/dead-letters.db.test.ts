@@ -6,18 +6,18 @@ const NOW = Date.parse('2026-09-15T14:00:00Z');
 const DAY_MS = 24 * 3_600_000;
 let server: TestRedis;
 let redis: Redis;
-let noted: Set<string>;
+let reported: Set<string>;
 let letters: DeadLetters;
 
 beforeEach(async () => {
   server = await createTestRedis();
   redis = new Redis(server.url);
-  noted = new Set();
+  reported = new Set();
   letters = new DeadLetters(
     redis,
     '{notification}',
     ['email', 'push'],
-    (subjects) => Promise.resolve(new Set(subjects.filter((subject) => !noted.has(subject)))),
+    (subjects) => Promise.resolve(new Set(subjects.filter((subject) => !reported.has(subject)))),
     () => NOW,
   );
 });
@@ -26,8 +26,8 @@ afterEach(async () => {
   await server.close();
 });
 
-/** As BullMQ keeps failed jobs. */
-async function fail(queue: string, jobs: readonly { id: string; at: number; data?: string }[]): Promise<void> {
+/** Stores failed jobs like BullMQ does. */
+async function storeFailed(queue: string, jobs: readonly { id: string; at: number; data?: string }[]): Promise<void> {
   const pipeline = redis.pipeline();
   for (const { id, at, data = '{"template":"refund"}' } of jobs) {
     pipeline.zadd(`{notification}:${queue}:failed`, at, id);
@@ -36,31 +36,31 @@ async function fail(queue: string, jobs: readonly { id: string; at: number; data
   await pipeline.exec();
 }
 
-/** Asks until nothing is left, as the loop does; notes what it was told. */
+/** Reads unreported dead letters until there are none, and marks each as reported, like the alert loop does. */
 async function findAll(): Promise<string[]> {
   const found: string[] = [];
   for (;;) {
-    const some = await letters.unreported();
-    if (some.length === 0) return found;
-    for (const { subject, jobId } of some) {
-      noted.add(subject);
+    const unreported = await letters.unreported();
+    if (unreported.length === 0) return found;
+    for (const { subject, jobId } of unreported) {
+      reported.add(subject);
       found.push(jobId);
     }
   }
 }
 
-test('finds each dead letter that nobody has noted, however many, and none twice', async () => {
+test('2,500 unreported dead letters are each found once, and a reported one is not found', async () => {
   const jobs = Array.from({ length: 2500 }, (_, n) => ({ id: `job-${n}`, at: NOW - 3_600_000 + Math.floor(n / 3) }));
-  await fail('email', jobs);
-  await fail('push', [{ id: 'push-1', at: NOW }]);
-  noted.add(`email:job-7:${NOW - 3_600_000 + 2}`);
+  await storeFailed('email', jobs);
+  await storeFailed('push', [{ id: 'push-1', at: NOW }]);
+  reported.add(`email:job-7:${NOW - 3_600_000 + 2}`);
   const found = await findAll();
   expect(found.length).toBe(2500);
   expect(new Set(found)).toEqual(new Set([...jobs.map(({ id }) => id).filter((id) => id !== 'job-7'), 'push-1']));
 });
 
-test('tells the template and the reason; of an unreadable job what it can', async () => {
-  await fail('email', [
+test('a dead letter has its template and reason; the template is undefined if the job is not valid JSON', async () => {
+  await storeFailed('email', [
     { id: 'a', at: NOW },
     { id: 'b', at: NOW, data: 'no JSON' },
   ]);
@@ -70,8 +70,8 @@ test('tells the template and the reason; of an unreadable job what it can', asyn
   ]);
 });
 
-test('one that failed again is another dead letter; one that is retried is none', async () => {
-  await fail('email', [
+test('a job that failed a second time is a new dead letter, and a job that is retried is not a dead letter', async () => {
+  await storeFailed('email', [
     { id: 'a', at: NOW - 1000 },
     { id: 'b', at: NOW },
   ]);
@@ -81,15 +81,15 @@ test('one that failed again is another dead letter; one that is retried is none'
   expect(await findAll()).toEqual(['a']);
 });
 
-test('a dead letter of a worker whose clock is five minutes behind is found, although later ones are known', async () => {
-  await fail('email', [{ id: 'a', at: NOW }]);
+test('a dead letter of a worker whose clock is five minutes behind is found after a newer one was reported', async () => {
+  await storeFailed('email', [{ id: 'a', at: NOW }]);
   expect(await findAll()).toEqual(['a']);
-  await fail('email', [{ id: 'slow', at: NOW - 300_000 }]);
+  await storeFailed('email', [{ id: 'slow', at: NOW - 300_000 }]);
   expect(await findAll()).toEqual(['slow']);
 });
 
-test('what is older than a week is left alone', async () => {
-  await fail('email', [
+test('a dead letter older than a week is not reported', async () => {
+  await storeFailed('email', [
     { id: 'old', at: NOW - 8 * DAY_MS },
     { id: 'young', at: NOW - 6 * DAY_MS },
   ]);

@@ -1,10 +1,10 @@
 import type { RedisConnection } from '../redis/redis-connection.ts';
 
-/** Older ones were found by whoever ran then. */
-const LOOKED_BACK_MS = 7 * 24 * 3_600_000;
-/** The time of a dead letter is the clock of the worker that had it. */
-const CLOCKS_DIFFER_MS = 600_000;
-const PAGE = 1000;
+/** Older dead letters are not searched: earlier runs have reported them. */
+const MAX_AGE_MS = 7 * 24 * 3_600_000;
+/** Maximum difference of clocks, because the time of a dead letter comes from the clock of its worker. */
+const MAX_CLOCK_SKEW_MS = 600_000;
+const PAGE_SIZE = 1000;
 
 export interface StoredDeadLetter {
   readonly queue: string;
@@ -13,37 +13,38 @@ export interface StoredDeadLetter {
   readonly reason: string;
 }
 
-/** The same for the worker that had the job and for whoever finds it in Redis. */
+/** Identifies a dead letter, so that the worker's own alert and the search in Redis report it only once. */
 export function deadLetterSubject(queue: string, jobId: string, failedAt: number): string {
   return `${queue}:${jobId}:${failedAt}`;
 }
 
 /**
- * Finds dead letters that nobody has reported: the worker died between the job's end and its report. It reads BullMQ's own sorted
- * set of failed jobs, whose score is the time of the failure.
+ * Finds dead letters without an alert, for example because the worker died between the failure and the alert. It reads BullMQ's
+ * sorted set of failed jobs, whose score is the time of the failure.
  */
 export class DeadLetters {
-  private readonly from = new Map<string, number>();
+  /** For each queue the time from which the next search reads. */
+  private readonly searchFrom = new Map<string, number>();
 
   constructor(
     private readonly redis: RedisConnection,
     private readonly prefix: string,
     private readonly queues: readonly string[],
-    /** Which of these subjects nobody has noted. */
-    private readonly unknown: (subjects: readonly string[]) => Promise<ReadonlySet<string>>,
+    /** Returns those of the subjects that no alert note has. */
+    private readonly findUnreported: (subjects: readonly string[]) => Promise<ReadonlySet<string>>,
     private readonly now: () => number = Date.now,
   ) {}
 
-  /** At most a thousand of each queue; the next call goes on. */
+  /** Returns at most 1,000 dead letters of each queue. Call it again until it returns none. */
   async unreported(): Promise<(StoredDeadLetter & { readonly subject: string })[]> {
     const found = await Promise.all(this.queues.map((queue) => this.unreportedIn(queue)));
     return found.flat();
   }
 
   private async unreportedIn(queue: string): Promise<(StoredDeadLetter & { readonly subject: string })[]> {
-    const from = Math.max(this.from.get(queue) ?? 0, this.now() - LOOKED_BACK_MS);
+    const from = Math.max(this.searchFrom.get(queue) ?? 0, this.now() - MAX_AGE_MS);
     let last = from;
-    for (let offset = 0; ; offset += PAGE) {
+    for (let offset = 0; ; offset += PAGE_SIZE) {
       const flat = await this.redis.zrangebyscore(
         `${this.prefix}:${queue}:failed`,
         from,
@@ -51,20 +52,20 @@ export class DeadLetters {
         'WITHSCORES',
         'LIMIT',
         offset,
-        PAGE,
+        PAGE_SIZE,
       );
       const page = flat.flatMap((jobId, at) => (at % 2 === 0 ? [{ jobId, failedAt: Number(flat[at + 1]) }] : []));
       const subjects = new Map(page.map(({ jobId, failedAt }) => [deadLetterSubject(queue, jobId, failedAt), jobId]));
-      const unknown = await this.unknown([...subjects.keys()]);
-      if (unknown.size > 0) {
-        const letters = [...unknown].map((subject) => this.read(queue, subjects.get(subject) ?? '', subject));
+      const unreported = await this.findUnreported([...subjects.keys()]);
+      if (unreported.size > 0) {
+        const letters = [...unreported].map((subject) => this.read(queue, subjects.get(subject) ?? '', subject));
         return (await Promise.all(letters)).filter((letter) => letter !== undefined);
       }
       last = page.at(-1)?.failedAt ?? last;
-      if (page.length < PAGE) break;
+      if (page.length < PAGE_SIZE) break;
     }
-    // All up to here is noted, so the next look may begin here.
-    this.from.set(queue, last - CLOCKS_DIFFER_MS);
+    // All dead letters up to this time are reported, so the next search starts here.
+    this.searchFrom.set(queue, last - MAX_CLOCK_SKEW_MS);
     return [];
   }
 
@@ -74,7 +75,7 @@ export class DeadLetters {
     subject: string,
   ): Promise<(StoredDeadLetter & { subject: string }) | undefined> {
     const [data, reason] = await this.redis.hmget(`${this.prefix}:${queue}:${jobId}`, 'data', 'failedReason');
-    // Retried or dropped since the set was read.
+    // The job was retried or dropped after the set was read.
     if (data === null || data === undefined) return undefined;
     return { queue, jobId, template: templateIn(data), reason: reason ?? 'unknown', subject };
   }

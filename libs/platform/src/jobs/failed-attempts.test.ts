@@ -1,12 +1,12 @@
-import { failedAttempts, stampedFailure } from './failed-attempts.ts';
+import { failedAttempts, withFailureTime } from './failed-attempts.ts';
 
 const stackOf = (error: Error): Promise<string> =>
-  stampedFailure(Promise.reject(error)).then(
+  withFailureTime(Promise.reject(error)).then(
     () => '',
     (thrown: unknown) => (thrown as Error).stack ?? '',
   );
 
-test('an error that many jobs share, because they shared a transaction, is stamped once', async () => {
+test('an error that many jobs of one transaction share gets a single timestamp', async () => {
   const shared = new Error('no database');
   const stacks = await Promise.all(Array.from({ length: 50 }, () => stackOf(shared)));
   expect(new Set(stacks).size).toBe(1);

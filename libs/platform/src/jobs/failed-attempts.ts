@@ -1,37 +1,39 @@
 import { DelayedError, WaitingError } from 'bullmq';
 
-/** Of a stack, so much tells where it was thrown; sixteen frames of a framework tell nothing more. */
-const STACK_CHARACTERS = 2000;
-const STAMPED = /^\[(\d{4}-\d\d-\d\dT[\d:.]+Z)\] ([\s\S]*)$/;
+/** The beginning of a stack shows where the error was thrown. The frames of the frameworks after it are cut off. */
+const MAX_STACK_CHARACTERS = 2000;
+const WITH_TIME = /^\[(\d{4}-\d\d-\d\dT[\d:.]+Z)\] ([\s\S]*)$/;
 
 export interface FailedAttempt {
-  /** Null where nobody wrote it down: the worker died. */
+  /** Null when the time is unknown, because the worker died. */
   readonly at: string | null;
   readonly error: string;
   readonly stack: string;
 }
 
-/** BullMQ keeps the stack of every failed attempt with the job, but not when it was: that is written into the stack. */
-export async function stampedFailure<T>(work: Promise<T>): Promise<T> {
+/**
+ * Adds the current time to the stack of an error of `work`. BullMQ stores the stack of each failed attempt, but not its time.
+ */
+export async function withFailureTime<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;
   } catch (error) {
-    // Jobs that shared a transaction share its error: it is stamped once.
-    const isStamped = error instanceof Error && STAMPED.test(error.stack ?? '');
-    if (error instanceof Error && !isStamped && !(error instanceof WaitingError || error instanceof DelayedError)) {
+    // Jobs that share a transaction throw the same error object, so it may have a time already.
+    const hasTime = error instanceof Error && WITH_TIME.test(error.stack ?? '');
+    if (error instanceof Error && !hasTime && !(error instanceof WaitingError || error instanceof DelayedError)) {
       error.stack = `[${new Date().toISOString()}] ${shortened(error.stack ?? error.message)}`;
     }
     throw error;
   }
 }
 
-/** What is kept with a job, newest first. */
+/** The failed attempts that BullMQ stored with a job, newest first. */
 export function failedAttempts(stacktrace: readonly string[] | null, failedReason: string | undefined): FailedAttempt[] {
-  const attempts = (stacktrace ?? []).map((kept): FailedAttempt => {
-    const [, at = null, stack = kept] = STAMPED.exec(kept) ?? [];
+  const attempts = (stacktrace ?? []).map((stored): FailedAttempt => {
+    const [, at = null, stack = stored] = WITH_TIME.exec(stored) ?? [];
     return { at, error: firstLine(stack), stack };
   });
-  // A worker that died left no stack; the transport says why it gave up.
+  // A worker that died stored no stack. Then only `failedReason` says why the job failed.
   const last = attempts.at(-1);
   if (failedReason && !last?.error.includes(firstLine(failedReason))) attempts.push({ at: null, error: failedReason, stack: '' });
   return attempts.reverse();
@@ -43,8 +45,8 @@ export function describeFailure(error: unknown, at: Date): FailedAttempt {
 }
 
 function shortened(stack: string): string {
-  // PostgreSQL's text cannot hold a NUL, and an error may quote anything.
-  return stack.replaceAll('\0', '').slice(0, STACK_CHARACTERS);
+  // PostgreSQL's text type cannot hold NUL, and an error may contain any character.
+  return stack.replaceAll('\0', '').slice(0, MAX_STACK_CHARACTERS);
 }
 
 function firstLine(stack: string): string {

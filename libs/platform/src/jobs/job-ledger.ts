@@ -3,22 +3,23 @@ import type { Ids } from '#application/ids';
 import type { Outbox } from '#application/outbox';
 import type { Transaction } from '#application/transaction-manager';
 import type { DataSource } from 'typeorm';
-import { movingRows } from '../postgres/moving-rows.ts';
+import { runReadCommitted } from '../postgres/read-committed.ts';
 import { inside } from '../postgres/transaction.ts';
 import type { FailedAttempt } from './failed-attempts.ts';
 import { GENERAL_QUEUE, type TransportName } from './job-transport.ts';
 
-/** The outbox carries ids to the transport; the relay's round wakes a worker within milliseconds of the commit. */
+/** Outbox destination of jobs. The relay delivers only ids to the transport, within milliseconds after the commit. */
 export const JOBS_DESTINATION = GENERAL_QUEUE;
+/** The body of an outbox message to the jobs destination. `again`: an operator retries the job. */
 export type JobsMessage =
   | { readonly job_id: string; readonly class: string; readonly again?: boolean }
-  /** A job of a notification queue that people want tried again. */
+  /** A job of a notification queue that an operator retries. */
   | { readonly job_id: string; readonly queue: string; readonly again: true };
 
-const KEPT_DONE = '1 hour';
-const KEPT_FAILED = '30 days';
-/** No job fails that often, unless people retry it for ever. */
-const ATTEMPTS_KEPT = 50;
+const DONE_RETENTION = '1 hour';
+const FAILED_RETENTION = '30 days';
+/** Failed attempts stored with a job. More are possible only if operators retry the job many times. */
+const MAX_STORED_ATTEMPTS = 50;
 
 export interface JobRow {
   readonly id: string;
@@ -33,7 +34,7 @@ export interface JobRow {
 
 const COLUMNS = `id, class, message, created_at as "createdAt", attempts, transport, done_at as "doneAt", failed_at as "failedAt"`;
 
-/** Puts jobs into the ledger, and their ids on the way to the transport, in the transaction that wants them. */
+/** Writes jobs to the table `jobs` and their ids to the outbox, in the caller's transaction. */
 export class PostgresJobs extends Jobs {
   constructor(
     private readonly outbox: Outbox,
@@ -62,7 +63,7 @@ export class PostgresJobs extends Jobs {
     );
   }
 
-  /** Failed jobs are on their way again, from the beginning; how many. Those that do not stand as failed any more are left alone. */
+  /** Retries failed jobs with all attempts; returns how many. Ignores jobs that are not failed any more. */
   async retry(tx: Transaction, ids: readonly string[]): Promise<number> {
     const rows = await inside(tx).rows<{ id: string; class: string }>(
       'update jobs set failed_at = null where id = any($1) and failed_at is not null returning id, class',
@@ -81,7 +82,7 @@ export class PostgresJobs extends Jobs {
   }
 }
 
-/** What is known of the jobs: the truth, whatever became of the transport. */
+/** Reads and writes the table `jobs`. It is the source of truth about jobs; the transport may lose its data. */
 export class JobLedger {
   constructor(private readonly dataSource: DataSource) {}
 
@@ -90,7 +91,7 @@ export class JobLedger {
     return row;
   }
 
-  /** False when the job is done already, or gone: then there is nothing to do. */
+  /** Marks the job as done. False when it is done, failed or deleted already; then its effect must not happen. */
   async finish(tx: Transaction, id: string): Promise<boolean> {
     const rows = await inside(tx).rows(
       `update jobs set done_at = clock_timestamp() where id = $1 and done_at is null and failed_at is null returning 1`,
@@ -103,11 +104,14 @@ export class JobLedger {
     await this.dataSource.query(
       `update jobs set attempts = attempts || $2::jsonb
        where id = $1 and done_at is null and jsonb_array_length(attempts) < $3`,
-      [id, JSON.stringify([attempt]), ATTEMPTS_KEPT],
+      [id, JSON.stringify([attempt]), MAX_STORED_ATTEMPTS],
     );
   }
 
-  /** It failed for good: people decide. `attempt` is added when nobody could note it, as when the worker died of it. */
+  /**
+   * Marks the job as failed for good, so that an operator decides. `attempt` is added if the attempt was not noted before, for
+   * example because the worker died. False when the job is done or failed already.
+   */
   async setAside(id: string, transport: TransportName, attempt?: FailedAttempt): Promise<boolean> {
     const [rows] = await this.dataSource.query<[unknown[], number]>(
       `update jobs set failed_at = clock_timestamp(), transport = $2, attempts = attempts || $3::jsonb
@@ -118,8 +122,8 @@ export class JobLedger {
   }
 
   /**
-   * Jobs nobody has finished although there was time: the transport may have lost them. Oldest first; without those that are on
-   * their way to it, of which it may still know how they failed before somebody wanted them tried again.
+   * Open jobs older than `olderThanSeconds`, oldest first: the transport may have lost them. Leaves out jobs that are still in
+   * the outbox: the transport may still have such a job as failed, from before its retry.
    */
   open(olderThanSeconds: number, limit: number, after?: string): Promise<JobRow[]> {
     return this.dataSource.query(
@@ -132,7 +136,7 @@ export class JobLedger {
     );
   }
 
-  /** Newest first; `text` is looked for in everything the job says. */
+  /** Newest first. `text` is searched in the whole message, or is the job's id. */
   list(filter: { state: 'open' | 'done' | 'failed' | 'any'; text?: string; before?: string; limit: number }): Promise<JobRow[]> {
     return this.dataSource.query(
       `select ${COLUMNS} from jobs
@@ -154,7 +158,7 @@ export class JobLedger {
     return row ?? { open: 0, done: 0, failed: 0, oldestSeconds: 0 };
   }
 
-  /** To be tried again from the beginning; false when it is not set aside. */
+  /** Makes a failed job open again. False when it is not failed. */
   async revive(tx: Transaction, id: string): Promise<boolean> {
     const rows = await inside(tx).rows(`update jobs set failed_at = null where id = $1 and failed_at is not null returning 1`, [
       id,
@@ -162,18 +166,18 @@ export class JobLedger {
     return rows.length > 0;
   }
 
-  /** False while somebody may be at it: only what failed or has not been begun can be dropped. */
+  /** Deletes a job that is not done. False when it is done or does not exist. */
   async drop(tx: Transaction, id: string): Promise<boolean> {
     const rows = await inside(tx).rows(`delete from jobs where id = $1 and done_at is null returning 1`, [id]);
     return rows.length > 0;
   }
 
-  /** READ COMMITTED on purpose: it moves rows nobody decides by any more. */
+  /** Deletes old jobs. READ COMMITTED on purpose: no decision depends on these rows any more. */
   async purgeOnce(): Promise<number> {
     const sql = `
       delete from jobs where id in (
         select id from jobs where done_at < now() - $1::interval or failed_at < now() - $2::interval limit 1000 for update skip locked)`;
-    const { rowCount } = await movingRows(this.dataSource, (tx) => tx.query(sql, [KEPT_DONE, KEPT_FAILED]));
+    const { rowCount } = await runReadCommitted(this.dataSource, (tx) => tx.query(sql, [DONE_RETENTION, FAILED_RETENTION]));
     return rowCount;
   }
 }
@@ -186,7 +190,7 @@ export interface Intervention {
   readonly at: Date;
 }
 
-/** Who had what done with jobs of any queue. */
+/** The log of operators' retries and drops, for jobs of all queues. */
 export class JobInterventions {
   constructor(private readonly dataSource: DataSource) {}
 

@@ -3,7 +3,7 @@ import type { JobLedger } from './job-ledger.ts';
 
 type Counts = Awaited<ReturnType<JobLedger['counts']>>;
 
-/** How the general jobs stand, read when somebody asks: once for both. */
+/** Registers the gauges of general jobs. A scrape reads the table once for both gauges. */
 export function observeJobs(registry: Registry, ledger: JobLedger): void {
   let reading: Promise<Counts | undefined> | undefined;
   const read = (): Promise<Counts | undefined> =>
@@ -13,7 +13,7 @@ export function observeJobs(registry: Registry, ledger: JobLedger): void {
       .finally(() => (reading = undefined)));
   new Gauge({
     name: 'background_jobs',
-    help: 'General background jobs that are to be done (open) or were set aside (failed).',
+    help: 'General background jobs that are not done (open) or failed for good (failed).',
     labelNames: ['state'],
     registers: [registry],
     async collect() {
@@ -25,7 +25,7 @@ export function observeJobs(registry: Registry, ledger: JobLedger): void {
   });
   new Gauge({
     name: 'background_jobs_oldest_seconds',
-    help: 'Age of the oldest general background job that is to be done.',
+    help: 'Age of the oldest general background job that is not done.',
     registers: [registry],
     async collect() {
       const counts = await read();

@@ -1,10 +1,11 @@
 /**
- * Not now, and not the job's fault: it goes back and loses no attempt. `queue`: nothing else of this queue would get through
- * either, so it rests; `job`: only this one waits (somebody else has it in hand).
+ * A handler throws this when the job must wait and the job is not at fault: it goes back to its queue and loses no attempt.
+ * Scope `queue`: other jobs of the queue would fail for the same reason, so the whole queue pauses for `forMs`. Scope `job`:
+ * only this job waits, for example because another worker has it.
  */
 export class HeldBack extends Error {
   constructor(
-    readonly who: 'queue' | 'job',
+    readonly scope: 'queue' | 'job',
     readonly forMs: number,
     reason: string,
   ) {
@@ -12,5 +13,5 @@ export class HeldBack extends Error {
   }
 }
 
-/** Trying again changes nothing: the dead letter at once. */
-export class Hopeless extends Error {}
+/** A handler throws this when a retry cannot succeed: the job becomes a dead letter at once. */
+export class PermanentFailure extends Error {}

@@ -6,11 +6,14 @@ test.each([
   { setting: [30, 300], sendsMade: 3, delay: -1 },
   { setting: [0, 1], sendsMade: 1, delay: 0 },
   { setting: [0, 1], sendsMade: 2, delay: 1000 },
-])('after $sendsMade failed sends with $setting the next comes in $delay ms', ({ setting, sendsMade, delay }) => {
-  expect(retryDelayMs(setting, sendsMade)).toBe(delay);
-});
+])(
+  'after $sendsMade failed attempts with delays of $setting s the next attempt waits $delay ms (-1: none)',
+  ({ setting, sendsMade, delay }) => {
+    expect(retryDelayMs(setting, sendsMade)).toBe(delay);
+  },
+);
 
-test('a job carries its message id, three sends, one hour when done and thirty days when failed', () => {
+test('a notification job has its message id, three attempts, and a retention of one hour when done, thirty days when failed', () => {
   expect(notificationJobOptions('01997d2e-0000-7000-8000-000000000001')).toEqual({
     jobId: '01997d2e-0000-7000-8000-000000000001',
     attempts: 3,

@@ -1,34 +1,35 @@
 import type { JobsOptions, WorkerOptions } from 'bullmq';
 
-/** One send at once and one after each delay of NOTIFICATION_RETRY_SECONDS; then the dead letter. */
-const SENDS = 3;
-const COMPLETED_KEPT_SECONDS = 3600;
-const FAILED_KEPT_SECONDS = 30 * 24 * 3600;
+/** One attempt at once and one after each delay of NOTIFICATION_RETRY_SECONDS. Then the job becomes a dead letter. */
+const MAX_ATTEMPTS = 3;
+const COMPLETED_RETENTION_SECONDS = 3600;
+const FAILED_RETENTION_SECONDS = 30 * 24 * 3600;
 
 /**
- * How a message becomes a job. Its id is the job's id, so that a message published twice within the hour in which completed
- * jobs are kept is one job already in Redis; after that the inbox tells.
+ * BullMQ options of a notification job. The message's id is the job's id, so a message that is delivered twice within an hour,
+ * while completed jobs are kept, is one job in Redis. After that hour the inbox recognises a repeated message.
  */
 export function notificationJobOptions(messageId: string): JobsOptions {
   return {
     jobId: messageId,
-    attempts: SENDS,
+    attempts: MAX_ATTEMPTS,
     backoff: { type: 'custom' },
-    removeOnComplete: { age: COMPLETED_KEPT_SECONDS },
-    removeOnFail: { age: FAILED_KEPT_SECONDS },
+    removeOnComplete: { age: COMPLETED_RETENTION_SECONDS },
+    removeOnFail: { age: FAILED_RETENTION_SECONDS },
   };
 }
 
-/** The same policy from the consumer's side, so that a job put in by hand is kept and retried like any other. */
-export const keptJobs: Pick<WorkerOptions, 'removeOnComplete' | 'removeOnFail'> = {
-  removeOnComplete: { age: COMPLETED_KEPT_SECONDS },
-  removeOnFail: { age: FAILED_KEPT_SECONDS },
+/** The retention of finished and failed jobs as worker options, for jobs that were added by hand without job options. */
+export const jobRetention: Pick<WorkerOptions, 'removeOnComplete' | 'removeOnFail'> = {
+  removeOnComplete: { age: COMPLETED_RETENTION_SECONDS },
+  removeOnFail: { age: FAILED_RETENTION_SECONDS },
 };
 
-const GIVE_UP = -1;
+/** BullMQ fails the job when the backoff is -1. */
+const NO_RETRY = -1;
 
-/** Milliseconds until the next send after `sendsMade` failed ones. */
+/** Milliseconds until the next attempt after `sendsMade` failed ones. */
 export function retryDelayMs(retrySeconds: readonly number[], sendsMade: number): number {
   const seconds = retrySeconds[sendsMade - 1];
-  return seconds === undefined ? GIVE_UP : seconds * 1000;
+  return seconds === undefined ? NO_RETRY : seconds * 1000;
 }

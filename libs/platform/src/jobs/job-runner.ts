@@ -10,12 +10,16 @@ import { HeldBack } from './job-outcomes.ts';
 import { GENERAL_QUEUE, JOB_RETRY_SECONDS, type JobTransport } from './job-transport.ts';
 import { QueueConsumer } from './queue-consumer.ts';
 
-/** Seed 004's code for "a background job failed for good". */
+/** The specification's error code for "a background job failed for good". */
 export const JOB_FAILED_CODE = 'TRIBINA-INFRA-9100';
 
-const carried = z.object({ job_id: z.guid() });
+/** The data of a job in the transport. */
+const jobData = z.object({ job_id: z.guid() });
 
-/** A class of jobs, how its message is read, and who does it. The message is parsed: another version may have written it. */
+/**
+ * A class of jobs with its schema and handler. The message is validated, because another version of the service may have written
+ * it.
+ */
 export interface JobKind {
   readonly schema: z.ZodType<BackgroundJob>;
   readonly handler: JobHandler;
@@ -30,12 +34,12 @@ export interface RunnerOptions {
   readonly concurrency: number;
   readonly retrySeconds?: readonly number[];
   readonly lockMs?: number;
-  /** Told after each attempt, done or not. */
+  /** Called after each attempt, successful or not. */
   readonly afterEach?: () => void;
   readonly onFailed?: (job: { id: string; class: string; error: Error }) => void;
 }
 
-/** Does jobs: takes ids from the transport, looks them up, hands them to their handlers, and keeps account of how it went. */
+/** Runs jobs: takes ids from the transport, reads the jobs from the ledger, calls their handlers and records the outcome. */
 export class JobRunner {
   private readonly consumer: QueueConsumer<{ job_id: string }>;
   private readonly kinds: ReadonlyMap<string, JobKind>;
@@ -45,7 +49,7 @@ export class JobRunner {
     this.consumer = new QueueConsumer({
       queue: GENERAL_QUEUE,
       openWorker: options.transport.openWorker,
-      schema: carried,
+      schema: jobData,
       concurrency: options.concurrency,
       retrySeconds: options.retrySeconds ?? JOB_RETRY_SECONDS,
       lockMs: options.lockMs,
@@ -70,7 +74,7 @@ export class JobRunner {
     if (!row || row.doneAt || row.failedAt) return 'nothing to do';
     try {
       const kind = this.kinds.get(row.class);
-      if (!kind) throw new UnrecoverableError(`nobody here does jobs of class ${row.class}`);
+      if (!kind) throw new UnrecoverableError(`no handler for jobs of class ${row.class}`);
       const parsed = kind.schema.safeParse(row.message);
       if (!parsed.success) throw new UnrecoverableError(`unreadable ${row.class}: ${z.prettifyError(parsed.error)}`);
       const { handler } = kind;
@@ -92,17 +96,17 @@ export class JobRunner {
     try {
       const row = await ledger.find(id);
       if (!row || row.doneAt) return;
-      const isNoted = row.attempts.at(-1)?.error === error.message;
-      if (!(await ledger.setAside(id, transport.name, isNoted ? undefined : describeFailure(error, new Date())))) return;
-      const attempts = row.attempts.length + (isNoted ? 0 : 1);
+      const isRecorded = row.attempts.at(-1)?.error === error.message;
+      if (!(await ledger.setAside(id, transport.name, isRecorded ? undefined : describeFailure(error, new Date())))) return;
+      const attempts = row.attempts.length + (isRecorded ? 0 : 1);
       logger.error(
         { code: JOB_FAILED_CODE, job_id: id, class: row.class, transport: transport.name, attempts, err: error },
         'job failed',
       );
       onFailed?.({ id, class: row.class, error });
-    } catch (trouble) {
-      // The transport remembers that it failed; JobUpkeep reads it there.
-      logger.warn({ job_id: id, err: trouble }, 'a failed job could not be noted and will be later');
+    } catch (cause) {
+      // The transport also stores that the job failed. JobUpkeep reads it there later and marks the job as failed.
+      logger.warn({ job_id: id, err: cause }, 'a failed job could not be recorded; JobUpkeep will record it later');
     }
   }
 }

@@ -11,9 +11,9 @@ afterAll(async () => testRedis.close());
 describeJobTransport('BullMQ in Redis', () => ({
   open: () => Promise.resolve({ transport: redisTransport(testRedis.url), url: testRedis.url }),
   interrupt: async () => {
-    const killer = new Redis(testRedis.url);
-    await killer.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
-    await killer.quit();
+    const admin = new Redis(testRedis.url);
+    await admin.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
+    await admin.quit();
   },
   wipe: () => testRedis.flush(),
   close: () => Promise.resolve(),
@@ -21,7 +21,7 @@ describeJobTransport('BullMQ in Redis', () => ({
 
 let postgresUrl: string;
 
-async function asStranger(work: (client: pg.Client) => Promise<void>): Promise<void> {
+async function withSeparateClient(work: (client: pg.Client) => Promise<void>): Promise<void> {
   const client = new pg.Client({ connectionString: postgresUrl });
   await client.connect();
   await work(client).finally(() => client.end());
@@ -33,15 +33,15 @@ describeJobTransport('BullMQ in PostgreSQL', () => ({
     return { transport: await postgresTransport(databaseUrl), url: databaseUrl };
   },
   interrupt: () =>
-    asStranger(async (client) => {
-      const mine = `application_name like 'tribina-jobs%' or application_name like 'bullmq%'`;
+    withSeparateClient(async (client) => {
+      const isOfTransport = `application_name like 'tribina-jobs%' or application_name like 'bullmq%'`;
       const { rowCount } = await client.query(
-        `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid() and (${mine})`,
+        `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid() and (${isOfTransport})`,
       );
       expect(rowCount).toBeGreaterThan(1);
     }),
   wipe: () =>
-    asStranger(async (client) => {
+    withSeparateClient(async (client) => {
       const { rows } = await client.query<{ name: string }>(
         `select quote_ident(tablename) as name from pg_tables where schemaname = 'bullmq' and tablename like 'job%'`,
       );

@@ -1,38 +1,39 @@
 import { createPostgresBackend, Queue, runMigrations, Worker, type Job, type JobsOptions, type PgPool } from 'bullmq';
 import { Pool } from 'pg';
 import { closeRedis, connectRedis, type RedisConnection } from '../redis/redis-connection.ts';
-import { keptJobs } from './job-policy.ts';
+import { jobRetention } from './job-policy.ts';
 import { RedisWorker, type OpenWorker } from './queue-consumer.ts';
 
 export type TransportName = 'redis' | 'postgres';
 export type JobState = 'waiting' | 'delayed' | 'active' | 'completed' | 'failed';
 
-/** Seconds before the second, third and fourth attempt of a general job; then it is set aside. */
+/** Seconds before the second, third and fourth attempt of a general job. After that it has failed for good. */
 export const JOB_RETRY_SECONDS = [1, 5, 30] as const;
 export const GENERAL_QUEUE = 'jobs';
-/** Its own slot of a cluster, away from the notifications' `{notification}`. */
+/** A Redis Cluster hash tag: general jobs get another slot than the notifications' `{notification}`. */
 const PREFIX = '{jobs}';
-/** The relay adds and the console looks; a worker listens on one connection and moves jobs on the others. */
+/** Connections of each pool. The relay adds jobs, operators read them; a worker listens on one and moves jobs on the others. */
 const CONNECTIONS = 4;
 const SCHEMA = 'bullmq';
-const AT_ONCE = 50;
+/** Parallel state queries, so that a page of jobs does not flood the server. */
+const MAX_PARALLEL_READS = 50;
 
 const OPTIONS: JobsOptions = {
   attempts: 1 + JOB_RETRY_SECONDS.length,
   backoff: { type: 'custom' },
-  removeOnComplete: keptJobs.removeOnComplete as JobsOptions['removeOnComplete'],
-  removeOnFail: keptJobs.removeOnFail as JobsOptions['removeOnFail'],
+  removeOnComplete: jobRetention.removeOnComplete as JobsOptions['removeOnComplete'],
+  removeOnFail: jobRetention.removeOnFail as JobsOptions['removeOnFail'],
 };
 
 /**
- * What carries jobs to those who do them: in turn, again after a failure, and to somebody else when a worker died. It carries
- * their ids only; what they are stands in the table `jobs`, so losing it costs time and nothing else.
+ * Brings jobs to workers: in order, again after a failure, and to another worker when a worker died. It holds only the ids of
+ * jobs; their content is in the table `jobs`. So when the transport loses its data, jobs are delayed but not lost.
  */
 export interface JobTransport {
   readonly name: TransportName;
-  /** Known ids are left alone, so that a job is there once however often it is added. */
+  /** Adds jobs. An id that the transport has already is ignored, so adding a job twice makes no second job. */
   add(jobs: readonly { readonly id: string; readonly class: string }[]): Promise<void>;
-  /** Where these jobs stand; unknown ones are missing. */
+  /** The states of these jobs. Jobs that the transport does not know are missing in the result. */
   states(ids: readonly string[]): Promise<ReadonlyMap<string, JobState>>;
   remove(ids: readonly string[]): Promise<void>;
   counts(): Promise<Readonly<Record<JobState, number>>>;
@@ -59,10 +60,10 @@ class BullmqTransport implements JobTransport {
 
   async states(ids: readonly string[]): Promise<ReadonlyMap<string, JobState>> {
     const states = new Map<string, JobState>();
-    for (let start = 0; start < ids.length; start += AT_ONCE) {
-      const some = ids.slice(start, start + AT_ONCE);
+    for (let start = 0; start < ids.length; start += MAX_PARALLEL_READS) {
+      const batch = ids.slice(start, start + MAX_PARALLEL_READS);
       await Promise.all(
-        some.map(async (id) => {
+        batch.map(async (id) => {
           const state = stateOf(await (await this.queue.getJob(id))?.getState());
           if (state) states.set(id, state);
         }),
@@ -93,7 +94,7 @@ class BullmqTransport implements JobTransport {
   }
 }
 
-/** BullMQ's words for it in ours. */
+/** Maps BullMQ's state names to ours; undefined for an unknown job. */
 export function stateOf(state: string | undefined): JobState | undefined {
   switch (state) {
     case 'waiting':
@@ -119,21 +120,21 @@ export function redisTransport(redisUrl: string): JobTransport {
     return connection;
   };
   const queue = new Queue(GENERAL_QUEUE, { connection: connect('jobs', false), prefix: PREFIX, skipVersionCheck: true });
-  // Without a listener an error event ends the process; each call's own error tells enough.
+  // Without a listener an error event ends the process. Each call reports its own error, so nothing is logged here.
   queue.on('error', () => undefined);
   const openWorker: OpenWorker = (process, options) =>
     new RedisWorker(GENERAL_QUEUE, process, { ...options, connection: connect('jobs-worker', true), prefix: PREFIX });
   return new BullmqTransport('redis', queue, openWorker, async () => {
-    // Nothing is in flight on a worker's any more, and without Redis a polite QUIT would wait for ever.
+    // The workers have ended, so their connections are cut. Without Redis a QUIT would wait for ever.
     for (const connection of opened.slice(1)) connection.disconnect();
     if (opened[0]) await closeRedis(opened[0]);
   });
 }
 
-/** BullMQ's own PostgreSQL backend. It brings its schema up to date itself, under a lock of its own. */
+/** Opens BullMQ's PostgreSQL backend, which migrates its own schema under its own lock. */
 export async function postgresTransport(databaseUrl: string): Promise<JobTransport> {
   const pools: Pool[] = [];
-  // BullMQ can open pools itself, but not in a process of ES modules.
+  // BullMQ cannot open pools itself in a process that uses ES modules.
   const openPool = (name: string): PgPool => {
     const pool = new Pool({
       connectionString: databaseUrl,

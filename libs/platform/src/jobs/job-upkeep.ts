@@ -2,14 +2,15 @@ import type { Logger } from '../logging/logger.ts';
 import type { JobLedger, JobRow } from './job-ledger.ts';
 import type { JobTransport } from './job-transport.ts';
 
-/** Longer than the relay needs to bring a job to its transport, shorter than anybody's patience. */
+/** Open jobs older than this are checked. It is longer than the relay needs to bring a job to the transport. */
 const OVERDUE_SECONDS = 60;
-const BATCH = 500;
+const BATCH_SIZE = 500;
 
 /**
- * Compares what the ledger says with what the transport knows. A job that is not done and that the transport does not know was
- * lost with it (Redis was wiped, or another transport was chosen): it is added again. One that failed there while PostgreSQL was
- * away is set aside. Doing a job twice is not to be feared: it is finished in the transaction of its effect.
+ * Repairs differences between the ledger and the transport. An open job that the transport does not know was lost (Redis was
+ * wiped, or another transport was configured) and is added again. A job that failed in the transport while PostgreSQL was
+ * unavailable is marked as failed. Adding a job that is not lost is safe: a job is marked as done in the transaction of its
+ * effect, so its effect happens once.
  */
 export class JobUpkeep {
   constructor(
@@ -19,13 +20,13 @@ export class JobUpkeep {
     private readonly overdueSeconds = OVERDUE_SECONDS,
   ) {}
 
-  /** How many jobs it had to set right. */
+  /** Returns the number of repaired jobs. */
   async runOnce(): Promise<number> {
     let [corrected, after] = [0, undefined as string | undefined];
     for (;;) {
-      const open = await this.ledger.open(this.overdueSeconds, BATCH, after);
+      const open = await this.ledger.open(this.overdueSeconds, BATCH_SIZE, after);
       corrected += await this.compare(open);
-      if (open.length < BATCH) break;
+      if (open.length < BATCH_SIZE) break;
       after = open.at(-1)?.id;
     }
     await this.ledger.purgeOnce();
@@ -41,10 +42,10 @@ export class JobUpkeep {
       this.logger.warn({ jobs: lost.length, transport: this.transport.name }, 'jobs were lost and added again');
     const failed = open.filter(({ id }) => states.get(id) === 'failed');
     for (const { id } of failed) await this.ledger.setAside(id, this.transport.name);
-    // It ended there without its effect being here: its database was set back. The mark there is worth nothing.
-    const ended = open.filter(({ id }) => states.get(id) === 'completed');
-    await this.transport.remove(ended.map(({ id }) => id));
-    await this.transport.add(ended);
-    return lost.length + failed.length + ended.length;
+    // Completed in the transport but open in the ledger: the database was restored from a backup. The job must run again.
+    const completed = open.filter(({ id }) => states.get(id) === 'completed');
+    await this.transport.remove(completed.map(({ id }) => id));
+    await this.transport.add(completed);
+    return lost.length + failed.length + completed.length;
   }
 }

@@ -2,7 +2,7 @@ import type { Delivery, Destination, RelayedMessage } from '../outbox/destinatio
 import { JOBS_DESTINATION, type JobsMessage } from './job-ledger.ts';
 import type { JobTransport } from './job-transport.ts';
 
-/** From the outbox to whatever carries jobs here. What people want tried again starts anew, in whatever queue it stands. */
+/** Delivers jobs from the outbox to the configured transport, and operators' retries to the transport or a notification queue. */
 export class JobsDestination implements Destination {
   readonly name = JOBS_DESTINATION;
   readonly batchSize = 500;
@@ -13,7 +13,7 @@ export class JobsDestination implements Destination {
   ) {}
 
   async deliver(messages: readonly RelayedMessage[]): Promise<readonly Delivery[]> {
-    const fresh: { id: string; class: string }[] = [];
+    const jobs: { id: string; class: string }[] = [];
     for (const { body } of messages) {
       const message = body as JobsMessage;
       if ('queue' in message) {
@@ -21,9 +21,9 @@ export class JobsDestination implements Destination {
         continue;
       }
       if (message.again) await this.transport.remove([message.job_id]);
-      fresh.push({ id: message.job_id, class: message.class });
+      jobs.push({ id: message.job_id, class: message.class });
     }
-    await this.transport.add(fresh);
+    await this.transport.add(jobs);
     return messages.map(({ id }) => ({ id, outcome: 'delivered' }));
   }
 }

@@ -1,11 +1,11 @@
-import { broadcastBundle, broadcastJob, JOBS_PREFIX, jobQueues, jobsIn, type JobQueue } from '#contracts/queue-jobs';
+import { broadcastBundle, broadcastJob, JOBS_PREFIX, jobQueues, jobsOfBundle, type JobQueue } from '#contracts/queue-jobs';
 import { Queue, type Job, type JobType } from 'bullmq';
 import { closeRedis, connectRedis, type RedisConnection } from '../redis/redis-connection.ts';
 import { failedAttempts, type FailedAttempt } from './failed-attempts.ts';
 import { stateOf, type JobState } from './job-transport.ts';
 
-/** What a search looks through, of each state of each queue, newest first: a page for people, not a database. */
-const LOOKED_THROUGH = 1000;
+/** Maximum number of jobs that a search reads of each state of each queue, newest first. */
+const MAX_SEARCHED_JOBS = 1000;
 
 const typesOf: Readonly<Record<JobState, readonly JobType[]>> = {
   waiting: ['waiting', 'prioritized'],
@@ -39,17 +39,17 @@ export interface NotificationFilter {
   readonly text?: string;
 }
 
-/** The queues of mails and pushes, to people who look after them. */
+/** The mail and push queues as operators see them: list, find, retry, drop and count jobs. */
 export class NotificationQueues {
   private readonly connection: RedisConnection;
   private readonly queues: ReadonlyMap<JobQueue, Queue>;
 
   constructor(
     redisUrl: string,
-    private readonly known: {
-      /** How many jobs wait in bundles, which are one job each in Redis, besides those. */
+    private readonly lookups: {
+      /** The number of jobs in bundles that Redis does not count: it counts a bundle as one job. */
       inBundles?(queue: JobQueue): Promise<number>;
-      /** Which devices of which broadcasts are a fan's: the jobs of a broadcast name nobody. */
+      /** The fan's devices in broadcasts. Broadcast jobs contain ranges of devices and no fan, so a search needs this. */
       devicesOf?(userId: string): Promise<readonly BroadcastDevice[]>;
     } = {},
   ) {
@@ -67,11 +67,11 @@ export class NotificationQueues {
     const names = queue ? [queue] : jobQueues;
     const states = state ? [state] : (Object.keys(typesOf) as JobState[]);
     const found = await Promise.all(names.flatMap((name) => states.map((each) => this.inState(name, each))));
-    const wanted = text?.toLowerCase();
-    const devices = wanted && UUID.test(wanted) ? ((await this.known.devicesOf?.(wanted)) ?? []) : [];
+    const searched = text?.toLowerCase();
+    const devices = searched && UUID.test(searched) ? ((await this.lookups.devicesOf?.(searched)) ?? []) : [];
     return found
       .flat()
-      .filter((job) => !wanted || job.id.toLowerCase() === wanted || says(job, wanted) || reachesAny(job, devices));
+      .filter((job) => !searched || job.id.toLowerCase() === searched || contains(job, searched) || reachesAny(job, devices));
   }
 
   async find(id: string): Promise<QueuedNotification | undefined> {
@@ -83,13 +83,13 @@ export class NotificationQueues {
     return undefined;
   }
 
-  /** From the beginning, with all its attempts before it. Nothing happens to a job that is not in the dead letter any more. */
+  /** Retries a dead letter with all attempts. Does nothing when the job is not failed any more. */
   async retry(queue: string, id: string): Promise<void> {
     const job = (await this.queues.get(queue as JobQueue)?.getJob(id)) as Job | undefined;
     if (job && (await job.getState()) === 'failed') await job.retry('failed', { resetAttemptsMade: true });
   }
 
-  /** False when a worker has it in hand. */
+  /** Deletes the job. False when it does not exist or a worker is working on it. */
   async drop(queue: JobQueue, id: string): Promise<boolean> {
     const job = (await this.queues.get(queue)?.getJob(id)) as Job | undefined;
     if (!job || (await job.getState()) === 'active') return false;
@@ -101,7 +101,7 @@ export class NotificationQueues {
     const counted = [...this.queues].map(async ([name, queue]) => {
       const [raw, inBundles] = await Promise.all([
         queue.getJobCounts('waiting', 'prioritized', 'delayed', 'active', 'completed', 'failed'),
-        this.known.inBundles?.(name) ?? 0,
+        this.lookups.inBundles?.(name) ?? 0,
       ]);
       const of = (state: JobState): number => typesOf[state].reduce((sum, type) => sum + (raw[type] ?? 0), 0);
       const counts = {
@@ -116,7 +116,7 @@ export class NotificationQueues {
     return new Map(await Promise.all(counted));
   }
 
-  /** When the one that has waited longest was put in. */
+  /** The creation time of the oldest waiting job. */
   async oldestWaiting(queue: JobQueue): Promise<Date | undefined> {
     const [job] = (await this.queues.get(queue)?.getJobs(['waiting', 'prioritized'], 0, 0, true)) ?? [];
     return job ? new Date(job.timestamp) : undefined;
@@ -128,8 +128,8 @@ export class NotificationQueues {
   }
 
   private async inState(name: JobQueue, state: JobState): Promise<QueuedNotification[]> {
-    const jobs = (await this.queues.get(name)?.getJobs([...typesOf[state]], 0, LOOKED_THROUGH - 1, false)) ?? [];
-    // A job that went away between the two looks is null.
+    const jobs = (await this.queues.get(name)?.getJobs([...typesOf[state]], 0, MAX_SEARCHED_JOBS - 1, false)) ?? [];
+    // BullMQ reads ids first and then jobs. A job that was removed in between is null.
     return (jobs as (Job | null | undefined)[]).flatMap((job) => (job?.id ? [view(name, state, job)] : []));
   }
 }
@@ -147,15 +147,15 @@ function view(queue: JobQueue, state: JobState, job: Job): QueuedNotification {
   };
 }
 
-function says(job: QueuedNotification, text: string): boolean {
+function contains(job: QueuedNotification, text: string): boolean {
   return JSON.stringify(job.payload).toLowerCase().includes(text);
 }
 
-/** A range of a broadcast, or a bundle of them, in which one of the devices stands. */
+/** True if the job is a broadcast range, or a bundle of ranges, that contains one of the devices. */
 function reachesAny({ payload }: QueuedNotification, devices: readonly BroadcastDevice[]): boolean {
   if (devices.length === 0) return false;
   const bundle = broadcastBundle.safeParse(payload);
-  const jobs = bundle.success ? jobsIn(bundle.data) : [payload];
+  const jobs = bundle.success ? jobsOfBundle(bundle.data) : [payload];
   return jobs.some((job) => {
     const range = broadcastJob.safeParse(job);
     if (!range.success) return false;

@@ -1,7 +1,10 @@
 import type { OldestUnsent } from './oldest-unsent.ts';
 import { Gauge, type Registry } from 'prom-client';
 
-/** `…_oldest_unsent_seconds{template}`: 0 when nothing of the template is waiting; the last known without Redis. */
+/**
+ * Registers the gauge `…_oldest_unsent_seconds{template}`. It is 0 when no message of the template waits. While Redis is
+ * unavailable it keeps its last value.
+ */
 export function oldestUnsentGauge(
   registry: Registry,
   channel: 'email' | 'push',
@@ -10,7 +13,7 @@ export function oldestUnsentGauge(
 ): void {
   new Gauge({
     name: `notification_${channel}_oldest_unsent_seconds`,
-    help: 'Age of the oldest message that has not left yet, by template.',
+    help: 'Age of the oldest message that is not sent yet, by template.',
     labelNames: ['template'],
     registers: [registry],
     async collect() {

@@ -10,6 +10,7 @@ import { connectRedis } from '../redis/redis-connection.ts';
 import { notificationJobOptions } from './job-policy.ts';
 import { QueueConsumer, type ConsumerOptions, type DeadLetter } from './queue-consumer.ts';
 import { QueueSizes } from './queue-sizes.ts';
+import { openLatch } from './testing/latch.ts';
 
 const schema = z.object({ template: z.string(), n: z.int() });
 type Message = z.output<typeof schema>;
@@ -57,7 +58,7 @@ function consume(
     logger: createLogger({ service: 'test', level: 'silent' }),
     handle,
     onDeadLetter: (letter) => dead.push(letter),
-    isOutage: (error) => error instanceof Error && error.message === 'database away',
+    isOutage: (error) => error instanceof Error && error.message === 'database unavailable',
     ...changes,
   });
   consumer.start();
@@ -78,21 +79,14 @@ async function until(ask: () => Promise<boolean> | boolean, withinMs = 10_000): 
 const inState = (job: Job, state: string, withinMs?: number): Promise<void> =>
   until(async () => (await job.getState()) === state, withinMs);
 
-/** A handler that stays in the middle of its work until it is let go. */
-function gate(): { passed: Promise<void>; open: () => void } {
-  let open = (): void => undefined;
-  const passed = new Promise<void>((resolve) => (open = resolve));
-  return { passed, open };
-}
-
-test('a message is handled and the answer is kept with the job', async () => {
+test('a message is handled, and the return value of the handler is stored with the job', async () => {
   consume(async ({ n }) => `handled ${n}`);
   const job = await add('m1', { template: 't', n: 7 });
   await inState(job, 'completed');
   expect((await queue.getJob('m1'))?.returnvalue).toBe('handled 7');
 });
 
-test('three sends with the delays of the setting between them, then the dead letter, told once', async () => {
+test('a job that always fails gets three attempts with the configured delays, then one dead letter', async () => {
   let sends = 0;
   consume(() => Promise.reject(new Error(`send ${(sends += 1)} failed`)));
   const job = await add('m1');
@@ -110,38 +104,40 @@ test('three sends with the delays of the setting between them, then the dead let
   expect(dead).toMatchObject([{ jobId: 'm1', template: 't', error: { message: 'send 3 failed' } }]);
 });
 
-test('an outage of ours costs no attempt: the queue rests, all goes back, and afterwards all is done', async () => {
-  let away = true;
+test('during a database outage the queue pauses, jobs go back without losing an attempt, and are done after the outage', async () => {
+  let isDatabaseDown = true;
   let tries = 0;
   const send = (): Promise<string> => {
     tries += 1;
-    return away ? Promise.reject(new Error('database away')) : Promise.resolve('sent');
+    return isDatabaseDown ? Promise.reject(new Error('database unavailable')) : Promise.resolve('sent');
   };
-  consume(send, { restMs: 300 });
+  consume(send, { pauseMs: 300 });
   const jobs = await Promise.all(Array.from({ length: 50 }, (_, index) => add(`m${index}`)));
   await until(() => tries >= 6);
-  const triesWhileAway = tries;
-  away = false;
+  const triesDuringOutage = tries;
+  isDatabaseDown = false;
   for (const job of jobs) await inState(job, 'completed');
-  // Two hands, three rests or so: not fifty jobs taken and put back over and over.
-  expect(triesWhileAway).toBeLessThanOrEqual(10);
+  // A concurrency of two and about three pauses: the fifty jobs are not taken and put back again and again.
+  expect(triesDuringOutage).toBeLessThanOrEqual(10);
   expect(new Set((await queue.getCompleted()).map(({ attemptsMade }) => attemptsMade))).toEqual(new Set([1]));
   expect(dead).toEqual([]);
 });
 
-/** A job whose handing over was swallowed comes back when its lock has run out: 10 s + 2 × 5 s. It may be swallowed twice. */
+/**
+ * A job whose delivery to the worker was lost is delivered again after its lock expires: 10 s + 2 × 5 s. It may be lost twice.
+ */
 const TWICE_LOCK_AND_CHECKS_MS = 50_000;
 
-test('a connection that breaks with answers on their way costs no hand, and the consumer still stops', async () => {
-  const proxy = await swallowingProxy(Number(new URL(testRedis.url).port));
+test('when a connection breaks before answers arrive, the consumer keeps working with full concurrency and can stop', async () => {
+  const proxy = await answerDroppingProxy(Number(new URL(testRedis.url).port));
   const through = connectRedis(`redis://127.0.0.1:${proxy.port}`, { name: 'broken', forJobs: true });
   const handle = (): Promise<string> => {
-    proxy.swallow();
+    proxy.dropAnswers();
     return Promise.resolve('handled');
   };
   const consumer = consume(handle, { connection: through, concurrency: 1 });
   for (const id of ['m1', 'm2', 'm3']) {
-    // Redis has noted that it is done; the consumer never hears of it.
+    // Redis has stored the job as completed, but the answer never reaches the consumer.
     await inState(await add(id), 'completed', TWICE_LOCK_AND_CHECKS_MS);
     proxy.cut();
   }
@@ -150,32 +146,32 @@ test('a connection that breaks with answers on their way costs no hand, and the 
   await proxy.close();
 }, 170_000);
 
-test('connections on which nothing is heard any more are given up for new ones; who waits for work for as long as BullMQ does keeps its own', async () => {
+test('silent connections are replaced by new ones, and a connection that waits 10 s in a blocking read is kept', async () => {
   const proxy = await TcpProxy.inFrontOf(testRedis.url);
-  const through = connectRedis(proxy.url, { name: 'vanished', forJobs: true });
-  const patient = connectRedis(testRedis.url, { name: 'patient', forJobs: true });
-  let broken = 0;
-  patient.on('close', () => (broken += 1));
+  const through = connectRedis(proxy.url, { name: 'silent', forJobs: true });
+  const blocking = connectRedis(testRedis.url, { name: 'blocking', forJobs: true });
+  let closed = 0;
+  blocking.on('close', () => (closed += 1));
   try {
-    const waits = patient.bzpopmin('nothing', 10).then(() => patient.bzpopmin('nothing', 10));
+    const blockingReads = blocking.bzpopmin('nothing', 10).then(() => blocking.bzpopmin('nothing', 10));
     const consumer = consume(() => Promise.resolve('handled'), { connection: through, concurrency: 1 });
     await inState(await add('before'), 'completed');
     proxy.silence();
     const after = await add('after');
-    // Only new connections work again, as when another machine has taken the address.
+    // Only new connections work, as if another machine had taken over the address.
     proxy.restore();
     await inState(after, 'completed', 40_000);
     await consumer.stop(1000);
-    await waits;
-    expect(broken).toBe(0);
+    await blockingReads;
+    expect(closed).toBe(0);
   } finally {
     through.disconnect();
-    patient.disconnect();
+    blocking.disconnect();
     await proxy.close();
   }
 }, 60_000);
 
-test('an unreadable message is in the dead letter at once, and its text stands nowhere', async () => {
+test('an invalid message becomes a dead letter at once, and its reason does not contain the message', async () => {
   let handled = 0;
   consume(() => Promise.resolve(`handled ${(handled += 1)}`));
   const job = await add('m1', { template: 't', n: 'somebody@example.com' });
@@ -185,20 +181,20 @@ test('an unreadable message is in the dead letter at once, and its text stands n
   await until(() => dead.length === 1);
 });
 
-test('a stopping consumer finishes what it holds and takes nothing more', async () => {
-  const { passed, open } = gate();
-  const consumer = consume(() => passed.then(() => 'done'), { concurrency: 1 });
+test('a stopping consumer finishes its current job and takes no other', async () => {
+  const { released, release } = openLatch();
+  const consumer = consume(() => released.then(() => 'done'), { concurrency: 1 });
   const [held, waiting] = [await add('held'), await add('waiting')];
   await inState(held, 'active');
   const stopped = consumer.stop(10_000);
-  open();
+  release();
   await stopped;
   expect([await held.getState(), await waiting.getState()]).toEqual(['completed', 'waiting']);
 });
 
-test('what a stopping consumer cannot finish in time goes back whole, and another one does it', async () => {
-  const { passed, open } = gate();
-  const consumer = consume(() => passed.then(() => 'late'));
+test('a job that a stopping consumer cannot finish in time goes back without losing an attempt, and another consumer does it', async () => {
+  const { released, release } = openLatch();
+  const consumer = consume(() => released.then(() => 'late'));
   const job = await add('m1');
   await inState(job, 'active');
   await consumer.stop(50);
@@ -207,10 +203,10 @@ test('what a stopping consumer cannot finish in time goes back whole, and anothe
   consume(() => Promise.resolve('by another'));
   await inState(job, 'completed');
   expect((await queue.getJob('m1'))?.returnvalue).toBe('by another');
-  open();
+  release();
 });
 
-test('a consumer that stops before it started is no trouble', async () => {
+test('a consumer that was stopped before its start takes no jobs', async () => {
   const consumer = new QueueConsumer<Message>({
     queue: 'work',
     prefix: PREFIX,
@@ -229,7 +225,7 @@ test('a consumer that stops before it started is no trouble', async () => {
   expect(await job.getState()).toBe('waiting');
 });
 
-test('the size of a queue counts what waits and what is delayed, and is the last known one without Redis', async () => {
+test('the size of a queue counts waiting and delayed jobs, and keeps its last value when Redis is unavailable', async () => {
   const own = new Redis(testRedis.url, { maxRetriesPerRequest: 1, enableOfflineQueue: false, lazyConnect: true });
   await own.connect();
   const sizes = new QueueSizes(own, PREFIX, ['work', 'other']);
@@ -241,10 +237,12 @@ test('the size of a queue counts what waits and what is delayed, and is the last
   await sizes.beforeApplicationShutdown();
 });
 
-/** Stands before Redis; can keep answers to itself, as a network does in the moment it breaks. */
-async function swallowingProxy(target: number): Promise<{ port: number; swallow(): void; cut(): void; close(): Promise<void> }> {
+/** A proxy in front of Redis that can drop Redis' answers, like a network that is about to break. */
+async function answerDroppingProxy(
+  target: number,
+): Promise<{ port: number; dropAnswers(): void; cut(): void; close(): Promise<void> }> {
   const sockets = new Set<net.Socket>();
-  let swallowing = false;
+  let isDropping = false;
   const server = net.createServer((client) => {
     const redis = net.connect(target, '127.0.0.1');
     for (const [socket, other] of [
@@ -255,17 +253,17 @@ async function swallowingProxy(target: number): Promise<{ port: number; swallow(
       socket.on('error', () => undefined).on('close', () => other.destroy());
     }
     client.on('data', (bytes) => redis.write(bytes));
-    redis.on('data', (bytes) => swallowing || client.write(bytes));
+    redis.on('data', (bytes) => isDropping || client.write(bytes));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const cut = (): void => {
-    swallowing = false;
+    isDropping = false;
     for (const socket of sockets) socket.destroy();
     sockets.clear();
   };
   return {
     port: (server.address() as AddressInfo).port,
-    swallow: () => void (swallowing = true),
+    dropAnswers: () => void (isDropping = true),
     cut,
     close: () => new Promise((resolve) => (cut(), server.close(() => resolve()))),
   };

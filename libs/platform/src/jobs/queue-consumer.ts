@@ -3,50 +3,56 @@ import type { Cluster, Redis } from 'ioredis';
 import type { z } from 'zod';
 import type { Logger } from '../logging/logger.ts';
 import { requestContext } from '../logging/request-context.ts';
-import { stampedFailure } from './failed-attempts.ts';
-import { HeldBack, Hopeless } from './job-outcomes.ts';
-import { keptJobs, retryDelayMs } from './job-policy.ts';
-import { Suspects } from './suspects.ts';
+import { withFailureTime } from './failed-attempts.ts';
+import { HeldBack, PermanentFailure } from './job-outcomes.ts';
+import { jobRetention, retryDelayMs } from './job-policy.ts';
+import { CrashSuspects } from './crash-suspects.ts';
 
-/** A killed worker's jobs come back after at most lock + two checks: 10 + 2 × 5 s. */
+/** The jobs of a killed worker are delivered again after at most one lock and two checks: 10 + 2 × 5 s. */
 const LOCK_MS = 10_000;
-const STALLED_CHECK_MS = 5000;
-/** BullMQ fails whatever was found in dead hands so often, guilty or not; suspects.ts finds the guilty one sooner. */
-const TIMES_STALLED = 1000;
-/** Beside the first: a job that kills its worker gets its three sends and no more. */
-const DEATHS_AS_SUSPECT = 2;
-/** BullMQ waits 15 s after a lost connection before it fetches again; a turn notice cannot. */
-const FETCH_AGAIN_MS = 1000;
-/** Putting back is one command a job. */
-const GIVING_BACK_MS = 2000;
-/** How long nothing is taken after an outage of our own was met. */
-const REST_MS = 5000;
+const STALLED_CHECK_INTERVAL_MS = 5000;
+/**
+ * BullMQ fails a job after it was found in this number of dead workers, whether or not the job killed them. The number is high,
+ * because crash-suspects.ts finds the job that kills workers sooner.
+ */
+const MAX_STALLED_COUNT = 1000;
+/** A job may crash two workers as a suspect, in addition to the crash that made it a suspect: three attempts in total. */
+const MAX_CRASHES_AS_SUSPECT = 2;
+/** Delay before the next fetch after a lost connection. BullMQ's default of 15 s is too long for a turn notice. */
+const FETCH_RETRY_DELAY_MS = 1000;
+/** Time for putting unfinished jobs back at a stop; it is one command per job. */
+const PUT_BACK_TIMEOUT_MS = 2000;
+/** How long the queue pauses after an outage of our own database. */
+const PAUSE_MS = 5000;
 
 export interface DeadLetter {
   readonly jobId: string;
-  /** As written in the job; not checked, the job may be unreadable. */
+  /** The template as written in the job; not validated, because the job may be invalid. */
   readonly template: unknown;
   readonly error: Error;
-  /** Milliseconds, as in Redis: retried and dead again it is another dead letter. Undefined where the job is gone. */
+  /**
+   * Time of the failure in milliseconds, as in Redis. It tells two failures of the same job apart. Undefined when the job does
+   * not exist any more.
+   */
   readonly failedAt: number | undefined;
 }
 
-interface InRedis {
+interface RedisOptions {
   readonly prefix: string;
-  /** Its own connection: maxRetriesPerRequest null; BullMQ duplicates it for blocking reads. */
+  /** A connection of its own with maxRetriesPerRequest null. BullMQ duplicates it for blocking reads. */
   readonly connection: Redis | Cluster;
 }
 
-/** How the worker is made where jobs may wait elsewhere than in Redis. */
+/** Creates a worker, for queues that are not in Redis. */
 export type OpenWorker = (process: Processor<unknown, string>, options: Omit<WorkerOptions, 'connection'>) => JobWorker;
-/** Not `Worker` as such: its type names its backend. */
+/** The used part of BullMQ's `Worker`, whose own type depends on the backend. */
 export type JobWorker = Pick<Worker<unknown, string>, 'run' | 'isRunning' | 'close' | 'pause' | 'resume'> & {
   on(event: 'error', listener: (error: Error) => void): unknown;
   on(event: 'failed', listener: (job: Job<unknown, string> | undefined, error: Error) => void): unknown;
   abandon?(): Promise<void>;
 };
 
-export type ConsumerOptions<Message> = ConsumerWork<Message> & (InRedis | { readonly openWorker: OpenWorker });
+export type ConsumerOptions<Message> = ConsumerWork<Message> & (RedisOptions | { readonly openWorker: OpenWorker });
 
 interface ConsumerWork<Message> {
   readonly queue: string;
@@ -54,41 +60,47 @@ interface ConsumerWork<Message> {
   readonly concurrency: number;
   readonly retrySeconds: readonly number[];
   readonly logger: Logger;
-  /** Deals with one message; the word it answers is kept with the completed job. */
+  /** Handles one message. BullMQ stores the returned text with the completed job. */
   readonly handle: (message: Message) => Promise<string>;
   readonly onDeadLetter: (letter: DeadLetter) => void;
-  /** Errors that say nothing about the message (our database is away): it goes back, loses no attempt, and the queue rests. */
+  /**
+   * True for errors that are not the message's fault (database unavailable): it goes back without losing an attempt, and the
+   * queue pauses.
+   */
   readonly isOutage: (error: unknown) => boolean;
-  readonly restMs?: number;
-  /** How long a worker that says nothing keeps its jobs. */
+  readonly pauseMs?: number;
+  /** The lock of a worker that does not answer expires after this time; then another worker gets its jobs. */
   readonly lockMs?: number;
 }
 
-/** Takes jobs off one BullMQ queue: parsed on arrival, retried by our schedule, given back when the process stops. */
+/**
+ * Consumes one BullMQ queue. It validates each job, retries with our delays, and puts unfinished jobs back when the process
+ * stops.
+ */
 export class QueueConsumer<Message> {
   private readonly worker: JobWorker;
-  private readonly inHand = new InHand();
-  private resting: NodeJS.Timeout | undefined;
-  private stopping = false;
-  private readonly suspects: Suspects | undefined;
+  private readonly inProgress = new JobsInProgress();
+  private pauseTimer: NodeJS.Timeout | undefined;
+  private isStopping = false;
+  private readonly suspects: CrashSuspects | undefined;
 
   constructor(private readonly options: ConsumerOptions<Message>) {
     this.suspects =
       'connection' in options
-        ? new Suspects(options.connection, `${options.prefix}:${options.queue}`, DEATHS_AS_SUSPECT)
+        ? new CrashSuspects(options.connection, `${options.prefix}:${options.queue}`, MAX_CRASHES_AS_SUSPECT)
         : undefined;
     const open = 'openWorker' in options ? options.openWorker : openInRedis(options.queue, options);
-    this.worker = open((job, token) => stampedFailure(this.process(job, token)), {
+    this.worker = open((job, token) => withFailureTime(this.process(job, token)), {
       autorun: false,
       concurrency: options.concurrency,
       lockDuration: options.lockMs ?? LOCK_MS,
-      stalledInterval: options.lockMs ? options.lockMs / 2 : STALLED_CHECK_MS,
-      maxStalledCount: this.suspects ? TIMES_STALLED : DEATHS_AS_SUSPECT,
-      runRetryDelay: FETCH_AGAIN_MS,
+      stalledInterval: options.lockMs ? options.lockMs / 2 : STALLED_CHECK_INTERVAL_MS,
+      maxStalledCount: this.suspects ? MAX_STALLED_COUNT : MAX_CRASHES_AS_SUSPECT,
+      runRetryDelay: FETCH_RETRY_DELAY_MS,
       settings: { backoffStrategy: (sendsMade) => retryDelayMs(options.retrySeconds, sendsMade) },
-      ...keptJobs,
+      ...jobRetention,
     });
-    this.worker.on('error', (error) => options.logger.warn({ queue: options.queue, err: error }, 'queue connection trouble'));
+    this.worker.on('error', (error) => options.logger.warn({ queue: options.queue, err: error }, 'queue connection failed'));
     this.worker.on('failed', (job, error) => this.failed(job, error));
   }
 
@@ -99,20 +111,20 @@ export class QueueConsumer<Message> {
   }
 
   /**
-   * Takes no more, finishes what it holds, and after `graceMs` puts the rest back into the queue for another worker. Without
-   * Redis neither can be told: then it leaves, and the locks of what it held run out.
+   * Takes no more jobs, finishes the current ones, and after `graceMs` puts unfinished jobs back into the queue for another
+   * worker. If Redis does not answer, it ends anyway; then the locks of the unfinished jobs expire.
    */
   async stop(graceMs: number): Promise<void> {
-    this.stopping = true;
-    clearTimeout(this.resting);
-    const giveBack = setTimeout(() => this.inHand.giveBack(), graceMs);
-    let leave: NodeJS.Timeout | undefined;
+    this.isStopping = true;
+    clearTimeout(this.pauseTimer);
+    const graceTimer = setTimeout(() => this.inProgress.putAllBack(), graceMs);
+    let redisTimer: NodeJS.Timeout | undefined;
     const noRedis = new Promise<'no Redis'>((resolve) => {
-      leave = setTimeout(resolve, graceMs + GIVING_BACK_MS, 'no Redis');
+      redisTimer = setTimeout(resolve, graceMs + PUT_BACK_TIMEOUT_MS, 'no Redis');
     });
     const outcome = await Promise.race([this.worker.close(), noRedis]);
-    clearTimeout(giveBack);
-    clearTimeout(leave);
+    clearTimeout(graceTimer);
+    clearTimeout(redisTimer);
     if (outcome === 'no Redis') await this.worker.abandon?.();
   }
 
@@ -120,61 +132,66 @@ export class QueueConsumer<Message> {
     return this.options.queue;
   }
 
-  /** Also while it rests: it will take jobs again by itself. */
-  isTaking(): boolean {
-    return this.worker.isRunning() && !this.stopping;
+  /** True also while the queue pauses, because it continues by itself. */
+  isConsuming(): boolean {
+    return this.worker.isRunning() && !this.isStopping;
   }
 
   private async process(job: Job<unknown, string>, token: string | undefined): Promise<string> {
-    // The schedule is the consumer's, whoever put the job in.
+    // The consumer's retry delays apply to every job, also to one that was added by hand with other options.
     job.opts.attempts = 1 + this.options.retrySeconds.length;
     job.opts.backoff = { type: 'custom' };
     const parsed = this.options.schema.safeParse(job.data);
-    if (!parsed.success) throw new UnrecoverableError(`unreadable: ${faultsOf(parsed.error)}`);
+    if (!parsed.success) throw new UnrecoverableError(`unreadable: ${describeIssues(parsed.error)}`);
     const handle = (): Promise<string> =>
       requestContext.run({ requestId: job.id ?? 'job', deadlineAt: Date.now() + LOCK_MS }, () =>
         this.options.handle(parsed.data),
       );
-    const work = this.amongOthers(job, handle);
-    const outcome = await this.inHand.until(work).catch((error: unknown) => this.holdBack(error, job, token));
-    if (outcome !== GIVEN_BACK) return outcome;
-    // The handler may still get through; the inbox keeps whoever takes the job next from doing it again.
-    work.catch((error: unknown) => this.options.logger.warn({ job_id: job.id, err: error }, 'given back while it failed'));
+    const work = this.isolateIfSuspect(job, handle);
+    const outcome = await this.inProgress.run(work).catch((error: unknown) => this.handleError(error, job, token));
+    if (outcome !== PUT_BACK) return outcome;
+    // The handler still runs and may succeed. The inbox keeps the next worker from doing the job a second time.
+    work.catch((error: unknown) =>
+      this.options.logger.warn({ job_id: job.id, err: error }, 'a job failed after it was put back'),
+    );
     if (token) await job.moveToWait(token);
     throw new WaitingError();
   }
 
-  /** Deaths are counted in Redis; jobs that wait elsewhere are BullMQ's to count. */
-  private amongOthers(job: Job<unknown, string>, handle: () => Promise<string>): Promise<string> {
+  /** Runs a suspect of a crash alone. Crashes are counted in Redis; for a queue in PostgreSQL BullMQ counts them. */
+  private isolateIfSuspect(job: Job<unknown, string>, handle: () => Promise<string>): Promise<string> {
     if (!this.suspects) return handle();
-    return job.stalledCounter > 0 ? this.suspects.apart(job.id ?? 'job', handle) : this.suspects.together(handle);
+    return job.stalledCounter > 0 ? this.suspects.runAlone(job.id ?? 'job', handle) : this.suspects.runShared(handle);
   }
 
-  /** Without a rest a thousand jobs a second would be taken and put back while the database restarts. */
-  private async holdBack(error: unknown, job: Job<unknown, string>, token: string | undefined): Promise<never> {
-    const { isOutage, restMs } = this.options;
-    if (error instanceof Hopeless) throw new UnrecoverableError(error.message);
+  /**
+   * Decides what happens to a job after an error of its handler. The queue pauses during an outage; otherwise a thousand jobs a
+   * second would be taken and put back while the database restarts.
+   */
+  private async handleError(error: unknown, job: Job<unknown, string>, token: string | undefined): Promise<never> {
+    const { isOutage, pauseMs } = this.options;
+    if (error instanceof PermanentFailure) throw new UnrecoverableError(error.message);
     if (!token) throw error;
-    if (error instanceof HeldBack && error.who === 'job') {
+    if (error instanceof HeldBack && error.scope === 'job') {
       await job.moveToDelayed(Date.now() + error.forMs, token);
       throw new DelayedError();
     }
     if (!(error instanceof HeldBack) && !isOutage(error)) throw error;
-    await this.rest(error, error instanceof HeldBack ? error.forMs : (restMs ?? REST_MS));
+    await this.pause(error, error instanceof HeldBack ? error.forMs : (pauseMs ?? PAUSE_MS));
     await job.moveToWait(token);
     throw new WaitingError();
   }
 
-  private async rest(error: unknown, forMs: number): Promise<void> {
-    if (this.resting || this.stopping) return;
+  private async pause(error: unknown, forMs: number): Promise<void> {
+    if (this.pauseTimer || this.isStopping) return;
     const { logger, queue } = this.options;
-    logger.warn({ queue, err: error, rest_ms: forMs }, 'queue rests');
-    this.resting = setTimeout(() => this.resume(), forMs);
+    logger.warn({ queue, err: error, pause_ms: forMs }, 'queue pauses');
+    this.pauseTimer = setTimeout(() => this.resume(), forMs);
     await this.worker.pause(true);
   }
 
   private resume(): void {
-    this.resting = undefined;
+    this.pauseTimer = undefined;
     void this.worker.resume();
   }
 
@@ -182,16 +199,16 @@ export class QueueConsumer<Message> {
     const { logger, queue, onDeadLetter } = this.options;
     const template = templateOf(job?.data);
     const facts = { queue, job_id: job?.id, template, attempt: job?.attemptsMade, err: error };
-    // BullMQ says `failed` after every attempt; only the last one has an end.
-    if (job?.id && !job.finishedOn) return void logger.warn(facts, 'job failed, will be tried again');
+    // BullMQ emits `failed` after every attempt. Only after the last attempt the job has `finishedOn`.
+    if (job?.id && !job.finishedOn) return void logger.warn(facts, 'job failed and will be retried');
     logger.error(facts, 'dead letter');
     onDeadLetter({ jobId: job?.id ?? 'unknown', template, error, failedAt: job?.finishedOn });
   }
 }
 
-/** BullMQ's worker. Its `close` waits for Redis without end. */
+/** BullMQ's worker with a way to stop without Redis. Without Redis its `close` never resolves. */
 export class RedisWorker extends Worker<unknown, string> {
-  /** Ends what `close` leaves without Redis: the timer that renews locks, the one that looks for stalled jobs, the reconnecting. */
+  /** Stops the timers for lock renewal and stalled jobs, and the reconnecting. Call it when `close` does not resolve. */
   async abandon(): Promise<void> {
     await this.lockManager.close();
     this['stalledCheckStopper']?.();
@@ -199,40 +216,41 @@ export class RedisWorker extends Worker<unknown, string> {
   }
 }
 
-function openInRedis(queue: string, { connection, prefix }: InRedis): OpenWorker {
+function openInRedis(queue: string, { connection, prefix }: RedisOptions): OpenWorker {
   return (process, options) => new RedisWorker(queue, process, { ...options, connection, prefix });
 }
 
-const GIVEN_BACK = Symbol('given back');
+const PUT_BACK = Symbol('put back');
 
 /**
- * What the consumer works on, so that all of it can be let go of together. BullMQ's own way is an AbortSignal for each job: work
- * and garbage with every mail for what happens once in the life of a process.
+ * The jobs that the consumer is working on, so that a stop can put all of them back. BullMQ's own AbortSignal per job would cost
+ * time and memory for every mail, although a process stops only once.
  */
-class InHand {
-  private readonly letGo = new Set<(word: typeof GIVEN_BACK) => void>();
-  private isOver = false;
+class JobsInProgress {
+  private readonly resolvers = new Set<(outcome: typeof PUT_BACK) => void>();
+  private isStopped = false;
 
-  until<T>(work: Promise<T>): Promise<T | typeof GIVEN_BACK> {
+  /** Resolves like `work`, or with PUT_BACK when the jobs are put back first. */
+  run<T>(work: Promise<T>): Promise<T | typeof PUT_BACK> {
     return new Promise((resolve, reject) => {
-      if (this.isOver) resolve(GIVEN_BACK);
-      this.letGo.add(resolve);
+      if (this.isStopped) resolve(PUT_BACK);
+      this.resolvers.add(resolve);
       work.then(
         (outcome) => {
-          this.letGo.delete(resolve);
+          this.resolvers.delete(resolve);
           resolve(outcome);
         },
         (error: unknown) => {
-          this.letGo.delete(resolve);
+          this.resolvers.delete(resolve);
           reject(error as Error);
         },
       );
     });
   }
 
-  giveBack(): void {
-    this.isOver = true;
-    for (const letGo of this.letGo) letGo(GIVEN_BACK);
+  putAllBack(): void {
+    this.isStopped = true;
+    for (const resolve of this.resolvers) resolve(PUT_BACK);
   }
 }
 
@@ -240,8 +258,8 @@ function templateOf(data: unknown): unknown {
   return typeof data === 'object' && data !== null && 'template' in data ? data.template : undefined;
 }
 
-/** Paths and reasons, never values: they are addresses of people, and this text is stored with the job. */
-function faultsOf(error: z.ZodError): string {
+/** Field paths and error codes. Never values: they may be people's addresses, and this text is stored with the job. */
+function describeIssues(error: z.ZodError): string {
   return error.issues
     .slice(0, 5)
     .map((issue) => `${issue.path.join('.') || 'job'} ${issue.code}`)

@@ -2,12 +2,12 @@ import type { BeforeApplicationShutdown } from '@nestjs/common';
 import { Queue } from 'bullmq';
 import type { Cluster, Redis } from 'ioredis';
 
-/** A scrape does not wait for a Redis that is away. */
-const PATIENCE_MS = 1000;
-/** Everything that has not left yet, the retries and what workers hold included; the dead letter is not a size. */
+/** Maximum time that a metrics scrape waits for Redis. */
+const TIMEOUT_MS = 1000;
+/** States of unsent jobs, including retries and jobs in progress. Dead letters do not count. */
 const UNSENT = ['waiting', 'prioritized', 'delayed', 'active'] as const;
 
-/** How many messages stand in some queues together, read when somebody asks. Without Redis: the last number known. */
+/** Counts the unsent messages of several queues together. Keeps the last value while Redis is unavailable. */
 export class QueueSizes implements BeforeApplicationShutdown {
   private readonly queues: readonly Queue[];
   private lastKnown = 0;
@@ -16,17 +16,17 @@ export class QueueSizes implements BeforeApplicationShutdown {
     connection: Redis | Cluster,
     prefix: string,
     names: readonly string[],
-    /** What a job stands for besides itself, all of them together. */
-    private readonly alsoInside: () => Promise<number> = () => Promise.resolve(0),
+    /** The number of jobs inside bundles that Redis does not count, for all these queues together. */
+    private readonly countInBundles: () => Promise<number> = () => Promise.resolve(0),
   ) {
     this.queues = names.map((name) => new Queue(name, { connection, prefix }));
-    // Without a listener an error event ends the process; the consumer logs the same trouble.
+    // Without a listener an error event ends the process. The consumer logs the same error, so nothing is logged here.
     for (const queue of this.queues) queue.on('error', () => undefined);
   }
 
   async unsent(): Promise<number> {
-    const counting = Promise.all([...this.queues.map((queue) => queue.getJobCountByTypes(...UNSENT)), this.alsoInside()]);
-    const counts = await Promise.race([counting.catch(() => undefined), afterPatience()]);
+    const counting = Promise.all([...this.queues.map((queue) => queue.getJobCountByTypes(...UNSENT)), this.countInBundles()]);
+    const counts = await Promise.race([counting.catch(() => undefined), afterTimeout()]);
     if (counts) this.lastKnown = counts.reduce((sum, count) => sum + count, 0);
     return this.lastKnown;
   }
@@ -36,6 +36,6 @@ export class QueueSizes implements BeforeApplicationShutdown {
   }
 }
 
-function afterPatience(): Promise<undefined> {
-  return new Promise((resolve) => setTimeout(() => resolve(undefined), PATIENCE_MS).unref());
+function afterTimeout(): Promise<undefined> {
+  return new Promise((resolve) => setTimeout(() => resolve(undefined), TIMEOUT_MS).unref());
 }

@@ -1,5 +1,5 @@
 import type { Transaction } from '#application/transaction-manager';
-import { JOBS_PREFIX, jobQueues, jobsIn, type BroadcastBundle, type JobQueue } from '#contracts/queue-jobs';
+import { JOBS_PREFIX, jobQueues, jobsOfBundle, type BroadcastBundle, type JobQueue } from '#contracts/queue-jobs';
 import { notificationJobOptions } from './job-policy.ts';
 import type { Logger } from '../logging/logger.ts';
 import { inside } from '../postgres/transaction.ts';
@@ -7,21 +7,22 @@ import type { RedisConnection } from '../redis/redis-connection.ts';
 import { Queue } from 'bullmq';
 import type { DataSource } from 'typeorm';
 
-/** Redis has it as long as it has the jobs it was set after. */
+/** Set in Redis after a check has found all jobs. When Redis loses its data, the key is lost with the jobs. */
 const KNOWN_KEY = `${JOBS_PREFIX}:all-jobs-known`;
-/** A failover may lose the last second of jobs and keep the key, so all is looked through this often anyway. */
-const LOOK_THROUGH_SECONDS = 600;
-const PAGE = 500;
-/** So many jobs of a bundle are put in at a time: 7 ms of Redis, in which a turn notice waits. */
-const PUT_IN_AT_ONCE = 200;
-/** What did not come through the outbox may have any name, and has no copy. */
+/** Expiry of the key. A failover may lose the jobs of the last second but keep the key, so a full check runs this often. */
+const CHECK_INTERVAL_SECONDS = 600;
+const PAGE_SIZE = 500;
+/** Jobs of a bundle that are added in one command. Redis needs 7 ms for them, and a turn notice waits that time. */
+const JOBS_PER_COMMAND = 200;
+/** Jobs that did not come through the outbox may have any id. They have no copy. */
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
-/** What is done within so long is one statement and one commit. */
-const FORGOTTEN_TOGETHER_MS = 200;
+/** Copies of jobs that end within this time are deleted in one statement. */
+const FORGET_DELAY_MS = 200;
 
 /**
- * The copies of a bundle's jobs, once: its own row says whether they were made. To insert that row is to wait for the relay,
- * whose commit may be under way; if it took its round back, the rows are in the outbox and come again in another bundle.
+ * Inserts the copies of a bundle's jobs, at most once: the bundle's own row records whether it was done. The insert of that row
+ * waits for the relay's transaction, which may still commit. If the relay rolled back, its rows are still in the outbox and will
+ * be delivered in another bundle.
  */
 const UNPACK = `
   with bundle as (
@@ -39,21 +40,21 @@ interface QueuedJob {
   readonly body: { readonly template: string };
 }
 
-/** A job that was given up is not to come back after a loss of Redis. */
-export async function forgetQueuedJob(tx: Transaction, jobId: string): Promise<void> {
+/** Deletes the copy of a job that an operator dropped, so that it is not restored after a loss of Redis. */
+export async function deleteJobCopy(tx: Transaction, jobId: string): Promise<void> {
   await inside(tx).rows('delete from queued_jobs where message_id::text = $1', [jobId]);
 }
 
-/** How many jobs more than Redis says stand in these queues: a bundle counts for one there. */
+/** The number of jobs in bundles that Redis does not count: it counts a bundle as one job. */
 export async function jobsInBundles(database: DataSource, queues: readonly JobQueue[]): Promise<number> {
-  const [row] = await database.query<{ more: number }[]>(
-    'select coalesce(sum(jobs - 1), 0)::int as more from queued_jobs where jobs > 1 and queue = any($1)',
+  const [row] = await database.query<{ uncounted: number }[]>(
+    'select coalesce(sum(jobs - 1), 0)::int as uncounted from queued_jobs where jobs > 1 and queue = any($1)',
     [queues],
   );
-  return row?.more ?? 0;
+  return row?.uncounted ?? 0;
 }
 
-/** The copies of jobs in PostgreSQL: deleted when a job is done with, put back into a Redis that has lost them. */
+/** The copies of jobs in PostgreSQL. They are deleted when a job ends, and restored to Redis when Redis has lost its data. */
 export class QueuedJobs {
   private readonly queues: ReadonlyMap<JobQueue, Queue>;
   private done: string[] = [];
@@ -71,27 +72,30 @@ export class QueuedJobs {
     for (const queue of this.queues.values()) queue.on('error', () => undefined);
   }
 
-  /** Nobody waits for it: a copy that stays is put back one day, and the ledger says that it is done. */
+  /**
+   * Deletes the copy of a finished job, later and without a guarantee: if a copy remains and is restored, the inbox knows that
+   * it is done.
+   */
   forget(messageId: string): void {
     this.done.push(messageId);
     if (this.isClosed) void this.flush();
-    else this.flushing ??= setTimeout(() => void this.flush(), FORGOTTEN_TOGETHER_MS);
+    else this.flushing ??= setTimeout(() => void this.flush(), FORGET_DELAY_MS);
   }
 
   /**
-   * Puts the jobs of a bundle into their queue; their copies come first, as whatever stands there may be lost with Redis. Done
-   * twice it changes nothing: the jobs keep their ids, and the ledger knows what has been sent.
+   * Adds the jobs of a bundle to their queue. Their copies are written first, because Redis may lose the jobs. It is safe to
+   * unpack a bundle twice: the jobs keep their ids, and the ledger knows which ones were sent.
    */
   async unpack(queue: JobQueue, bundle: BroadcastBundle): Promise<void> {
-    const jobs = jobsIn(bundle);
+    const jobs = jobsOfBundle(bundle);
     const body = { ...bundle, ranges: JSON.stringify(bundle.ranges) };
     await this.database.query(UNPACK, [bundle.job_id, queue, JSON.stringify(body), JSON.stringify(jobs)]);
-    for (let start = 0; start < jobs.length; start += PUT_IN_AT_ONCE) {
+    for (let start = 0; start < jobs.length; start += JOBS_PER_COMMAND) {
       await this.queues.get(queue)?.addBulk(
-        jobs.slice(start, start + PUT_IN_AT_ONCE).map((job) => ({
+        jobs.slice(start, start + JOBS_PER_COMMAND).map((job) => ({
           name: job.template,
           data: job,
-          // It has been waiting since it was written, not since it was unpacked.
+          // The age of a job counts from its creation, not from the unpacking.
           opts: { ...notificationJobOptions(job.job_id), timestamp: Date.parse(job.created_at) },
         })),
       );
@@ -103,26 +107,28 @@ export class QueuedJobs {
     return jobsInBundles(this.database, queues);
   }
 
-  /** Answers how many jobs Redis had lost. */
+  /**
+   * Adds jobs again that Redis has lost. Does nothing while the key exists. Always returns 0, so that the loop does not repeat
+   * at once.
+   */
   async restoreOnce(): Promise<number> {
     if ((await this.redis.exists(KNOWN_KEY)) === 1) return 0;
     let restored = 0;
     for (let after = '00000000-0000-0000-0000-000000000000'; ;) {
       const page = await this.database.query<QueuedJob[]>(
         'select message_id, queue, body from queued_jobs where message_id > $1 order by message_id limit $2',
-        [after, PAGE],
+        [after, PAGE_SIZE],
       );
       const known = await Promise.all(
         page.map(({ queue, message_id }) => this.redis.exists(`${JOBS_PREFIX}:${queue}:${message_id}`)),
       );
       restored += await this.putBack(page.filter((_, index) => known[index] === 0));
       const last = page.at(-1);
-      if (!last || page.length < PAGE) break;
+      if (!last || page.length < PAGE_SIZE) break;
       after = last.message_id;
     }
-    await this.redis.set(KNOWN_KEY, '1', 'EX', LOOK_THROUGH_SECONDS);
+    await this.redis.set(KNOWN_KEY, '1', 'EX', CHECK_INTERVAL_SECONDS);
     if (restored > 0) this.logger.warn({ restored }, 'jobs that Redis had lost are back in their queues');
-    // No further round: the key says that all is known.
     return 0;
   }
 
@@ -140,7 +146,7 @@ export class QueuedJobs {
     if (messageIds.length === 0) return;
     await this.database
       .query('delete from queued_jobs where message_id = any($1::uuid[])', [messageIds.filter((id) => UUID.test(id))])
-      .catch((error: unknown) => this.logger.warn({ err: error }, 'copies of finished jobs stay'));
+      .catch((error: unknown) => this.logger.warn({ err: error }, 'copies of finished jobs could not be deleted'));
   }
 
   private async putBack(lost: readonly QueuedJob[]): Promise<number> {

@@ -34,22 +34,22 @@ interface Body {
   readonly ranges?: string;
 }
 
-const takes = (): Delivery['outcome'] => 'delivered';
+const accept = (): Delivery['outcome'] => 'delivered';
 
-/** Remembers what it was given, and answers as the test wants. */
+/** A destination that records the bodies it receives and returns the outcome that `answer` gives for each. */
 class Recorder implements Destination {
   readonly name = 'push';
   readonly batchSize = 1000;
   readonly keepsCopy = true;
   readonly refusesStale = true;
-  readonly got: Body[] = [];
+  readonly received: Body[] = [];
   constructor(
-    private readonly answer: (body: Body) => Delivery['outcome'] = takes,
-    readonly bundlesFrom?: number,
+    private readonly answer: (body: Body) => Delivery['outcome'] = accept,
+    readonly minRowsForBundles?: number,
   ) {}
   async deliver(messages: readonly RelayedMessage[]): Promise<readonly Delivery[]> {
     const bodies = messages.map(({ body }) => body as Body);
-    this.got.push(...bodies);
+    this.received.push(...bodies);
     return messages.map(({ id }, index) => ({ id, outcome: this.answer(bodies[index] as Body), error: 'no' }) as Delivery);
   }
 }
@@ -57,7 +57,7 @@ class Recorder implements Destination {
 const relayTo = (destination: Destination): OutboxRelay => new OutboxRelay(database, destination, silent);
 const rangesIn = ({ ranges = '[]' }: Body): [string, { from: number; to: number }][] => JSON.parse(ranges) as never;
 
-/** As a broadcast writes them; the ids, in their order. */
+/** Writes rows of one series, like a broadcast does; returns their ids in order. */
 async function writeSeries(count: number, title: string): Promise<string[]> {
   const series = newId();
   const ids = Array.from({ length: count }, () => newId());
@@ -76,7 +76,7 @@ async function writeSeries(count: number, title: string): Promise<string[]> {
   return ids;
 }
 
-const left = async (): Promise<{ waiting: number; parked: number; copies: number[] }> => {
+const readCounts = async (): Promise<{ waiting: number; parked: number; copies: number[] }> => {
   const [rows] = await database.query<{ waiting: number; parked: number }[]>(
     `select count(*) filter (where parked_at is null)::int as waiting, count(*) filter (where parked_at is not null)::int as parked from outbox`,
   );
@@ -84,15 +84,15 @@ const left = async (): Promise<{ waiting: number; parked: number; copies: number
   return { waiting: rows?.waiting ?? -1, parked: rows?.parked ?? -1, copies: copies.map(({ jobs }) => jobs) };
 };
 
-test('the rows of each series leave as one bundle, which says everything they said; the bundle is the copy that stays', async () => {
+test('the rows of each series are delivered as one bundle with all their ids and ranges, and the bundle is the stored copy', async () => {
   const [croatian, english] = [await writeSeries(10, 'Promjena'), await writeSeries(5, 'Change')];
-  const destination = new Recorder(takes, 4);
+  const destination = new Recorder(accept, 4);
   expect(await relayTo(destination).runOnce()).toBe(15);
-  const bundles = destination.got.toSorted((a, b) => (a.title < b.title ? 1 : -1));
+  const bundles = destination.received.toSorted((a, b) => (a.title < b.title ? 1 : -1));
   expect(bundles.map(({ title }) => title)).toEqual(['Promjena', 'Change']);
   expect(bundles.map((bundle) => rangesIn(bundle).map(([id]) => id))).toEqual([croatian, english]);
   expect(rangesIn(bundles[1] as Body).at(-1)).toEqual([english.at(-1), { from: 2000, to: 2500 }]);
-  expect(await left()).toEqual({ waiting: 0, parked: 0, copies: [5, 10] });
+  expect(await readCounts()).toEqual({ waiting: 0, parked: 0, copies: [5, 10] });
   const copies = await database.query<{ same: boolean }[]>(
     `select message_id::text = body ->> 'job_id' and not body ? 'range' as same from queued_jobs`,
   );
@@ -100,77 +100,77 @@ test('the rows of each series leave as one bundle, which says everything they sa
 });
 
 test.each([
-  ['fewer rows than are worth it', 3, 4],
-  ['a destination that takes no bundles', 10, undefined],
-])('%s: one by one', async (_name, count, bundlesFrom) => {
+  ['with fewer rows than the minimum for bundles', 3, 4],
+  ['to a destination without bundles', 10, undefined],
+])('%s, rows are delivered one by one', async (_name, count, minRowsForBundles) => {
   const ids = await writeSeries(count, 'Promjena');
-  const destination = new Recorder(takes, bundlesFrom);
+  const destination = new Recorder(accept, minRowsForBundles);
   await relayTo(destination).runOnce();
-  expect(destination.got.map(({ job_id, range }) => [job_id, range !== undefined])).toEqual(ids.map((id) => [id, true]));
-  expect(await left()).toEqual({ waiting: 0, parked: 0, copies: ids.map(() => 1) });
+  expect(destination.received.map(({ job_id, range }) => [job_id, range !== undefined])).toEqual(ids.map((id) => [id, true]));
+  expect(await readCounts()).toEqual({ waiting: 0, parked: 0, copies: ids.map(() => 1) });
 });
 
-test('what else waits leaves in the same round, and a round takes no more than it may', async () => {
+test('a message without a series is delivered in the same run as a bundle, and a run takes at most `limit` rows', async () => {
   await writeSeries(6, 'Promjena');
   const alone = newId();
   const body = { job_id: alone, title: 'alone' };
   await transactions.run((tx) => outbox.append(tx, [{ id: alone, destination: 'push', event: 'test', body }]));
-  const destination = new Recorder(takes, 4);
+  const destination = new Recorder(accept, 4);
   const relay = relayTo(destination);
-  expect([await relay.runOnce(5), destination.got.length]).toEqual([5, 1]);
-  expect([await relay.runOnce(), destination.got.slice(1).map(({ title }) => title)]).toEqual([2, ['Promjena', 'alone']]);
+  expect([await relay.runOnce(5), destination.received.length]).toEqual([5, 1]);
+  expect([await relay.runOnce(), destination.received.slice(1).map(({ title }) => title)]).toEqual([2, ['Promjena', 'alone']]);
 });
 
-test('a round that may take fewer than wait takes the oldest', async () => {
+test('a run with a limit below the number of due rows takes the oldest rows', async () => {
   const ids = await writeSeries(12, 'Promjena');
-  const destination = new Recorder(takes, 4);
+  const destination = new Recorder(accept, 4);
   const relay = relayTo(destination);
   await relay.runOnce(5);
   await relay.runOnce(5);
-  const carried = destination.got.map((bundle) => rangesIn(bundle).map(([id]) => id));
-  expect(carried.map((some) => some.toSorted())).toEqual([ids.slice(0, 5).toSorted(), ids.slice(5, 10).toSorted()]);
+  const bundledIds = destination.received.map((bundle) => rangesIn(bundle).map(([id]) => id));
+  expect(bundledIds.map((ids) => ids.toSorted())).toEqual([ids.slice(0, 5).toSorted(), ids.slice(5, 10).toSorted()]);
 });
 
-test('a way out that is closed: nothing has left, and the next round takes all of it', async () => {
+test('when the delivery of a bundle throws, all rows stay in the outbox and the next run delivers them', async () => {
   await writeSeries(8, 'Promjena');
-  const closed = new Recorder(() => {
+  const failing = new Recorder(() => {
     throw new Error('no Redis');
   }, 4);
-  await expect(relayTo(closed).runOnce()).rejects.toThrow('no Redis');
-  expect(await left()).toEqual({ waiting: 8, parked: 0, copies: [] });
-  // What the first try may have handed over comes again under another bundle's id, and under the same ids of its jobs.
-  const open = new Recorder(takes, 4);
-  await relayTo(open).runOnce();
-  expect(rangesIn(open.got[0] as Body)).toEqual(rangesIn(closed.got[0] as Body));
-  expect(open.got[0]?.job_id).not.toBe(closed.got[0]?.job_id);
+  await expect(relayTo(failing).runOnce()).rejects.toThrow('no Redis');
+  expect(await readCounts()).toEqual({ waiting: 8, parked: 0, copies: [] });
+  // The first attempt may have delivered its bundle. The second bundle has another id, but its jobs have the same ids.
+  const working = new Recorder(accept, 4);
+  await relayTo(working).runOnce();
+  expect(rangesIn(working.received[0] as Body)).toEqual(rangesIn(failing.received[0] as Body));
+  expect(working.received[0]?.job_id).not.toBe(failing.received[0]?.job_id);
 });
 
-test('a bundle that is refused goes row by row, and only the guilty one is set aside', async () => {
+test('when a bundle is refused, its rows are delivered one by one and only the faulty row is parked', async () => {
   const [, bad] = await writeSeries(8, 'Promjena');
   const destination = new Recorder(({ job_id, ranges }) => (ranges || job_id === bad ? 'poison' : 'delivered'), 4);
   await relayTo(destination).runOnce();
-  expect(await left()).toEqual({ waiting: 0, parked: 1, copies: Array.from({ length: 7 }, () => 1) });
+  expect(await readCounts()).toEqual({ waiting: 0, parked: 1, copies: Array.from({ length: 7 }, () => 1) });
 });
 
-test('three relays race: each row is in one bundle', async () => {
+test('when three relays run at the same time, each row is delivered in exactly one bundle', async () => {
   const ids = await writeSeries(3000, 'Promjena');
-  const destinations = [1, 2, 3].map(() => new Recorder(takes, 4));
+  const destinations = [1, 2, 3].map(() => new Recorder(accept, 4));
   const drain = async (relay: OutboxRelay): Promise<void> => {
     while ((await relay.runOnce(200)) > 0);
   };
   await Promise.all(destinations.map((destination) => drain(relayTo(destination))));
-  const carried = destinations.flatMap(({ got }) =>
-    got.flatMap((body) => (body.ranges ? rangesIn(body).map(([id]) => id) : [body.job_id])),
+  const deliveredIds = destinations.flatMap(({ received }) =>
+    received.flatMap((body) => (body.ranges ? rangesIn(body).map(([id]) => id) : [body.job_id])),
   );
-  expect(carried.toSorted()).toEqual(ids.toSorted());
+  expect(deliveredIds.toSorted()).toEqual(ids.toSorted());
 });
 
-test('rows of last week are refused as any other message is, and those of today beside them leave', async () => {
+test('rows of a series that are older than a week are parked, and newer rows are delivered as a bundle', async () => {
   const old = await writeSeries(4, 'last week');
   await database.query(`update outbox set created_at = now() - interval '9 days'`);
   await writeSeries(5, 'today');
-  const destination = new Recorder(takes, 4);
+  const destination = new Recorder(accept, 4);
   await relayTo(destination).runOnce();
-  expect(destination.got.map(({ title }) => title)).toEqual(['today']);
-  expect(await left()).toEqual({ waiting: 0, parked: old.length, copies: [5] });
+  expect(destination.received.map(({ title }) => title)).toEqual(['today']);
+  expect(await readCounts()).toEqual({ waiting: 0, parked: old.length, copies: [5] });
 });

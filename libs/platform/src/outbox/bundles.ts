@@ -1,27 +1,28 @@
 import { prepared, type DriverClient } from '../postgres/database.ts';
 import type { RelayedMessage } from './destination.ts';
-import { OF_ANOTHER_TIME } from './stale-messages.ts';
+import { IS_TOO_OLD } from './stale-messages.ts';
 
 const DUE = 'destination = $1 and series is not null and parked_at is null and available_at <= now()';
 
 /**
- * Takes the oldest rows of series away and makes a bundle of each series, without a row's body ever leaving the server. The
- * copies that stay in `queued_jobs` are the bundles. One BullMQ job a row drains 17,000 rows a second, this 160,000
- * (`npm run bench:notifications`). By `ctid`, which nobody can move while we hold the rows locked: half the time of the same
- * by id. Rows older than a week, and fewer than $3, go the usual way. READ COMMITTED on purpose, as the claim beside it.
+ * Deletes the oldest rows that belong to a series and combines the rows of each series into one bundle, inside the database.
+ * The copies in `queued_jobs` are the bundles, not the rows. With one BullMQ job per row the relay delivers 17,000 rows a
+ * second, with bundles 160,000 (`npm run bench:notifications`). It selects by `ctid`, which cannot change while the rows are
+ * locked; this takes half the time of a selection by id. Rows older than a week are delivered one by one, and so are all rows
+ * if fewer than $3 are due. READ COMMITTED on purpose, like the claim in outbox-relay.ts.
  */
 const BUNDLE = `
-  with gone as (
+  with taken as (
     delete from outbox where ctid = any(array(
       select ctid from outbox
-      where ${DUE} and aggregate_id is null and not (${OF_ANOTHER_TIME})
-        and (select count(*) from (select from outbox where ${DUE} limit $3) enough) = $3
+      where ${DUE} and aggregate_id is null and not (${IS_TOO_OLD})
+        and (select count(*) from (select from outbox where ${DUE} limit $3) due) = $3
       order by seq limit $2 for update skip locked))
     returning id, series, body
   ), bundles as (
     select uuidv7() as id, count(*)::int as jobs, any_value(body) - 'range' as same,
            '[' || string_agg('["' || id || '",' || (body ->> 'range') || ']', ',') || ']' as ranges
-    from gone group by series
+    from taken group by series
   )
   insert into queued_jobs (message_id, queue, jobs, body)
   select id, $1, jobs, same || jsonb_build_object('job_id', id, 'ranges', ranges) from bundles
@@ -29,12 +30,15 @@ const BUNDLE = `
 
 export type Bundle = RelayedMessage & { readonly jobs: number };
 
-/** At most `limit` rows, which leave with the caller's commit; none when fewer than `from` are due. */
+/**
+ * Takes at most `limit` rows out of the outbox and returns them as bundles. The rows are gone when the caller commits. Returns
+ * nothing when fewer than `minRows` are due.
+ */
 export async function takeBundles(
   client: DriverClient,
   destination: string,
-  { limit, from }: { readonly limit: number; readonly from: number },
+  { limit, minRows }: { readonly limit: number; readonly minRows: number },
 ): Promise<readonly Bundle[]> {
-  const { rows } = await client.query<{ rows: Bundle[] }>(prepared(BUNDLE, [destination, limit, from]));
+  const { rows } = await client.query<{ rows: Bundle[] }>(prepared(BUNDLE, [destination, limit, minRows]));
   return rows;
 }

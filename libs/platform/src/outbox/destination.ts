@@ -6,26 +6,28 @@ export interface RelayedMessage {
 }
 
 /**
- * What became of one message: delivered, or why not. `later`: the way there is down, which says nothing about the message, so
- * it is tried for as long as it takes. `failed` ten times, or `poison` (it can never be delivered), is set aside for people.
+ * The outcome of one message. `later`: the destination is unavailable, which is not the message's fault, so it is retried
+ * without a limit. `failed`: retried, and parked for operators after ten failures. `poison`: it can never be delivered, so it is
+ * parked at once.
  */
 export type Delivery = { readonly id: string } & (
   { readonly outcome: 'delivered' } | { readonly outcome: 'later' | 'failed' | 'poison'; readonly error: string }
 );
 
 /**
- * Where messages go. Delivering is at least once: a crash after `deliver` and before the relay's commit delivers again, so
- * every receiver recognises the id. Throwing means nobody is at fault but the way there: nothing is counted against the rows.
+ * Receives messages from the relay. Delivery is at least once: after a crash between `deliver` and the relay's commit a message
+ * is delivered again, so every receiver must recognise its id. `deliver` throws when the destination is unavailable; then no
+ * attempt is counted for the messages.
  */
 export interface Destination {
   readonly name: string;
-  /** How many rows one round may hold locked: as many as can be delivered within a second or two. */
+  /** Rows that one run of the relay locks: as many as can be delivered within one or two seconds. */
   readonly batchSize: number;
-  /** What was delivered stays in `queued_jobs` until its consumer is done with it: Redis may lose it. */
+  /** A copy of each delivered message stays in `queued_jobs` until its consumer is done, because Redis may lose the job. */
   readonly keepsCopy?: boolean;
-  /** It goes to people: what is older than a week is parked until somebody wants it sent all the same. */
+  /** For messages to people: a message older than a week is parked until an operator wants it sent. */
   readonly refusesStale?: boolean;
-  /** It takes a bundle of messages of one series as one message, if there are at least so many. */
-  readonly bundlesFrom?: number;
+  /** Minimum number of due messages with a series for delivery as bundles, one bundle per series. Unset: no bundles. */
+  readonly minRowsForBundles?: number;
   deliver(messages: readonly RelayedMessage[]): Promise<readonly Delivery[]>;
 }

@@ -12,7 +12,7 @@ const STATE = `
          coalesce(extract(epoch from now() - min(created_at) filter (where parked_at is null)), 0)::float as lag
   from outbox`;
 
-/** How far behind the relays are, read when somebody asks: once for all three. */
+/** Registers the gauges of the outbox. A scrape reads the table once for all three gauges. */
 export function observeOutbox(registry: Registry, dataSource: DataSource): void {
   let reading: Promise<OutboxState | undefined> | undefined;
   const read = (): Promise<OutboxState | undefined> => {
@@ -34,7 +34,7 @@ export function observeOutbox(registry: Registry, dataSource: DataSource): void 
         if (state) this.set(state[member]);
       },
     });
-  gauge('outbox_pending', 'Messages waiting to leave.', 'pending');
-  gauge('outbox_lag_seconds', 'Age of the oldest message waiting to leave.', 'lag');
+  gauge('outbox_pending', 'Messages waiting for delivery.', 'pending');
+  gauge('outbox_lag_seconds', 'Age of the oldest message waiting for delivery.', 'lag');
   gauge('outbox_parked', 'Messages set aside after failing too often.', 'parked');
 }

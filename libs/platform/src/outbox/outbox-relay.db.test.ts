@@ -30,9 +30,9 @@ afterAll(async () => {
   await testDatabase.drop();
 });
 
-/** A destination that remembers what it got, after doing with a batch what the test wants. */
+/** A destination that records the bodies it receives and lets `treat` decide the outcome of each batch. */
 class Recorder implements Destination {
-  readonly got: unknown[] = [];
+  readonly received: unknown[] = [];
   readonly batches: number[] = [];
   constructor(
     private readonly treat: (
@@ -43,14 +43,14 @@ class Recorder implements Destination {
   ) {}
   async deliver(messages: readonly RelayedMessage[]): Promise<readonly Delivery[]> {
     this.batches.push(messages.length);
-    this.got.push(...messages.map(({ body }) => body));
+    this.received.push(...messages.map(({ body }) => body));
     return this.treat(messages);
   }
 }
 
 const delivered = (messages: readonly RelayedMessage[]): Delivery[] => messages.map(({ id }) => ({ id, outcome: 'delivered' }));
-const relayTo = (destination: Destination, patienceMs?: number): OutboxRelay =>
-  new OutboxRelay(database, destination, silent, patienceMs);
+const relayTo = (destination: Destination, deliveryTimeoutMs?: number): OutboxRelay =>
+  new OutboxRelay(database, destination, silent, deliveryTimeoutMs);
 
 function messagesFor(bodies: readonly unknown[], fields: Partial<OutboxMessage> = {}): OutboxMessage[] {
   return bodies.map((body) => ({ id: newId(), destination: 'email', event: 'test', body, ...fields }));
@@ -63,10 +63,10 @@ function rows(): Promise<{ body: unknown; attempts: number; last_error: string |
                                 extract(epoch from available_at - now())::float as wait from outbox order by seq`);
 }
 
-/** As if the time until the next try had passed. */
+/** Makes all rows due, as if the delay before the next attempt had passed. */
 const becomeDue = (): Promise<unknown> => database.query('update outbox set available_at = now()');
 
-test('a message leaves if its transaction committed, and not otherwise', async () => {
+test('a message is delivered if its transaction committed, and not if it rolled back', async () => {
   await append(messagesFor(['kept']));
   const rolledBack = transactions.run(async (tx) => {
     await outbox.append(tx, messagesFor(['lost']));
@@ -74,10 +74,10 @@ test('a message leaves if its transaction committed, and not otherwise', async (
   });
   await expect(rolledBack).rejects.toThrow('no');
   const recorder = new Recorder();
-  expect([await relayTo(recorder).runOnce(), recorder.got, await rows()]).toEqual([1, ['kept'], []]);
+  expect([await relayTo(recorder).runOnce(), recorder.received, await rows()]).toEqual([1, ['kept'], []]);
 });
 
-test('three relays race: each message once, and those of one aggregate in the order they were written', async () => {
+test('three concurrent relays deliver each message once, and the messages of an aggregate in the order they were written', async () => {
   const aggregates = ['order-1', 'order-2', 'order-3', 'order-4', 'order-5'];
   for (let step = 0; step < 12; step += 1) {
     await append(aggregates.flatMap((aggregateId) => messagesFor([{ aggregateId, step }], { aggregateId })));
@@ -98,68 +98,68 @@ test('three relays race: each message once, and those of one aggregate in the or
   }
 });
 
-test('two relays at once share what is there', async () => {
+test('two concurrent relays deliver different messages', async () => {
   await append(messagesFor(Array.from({ length: 20 }, (_, index) => index)));
-  let bothBusy = (): void => undefined;
-  const meeting = new Promise<void>((resolve) => (bothBusy = resolve));
+  let reportBothDelivering = (): void => undefined;
+  const bothDelivering = new Promise<void>((resolve) => (reportBothDelivering = resolve));
   const recorder: Recorder = new Recorder(async (messages) => {
-    if (recorder.batches.length === 2) bothBusy();
-    await meeting;
+    if (recorder.batches.length === 2) reportBothDelivering();
+    await bothDelivering;
     return delivered(messages);
   }, 10);
   await Promise.all([relayTo(recorder).runOnce(), relayTo(recorder).runOnce()]);
-  expect([recorder.batches, new Set(recorder.got).size]).toEqual([[10, 10], 20]);
+  expect([recorder.batches, new Set(recorder.received).size]).toEqual([[10, 10], 20]);
 });
 
-describe('the oldest leave first', () => {
-  /** Ids that fall while the messages get younger, and rows that lie in another order than they were written in. */
-  async function thirtyOutOfPlace(): Promise<number[]> {
+describe('the relay delivers the oldest messages first', () => {
+  /** Writes thirty messages whose ids are in descending order, and moves three rows to the end of the table. */
+  async function writeThirtyOutOfOrder(): Promise<number[]> {
     const ids = Array.from({ length: 30 }, () => newId()).toReversed();
     const written = Array.from({ length: 30 }, (_, index) => index);
     for (const index of written) await append([{ ...messagesFor([index])[0]!, id: ids[index]! }]);
-    // An indexed column changes, so the new version of the row lies behind all others, and the indexes lead there.
+    // An update of an indexed column writes a new row version at the end of the table and new index entries.
     for (const index of [3, 0, 12])
       await database.query(`update outbox set id = $2, attempts = 1 where id = $1`, [ids[index], newId()]);
     return written;
   }
 
-  test('as they were written, whatever their ids, a batch at a time', async () => {
-    const written = await thirtyOutOfPlace();
+  test('in the order they were written, not in the order of their ids, over three batches', async () => {
+    const written = await writeThirtyOutOfOrder();
     const recorder = new Recorder(delivered, 10);
     const relay = relayTo(recorder);
-    for (let round = 1; round <= 3; round += 1) {
+    for (let batch = 1; batch <= 3; batch += 1) {
       await relay.runOnce();
-      expect(recorder.got).toEqual(written.slice(0, round * 10));
+      expect(recorder.received).toEqual(written.slice(0, batch * 10));
     }
   });
 
-  test('also where PostgreSQL reads the rows as they lie on the disk', async () => {
-    const written = await thirtyOutOfPlace();
-    // A plan like this comes by itself when statistics are old. With it only ORDER BY makes the order.
+  test('even if PostgreSQL reads the rows in physical order instead of by index', async () => {
+    const written = await writeThirtyOutOfOrder();
+    // PostgreSQL may choose such a plan when its statistics are old. Then only ORDER BY guarantees the order.
     const url = `${testDatabase.url}?options=${encodeURIComponent('-c enable_indexscan=off -c enable_indexonlyscan=off')}`;
     const unsorted = await openDatabase({ url, name: 'outbox-test-unsorted', poolSize: 2 });
     try {
       const recorder = new Recorder(delivered, 10);
       const relay = new OutboxRelay(unsorted, recorder, silent);
       while ((await relay.runOnce()) > 0);
-      expect(recorder.got).toEqual(written);
+      expect(recorder.received).toEqual(written);
     } finally {
       await unsorted.destroy();
     }
   });
 });
 
-test('2,500 messages leave in three batches of at most 1,000', async () => {
+test('2,500 messages are delivered in three batches of at most 1,000', async () => {
   await append(messagesFor(Array.from({ length: 2500 }, (_, index) => index)));
   const recorder = new Recorder(delivered, 5000);
   const relay = relayTo(recorder);
   expect([await relay.runOnce(), await relay.runOnce(), await relay.runOnce(), await relay.runOnce()]).toEqual([
     1000, 1000, 500, 0,
   ]);
-  expect(new Set(recorder.got).size).toBe(2500);
+  expect(new Set(recorder.received).size).toBe(2500);
 });
 
-test('killed between publishing and deleting: the message is delivered again, under the same id', async () => {
+test('relay killed between delivery and commit: the message is delivered again with the same id', async () => {
   const [message] = messagesFor(['once more']);
   await append(message ? [message] : []);
   const ids: string[] = [];
@@ -174,24 +174,24 @@ test('killed between publishing and deleting: the message is delivered again, un
   expect([ids, await rows()]).toEqual([[message?.id, message?.id], []]);
 });
 
-test('a way out that is broken counts nothing against the messages', async () => {
+test('when `deliver` throws, no attempt is counted for the messages', async () => {
   await append(messagesFor(['a', 'b']));
-  const broken = relayTo(new Recorder(() => Promise.reject(new Error('no way out'))));
-  for (let round = 0; round < 12; round += 1) await expect(broken.runOnce()).rejects.toThrow('no way out');
+  const failing = relayTo(new Recorder(() => Promise.reject(new Error('destination down'))));
+  for (let run = 0; run < 12; run += 1) await expect(failing.runOnce()).rejects.toThrow('destination down');
   expect(await rows()).toMatchObject([
     { attempts: 0, parked: false },
     { attempts: 0, parked: false },
   ]);
 });
 
-test('a way out that does not answer is given up on, and the messages stay', async () => {
+test('when `deliver` does not answer before the timeout, the messages stay and no attempt is counted', async () => {
   await append(messagesFor(['a']));
   const mute = new Recorder(() => new Promise(() => undefined));
-  await expect(relayTo(mute, 50).runOnce()).rejects.toThrow('took none of 1 messages within 50 ms');
+  await expect(relayTo(mute, 50).runOnce()).rejects.toThrow('did not answer the delivery of 1 messages within 50 ms');
   expect(await rows()).toMatchObject([{ attempts: 0, parked: false }]);
 });
 
-test('a poisoned message is parked at once; what comes after it leaves, of its own aggregate too', async () => {
+test('a poison message is parked at once, and later messages are delivered, also those of its aggregate', async () => {
   await append([...messagesFor(['bad', 'after it'], { aggregateId: 'order-1' }), ...messagesFor(['other'])]);
   const recorder: Recorder = new Recorder((messages) =>
     messages.map(({ id, body }) =>
@@ -200,11 +200,11 @@ test('a poisoned message is parked at once; what comes after it leaves, of its o
   );
   const relay = relayTo(recorder);
   while ((await relay.runOnce()) > 0);
-  expect(recorder.got).toEqual(['bad', 'other', 'after it']);
+  expect(recorder.received).toEqual(['bad', 'other', 'after it']);
   expect(await rows()).toMatchObject([{ body: 'bad', parked: true, last_error: 'not a job of ours' }]);
 });
 
-test('a message that fails waits longer each time, holds back its aggregate alone, and is parked after ten failures', async () => {
+test('a failing message waits longer each time, delays only its own aggregate, and is parked after ten failures', async () => {
   await append([...messagesFor(['failing', 'behind it'], { aggregateId: 'order-1' }), ...messagesFor(['other'])]);
   const recorder: Recorder = new Recorder((messages) =>
     messages.map(({ id, body }) => (body === 'failing' ? { id, outcome: 'failed', error: 'no' } : { id, outcome: 'delivered' })),
@@ -218,10 +218,10 @@ test('a message that fails waits longer each time, holds back its aggregate alon
     await becomeDue();
   }
   expect(waits).toEqual([1, 1, 2, 4, 8, 16, 32, 60, 60]);
-  expect(recorder.got.filter((body) => body !== 'failing')).toEqual(['other']);
+  expect(recorder.received.filter((body) => body !== 'failing')).toEqual(['other']);
   await relay.runOnce();
   await relay.runOnce();
-  expect(recorder.got.at(-1)).toBe('behind it');
+  expect(recorder.received.at(-1)).toBe('behind it');
   expect(await rows()).toMatchObject([{ body: 'failing', parked: true, attempts: 10 }]);
   const [row] = await database.query<{ failures: { at: string; error: string }[] }[]>('select failures from outbox');
   expect(row?.failures.map(({ error }) => error)).toEqual(Array.from({ length: 10 }, () => 'no'));
@@ -234,53 +234,53 @@ describe('a message older than a week', () => {
     readonly refusesStale = true;
     readonly keepsCopy = true;
   }
-  const ofNineDaysAgo = (): Promise<unknown> => database.query(`update outbox set created_at = now() - interval '9 days'`);
+  const makeNineDaysOld = (): Promise<unknown> => database.query(`update outbox set created_at = now() - interval '9 days'`);
 
-  test('that goes to people is parked, and what is younger leaves', async () => {
+  test('is parked if it goes to people, and a newer message is delivered', async () => {
     await append(messagesFor(['old']));
-    await ofNineDaysAgo();
+    await makeNineDaysOld();
     await append(messagesFor(['new']));
     const recorder = new ToPeople();
     await relayTo(recorder).runOnce();
-    expect([recorder.got, await rows()]).toMatchObject([
+    expect([recorder.received, await rows()]).toMatchObject([
       ['new'],
       [{ body: 'old', parked: true, last_error: expect.stringContaining('--force') as string }],
     ]);
   });
 
-  test('that moves money or seats leaves all the same', async () => {
+  test('is delivered if its destination does not refuse old messages, such as refunds', async () => {
     await append(messagesFor(['refund']));
-    await ofNineDaysAgo();
+    await makeNineDaysOld();
     const recorder = new Recorder();
     await relayTo(recorder).runOnce();
-    expect([recorder.got, await rows()]).toEqual([['refund'], []]);
+    expect([recorder.received, await rows()]).toEqual([['refund'], []]);
   });
 
-  test('leaves when somebody insists, unless the ledger says that it has left', async () => {
-    const [mail, never] = messagesFor(['mail that left', 'never left']);
-    await append([mail, never] as OutboxMessage[]);
-    await ofNineDaysAgo();
-    await database.query(`insert into inbox values ('email', $1, now(), now(), 1)`, [mail?.id]);
+  test('is delivered with `force`, unless the inbox says that it was sent before', async () => {
+    const [sentMail, unsent] = messagesFor(['sent before', 'never sent']);
+    await append([sentMail, unsent] as OutboxMessage[]);
+    await makeNineDaysOld();
+    await database.query(`insert into inbox values ('email', $1, now(), now(), 1)`, [sentMail?.id]);
     const recorder = new ToPeople();
     const relay = relayTo(recorder);
     await relay.runOnce();
-    expect(recorder.got).toEqual([]);
+    expect(recorder.received).toEqual([]);
     expect(await relay.runOnce(1000, { force: true })).toBe(2);
-    expect([recorder.got, await rows()]).toEqual([['never left'], []]);
+    expect([recorder.received, await rows()]).toEqual([['never sent'], []]);
     const copies = await database.query<{ message_id: string }[]>('select message_id from queued_jobs');
-    expect(copies.map(({ message_id }) => message_id)).toEqual([never?.id]);
+    expect(copies.map(({ message_id }) => message_id)).toEqual([unsent?.id]);
   });
 });
 
-test('what waits for another destination holds nothing back', async () => {
+test('an undelivered message to another destination does not delay a message of the same aggregate', async () => {
   await append(messagesFor(['complete the window'], { aggregateId: 'order-1', destination: 'waiting-room' }));
   await append(messagesFor(['the tickets'], { aggregateId: 'order-1' }));
   const recorder = new Recorder();
   await relayTo(recorder).runOnce();
-  expect([recorder.got, (await rows()).length]).toEqual([['the tickets'], 1]);
+  expect([recorder.received, (await rows()).length]).toEqual([['the tickets'], 1]);
 });
 
-test('the metrics tell what waits, since when, and what was set aside', async () => {
+test('the metrics show the number of waiting messages, the age of the oldest, and the number of parked messages', async () => {
   const registry = new Registry();
   observeOutbox(registry, database);
   await append(messagesFor(['a', 'b', 'c']));

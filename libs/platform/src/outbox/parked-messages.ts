@@ -9,11 +9,11 @@ export interface OutboxMessageView {
   readonly aggregateId: string | null;
   readonly body: unknown;
   readonly createdAt: Date;
-  /** Null: it is on its way, or waits for its next try. */
+  /** Null when it is not parked: it waits for its delivery or for its next attempt. */
   readonly parkedAt: Date | null;
   readonly isDue: boolean;
   readonly attempts: number;
-  /** The last ones, oldest first. */
+  /** The last ten failures, oldest first. */
   readonly failures: readonly { readonly at: string; readonly error: string }[];
 }
 
@@ -37,11 +37,14 @@ const COUNTS = `
          coalesce(extract(epoch from now() - min(created_at) filter (where parked_at is null)), 0)::int as "oldestSeconds"
   from outbox`;
 
-/** Messages of the outbox that were set aside: they failed ten times, can never be delivered, or are too old. People decide. */
+/**
+ * Parked messages of the outbox: they failed ten times, can never be delivered, or are too old. An operator retries or drops
+ * them.
+ */
 export class ParkedMessages {
   constructor(private readonly dataSource: DataSource) {}
 
-  /** Newest first; `text` is looked for in everything the message says. */
+  /** Newest first. `text` is searched in the whole body; an id or an aggregate id must match it exactly. */
   list(filter: { text?: string; event?: string; before?: string; limit: number }): Promise<OutboxMessageView[]> {
     return this.dataSource.query(
       `select ${COLUMNS} from outbox
@@ -52,7 +55,7 @@ export class ParkedMessages {
     );
   }
 
-  /** Parked or not: who looks for one that has just been retried is told that it waits. */
+  /** Finds a message, parked or not, so that an operator who has just retried it sees that it waits for delivery. */
   async find(id: string): Promise<OutboxMessageView | undefined> {
     const [row] = await this.dataSource.query<OutboxMessageView[]>(`select ${COLUMNS} from outbox where id = $1`, [id]);
     return row;
@@ -63,7 +66,7 @@ export class ParkedMessages {
     return row ?? { waiting: 0, delayed: 0, parked: 0, oldestSeconds: 0 };
   }
 
-  /** Due at once, with all its attempts before it, however old it is. False when it is not parked any more. */
+  /** Makes the message due at once with all attempts, even if it is old. False when it is not parked any more. */
   async retry(tx: Transaction, id: string): Promise<boolean> {
     const postgres = inside(tx);
     const [row] = await postgres.rows<{ destination: string }>(
@@ -75,7 +78,7 @@ export class ParkedMessages {
     return row !== undefined;
   }
 
-  /** False when it is not parked any more: then the relay may have it in hand. */
+  /** Deletes the message. False when it is not parked any more, because then the relay may be delivering it. */
   async drop(tx: Transaction, id: string): Promise<boolean> {
     const rows = await inside(tx).rows('delete from outbox where id = $1 and parked_at is not null returning 1', [id]);
     return rows.length > 0;

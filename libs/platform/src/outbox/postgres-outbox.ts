@@ -2,7 +2,7 @@ import { Outbox, type OutboxMessage } from '#application/outbox';
 import type { Transaction } from '#application/transaction-manager';
 import { inside } from '../postgres/transaction.ts';
 
-/** Writes messages into the transaction of their effect; the relay takes them from there. */
+/** Writes messages in the transaction of their effect. The relay delivers them after the commit. */
 export class PostgresOutbox extends Outbox {
   async append(tx: Transaction, messages: readonly OutboxMessage[]): Promise<void> {
     if (messages.length === 0) return;

@@ -1,4 +1,4 @@
-/** Rung after a commit that wrote messages; whoever relays them hears where to. */
+/** Wakes the relays of this process after a commit that wrote messages; each listener gets the destinations. */
 export class RelayBell {
   private readonly listeners: ((destinations: ReadonlySet<string>) => void)[] = [];
 

@@ -3,12 +3,12 @@ import { createLogger } from '../logging/logger.ts';
 import { RelayLoop } from './relay-loop.ts';
 
 const silent = createLogger({ service: 'test', level: 'silent' });
-let rounds: number;
+let runs: number;
 let loop: RelayLoop;
 
 function started(runOnce: () => Promise<number>): RelayLoop {
-  rounds = 0;
-  loop = new RelayLoop('test', () => ((rounds += 1), runOnce()), silent, 1000);
+  runs = 0;
+  loop = new RelayLoop('test', () => ((runs += 1), runOnce()), silent, 1000);
   loop.start();
   return loop;
 }
@@ -23,47 +23,47 @@ afterEach(async () => {
   jest.useRealTimers();
 });
 
-test('with nothing to do it looks once a second', async () => {
+test('without work the loop runs once a second', async () => {
   started(() => Promise.resolve(0));
   await elapse(3500);
-  expect(rounds).toBe(4);
+  expect(runs).toBe(4);
 });
 
-test('a nudge starts a round at once', async () => {
+test('a nudge starts a run at once', async () => {
   started(() => Promise.resolve(0));
   await elapse(10);
   loop.nudge();
   await elapse(0);
-  expect(rounds).toBe(2);
+  expect(runs).toBe(2);
 });
 
-test('a nudge during a round starts another one after it: its message may have come too late for the first', async () => {
-  const round = started(() => new Promise((resolve) => setTimeout(() => resolve(0), 50)));
+test('a nudge during a run starts another run after it, because the first one may have missed the new message', async () => {
+  const nudged = started(() => new Promise((resolve) => setTimeout(() => resolve(0), 50)));
   await elapse(20);
-  round.nudge();
+  nudged.nudge();
   await elapse(31);
-  expect(rounds).toBe(2);
+  expect(runs).toBe(2);
 });
 
-test('rounds that did something follow each other without a pause', async () => {
+test('after a run that did some work the next one starts without a pause', async () => {
   let left = 5;
   started(() => Promise.resolve((left -= 1)));
   await elapse(0);
-  expect(rounds).toBe(5);
+  expect(runs).toBe(5);
 });
 
-test('after a failed round it rests two seconds, however often it is nudged', async () => {
+test('after a failed run the loop pauses for two seconds, even if it is nudged', async () => {
   started(() => Promise.reject(new Error('down')));
   for (let nudges = 0; nudges < 100; nudges += 1) {
     loop.nudge();
     await elapse(19);
   }
-  expect(rounds).toBe(1);
+  expect(runs).toBe(1);
   await elapse(200);
-  expect(rounds).toBe(2);
+  expect(runs).toBe(2);
 });
 
-test('stopping waits for the round that runs and starts no other', async () => {
+test('stop waits for the current run and starts no other', async () => {
   let finished = false;
   started(async () => {
     await new Promise((resolve) => setTimeout(resolve, 300));
@@ -74,5 +74,5 @@ test('stopping waits for the round that runs and starts no other', async () => {
   const stopped = loop.stop();
   await elapse(300);
   await stopped;
-  expect([rounds, finished]).toEqual([1, true]);
+  expect([runs, finished]).toEqual([1, true]);
 });

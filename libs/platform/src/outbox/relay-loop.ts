@@ -1,23 +1,24 @@
 import type { Logger } from '../logging/logger.ts';
 
-/** The safety net under the nudges: how late a message can be when the process that wrote it died before nudging. */
+/** Interval of runs without a nudge. It is the longest delay of a message whose process died before the nudge. */
 const POLL_MS = 1000;
 
 /**
- * Runs a round whenever it is nudged, and every second anyway, one at a time, until stopped. After a round that failed it
- * rests for two, nudged or not: every purchase nudges, and a destination that is down needs no storm. Nudging instead of NOTIFY:
- * a NOTIFY in the writing transaction made 64 clients 3.4–5.6 times slower (research/limits.md §7).
+ * Calls `runOnce` when it is nudged and at least every second, one run at a time, until it is stopped. After a failed run it
+ * pauses for two intervals, even if it is nudged: every purchase nudges, and this must not become a storm of attempts while a
+ * destination is down. A nudge is used instead of NOTIFY, because a NOTIFY in the writing transaction made 64 clients 3.4–5.6
+ * times slower (research/limits.md §7).
  */
 export class RelayLoop {
   private wake: (() => void) | undefined;
-  private nudged = false;
-  private resting = false;
+  private isNudged = false;
+  private isPausing = false;
   private running: Promise<void> | undefined;
-  private stopping = false;
+  private isStopping = false;
 
   constructor(
     private readonly name: string,
-    /** One round; how much it did. More may be waiting when it did anything. */
+    /** One run; returns how many items it handled. If that is more than 0, the next run follows at once. */
     private readonly runOnce: () => Promise<number>,
     private readonly logger: Logger,
     private readonly pollMs = POLL_MS,
@@ -28,33 +29,33 @@ export class RelayLoop {
   }
 
   nudge(): void {
-    this.nudged = true;
-    if (!this.resting) this.wake?.();
+    this.isNudged = true;
+    if (!this.isPausing) this.wake?.();
   }
 
   async stop(): Promise<void> {
-    this.stopping = true;
+    this.isStopping = true;
     this.wake?.();
     await this.running;
   }
 
   private async run(): Promise<void> {
-    while (!this.stopping) {
-      this.nudged = false;
-      this.resting = false;
+    while (!this.isStopping) {
+      this.isNudged = false;
+      this.isPausing = false;
       try {
         if ((await this.runOnce()) > 0) continue;
       } catch (error) {
-        this.logger.warn({ err: error, loop: this.name }, 'a round failed and will be run again');
-        this.resting = true;
+        this.logger.warn({ err: error, loop: this.name }, 'a run failed and will be repeated');
+        this.isPausing = true;
       }
-      if (this.resting) await this.waitFor(2 * this.pollMs);
-      else if (!this.nudged) await this.waitFor(this.pollMs);
+      if (this.isPausing) await this.waitFor(2 * this.pollMs);
+      else if (!this.isNudged) await this.waitFor(this.pollMs);
     }
   }
 
   private waitFor(ms: number): Promise<void> {
-    if (this.stopping) return Promise.resolve();
+    if (this.isStopping) return Promise.resolve();
     return new Promise((resolve) => {
       const timer = setTimeout(resolve, ms);
       this.wake = () => {

@@ -16,8 +16,8 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** What PostgreSQL took it for, in its own words. */
-async function read(type: string, value: Buffer): Promise<string> {
+/** Sends `value` as a parameter of `type`; returns PostgreSQL's text form of what it received. */
+async function readAsText(type: string, value: Buffer): Promise<string> {
   const { rows } = await client.query<{ text: string }>(`select ($1::${type})::text as text`, [value]);
   return rows[0]!.text;
 }
@@ -36,8 +36,8 @@ test.each([
   ],
   ['tid[]', ctidArray(['(0,0)', '(4294967294,65535)', '(70000,300)']), '{"(0,0)","(4294967294,65535)","(70000,300)"}'],
   ['bytea', hexBytes(['00ff', 'A10b'], 2), '\\x00ffa10b'],
-])('%s arrives as it was meant', async (type, value, text) => {
-  expect(await read(type, value)).toBe(text);
+])('a binary %s parameter arrives with the same values', async (type, value, text) => {
+  expect(await readAsText(type, value)).toBe(text);
 });
 
 test.each([
@@ -45,11 +45,11 @@ test.each([
   ['bool[]', boolArray([])],
   ['uuid[]', uuidArray([])],
   ['tid[]', ctidArray([])],
-])('an empty %s, too', async (type, value) => {
-  expect(await read(type, value)).toBe('{}');
+])('an empty binary %s parameter arrives as an empty array', async (type, value) => {
+  expect(await readAsText(type, value)).toBe('{}');
 });
 
-test('what has another length is told, not sent', () => {
-  expect(() => uuidArray(['0190a000'])).toThrow('no UUID');
+test('a UUID or a hexadecimal value of the wrong length is an error before anything is sent', () => {
+  expect(() => uuidArray(['0190a000'])).toThrow('is not a UUID');
   expect(() => hexBytes(['00'], 2)).toThrow('2 bytes');
 });

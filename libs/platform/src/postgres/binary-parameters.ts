@@ -1,10 +1,10 @@
 /*
- * Arrays as PostgreSQL receives them in binary, for statements that take hundreds of rows as a dozen arrays. As text the
- * server spent a tenth of such a statement on reading them, and a text[] is walked from its beginning for every element that
- * is taken out of it. A Buffer among its values is what the driver sends in binary.
+ * Encodes arrays in PostgreSQL's binary format, for statements that take hundreds of rows as a dozen array parameters. Sent as
+ * text, the server spent a tenth of the statement's time on parsing the arrays, and it scans a text[] from the start for every
+ * element that it reads. The driver sends a parameter in binary if the value is a Buffer.
  *
- * Layout: dimensions, whether there are NULLs, type of the elements, how many, number of the first; then length and bytes of
- * each, all of it big-endian.
+ * Layout, big-endian: number of dimensions, NULL flag, element type (OID), number of elements, index of the first element; then
+ * for each element its length and its bytes.
  */
 const BOOL = 16;
 const INT4 = 23;
@@ -13,8 +13,8 @@ const UUID = 2950;
 const HEAD_BYTES = 20;
 const LENGTH_BYTES = 4;
 
-/** Values of the hexadecimal digits by their character code. */
-const DIGIT = Uint8Array.from({ length: 128 }, (_, code) => Number.parseInt(String.fromCharCode(code), 16) || 0);
+/** Value of each hexadecimal digit, by character code. */
+const DIGIT_VALUES = Uint8Array.from({ length: 128 }, (_, code) => Number.parseInt(String.fromCharCode(code), 16) || 0);
 
 export function int4Array(values: readonly number[]): Buffer {
   return arrayOf(INT4, 4, values, putInt4);
@@ -26,10 +26,10 @@ export function boolArray(values: readonly boolean[]): Buffer {
   });
 }
 
-/** UUIDs as they are written: 36 characters. */
+/** `values`: UUIDs in text form, 36 characters. */
 export function uuidArray(values: readonly string[]): Buffer {
   return arrayOf(UUID, 16, values, (to, at, value) => {
-    if (value.length !== 36) throw new Error(`${value} is no UUID`);
+    if (value.length !== 36) throw new Error(`${value} is not a UUID`);
     putHex(to, at, value, 0, 4);
     putHex(to, at + 4, value, 9, 2);
     putHex(to, at + 6, value, 14, 2);
@@ -38,7 +38,7 @@ export function uuidArray(values: readonly string[]): Buffer {
   });
 }
 
-/** Places of rows as PostgreSQL writes them: `(block,offset)`. */
+/** `values`: ctids in PostgreSQL's text form, `(block,offset)`. */
 export function ctidArray(values: readonly string[]): Buffer {
   return arrayOf(TID, 6, values, (to, at, value) => {
     const comma = value.indexOf(',');
@@ -49,7 +49,10 @@ export function ctidArray(values: readonly string[]): Buffer {
   });
 }
 
-/** So many bytes each, given as hexadecimal digits, one after the other: a `bytea`, out of which PostgreSQL takes a piece at once. */
+/**
+ * Joins values of `width` bytes, given as hexadecimal digits, into one `bytea`. PostgreSQL reads an element of it by its
+ * position (`substring`) without a scan.
+ */
 export function hexBytes(values: readonly string[], width: number): Buffer {
   const to = Buffer.allocUnsafe(values.length * width);
   for (let index = 0; index < values.length; index += 1) {
@@ -61,8 +64,8 @@ export function hexBytes(values: readonly string[], width: number): Buffer {
 }
 
 function arrayOf<T>(type: number, width: number, values: readonly T[], put: (to: Buffer, at: number, value: T) => void): Buffer {
-  const head = values.length > 0 ? HEAD_BYTES : HEAD_BYTES - 8;
-  const to = Buffer.allocUnsafe(head + values.length * (LENGTH_BYTES + width));
+  const headBytes = values.length > 0 ? HEAD_BYTES : HEAD_BYTES - 8;
+  const to = Buffer.allocUnsafe(headBytes + values.length * (LENGTH_BYTES + width));
   putInt4(to, 0, values.length > 0 ? 1 : 0);
   putInt4(to, 4, 0);
   putInt4(to, 8, type);
@@ -85,10 +88,10 @@ function putInt4(to: Buffer, at: number, value: number): void {
   to[at + 3] = value;
 }
 
-/** Digit by digit: a call of `Buffer.write` costs as much as 16 of these. */
+/** Decodes digit by digit: one call of `Buffer.write` costs as much as 16 calls of this function. */
 function putHex(to: Buffer, at: number, digits: string, from: number, bytes: number): void {
   for (let index = 0; index < bytes; index += 1) {
     const digit = from + 2 * index;
-    to[at + index] = (DIGIT[digits.charCodeAt(digit)]! << 4) | DIGIT[digits.charCodeAt(digit + 1)]!;
+    to[at + index] = (DIGIT_VALUES[digits.charCodeAt(digit)]! << 4) | DIGIT_VALUES[digits.charCodeAt(digit + 1)]!;
   }
 }

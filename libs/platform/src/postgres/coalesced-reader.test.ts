@@ -1,26 +1,27 @@
 import { CoalescedReader } from './coalesced-reader.ts';
 
-function reader(fail = new Set<number>()) {
+/** A reader of upper-case letters; the queries with these numbers fail. The key `none` has no value. */
+function openReader(failingQueries = new Set<number>()) {
   const queries: string[][] = [];
-  const coalesced = new CoalescedReader(async (keys) => {
+  const reader = new CoalescedReader(async (keys) => {
     queries.push([...keys]);
     await new Promise((resolve) => setTimeout(resolve, 5));
-    if (fail.has(queries.length)) throw new Error('away');
+    if (failingQueries.has(queries.length)) throw new Error('database unavailable');
     return new Map(keys.filter((key) => key !== 'none').map((key) => [key, key.toUpperCase()]));
   });
-  return { coalesced, queries };
+  return { reader, queries };
 }
 
-test('who asks alone is answered at once, and whoever asks meanwhile shares the next query', async () => {
-  const { coalesced, queries } = reader();
-  const answers = await Promise.all(['a', 'b', 'c', 'b', 'none'].map((key) => coalesced.read(key)));
+test('the first read is sent at once, and reads that arrive during its query share the next query', async () => {
+  const { reader, queries } = openReader();
+  const answers = await Promise.all(['a', 'b', 'c', 'b', 'none'].map((key) => reader.read(key)));
   expect(answers).toEqual(['A', 'B', 'C', 'B', undefined]);
   expect(queries).toEqual([['a'], ['b', 'c', 'none']]);
 });
 
-test('a query that fails fails those who shared it, and nobody after them', async () => {
-  const { coalesced } = reader(new Set([2]));
-  const outcomes = await Promise.allSettled(['a', 'b', 'c'].map((key) => coalesced.read(key)));
+test('a failed query rejects the reads that shared it, and the next read succeeds', async () => {
+  const { reader } = openReader(new Set([2]));
+  const outcomes = await Promise.allSettled(['a', 'b', 'c'].map((key) => reader.read(key)));
   expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'rejected']);
-  expect(await coalesced.read('d')).toBe('D');
+  expect(await reader.read('d')).toBe('D');
 });

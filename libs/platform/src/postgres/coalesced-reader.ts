@@ -1,33 +1,34 @@
-/** So many keys in one query; the next ones wait for the next. */
-const MOST_AT_ONCE = 500;
+/** Keys in one query. Reads above the limit wait for the next query. */
+const MAX_KEYS_IN_A_QUERY = 500;
 
-interface Asked<V> {
+interface PendingRead<V> {
   readonly key: string;
   readonly resolve: (value: V | undefined) => void;
   readonly reject: (error: unknown) => void;
 }
 
 /**
- * Many readers of single rows by key share one query: whoever asks while one is under way goes along with the next. Nobody
- * waits for company; a thousand a second cost as many round trips as the server is quick, not a thousand.
+ * Combines reads of single rows by key into shared queries: reads that arrive while a query runs share the next query. A read
+ * is never delayed to fill a batch. With 1,000 reads a second the number of round trips depends on how fast the server
+ * answers, not on the number of reads.
  */
 export class CoalescedReader<V> {
-  private readonly asked: Asked<V>[] = [];
+  private readonly pending: PendingRead<V>[] = [];
   private isReading = false;
 
   constructor(private readonly readAll: (keys: readonly string[]) => Promise<ReadonlyMap<string, V>>) {}
 
   read(key: string): Promise<V | undefined> {
     return new Promise((resolve, reject) => {
-      this.asked.push({ key, resolve, reject });
+      this.pending.push({ key, resolve, reject });
       if (!this.isReading) void this.run();
     });
   }
 
   private async run(): Promise<void> {
     this.isReading = true;
-    while (this.asked.length > 0) {
-      const batch = this.asked.splice(0, MOST_AT_ONCE);
+    while (this.pending.length > 0) {
+      const batch = this.pending.splice(0, MAX_KEYS_IN_A_QUERY);
       try {
         const found = await this.readAll([...new Set(batch.map(({ key }) => key))]);
         for (const { key, resolve } of batch) resolve(found.get(key));

@@ -2,16 +2,16 @@ import type { Socket } from 'node:net';
 import { DataSource, type EntitySchema, type Logger as OrmLogger, type QueryRunner } from 'typeorm';
 import type { Logger } from '../logging/logger.ts';
 
-/** 24 connections keep 2 cores busy; more of them only make contention slower (research/limits.md §2). */
+/** 24 connections keep 2 cores busy; more connections only slow the server down under contention (research/limits.md §2). */
 const POOL_SIZE = 24;
-const POOL_WAIT_MS = 2000;
+const POOL_TIMEOUT_MS = 2000;
 /**
- * Longer than any statement may be silent (a request has 55 s). When a network swallows packets, nobody says that a
- * connection is dead: without this whoever waits on it waits a quarter of an hour.
+ * A connection without traffic for this time is closed. The time is longer than any statement may take (a request has 55 s).
+ * Without this timeout a caller could wait a quarter of an hour for an error when the network drops all packets.
  */
-const SILENCE_LIMIT_MS = 65_000;
+const SOCKET_TIMEOUT_MS = 65_000;
 
-/** TypeORM's own logger prints parameters of failed queries, which are people's data; ours prints that they failed. */
+/** TypeORM's own logger prints the parameters of failed queries, which are personal data. This one prints only the error. */
 class QuietOrmLogger implements OrmLogger {
   constructor(private readonly logger: Logger | undefined) {}
   logQuery(): void {}
@@ -46,14 +46,14 @@ export async function openDatabase(options: {
     installExtensions: false,
     invalidWhereValuesBehavior: { null: 'throw', undefined: 'throw' },
     logger: new QuietOrmLogger(options.logger),
-    // Whoever does not wait for an answer before asking on gets both in one round trip; whoever waits notices nothing.
-    extra: { pipeline: true, connectionTimeoutMillis: POOL_WAIT_MS, keepAlive: true, onConnect: limitSilence },
+    // Pipelining: statements that are sent without awaiting the previous answer share one round trip.
+    extra: { pipeline: true, connectionTimeoutMillis: POOL_TIMEOUT_MS, keepAlive: true, onConnect: setSocketTimeout },
   });
   await dataSource.initialize();
   return dataSource;
 }
 
-/** The parts of pg's client that TypeORM does not pass on. A text of several statements has an array of results. */
+/** The pg client under TypeORM's query runner. A text with several statements returns an array of results. */
 export interface DriverClient {
   query<R = { readonly command: string }>(statement: string | PreparedStatement): Promise<R>;
   readonly connection: { readonly stream: Socket };
@@ -65,10 +65,10 @@ interface PreparedStatement {
   readonly values: readonly unknown[];
 }
 
-/** By their text; there are as many as stand in our sources. */
+/** Names of prepared statements, by SQL text. It does not grow without limit: every text is a constant in our sources. */
 const statementNames = new Map<string, string>();
 
-/** Planned once a connection: to plan a batch of 16 checkouts takes a quarter of a millisecond, as long as to run it. */
+/** Planned once per connection. Planning a batch of 16 checkouts takes a quarter of a millisecond, as long as running it. */
 export function prepared(text: string, values: readonly unknown[]): PreparedStatement {
   const name = statementNames.get(text) ?? `s${statementNames.size + 1}`;
   statementNames.set(text, name);
@@ -79,16 +79,16 @@ export async function driverClientOf(runner: QueryRunner): Promise<DriverClient>
   return (await runner.connect()) as DriverClient;
 }
 
-/** Whoever waits for an answer on this connection hears at once that it is gone; the pool makes a new one. */
+/** Destroys the socket: all pending queries on this connection fail at once, and the pool opens a new connection. */
 export function breakConnection(client: DriverClient): void {
   client.connection.stream.destroy();
 }
 
-function limitSilence(client: DriverClient): void {
-  client.connection.stream.setTimeout(SILENCE_LIMIT_MS, () => breakConnection(client));
+function setSocketTimeout(client: DriverClient): void {
+  client.connection.stream.setTimeout(SOCKET_TIMEOUT_MS, () => breakConnection(client));
 }
 
-/** Is the server there? For readiness: one statement on one connection of the pool. */
+/** Throws when the server does not answer. For readiness: one statement on one connection of the pool. */
 export async function pingDatabase(dataSource: DataSource): Promise<void> {
   await dataSource.query('select 1');
 }

@@ -48,7 +48,7 @@ async function effects(): Promise<number> {
 }
 
 describe('an effect in PostgreSQL', () => {
-  test('happens once, however often and however closely together its message comes', async () => {
+  test('happens once when its message arrives eight times at the same moment and once more later', async () => {
     const inbox = new Inbox(transactions, marks);
     const outcomes = await Promise.all(Array.from({ length: 8 }, () => inbox.once('mail', 'm1', effect('m1'))));
     expect(outcomes.filter((outcome) => outcome === 'done')).toHaveLength(1);
@@ -56,7 +56,7 @@ describe('an effect in PostgreSQL', () => {
     expect(await effects()).toBe(1);
   });
 
-  test('happens for each consumer of the same message', async () => {
+  test('happens once for each consumer of the same message, and Redis marks it for eight days', async () => {
     const inbox = new Inbox(transactions, marks);
     expect(await inbox.once('mail', 'm1', effect('m1'))).toBe('done');
     expect(await inbox.once('push', 'm1', effect('m1'))).toBe('done');
@@ -66,7 +66,7 @@ describe('an effect in PostgreSQL', () => {
     expect(ttl).toBeLessThanOrEqual(8 * 86_400);
   });
 
-  test('is not remembered when it failed', async () => {
+  test('is rolled back and not recorded as done when it fails, so the message can be processed again', async () => {
     const inbox = new Inbox(transactions, marks);
     const failing = inbox.once('mail', 'm1', async (tx) => {
       await effect('m1')(tx);
@@ -77,17 +77,17 @@ describe('an effect in PostgreSQL', () => {
     expect(await inbox.once('mail', 'm1', effect('m1'))).toBe('done');
   });
 
-  test('the mark in Redis saves the question to PostgreSQL, and its loss changes nothing', async () => {
+  test('is recognised as a duplicate by its mark in Redis without PostgreSQL, and by PostgreSQL when the mark is lost', async () => {
     const inbox = new Inbox(transactions, marks);
     await inbox.once('mail', 'm1', effect('m1'));
-    const closed = new Inbox(new NoTransactions(), marks);
-    expect(await closed.once('mail', 'm1', effect('m1'))).toBe('duplicate');
+    const inboxWithoutPostgres = new Inbox(new NoTransactions(), marks);
+    expect(await inboxWithoutPostgres.once('mail', 'm1', effect('m1'))).toBe('duplicate');
     await testRedis.flush();
     expect(await inbox.once('mail', 'm1', effect('m1'))).toBe('duplicate');
     expect(await effects()).toBe(1);
   });
 
-  test('happens once without Redis', async () => {
+  test('happens once when Redis is unreachable', async () => {
     const unreachable = connectRedis('redis://127.0.0.1:1', { name: 'unreachable' });
     const inbox = new Inbox(transactions, new ProcessedMarks(unreachable));
     expect(await inbox.once('mail', 'm1', effect('m1'))).toBe('done');
@@ -97,22 +97,22 @@ describe('an effect in PostgreSQL', () => {
   });
 });
 
-describe('an outage', () => {
-  const outcome = (work: Promise<unknown>): Promise<unknown> =>
+describe('a ledger outage', () => {
+  const errorOf = (work: Promise<unknown>): Promise<unknown> =>
     work.then(
       () => 'no error',
       (error: unknown) => error,
     );
 
-  test('is a database that is not there, has no connection left, or broke off in the middle', async () => {
+  test('is an unreachable database, an exhausted connection pool, or a connection that breaks inside the transaction', async () => {
     const nowhere = openDatabase({ url: 'postgres://127.0.0.1:1/none', name: 'nowhere' });
-    expect(isLedgerOutage(await outcome(nowhere))).toBe(true);
+    expect(isLedgerOutage(await errorOf(nowhere))).toBe(true);
 
     const narrow = await openDatabase({ url: testDatabase.url, name: 'narrow', poolSize: 1 });
     const holder = narrow.createQueryRunner();
     await holder.connect();
     const inbox = new Inbox(new PostgresTransactionManager(narrow, { deadlineMs: 10_000 }));
-    expect(isLedgerOutage(await outcome(inbox.once('mail', 'm1', effect('m1'))))).toBe(true);
+    expect(isLedgerOutage(await errorOf(inbox.once('mail', 'm1', effect('m1'))))).toBe(true);
     await holder.release();
 
     const cutOff = inbox.once(
@@ -120,14 +120,14 @@ describe('an outage', () => {
       'm1',
       async (tx) => void (await inside(tx).rows('select pg_terminate_backend(pg_backend_pid())')),
     );
-    expect(isLedgerOutage(await outcome(cutOff))).toBe(true);
+    expect(isLedgerOutage(await errorOf(cutOff))).toBe(true);
     await narrow.destroy();
   });
 
-  test('is not a fault of the message', async () => {
+  test('is not an error that the message itself causes', async () => {
     const inbox = new Inbox(transactions);
     const faulty = inbox.once('mail', 'm1', async (tx) => void (await inside(tx).rows('select 1/0')));
-    expect(isLedgerOutage(await outcome(faulty))).toBe(false);
+    expect(isLedgerOutage(await errorOf(faulty))).toBe(false);
     expect(isLedgerOutage(new Error('unreadable'))).toBe(false);
   });
 });
@@ -137,6 +137,6 @@ class NoTransactions extends PostgresTransactionManager {
     super(database, { deadlineMs: 1 });
   }
   override run(): Promise<never> {
-    throw new Error('PostgreSQL was asked');
+    throw new Error('PostgreSQL must not be used here');
   }
 }

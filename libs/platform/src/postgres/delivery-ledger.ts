@@ -5,18 +5,18 @@ import { isConnectionLoss } from './sqlstates.ts';
 import { inside } from './transaction.ts';
 
 /*
- * Messages arrive at least once; what they cause happens once. The truth is the table `inbox`, one row per consumer and
- * message, in one of two ways:
+ * Messages arrive at least once, but their effect must happen once. The table `inbox` records what was done: one row per
+ * consumer and message. There are two ways to use it:
  *
- *   effect in PostgreSQL     Inbox.once        row and effect commit together: exactly once
- *   send to the outside      SendClaims        claim → send → finish; known not sent: release (send-claims.ts)
+ *   effect in PostgreSQL          Inbox.once    row and effect commit together: exactly once
+ *   effect outside (mail, push)   SendClaims    claim → send → finish; if it was certainly not sent: release (send-claims.ts)
  *
- *   A claim that nobody finished may have been sent and may not. After `lockMs` it may be claimed again, once, and that is
- *   counted as a possible duplicate; a second time it is `uncertain` and people decide: sent back by them after ten minutes,
- *   it is claimed once more.
+ *   A claim that was never finished may or may not have been sent. After `lockMs` it can be claimed a second time, which is
+ *   counted as a possible duplicate. If the second claim is not finished either, the message is `uncertain` and an operator
+ *   decides. When the operator retries it, ten minutes later or more, it can be claimed once more.
  *
  *     (none) ──claim──▶ held ──finish──▶ finished
- *       ▲                │ ▲ lock over: claimed again, once
+ *       ▲                │ ▲ lock expired: claimed again, once
  *       └────release─────┘ └──────────────▶ uncertain
  */
 
@@ -27,7 +27,7 @@ export class Inbox {
     private readonly marks?: ProcessedMarks,
   ) {}
 
-  /** Runs `work` in the transaction that remembers the message, or not at all when it is remembered already. */
+  /** Runs `work` in the transaction that records the message as done. Does not run it when the message is recorded already. */
   async once(consumer: string, messageId: string, work: (tx: Transaction) => Promise<void>): Promise<'done' | 'duplicate'> {
     if (await this.marks?.has(consumer, messageId)) return 'duplicate';
     const outcome = await this.transactions.run(async (tx) => {
@@ -39,7 +39,7 @@ export class Inbox {
     return outcome;
   }
 
-  /** False when somebody else already did the work. Two at once: the second one waits for the first one's commit. */
+  /** False when the message is recorded already. Of two concurrent calls the second waits for the commit of the first. */
   protected async remember(tx: Transaction, consumer: string, messageId: string): Promise<boolean> {
     const rows = await inside(tx).rows(
       `insert into inbox (consumer, message_id, claimed_at, finished_at, attempts)
@@ -54,8 +54,8 @@ export class Inbox {
 }
 
 /**
- * PostgreSQL is away, full, or broke off while committing. It says nothing about the message, and because of the row in the
- * inbox it does no harm to let it come again.
+ * True when PostgreSQL is unreachable, has no free connection, or the connection broke during COMMIT. Such an error is not the
+ * message's fault. It is safe to process the message again, because the inbox row prevents a second effect.
  */
 export function isLedgerOutage(error: unknown): boolean {
   if (isConnectionLoss(error)) return true;

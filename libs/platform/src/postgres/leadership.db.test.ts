@@ -4,70 +4,70 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Leadership } from './leadership.ts';
 
 let database: TestDatabase;
-let onlooker: pg.Client;
-const all: Leadership[] = [];
+let observer: pg.Client;
+const opened: Leadership[] = [];
 
 beforeAll(async () => {
   database = await createTestDatabase();
-  onlooker = new pg.Client({ connectionString: database.url });
-  await onlooker.connect();
+  observer = new pg.Client({ connectionString: database.url });
+  await observer.connect();
 });
 afterEach(async () => {
-  await Promise.all(all.splice(0).map((one) => one.giveUp()));
+  await Promise.all(opened.splice(0).map((candidate) => candidate.giveUp()));
 });
 afterAll(async () => {
-  await onlooker.end();
+  await observer.end();
   await database.drop();
 });
 
-function candidate(what = 'a', silenceSeconds?: number): Leadership {
-  const one = new Leadership(database.url, what, silenceSeconds);
-  all.push(one);
-  return one;
+function openCandidate(task = 'a', silenceTimeoutSeconds?: number): Leadership {
+  const candidate = new Leadership(database.url, task, silenceTimeoutSeconds);
+  opened.push(candidate);
+  return candidate;
 }
-const leading = (candidates: readonly Leadership[]) => Promise.all(candidates.map((one) => one.isMine()));
+const leading = (candidates: readonly Leadership[]) => Promise.all(candidates.map((candidate) => candidate.isLeader()));
 
-test('one of all leads, and stays it', async () => {
-  const three = [candidate(), candidate(), candidate()];
+test('exactly one of three candidates leads, and it stays the leader', async () => {
+  const three = [openCandidate(), openCandidate(), openCandidate()];
   const first = await leading(three);
   expect(first.filter(Boolean)).toHaveLength(1);
   expect(await leading(three)).toEqual(first);
 });
 
-test('different things have different leaders', async () => {
-  expect(await leading([candidate('a'), candidate('b')])).toEqual([true, true]);
+test('each task has a leader of its own', async () => {
+  expect(await leading([openCandidate('a'), openCandidate('b')])).toEqual([true, true]);
 });
 
-test('given up, it is somebody else’s', async () => {
-  const [a, b] = [candidate(), candidate()];
-  expect([await a.isMine(), await b.isMine()]).toEqual([true, false]);
+test('after the leader gives up, another candidate becomes the leader', async () => {
+  const [a, b] = [openCandidate(), openCandidate()];
+  expect([await a.isLeader(), await b.isLeader()]).toEqual([true, false]);
   await a.giveUp();
-  expect([await b.isMine(), await a.isMine()]).toEqual([true, false]);
+  expect([await b.isLeader(), await a.isLeader()]).toEqual([true, false]);
 });
 
-test('whose connection is gone notices it before the next round, and another goes on', async () => {
-  const [a, b] = [candidate(), candidate()];
-  await a.isMine();
-  await onlooker.query(
+test('a leader that loses its connection learns it at the next check, and another candidate becomes the leader', async () => {
+  const [a, b] = [openCandidate(), openCandidate()];
+  await a.isLeader();
+  await observer.query(
     `select pg_terminate_backend(pid) from pg_locks where locktype = 'advisory' and granted
      and database = (select oid from pg_database where datname = current_database())`,
   );
-  for (let tries = 0; tries < 100 && !(await b.isMine()); tries += 1) await pause(10);
-  expect([await b.isMine(), await a.isMine(), await a.isMine()]).toEqual([true, false, false]);
+  for (let tries = 0; tries < 100 && !(await b.isLeader()); tries += 1) await pause(10);
+  expect([await b.isLeader(), await a.isLeader(), await a.isLeader()]).toEqual([true, false, false]);
   await b.giveUp();
-  expect(await a.isMine()).toBe(true);
+  expect(await a.isLeader()).toBe(true);
 });
 
-test('one that is frozen leads no more, and learns it when it wakes', async () => {
-  const [a, b] = [candidate('a', 1), candidate('a', 1)];
-  expect([await a.isMine(), await b.isMine()]).toEqual([true, false]);
+test('a leader that is silent longer than the timeout loses its lock, and learns it at its next check', async () => {
+  const [a, b] = [openCandidate('a', 1), openCandidate('a', 1)];
+  expect([await a.isLeader(), await b.isLeader()]).toEqual([true, false]);
   await pause(600);
-  expect([await a.isMine(), await b.isMine()]).toEqual([true, false]);
+  expect([await a.isLeader(), await b.isLeader()]).toEqual([true, false]);
   await pause(1300);
-  expect([await b.isMine(), await a.isMine()]).toEqual([true, false]);
+  expect([await b.isLeader(), await a.isLeader()]).toEqual([true, false]);
 });
 
-test('without a database nobody leads, and that is said', async () => {
+test('an unreachable database is an error, not a leader', async () => {
   const nowhere = new Leadership('postgres://nobody@127.0.0.1:1/nothing', 'a');
-  await expect(nowhere.isMine()).rejects.toThrow('ECONNREFUSED');
+  await expect(nowhere.isLeader()).rejects.toThrow('ECONNREFUSED');
 });

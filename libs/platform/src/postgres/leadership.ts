@@ -1,17 +1,17 @@
 import pg from 'pg';
 
-/** Class of the advisory locks of those who do something alone. */
+/** First key of the advisory locks that elect leaders. */
 const LOCK_CLASS = 7_426_003;
-/** A leader that stands still for so long is one no more. */
-const SILENCE_SECONDS = 15;
-/** Taking a lock without waiting takes a millisecond. */
-const PATIENCE_MS = 5000;
+/** The server ends the leader's transaction, and with it the leadership, after this time without a statement. */
+const SILENCE_TIMEOUT_SECONDS = 15;
+/** Timeout for connecting and for a query. Both take milliseconds, because the lock is tried without waiting. */
+const TIMEOUT_MS = 5000;
 
 /**
- * Of all replicas, the one that does `what`. The lock is a transaction's, on a connection of its own that says something
- * whenever it is asked: it is gone with the process, with the connection, and with a process that is frozen, because the server ends
- * a transaction that is silent for 15 s. A leader that wakes up later may not know that yet, so what it does must bear being done
- * by two for a moment.
+ * Elects one leader for `task` among all replicas. The leader holds an advisory lock in an open transaction, on a connection of
+ * its own, and sends a statement at each `isLeader`. The lock is freed when the process ends, when the connection breaks, and
+ * when the process hangs, because the server ends a transaction that is silent for 15 s. A process that hung and continues may
+ * not know yet that it lost the lock. So the task must be safe when two processes run it for a moment.
  */
 export class Leadership {
   private client: pg.Client | undefined;
@@ -19,20 +19,20 @@ export class Leadership {
 
   constructor(
     private readonly url: string,
-    private readonly what: string,
-    private readonly silenceSeconds = SILENCE_SECONDS,
+    private readonly task: string,
+    private readonly silenceTimeoutSeconds = SILENCE_TIMEOUT_SECONDS,
   ) {}
 
-  /** Takes it when nobody has it. To be asked before each round. */
-  async isMine(): Promise<boolean> {
+  /** True when this process leads; takes the lock if it is free. Call it before each run of the task. */
+  async isLeader(): Promise<boolean> {
     const wasLeading = this.isLeading;
     try {
-      const client = await this.connected();
+      const client = await this.connect();
       if (this.isLeading) await client.query('select 1');
       else this.isLeading = await this.take(client);
       return this.isLeading;
     } catch (error) {
-      // Not waited for: it may be silence itself that was the error.
+      // Not awaited: after a timeout the server may not answer to the end of the connection either.
       void this.giveUp();
       if (wasLeading) return false;
       throw error;
@@ -50,24 +50,24 @@ export class Leadership {
     await client.query('begin isolation level read committed');
     const { rows } = await client.query<{ taken: boolean }>(
       `select pg_try_advisory_xact_lock($1, hashtext($2)) as taken, set_config('idle_in_transaction_session_timeout', $3, true)`,
-      [LOCK_CLASS, this.what, `${this.silenceSeconds}s`],
+      [LOCK_CLASS, this.task, `${this.silenceTimeoutSeconds}s`],
     );
     const taken = rows[0]?.taken ?? false;
     if (!taken) await client.query('rollback');
     return taken;
   }
 
-  /** Not one of the pool's: it is held for as long as the process lives. */
-  private async connected(): Promise<pg.Client> {
+  /** A connection outside the pool, because the leader keeps it as long as the process lives. */
+  private async connect(): Promise<pg.Client> {
     if (this.client) return this.client;
     const client = new pg.Client({
       connectionString: this.url,
-      application_name: `tribina-${this.what}`,
-      connectionTimeoutMillis: PATIENCE_MS,
-      query_timeout: PATIENCE_MS,
+      application_name: `tribina-${this.task}`,
+      connectionTimeoutMillis: TIMEOUT_MS,
+      query_timeout: TIMEOUT_MS,
       keepAlive: true,
     });
-    // Whatever becomes of it is heard by the next question.
+    // Without a listener an error event would crash the process. The next query on this connection reports the error.
     client.on('error', () => undefined);
     await client.connect();
     this.client = client;

@@ -15,12 +15,12 @@ async function query<T>(sql: string): Promise<T[]> {
 const tables = (): Promise<{ name: string }[]> =>
   query(`select tablename as name from pg_tables where schemaname = 'public' and tablename <> 'migrations' order by 1`);
 
-test('two services that start together migrate once, in the order of the files, to what the tests run on', async () => {
+test('two concurrent calls of migrate apply each migration once, in file order, and create the schema of the test template', async () => {
   const expected = await tables();
   await query('drop schema public cascade; create schema public');
-  const [one, other] = await Promise.all([migrate(testDatabase.url), migrate(testDatabase.url)]);
-  expect([...one, ...other]).toEqual(sqlMigrations().map((Migration) => new Migration().name));
-  expect(Math.min(one.length, other.length)).toBe(0);
+  const [first, second] = await Promise.all([migrate(testDatabase.url), migrate(testDatabase.url)]);
+  expect([...first, ...second]).toEqual(sqlMigrations().map((Migration) => new Migration().name));
+  expect(Math.min(first.length, second.length)).toBe(0);
   expect(await migrate(testDatabase.url)).toEqual([]);
   expect(await tables()).toEqual(expected);
 });

@@ -2,10 +2,10 @@ import fs from 'node:fs';
 import { DataSource, type MigrationInterface, type QueryRunner } from 'typeorm';
 import { projectFile } from '../project-root.ts';
 
-/** Any number, the same for all: two services that start together must not migrate together. TypeORM takes no lock. */
+/** An arbitrary number. The lock keeps two services that start together from migrating together; TypeORM takes no lock. */
 const MIGRATION_LOCK = 7_426_001;
 
-/** `migrations/0001-outbox.sql` → a TypeORM migration named `outbox0000000000001`: its order is its number. */
+/** `migrations/0001-outbox.sql` becomes the TypeORM migration `outbox0000000000001`. TypeORM orders by the number at the end. */
 export function sqlMigrations(folder = projectFile('migrations')): (new () => MigrationInterface)[] {
   const files = fs.readdirSync(folder).filter((file) => /^\d{4}-[\w-]+\.sql$/.test(file));
   return files.sort().map((file) => {
@@ -17,13 +17,13 @@ export function sqlMigrations(folder = projectFile('migrations')): (new () => Mi
         await runner.query(sql);
       }
       down(): Promise<void> {
-        throw new Error('Migrations only go forward: write the next one.');
+        throw new Error('Migrations cannot be reverted: write a new one.');
       }
     };
   });
 }
 
-/** Brings the schema up to the code; returns the names of what was applied. Safe to run from several places at once. */
+/** Applies all pending migrations; returns their names. Several processes may call it at the same time. */
 export async function migrate(url: string): Promise<string[]> {
   const dataSource = new DataSource({
     type: 'postgres',
@@ -36,14 +36,14 @@ export async function migrate(url: string): Promise<string[]> {
     logging: false,
   });
   await dataSource.initialize();
-  const holder = dataSource.createQueryRunner();
+  const lockHolder = dataSource.createQueryRunner();
   try {
-    await holder.query('select pg_advisory_lock($1)', [MIGRATION_LOCK]);
+    await lockHolder.query('select pg_advisory_lock($1)', [MIGRATION_LOCK]);
     const applied = await dataSource.runMigrations();
     return applied.map((migration) => migration.name);
   } finally {
-    await holder.query('select pg_advisory_unlock($1)', [MIGRATION_LOCK]).catch(() => undefined);
-    await holder.release();
+    await lockHolder.query('select pg_advisory_unlock($1)', [MIGRATION_LOCK]).catch(() => undefined);
+    await lockHolder.release();
     await dataSource.destroy();
   }
 }

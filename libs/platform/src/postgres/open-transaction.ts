@@ -11,9 +11,9 @@ export function isTransactionOpen(): boolean {
 }
 
 /**
- * Whatever reaches outside the database calls this first: the block of a transaction may run six times, and what it
- * did outside cannot be rolled back. A mistake of ours, so it is an error and not an answer.
+ * Every call to another system calls this first and throws inside a transaction. The block of a transaction may run six times,
+ * and a call to another system cannot be rolled back. It throws a plain Error, because it reports a programming error.
  */
-export function mustBeOutsideTransaction(what: string): void {
-  if (isTransactionOpen()) throw new Error(`${what} inside an open transaction: move it out, or into the outbox.`);
+export function assertOutsideTransaction(action: string): void {
+  if (isTransactionOpen()) throw new Error(`${action} inside an open transaction: move it out, or into the outbox.`);
 }

@@ -13,7 +13,7 @@ import { inside } from './transaction.ts';
 let testDatabase: TestDatabase;
 let direct: DataSource;
 let proxy: TcpProxy;
-/** One connection only: whoever comes next gets the one that was given back, or a new one. */
+/** A pool of one connection: the next transaction gets the same connection if it was returned to the pool, or a new one. */
 let database: DataSource;
 
 beforeAll(async () => {
@@ -38,47 +38,47 @@ const locksHeld = async (): Promise<unknown> =>
   direct.query(
     `select pid from pg_locks where locktype = 'advisory' and database = (select oid from pg_database where datname = current_database())`,
   );
-const fails = new Error('the block fails');
+const failure = new Error('the block fails');
 
-/** A transaction that has a lock and fails. */
-function failing(): Promise<void> {
+/** A transaction that takes an advisory lock and fails. */
+function runFailingTransaction(): Promise<void> {
   const transactions = new PostgresTransactionManager(database, { deadlineMs: 5000 });
   return transactions.run(async (tx) => {
     await inside(tx).rows('select pg_advisory_xact_lock(1)');
-    throw fails;
+    throw failure;
   });
 }
 
-/** A round of the relay whose way out is broken. */
-async function failingRound(): Promise<void> {
+/** One run of the relay whose destination fails. */
+async function runFailingRelay(): Promise<void> {
   const message = { id: newId(), destination: 'email', event: 'test', body: {} };
   await new PostgresTransactionManager(direct, { deadlineMs: 5000 }).run((tx) => new PostgresOutbox().append(tx, [message]));
-  const broken: Destination = { name: 'email', batchSize: 10, deliver: () => Promise.reject(fails) };
-  await new OutboxRelay(database, broken, createLogger({ service: 'test', level: 'silent' })).runOnce();
+  const failing: Destination = { name: 'email', batchSize: 10, deliver: () => Promise.reject(failure) };
+  await new OutboxRelay(database, failing, createLogger({ service: 'test', level: 'silent' })).runOnce();
 }
 
 describe.each([
-  ['a transaction', failing],
-  ['a round of the relay', failingRound],
-])('%s that fails', (_, fail) => {
-  test('gives its connection back for the next one', async () => {
+  ['a transaction that fails', runFailingTransaction],
+  ['a run of the relay that fails', runFailingRelay],
+])('%s', (_, fail) => {
+  test('leaves no lock and returns its connection to the pool', async () => {
     const before = await pid();
-    await expect(fail()).rejects.toBe(fails);
+    await expect(fail()).rejects.toBe(failure);
     expect([await pid(), await locksHeld()]).toEqual([before, []]);
   });
 
   test.each([
-    ['is cut', 'cut', false],
-    ['is cut after the server heard of it', 'cut', true],
-    ['falls silent', 'silence', false],
-    ['falls silent after the server heard of it', 'silence', true],
+    ['breaks before the server receives ROLLBACK', 'cut', false],
+    ['breaks after the server received ROLLBACK', 'cut', true],
+    ['goes silent before the server receives ROLLBACK', 'silence', false],
+    ['goes silent after the server received ROLLBACK', 'silence', true],
   ] as const)(
-    'and whose connection %s when it rolls back: the next one gets a new connection, and nothing stays locked',
-    async (_how, then, passOn) => {
+    'and whose connection %s: the next transaction gets a new connection, and no lock remains',
+    async (_case, then, passOn) => {
       const before = await pid();
       const sprung = proxy.setTrap({ whenSent: 'ROLLBACK\0', passOn, then });
       const begun = Date.now();
-      await expect(fail()).rejects.toBe(fails);
+      await expect(fail()).rejects.toBe(failure);
       await sprung;
       expect(await pid()).not.toBe(before);
       expect(Date.now() - begun).toBeLessThan(4000);

@@ -1,25 +1,28 @@
 import type { DriverClient } from './database.ts';
 
-/** A rollback takes a millisecond. Whoever is silent for so long is not waited for: the caller has its error already. */
-const PATIENCE_MS = 2000;
+/** A rollback takes a millisecond. After this time the connection is given up; the caller has its original error already. */
+const ROLLBACK_TIMEOUT_MS = 2000;
 
 /**
- * Takes back what a failed transaction did. A connection that cannot even do that, or does not answer, is destroyed: given
- * back as it is, the pool would hand it, with its open transaction or its silence, to whoever asks next. The server rolls back
- * by itself when a connection is gone.
+ * Rolls back a failed transaction. If ROLLBACK fails or times out, the connection is destroyed. Otherwise the pool would give
+ * the next caller a connection that does not answer or has an open transaction. The server rolls back by itself when the
+ * connection closes.
  */
-export async function rollBack(client: DriverClient, patienceMs = PATIENCE_MS): Promise<void> {
+export async function rollBack(client: DriverClient, timeoutMs = ROLLBACK_TIMEOUT_MS): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const tooLate = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer to ROLLBACK within ${patienceMs} ms`)), patienceMs);
+    timer = setTimeout(() => reject(new Error(`no answer to ROLLBACK within ${timeoutMs} ms`)), timeoutMs);
   });
   await Promise.race([client.query('ROLLBACK'), tooLate])
     .catch((cause: unknown) => destroy(client, cause))
     .finally(() => clearTimeout(timer));
 }
 
-/** With an error the pool hears of it in the next tick, before the connection is given back; a mere close it hears of later. */
+/**
+ * Destroys the socket with an error. The pool learns of an error in the next tick, before the connection is returned to it; it
+ * would learn of a plain close too late.
+ */
 async function destroy(client: DriverClient, cause: unknown): Promise<void> {
-  client.connection.stream.destroy(new Error('The connection was given up: it could not roll back.', { cause }));
+  client.connection.stream.destroy(new Error('The connection was destroyed because it could not roll back.', { cause }));
   await new Promise((resolve) => setImmediate(resolve));
 }

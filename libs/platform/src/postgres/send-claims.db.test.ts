@@ -12,12 +12,12 @@ let database: DataSource;
 let redis: RedisConnection;
 let marks: ProcessedMarks;
 let statements: SingleStatements;
-let possible: string[];
+let countedDuplicates: string[];
 let claims: SendClaims;
 
-const possibleDuplicates = { inc: ({ consumer }: { consumer?: string }) => void possible.push(String(consumer)) };
-const ledger = (options: Partial<SendClaimOptions> = {}, over = statements): SendClaims =>
-  new SendClaims(over, { consumer: 'smtp', lockMs: 20_000, possibleDuplicates: possibleDuplicates as never, ...options });
+const possibleDuplicates = { inc: ({ consumer }: { consumer?: string }) => void countedDuplicates.push(String(consumer)) };
+const openClaims = (options: Partial<SendClaimOptions> = {}, through = statements): SendClaims =>
+  new SendClaims(through, { consumer: 'smtp', lockMs: 20_000, possibleDuplicates: possibleDuplicates as never, ...options });
 
 beforeAll(async () => {
   [testDatabase, testRedis] = await Promise.all([createTestDatabase(), createTestRedis()]);
@@ -32,8 +32,8 @@ beforeAll(async () => {
 beforeEach(async () => {
   await database.query('truncate inbox');
   await testRedis.flush();
-  possible = [];
-  claims = ledger({ marks });
+  countedDuplicates = [];
+  claims = openClaims({ marks });
 });
 
 afterAll(async () => {
@@ -43,18 +43,21 @@ afterAll(async () => {
   await Promise.all([testDatabase.drop(), testRedis.close()]);
 });
 
-/** The mark is set when nobody waits any more. */
+/** `finish` does not wait for the mark in Redis, so the test polls for it. */
 async function eventuallyMarked(messageId: string): Promise<void> {
   while ((await redis.exists(`outbox:processed:${messageId}`)) === 0) await new Promise((resolve) => setTimeout(resolve, 5));
 }
 
-/** Nobody is willing to wait 20 s in a test: the claim is made that much older. */
-async function outliveLock(): Promise<void> {
+/** Makes all claims 21 s older, so that their lock of 20 s has expired. */
+async function expireLocks(): Promise<void> {
   await database.query("update inbox set claimed_at = claimed_at - interval '21 s'");
 }
 
-/** Whose transaction watches what of the ledger. Databases of one template have tables of the same number. */
-async function watched(): Promise<Set<string>> {
+/**
+ * The predicate locks (SIReadLock) on the ledger, with their transactions. The condition on the database is needed, because
+ * databases of one template have tables with the same OIDs.
+ */
+async function predicateLocks(): Promise<Set<string>> {
   const rows = await database.query<{ lock: string }[]>(
     `select concat_ws(' ', virtualtransaction, relation, page, tuple) as lock from pg_locks where mode = 'SIReadLock'
      and database = (select oid from pg_database where datname = current_database())
@@ -63,49 +66,49 @@ async function watched(): Promise<Set<string>> {
   return new Set(rows.map(({ lock }) => lock));
 }
 
-async function send(messageId: string, by = claims): Promise<void> {
-  await by.claim(messageId);
-  by.finish(messageId);
-  await by.settled();
+async function claimAndFinish(messageId: string): Promise<void> {
+  await claims.claim(messageId);
+  claims.finish(messageId);
+  await claims.settled();
 }
 
-describe('a send to the outside', () => {
-  test('two at once: one claims it, the other is told that it is held', async () => {
+describe('a send through a provider', () => {
+  test('is claimed by one of two concurrent claims; the other gets `held`', async () => {
     const both = await Promise.all([claims.claim('m1'), claims.claim('m1')]);
     expect(both.map(({ kind }) => kind).sort()).toEqual(['claimed', 'held']);
   });
 
-  test('once finished it is never claimed again, with and without the mark in Redis', async () => {
-    await send('m1');
+  test('cannot be claimed again once it is finished, with and without the mark in Redis', async () => {
+    await claimAndFinish('m1');
     expect(await claims.claim('m1')).toEqual({ kind: 'finished' });
     await testRedis.flush();
-    await outliveLock();
+    await expireLocks();
     expect(await claims.claim('m1')).toEqual({ kind: 'finished' });
-    expect(possible).toEqual([]);
+    expect(countedDuplicates).toEqual([]);
   });
 
-  test('a known failure frees it: the next claim is no duplicate', async () => {
-    for (let send = 0; send < 3; send += 1) {
+  test('can be claimed again after a release, and this is not a possible duplicate', async () => {
+    for (let attempt = 0; attempt < 3; attempt += 1) {
       const claim = await claims.claim('m1');
       expect(claim).toMatchObject({ kind: 'claimed', possibleDuplicate: false });
       if (claim.kind === 'claimed') await claims.release('m1', claim.token);
     }
-    expect(possible).toEqual([]);
+    expect(countedDuplicates).toEqual([]);
   });
 
-  test('a claim nobody finished is claimed again once, counted, and then left to people', async () => {
+  test('that was never finished can be claimed once more, counted as a possible duplicate, and is then uncertain', async () => {
     await claims.claim('m1');
     expect(await claims.claim('m1')).toEqual({ kind: 'held' });
-    await outliveLock();
+    await expireLocks();
     expect(await claims.claim('m1')).toMatchObject({ kind: 'claimed', possibleDuplicate: true });
     expect(await claims.claim('m1')).toEqual({ kind: 'held' });
-    await outliveLock();
+    await expireLocks();
     expect(await claims.claim('m1')).toEqual({ kind: 'uncertain' });
-    expect(possible).toEqual(['smtp']);
+    expect(countedDuplicates).toEqual(['smtp']);
   });
 
-  test('set back to a backup of before it left, it is known by its mark and not claimed again', async () => {
-    await send('m1');
+  test('is known as finished by its mark in Redis when PostgreSQL was restored from an older backup', async () => {
+    await claimAndFinish('m1');
     await eventuallyMarked('m1');
     await database.query('truncate inbox');
     expect(await claims.claim('m1')).toEqual({ kind: 'finished' });
@@ -113,9 +116,9 @@ describe('a send to the outside', () => {
     expect(await claims.claim('m1')).toEqual({ kind: 'finished' });
   });
 
-  test('planned while the ledger was empty, a batch still reads and locks its own rows only', async () => {
-    const batches = ledger();
-    const round = async (name: string): Promise<string[]> => {
+  test('locks only rows of its own batch, even if the statement was planned while the ledger was empty', async () => {
+    const batches = openClaims();
+    const claimTwice = async (name: string): Promise<string[]> => {
       const ids = Array.from({ length: 20 }, (_, n) => `${name}-${n}`);
       const claimed = await Promise.all(ids.map((id) => batches.claim(id)));
       for (const id of ids) batches.finish(id);
@@ -123,92 +126,92 @@ describe('a send to the outside', () => {
       return [...claimed, ...(await Promise.all(ids.map((id) => batches.claim(id))))].map(({ kind }) => kind);
     };
     await database.query('analyze inbox');
-    // By its sixth time a prepared statement has a plan for good.
-    for (let warm = 0; warm < 6; warm += 1) await round(`warm-${warm}`);
+    // From its sixth execution on a prepared statement may keep a generic plan.
+    for (let run = 0; run < 6; run += 1) await claimTwice(`warm-up-${run}`);
     await database.query(
       `insert into inbox (consumer, message_id, claimed_at, attempts) select 'smtp', gen_random_uuid()::text, now(), 1 from generate_series(1, 5000)`,
     );
-    // What a transaction has watched is remembered as long as one that began before its end goes on, anywhere on the server:
-    // the warm rounds may still be among it.
-    const watcher = database.createQueryRunner();
-    await watcher.startTransaction('SERIALIZABLE');
-    await watcher.query('select count(*) from effects');
-    const before = await watched();
-    expect(new Set(await round('m'))).toEqual(new Set(['claimed', 'finished']));
-    const count = [...(await watched())].filter((lock) => !before.has(lock)).length;
-    await watcher.rollbackTransaction();
-    await watcher.release();
+    // PostgreSQL keeps the predicate locks of a committed transaction while an overlapping transaction is open anywhere on the
+    // server. So the locks of the warm-up may still exist, and only new ones count.
+    const overlapping = database.createQueryRunner();
+    await overlapping.startTransaction('SERIALIZABLE');
+    await overlapping.query('select count(*) from effects');
+    const before = await predicateLocks();
+    expect(new Set(await claimTwice('m'))).toEqual(new Set(['claimed', 'finished']));
+    const count = [...(await predicateLocks())].filter((lock) => !before.has(lock)).length;
+    await overlapping.rollbackTransaction();
+    await overlapping.release();
     expect(count).toBeGreaterThan(0);
     expect(count).toBeLessThan(200);
   }, 30_000);
 
-  test('an id of two lines is refused alone, and those beside it are claimed', async () => {
-    const asked = ['m1', 'two\nlines', 'a\ttab', 'a NUL \0', 'm2'].map((id) => claims.claim(id));
-    const outcomes = await Promise.allSettled(asked);
+  test('whose id contains a line break, a tab or NUL is refused; the others in its batch are claimed', async () => {
+    const requested = ['m1', 'two\nlines', 'a\ttab', 'a NUL \0', 'm2'].map((id) => claims.claim(id));
+    const outcomes = await Promise.allSettled(requested);
     expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'rejected', 'rejected', 'fulfilled']);
     const rows = await database.query<{ message_id: string }[]>('select message_id from inbox order by 1');
     expect(rows.map(({ message_id }) => message_id)).toEqual(['m1', 'm2']);
   });
 
-  test('of very many at once, new, held, finished and in doubt, each is told what it is', async () => {
+  test('gets the right answer in a batch of 40 that are new, held, finished or abandoned', async () => {
     const ids = Array.from({ length: 40 }, (_, n) => `mail-${n}`);
-    const state = (n: number): string => ['new', 'held', 'finished', 'left behind'][n % 4] ?? '';
-    await Promise.all(ids.filter((_, n) => state(n) === 'left behind').map((id) => claims.claim(id)));
-    await outliveLock();
+    const state = (n: number): string => ['new', 'held', 'finished', 'abandoned'][n % 4] ?? '';
+    await Promise.all(ids.filter((_, n) => state(n) === 'abandoned').map((id) => claims.claim(id)));
+    await expireLocks();
     await Promise.all(ids.filter((_, n) => state(n) === 'held').map((id) => claims.claim(id)));
     for (const id of ids.filter((_, n) => state(n) === 'finished')) claims.finish(id);
     await claims.settled();
     await testRedis.flush();
     const answers = await Promise.all(ids.map((id) => claims.claim(id)));
-    const told = answers.map((claim) => (claim.kind === 'claimed' && claim.possibleDuplicate ? 'again' : claim.kind));
-    const expected: Record<string, string> = { new: 'claimed', held: 'held', finished: 'finished', 'left behind': 'again' };
-    expect(told).toEqual(ids.map((_, n) => expected[state(n)]));
+    const kinds = answers.map((claim) => (claim.kind === 'claimed' && claim.possibleDuplicate ? 'again' : claim.kind));
+    const expected: Record<string, string> = { new: 'claimed', held: 'held', finished: 'finished', abandoned: 'again' };
+    expect(kinds).toEqual(ids.map((_, n) => expected[state(n)]));
   });
 
-  test('a frozen sender that wakes up cannot free the claim of the one that took over', async () => {
+  test('that was claimed again cannot be released with the token of the first claim', async () => {
     const frozen = await claims.claim('m1');
-    await outliveLock();
+    await expireLocks();
     await claims.claim('m1');
     if (frozen.kind === 'claimed') await claims.release('m1', frozen.token);
     expect(await claims.claim('m1')).toEqual({ kind: 'held' });
   });
 
-  test('the end of a send is said until PostgreSQL has heard it, and known here meanwhile', async () => {
-    const away = new StatementsAway(testDatabase.url, 'claims-away');
-    const sender = ledger({}, away);
+  test('that is finished during an outage is finished for this process at once, and for PostgreSQL after the outage', async () => {
+    const interrupted = new InterruptedStatements(testDatabase.url, 'claims-interrupted');
+    const sender = openClaims({}, interrupted);
     await sender.claim('m1');
-    away.isAway = true;
+    interrupted.isDown = true;
     sender.finish('m1');
-    await outliveLock();
+    await expireLocks();
     expect(await sender.claim('m1')).toEqual({ kind: 'finished' });
-    away.isAway = false;
+    interrupted.isDown = false;
     await sender.settled();
     expect(await claims.claim('m1')).toEqual({ kind: 'finished' });
-    expect(possible).toEqual([]);
-    await away.close();
+    expect(countedDuplicates).toEqual([]);
+    await interrupted.close();
   });
 
-  test('a process that stops waits for the ends of its sends, and not for a PostgreSQL that stays away', async () => {
-    const away = new StatementsAway(testDatabase.url, 'claims-away');
-    const sender = ledger({ marks }, away);
+  test('whose finish cannot be persisted delays the stop of a process only until the timeout; the mark in Redis keeps it', async () => {
+    const interrupted = new InterruptedStatements(testDatabase.url, 'claims-interrupted');
+    const sender = openClaims({ marks }, interrupted);
     await sender.claim('m1');
-    away.isAway = true;
+    interrupted.isDown = true;
     sender.finish('m1');
-    const from = performance.now();
+    const startedAt = performance.now();
     await sender.settled(100);
-    expect(performance.now() - from).toBeLessThan(1000);
-    // What it could not say stands in the mark; without that it would be a possible duplicate, and counted.
-    await outliveLock();
-    expect(await ledger().claim('m1')).toMatchObject({ kind: 'claimed', possibleDuplicate: true });
+    expect(performance.now() - startedAt).toBeLessThan(1000);
+    // Without the mark a new claim would be counted as a possible duplicate.
+    await expireLocks();
+    expect(await openClaims().claim('m1')).toMatchObject({ kind: 'claimed', possibleDuplicate: true });
     expect(await claims.claim('m1')).toEqual({ kind: 'finished' });
-    expect(possible).toEqual(['smtp']);
-    await away.close();
+    expect(countedDuplicates).toEqual(['smtp']);
+    await interrupted.close();
   });
 });
 
-class StatementsAway extends SingleStatements {
-  isAway = false;
+class InterruptedStatements extends SingleStatements {
+  isDown = false;
   override rows<T>(sql: string, parameters: readonly unknown[]): Promise<T[]> {
-    return this.isAway ? Promise.reject(new Error('Connection terminated')) : super.rows(sql, parameters);
+    return this.isDown ? Promise.reject(new Error('Connection terminated')) : super.rows(sql, parameters);
   }
 }

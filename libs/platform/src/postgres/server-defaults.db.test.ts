@@ -1,7 +1,7 @@
 import { createTestDatabase, type TestDatabase } from '#testing/test-database';
 import type { DataSource } from 'typeorm';
 import { openDatabase } from './database.ts';
-import { adviceOn, readSettings, warnOfServerDefaults, type ServerSetting } from './server-defaults.ts';
+import { adviceFor, readSettings, warnAboutServerDefaults, type ServerSetting } from './server-defaults.ts';
 
 let testDatabase: TestDatabase;
 let database: DataSource;
@@ -15,42 +15,42 @@ afterAll(async () => {
   await testDatabase.drop();
 });
 
-const said: string[] = [];
-const logger = { warn: (_facts: unknown, text: string) => void said.push(text) } as unknown as Parameters<
-  typeof warnOfServerDefaults
+const warnings: string[] = [];
+const logger = { warn: (_facts: unknown, text: string) => void warnings.push(text) } as unknown as Parameters<
+  typeof warnAboutServerDefaults
 >[1];
 
-test('the server tells both settings and their defaults; ours has other ones, so nothing is said', async () => {
+test('our test server has both settings changed from their defaults, so there is no warning', async () => {
   expect(await readSettings(database)).toEqual([
     { name: 'max_pred_locks_per_page', setting: '200', byDefault: '2' },
     { name: 'max_pred_locks_per_relation', setting: '20000', byDefault: '-2' },
   ]);
-  await warnOfServerDefaults(database, logger);
-  expect(said).toEqual([]);
+  await warnAboutServerDefaults(database, logger);
+  expect(warnings).toEqual([]);
 });
 
-/** As a server says that nobody has set up: these two cannot be changed for a session. */
-const stock = async (names: readonly string[]): Promise<ServerSetting[]> =>
-  (await readSettings(database)).map((one) => (names.includes(one.name) ? { ...one, setting: one.byDefault } : one));
+/** The settings as a server reports them that has its defaults for `names`. A session cannot change these settings. */
+const withDefaults = async (names: readonly string[]): Promise<ServerSetting[]> =>
+  (await readSettings(database)).map((row) => (names.includes(row.name) ? { ...row, setting: row.byDefault } : row));
 
-test('a server with its defaults is told of, with the statements that change it', async () => {
-  const advice = adviceOn(await stock(['max_pred_locks_per_page', 'max_pred_locks_per_relation'])) ?? '';
+test('for a server with the defaults the advice names both settings and the statements that change them', async () => {
+  const advice = adviceFor(await withDefaults(['max_pred_locks_per_page', 'max_pred_locks_per_relation'])) ?? '';
   expect(advice).toContain('max_pred_locks_per_page = 2, max_pred_locks_per_relation = -2');
   for (const statement of advice.match(/alter system[^;]+;/g) ?? []) expect(statement).toMatch(/ = (200|20000);$/);
   expect(advice.match(/alter system/g)).toHaveLength(2);
   expect(advice).toContain('select pg_reload_conf();');
 });
 
-test('only what is at its default is spoken of', async () => {
-  const advice = adviceOn(await stock(['max_pred_locks_per_page'])) ?? '';
+test('the advice names only settings that have their default', async () => {
+  const advice = adviceFor(await withDefaults(['max_pred_locks_per_page'])) ?? '';
   expect([advice.includes('max_pred_locks_per_page = 200'), advice.includes('max_pred_locks_per_relation')]).toEqual([
     true,
     false,
   ]);
 });
 
-test('a server that does not answer stops nobody', async () => {
+test('when the settings cannot be read there is no warning and no error', async () => {
   await database.destroy();
-  await warnOfServerDefaults(database, logger);
-  expect(said).toEqual([]);
+  await warnAboutServerDefaults(database, logger);
+  expect(warnings).toEqual([]);
 });

@@ -1,112 +1,113 @@
 import { DomainError } from '#domain/shared/domain-error';
-import { requestContext, type IdempotencyKey, type RequestContext } from '../logging/request-context.ts';
+import { requestContext, type RequestKey, type RequestContext } from '../logging/request-context.ts';
 import { isTransactionOpen } from './open-transaction.ts';
 import { isConnectionLoss } from './sqlstates.ts';
 
-/** One commit for so many: more wait for the next, as each holds its rows until all are done. */
+/** Commands in one transaction. Not more, because each command's rows stay locked until the whole batch commits. */
 const MAX_IN_A_BATCH = 128;
-/** Whoever has less time left would take it from all others of a round. */
-const LEAST_TIME_MS = 2000;
-/** Some seconds of work; whoever comes after that is better told to come back. */
-const MOST_WAITING = 5000;
+/** A command with less time left is refused, because its deadline would become the deadline of the whole batch. */
+const MIN_TIME_LEFT_MS = 2000;
+/** Some seconds of work. Later commands are refused at once, so that the client can try again. */
+const MAX_WAITING = 5000;
 
-/** One round at a time, whoever's it is, in the order they asked: transactions of one process never meet each other. */
+/** Runs one task at a time, in the order of the calls, so that batches of one process never conflict with each other. */
 export class Mutex {
   private last: Promise<void> = Promise.resolve();
 
-  /** `round` does not throw. */
-  take(round: () => Promise<void>): Promise<void> {
-    this.last = this.last.then(round);
+  /** `task` must not throw. */
+  runExclusive(task: () => Promise<void>): Promise<void> {
+    this.last = this.last.then(task);
     return this.last;
   }
 }
 
-export interface Asked<C> {
+export interface QueuedCommand<C> {
   readonly command: C;
   readonly deadlineAt: number;
-  readonly fence: IdempotencyKey | undefined;
+  readonly requestKey: RequestKey | undefined;
 }
 
-interface Waiting<C, T> extends Asked<C> {
+interface WaitingCommand<C, T> extends QueuedCommand<C> {
   readonly context: RequestContext | undefined;
   readonly resolve: (value: T) => void;
   readonly reject: (error: unknown) => void;
 }
 
-interface Deciding<C, T> {
-  /** All of them in one transaction; undefined for those that are left to be decided by themselves. */
-  together(batch: readonly Asked<C>[]): Promise<readonly (T | undefined)[]>;
-  alone(command: C): Promise<T>;
+interface CommandRunner<C, T> {
+  /** Runs the batch in one transaction. Undefined for a command that must run in a transaction of its own. */
+  runBatch(batch: readonly QueuedCommand<C>[]): Promise<readonly (T | undefined)[]>;
+  /** Runs one command in a transaction of its own. */
+  runOne(command: C): Promise<T>;
   onFailedBatch(error: unknown): void;
 }
 
 /**
- * Commands that wait share a round. The next one begins the moment the lane is free: alone in the morning a command waits for
- * nobody, in the rush a hundred share one commit. One bad command never fails the others: a round that fails is decided
- * again, each by itself.
+ * Commands that wait share the next transaction. A batch starts as soon as the mutex is free: with little traffic a command is
+ * not delayed, under peak load a hundred commands share one commit. A bad command does not make the others fail: when a
+ * batch fails, each of its commands runs again in a transaction of its own.
  */
 export class SharedCommands<C, T> {
-  private readonly waiting: Waiting<C, T>[] = [];
+  private readonly waiting: WaitingCommand<C, T>[] = [];
   private isRunning = false;
 
   constructor(
     private readonly mutex: Mutex,
-    private readonly deciding: Deciding<C, T>,
+    private readonly runner: CommandRunner<C, T>,
   ) {}
 
-  ask(command: C, fence: IdempotencyKey | undefined): Promise<T> {
+  run(command: C, requestKey: RequestKey | undefined): Promise<T> {
     if (isTransactionOpen()) throw new Error('A transaction inside a transaction: pass tx along instead.');
-    if (this.waiting.length >= MOST_WAITING) throw tooMany();
+    if (this.waiting.length >= MAX_WAITING) throw tooManyCommands();
     const context = requestContext.current();
     const deadlineAt = context?.deadlineAt ?? Number.POSITIVE_INFINITY;
     return new Promise((resolve, reject) => {
-      this.waiting.push({ command, deadlineAt, fence, context, resolve, reject });
-      if (!this.isRunning) requestContext.exit(() => void this.run());
+      this.waiting.push({ command, deadlineAt, requestKey, context, resolve, reject });
+      if (!this.isRunning) requestContext.exit(() => void this.runAllBatches());
     });
   }
 
-  private async run(): Promise<void> {
+  private async runAllBatches(): Promise<void> {
     this.isRunning = true;
-    // Whoever asks in the same turn of the event loop shares the first round.
+    // All commands of the same event loop tick share the first batch.
     await new Promise((resolve) => setImmediate(resolve));
-    while (this.waiting.length > 0) await this.mutex.take(() => this.round());
+    while (this.waiting.length > 0) await this.mutex.runExclusive(() => this.runNextBatch());
     this.isRunning = false;
   }
 
-  private async round(): Promise<void> {
-    const latest = Date.now() + LEAST_TIME_MS;
-    const batch = this.waiting.splice(0, MAX_IN_A_BATCH).filter((one) => {
-      const isLate = one.deadlineAt < latest;
-      if (isLate) one.reject(tooMany());
+  private async runNextBatch(): Promise<void> {
+    const minDeadlineAt = Date.now() + MIN_TIME_LEFT_MS;
+    const batch = this.waiting.splice(0, MAX_IN_A_BATCH).filter((waiting) => {
+      const isLate = waiting.deadlineAt < minDeadlineAt;
+      if (isLate) waiting.reject(tooManyCommands());
       return !isLate;
     });
     if (batch.length === 0) return;
     try {
-      const values = await this.deciding.together(batch);
-      for (const [index, one] of batch.entries()) {
+      const values = await this.runner.runBatch(batch);
+      for (const [index, waiting] of batch.entries()) {
         const value = values[index];
-        // Outside of the lane: it may have to wait for a lock, and nobody else should.
-        if (value === undefined) void this.alone(one);
-        else one.resolve(value);
+        // Not awaited, so that the mutex is free: the command may wait for a lock, and the next batch must not wait with it.
+        if (value === undefined) void this.runAlone(waiting);
+        else waiting.resolve(value);
       }
     } catch (error) {
-      this.deciding.onFailedBatch(error);
-      // What concerns all of them is told to all: as many attempts to connect would help nobody.
-      if (error instanceof DomainError || isConnectionLoss(error)) for (const one of batch) one.reject(error);
-      else void this.eachAlone(batch);
+      this.runner.onFailedBatch(error);
+      // These errors concern the whole batch (deadline, database unavailable). A retry for each command would only add load.
+      if (error instanceof DomainError || isConnectionLoss(error)) for (const waiting of batch) waiting.reject(error);
+      else void this.runEachAlone(batch);
     }
   }
 
-  private async eachAlone(batch: readonly Waiting<C, T>[]): Promise<void> {
-    for (const one of batch) await this.alone(one);
+  private async runEachAlone(batch: readonly WaitingCommand<C, T>[]): Promise<void> {
+    for (const waiting of batch) await this.runAlone(waiting);
   }
 
-  private async alone({ command, context, resolve, reject }: Waiting<C, T>): Promise<void> {
-    const decide = (): Promise<T> => this.deciding.alone(command);
-    await (context ? requestContext.run(context, decide) : decide()).then(resolve, reject);
+  private async runAlone({ command, context, resolve, reject }: WaitingCommand<C, T>): Promise<void> {
+    const run = (): Promise<T> => this.runner.runOne(command);
+    await (context ? requestContext.run(context, run) : run()).then(resolve, reject);
   }
 }
 
-function tooMany(): DomainError {
-  return new DomainError('LOCK_TIMEOUT', 'More buyers than can be served this moment. Nothing was changed; try again.');
+function tooManyCommands(): DomainError {
+  return new DomainError('LOCK_TIMEOUT', 'Too many requests at the moment. Nothing was changed; try again.');
 }

@@ -3,15 +3,16 @@ import { DomainError } from '#domain/shared/domain-error';
 import { prepared } from './database.ts';
 import { backoffMs, isConnectionLoss, MAX_ATTEMPTS, RETRYABLE_SQLSTATES, sqlstateOf } from './sqlstates.ts';
 
-/** Two for the rounds of mails, where what is asked meanwhile comes along with the next; the others for pushes, one at a time. */
+/** Two for the batches of mail claims (two run in parallel), the others for pushes, whose statements are not batched. */
 const CONNECTIONS = 4;
-/** The server says no after nine seconds; one that says nothing is given up. */
-const SILENCE_MS = 12_000;
+/** Longer than the server's own statement timeout of 9 s, so it applies only when the server does not answer at all. */
+const QUERY_TIMEOUT_MS = 12_000;
 const SETTINGS = ['default_transaction_isolation=serializable', 'lock_timeout=8s', 'statement_timeout=9s', 'enable_seqscan=off'];
 
 /**
- * Writes that are one statement each: SERIALIZABLE by a setting of their connections, so that a transaction is one round trip
- * instead of three. Only what may be said twice is written here: nobody asks whether a commit that got no answer happened.
+ * Runs transactions of a single statement. SERIALIZABLE is set on the connection, so that a transaction costs one round trip
+ * instead of three. Use it only for statements that may run twice: when the answer to a commit is lost, nobody finds out
+ * whether it happened.
  */
 export class SingleStatements {
   private readonly pool: Pool;
@@ -22,14 +23,14 @@ export class SingleStatements {
       application_name: `tribina-${name}`,
       max: CONNECTIONS,
       connectionTimeoutMillis: 2000,
-      query_timeout: SILENCE_MS,
+      query_timeout: QUERY_TIMEOUT_MS,
       keepAlive: true,
       options: SETTINGS.map((setting) => `-c ${setting}`).join(' '),
     });
     this.pool.on('error', () => undefined);
   }
 
-  /** `sql` is a constant: it is prepared. */
+  /** `sql` must be a constant, because each text becomes a prepared statement. */
   async rows<T>(sql: string, parameters: readonly unknown[]): Promise<T[]> {
     for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
       try {
@@ -39,21 +40,21 @@ export class SingleStatements {
         await new Promise((resolve) => setTimeout(resolve, backoffMs(attempt, Math.random)));
       }
     }
-    throw new DomainError('LOCK_TIMEOUT', 'Too many others want the same right now. Nothing was changed; try again.');
+    throw new DomainError('LOCK_TIMEOUT', 'Too many concurrent requests for the same data. Nothing was changed; try again.');
   }
 
   async close(): Promise<void> {
     await this.pool.end();
   }
 
-  /** Not `pool.query`: that throws the connection away for every error, also for one that only wants another try. */
+  /** Not `pool.query`, which closes the connection after every error, even after one that only needs a retry. */
   private async once<T>(sql: string, parameters: readonly unknown[]): Promise<T[]> {
     const client = await this.pool.connect();
     let isBroken = false;
     try {
       return (await client.query(prepared(sql, parameters) as { name: string; text: string; values: unknown[] })).rows as T[];
     } catch (error) {
-      // Without a word of the server nobody knows what the connection is worth.
+      // An error without an SQLSTATE did not come from the server (for example a timeout): the connection may be broken.
       isBroken = isConnectionLoss(error) || sqlstateOf(error) === undefined;
       throw error;
     } finally {

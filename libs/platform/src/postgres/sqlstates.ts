@@ -1,6 +1,6 @@
 /**
- * The SQLSTATEs that mean something to us; the only place where they stand. TypeORM's errors are known by their names: every
- * service looks at errors here, and for the one without a database TypeORM's 296 modules would be 15 MB of memory for nothing.
+ * All SQLSTATEs that the code handles. TypeORM's errors are recognised by name instead of `instanceof`: the queue service uses
+ * this file without a database, and importing TypeORM (296 modules) would cost it 15 MB of memory.
  */
 export const sqlstates = {
   uniqueViolation: '23505',
@@ -13,8 +13,8 @@ export const sqlstates = {
 } as const;
 
 /**
- * Worth running the whole transaction again, and nothing else is. The mission names lock time-outs and deadlocks; under
- * SERIALIZABLE contention arrives as 40001 (16 of 16 loaded runs in research), so it belongs to them (ADR 0004).
+ * The whole transaction is run again after these errors and after no others. The specification names lock timeouts and
+ * deadlocks. Under SERIALIZABLE contention shows up as 40001 (in 16 of 16 load tests), so 40001 is retried too (ADR 0004).
  */
 export const RETRYABLE_SQLSTATES: ReadonlySet<string> = new Set([
   sqlstates.lockNotAvailable,
@@ -41,7 +41,7 @@ function driverErrorOf(error: unknown): DriverError {
   return (isWrapped ? (error as { driverError?: DriverError }).driverError : (error as DriverError | null)) ?? {};
 }
 
-/** Five characters, or undefined when the error did not come from the server. */
+/** The SQLSTATE (five characters), or undefined when the error did not come from the server. */
 export function sqlstateOf(error: unknown): string | undefined {
   const { code } = driverErrorOf(error);
   return typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) && !code.startsWith('E') ? code : undefined;
@@ -51,13 +51,14 @@ export function isUniqueViolation(error: unknown, constraint: string): boolean {
   return sqlstateOf(error) === sqlstates.uniqueViolation && driverErrorOf(error).constraint === constraint;
 }
 
-/** What the driver says when its connection is gone, in its own words: it has no codes for these. */
+/** Error messages of the driver about a lost connection. The driver has no codes for these errors. */
 const LOST_CONNECTION_TEXT =
   /connection (terminated|ended)|connection error and is not queryable|timeout exceeded when trying to connect/i;
 
 /**
- * The connection is gone: a broken socket, or the server's own goodbye (57P0x shutting down, 08xxx, 25P03 idle for too
- * long, 53300 no connection left). TypeORM lets go of a connection that broke between two statements and then refuses the next one as "released".
+ * True when the connection was lost or refused: a broken socket, or an error of the server that ends the connection (57P0x
+ * shutdown, 08xxx connection error, 25P03 idle too long, 53300 no free connection). TypeORM releases a query runner whose
+ * connection broke between two statements and then refuses the next statement as "released".
  */
 export function isConnectionLoss(error: unknown): boolean {
   if (error instanceof Error && error.name === 'QueryRunnerAlreadyReleasedError') return true;

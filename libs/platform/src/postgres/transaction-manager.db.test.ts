@@ -4,7 +4,7 @@ import { createTestDatabase, type TestDatabase } from '#testing/test-database';
 import type { DataSource } from 'typeorm';
 import { requestContext } from '../logging/request-context.ts';
 import { driverClientOf, openDatabase } from './database.ts';
-import { mustBeOutsideTransaction } from './open-transaction.ts';
+import { assertOutsideTransaction } from './open-transaction.ts';
 import { sqlstateOf } from './sqlstates.ts';
 import { PostgresTransactionManager } from './transaction-manager.ts';
 import { inside, PostgresTransaction } from './transaction.ts';
@@ -38,7 +38,7 @@ afterAll(async () => {
   await testDatabase.drop();
 });
 
-const take = (tx: Transaction, id: number, amount = 1): Promise<unknown[]> =>
+const withdraw = (tx: Transaction, id: number, amount = 1): Promise<unknown[]> =>
   inside(tx).rows('update accounts set balance = balance - $2 where id = $1', [id, amount]);
 
 async function balances(): Promise<number[]> {
@@ -46,32 +46,32 @@ async function balances(): Promise<number[]> {
   return rows.map(({ balance }) => balance);
 }
 
-/** Runs `failing` in the first `times` attempts; returns the ids of the transactions that were opened. */
+/** Runs a transaction whose first `times` attempts call `failing`; returns the ids of the transactions that were opened. */
 async function attemptsWith(failing: (tx: Transaction) => Promise<unknown>, times: number): Promise<string[]> {
   const ids: string[] = [];
   await transactions.run(async (tx) => {
     ids.push(tx.id);
-    await take(tx, 1);
+    await withdraw(tx, 1);
     if (ids.length <= times) await failing(tx);
   });
   return ids;
 }
 
-test('a block runs SERIALIZABLE, waits 8 s for a lock, and leaves none of that on the connection', async () => {
+test('a transaction is SERIALIZABLE with a lock timeout of 8 s, and its settings do not stay on the connection', async () => {
   const show = `select current_setting('transaction_isolation') as isolation, current_setting('lock_timeout') as lock_timeout,
                        current_setting('idle_in_transaction_session_timeout') as idle`;
-  const [within] = await transactions.run((tx) => inside(tx).rows(show));
-  expect(within).toEqual({ isolation: 'serializable', lock_timeout: '8s', idle: '15s' });
+  const [settings] = await transactions.run((tx) => inside(tx).rows(show));
+  expect(settings).toEqual({ isolation: 'serializable', lock_timeout: '8s', idle: '15s' });
   expect(await database.query(show)).toEqual([{ isolation: 'read committed', lock_timeout: '0', idle: '0' }]);
 });
 
-test('a lock that is not given in time is tried again in a new transaction', async () => {
+test('a lock timeout is retried in a new transaction', async () => {
   const holder = database.createQueryRunner();
   await holder.startTransaction();
   await holder.query('select 1 from accounts where id = 2 for update');
   const ids = await attemptsWith(async (tx) => {
     await inside(tx).rows(`select set_config('lock_timeout', '20ms', true)`);
-    await take(tx, 2).finally(() => holder.isTransactionActive && holder.rollbackTransaction());
+    await withdraw(tx, 2).finally(() => holder.isTransactionActive && holder.rollbackTransaction());
   }, 1);
   await holder.release();
   expect(retried).toEqual(['55P03']);
@@ -79,35 +79,35 @@ test('a lock that is not given in time is tried again in a new transaction', asy
   expect(await balances()).toEqual([99, 100]);
 });
 
-test('two blocks that lock in opposite order both commit: the victim of the deadlock runs again', async () => {
-  let waiting = 2;
-  let bothHoldOne = (): void => undefined;
-  const opposite = new Promise<void>((resolve) => (bothHoldOne = resolve));
+test('two transactions that lock rows in opposite order both commit: the victim of the deadlock is retried', async () => {
+  let transactionsWithoutLock = 2;
+  let reportBothLocked = (): void => undefined;
+  const bothLocked = new Promise<void>((resolve) => (reportBothLocked = resolve));
   const transfer = (from: number, to: number): Promise<void> =>
     transactions.run(async (tx) => {
       await inside(tx).rows(`select set_config('deadlock_timeout', '10ms', true)`);
-      await take(tx, from);
-      if ((waiting -= 1) === 0) bothHoldOne();
-      await opposite;
-      await take(tx, to);
+      await withdraw(tx, from);
+      if ((transactionsWithoutLock -= 1) === 0) reportBothLocked();
+      await bothLocked;
+      await withdraw(tx, to);
     });
   await Promise.all([transfer(1, 2), transfer(2, 1)]);
   expect(retried[0]).toBe('40P01');
   expect(await balances()).toEqual([98, 98]);
 });
 
-test('two blocks that decided on what the other changed: the second decides anew', async () => {
-  const seen: number[] = [];
+test('a transaction that read a balance which was changed meanwhile is retried and reads the new balance', async () => {
+  const readBalances: number[] = [];
   await transactions.run(async (tx) => {
     const [row] = await inside(tx).rows<{ balance: number }>('select balance from accounts where id = 1');
-    seen.push(row?.balance ?? -1);
-    if (seen.length === 1) await database.query('update accounts set balance = 40 where id = 1');
-    await take(tx, 1);
+    readBalances.push(row?.balance ?? -1);
+    if (readBalances.length === 1) await database.query('update accounts set balance = 40 where id = 1');
+    await withdraw(tx, 1);
   });
-  expect([seen, retried, await balances()]).toEqual([[100, 40], ['40001'], [39, 100]]);
+  expect([readBalances, retried, await balances()]).toEqual([[100, 40], ['40001'], [39, 100]]);
 });
 
-test('after six attempts the answer is LOCK_TIMEOUT, with growing pauses between them and nothing changed', async () => {
+test('after six failed attempts with growing delays the error is LOCK_TIMEOUT and nothing is changed', async () => {
   const refusing = attemptsWith((tx) => inside(tx).rows(`do $$ begin raise exception 'no' using errcode = '40001'; end $$`), 99);
   await expect(refusing).rejects.toMatchObject({ code: 'LOCK_TIMEOUT' });
   expect(retried).toHaveLength(5);
@@ -116,96 +116,96 @@ test('after six attempts the answer is LOCK_TIMEOUT, with growing pauses between
 });
 
 test.each([
-  ['a duplicate', '23505', (tx: Transaction) => inside(tx).rows('insert into accounts values (1, 1)')],
-  ['a violated check', '23514', (tx: Transaction) => take(tx, 1, 500)],
-  ['a number that is none', '22P02', (tx: Transaction) => inside(tx).rows(`select 'x'::int`)],
-])('%s is not tried again', async (_what, sqlstate, failing) => {
+  ['a unique violation', '23505', (tx: Transaction) => inside(tx).rows('insert into accounts values (1, 1)')],
+  ['a check violation', '23514', (tx: Transaction) => withdraw(tx, 1, 500)],
+  ['an invalid number', '22P02', (tx: Transaction) => inside(tx).rows(`select 'x'::int`)],
+])('%s is not retried', async (_name, sqlstate, failing) => {
   const error: unknown = await attemptsWith(failing, 99).catch((caught: unknown) => caught);
   expect([sqlstateOf(error), retried, await balances()]).toEqual([sqlstate, [], [100, 100]]);
 });
 
-test('a refusal of a rule is not tried again, and takes back what the block did', async () => {
+test('a DomainError from the block is not retried and rolls the transaction back', async () => {
   const refusal = new DomainError('SOLD_OUT', 'Gone.');
   await expect(attemptsWith(() => Promise.reject(refusal), 99)).rejects.toBe(refusal);
   expect([retried, await balances()]).toEqual([[], [100, 100]]);
 });
 
-test('a failed statement that the block keeps quiet about is not taken for a commit', async () => {
-  const quiet = transactions.run(async (tx) => {
-    await take(tx, 1);
-    await take(tx, 2, 500).catch(() => undefined);
+test('a failed statement whose error the block ignores makes the transaction fail', async () => {
+  const ignoring = transactions.run(async (tx) => {
+    await withdraw(tx, 1);
+    await withdraw(tx, 2, 500).catch(() => undefined);
   });
-  await expect(quiet).rejects.toThrow('Nothing was committed');
+  await expect(ignoring).rejects.toThrow('Nothing was committed');
   expect(await balances()).toEqual([100, 100]);
 });
 
-describe('statements that nobody waits for', () => {
-  const takeBehind = (tx: Transaction, id: number, amount = 1): void =>
+describe('statements sent with `write`, which the block does not await,', () => {
+  const withdrawWithoutWaiting = (tx: Transaction, id: number, amount = 1): void =>
     void inside(tx).write('update accounts set balance = balance - $2 where id = $1', [id, amount]);
   const failing = (tx: Transaction, code: string): void =>
     void inside(tx).write(`do $$ begin raise exception 'no' using errcode = '${code}'; end $$`, []);
 
-  test('are committed with the others, in the order they were asked for', async () => {
+  test('commit with the other statements, in the order of the calls', async () => {
     const seen = await transactions.run(async (tx) => {
-      takeBehind(tx, 1);
-      takeBehind(tx, 1, 2);
+      withdrawWithoutWaiting(tx, 1);
+      withdrawWithoutWaiting(tx, 1, 2);
       return inside(tx).rows<{ balance: number }>('select balance from accounts where id = 1');
     });
     expect([seen, await balances()]).toEqual([[{ balance: 97 }], [97, 100]]);
   });
 
-  test('fail the commit, and say why: what was sent behind them only hears that it is over', async () => {
+  test('make the transaction fail with their own error, not with the errors of later statements that it causes', async () => {
     const error: unknown = await transactions
       .run(async (tx) => {
-        takeBehind(tx, 1);
-        takeBehind(tx, 2, 500);
-        await take(tx, 1);
+        withdrawWithoutWaiting(tx, 1);
+        withdrawWithoutWaiting(tx, 2, 500);
+        await withdraw(tx, 1);
       })
       .catch((caught: unknown) => caught);
     expect([sqlstateOf(error), retried, await balances()]).toEqual(['23514', [], [100, 100]]);
   });
 
-  test('are reason enough to run the block again', async () => {
+  test('cause a retry of the block when they fail with a serialization failure', async () => {
     let runs = 0;
     await transactions.run((tx) => {
       runs += 1;
-      takeBehind(tx, 1);
+      withdrawWithoutWaiting(tx, 1);
       if (runs === 1) failing(tx, '40001');
       return Promise.resolve();
     });
     expect([runs, retried, await balances()]).toEqual([2, ['40001'], [99, 100]]);
   });
 
-  test('do not hide what failed before them', async () => {
+  test('do not hide the error of an earlier statement', async () => {
     let runs = 0;
     await transactions.run(async (tx) => {
       runs += 1;
       const first = runs === 1 ? inside(tx).rows(`do $$ begin raise exception 'no' using errcode = '40P01'; end $$`) : undefined;
-      takeBehind(tx, 1);
+      withdrawWithoutWaiting(tx, 1);
       await first;
     });
     expect([runs, retried, await balances()]).toEqual([2, ['40P01'], [99, 100]]);
   });
 
   test.each([
-    ['before it has begun', 0],
-    ['after that', 1],
-  ])('are taken back when the block gives up %s', async (_when, statements) => {
+    ['before BEGIN was answered', 0],
+    ['after BEGIN was answered', 1],
+  ])('are rolled back when the block throws %s', async (_when, statements) => {
     const refusal = new DomainError('SOLD_OUT', 'Gone.');
     const refused = transactions.run(async (tx) => {
       for (let count = 0; count < statements; count += 1) await inside(tx).rows('select 1');
-      takeBehind(tx, 1);
+      withdrawWithoutWaiting(tx, 1);
       throw refusal;
     });
     await expect(refused).rejects.toBe(refusal);
     expect(await balances()).toEqual([100, 100]);
   });
 
-  test.each(['commit', 'rollback'])('are refused behind the %s: they would be transactions of their own', async (end) => {
+  test.each(['commit', 'rollback'])('are refused after the %s, where they would run outside the transaction', async (end) => {
     let late: () => Promise<unknown> = () => Promise.resolve();
     const ended = transactions.run(async (tx) => {
-      late = () => take(tx, 1);
-      await take(tx, 2);
+      late = () => withdraw(tx, 1);
+      await withdraw(tx, 2);
       if (end === 'rollback') throw new Error('no');
     });
     await Promise.allSettled([ended]);
@@ -214,24 +214,24 @@ describe('statements that nobody waits for', () => {
   });
 });
 
-test('a write does not run where nothing has begun', async () => {
+test('a write is not sent when BEGIN failed', async () => {
   const runner = database.createQueryRunner();
   const client = await driverClientOf(runner);
   const tx = new PostgresTransaction(client, runner.manager, client.query('begin isolation level nonsense'));
-  await expect(take(tx, 1)).rejects.toThrow('nonsense');
+  await expect(withdraw(tx, 1)).rejects.toThrow('nonsense');
   await expect(inside(tx).rows('select 1')).rejects.toThrow('nonsense');
   await runner.release();
   expect(await balances()).toEqual([100, 100]);
 });
 
-test('no attempt starts with less than a second left', async () => {
+test('no attempt starts with less than a second left until the deadline', async () => {
   const context = { requestId: 'r', deadlineAt: Date.now() + 900 };
   const late = requestContext.run(context, () => attemptsWith(() => Promise.resolve(), 0));
   await expect(late).rejects.toMatchObject({ code: 'LOCK_TIMEOUT' });
   expect(await balances()).toEqual([100, 100]);
 });
 
-test('a statement that is still running at the deadline ends there, as LOCK_TIMEOUT', async () => {
+test('a statement that runs longer than the deadline is cancelled with LOCK_TIMEOUT', async () => {
   const context = { requestId: 'r', deadlineAt: Date.now() + 1100 };
   const started = Date.now();
   const slow = requestContext.run(context, () => attemptsWith((tx) => inside(tx).rows('select pg_sleep(20)'), 99));
@@ -243,26 +243,26 @@ test('a transaction inside a transaction is refused', async () => {
   await expect(transactions.run(() => transactions.run(() => Promise.resolve()))).rejects.toThrow('inside a transaction');
 });
 
-test('reaching outside is refused while a transaction is open, and allowed before, between attempts and after', async () => {
-  const reach = (): void => mustBeOutsideTransaction('A call to the provider');
-  reach();
-  await expect(transactions.run(() => Promise.resolve(reach()))).rejects.toThrow(
+test('a call to another system is refused inside a transaction, and allowed before and after it', async () => {
+  const callProvider = (): void => assertOutsideTransaction('A call to the provider');
+  callProvider();
+  await expect(transactions.run(() => Promise.resolve(callProvider()))).rejects.toThrow(
     'A call to the provider inside an open transaction',
   );
-  reach();
+  callProvider();
 });
 
-test('the relays are woken after the commit, once, and not by what was rolled back', async () => {
-  const seenByThen: number[][] = [];
+test('a commit wakes the relays of its destinations once, and a rollback wakes none', async () => {
+  const balancesBeforeCommit: number[][] = [];
   const woken: string[][] = [];
   const waking = new PostgresTransactionManager(database, {
     deadlineMs: 5000,
     afterCommit: (destinations) => woken.push([...destinations]),
   });
   await waking.run(async (tx) => {
-    await take(tx, 1);
+    await withdraw(tx, 1);
     inside(tx).destinations.add('email');
-    seenByThen.push(await balances());
+    balancesBeforeCommit.push(await balances());
     expect(woken).toEqual([]);
   });
   const rolledBack = waking.run((tx) => {
@@ -270,5 +270,5 @@ test('the relays are woken after the commit, once, and not by what was rolled ba
     return Promise.reject(new Error('no'));
   });
   await expect(rolledBack).rejects.toThrow('no');
-  expect([seenByThen, woken, await balances()]).toEqual([[[100, 100]], [['email']], [99, 100]]);
+  expect([balancesBeforeCommit, woken, await balances()]).toEqual([[[100, 100]], [['email']], [99, 100]]);
 });

@@ -2,20 +2,20 @@ import { TransactionManager, type SharedWork, type Transaction } from '#applicat
 import { DomainError } from '#domain/shared/domain-error';
 import type { Counter } from 'prom-client';
 import type { DataSource } from 'typeorm';
-import { storeAnswer, storeAnswers, takeKey } from './idempotency-row.ts';
-import { requestContext, type IdempotencyKey } from '../logging/request-context.ts';
+import { storeAnswer, storeAnswers, insertKey } from './idempotency-row.ts';
+import { requestContext, type RequestKey } from '../logging/request-context.ts';
 import { breakConnection, driverClientOf, type DriverClient } from './database.ts';
 import { isTransactionOpen, whileTransactionIsOpen } from './open-transaction.ts';
 import { backoffMs, isConnectionLoss, MAX_ATTEMPTS, RETRYABLE_SQLSTATES, sqlstateOf, sqlstates } from './sqlstates.ts';
 import { rollBack } from './roll-back.ts';
-import { Mutex, SharedCommands, type Asked } from './shared-commands.ts';
+import { Mutex, SharedCommands, type QueuedCommand } from './shared-commands.ts';
 import { PostgresTransaction } from './transaction.ts';
-import { BEGUN, resolveCommit, type BegunTransaction } from './unknown-commit.ts';
+import { IDENTITY_COLUMNS, resolveCommit, type TransactionIdentity } from './unknown-commit.ts';
 
-/** An attempt that cannot finish is not begun. */
-const LEAST_TIME_FOR_AN_ATTEMPT_MS = 1000;
-/** A commit takes milliseconds; one that is silent for so long is asked about on another connection, half as long. */
-const COMMIT_PATIENCE_MS = 10_000;
+/** With less time left until the deadline no attempt is started. */
+const MIN_ATTEMPT_MS = 1000;
+/** A commit takes milliseconds. After this time its outcome is looked up on another connection, for at most half as long. */
+const COMMIT_TIMEOUT_MS = 10_000;
 
 export interface TransactionOptions {
   readonly deadlineMs: number;
@@ -24,19 +24,19 @@ export interface TransactionOptions {
   readonly afterCommit?: (destinations: ReadonlySet<string>) => void;
   readonly random?: () => number;
   readonly sleep?: (ms: number) => Promise<void>;
-  readonly commitPatienceMs?: number;
+  readonly commitTimeoutMs?: number;
 }
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 /**
- * SERIALIZABLE, `lock_timeout` 8 s, up to six attempts of the whole block, within the deadline of the request
- * (CONTRACT §8). `lock_timeout` bounds one wait, not a request; the deadline bounds all of them together.
+ * Runs SERIALIZABLE transactions with `lock_timeout` 8 s and up to six attempts of the whole block, within the deadline of the
+ * request (CONTRACT §8). `lock_timeout` limits the wait for one lock; the deadline limits all waits and attempts together.
  */
 export class PostgresTransactionManager extends TransactionManager {
   private readonly random: () => number;
   private readonly sleep: (ms: number) => Promise<void>;
-  private readonly lane = new Mutex();
+  private readonly mutex = new Mutex();
 
   constructor(
     private readonly dataSource: DataSource,
@@ -48,32 +48,32 @@ export class PostgresTransactionManager extends TransactionManager {
   }
 
   run<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
-    const fence = openIdempotencyKey();
-    if (!fence) return this.attempts(work);
-    return this.attempts((tx) => fenced(tx, fence, work)).catch((error: unknown) => {
-      delete fence.stored;
+    const requestKey = currentRequestKey();
+    if (!requestKey) return this.runWithRetries(work);
+    return this.runWithRetries((tx) => withIdempotencyKey(tx, requestKey, work)).catch((error: unknown) => {
+      delete requestKey.stored;
       throw error;
     });
   }
 
   runStep<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
-    return this.attempts(work);
+    return this.runWithRetries(work);
   }
 
   together<C, T>(work: SharedWork<C, T>): (command: C) => Promise<T> {
     const commands = this.share(work, (command) => this.run((tx) => work.one(tx, command)));
-    return (command) => commands.ask(command, openIdempotencyKey());
+    return (command) => commands.run(command, currentRequestKey());
   }
 
   stepTogether<C, T>(work: SharedWork<C, T>): (command: C) => Promise<T> {
     const commands = this.share(work, (command) => this.runStep((tx) => work.one(tx, command)));
-    return (command) => commands.ask(command, undefined);
+    return (command) => commands.run(command, undefined);
   }
 
-  private share<C, T>(work: SharedWork<C, T>, alone: (command: C) => Promise<T>): SharedCommands<C, T> {
-    return new SharedCommands(this.lane, {
-      together: (batch) => this.decide(work, batch),
-      alone,
+  private share<C, T>(work: SharedWork<C, T>, runOne: (command: C) => Promise<T>): SharedCommands<C, T> {
+    return new SharedCommands(this.mutex, {
+      runBatch: (batch) => this.runBatch(work, batch),
+      runOne,
       onFailedBatch: (error) => {
         const sqlstate = sqlstateOf(error);
         if (sqlstate) this.options.retries?.inc({ sqlstate });
@@ -81,37 +81,37 @@ export class PostgresTransactionManager extends TransactionManager {
     });
   }
 
-  /** One transaction for all of them, with the answers of those that were decided in it. */
-  private async decide<C, T>(work: SharedWork<C, T>, batch: readonly Asked<C>[]): Promise<readonly (T | undefined)[]> {
+  /** Runs the batch in one transaction and stores the answers of the commands that were decided in it. */
+  private async runBatch<C, T>(work: SharedWork<C, T>, batch: readonly QueuedCommand<C>[]): Promise<readonly (T | undefined)[]> {
     const commands = batch.map(({ command }) => command);
-    const deadlineAt = Math.min(Date.now() + this.options.deadlineMs, ...batch.map((asked) => asked.deadlineAt));
-    const { values, store } = await this.attempts(async (tx) => {
+    const deadlineAt = Math.min(Date.now() + this.options.deadlineMs, ...batch.map((queued) => queued.deadlineAt));
+    const { values, markStored } = await this.runWithRetries(async (tx) => {
       const decided = await work.many(tx, commands);
-      const answers = batch.flatMap(({ fence }, index) => {
+      const results = batch.flatMap(({ requestKey }, index) => {
         const value = decided[index];
-        return fence && value !== undefined ? [{ fence, value }] : [];
+        return requestKey && value !== undefined ? [{ requestKey, value }] : [];
       });
-      return { values: decided, store: storeAnswers(tx, answers) };
+      return { values: decided, markStored: storeAnswers(tx, results) };
     }, deadlineAt);
-    store();
+    markStored();
     return values;
   }
 
-  private async attempts<T>(
+  private async runWithRetries<T>(
     work: (tx: PostgresTransaction) => Promise<T>,
     deadlineAt = requestContext.current()?.deadlineAt ?? Date.now() + this.options.deadlineMs,
   ): Promise<T> {
     if (isTransactionOpen()) throw new Error('A transaction inside a transaction: pass tx along instead.');
     for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
-      if (deadlineAt - Date.now() < LEAST_TIME_FOR_AN_ATTEMPT_MS) break;
+      if (deadlineAt - Date.now() < MIN_ATTEMPT_MS) break;
       try {
         return await this.attempt(work, deadlineAt);
       } catch (error) {
-        // A pooled connection that died while nobody used it: nothing has begun, so another one is taken.
-        if (error instanceof NotBegun && isConnectionLoss(error.cause) && attempt < MAX_ATTEMPTS) continue;
-        if (error instanceof NotBegun) throw error.cause;
+        // A pooled connection broke while it was idle. No transaction has begun, so it is safe to try another connection.
+        if (error instanceof BeginFailed && isConnectionLoss(error.cause) && attempt < MAX_ATTEMPTS) continue;
+        if (error instanceof BeginFailed) throw error.cause;
         const sqlstate = sqlstateOf(error);
-        // statement_timeout is what was left until the deadline.
+        // statement_timeout is set to the time until the deadline, so a cancelled statement means that the deadline has passed.
         if (sqlstate === sqlstates.queryCanceled) break;
         if (!sqlstate || !RETRYABLE_SQLSTATES.has(sqlstate)) throw error;
         if (attempt === MAX_ATTEMPTS) break;
@@ -119,7 +119,7 @@ export class PostgresTransactionManager extends TransactionManager {
         await this.sleep(backoffMs(attempt, this.random));
       }
     }
-    throw new DomainError('LOCK_TIMEOUT', 'Too many others want the same right now. Nothing was changed; try again.');
+    throw new DomainError('LOCK_TIMEOUT', 'Too many concurrent requests for the same data. Nothing was changed; try again.');
   }
 
   private async attempt<T>(work: (tx: PostgresTransaction) => Promise<T>, deadlineAt: number): Promise<T> {
@@ -127,15 +127,15 @@ export class PostgresTransactionManager extends TransactionManager {
     try {
       const client = await driverClientOf(runner);
       const begun = begin(client, deadlineAt).catch((cause: unknown) => {
-        throw new NotBegun('no transaction', { cause });
+        throw new BeginFailed('no transaction', { cause });
       });
       const tx = new PostgresTransaction(client, runner.manager, begun);
       try {
         const result = await whileTransactionIsOpen(() => work(tx));
-        // Never before: without its number nobody could find out what became of it.
-        const known = await begun;
+        // COMMIT must not be sent before the transaction id is known: without it a lost outcome could not be looked up.
+        const identity = await begun;
         tx.end();
-        await this.commit(client, known);
+        await this.commit(client, identity);
         if (tx.destinations.size > 0) this.options.afterCommit?.(tx.destinations);
         return result;
       } catch (error) {
@@ -149,56 +149,60 @@ export class PostgresTransactionManager extends TransactionManager {
   }
 
   /**
-   * A connection that breaks, or falls silent, while committing leaves the outcome unknown; it is looked up, not guessed
-   * (W6). A COMMIT after a failed statement is answered ROLLBACK, without an error.
+   * If the connection breaks or does not answer during COMMIT, the outcome is unknown and is looked up on another connection
+   * (W6). After a failed statement PostgreSQL answers COMMIT with ROLLBACK and no error, so the answer is checked.
    */
-  private async commit(client: DriverClient, begun: BegunTransaction): Promise<void> {
-    const patienceMs = this.options.commitPatienceMs ?? COMMIT_PATIENCE_MS;
-    const impatience = setTimeout(() => breakConnection(client), patienceMs);
+  private async commit(client: DriverClient, transaction: TransactionIdentity): Promise<void> {
+    const timeoutMs = this.options.commitTimeoutMs ?? COMMIT_TIMEOUT_MS;
+    const timer = setTimeout(() => breakConnection(client), timeoutMs);
     try {
       const { command } = await client.query('COMMIT');
-      if (command !== 'COMMIT')
-        throw new Error('Nothing was committed: a statement failed and the block went on as if it had not.');
+      if (command !== 'COMMIT') throw new Error('Nothing was committed: a statement failed, but the block ignored its error.');
     } catch (error) {
       if (!isConnectionLoss(error)) throw error;
-      await resolveCommit(this.dataSource, begun, { patienceMs: patienceMs / 2, sleep: this.sleep });
+      await resolveCommit(this.dataSource, transaction, { timeoutMs: timeoutMs / 2, sleep: this.sleep });
     } finally {
-      clearTimeout(impatience);
+      clearTimeout(timer);
     }
   }
 }
 
-/** Its cause is why. */
-class NotBegun extends Error {}
+/** BEGIN failed; `cause` is the error of the database or the driver. */
+class BeginFailed extends Error {}
 
-/** What the request's answer will be stored under. */
-function openIdempotencyKey(): IdempotencyKey | undefined {
-  const fence = requestContext.current()?.fence;
-  if (fence?.stored) throw new Error('A second run in one request: its answer is stored already. Earlier steps use runStep.');
-  return fence;
+/** The idempotency key of the current request, under which its answer will be stored; undefined without one. */
+function currentRequestKey(): RequestKey | undefined {
+  const requestKey = requestContext.current()?.requestKey;
+  if (requestKey?.stored)
+    throw new Error('A second run in one request: its answer is stored already. Earlier steps use runStep.');
+  return requestKey;
 }
 
-/** The key first, the answer last. */
-async function fenced<T>(tx: PostgresTransaction, fence: IdempotencyKey, work: (tx: Transaction) => Promise<T>): Promise<T> {
-  await takeKey(tx, fence);
+/** Inserts the key before `work` and stores the answer after it, in the same transaction. */
+async function withIdempotencyKey<T>(
+  tx: PostgresTransaction,
+  requestKey: RequestKey,
+  work: (tx: Transaction) => Promise<T>,
+): Promise<T> {
+  await insertKey(tx, requestKey);
   const answer = await work(tx);
-  await storeAnswer(tx, fence, answer);
+  await storeAnswer(tx, requestKey, answer);
   return answer;
 }
 
 /**
- * Begins, sets what holds for this transaction only, and learns by what its outcome can be asked for later: one
- * round trip, past TypeORM, which takes three. Without sequential scans, as statements are prepared: a plan that was made
- * while a table was empty would go on reading all of it.
+ * Begins the transaction, sets its local settings and reads the ids by which its outcome can be looked up later. This is one
+ * round trip on the pg client; through TypeORM it would be three. Sequential scans are off, because statements are prepared: a
+ * plan that was made while a table was empty would keep scanning the whole table.
  */
-async function begin(client: DriverClient, deadlineAt: number): Promise<BegunTransaction> {
-  const budgetMs = Math.max(LEAST_TIME_FOR_AN_ATTEMPT_MS, deadlineAt - Date.now());
-  const results = await client.query<readonly { readonly rows: readonly BegunTransaction[] }[]>(
+async function begin(client: DriverClient, deadlineAt: number): Promise<TransactionIdentity> {
+  const budgetMs = Math.max(MIN_ATTEMPT_MS, deadlineAt - Date.now());
+  const results = await client.query<readonly { readonly rows: readonly TransactionIdentity[] }[]>(
     `begin isolation level serializable;
      select set_config('lock_timeout', '8s', true), set_config('statement_timeout', '${Math.ceil(budgetMs)}ms', true),
-            set_config('idle_in_transaction_session_timeout', '15s', true), set_config('enable_seqscan', 'off', true), ${BEGUN}`,
+            set_config('idle_in_transaction_session_timeout', '15s', true), set_config('enable_seqscan', 'off', true), ${IDENTITY_COLUMNS}`,
   );
-  const begun = results[1]?.rows[0];
-  if (!begun) throw new Error('a transaction that begins has a number');
-  return begun;
+  const identity = results[1]?.rows[0];
+  if (!identity) throw new Error('BEGIN returned no transaction id');
+  return identity;
 }

@@ -3,26 +3,27 @@ import type { EntityManager } from 'typeorm';
 import { prepared, type DriverClient } from './database.ts';
 import { sqlstateOf, sqlstates } from './sqlstates.ts';
 
-/** Changes nothing where no transaction has begun: what it locks there is free again at once. */
-const READS = /^\s*select\b/i;
+/** A SELECT is safe to send before BEGIN is answered: if BEGIN failed, it changes nothing and its locks are freed at once. */
+const SELECT = /^\s*select\b/i;
 
-class TooLate extends Error {}
+class TransactionEnded extends Error {}
 
-let opened = 0;
+let lastNumber = 0;
 
 /**
- * What is behind the opaque `tx` of the ports: one connection in one SERIALIZABLE transaction. Statements go out in the order
- * they are asked for, and nobody waits for an answer that nobody needs yet: those that are asked for together are one round
- * trip, and so is BEGIN with the first of them if it only reads.
+ * The implementation of the ports' opaque `tx`: one connection in one SERIALIZABLE transaction. Statements are sent in the order
+ * of the calls, without waiting for earlier answers. Statements that are called without `await` between them share one round
+ * trip. BEGIN shares it with the first statement if that one is a SELECT.
  */
 export class PostgresTransaction extends Transaction {
-  readonly id = `t${(opened += 1)}`;
-  /** Where messages were written to, so that the relays can be woken after the commit. */
+  readonly id = `t${(lastNumber += 1)}`;
+  /** Destinations of the messages that were written, so that their relays can be woken after the commit. */
   readonly destinations = new Set<string>();
-  private readonly unseen: Promise<unknown>[] = [];
+  /** Statements of `write`, whose results the block does not await. */
+  private readonly unawaited: Promise<unknown>[] = [];
   private isBegun = false;
-  private isHeldBack = false;
-  private isOver = false;
+  private hasToAwaitBegin = false;
+  private hasEnded = false;
 
   constructor(
     private readonly client: DriverClient,
@@ -36,58 +37,61 @@ export class PostgresTransaction extends Transaction {
     );
   }
 
-  /** `sql` is a constant: it is prepared. */
+  /** `sql` must be a constant, because each text becomes a prepared statement. */
   async rows<T>(sql: string, parameters: readonly unknown[] = []): Promise<T[]> {
     return (await this.send<{ rows: T[] }>(sql, parameters)).rows;
   }
 
-  /** For what only has to be done: sent, and waited for with the commit, which does not happen without it. */
+  /** For a statement whose result is not needed. It is sent without waiting for the answer; if it fails, the commit fails. */
   write(sql: string, parameters: readonly unknown[]): Promise<void> {
     const sent = this.send(sql, parameters);
     sent.catch(() => undefined);
-    this.unseen.push(sent);
+    this.unawaited.push(sent);
     return Promise.resolve();
   }
 
   async manager(): Promise<EntityManager> {
     await this.begun;
-    this.mustGoOn();
+    this.assertNotEnded();
     return this.orm;
   }
 
-  /** Before COMMIT or ROLLBACK is sent: what somebody still sends behind that would be a transaction of its own. */
+  /** Call it before COMMIT or ROLLBACK is sent: a later statement is refused, because it would run outside the transaction. */
   end(): void {
-    this.isOver = true;
+    this.hasEnded = true;
   }
 
-  /** The first failure says why; of everything sent behind it the server only says that it is over. */
+  /** The error that made the transaction fail. Statements after it fail only with "transaction is aborted" (25P02). */
   async reasonFor(error: unknown): Promise<unknown> {
-    for (const sent of [this.begun, ...this.unseen]) {
+    for (const sent of [this.begun, ...this.unawaited]) {
       const failure = await sent.then(
         () => undefined,
         (reason: unknown) => reason,
       );
-      const isConsequence = failure instanceof TooLate || sqlstateOf(failure) === sqlstates.inFailedTransaction;
+      const isConsequence = failure instanceof TransactionEnded || sqlstateOf(failure) === sqlstates.inFailedTransaction;
       if (failure !== undefined && !isConsequence) return failure;
     }
     return error;
   }
 
-  /** A write that ran though nothing had begun could not be taken back, so it waits, and so does what comes after it. */
+  /**
+   * The first write and all statements after it wait until BEGIN was answered. If BEGIN failed, a write would run outside a
+   * transaction and could not be rolled back.
+   */
   private async send<R>(sql: string, parameters: readonly unknown[]): Promise<R> {
-    this.isHeldBack ||= !READS.test(sql);
-    if (this.isHeldBack && !this.isBegun) await this.begun;
-    this.mustGoOn();
+    this.hasToAwaitBegin ||= !SELECT.test(sql);
+    if (this.hasToAwaitBegin && !this.isBegun) await this.begun;
+    this.assertNotEnded();
     const [result] = await Promise.all([this.client.query<R>(prepared(sql, parameters)), this.begun]);
     return result;
   }
 
-  private mustGoOn(): void {
-    if (this.isOver) throw new TooLate('A statement after the end of its transaction.');
+  private assertNotEnded(): void {
+    if (this.hasEnded) throw new TransactionEnded('A statement after the end of its transaction.');
   }
 }
 
-/** Adapters look inside with this; use cases cannot. */
+/** The PostgreSQL transaction behind the opaque `tx` of the ports. Only adapters call this; use cases cannot run SQL. */
 export function inside(tx: Transaction): PostgresTransaction {
   if (!(tx instanceof PostgresTransaction)) throw new Error('This transaction was not opened by PostgreSQL.');
   return tx;

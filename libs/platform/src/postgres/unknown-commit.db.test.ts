@@ -26,7 +26,7 @@ beforeEach(async () => {
   database = await openDatabase({ url: proxy.url, name: 'through-proxy', poolSize: 2 });
   transactions = new PostgresTransactionManager(database, {
     deadlineMs: 10_000,
-    commitPatienceMs: 800,
+    commitTimeoutMs: 800,
     sleep: () => new Promise((resolve) => setTimeout(resolve, 20)),
   });
 });
@@ -56,42 +56,48 @@ async function effects(): Promise<number[]> {
   return rows.map(({ run }) => run);
 }
 
-test('the connection breaks after COMMIT arrived: the effect is there once and its result is returned', async () => {
+test('connection breaks after the server received COMMIT: the effect exists once and its result is returned', async () => {
   const sprung = proxy.setTrap({ whenSent: COMMIT, passOn: true, then: 'cut' });
   expect(await insertOnce()).toBe('run 1');
   await sprung;
   expect([runs, await effects()]).toEqual([1, [1]]);
 });
 
-test('the connection breaks before COMMIT arrives: the block runs again, once', async () => {
+test('connection breaks before the server receives COMMIT: the block runs a second time and commits once', async () => {
   const sprung = proxy.setTrap({ whenSent: COMMIT, passOn: false, then: 'cut' });
   expect(await insertOnce()).toBe('run 2');
   await sprung;
   expect([runs, await effects()]).toEqual([2, [2]]);
 });
 
-test('the answer to COMMIT never comes: it is looked up on another connection', async () => {
+test('connection goes silent after the server received COMMIT: the outcome is read on another connection', async () => {
   const sprung = proxy.setTrap({ whenSent: COMMIT, passOn: true, then: 'silence' });
   expect(await insertOnce()).toBe('run 1');
   await sprung;
   expect([runs, await effects()]).toEqual([1, [1]]);
 });
 
-test('COMMIT is swallowed: the block runs again, once', async () => {
+test('connection goes silent before the server receives COMMIT: the block runs a second time and commits once', async () => {
   const sprung = proxy.setTrap({ whenSent: COMMIT, passOn: false, then: 'silence' });
   expect(await insertOnce()).toBe('run 2');
   await sprung;
   expect([runs, await effects()]).toEqual([2, [2]]);
 });
 
-test.each(['cut', 'silence'] as const)('nobody can be asked (%s): the outcome is unknown, and said to be', async (then) => {
-  const sprung = proxy.setTrap({ whenSent: COMMIT, passOn: true, then });
-  const outcome = insertOnce();
-  await Promise.all([expect(outcome).rejects.toMatchObject({ code: 'OUTCOME_UNKNOWN' }), sprung.then(() => proxy.refuse())]);
-  expect([runs, await effects()]).toEqual([1, [1]]);
-});
+test.each([
+  ['breaks', 'cut'],
+  ['goes silent', 'silence'],
+] as const)(
+  'connection %s during COMMIT and no new connection is accepted: the error is OUTCOME_UNKNOWN',
+  async (_name, then) => {
+    const sprung = proxy.setTrap({ whenSent: COMMIT, passOn: true, then });
+    const outcome = insertOnce();
+    await Promise.all([expect(outcome).rejects.toMatchObject({ code: 'OUTCOME_UNKNOWN' }), sprung.then(() => proxy.refuse())]);
+    expect([runs, await effects()]).toEqual([1, [1]]);
+  },
+);
 
-test('the server falls silent altogether: the outcome is unknown within the time for asking', async () => {
+test('all connections go silent during COMMIT: the error is OUTCOME_UNKNOWN within 4 s', async () => {
   const sprung = proxy.setTrap({ whenSent: COMMIT, passOn: true, then: 'silence' });
   const started = Date.now();
   const outcome = insertOnce();
@@ -100,16 +106,16 @@ test('the server falls silent altogether: the outcome is unknown within the time
   expect([runs, await effects()]).toEqual([1, [1]]);
 });
 
-test('a connection that breaks before anything began is replaced, and nobody hears of it', async () => {
+test('connection breaks during BEGIN: the transaction runs on another connection without an error', async () => {
   const sprung = proxy.setTrap({ whenSent: 'begin isolation level serializable', passOn: false, then: 'cut' });
-  // The block is not kept waiting for BEGIN, so it has begun twice.
+  // The block does not wait for the answer to BEGIN, so it has started twice.
   expect(await insertOnce()).toBe('run 2');
   await sprung;
   expect(await effects()).toEqual([2]);
 });
 
-test('a connection that is lost inside the block is not tried again and reads as an absent dependency', async () => {
-  const cut = transactions.run(async (tx) => {
+test('connection breaks inside the block: no retry, and the error is DEPENDENCY_UNAVAILABLE', async () => {
+  const interrupted = transactions.run(async (tx) => {
     runs += 1;
     await inside(tx).rows('insert into effects values (1)');
     await direct.query(
@@ -119,7 +125,7 @@ test('a connection that is lost inside the block is not tried again and reads as
     await new Promise((resolve) => setTimeout(resolve, 100));
     await inside(tx).rows('insert into effects values (2)');
   });
-  const error: unknown = await cut.catch((caught: unknown) => caught);
+  const error: unknown = await interrupted.catch((caught: unknown) => caught);
   expect([toProblem(error, 'r').code, runs, await effects()]).toEqual(['DEPENDENCY_UNAVAILABLE', 1, []]);
   expect(await insertOnce()).toBe('run 2');
 });

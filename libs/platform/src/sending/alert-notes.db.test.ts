@@ -23,7 +23,7 @@ beforeAll(async () => {
   testDatabase = await createTestDatabase();
   database = await openDatabase({ url: testDatabase.url, name: 'alerts-test', poolSize: 12 });
   transactions = new PostgresTransactionManager(database, { deadlineMs: 10_000 });
-  notes = aProcess();
+  notes = openNotes();
 });
 beforeEach(async () => void (await database.query('truncate alert_notes, jobs, outbox, loaded_events_due')));
 afterAll(async () => {
@@ -31,117 +31,118 @@ afterAll(async () => {
   await testDatabase.drop();
 });
 
-const aProcess = (): AlertNotes =>
+const openNotes = (): AlertNotes =>
   new AlertNotes(database, transactions, new PostgresJobs(new PostgresOutbox(), new TimeOrderedIds()));
 const note = (n: number | string, more: Partial<AlertNote> = {}): AlertNote => ({
   ...{ way: 'webhook', about: 'dead letter', text: `job ${n}`, subject: `email:${n}:1` },
   ...more,
 });
-/** The alerts as the jobs that tell them, oldest first. */
+/** The alerts that background jobs will send, oldest first. */
 const alerts = async (): Promise<AlertOperators[]> =>
   (await database.query<{ message: AlertOperators }[]>('select message from jobs order by id')).map(({ message }) => message);
 const texts = async (): Promise<string[]> => (await alerts()).map(({ by, text }) => `${by}: ${text}`);
-const seconds = (passed: number): Promise<unknown> =>
+/** Makes the last alerts older, as if this time had passed. */
+const letSecondsPass = (passed: number): Promise<unknown> =>
   database.query(`update alert_notes set told_at = told_at - make_interval(secs => $1)`, [passed]);
-/** As the monolith does when the webhook has taken it. */
-const getThrough = (): Promise<unknown> => database.query('update jobs set done_at = now(), failed_at = null');
+/** Marks all alert jobs as done, like the monolith does after the webhook has accepted them. */
+const completeAlertJobs = (): Promise<unknown> => database.query('update jobs set done_at = now(), failed_at = null');
 
-test('two dead letters six seconds apart: the first is told at once, the second when half a minute has passed', async () => {
+test('of two dead letters six seconds apart the first is alerted at once, the second 30 seconds after the first alert', async () => {
   await notes.add([note(1)]);
-  await notes.tellOnce();
-  await getThrough();
-  await seconds(6);
+  await notes.createDueAlerts();
+  await completeAlertJobs();
+  await letSecondsPass(6);
   await notes.add([note(2)]);
-  await notes.tellOnce();
+  await notes.createDueAlerts();
   expect(await texts()).toEqual(['webhook: job 1']);
-  await seconds(25);
-  await notes.tellOnce();
+  await letSecondsPass(25);
+  await notes.createDueAlerts();
   expect(await texts()).toEqual(['webhook: job 1', 'webhook: job 2']);
 });
 
-test('five hundred dead letters are a handful of alerts, which together tell of each of them', async () => {
+test('five hundred dead letters make at most three alerts, which together count all of them', async () => {
   const logger = createLogger({ service: 'test', level: 'silent' });
   const raising = new Alerts(logger, { ways: ['mail'], notes });
   for (let n = 1; n <= 500; n += 1) {
     raising.raise({ about: 'dead letter', text: `job ${n}`, subject: `email:${n}:1` });
     if (n % 100 === 0) await raising.settled();
   }
-  await getThrough();
-  await seconds(31);
-  await notes.tellOnce();
+  await completeAlertJobs();
+  await letSecondsPass(31);
+  await notes.createDueAlerts();
   const told = await alerts();
   expect(told.length).toBeLessThan(4);
   expect(told.reduce((sum, { count = 1 }) => sum + count, 0)).toBe(500);
 });
 
-test('what is due when a process stops is told by another one', async () => {
-  const stopped = aProcess();
+test('notes that a stopped process has stored are alerted by another process', async () => {
+  const stopped = openNotes();
   await stopped.add([note(1)]);
-  await stopped.tellOnce();
+  await stopped.createDueAlerts();
   await stopped.add([note(2), note(3)]);
-  await getThrough();
-  await seconds(31);
-  await aProcess().tellOnce();
+  await completeAlertJobs();
+  await letSecondsPass(31);
+  await openNotes().createDueAlerts();
   expect((await texts()).at(-1)).toBe('webhook: 2 times: job 2; job 3');
 });
 
-test('a dead letter that two processes have seen is told once, by each way', async () => {
+test('a dead letter that two processes note makes one alert for each way', async () => {
   const both: AlertNote[] = [note(1), note(1, { way: 'mail' })];
-  await Promise.all([aProcess().add(both), aProcess().add(both)]);
-  await notes.tellOnce();
+  await Promise.all([openNotes().add(both), openNotes().add(both)]);
+  await notes.createDueAlerts();
   expect((await texts()).sort()).toEqual(['mail: job 1', 'webhook: job 1']);
 });
 
-test('facts without a subject, such as a breaker that opens again, are told each time', async () => {
+test('notes without a subject, such as a breaker that opens twice, are all alerted', async () => {
   const opened = note('x', { subject: undefined, about: 'breaker opened', text: 'down' });
   await notes.add([opened]);
   await notes.add([opened]);
-  await notes.tellOnce();
+  await notes.createDueAlerts();
   expect(await texts()).toEqual(['webhook: 2 times: down; down']);
 });
 
-test('four processes tell at the same time: each note is in one alert', async () => {
+test('when four processes create alerts at the same time, each note is in exactly one alert', async () => {
   await notes.add(Array.from({ length: 200 }, (_, n) => note(n, { about: `kind ${n % 5}` })));
-  await Promise.all([aProcess(), aProcess(), aProcess(), aProcess()].map((process) => process.tellOnce()));
+  await Promise.all([openNotes(), openNotes(), openNotes(), openNotes()].map((process) => process.createDueAlerts()));
   const told = (await alerts()).map(({ about, count }) => `${about}: ${count}`);
   expect(told.sort()).toEqual([0, 1, 2, 3, 4].map((kind) => `kind ${kind}: 40`));
 });
 
-test('while an alert has not got through, the next ones of its kind wait for it; those by the other way and of other kinds do not', async () => {
+test('while an alert is not delivered, later notes of its kind and way wait; notes of another kind or way do not', async () => {
   await notes.add([note(1), note(1, { way: 'mail' })]);
-  await notes.tellOnce();
+  await notes.createDueAlerts();
   await database.query(`update jobs set done_at = now() where message ->> 'by' = 'mail'`);
-  await seconds(31);
+  await letSecondsPass(31);
   await notes.add([note(2), note(2, { way: 'mail' }), note(3, { about: 'breaker' })]);
-  await notes.tellOnce();
+  await notes.createDueAlerts();
   expect((await texts()).slice(2).sort()).toEqual(['mail: job 2', 'webhook: job 3']);
-  await getThrough();
-  await notes.tellOnce();
+  await completeAlertJobs();
+  await notes.createDueAlerts();
   expect((await texts()).at(-1)).toBe('webhook: job 2');
 });
 
-test('an alert that has not got through for an hour holds back nothing any more', async () => {
+test('an alert that is undelivered for more than an hour does not delay later notes', async () => {
   await notes.add([note(1)]);
-  await notes.tellOnce();
+  await notes.createDueAlerts();
   await notes.add([note(2)]);
-  await seconds(3601);
+  await letSecondsPass(3601);
   await database.query(`update jobs set created_at = created_at - interval '61 minutes'`);
-  await notes.tellOnce();
+  await notes.createDueAlerts();
   expect(await texts()).toEqual(['webhook: job 1', 'webhook: job 2']);
 });
 
-test('an alert that failed for good is on its way again half a minute later, and no other job is', async () => {
+test('retryFailedAlerts retries an alert job 30 seconds after it failed for good, and no other failed job', async () => {
   await notes.add([note(1)]);
-  await notes.tellOnce();
+  await notes.createDueAlerts();
   await database.query(
     `insert into jobs (id, class, message, failed_at) values ($1, 'refund_match', '{}', now() - interval '1 hour')`,
     [newId()],
   );
   await database.query(`truncate outbox`);
   await database.query(`update jobs set failed_at = now() - interval '29 s' where class = 'alert_operators'`);
-  expect(await notes.retryOnce()).toBe(0);
+  expect(await notes.retryFailedAlerts()).toBe(0);
   await database.query(`update jobs set failed_at = now() - interval '31 s' where class = 'alert_operators'`);
-  expect([await notes.retryOnce(), await notes.retryOnce()]).toEqual([1, 0]);
+  expect([await notes.retryFailedAlerts(), await notes.retryFailedAlerts()]).toEqual([1, 0]);
   const [row] = await database.query<{ id: string }[]>(
     `select id from jobs where class = 'alert_operators' and failed_at is null`,
   );
@@ -150,7 +151,7 @@ test('an alert that failed for good is on its way again half a minute later, and
   ]);
 });
 
-describe('failures that stand in PostgreSQL', () => {
+describe('failures stored in PostgreSQL', () => {
   const upkeepOf = (process: AlertNotes): AlertUpkeep => {
     const failures = new UnreportedFailures(database);
     return new AlertUpkeep(
@@ -160,7 +161,7 @@ describe('failures that stand in PostgreSQL', () => {
     );
   };
 
-  test('are told once, although nobody reported them: failed jobs, parked messages, events that were set aside', async () => {
+  test('are found and alerted once: failed jobs, parked messages and parked events', async () => {
     const [job, message] = [newId(), newId()];
     await database.query(`insert into jobs (id, class, message, failed_at) values ($1, 'refund_match', '{}', now())`, [job]);
     await database.query(`insert into jobs (id, class, message, failed_at) values ($1, 'alert_operators', '{}', now())`, [
@@ -173,7 +174,7 @@ describe('failures that stand in PostgreSQL', () => {
     await database.query(
       `insert into loaded_events_due (source, event_id, feeds, parked_at) values ('gates', '7', 'gate-scans', now()), ('gates', '8', 'gate-scans', null)`,
     );
-    await Promise.all([upkeepOf(aProcess()).runOnce(), upkeepOf(aProcess()).runOnce()]);
+    await Promise.all([upkeepOf(openNotes()).runOnce(), upkeepOf(openNotes()).runOnce()]);
     await upkeepOf(notes).runOnce();
     const told = (await alerts()).filter(({ about }) => about);
     expect(
@@ -185,13 +186,13 @@ describe('failures that stand in PostgreSQL', () => {
     ]);
   });
 
-  test('are told again when they fail again after somebody had them tried again', async () => {
+  test('are alerted again when they fail again after a retry', async () => {
     await database.query(`insert into outbox (id, destination, event, body, parked_at) values ($1, 'email', 'x', '{}', now())`, [
       newId(),
     ]);
     await upkeepOf(notes).runOnce();
-    await getThrough();
-    await seconds(31);
+    await completeAlertJobs();
+    await letSecondsPass(31);
     await upkeepOf(notes).runOnce();
     expect(await texts()).toHaveLength(1);
     await database.query(`update outbox set parked_at = parked_at + interval '1 s' where event = 'x'`);
@@ -199,25 +200,30 @@ describe('failures that stand in PostgreSQL', () => {
     expect(await texts()).toHaveLength(2);
   });
 
-  test('one finder that fails holds back neither the others nor what is due', async () => {
+  test('are alerted even if another finder throws, and so are notes that are due', async () => {
     await notes.add([note(1)]);
-    const away = (): Promise<never> => Promise.reject(new Error('no Redis'));
+    const failing = (): Promise<never> => Promise.reject(new Error('no Redis'));
     const found = () => Promise.resolve([{ about: 'parked', text: 'row 1', subject: 'outbox:1:1' }]);
-    await expect(new AlertUpkeep(notes, ['webhook'], [away, found]).runOnce()).rejects.toThrow('no Redis');
+    await expect(new AlertUpkeep(notes, ['webhook'], [failing, found]).runOnce()).rejects.toThrow('no Redis');
     expect((await texts()).sort()).toEqual(['webhook: job 1', 'webhook: row 1']);
   });
 });
 
-test('what is not to be told by the only way there is counts as told, so that nobody looks for it again', async () => {
+test('a failure that must not use the only configured way counts as reported and is not found again', async () => {
   const finder = async () => {
     const unknown = await notes.unknown(['email:9:1']);
-    return [...unknown].map((subject) => ({ about: 'dead letter email ops_alert', text: 'x', subject, notBy: 'mail' as const }));
+    return [...unknown].map((subject) => ({
+      about: 'dead letter email ops_alert',
+      text: 'x',
+      subject,
+      excludedChannel: 'mail' as const,
+    }));
   };
   const upkeep = new AlertUpkeep(notes, ['mail'], [finder]);
   expect([await upkeep.runOnce(), await upkeep.runOnce(), await texts()]).toEqual([1, 0, []]);
 });
 
-test('notes are forgotten after two weeks', async () => {
+test('the purge deletes alert notes older than two weeks', async () => {
   await notes.add([note(1), note(2)]);
   await database.query(`update alert_notes set noted_at = noted_at - interval '15 days' where subject = 'email:1:1'`);
   await purgeNotificationsOnce(database);

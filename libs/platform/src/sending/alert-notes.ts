@@ -1,38 +1,38 @@
-import { alertOperators, type AlertOperators, type AlertWay } from '#domain/notification/alert-operators';
+import { alertOperators, type AlertOperators, type AlertChannel } from '#domain/notification/alert-operators';
 import type { TransactionManager } from '#application/transaction-manager';
 import type { DataSource } from 'typeorm';
 import type { PostgresJobs } from '../jobs/job-ledger.ts';
 import { inside } from '../postgres/transaction.ts';
-import { outsideTheJobsDeadline } from './ledger-deadline.ts';
+import { withLedgerDeadline } from './ledger-deadline.ts';
 
-/** One fact, for one way of telling. */
+/** One event that operators must learn of, for one way (webhook or mail). */
 export interface AlertNote {
-  readonly way: AlertWay;
-  /** The kind of trouble: `dead letter email refund`. Facts of one kind are told together. */
+  readonly way: AlertChannel;
+  /** The kind of problem, for example `dead letter email refund`. Notes of one kind share an alert. */
   readonly about: string;
   readonly text: string;
-  /** The dead letter or parked row it tells of; noted once, whoever finds it. */
+  /** Identifies the dead letter or parked row. A subject is stored once per way, even if several processes find it. */
   readonly subject?: string | undefined;
-  /** It has been told already, in another way than from here. */
-  readonly isTold?: boolean;
+  /** True if operators know already, or if this way must not be used. Then no alert is created for the note. */
+  readonly isReported?: boolean;
 }
 
 /**
- * The next alert of the same kind comes this much later and tells everything since: an outage is two alerts a minute, not ten
- * thousand. With all retries of a call (36 s) and the loops between, the last fact is told within 90 s.
+ * Minimum time between two alerts of one kind; the second one contains all notes since the first. So an outage makes two alerts
+ * a minute, not ten thousand. With all retries of a call (36 s) and the loops between, the last note is sent within 90 s.
  */
-const QUIET_SECONDS = 30;
-/** An alert job that has failed for good is tried again after this long, for a week: somebody has to hear of it. */
+const MIN_INTERVAL_SECONDS = 30;
+/** An alert job that failed for good is retried after this time, for a week, because operators must receive it. */
 const RETRY_AFTER_SECONDS = 30;
 
-/** READ COMMITTED, as a statement of its own: at SERIALIZABLE it would read what others write all the time. */
+/** A statement of its own at READ COMMITTED. At SERIALIZABLE it would conflict with all other writers of notes. */
 const ADD = `
   insert into alert_notes (way, about, text, subject, told_at)
-  select way, about, text, subject, case when is_told then clock_timestamp() end
-  from jsonb_to_recordset($1::jsonb) as n(way text, about text, text text, subject text, is_told boolean)
+  select way, about, text, subject, case when is_reported then clock_timestamp() end
+  from jsonb_to_recordset($1::jsonb) as n(way text, about text, text text, subject text, is_reported boolean)
   on conflict (subject, way) do nothing`;
 
-/** While an alert of the same kind has not got through, the facts wait for it; after an hour they do not wait any longer. */
+/** Kinds and ways with due notes. Notes wait while an alert of the same kind and way is undelivered, for at most an hour. */
 const DUE = `
   select distinct n.way, n.about from alert_notes n
   where n.told_at is null
@@ -49,26 +49,26 @@ const FAILED_ALERTS = `
   select id from jobs where class = 'alert_operators' and failed_at < now() - make_interval(secs => $1)
     and done_at is null and created_at > now() - interval '7 days' limit 100`;
 
-interface Taken {
+interface TakenNote {
   readonly id: string;
   readonly text: string;
 }
 
-/** The notes in PostgreSQL, from the moment a fact is known until it is a background job that is repeated until it gets through. */
+/** Stores alert notes in PostgreSQL and turns due notes into background jobs, which are retried until the alert is delivered. */
 export class AlertNotes {
   constructor(
     private readonly dataSource: DataSource,
     private readonly transactions: TransactionManager,
     private readonly jobs: Pick<PostgresJobs, 'put' | 'retry'>,
-    private readonly quietSeconds = QUIET_SECONDS,
+    private readonly minIntervalSeconds = MIN_INTERVAL_SECONDS,
   ) {}
 
   async add(notes: readonly AlertNote[]): Promise<void> {
-    const rows = notes.map(({ way, about, text, subject, isTold }) => ({ way, about, text, subject, is_told: isTold ?? false }));
+    const rows = notes.map(({ isReported = false, ...note }) => ({ ...note, is_reported: isReported }));
     if (rows.length > 0) await this.dataSource.query(ADD, [JSON.stringify(rows)]);
   }
 
-  /** Which of these nobody has noted for any way. */
+  /** Returns the subjects that have no note for any way. */
   async unknown(subjects: readonly string[]): Promise<ReadonlySet<string>> {
     const rows = await this.dataSource.query<{ subject: string }[]>(
       `select subject from unnest($1::text[]) subject
@@ -78,15 +78,18 @@ export class AlertNotes {
     return new Set(rows.map(({ subject }) => subject));
   }
 
-  /** Has everything told that is due; how many alerts. Two processes at once tell each note once: one of them finds it taken. */
-  async tellOnce(): Promise<number> {
-    const due = await this.dataSource.query<Pick<AlertNote, 'way' | 'about'>[]>(DUE, [this.quietSeconds]);
+  /**
+   * Creates alert jobs for all due notes; returns how many. Two processes may call it at the same time: each note is in one
+   * alert, because the second process finds it taken.
+   */
+  async createDueAlerts(): Promise<number> {
+    const due = await this.dataSource.query<Pick<AlertNote, 'way' | 'about'>[]>(DUE, [this.minIntervalSeconds]);
     if (due.length === 0) return 0;
-    return outsideTheJobsDeadline(() =>
+    return withLedgerDeadline(() =>
       this.transactions.run(async (tx) => {
         const alerts: AlertOperators[] = [];
         for (const { way, about } of due) {
-          const taken = await inside(tx).rows<Taken>(TAKE, [way, about]);
+          const taken = await inside(tx).rows<TakenNote>(TAKE, [way, about]);
           const texts = taken.sort((a, b) => Number(a.id) - Number(b.id)).map(({ text }) => text);
           if (texts.length > 0) alerts.push(alertOperators({ about, texts }, way, new Date()));
         }
@@ -96,11 +99,11 @@ export class AlertNotes {
     );
   }
 
-  /** How many failed alerts are on their way again. */
-  async retryOnce(): Promise<number> {
+  /** Retries failed alert jobs; returns how many. */
+  async retryFailedAlerts(): Promise<number> {
     const failed = await this.dataSource.query<{ id: string }[]>(FAILED_ALERTS, [RETRY_AFTER_SECONDS]);
     if (failed.length === 0) return 0;
     const ids = failed.map(({ id }) => id);
-    return outsideTheJobsDeadline(() => this.transactions.run((tx) => this.jobs.retry(tx, ids)));
+    return withLedgerDeadline(() => this.transactions.run((tx) => this.jobs.retry(tx, ids)));
   }
 }

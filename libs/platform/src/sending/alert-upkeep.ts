@@ -1,28 +1,31 @@
-import type { AlertWay } from '#domain/notification/alert-operators';
+import type { AlertChannel } from '#domain/notification/alert-operators';
 import type { AlertNotes } from './alert-notes.ts';
 import { notesOf, type Alert } from './alerts.ts';
 
 /**
- * Sees to it that no alert is lost: notes failures that nobody has reported, has told what is due, and has failed alerts tried
- * again. Any number of processes may run it. Where operators want to hear nothing it does nothing.
+ * Makes sure that no alert is lost: finds failures without a note, creates alerts for due notes, and retries failed alerts. Any
+ * number of processes may run it. Does nothing when no way of alerting is configured.
  */
 export class AlertUpkeep {
   constructor(
-    private readonly notes: Pick<AlertNotes, 'add' | 'tellOnce' | 'retryOnce'>,
-    private readonly ways: readonly AlertWay[],
-    /** Each finds failures that no alert tells of yet; more may be left when it answers any. */
+    private readonly notes: Pick<AlertNotes, 'add' | 'createDueAlerts' | 'retryFailedAlerts'>,
+    private readonly ways: readonly AlertChannel[],
+    /** Each returns failures without a note. If it returns any, more may remain. */
     private readonly finders: readonly (() => Promise<readonly Alert[]>)[],
   ) {}
 
-  /** How many failures it noted. One finder that fails (Redis is away) does not hold back the others, nor what is due. */
+  /**
+   * Returns the number of failures it noted. If one finder throws (Redis unavailable), the others and due notes are handled
+   * first.
+   */
   async runOnce(): Promise<number> {
     if (this.ways.length === 0) return 0;
-    const looks = await Promise.allSettled(this.finders.map((find) => this.note(find)));
-    await this.notes.tellOnce();
-    await this.notes.retryOnce();
-    const failed = looks.find(({ status }) => status === 'rejected') as PromiseRejectedResult | undefined;
+    const searches = await Promise.allSettled(this.finders.map((find) => this.note(find)));
+    await this.notes.createDueAlerts();
+    await this.notes.retryFailedAlerts();
+    const failed = searches.find(({ status }) => status === 'rejected') as PromiseRejectedResult | undefined;
     if (failed) throw failed.reason;
-    return looks.reduce((sum, look) => sum + (look.status === 'fulfilled' ? look.value : 0), 0);
+    return searches.reduce((sum, search) => sum + (search.status === 'fulfilled' ? search.value : 0), 0);
   }
 
   private async note(find: () => Promise<readonly Alert[]>): Promise<number> {

@@ -4,9 +4,9 @@ import { Alerts, type AlertOptions } from './alerts.ts';
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-const quiet = { error: () => undefined } as unknown as Logger;
+const silent = { error: () => undefined } as unknown as Logger;
 let stored: AlertNote[];
-let isDatabaseAway: boolean;
+let isDatabaseDown: boolean;
 let received: { text: string; alert: string; count: number }[];
 let answerWith: number;
 let server: http.Server;
@@ -14,7 +14,7 @@ let url: string;
 
 beforeEach(async () => {
   stored = [];
-  isDatabaseAway = false;
+  isDatabaseDown = false;
   received = [];
   answerWith = 200;
   server = http.createServer((request, response) => {
@@ -31,30 +31,30 @@ beforeEach(async () => {
 afterEach(() => new Promise((resolve) => (server.closeAllConnections(), server.close(resolve))));
 
 const notes: AlertOptions['notes'] = {
-  add: (some) => (isDatabaseAway ? Promise.reject(new Error('no database')) : Promise.resolve(void stored.push(...some))),
-  tellOnce: () => Promise.resolve(0),
+  add: (some) => (isDatabaseDown ? Promise.reject(new Error('no database')) : Promise.resolve(void stored.push(...some))),
+  createDueAlerts: () => Promise.resolve(0),
 };
 const alertsOf = (options: Partial<AlertOptions> = {}): Alerts =>
-  new Alerts(quiet, { ways: ['webhook', 'mail'], notes, retryMs: 5, ...options });
-const untold = (): string[] => stored.filter(({ isTold }) => !isTold).map(({ way, about }) => `${way}: ${about}`);
+  new Alerts(silent, { ways: ['webhook', 'mail'], notes, retryMs: 5, ...options });
+const unreported = (): string[] => stored.filter(({ isReported }) => !isReported).map(({ way, about }) => `${way}: ${about}`);
 
 async function until(isSo: () => boolean): Promise<void> {
   while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 2));
 }
 
-test('an alert is noted for each way in which operators want to hear of it', async () => {
+test('an alert is noted once for each configured way, except the excluded way', async () => {
   const alerts = alertsOf();
   alerts.raise({ about: 'breaker mailgun opened', text: 'down' });
-  alerts.raise({ about: 'dead letter email ops_alert', text: 'no mail', notBy: 'mail' });
+  alerts.raise({ about: 'dead letter email ops_alert', text: 'no mail', excludedChannel: 'mail' });
   await alerts.settled();
-  expect(untold()).toEqual([
+  expect(unreported()).toEqual([
     'webhook: breaker mailgun opened',
     'mail: breaker mailgun opened',
     'webhook: dead letter email ops_alert',
   ]);
 });
 
-test('ten thousand of the same kind are ten thousand notes: none is swallowed here', async () => {
+test('ten thousand alerts of the same kind become ten thousand notes', async () => {
   const alerts = alertsOf({ ways: ['mail'] });
   for (let dead = 0; dead < 10_000; dead += 1)
     alerts.raise({ about: 'dead letter', text: `job ${dead}`, subject: `email:${dead}:1` });
@@ -62,21 +62,21 @@ test('ten thousand of the same kind are ten thousand notes: none is swallowed he
   expect(new Set(stored.map(({ subject }) => subject)).size).toBe(10_000);
 });
 
-test('without the database the webhook is called at once, and what was raised is noted as soon as the database is back', async () => {
-  isDatabaseAway = true;
+test('while the database is down the webhook is called directly, and the alert is noted when the database is back', async () => {
+  isDatabaseDown = true;
   const alerts = alertsOf({ webhookUrl: url });
   alerts.raise({ about: 'breaker fcm opened', text: 'down' });
   await until(() => received.length > 0);
-  isDatabaseAway = false;
+  isDatabaseDown = false;
   await until(() => stored.length > 0);
   expect(received).toMatchObject([{ alert: 'breaker fcm opened', text: 'Tribina: down', count: 1 }]);
-  // The mail is still to be written; the webhook has heard.
-  expect(untold()).toEqual(['mail: breaker fcm opened']);
+  // Only the mail is still needed, because the webhook has received the alert.
+  expect(unreported()).toEqual(['mail: breaker fcm opened']);
 });
 
-test('while the database stays away the webhook hears of one kind every half minute, and then everything since', async () => {
+test('while the database is down the webhook gets at most one call per kind every 30 s, with all alerts since the last call', async () => {
   let now = 0;
-  isDatabaseAway = true;
+  isDatabaseDown = true;
   const alerts = alertsOf({ webhookUrl: url, now: () => now });
   alerts.raise({ about: 'dead letter', text: 'job 1' });
   await until(() => received.length === 1);
@@ -90,9 +90,9 @@ test('while the database stays away the webhook hears of one kind every half min
   expect(received.map(({ text }) => text)).toEqual(['Tribina: job 1', 'Tribina: 2 times: job 2; job 3']);
 });
 
-test('a webhook that refuses while the database is away hears of it again', async () => {
+test('a webhook that refuses an alert while the database is down is called with it again', async () => {
   let now = 0;
-  isDatabaseAway = true;
+  isDatabaseDown = true;
   answerWith = 503;
   const alerts = alertsOf({ webhookUrl: url, now: () => now });
   alerts.raise({ about: 'dead letter', text: 'job 1' });
@@ -104,11 +104,11 @@ test('a webhook that refuses while the database is away hears of it again', asyn
   await alerts.settled();
 });
 
-test('wanted by nobody, or with everything away, it disturbs nothing else', async () => {
+test('raise does not throw when no way is configured, or when database and webhook are both down', async () => {
   alertsOf({ ways: [] }).raise({ about: 'x', text: 'y' });
-  isDatabaseAway = true;
-  const away = alertsOf({ webhookUrl: 'http://127.0.0.1:1/' });
-  away.raise({ about: 'x', text: 'y' });
-  await away.settled();
+  isDatabaseDown = true;
+  const alerts = alertsOf({ webhookUrl: 'http://127.0.0.1:1/' });
+  alerts.raise({ about: 'x', text: 'y' });
+  await alerts.settled();
   expect([stored, received]).toEqual([[], []]);
 });

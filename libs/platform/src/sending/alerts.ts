@@ -1,48 +1,49 @@
-import { alertOperators, type AlertOperators, type AlertWay } from '#domain/notification/alert-operators';
+import { alertOperators, type AlertOperators, type AlertChannel } from '#domain/notification/alert-operators';
 import type { Logger } from '../logging/logger.ts';
 import type { AlertNote, AlertNotes } from './alert-notes.ts';
 import { post } from './http-call.ts';
 
 const TIMEOUT_MS = 5000;
 const RETRY_MS = 5000;
-/** Without the database the webhook hears of one kind of trouble this often; then it is told everything since. */
-const QUIET_MS = 30_000;
-const AT_ONCE = 500;
-/** Beyond that a fact with a subject is left to AlertUpkeep, which finds it where it is stored. */
-const MOST_WAITING = 10_000;
+/** While the database is down: minimum time between two direct calls of the webhook about one kind of problem. */
+const MIN_CALL_INTERVAL_MS = 30_000;
+const BATCH_SIZE = 500;
+/** Above this an alert with a subject is dropped here. AlertUpkeep will find its failure in the database or in Redis. */
+const MAX_WAITING = 10_000;
 
 export interface Alert {
-  /** What kind of trouble, for whoever sorts them: `dead letter email refund`. */
+  /** The kind of problem, by which alerts are grouped, for example `dead letter email refund`. */
   readonly about: string;
-  /** One sentence; never an address, a token or a name. */
+  /** One sentence without personal data or secrets: no address, token or name. */
   readonly text: string;
-  /** By these only: a mail about alert mails that do not leave would be the next one of them. */
-  readonly notBy?: AlertWay | undefined;
-  /** The one thing it tells of, if others may tell of it too. */
+  /** A way that must not be used: when alert mails cannot be sent, a mail about that would fail, too. */
+  readonly excludedChannel?: AlertChannel | undefined;
+  /** Identifies the failed item (job or row), if other processes may report the same failure. */
   readonly subject?: string | undefined;
 }
 
 export interface AlertOptions {
-  readonly ways: readonly AlertWay[];
-  /** Writes them down: they outlive the process, and are told until somebody has taken them. */
-  readonly notes: Pick<AlertNotes, 'add' | 'tellOnce'>;
-  /** Called at once when they cannot be written down. */
+  readonly ways: readonly AlertChannel[];
+  /** Stores alerts as notes in PostgreSQL, so that they survive the process and are sent until they are delivered. */
+  readonly notes: Pick<AlertNotes, 'add' | 'createDueAlerts'>;
+  /** Called directly when the notes cannot be stored. */
   readonly webhookUrl?: string | undefined;
   readonly now?: () => number;
   readonly retryMs?: number;
 }
 
-interface Waiting extends Alert {
-  /** The webhook has it, because the database was away. */
-  isCalled: boolean;
+interface WaitingAlert extends Alert {
+  /** True when the webhook has received it in a direct call, because the database was down. */
+  isSentToWebhook: boolean;
 }
 
 /**
- * Tells people: always into the log, and by the ways they want (ALERT_WEBHOOK_URL, ALERT_EMAIL). Raising waits for nothing: an
- * alert must not stop what it reports on. What cannot be written down stays here and is written as soon as it can be.
+ * Reports problems to operators: always in the log, and by the configured ways (ALERT_WEBHOOK_URL, ALERT_EMAIL). `raise` never
+ * blocks and never throws, so that an alert cannot stop the code that reports a problem. Alerts that cannot be stored wait in
+ * memory until the database is back.
  */
 export class Alerts {
-  private readonly waiting: Waiting[] = [];
+  private readonly waiting: WaitingAlert[] = [];
   private readonly calledAt = new Map<string, number>();
   private readonly now: () => number;
   private storing: Promise<void> | undefined;
@@ -57,13 +58,13 @@ export class Alerts {
 
   raise(alert: Alert): void {
     this.logger.error({ alert: alert.about }, alert.text);
-    if (this.options.ways.every((way) => way === alert.notBy)) return;
-    if (this.waiting.length >= MOST_WAITING && alert.subject !== undefined) return;
-    this.waiting.push({ ...alert, isCalled: false });
+    if (this.options.ways.every((way) => way === alert.excludedChannel)) return;
+    if (this.waiting.length >= MAX_WAITING && alert.subject !== undefined) return;
+    this.waiting.push({ ...alert, isSentToWebhook: false });
     this.store();
   }
 
-  /** What is being told is told to the end, as far as the database and the webhook answer. */
+  /** Resolves when the waiting alerts are stored, or when one more attempt to store them has failed. */
   async settled(): Promise<void> {
     await this.storing;
     if (this.waiting.length > 0) await this.storeAll();
@@ -81,40 +82,43 @@ export class Alerts {
   }
 
   private async storeAll(): Promise<void> {
-    const stored: Waiting[] = [];
+    const stored: WaitingAlert[] = [];
     try {
       while (this.waiting.length > 0) {
-        const some = this.waiting.slice(0, AT_ONCE);
-        await this.options.notes.add(some.flatMap((alert) => notesOf(alert, this.options.ways)));
-        stored.push(...this.waiting.splice(0, some.length));
+        const batch = this.waiting.slice(0, BATCH_SIZE);
+        await this.options.notes.add(batch.flatMap((alert) => notesOf(alert, this.options.ways)));
+        stored.push(...this.waiting.splice(0, batch.length));
       }
-      await this.options.notes.tellOnce();
+      await this.options.notes.createDueAlerts();
     } catch (error) {
       const alert = (this.waiting[0] ?? stored[0])?.about;
-      this.logger.error({ alert, err: error }, 'alerts could not be written down and will be; the webhook is called directly');
+      this.logger.error(
+        { alert, err: error },
+        'alerts could not be stored and will be stored later; the webhook is called directly',
+      );
       await this.callDirectly([...stored, ...this.waiting]);
       if (this.waiting.length > 0) this.retry = setTimeout(() => this.store(), this.options.retryMs ?? RETRY_MS).unref();
     }
   }
 
-  private async callDirectly(alerts: readonly Waiting[]): Promise<void> {
+  private async callDirectly(alerts: readonly WaitingAlert[]): Promise<void> {
     const { webhookUrl } = this.options;
     if (!webhookUrl) return;
-    const untold = alerts.filter(({ notBy, isCalled }) => notBy !== 'webhook' && !isCalled);
-    for (const about of new Set(untold.map((alert) => alert.about))) {
-      if (this.now() - (this.calledAt.get(about) ?? -Infinity) < QUIET_MS) continue;
+    const unreported = alerts.filter(({ excludedChannel, isSentToWebhook }) => excludedChannel !== 'webhook' && !isSentToWebhook);
+    for (const about of new Set(unreported.map((alert) => alert.about))) {
+      if (this.now() - (this.calledAt.get(about) ?? -Infinity) < MIN_CALL_INTERVAL_MS) continue;
       this.calledAt.set(about, this.now());
-      const same = untold.filter((alert) => alert.about === about);
+      const same = unreported.filter((alert) => alert.about === about);
       const texts = same.map(({ text }) => text);
-      const isTaken = await this.call(webhookUrl, alertOperators({ about, texts }, 'webhook', new Date(this.now())));
-      for (const alert of same) alert.isCalled = isTaken;
+      const isAccepted = await this.call(webhookUrl, alertOperators({ about, texts }, 'webhook', new Date(this.now())));
+      for (const alert of same) alert.isSentToWebhook = isAccepted;
     }
   }
 
   private async call(url: string, alert: AlertOperators): Promise<boolean> {
     try {
       const { status } = await post({ url, ...alertRequest(alert), timeoutMs: TIMEOUT_MS });
-      if (status >= 300) this.logger.error({ alert: alert.about, status }, 'the alert webhook refused');
+      if (status >= 300) this.logger.error({ alert: alert.about, status }, 'the alert webhook refused an alert');
       return status < 300;
     } catch (error) {
       this.logger.error({ alert: alert.about, err: error }, 'the alert webhook did not answer');
@@ -123,16 +127,19 @@ export class Alerts {
   }
 }
 
-/** One for each way. Where it is not to be told it counts as told, so that nobody takes it for unreported. */
+/**
+ * The notes of an alert, one for each way. For a way that must not be used the note counts as reported, so that AlertUpkeep does
+ * not find the failure again.
+ */
 export function notesOf(
-  { about, text, subject, notBy, isCalled }: Alert & { isCalled?: boolean },
-  ways: readonly AlertWay[],
+  { about, text, subject, excludedChannel, isSentToWebhook }: Alert & { isSentToWebhook?: boolean },
+  ways: readonly AlertChannel[],
 ): AlertNote[] {
-  const isDone = (way: AlertWay): boolean => way === notBy || (way === 'webhook' && isCalled === true);
-  return ways.map((way) => ({ way, about, text, subject, isTold: isDone(way) }));
+  const isReported = (way: AlertChannel): boolean => way === excludedChannel || (way === 'webhook' && isSentToWebhook === true);
+  return ways.map((way) => ({ way, about, text, subject, isReported: isReported(way) }));
 }
 
-/** `{text, …}`, which Slack and its like take as it is. */
+/** The request to the webhook. Its body is `{text, …}`, which Slack and similar services accept. */
 export function alertRequest({ about, text, count = 1, at }: AlertOperators): { headers: Record<string, string>; body: string } {
   return {
     headers: { 'content-type': 'application/json' },

@@ -1,4 +1,4 @@
-/** The longest one call to a provider may take; half a claim's lock, so that nobody takes over a send that is under way. */
+/** Timeout of one call to a provider. It is half of CLAIM_LOCK_MS, so that no other worker claims a send in progress. */
 export const CALL_TIMEOUT_MS = 10_000;
-/** An unfinished claim older than this may be taken over. No longer than the first retry waits. */
+/** After this time another worker may claim an unfinished send. Not longer than the delay before the first retry. */
 export const CLAIM_LOCK_MS = 20_000;

@@ -1,12 +1,12 @@
 import { NoAnswer, ProviderDown } from './send-errors.ts';
 
-/** An answer has a few hundred bytes; whoever sends more is not the provider. */
-const ANSWER_LIMIT_BYTES = 64 * 1024;
-const LONGEST_WAIT_MS = 10 * 60_000;
-const SHORTEST_WAIT_MS = 1000;
+/** The rest of a longer answer is ignored. A provider's answer has a few hundred bytes. */
+const MAX_ANSWER_BYTES = 64 * 1024;
+const MAX_RETRY_AFTER_MS = 10 * 60_000;
+const MIN_RETRY_AFTER_MS = 1000;
 
-/** Codes of errors that come before the first byte of a request is written. */
-const NOBODY_THERE = new Set([
+/** Error codes that occur before the first byte of a request is sent. */
+const CONNECT_ERROR_CODES = new Set([
   'ECONNREFUSED',
   'ENOTFOUND',
   'EAI_AGAIN',
@@ -26,12 +26,15 @@ export interface HttpAnswer {
 export interface HttpRequest {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** A form brings its own content type. */
+  /** A form sets its own content type. */
   readonly body: string | URLSearchParams | FormData;
   readonly timeoutMs: number;
 }
 
-/** One POST, never repeated here. Without an answer it says whether the request can have arrived. */
+/**
+ * Sends one POST without retries. Without an answer it throws ProviderDown if the request was certainly not sent, and NoAnswer
+ * if it may have arrived.
+ */
 export async function post({ url, headers, body, timeoutMs }: HttpRequest): Promise<HttpAnswer> {
   try {
     const signal = AbortSignal.timeout(timeoutMs);
@@ -43,16 +46,16 @@ export async function post({ url, headers, body, timeoutMs }: HttpRequest): Prom
     };
   } catch (error) {
     const code = codeOf(error);
-    if (NOBODY_THERE.has(code)) throw new ProviderDown(`nobody there (${code})`);
+    if (CONNECT_ERROR_CODES.has(code)) throw new ProviderDown(`no connection (${code})`);
     throw new NoAnswer(`no answer (${code})`);
   }
 }
 
-/** Seconds or a date (RFC 9110 §10.2.3), kept within reason. */
+/** Parses a Retry-After header: seconds or a date (RFC 9110 §10.2.3). The result is limited to 1 s … 10 min. */
 export function retryAfterMs(header: string | null, nowMs: number): number | undefined {
   if (header === null || header.trim() === '') return undefined;
   const wait = /^\d+$/.test(header.trim()) ? Number(header) * 1000 : Date.parse(header) - nowMs;
-  return Number.isFinite(wait) ? Math.min(LONGEST_WAIT_MS, Math.max(SHORTEST_WAIT_MS, wait)) : undefined;
+  return Number.isFinite(wait) ? Math.min(MAX_RETRY_AFTER_MS, Math.max(MIN_RETRY_AFTER_MS, wait)) : undefined;
 }
 
 async function readAtMost(response: Response): Promise<string> {
@@ -60,7 +63,7 @@ async function readAtMost(response: Response): Promise<string> {
   let size = 0;
   for await (const chunk of response.body ?? []) {
     size += (chunk as Uint8Array).length;
-    if (size > ANSWER_LIMIT_BYTES) break;
+    if (size > MAX_ANSWER_BYTES) break;
     chunks.push(chunk as Uint8Array);
   }
   return Buffer.concat(chunks).toString('utf8');
@@ -74,18 +77,18 @@ function asJson(text: string): unknown {
   }
 }
 
-interface Fault {
+interface ErrorFields {
   readonly name?: unknown;
   readonly code?: unknown;
   readonly cause?: unknown;
   readonly errors?: readonly unknown[];
 }
 
-/** fetch hides the reason in the cause, sometimes two deep; with two addresses for a name it is a list. */
+/** The code of a fetch error. It is in the error's cause, sometimes two levels deep, or in a list of errors per address. */
 function codeOf(error: unknown, depth = 0): string {
   if (typeof error !== 'object' || error === null || depth > 3) return 'unknown';
-  const { name, code, cause, errors } = error as Fault;
-  if (name === 'TimeoutError') return 'time-out';
+  const { name, code, cause, errors } = error as ErrorFields;
+  if (name === 'TimeoutError') return 'timeout';
   if (typeof code === 'string') return code;
   return codeOf(cause ?? errors?.[0], depth + 1);
 }

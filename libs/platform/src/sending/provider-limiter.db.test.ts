@@ -2,20 +2,20 @@ import { HeldBack } from '../jobs/job-outcomes.ts';
 import { connectRedis, whenReady, type RedisConnection } from '../redis/redis-connection.ts';
 import { createTestRedis, type TestRedis } from '#testing/test-database';
 import { setTimeout as pause } from 'node:timers/promises';
-import { mostInOneSecond } from '#testing/sliding-second';
+import { maxInOneSecond } from '#testing/sliding-second';
 import { SharedProviderLimiter, type ProviderLimiter, type ProviderLimiterOptions } from './provider-limiter.ts';
 
 let testRedis: TestRedis;
 let redis: RedisConnection;
-let told: string[];
+let breakerChanges: string[];
 
 beforeAll(async () => {
   testRedis = await createTestRedis();
-  redis = connectRedis(testRedis.url, { name: 'gate-test' });
+  redis = connectRedis(testRedis.url, { name: 'limiter-test' });
   await whenReady(redis);
 });
 beforeEach(async () => {
-  told = [];
+  breakerChanges = [];
   await testRedis.flush();
 });
 afterAll(async () => {
@@ -23,23 +23,26 @@ afterAll(async () => {
   await testRedis.close();
 });
 
-const gate = (changes: Partial<ProviderLimiterOptions> = {}): SharedProviderLimiter =>
+const openLimiter = (changes: Partial<ProviderLimiterOptions> = {}): SharedProviderLimiter =>
   new SharedProviderLimiter(redis, {
     provider: 'test',
     callsPerSecond: 50,
-    onBreaker: (_provider, state) => told.push(state),
-    tryEveryMs: 200,
+    onBreaker: (_provider, state) => breakerChanges.push(state),
+    probeIntervalMs: 200,
     ...changes,
   });
 
-/** Sends one after the other through each of some hands; the network takes its time on the way there and back. */
-async function sends(hands: readonly ProviderLimiter[], count: number): Promise<number[]> {
+/**
+ * Simulates `count` calls by parallel senders, one for each limiter of the list, with random network delays. Returns the times at
+ * which the calls reach the provider.
+ */
+async function simulateCalls(limiters: readonly ProviderLimiter[], count: number): Promise<number[]> {
   const arrivals: number[] = [];
-  let left = count;
+  let remaining = count;
   await Promise.all(
-    hands.map(async (hand) => {
-      while (left-- > 0) {
-        const pass = await hand.enter(1, 'urgent');
+    limiters.map(async (limiter) => {
+      while (remaining-- > 0) {
+        const pass = await limiter.enter(1, 'urgent');
         await pause(Math.random() * 120);
         arrivals.push(performance.now());
         await pause(Math.random() * 20);
@@ -50,7 +53,7 @@ async function sends(hands: readonly ProviderLimiter[], count: number): Promise<
   return arrivals;
 }
 
-/** BullMQ's way: count in a window that begins with its first call. */
+/** A limiter like BullMQ's: it counts calls in a fixed window that starts with the first call. */
 class FixedWindow extends SharedProviderLimiter {
   override async enter(): Promise<{ calls: number; leave: () => Promise<boolean> }> {
     for (;;) {
@@ -62,82 +65,81 @@ class FixedWindow extends SharedProviderLimiter {
   }
 }
 
-const twenty = (make: () => ProviderLimiter): ProviderLimiter[] => Array.from({ length: 40 }, make);
+const fortyOf = (make: () => ProviderLimiter): ProviderLimiter[] => Array.from({ length: 40 }, make);
 
-test('control: a fixed window lets through far more than the limit in a sliding second', async () => {
+test('negative control: a limiter with a fixed window allows more than 60 calls in a sliding second at a limit of 50', async () => {
   const options = { provider: 'test', callsPerSecond: 50, onBreaker: () => undefined };
   await redis.set('fixed', 1, 'PX', 1000);
-  // The window is nearly over when the burst comes, and the next one is as big.
+  // The burst starts near the end of the first window, so most of it falls into two windows.
   await pause(850);
   expect(
-    mostInOneSecond(
-      await sends(
-        twenty(() => new FixedWindow(redis, options)),
+    maxInOneSecond(
+      await simulateCalls(
+        fortyOf(() => new FixedWindow(redis, options)),
         99,
       ),
     ),
   ).toBeGreaterThan(60);
 });
 
-test('two workers together never send more than the limit in any second, however long the way is', async () => {
-  const [first, second] = [gate(), gate()];
-  const hands = [...twenty(() => first), ...twenty(() => second)];
-  const arrivals = await sends(hands, 160);
+test('two workers together never exceed the limit in any sliding second, with random network delays', async () => {
+  const [first, second] = [openLimiter(), openLimiter()];
+  const arrivals = await simulateCalls([...fortyOf(() => first), ...fortyOf(() => second)], 160);
   expect(arrivals).toHaveLength(160);
-  const most = mostInOneSecond(arrivals);
+  const most = maxInOneSecond(arrivals);
   expect(most).toBeLessThanOrEqual(50);
   expect(most).toBeGreaterThan(30);
 });
 
-test('bulk leaves a tenth of the calls to urgent pushes', async () => {
-  const all = gate();
-  const bulk = await all.enter(500, 'bulk');
+test('bulk sends may use 90 % of the calls, and the rest is reserved for urgent sends', async () => {
+  const limiter = openLimiter();
+  const bulk = await limiter.enter(500, 'bulk');
   expect(bulk.calls).toBe(45);
-  const urgent = await all.enter(500, 'urgent');
+  const urgent = await limiter.enter(500, 'urgent');
   expect(urgent.calls).toBe(5);
 });
 
 describe('the breaker', () => {
-  const fail = async (door: ProviderLimiter, times: number): Promise<boolean> => {
+  const fail = async (limiter: ProviderLimiter, times: number): Promise<boolean> => {
     let isDown = false;
-    for (let call = 0; call < times; call += 1) isDown = await (await door.enter(1, 'bulk')).leave({ failed: 1 });
+    for (let call = 0; call < times; call += 1) isDown = await (await limiter.enter(1, 'bulk')).leave({ failed: 1 });
     return isDown;
   };
 
-  test('opens after 20 failures in a row, tells it once, and lets one try through at a time', async () => {
-    const door = gate({ callsPerSecond: 1000 });
-    expect(await fail(door, 19)).toBe(false);
-    expect(told).toEqual([]);
-    expect(await fail(door, 1)).toBe(true);
-    expect(told).toEqual(['opened']);
-    await expect(door.enter(1, 'urgent')).rejects.toThrow(HeldBack);
+  test('opens after 20 consecutive failures, reports it once, and allows one probe call at a time until one succeeds', async () => {
+    const limiter = openLimiter({ callsPerSecond: 1000 });
+    expect(await fail(limiter, 19)).toBe(false);
+    expect(breakerChanges).toEqual([]);
+    expect(await fail(limiter, 1)).toBe(true);
+    expect(breakerChanges).toEqual(['opened']);
+    await expect(limiter.enter(1, 'urgent')).rejects.toThrow(HeldBack);
     await pause(220);
-    const tries = await Promise.allSettled(Array.from({ length: 10 }, () => gate().enter(5, 'bulk')));
+    const tries = await Promise.allSettled(Array.from({ length: 10 }, () => openLimiter().enter(5, 'bulk')));
     const passes = tries.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
     expect(passes.map(({ calls }) => calls)).toEqual([1]);
     expect(await passes[0]?.leave({ failed: 1 })).toBe(true);
     await pause(220);
-    expect(await (await door.enter(1, 'bulk')).leave({ answered: 1 })).toBe(false);
-    expect(told).toEqual(['opened', 'closed']);
-    expect((await door.enter(30, 'bulk')).calls).toBe(30);
+    expect(await (await limiter.enter(1, 'bulk')).leave({ answered: 1 })).toBe(false);
+    expect(breakerChanges).toEqual(['opened', 'closed']);
+    expect((await limiter.enter(30, 'bulk')).calls).toBe(30);
   });
 
-  test('a success in between starts the count anew; a 429 neither counts nor forgives', async () => {
-    const door = gate({ callsPerSecond: 1000 });
-    await fail(door, 19);
-    await (await door.enter(1, 'bulk')).leave({ answered: 1 });
-    await fail(door, 19);
-    await (await door.enter(1, 'bulk')).leave({ tooFast: { calls: 1, forMs: 50 } });
-    expect(told).toEqual([]);
+  test('counts only consecutive failures: a success resets the count, a 429 neither counts nor resets it', async () => {
+    const limiter = openLimiter({ callsPerSecond: 1000 });
+    await fail(limiter, 19);
+    await (await limiter.enter(1, 'bulk')).leave({ answered: 1 });
+    await fail(limiter, 19);
+    await (await limiter.enter(1, 'bulk')).leave({ rateLimited: { calls: 1, forMs: 50 } });
+    expect(breakerChanges).toEqual([]);
     await pause(60);
-    await fail(door, 1);
-    expect(told).toEqual(['opened']);
+    await fail(limiter, 1);
+    expect(breakerChanges).toEqual(['opened']);
   });
 });
 
-test('a 429 makes all workers pause as long as it says, and then go slower for a while', async () => {
-  const [first, second] = [gate({ callsPerSecond: 1000 }), gate({ callsPerSecond: 1000 })];
-  await (await first.enter(1, 'urgent')).leave({ tooFast: { calls: 1, forMs: 300 } });
+test('after a 429 all workers pause as long as it says, and then use only half of the limit for a while', async () => {
+  const [first, second] = [openLimiter({ callsPerSecond: 1000 }), openLimiter({ callsPerSecond: 1000 })];
+  await (await first.enter(1, 'urgent')).leave({ rateLimited: { calls: 1, forMs: 300 } });
   const held = await second.enter(1, 'urgent').catch((error: unknown) => error);
   expect(held).toBeInstanceOf(HeldBack);
   expect((held as HeldBack).forMs).toBeGreaterThan(200);
@@ -147,15 +149,15 @@ test('a 429 makes all workers pause as long as it says, and then go slower for a
   expect(slower.calls).toBeLessThan(600);
 });
 
-test('calls that were never made are given back', async () => {
-  const door = gate();
-  await (await door.enter(50, 'urgent')).leave({ answered: 10 });
-  expect((await door.enter(50, 'urgent')).calls).toBe(40);
+test('allowed calls that were not made do not count towards the limit', async () => {
+  const limiter = openLimiter();
+  await (await limiter.enter(50, 'urgent')).leave({ answered: 10 });
+  expect((await limiter.enter(50, 'urgent')).calls).toBe(40);
 });
 
-test('without Redis nothing is sent and nothing is lost: the queue rests', async () => {
+test('when Redis is unavailable no call is allowed and the whole queue is held back', async () => {
   const nowhere = connectRedis('redis://127.0.0.1:1', { name: 'nowhere' });
-  const closed = new SharedProviderLimiter(nowhere, { provider: 'test', callsPerSecond: 50, onBreaker: () => undefined });
-  await expect(closed.enter(1, 'urgent')).rejects.toMatchObject({ who: 'queue' });
+  const limiter = new SharedProviderLimiter(nowhere, { provider: 'test', callsPerSecond: 50, onBreaker: () => undefined });
+  await expect(limiter.enter(1, 'urgent')).rejects.toMatchObject({ scope: 'queue' });
   nowhere.disconnect();
 });

@@ -11,54 +11,64 @@ const script = (name: string): RedisScript =>
 const enter = script('enter');
 const leave = script('leave');
 
-/** CONTRACT §7. */
-const FAILURES_THAT_OPEN = 20;
-const TRY_EVERY_MS = 5000;
-/** How long a queue rests when Redis, which keeps the count, does not answer. */
-const NO_REDIS_REST_MS = 1000;
-/** Of the calls a second this part is never used by bulk, so that a turn notice finds a free one. */
-const RESERVED_FOR_URGENT = 0.1;
+/** Consecutive failures that open the breaker (CONTRACT §7). */
+const FAILURES_TO_OPEN = 20;
+/** Time between two probe calls while the breaker is open (CONTRACT §7). */
+const PROBE_INTERVAL_MS = 5000;
+/** How long a queue pauses when Redis, which stores the counts, does not answer. */
+const NO_REDIS_PAUSE_MS = 1000;
+/** The part of the rate limit that bulk sends never use, so that a turn notice does not wait behind them. */
+const URGENT_SHARE = 0.1;
 
 export type SendPriority = 'urgent' | 'bulk';
 
-/** How the calls of one pass ended; what is in none of the three was never made. */
-export interface CallsEnded {
-  /** Any answer but 5xx and 429. */
+/** The outcomes of the calls of one pass. Allowed calls that are not counted here were not made. */
+export interface CallOutcomes {
+  /** Calls with any answer except 5xx and 429. */
   readonly answered?: number;
-  /** 5xx or no answer. */
+  /** Calls with 5xx or no answer. */
   readonly failed?: number;
-  readonly tooFast?: { readonly calls: number; readonly forMs: number };
+  /** Calls with 429, and how long all workers have to pause. */
+  readonly rateLimited?: { readonly calls: number; readonly forMs: number };
 }
 
+/** Permission for a number of calls to the provider. */
 export interface Pass {
   readonly calls: number;
-  /** True when the provider is now known to be down. */
-  leave(ended: CallsEnded): Promise<boolean>;
+  /** Reports the outcomes. Resolves to true when the breaker is open: the provider is down. */
+  leave(outcomes: CallOutcomes): Promise<boolean>;
 }
 
-/** Redis, which keeps the count, does not answer: nobody knows whether the call would be one too many. */
-export class UncountedHere extends HeldBack {}
+/** Redis, which stores the counts, does not answer, so it is unknown whether the rate limit allows a call. */
+export class LimiterUnavailable extends HeldBack {}
 
-/** The door to a provider: how often it may be called, and whether there is any use in calling. */
+/** Limits the rate of calls to a provider, and stops them while the provider is down (breaker). */
 export abstract class ProviderLimiter {
-  /** Waits for its turn; between 1 and `wanted` calls. Throws HeldBack while the provider is down or wants to be left alone. */
-  abstract enter(wanted: number, lane: SendPriority): Promise<Pass>;
+  /**
+   * Waits until the rate limit allows at least one call; returns a pass for 1 to `wanted` calls. Throws HeldBack while the
+   * provider is down or has asked for a pause.
+   */
+  abstract enter(wanted: number, priority: SendPriority): Promise<Pass>;
 }
 
 export interface ProviderLimiterOptions {
   readonly provider: string;
   readonly callsPerSecond: number;
   readonly onBreaker: (provider: string, state: 'opened' | 'closed') => void;
-  readonly failuresThatOpen?: number;
-  readonly tryEveryMs?: number;
-  /** The longest anybody waits at the door; then HeldBack. Without it as long as it takes. */
-  readonly patienceMs?: number;
+  readonly failuresToOpen?: number;
+  readonly probeIntervalMs?: number;
+  /** Maximum wait for the rate limit; after it `enter` throws HeldBack. Without this option it waits without a limit. */
+  readonly maxWaitMs?: number;
 }
 
-/** Shared by all workers: limit, breaker and the pause after a 429 are one pair of keys in Redis. */
+/** A limiter that all workers share: rate, breaker and the pause after a 429 are stored in two keys in Redis. */
 export class SharedProviderLimiter extends ProviderLimiter {
   private readonly keys: readonly [string, string];
-  private readonly lines: Record<SendPriority, Promise<unknown>> = { urgent: Promise.resolve(), bulk: Promise.resolve() };
+  /** The last `enter` call of this process for each priority. A new call starts when that call has ended. */
+  private readonly lastRequests: Record<SendPriority, Promise<unknown>> = {
+    urgent: Promise.resolve(),
+    bulk: Promise.resolve(),
+  };
 
   constructor(
     private readonly redis: RedisConnection,
@@ -68,54 +78,62 @@ export class SharedProviderLimiter extends ProviderLimiter {
     this.keys = [`{provider:${options.provider}}:calls`, `{provider:${options.provider}}:state`];
   }
 
-  /** One of a process asks at a time, first come first served; a hundred waiting hands would be thousands of questions a second. */
-  enter(wanted: number, lane: SendPriority): Promise<Pass> {
-    const giveUpAt = Date.now() + (this.options.patienceMs ?? Infinity);
-    const pass = this.lines[lane].then(() => this.ask(wanted, lane, giveUpAt));
-    this.lines[lane] = pass.catch(() => undefined);
+  /**
+   * One request of a process and priority asks Redis at a time, in the order of the calls. A hundred waiting requests that poll
+   * in parallel would be thousands of commands a second.
+   */
+  enter(wanted: number, priority: SendPriority): Promise<Pass> {
+    const giveUpAt = Date.now() + (this.options.maxWaitMs ?? Infinity);
+    const pass = this.lastRequests[priority].then(() => this.waitForPass(wanted, priority, giveUpAt));
+    this.lastRequests[priority] = pass.catch(() => undefined);
     return pass;
   }
 
-  private async ask(wanted: number, lane: SendPriority, giveUpAt: number): Promise<Pass> {
-    const { callsPerSecond, tryEveryMs = TRY_EVERY_MS, provider } = this.options;
-    const limit = lane === 'urgent' ? callsPerSecond : Math.max(1, Math.floor(callsPerSecond * (1 - RESERVED_FOR_URGENT)));
+  private async waitForPass(wanted: number, priority: SendPriority, giveUpAt: number): Promise<Pass> {
+    const { callsPerSecond, probeIntervalMs = PROBE_INTERVAL_MS, provider } = this.options;
+    const limit = priority === 'urgent' ? callsPerSecond : Math.max(1, Math.floor(callsPerSecond * (1 - URGENT_SHARE)));
     for (;;) {
-      const name = newId();
-      const [calls, waitMs, why] = await this.run<[number, number, string]>(enter, [
+      const callerId = newId();
+      const [calls, waitMs, reason] = await this.run<[number, number, string]>(enter, [
         limit,
         wanted,
-        name,
+        callerId,
         CALL_TIMEOUT_MS,
-        tryEveryMs,
+        probeIntervalMs,
       ]);
-      if (calls > 0) return { calls, leave: (ended) => this.leave(name, calls, ended) };
-      if (why !== 'rate') throw new HeldBack('queue', waitMs, `${provider}: ${why === 'open' ? 'is down' : 'asked for a pause'}`);
-      if (Date.now() + waitMs > giveUpAt) throw new HeldBack('queue', comeAgainMs(), `${provider}: its turn has not come`);
+      if (calls > 0) return { calls, leave: (outcomes) => this.leave(callerId, calls, outcomes) };
+      if (reason !== 'rate')
+        throw new HeldBack('queue', waitMs, `${provider}: ${reason === 'open' ? 'is down' : 'asked for a pause'}`);
+      if (Date.now() + waitMs > giveUpAt) throw new HeldBack('queue', retryDelayMs(), `${provider}: rate limit reached`);
       await pause(waitMs);
     }
   }
 
-  private async leave(name: string, calls: number, { answered = 0, failed = 0, tooFast }: CallsEnded): Promise<boolean> {
-    const { failuresThatOpen = FAILURES_THAT_OPEN, tryEveryMs = TRY_EVERY_MS, provider, onBreaker } = this.options;
-    const unmade = calls - answered - failed - (tooFast?.calls ?? 0);
-    const numbers = [calls, answered, failed, tooFast?.forMs ?? 0, failuresThatOpen, tryEveryMs, unmade];
-    // The calls are made: a Redis that is away now costs a little of the limit (they count to the end), not the message.
-    const verdict = await this.run<string>(leave, [name, ...numbers]).catch(() => '');
+  private async leave(
+    callerId: string,
+    calls: number,
+    { answered = 0, failed = 0, rateLimited }: CallOutcomes,
+  ): Promise<boolean> {
+    const { failuresToOpen = FAILURES_TO_OPEN, probeIntervalMs = PROBE_INTERVAL_MS, provider, onBreaker } = this.options;
+    const unmade = calls - answered - failed - (rateLimited?.calls ?? 0);
+    const numbers = [calls, answered, failed, rateLimited?.forMs ?? 0, failuresToOpen, probeIntervalMs, unmade];
+    // An error of Redis must not fail the message, because its call was made. The calls just count longer towards the limit.
+    const verdict = await this.run<string>(leave, [callerId, ...numbers]).catch(() => '');
     if (verdict === 'opened' || verdict === 'closed') onBreaker(provider, verdict);
     return verdict === 'opened' || verdict === 'open';
   }
 
-  private async run<T>(what: RedisScript, args: readonly (string | number)[]): Promise<T> {
-    return what.run<T>(this.redis, this.keys, args).catch((error: unknown) => {
-      throw new UncountedHere('queue', NO_REDIS_REST_MS, `Redis: ${error instanceof Error ? error.message : 'no answer'}`);
+  private async run<T>(luaScript: RedisScript, args: readonly (string | number)[]): Promise<T> {
+    return luaScript.run<T>(this.redis, this.keys, args).catch((error: unknown) => {
+      throw new LimiterUnavailable('queue', NO_REDIS_PAUSE_MS, `Redis: ${error instanceof Error ? error.message : 'no answer'}`);
     });
   }
 }
 
-/** Not all of those who were held back at the same moment at the same moment again. */
-const comeAgainMs = (): number => Math.round(1000 * (1 + 2 * Math.random()));
+/** Random between 1 and 3 s, so that jobs that were held back together do not all come back together. */
+const retryDelayMs = (): number => Math.round(1000 * (1 + 2 * Math.random()));
 
-/** For what needs no provider outside: the mailbox, and measurements without limits. */
+/** Allows every call. For the mailbox, which calls no external provider, and for measurements without limits. */
 export class UnlimitedProvider extends ProviderLimiter {
   enter(wanted: number): Promise<Pass> {
     return Promise.resolve({ calls: wanted, leave: () => Promise.resolve(false) });

@@ -1,17 +1,17 @@
 /**
- * How a send can fail, in what the next step needs to know: may it have left all the same, is the provider in trouble, and is
- * there any use in trying again.
+ * Base of all send errors. The subclasses tell the caller whether the message may have been sent, whether the provider is down,
+ * and whether a retry makes sense.
  */
 export abstract class SendFailure extends Error {}
 
-/** The provider answered no to this very message: trying again changes nothing. */
+/** The provider refused this message. A retry would be refused, too. */
 export class Refused extends SendFailure {}
 
-/** It certainly did not leave: refused by our own settings, or turned away for now. The provider works. */
+/** The message was certainly not sent: our settings are wrong, or the provider refused it for now. The provider is up. */
 export class NotSent extends SendFailure {}
 
-/** Too many at once: it did not leave, and nothing should for so long. */
-export class TooFast extends SendFailure {
+/** Rate limited: not sent. Pause all sends for `forMs`. */
+export class RateLimited extends SendFailure {
   constructor(
     readonly forMs: number,
     reason: string,
@@ -20,10 +20,11 @@ export class TooFast extends SendFailure {
   }
 }
 
-/** 5xx, or nobody there: it did not leave, and the provider is in trouble. */
+/** The provider answered 5xx or is unreachable: not sent. Counts as a failure of the provider. */
 export class ProviderDown extends SendFailure {}
 
-/** The message went out and no answer came back: it may have arrived. Counts as trouble of the provider, too. */
+/** The request was sent, but no answer came: the message may have been sent. Counts as a failure of the provider, too. */
 export class NoAnswer extends SendFailure {}
 
-export const isTrouble = (error: unknown): boolean => error instanceof ProviderDown || error instanceof NoAnswer;
+/** True for errors that count as a failure of the provider. */
+export const isProviderFailure = (error: unknown): boolean => error instanceof ProviderDown || error instanceof NoAnswer;

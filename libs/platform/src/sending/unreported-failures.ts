@@ -1,19 +1,24 @@
 import type { DataSource } from 'typeorm';
 import type { Alert } from './alerts.ts';
 
-/** What is older was found by whoever ran then; notes are kept for 14 days. */
-const LOOKED_BACK = `interval '7 days'`;
-const AT_ONCE = 1000;
+/** Older failures are not searched: earlier runs have noted them. It is shorter than the 14 days for which notes are kept. */
+const MAX_AGE = `interval '7 days'`;
+const MAX_ROWS = 1000;
 
-/** READ COMMITTED and without a lock: rows are written all the time, and what is missed now is found a moment later. */
-const lookFor = (columns: string, from: string, time: string, subject: string): string => `
+/** READ COMMITTED without locks: if a row is being written at this moment, the next search finds it. */
+const selectUnreported = (columns: string, from: string, time: string, subject: string): string => `
   select * from (select ${columns}, ${subject} || ':' || extract(epoch from ${time}) as subject
-                 from ${from} and ${time} > now() - ${LOOKED_BACK}) failure
-  where not exists (select from alert_notes n where n.subject = failure.subject) limit ${AT_ONCE}`;
+                 from ${from} and ${time} > now() - ${MAX_AGE}) failure
+  where not exists (select from alert_notes n where n.subject = failure.subject) limit ${MAX_ROWS}`;
 
-const FAILED_JOBS = lookFor('id, class', `jobs where class <> 'alert_operators'`, 'failed_at', `'jobs:' || id`);
-const PARKED_MESSAGES = lookFor('id, destination, event', 'outbox where parked_at is not null', 'parked_at', `'outbox:' || id`);
-const PARKED_EVENTS = lookFor(
+const FAILED_JOBS = selectUnreported('id, class', `jobs where class <> 'alert_operators'`, 'failed_at', `'jobs:' || id`);
+const PARKED_MESSAGES = selectUnreported(
+  'id, destination, event',
+  'outbox where parked_at is not null',
+  'parked_at',
+  `'outbox:' || id`,
+);
+const PARKED_EVENTS = selectUnreported(
   'source, event_id',
   'loaded_events_due where parked_at is not null',
   'parked_at',
@@ -21,8 +26,8 @@ const PARKED_EVENTS = lookFor(
 );
 
 /**
- * Failures that stand in PostgreSQL and that no alert tells of yet: failed background jobs, parked messages of the outbox, loaded
- * events that were set aside. Nobody has to report them when they happen, so no crash can lose the report.
+ * Finds failures in PostgreSQL that have no alert note yet: failed background jobs, parked messages of the outbox and parked
+ * events of the loader. The code that fails does not have to report them, so a crash cannot lose the report.
  */
 export class UnreportedFailures {
   constructor(private readonly dataSource: DataSource) {}

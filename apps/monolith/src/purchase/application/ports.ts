@@ -1,19 +1,4 @@
-import type { Transaction } from '#application/transaction-manager';
-import type { OrderStatus } from '#domain/purchase/order';
 import type { ReservationStatus } from '#domain/purchase/reservation';
-import type { SaleStatus } from '#domain/catalog/sale';
-
-export interface MatchForSale {
-  readonly id: string;
-  readonly name: string;
-  readonly venue: string;
-  readonly kickoffAt: Date;
-  readonly currency: string;
-  readonly maxTicketsPerFan: number;
-  readonly queueRequired: boolean;
-  readonly saleStatus: SaleStatus;
-  readonly opensAt: Date | null;
-}
 
 export interface SectorForSale {
   readonly id: string;
@@ -26,13 +11,10 @@ export interface SectorForSale {
   readonly capacity: number;
 }
 
-/** What is for sale, from the catalogue. */
-export abstract class MatchesForSale {
-  abstract match(matchId: string, tx?: Transaction): Promise<MatchForSale | undefined>;
+/** Sectors of the catalogue. They never change while a match is on sale. */
+export abstract class SectorsForSale {
   abstract sector(sectorId: string): Promise<SectorForSale | undefined>;
   abstract sectors(matchId: string): Promise<readonly SectorForSale[]>;
-  /** By the sectors' names; the gate of some is not told. */
-  abstract gates(matchId: string, tx: Transaction): Promise<ReadonlyMap<string, string | null>>;
 }
 
 export interface ReservedSeat {
@@ -55,26 +37,4 @@ export interface Reservation {
   readonly totalCents: number;
   readonly currency: string;
   readonly expiresAt: Date;
-}
-
-export interface Order {
-  readonly id: string;
-  readonly number: string;
-  readonly matchId: string;
-  readonly reservationId: string;
-  readonly userId: string;
-  readonly sessionToken: string | null;
-  readonly status: OrderStatus;
-  readonly totalCents: number;
-  readonly currency: string;
-  readonly email: string;
-  readonly holders: readonly { seatId: string; name: string }[];
-  readonly payment: {
-    readonly provider: string;
-    readonly intentId: string | null;
-    readonly clientSecret: string | null;
-    readonly confirmUrl: string | null;
-  };
-  /** The idempotency key of the checkout that made it. */
-  readonly placedWithKey: string | null;
 }

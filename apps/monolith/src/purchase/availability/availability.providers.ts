@@ -5,7 +5,7 @@ import { DataSource } from 'typeorm';
 import { CatalogApi } from '../../catalog/catalog.api.ts';
 import type { MonolithConfig } from '../../config.ts';
 import { CONFIG } from '../../tokens.ts';
-import { MatchesForSale } from '../application/ports.ts';
+import { MatchesForSale } from '../application/sale-ports.ts';
 import { SeatViews } from './application/availability-reader.ts';
 import { SeatInventory } from './application/ports.ts';
 import { AvailabilityStreams } from './inbound/availability-streams.ts';

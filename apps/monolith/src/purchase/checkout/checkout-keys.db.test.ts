@@ -7,8 +7,8 @@ import { openBoxOffice, type BoxOffice, type HeldSeats, type OpenBoxOffice } fro
 import { CheckOut } from './application/check-out.ts';
 import { OrderConsequences, Orders, Payments } from './application/ports.ts';
 
-// A checkout commits its order before it asks the provider, and its answer after that. Whatever happens in between, the key that
-// made the order is answered 201, and every other key 200 (CONTRACT §4, §5).
+// A checkout commits its order, then asks the provider, then commits its answer. Whatever fails in between: the idempotency key
+// that created the order is answered 201, and every other key 200 (CONTRACT §4, §5).
 
 let opened: OpenBoxOffice;
 let office: BoxOffice;
@@ -23,33 +23,34 @@ beforeAll(async () => {
 });
 afterAll(() => opened.close());
 
-const FAIL = 'create trigger no_provider before insert on sandbox_intents for each row execute function no_provider()';
+const MAKE_PROVIDER_FAIL =
+  'create trigger no_provider before insert on sandbox_intents for each row execute function no_provider()';
 const orders = (held: HeldSeats) => office.rows(`select id from orders where reservation_id = $1`, [held.id]);
-const told = ({ status, headers }: TestAnswer) => [status, headers.location];
+const statusAndLocation = ({ status, headers }: TestAnswer) => [status, headers.location];
 
-/** A checkout whose order is committed and that was answered 503, as the provider could not be reached. */
-async function brokenOff(key: string): Promise<HeldSeats> {
+/** A checkout that committed its order and then answered 503, because the provider could not be reached. */
+async function interruptedCheckout(key: string): Promise<HeldSeats> {
   const held = await office.held(match);
-  await office.rows(FAIL);
+  await office.rows(MAKE_PROVIDER_FAIL);
   const { status, json } = await office.checkOut(held, { key });
   await office.rows('drop trigger no_provider on sandbox_intents');
   expect([status, json.code, await orders(held)]).toEqual([503, 'DEPENDENCY_UNAVAILABLE', [{ id: expect.any(String) }]]);
   return held;
 }
 
-test('the provider could not be reached: the same key again is 201 with a Location, and is replayed so', async () => {
+test('checkout after the provider was unreachable: the same key is 201 with a Location, and that answer is replayed', async () => {
   const key = newKey();
-  const held = await brokenOff(key);
+  const held = await interruptedCheckout(key);
   const first = await office.checkOut(held, { key });
-  expect(told(first)).toEqual([201, `/api/v1/orders/${first.json.order_id}`]);
+  expect(statusAndLocation(first)).toEqual([201, `/api/v1/orders/${first.json.order_id}`]);
   const again = await office.checkOut(held, { key });
   expect([again.status, again.text, again.headers['idempotency-replayed']]).toEqual([201, first.text, 'true']);
   expect(await orders(held)).toEqual([{ id: first.json.order_id }]);
 });
 
-test('the same when Redis has lost the key meanwhile', async () => {
+test('checkout after the provider was unreachable: the same key is 201 although Redis has lost it', async () => {
   const key = newKey();
-  const held = await brokenOff(key);
+  const held = await interruptedCheckout(key);
   await office.monolith.resources.redis.flushdb();
   const first = await office.checkOut(held, { key });
   await office.monolith.resources.redis.flushdb();
@@ -57,12 +58,12 @@ test('the same when Redis has lost the key meanwhile', async () => {
   expect([first.status, again.status, again.text]).toEqual([201, 201, first.text]);
 });
 
-test('another key that comes in between is 200, the same order; the key that made it is still 201', async () => {
+test('checkout: a second key is 200 with the same order, and the key that created the order is still 201', async () => {
   const key = newKey();
-  const held = await brokenOff(key);
+  const held = await interruptedCheckout(key);
   const other = await office.checkOut(held);
   const first = await office.checkOut(held, { key });
-  expect([told(other), told(first)]).toEqual([
+  expect([statusAndLocation(other), statusAndLocation(first)]).toEqual([
     [200, undefined],
     [201, `/api/v1/orders/${other.json.order_id}`],
   ]);
@@ -70,22 +71,23 @@ test('another key that comes in between is 200, the same order; the key that mad
 });
 
 test.each([
-  ['the same key, after Redis has lost it, is 201', true, 201],
-  ['another key is 200', false, 200],
-])('the first use stands still at the provider: %s, and the first is 201', async (_, isSame, status) => {
-  const part = <T>(token: abstract new (...dependencies: never[]) => T) => office.monolith.get(token as never) as T;
+  // The first checkout runs without HTTP, so Redis does not know its key.
+  ['with the same key, unknown to Redis, is 201', true, 201],
+  ['with another key is 200', false, 200],
+])('a checkout %s while the first one still waits for the provider, and the first one is 201', async (_, isSame, status) => {
+  const resolve = <T>(token: abstract new (...dependencies: never[]) => T) => office.monolith.get(token as never) as T;
   const [held, key] = [await office.held(match), newKey()];
   const others: TestAnswer[] = [];
   const payments: Payments = {
     createIntent: async (order) => {
       others.push(await office.checkOut(held, { key: isSame ? key : newKey() }));
-      return part(Payments).createIntent(order);
+      return resolve(Payments).createIntent(order);
     },
   };
-  const ports = [part(Reservations), part(Orders), payments, part(OrderConsequences), part(Ids)] as const;
+  const ports = [resolve(Reservations), resolve(Orders), payments, resolve(OrderConsequences), resolve(Ids)] as const;
   const holders = held.seatIds.map((seatId) => ({ seatId, name: 'Ana' }));
   const command = { reservationId: held.id, userId: held.userId, holders, email: 'ana@example.hr', key };
-  const first = await new CheckOut(part(TransactionManager), ...ports).execute(command);
+  const first = await new CheckOut(resolve(TransactionManager), ...ports).execute(command);
   expect([others.map((other) => other.status), others[0]?.json.order_id, first.isNew]).toEqual([[status], first.order.id, true]);
   expect(await orders(held)).toHaveLength(1);
 });

@@ -24,8 +24,8 @@ const ordersOf = (held: HeldSeats) =>
     held.id,
   ]);
 
-describe('checking out', () => {
-  test('makes an order of the hold and an intent over its total', async () => {
+describe('checkout', () => {
+  test('a checkout creates an order of the hold and an intent for its total', async () => {
     const held = await office.held(match, { quantity: 2 });
     const { status, json, headers } = await office.checkOut(held);
     expect([status, json.status, headers.location]).toEqual([201, 'awaiting_payment', `/api/v1/orders/${json.order_id}`]);
@@ -45,7 +45,7 @@ describe('checking out', () => {
     ]);
   });
 
-  test('again, with another key and other names, is the same order', async () => {
+  test('a repeated checkout with another key and other holder names is 200 with the same order', async () => {
     const held = await office.held(match);
     const first = await office.checkOut(held);
     const again = await office.checkOut(held, { holders: [{ seat_id: held.seatIds[0], name: 'Somebody Else' }] });
@@ -53,7 +53,7 @@ describe('checking out', () => {
     expect(await ordersOf(held)).toHaveLength(1);
   });
 
-  test('twenty times at once is one order and one intent', async () => {
+  test('a checkout sent twenty times at once creates one order', async () => {
     const held = await office.held(match);
     const answers = await Promise.all(Array.from({ length: 20 }, () => office.checkOut(held)));
     expect(answers.map(({ status }) => status).sort()).toEqual([...Array.from({ length: 19 }, () => 200), 201]);
@@ -61,7 +61,7 @@ describe('checking out', () => {
     expect(await ordersOf(held)).toHaveLength(1);
   });
 
-  test('the same key again answers as it did', async () => {
+  test('a repeated checkout with the same key gets the same answer, marked as replayed', async () => {
     const held = await office.held(match);
     const key = newKey();
     const first = await office.checkOut(held, { key });
@@ -70,26 +70,26 @@ describe('checking out', () => {
   });
 
   test.each<[string, (held: HeldSeats) => unknown]>([
-    ['one missing', ({ seatIds }) => [{ seat_id: seatIds[0], name: 'A' }]],
-    ['one too many', ({ seatIds }) => [...seatIds, randomUUID()].map((seat_id) => ({ seat_id, name: 'A' }))],
-    ['one twice', ({ seatIds }) => [seatIds[0], seatIds[0]].map((seat_id) => ({ seat_id, name: 'A' }))],
-    ['a stranger', ({ seatIds }) => [seatIds[0], randomUUID()].map((seat_id) => ({ seat_id, name: 'A' }))],
-    ['nobody', () => []],
-    ['no name', ({ seatIds }) => seatIds.map((seat_id) => ({ seat_id, name: ' ' }))],
-  ])('holders with %s are refused, and nothing is ordered', async (_, holders) => {
+    ['one seat missing', ({ seatIds }) => [{ seat_id: seatIds[0], name: 'A' }]],
+    ['one seat too many', ({ seatIds }) => [...seatIds, randomUUID()].map((seat_id) => ({ seat_id, name: 'A' }))],
+    ['one seat twice', ({ seatIds }) => [seatIds[0], seatIds[0]].map((seat_id) => ({ seat_id, name: 'A' }))],
+    ['a seat that is not in the hold', ({ seatIds }) => [seatIds[0], randomUUID()].map((seat_id) => ({ seat_id, name: 'A' }))],
+    ['no entry', () => []],
+    ['empty names', ({ seatIds }) => seatIds.map((seat_id) => ({ seat_id, name: ' ' }))],
+  ])('a checkout whose holder list has %s is 400 and creates no order', async (_, holders) => {
     const held = await office.held(match, { quantity: 2 });
     const { status, json } = await office.checkOut(held, { holders: holders(held) });
     expect([status, json.code]).toEqual([400, 'VALIDATION_FAILED']);
     expect([await ordersOf(held), await office.reservation(held)]).toEqual([[], 'held']);
   });
 
-  test("of somebody else's hold, or of none: there is none", async () => {
+  test("a checkout of another fan's hold, or of an unknown one, is 404", async () => {
     const held = await office.held(match);
     expect((await office.checkOut(held, { as: randomUUID() })).json.code).toBe('NOT_FOUND');
     expect((await office.checkOut({ ...held, id: randomUUID() })).json.code).toBe('NOT_FOUND');
   });
 
-  test('of a hold that is over', async () => {
+  test('a checkout of an expired, released or paid hold is refused', async () => {
     const [expired, released, paid] = await Promise.all([office.held(match), office.held(match), office.held(match)]);
     await office.lapse(expired);
     await office.release(released);
@@ -98,14 +98,14 @@ describe('checking out', () => {
     expect(refusals.map(({ json }) => json.code)).toEqual(['RESERVATION_EXPIRED', 'INVALID_STATE', 'INVALID_STATE']);
   });
 
-  test('again after the hold has expired is too late, even for the order there is', async () => {
+  test('a repeated checkout after the hold has expired is refused, although its order exists', async () => {
     const { held } = await office.ordered(await office.held(match));
     await office.lapse(held);
     expect((await office.checkOut(held)).json.code).toBe('RESERVATION_EXPIRED');
   });
 });
 
-describe('one order a turn', () => {
+describe('one order for each turn:', () => {
   let turns: MatchOnSale;
   let as: string;
   let turn: string;
@@ -117,7 +117,7 @@ describe('one order a turn', () => {
     turn = await grantTurn(office.monolith, turns.id, as);
   });
 
-  test('while one awaits payment another is refused, and told which one it is', async () => {
+  test('while an order of the turn awaits payment, a second checkout is 409 with the id of that order', async () => {
     const first = await office.ordered(await office.held(turns, { as, turn }));
     const second = await office.held(turns, { as, turn });
     const { status, json } = await office.checkOut(second);
@@ -126,29 +126,29 @@ describe('one order a turn', () => {
   });
 
   test.each<[string, (held: HeldSeats) => Promise<unknown>]>([
-    ['was given up', (held) => office.release(held)],
-    ['expired a moment ago', (held) => office.lapse(held)],
+    ['was cancelled', (held) => office.release(held)],
+    ['has expired', (held) => office.lapse(held)],
     [
-      'expired, and was tidied up',
+      'has expired and was ended by the scheduler',
       async (held) => {
         await office.lapse(held);
         await office.monolith.get(Reservations).expireDue(200);
       },
     ],
-  ])('when it %s the turn may be used for another', async (_, end) => {
+  ])('after the first order %s, a second checkout of the turn succeeds', async (_, end) => {
     const first = await office.ordered(await office.held(turns, { as, turn }));
     await end(first.held);
     const second = await office.held(turns, { as, turn });
     expect((await office.checkOut(second)).status).toBe(201);
   });
 
-  test('two holds checked out at the same time: one order, and the other hears of it', async () => {
-    const [one, two] = [await office.held(turns, { as, turn }), await office.held(turns, { as, turn })];
-    const answers = await Promise.all([office.checkOut(one), office.checkOut(two)]);
+  test('of two holds of a turn checked out at the same time, one gets an order and the other is 409', async () => {
+    const [first, second] = [await office.held(turns, { as, turn }), await office.held(turns, { as, turn })];
+    const answers = await Promise.all([office.checkOut(first), office.checkOut(second)]);
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 409]);
   });
 
-  test('when its payment had to go back the turn may be used for another', async () => {
+  test('after the payment of the first order was refunded, a second checkout of the turn succeeds', async () => {
     const first = await office.ordered(await office.held(turns, { as, turn }));
     const second = await office.held(turns, { as, turn });
     expect(await office.settle(office.report(first, { amountCents: 1 }))).toBe('refunded');
@@ -156,10 +156,10 @@ describe('one order a turn', () => {
   });
 });
 
-describe('checkouts at the same time', () => {
-  test('each is answered as it would be alone, whatever the others are', async () => {
+describe('concurrent checkouts', () => {
+  test('concurrent checkouts each get the same answer as they would get alone', async () => {
     const held = await Promise.all(Array.from({ length: 6 }, () => office.held(match)));
-    const [plain, ordered, released, wrong, strange, twice] = held as [
+    const [plain, ordered, released, wrongHolders, foreign, twice] = held as [
       HeldSeats,
       HeldSeats,
       HeldSeats,
@@ -173,9 +173,9 @@ describe('checkouts at the same time', () => {
       office.checkOut(plain),
       office.checkOut(ordered),
       office.checkOut(released),
-      office.checkOut(wrong, { holders: [] }),
-      office.checkOut(wrong, { holders: [{ seat_id: plain.seatIds[0], name: 'Ana' }] }),
-      office.checkOut(strange, { as: plain.userId }),
+      office.checkOut(wrongHolders, { holders: [] }),
+      office.checkOut(wrongHolders, { holders: [{ seat_id: plain.seatIds[0], name: 'Ana' }] }),
+      office.checkOut(foreign, { as: plain.userId }),
       office.checkOut(twice),
       office.checkOut(twice),
     ]);
@@ -195,10 +195,10 @@ describe('checkouts at the same time', () => {
         .sort(),
     ).toEqual([200, 201]);
     expect(answers[6]?.json).toEqual(answers[7]?.json);
-    expect(await ordersOf(wrong)).toEqual([]);
+    expect(await ordersOf(wrongHolders)).toEqual([]);
   });
 
-  test('one whose hold somebody has locked waits; the others do not', async () => {
+  test('checkouts do not wait for a concurrent one whose hold is locked by another transaction; that one waits', async () => {
     const [free, locked] = [await office.held(match), await office.held(match)];
     const holder = office.monolith.dataSource.createQueryRunner();
     await holder.startTransaction();
@@ -212,17 +212,17 @@ describe('checkouts at the same time', () => {
   });
 });
 
-describe('a crash', () => {
-  const part = <T>(token: abstract new (...dependencies: never[]) => T) => office.monolith.get(token as never) as T;
-  /** The real checkout over real ports, except for the one that dies. */
-  const checkOutWith = (dying: { transactions?: TransactionManager; payments?: Payments }) =>
+describe('crashes during checkout', () => {
+  const resolve = <T>(token: abstract new (...dependencies: never[]) => T) => office.monolith.get(token as never) as T;
+  /** The real checkout with real ports, except for the given one. */
+  const checkOutWith = (replaced: { transactions?: TransactionManager; payments?: Payments }) =>
     new CheckOut(
-      dying.transactions ?? part(TransactionManager),
-      part(Reservations),
-      part(Orders),
-      dying.payments ?? part(Payments),
-      part(OrderConsequences),
-      part(Ids),
+      replaced.transactions ?? resolve(TransactionManager),
+      resolve(Reservations),
+      resolve(Orders),
+      replaced.payments ?? resolve(Payments),
+      resolve(OrderConsequences),
+      resolve(Ids),
     );
   const command = (held: HeldSeats) => ({
     reservationId: held.id,
@@ -230,17 +230,17 @@ describe('a crash', () => {
     holders: held.seatIds.map((seatId) => ({ seatId, name: 'Ana' })),
     email: 'ana@example.hr',
   });
-  const died = new Error('killed');
+  const crash = new Error('killed');
 
   test.each<[string, () => Parameters<typeof checkOutWith>[0]]>([
-    ['before the provider is asked', () => ({ payments: { createIntent: () => Promise.reject(died) } })],
+    ['before the provider is asked', () => ({ payments: { createIntent: () => Promise.reject(crash) } })],
     [
       'after the provider answered',
       () => ({
         payments: {
           createIntent: async (order) => {
-            await part(Payments).createIntent(order);
-            throw died;
+            await resolve(Payments).createIntent(order);
+            throw crash;
           },
         },
       }),
@@ -249,16 +249,16 @@ describe('a crash', () => {
       'before the answer is committed',
       () => ({
         transactions: {
-          run: () => Promise.reject(died),
-          runStep: (work) => part(TransactionManager).runStep(work),
-          together: () => () => Promise.reject(died),
-          stepTogether: (work) => part(TransactionManager).stepTogether(work),
+          run: () => Promise.reject(crash),
+          runStep: (work) => resolve(TransactionManager).runStep(work),
+          together: () => () => Promise.reject(crash),
+          stepTogether: (work) => resolve(TransactionManager).stepTogether(work),
         },
       }),
     ],
-  ])('%s is healed by asking again: one order, one intent', async (_, dying) => {
+  ])('a crash %s is repaired by a repeated checkout: one order, one intent', async (_, replacedPort) => {
     const held = await office.held(match);
-    await expect(checkOutWith(dying()).execute(command(held))).rejects.toBe(died);
+    await expect(checkOutWith(replacedPort()).execute(command(held))).rejects.toBe(crash);
     expect(await ordersOf(held)).toEqual([{ status: 'awaiting_payment', intent_id: null }]);
     const { status, json } = await office.checkOut(held);
     expect(status).toBe(200);
@@ -269,39 +269,42 @@ describe('a crash', () => {
   });
 
   test.each<[string, (held: HeldSeats) => Promise<unknown>, string, string]>([
-    ['given back', (held) => office.release(held), 'INVALID_STATE', 'cancelled'],
+    ['released', (held) => office.release(held), 'INVALID_STATE', 'cancelled'],
     [
-      'swept away',
+      'expired',
       async (held) => {
         await office.lapse(held);
-        await part(Reservations).expireDue(200);
+        await resolve(Reservations).expireDue(200);
       },
       'RESERVATION_EXPIRED',
       'expired',
     ],
-  ])('a hold %s while the provider was asked is not paid: its intent is cancelled', async (_, end, code, status) => {
-    const held = await office.held(match);
-    const payments: Payments = {
-      createIntent: async (order) => {
-        const intent = await part(Payments).createIntent(order);
-        await end(held);
-        return intent;
-      },
-    };
-    await expect(checkOutWith({ payments }).execute(command(held))).rejects.toMatchObject({ code });
-    const [order] = await ordersOf(held);
-    expect(order?.status).toBe(status);
-    const [row] = await office.rows<{ id: string }>(`select id from orders where reservation_id = $1`, [held.id]);
-    expect(await office.outbox(row?.id ?? '')).toEqual([
-      { destination: 'payments', event: 'order.cancelled', body: { kind: 'cancel', intentId: order?.intent_id } },
-    ]);
-  });
+  ])(
+    'a checkout of a hold that was %s while the provider created the intent is refused, and the intent is cancelled',
+    async (_, end, code, status) => {
+      const held = await office.held(match);
+      const payments: Payments = {
+        createIntent: async (order) => {
+          const intent = await resolve(Payments).createIntent(order);
+          await end(held);
+          return intent;
+        },
+      };
+      await expect(checkOutWith({ payments }).execute(command(held))).rejects.toMatchObject({ code });
+      const [order] = await ordersOf(held);
+      expect(order?.status).toBe(status);
+      const [row] = await office.rows<{ id: string }>(`select id from orders where reservation_id = $1`, [held.id]);
+      expect(await office.outbox(row?.id ?? '')).toEqual([
+        { destination: 'payments', event: 'order.cancelled', body: { kind: 'cancel', intentId: order?.intent_id } },
+      ]);
+    },
+  );
 
-  test('a payment that was faster than our own record of its intent is the answer', async () => {
+  test('a checkout answers with the completed order if the payment arrived before the intent was stored', async () => {
     const held = await office.held(match);
     const payments: Payments = {
       createIntent: async (order) => {
-        const intent = await part(Payments).createIntent(order);
+        const intent = await resolve(Payments).createIntent(order);
         const report = office.report({ orderId: order.orderId, intentId: intent.intentId, held }, { orderId: order.orderId });
         expect(await office.settle(report)).toBe('completed');
         return intent;

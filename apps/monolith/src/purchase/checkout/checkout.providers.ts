@@ -17,7 +17,7 @@ import { PostgresPurchaseReader } from './outbound/postgres-purchase-reader.ts';
 
 export const checkoutControllers = [CheckoutController, OrdersController];
 
-/** What becomes of a hold: an order that awaits its payment, a free order, or free seats. */
+/** Checkout: a hold becomes an order (paid or free) or is released. */
 export const checkoutProviders: Provider[] = [
   {
     provide: PurchaseReader,

@@ -2,7 +2,7 @@ import { Ids } from '#application/ids';
 import { TransactionManager } from '#application/transaction-manager';
 import { randomUUID } from 'node:crypto';
 import { verifyDatabase } from '../../cli/verify/verify-database.ts';
-import { StripePeer } from '../../payment/testing/stripe-peer.ts';
+import { FakeStripe } from '../../payment/testing/fake-stripe.ts';
 import { newKey } from '../../testing/test-app.ts';
 import { grantTurn, ops, putOnSale, seated, type MatchOnSale } from '../../testing/whole-monolith.ts';
 import { Reservations } from '../hold/application/reservation-ports.ts';
@@ -11,17 +11,17 @@ import { RefundActions } from '../testing/refunding.ts';
 import { CheckOut } from './application/check-out.ts';
 import { OrderConsequences, Orders, Payments } from './application/ports.ts';
 
-/** A provider that is asked nothing: each request to it is counted. */
-const peer = new StripePeer();
+/** A fake Stripe that records every request. Free orders must not cause any. */
+const peer = new FakeStripe();
 let opened: OpenBoxOffice;
 let office: BoxOffice;
-let desk: RefundActions;
+let actions: RefundActions;
 
 beforeAll(async () => {
   const base = await peer.start();
   opened = await openBoxOffice({ PAYMENT_PROVIDER: 'stripe', STRIPE_API_BASE: base, STRIPE_SECRET_KEY: peer.secretKey });
   office = opened.office;
-  desk = new RefundActions(office);
+  actions = new RefundActions(office);
 });
 beforeEach(() => void (peer.requests.length = 0));
 afterAll(async () => {
@@ -37,16 +37,16 @@ const ordersOf = async ({ userId }: Pick<HeldSeats, 'userId'>) =>
   (await office.monolith.call('GET', '/api/v1/orders', { as: userId })).json.items;
 const ticketsOf = async ({ userId }: Pick<HeldSeats, 'userId'>) =>
   (await office.monolith.call('GET', '/api/v1/tickets', { as: userId })).json.items;
-async function expectSound(match: MatchOnSale): Promise<void> {
+async function expectInvariantsHold(match: MatchOnSale): Promise<void> {
   const { invariants } = await verifyDatabase(office.monolith.dataSource, { matchId: match.id });
   expect(invariants.flatMap(({ rows }) => rows)).toEqual([]);
 }
 
-describe('the checkout of seats that cost nothing', () => {
+describe('checkout of free seats', () => {
   let match: MatchOnSale;
   beforeAll(async () => void (match = await onSale()));
 
-  test('completes the order: no payment, tickets, seats sold, two mails and a push, the provider is not asked', async () => {
+  test('a free checkout completes the order: tickets, sold seats, two mails, a push, and no request to the provider', async () => {
     const held = await office.held(match, { sector: FREE, quantity: 2 });
     await office.monolith.call('PUT', '/api/v1/me/devices/phone', { as: held.userId, body: { fcm_token: 'token-of-ana' } });
     const { status, json, headers } = await office.checkOut(held);
@@ -78,10 +78,10 @@ describe('the checkout of seats that cost nothing', () => {
       [],
       [],
     ]);
-    await expectSound(match);
+    await expectInvariantsHold(match);
   });
 
-  test('again: with another key 200 and the same order, with the same key its first answer', async () => {
+  test('a repeated free checkout is 200 with the same order for another key, and the first answer for the same key', async () => {
     const held = await office.held(match);
     const key = newKey();
     const first = await office.checkOut(held, { key });
@@ -91,7 +91,7 @@ describe('the checkout of seats that cost nothing', () => {
     expect([await ordersOf(held), await ticketsOf(held)]).toEqual([[expect.anything()], [expect.anything()]]);
   });
 
-  test('twenty times at once is one order with one ticket', async () => {
+  test('a free checkout sent twenty times at once creates one order with one ticket', async () => {
     const held = await office.held(match);
     const answers = await Promise.all(Array.from({ length: 20 }, () => office.checkOut(held)));
     expect(answers.map(({ status }) => status).sort()).toEqual([...Array.from({ length: 19 }, () => 200), 201]);
@@ -100,16 +100,16 @@ describe('the checkout of seats that cost nothing', () => {
   });
 
   test.each<[string, (held: HeldSeats) => Promise<unknown>, string]>([
-    ['given back', (held) => office.release(held), 'INVALID_STATE'],
-    ['over', (held) => office.lapse(held), 'RESERVATION_EXPIRED'],
-  ])('of a hold that is %s is refused', async (_, end, code) => {
+    ['released', (held) => office.release(held), 'INVALID_STATE'],
+    ['expired', (held) => office.lapse(held), 'RESERVATION_EXPIRED'],
+  ])('a free checkout is refused if the hold is %s', async (_, end, code) => {
     const held = await office.held(match);
     await end(held);
     expect((await office.checkOut(held)).json.code).toBe(code);
     expect(await ordersOf(held)).toEqual([]);
   });
 
-  test('of another fan, or with the wrong holders, is refused', async () => {
+  test("a free checkout is refused for another fan's hold and for wrong holders", async () => {
     const held = await office.held(match);
     const refusals = [
       await office.checkOut(held, { as: randomUUID() }),
@@ -119,7 +119,7 @@ describe('the checkout of seats that cost nothing', () => {
     expect([await ordersOf(held), await office.reservation(held)]).toEqual([[], 'held']);
   });
 
-  test('of a fan who was put on the blacklist meanwhile is refused, and the seats stay held', async () => {
+  test('a free checkout is refused if the fan was blacklisted after the hold, and the seats stay held', async () => {
     const held = await office.held(match);
     const body = { user_id: held.userId, reason: 'resold tickets' };
     expect((await office.monolith.call('POST', '/api/v1/ops/blacklist', { ...ops, body })).status).toBe(201);
@@ -127,7 +127,7 @@ describe('the checkout of seats that cost nothing', () => {
     expect([status, json.code, await ordersOf(held), await office.reservation(held)]).toEqual([403, 'BLACKLISTED', [], 'held']);
   });
 
-  test('counts for the limit of the fan', async () => {
+  test("free tickets count against the fan's ticket limit", async () => {
     const as = randomUUID();
     await office.checkOut(await office.held(match, { as, quantity: 3 }));
     const { json } = await office.hold(match, { as, quantity: 2 });
@@ -135,7 +135,7 @@ describe('the checkout of seats that cost nothing', () => {
   });
 });
 
-test('the turn is used: it ends, the waiting room hears of it, and its other holds are released', async () => {
+test('a free order ends its turn: the waiting room is told, and the other holds of the turn are released', async () => {
   const match = await onSale({ queue_required: true });
   const as = randomUUID();
   const turn = await grantTurn(office.monolith, match.id, as);
@@ -150,10 +150,10 @@ test('the turn is used: it ends, the waiting room hears of it, and its other hol
     { body: { kind: 'complete', match_id: match.id, user_id: as, session_token: turn } },
   ]);
   expect((await office.hold(match, { as, turn })).json.code).toBe('PURCHASE_WINDOW_REQUIRED');
-  await expectSound(match);
+  await expectInvariantsHold(match);
 });
 
-test('while another order of the turn awaits payment, a free one is refused; once that one has lapsed it is not', async () => {
+test('a free checkout is refused while another order of the turn awaits payment, and succeeds after that order has expired', async () => {
   const match = await onSale({ queue_required: true });
   const as = randomUUID();
   const turn = await grantTurn(office.monolith, match.id, as);
@@ -163,11 +163,11 @@ test('while another order of the turn awaits payment, a free one is refused; onc
   expect([refused.json.code, refused.json.order_id]).toEqual(['INVALID_STATE', first.orderId]);
   await office.lapse(first.held);
   expect((await office.checkOut(free)).json.status).toBe('completed');
-  await expectSound(match);
+  await expectInvariantsHold(match);
 });
 
-describe('at the same time', () => {
-  test('free and paid checkouts of many fans are each answered as they would be alone', async () => {
+describe('concurrent checkouts', () => {
+  test('concurrent checkouts of free and paid seats each get the same answer as they would get alone', async () => {
     const match = await onSale();
     const free = await Promise.all(Array.from({ length: 8 }, () => office.held(match, { sector: FREE })));
     const paid = await Promise.all(Array.from({ length: 8 }, () => office.held(match, { sector: PAID })));
@@ -178,10 +178,10 @@ describe('at the same time', () => {
     ]);
     expect(peer.requests).toHaveLength(paid.length);
     expect(await office.seatRows(match)).toEqual({ sold: 8, held: 8, available: 84 });
-    await expectSound(match);
+    await expectInvariantsHold(match);
   });
 
-  test('one whose seat somebody has locked waits; the others do not, and none is completed in part', async () => {
+  test('free checkouts do not wait for a concurrent one with a locked seat; that one waits and is not completed in part', async () => {
     const match = await onSale();
     const [locked, ...others] = await Promise.all(Array.from({ length: 4 }, () => office.held(match, { quantity: 2 })));
     const holder = office.monolith.dataSource.createQueryRunner();
@@ -195,25 +195,26 @@ describe('at the same time', () => {
     await holder.release();
     expect((await waiting).status).toBe(201);
     expect(await ticketsOf(locked as HeldSeats)).toHaveLength(2);
-    await expectSound(match);
+    await expectInvariantsHold(match);
   });
 });
 
-test('a process that dies before the commit leaves nothing behind, and asking again completes the order', async () => {
+test('a free checkout whose process dies before the commit leaves nothing, and a repeated one completes the order', async () => {
   const match = await onSale();
   const held = await office.held(match);
-  const part = <T>(token: abstract new (...dependencies: never[]) => T) => office.monolith.get(token as never) as T;
-  const died = new Error('killed');
+  const resolve = <T>(token: abstract new (...dependencies: never[]) => T) => office.monolith.get(token as never) as T;
+  const crash = new Error('killed');
   class DyingConsequences extends OrderConsequences {
-    async completed(...given: Parameters<OrderConsequences['completed']>): Promise<void> {
-      await part(OrderConsequences).completed(...given);
-      throw died;
+    async completed(...args: Parameters<OrderConsequences['completed']>): Promise<void> {
+      await resolve(OrderConsequences).completed(...args);
+      throw crash;
     }
-    refunded = (): Promise<void> => Promise.reject(died);
-    cancelled = (): Promise<void> => Promise.reject(died);
+    refunded = (): Promise<void> => Promise.reject(crash);
+    cancelled = (): Promise<void> => Promise.reject(crash);
   }
   const checkOut = new CheckOut(
-    ...[part(TransactionManager), part(Reservations), part(Orders), part(Payments), new DyingConsequences(), part(Ids)],
+    ...[resolve(TransactionManager), resolve(Reservations), resolve(Orders), resolve(Payments)],
+    ...[new DyingConsequences(), resolve(Ids)],
   );
   const command = {
     reservationId: held.id,
@@ -221,32 +222,32 @@ test('a process that dies before the commit leaves nothing behind, and asking ag
     holders: held.seatIds.map((seatId) => ({ seatId, name: 'Ana' })),
     email: 'ana@example.hr',
   };
-  await expect(checkOut.execute(command)).rejects.toBe(died);
+  await expect(checkOut.execute(command)).rejects.toBe(crash);
   expect([await ordersOf(held), await ticketsOf(held), await office.reservation(held)]).toEqual([[], [], 'held']);
   expect((await office.checkOut(held)).status).toBe(201);
-  await expectSound(match);
+  await expectInvariantsHold(match);
 });
 
-test('an order that cost nothing is refunded without the provider, and the report counts no money', async () => {
+test('a free order is refunded without a request to the provider, and the report shows no revenue', async () => {
   const match = await onSale();
   const held = await office.held(match, { quantity: 2 });
   const orderId = (await office.checkOut(held)).json.order_id as string;
-  expect(await desk.report(match)).toMatchObject({ sold: 2, revenue_cents: 0, orders: { completed: 1 } });
-  const [first] = await desk.tickets({ orderId });
-  expect((await desk.refund({ orderId }, [first?.id ?? ''])).json.status).toBe('completed');
-  const { status, json } = await desk.refund({ orderId });
+  expect(await actions.report(match)).toMatchObject({ sold: 2, revenue_cents: 0, orders: { completed: 1 } });
+  const [first] = await actions.tickets({ orderId });
+  expect((await actions.refund({ orderId }, [first?.id ?? ''])).json.status).toBe('completed');
+  const { status, json } = await actions.refund({ orderId });
   expect([status, json.status, json.refund.amount_cents]).toEqual([200, 'refunded', 0]);
-  expect(await desk.report(match)).toMatchObject({
+  expect(await actions.report(match)).toMatchObject({
     sold: 0,
     available: 100,
     refunded: 2,
     revenue_cents: 0,
     orders: { refunded: 1 },
   });
-  await desk.relay('payments');
+  await actions.relay('payments');
   expect([peer.requests, await office.rows(`select from outbox where destination = 'payments'`)]).toEqual([[], []]);
-  expect(await desk.mails({ orderId })).toEqual(['0.00 EUR', '0.00 EUR']);
+  expect(await actions.mails({ orderId })).toEqual(['0.00 EUR', '0.00 EUR']);
   expect((await office.checkOut(held)).json).toMatchObject({ order_id: orderId, status: 'refunded', payment: null });
   expect((await office.hold(match, { seatIds: held.seatIds })).status).toBe(201);
-  await expectSound(match);
+  await expectInvariantsHold(match);
 });

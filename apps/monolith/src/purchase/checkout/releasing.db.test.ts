@@ -16,14 +16,14 @@ afterAll(() => opened.close());
 const release = ({ id, userId }: Pick<HeldSeats, 'id' | 'userId'>, as = userId) =>
   office.monolith.call('DELETE', `/api/v1/reservations/${id}`, { as });
 
-test('its seats are for sale at once', async () => {
+test('release: the seats of a released hold are for sale at once', async () => {
   const held = await office.held(match, { quantity: 2 });
   expect((await release(held)).status).toBe(204);
   expect(await office.reservation(held)).toBe('released');
   expect((await office.hold(match, { seatIds: held.seatIds })).status).toBe(201);
 });
 
-test('again is 204 and takes nothing from who has the seats now', async () => {
+test('release: a repeated release is 204 and does not touch the next hold of the seats', async () => {
   const held = await office.held(match);
   await release(held);
   const next = await office.held(match, { seatIds: held.seatIds });
@@ -32,7 +32,7 @@ test('again is 204 and takes nothing from who has the seats now', async () => {
   expect(await office.holderOf(held.seatIds[0] ?? '')).toEqual({ status: 'held', reservation_id: next.id });
 });
 
-test('in checkout the order is cancelled, and the provider told to take no money', async () => {
+test('release: during checkout the order is cancelled, and the provider is told to cancel the intent', async () => {
   const ordered = await office.ordered(await office.held(match));
   expect((await release(ordered.held)).status).toBe(204);
   const order = await office.order(ordered);
@@ -47,7 +47,7 @@ test('in checkout the order is cancelled, and the provider told to take no money
   expect(await office.outbox(ordered.orderId)).toHaveLength(1);
 });
 
-test('of an expired hold there is nothing left to give back', async () => {
+test('release: releasing an expired hold is 204 and changes nothing', async () => {
   const held = await office.held(match);
   await office.lapse(held);
   const next = await office.held(match, { seatIds: held.seatIds });
@@ -58,7 +58,7 @@ test('of an expired hold there is nothing left to give back', async () => {
   ]);
 });
 
-test('what is paid is not given back here', async () => {
+test('release: a paid reservation is refused with 409', async () => {
   const ordered = await office.ordered(await office.held(match));
   await office.settle(office.report(ordered));
   const { status, json } = await release(ordered.held);
@@ -73,27 +73,30 @@ describe('a reservation that has ended', () => {
     ['released', (held) => release(held)],
     ['expired', (held) => office.lapse(held)],
     ['completed', async (held) => office.settle(office.report(await office.ordered(held)))],
-  ])('%s: is still read, with its seats and price, by its fan alone', async (status, end) => {
-    const held = await office.held(match, { quantity: 2 });
-    await end(held);
-    const { json, headers } = await read(held);
-    expect(json).toEqual({
-      id: held.id,
-      status,
-      match_id: match.id,
-      seats: held.seats,
-      together: true,
-      total_cents: 5000,
-      currency: 'EUR',
-      expires_at: expect.stringMatching(/Z$/),
-    });
-    expect(headers['cache-control']).toBe('no-store');
-    expect([(await read(held, randomUUID())).status, (await read({ ...held, id: randomUUID() })).status]).toEqual([404, 404]);
-    if (status === 'released') await office.held(match, { seatIds: held.seatIds });
-    expect((await read(held)).json.seats).toEqual(held.seats);
-  });
+  ])(
+    'a reservation that has ended as %s can still be read with its seats and price, by its own fan only',
+    async (status, end) => {
+      const held = await office.held(match, { quantity: 2 });
+      await end(held);
+      const { json, headers } = await read(held);
+      expect(json).toEqual({
+        id: held.id,
+        status,
+        match_id: match.id,
+        seats: held.seats,
+        together: true,
+        total_cents: 5000,
+        currency: 'EUR',
+        expires_at: expect.stringMatching(/Z$/),
+      });
+      expect(headers['cache-control']).toBe('no-store');
+      expect([(await read(held, randomUUID())).status, (await read({ ...held, id: randomUUID() })).status]).toEqual([404, 404]);
+      if (status === 'released') await office.held(match, { seatIds: held.seatIds });
+      expect((await read(held)).json.seats).toEqual(held.seats);
+    },
+  );
 
-  test('and one in checkout reads as ordered until its time has come', async () => {
+  test('a reservation in checkout is read as ordered until its expiry, then as expired', async () => {
     const { held } = await office.ordered(await office.held(match));
     expect(await office.reservation(held)).toBe('ordered');
     await office.lapse(held);
@@ -101,14 +104,14 @@ describe('a reservation that has ended', () => {
   });
 });
 
-test('in checkout again, after the order was given up: its payment is not asked for any more', async () => {
+test('release: a checkout after the release is refused, and the order stays cancelled', async () => {
   const ordered = await office.ordered(await office.held(match));
   await release(ordered.held);
   expect((await office.checkOut(ordered.held)).json.code).toBe('INVALID_STATE');
   expect((await office.order(ordered)).status).toBe('cancelled');
 });
 
-test("another fan's reservation does not exist, and neither does one that never was", async () => {
+test("release: another fan's reservation and an unknown one are both 404", async () => {
   const held = await office.held(match);
   expect((await release(held, randomUUID())).status).toBe(404);
   expect((await release({ id: randomUUID(), userId: held.userId })).status).toBe(404);

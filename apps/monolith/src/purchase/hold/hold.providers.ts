@@ -6,7 +6,7 @@ import { DataSource } from 'typeorm';
 import { BlacklistApi } from '../../blacklist/blacklist.api.ts';
 import type { MonolithConfig } from '../../config.ts';
 import { CONFIG, REDIS, TRANSACTION_RETRIES, type TransactionRetries } from '../../tokens.ts';
-import { MatchesForSale } from '../application/ports.ts';
+import { MatchesForSale } from '../application/sale-ports.ts';
 import { SeatViews } from '../availability/application/availability-reader.ts';
 import { SeatInventory } from '../availability/application/ports.ts';
 import { PostgresPurchaseWindows } from '../turns/outbound/postgres-purchase-windows.ts';

@@ -7,12 +7,12 @@ import type { PurchaseReader } from '../checkout/application/purchase-reader.ts'
 import { countHandover } from '../hold/outbound/postgres-fan-seats.ts';
 import { PurchaseApi, type MatchReport, type SeatCounts, type SeatsLeft } from '../purchase.api.ts';
 
-/** The purchase's own answers to other contexts. */
+/** Implements the functions that other contexts may call. */
 export class PostgresPurchaseApi extends PurchaseApi {
   constructor(
     private readonly inventory: SeatInventory,
     private readonly views: SeatViews,
-    private readonly looks: PostgresAvailability,
+    private readonly postgresAvailability: PostgresAvailability,
     private readonly reader: PurchaseReader,
   ) {
     super();
@@ -38,7 +38,7 @@ export class PostgresPurchaseApi extends PurchaseApi {
   }
 
   anyLeft(tx: Transaction, matchId: string): Promise<boolean> {
-    return this.looks.anyLeft(tx, matchId);
+    return this.postgresAvailability.anyLeft(tx, matchId);
   }
 
   handOver(tx: Transaction, change: { matchId: string; from: string; to: string }): Promise<number> {

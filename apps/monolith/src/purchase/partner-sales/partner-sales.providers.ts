@@ -4,20 +4,20 @@ import { useCase } from '#platform/use-case';
 import type { Provider } from '@nestjs/common';
 import { REDIS } from '../../tokens.ts';
 import { PartnerSalesApi } from '../partner-sales.api.ts';
-import { BlockSoldElsewhere } from './application/block-sold-elsewhere.ts';
-import { SeatHints, SeatsElsewhere } from './application/ports.ts';
+import { BlockPartnerSoldSeats } from './application/block-partner-sold-seats.ts';
+import { SeatHints, PartnerSoldSeats } from './application/ports.ts';
 import { LoadedPartnerSales } from './inbound/loaded-partner-sales.ts';
-import { PostgresSeatsElsewhere } from './outbound/postgres-seats-elsewhere.ts';
+import { PostgresPartnerSoldSeats } from './outbound/postgres-partner-sold-seats.ts';
 import { RedisSeatHints } from './outbound/redis-seat-hints.ts';
 
-/** Seats that partners have sold are blocked here. */
+/** Blocks seats that partners have sold. */
 export const partnerSalesProviders: Provider[] = [
-  { provide: SeatsElsewhere, useClass: PostgresSeatsElsewhere },
+  { provide: PartnerSoldSeats, useClass: PostgresPartnerSoldSeats },
   { provide: SeatHints, useFactory: (redis: RedisConnection) => new RedisSeatHints(redis), inject: [REDIS] },
-  useCase(BlockSoldElsewhere, TransactionManager, SeatsElsewhere, SeatHints),
+  useCase(BlockPartnerSoldSeats, TransactionManager, PartnerSoldSeats, SeatHints),
   {
     provide: PartnerSalesApi,
-    useFactory: (blockSoldElsewhere: BlockSoldElsewhere) => new LoadedPartnerSales(blockSoldElsewhere),
-    inject: [BlockSoldElsewhere],
+    useFactory: (blockPartnerSoldSeats: BlockPartnerSoldSeats) => new LoadedPartnerSales(blockPartnerSoldSeats),
+    inject: [BlockPartnerSoldSeats],
   },
 ];

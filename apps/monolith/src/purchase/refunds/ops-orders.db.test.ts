@@ -8,7 +8,7 @@ let office: BoxOffice;
 let match: MatchOnSale;
 let paid: Ordered;
 let unpaid: Ordered;
-let elsewhere: Ordered;
+let ofAnotherMatch: Ordered;
 
 beforeAll(async () => {
   opened = await openBoxOffice();
@@ -17,16 +17,16 @@ beforeAll(async () => {
   paid = await office.ordered(await office.held(match, { quantity: 2 }));
   await office.settle(office.report(paid));
   unpaid = await office.ordered(await office.held(match));
-  elsewhere = await office.ordered(await office.held(await putOnSale(office.monolith)));
+  ofAnotherMatch = await office.ordered(await office.held(await putOnSale(office.monolith)));
 });
 afterAll(async () => opened.close());
 
-const found = async (query = ''): Promise<string[]> =>
+const findIds = async (query = ''): Promise<string[]> =>
   (await office.monolith.call('GET', `${ORDERS}${query}`, ops)).json.items.map(({ id }: { id: string }) => id);
 
-test('operators see the orders of all fans, newest first, with whose they are and their tickets', async () => {
+test('operators see the orders of all fans, newest first, with the fan and the tickets', async () => {
   const { items } = (await office.monolith.call('GET', ORDERS, ops)).json;
-  expect(items.map(({ id }: { id: string }) => id)).toEqual([elsewhere.orderId, unpaid.orderId, paid.orderId]);
+  expect(items.map(({ id }: { id: string }) => id)).toEqual([ofAnotherMatch.orderId, unpaid.orderId, paid.orderId]);
   expect(items[2]).toMatchObject({
     status: 'completed',
     user_id: paid.held.userId,
@@ -38,26 +38,26 @@ test('operators see the orders of all fans, newest first, with whose they are an
 test.each([
   ['match', () => `?match_id=${match.id}`, () => [unpaid.orderId, paid.orderId]],
   ['fan', () => `?user_id=${unpaid.held.userId}`, () => [unpaid.orderId]],
-  ['state', () => '?status=completed', () => [paid.orderId]],
-  ['payment', () => `?q=${paid.intentId}`, () => [paid.orderId]],
-  ['address, in any case', () => '?q=ANA@example.hr', () => [elsewhere.orderId, unpaid.orderId, paid.orderId]],
-  ['a part of an address, which finds nothing', () => '?q=example.hr', () => []],
-  ['two at once', () => `?match_id=${match.id}&status=completed`, () => [paid.orderId]],
-  ['nobody', () => `?user_id=${randomUUID()}`, () => []],
-])('they are found by %s', async (_what, query, expected) => {
-  expect(await found(query())).toEqual(expected());
+  ['status', () => '?status=completed', () => [paid.orderId]],
+  ['payment intent id', () => `?q=${paid.intentId}`, () => [paid.orderId]],
+  ['email address in capital letters', () => '?q=ANA@example.hr', () => [ofAnotherMatch.orderId, unpaid.orderId, paid.orderId]],
+  ['a part of an email address, which finds nothing', () => '?q=example.hr', () => []],
+  ['match and status', () => `?match_id=${match.id}&status=completed`, () => [paid.orderId]],
+  ['an unknown fan, which finds nothing', () => `?user_id=${randomUUID()}`, () => []],
+])('operators search orders by %s', async (_what, query, expected) => {
+  expect(await findIds(query())).toEqual(expected());
 });
 
-test('an order is found by its number', async () => {
+test('operators search orders by order number in any case', async () => {
   const { number } = await office.order(unpaid);
-  expect(await found(`?q=${number.toLowerCase()}`)).toEqual([unpaid.orderId]);
+  expect(await findIds(`?q=${number.toLowerCase()}`)).toEqual([unpaid.orderId]);
 });
 
-test('the list has pages', async () => {
+test('the order list of operators has pages', async () => {
   const first = (await office.monolith.call('GET', `${ORDERS}?limit=2`, ops)).json;
-  expect(await found(`?limit=2&cursor=${first.next_cursor}`)).toEqual([paid.orderId]);
+  expect(await findIds(`?limit=2&cursor=${first.next_cursor}`)).toEqual([paid.orderId]);
 });
 
-test('a fan is not an operator', async () => {
+test('a fan who asks for the order list of operators is refused', async () => {
   expect((await office.monolith.call('GET', ORDERS, { as: paid.held.userId })).json.code).toBe('FORBIDDEN');
 });

@@ -13,15 +13,15 @@ import { RefundTickets } from './application/refund-tickets.ts';
 import { OpsOrdersController } from './inbound/ops-orders.controller.ts';
 import { PurchaseJobs } from './inbound/purchase-jobs.ts';
 import { PostgresRefunds } from './outbound/postgres-refunds.ts';
-import { RecordedRefundConsequences } from './outbound/refund-consequences.ts';
+import { PostgresRefundConsequences } from './outbound/refund-consequences.ts';
 
 export const refundsControllers = [OpsOrdersController];
 
-/** Paid orders, as operators find them and give them back. */
+/** Operators search orders and refund them; the orders of a cancelled match are refunded by a job. */
 export const refundsProviders: Provider[] = [
   {
     provide: RefundConsequences,
-    useFactory: (ticketing: TicketingApi, messenger: OrderMessenger) => new RecordedRefundConsequences(ticketing, messenger),
+    useFactory: (ticketing: TicketingApi, messenger: OrderMessenger) => new PostgresRefundConsequences(ticketing, messenger),
     inject: [TicketingApi, OrderMessenger],
   },
   { provide: Refunds, useFactory: (dataSource: DataSource) => new PostgresRefunds(dataSource), inject: [DataSource] },

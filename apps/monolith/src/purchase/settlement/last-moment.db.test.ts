@@ -2,7 +2,7 @@ import type { SharedWork, Transaction, TransactionManager } from '#application/t
 import { driverClientOf } from '#platform/postgres/database';
 import { PostgresTransaction } from '#platform/postgres/transaction';
 import { putOnSale, seated, type MatchOnSale } from '../../testing/whole-monolith.ts';
-import { MatchesForSale } from '../application/ports.ts';
+import { MatchesForSale } from '../application/sale-ports.ts';
 import { OrderConsequences, Orders } from '../checkout/application/ports.ts';
 import type { HoldOutcome } from '../hold/application/ports.ts';
 import { Reservations } from '../hold/application/reservation-ports.ts';
@@ -19,7 +19,7 @@ let office: BoxOffice;
 beforeAll(async () => {
   opened = await openBoxOffice();
   office = opened.office;
-  // The first ticket takes its time: a payment that began while the hold was alive ends when it is over.
+  // The first ticket insert sleeps for 1.2 s: its payment begins before the hold expires and commits after it.
   await office.rows(`create sequence naps`);
   await office.rows(`create function nap() returns trigger language plpgsql as
     'begin if nextval(''naps'') = 1 then perform pg_sleep(1.2); end if; return new; end'`);
@@ -29,7 +29,7 @@ afterAll(() => opened.close());
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-test('a hold that ends while it is being paid still counts when its fan wants more that moment', async () => {
+test('a hold that expires while its payment is settled still counts against the limit of a concurrent hold request', async () => {
   const match = await putOnSale(office.monolith, { max_tickets_per_fan: 2, sectors: [seated('East A', 2, 10)] });
   const held = await office.held(match, { quantity: 2 });
   const ordered = await office.ordered(held);
@@ -43,16 +43,16 @@ test('a hold that ends while it is being paid still counts when its fan wants mo
   expect(await office.seatRows(match)).toEqual({ sold: 2, available: 18 });
 });
 
-describe('a fan is counted while a payment is under way, and the payment commits before the hold', () => {
-  /** Any number: the payments of this test stop at their first ticket while the test has this advisory lock. */
-  const GATE = 4712;
+describe('a hold request counts the fan’s seats while a payment is running, and the payment commits first', () => {
+  /** Id of an advisory lock (any number). While the test holds it, payments wait at the insert of their first ticket. */
+  const LOCK_ID = 4712;
 
-  /** Stops before it counts the seats of the fans, and again after it. */
-  class StopsWhereItCounts extends WriterConnection {
+  /** Pauses before the query that counts the seats of fans, and again after it. */
+  class PausedAroundCount extends WriterConnection {
     readonly before = Promise.withResolvers<void>();
     readonly mayCount = Promise.withResolvers<void>();
     readonly counted = Promise.withResolvers<void>();
-    readonly mayGoOn = Promise.withResolvers<void>();
+    readonly mayContinue = Promise.withResolvers<void>();
 
     override async read<R>(statement: Parameters<WriterConnection['read']>[0]): Promise<R[]> {
       if (statement.name !== 'count-fan-seats') return super.read<R>(statement);
@@ -60,7 +60,7 @@ describe('a fan is counted while a payment is under way, and the payment commits
       await this.mayCount.promise;
       const rows = await super.read<R>(statement);
       this.counted.resolve();
-      await this.mayGoOn.promise;
+      await this.mayContinue.promise;
       return rows;
     }
   }
@@ -74,11 +74,11 @@ describe('a fan is counted while a payment is under way, and the payment commits
   }
 
   function holdMore(
-    lane: WriterConnection,
+    connection: WriterConnection,
     match: MatchOnSale,
     userId: string,
   ): { outcome: Promise<HoldOutcome>; close(): Promise<void> } {
-    const holds = openHoldQueue(office.monolith.dataSource, lane);
+    const holds = openHoldQueue(office.monolith.dataSource, connection);
     const facts = { name: 'East A', kind: 'seated', gate: null, priceCents: 2500, currency: 'EUR', capacity: 20 } as const;
     const sector = { ...facts, id: match.sectors[0]?.id ?? '', matchId: match.id };
     const outcome = holds.hold({ matchId: match.id, userId, sessionToken: undefined, sector, quantity: 2 });
@@ -87,44 +87,44 @@ describe('a fan is counted while a payment is under way, and the payment commits
   }
 
   beforeAll(async () => {
-    await office.rows(`create function wait_at_gate() returns trigger language plpgsql as
-      'begin perform pg_advisory_xact_lock_shared(${GATE}); return new; end'`);
-    await office.rows(`create trigger gate before insert on tickets for each row execute function wait_at_gate()`);
+    await office.rows(`create function wait_for_lock() returns trigger language plpgsql as
+      'begin perform pg_advisory_xact_lock_shared(${LOCK_ID}); return new; end'`);
+    await office.rows(`create trigger pause before insert on tickets for each row execute function wait_for_lock()`);
   });
 
   const waitsFor = (lock: string): string =>
     `exists (select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and wait_event = '${lock}')`;
 
   test.each<[string, (seatId: string) => [sql: string, parameter: unknown], string]>([
-    ['shared', () => ['select pg_advisory_xact_lock($1)', GATE], waitsFor('advisory')],
-    // A locked seat takes the payment out of its batch.
-    ['by itself', (seatId) => ['select 1 from seats where id = $1 for update', seatId], waitsFor('transactionid')],
-  ])('settled %s: the fan stays within the limit', async (_, stop, isStopped) => {
+    ['in a batch', () => ['select pg_advisory_xact_lock($1)', LOCK_ID], waitsFor('advisory')],
+    // A payment with a locked seat is not settled in a batch.
+    ['alone', (seatId) => ['select 1 from seats where id = $1 for update', seatId], waitsFor('transactionid')],
+  ])('a hold during a payment that is settled %s: the fan stays within the limit', async (_, lock, isWaiting) => {
     const match = await putOnSale(office.monolith, { max_tickets_per_fan: 2, sectors: [seated('East A', 2, 10)] });
     const held = await office.held(match, { quantity: 2 });
     const ordered = await office.ordered(held);
-    const lane = new StopsWhereItCounts({
-      ...{ url: opened.settings.DATABASE_URL, name: 'stops', settings: HOLD_SETTINGS, onRetry: () => undefined },
+    const connection = new PausedAroundCount({
+      ...{ url: opened.settings.DATABASE_URL, name: 'paused', settings: HOLD_SETTINGS, onRetry: () => undefined },
     });
-    const more = holdMore(lane, match, held.userId);
-    await lane.before.promise;
+    const more = holdMore(connection, match, held.userId);
+    await connection.before.promise;
     const ends = `now() + interval '700 milliseconds'`;
     await office.rows(`update seats set expires_at = ${ends} where reservation_id = $1`, [held.id]);
     await office.rows(`update reservations set expires_at = ${ends} where id = $1`, [held.id]);
-    const [sql, parameter] = stop(held.seatIds[0] ?? '');
-    const stopper = office.monolith.dataSource.createQueryRunner();
-    await stopper.startTransaction();
-    await stopper.query(sql, [parameter]);
+    const [sql, parameter] = lock(held.seatIds[0] ?? '');
+    const locker = office.monolith.dataSource.createQueryRunner();
+    await locker.startTransaction();
+    await locker.query(sql, [parameter]);
     const settling = office.settle(office.report(ordered));
-    await until(isStopped);
+    await until(isWaiting);
     await until('exists (select from reservations where id = $1 and expires_at <= now())', [held.id]);
 
-    lane.mayCount.resolve();
-    await lane.counted.promise;
-    await stopper.rollbackTransaction();
-    await stopper.release();
+    connection.mayCount.resolve();
+    await connection.counted.promise;
+    await locker.rollbackTransaction();
+    await locker.release();
     expect(await settling).toBe('completed');
-    lane.mayGoOn.resolve();
+    connection.mayContinue.resolve();
     const outcome = await more.outcome.catch((error: unknown) => error);
     await more.close();
     expect(outcome).toMatchObject({ code: 'TICKET_LIMIT_REACHED' });
@@ -132,8 +132,8 @@ describe('a fan is counted while a payment is under way, and the payment commits
   });
 });
 
-describe('a payment whose transaction begins while the hold is alive, and reads after the fan was given other seats', () => {
-  /** BEGIN sets `now()`; the snapshot is taken by the first statement, after `meanwhile`. */
+describe('a payment transaction that begins before the hold expires and reads after the fan has got other seats', () => {
+  /** BEGIN fixes `now()`. The first statement takes the snapshot, and it runs after `meanwhile`. */
   async function inTransaction<T>(meanwhile: () => Promise<unknown>, work: (tx: Transaction) => Promise<T>): Promise<T> {
     const runner = office.monolith.dataSource.createQueryRunner();
     const client = await driverClientOf(runner);
@@ -148,20 +148,20 @@ describe('a payment whose transaction begins while the hold is alive, and reads 
   }
 
   function settlePayment(together: TransactionManager['together']): SettlePayment {
-    const part = <T>(token: abstract new (...dependencies: never[]) => T) => office.monolith.get(token as never) as T;
+    const resolve = <T>(token: abstract new (...dependencies: never[]) => T) => office.monolith.get(token as never) as T;
     const transactions = { together } as TransactionManager;
-    const [inbox, orders, reservations] = [part(PaymentInbox), part(Orders), part(Reservations)];
-    return new SettlePayment(transactions, inbox, orders, reservations, part(MatchesForSale), part(OrderConsequences));
+    const [inbox, orders, reservations] = [resolve(PaymentInbox), resolve(Orders), resolve(Reservations)];
+    return new SettlePayment(transactions, inbox, orders, reservations, resolve(MatchesForSale), resolve(OrderConsequences));
   }
 
-  const shared = <C, T>(tx: Transaction, work: SharedWork<C, T>, command: C): Promise<unknown> =>
-    work.many(tx, [command]).then(([settled]) => settled ?? 'left to be settled by itself');
+  const inBatch = <C, T>(tx: Transaction, work: SharedWork<C, T>, command: C): Promise<unknown> =>
+    work.many(tx, [command]).then(([settled]) => settled ?? 'not settled in the batch');
   const alone = <C, T>(tx: Transaction, work: SharedWork<C, T>, command: C): Promise<unknown> => work.one(tx, command);
 
   test.each([
-    ['shared', shared, 'left to be settled by itself'],
-    ['by itself', alone, 'refunded'],
-  ])('settled %s: the fan stays within the limit', async (_, settle, outcome) => {
+    ['in a batch', inBatch, 'not settled in the batch'],
+    ['alone', alone, 'refunded'],
+  ])('a late payment that is settled %s: the fan stays within the limit', async (_, settle, outcome) => {
     const match = await putOnSale(office.monolith, { max_tickets_per_fan: 2, sectors: [seated('East A', 2, 10)] });
     const held = await office.held(match, { quantity: 2 });
     const ordered = await office.ordered(held);

@@ -16,7 +16,7 @@ beforeAll(async () => {
 afterAll(() => opened.close());
 
 const order = async (quantity = 1, on = match) => office.ordered(await office.held(on, { quantity }));
-const sweep = () => office.monolith.get(ExpireReservations).execute();
+const expireReservations = () => office.monolith.get(ExpireReservations).execute();
 const eventsOf = async (ordered: Ordered) => (await office.order(ordered)).timeline.map(({ event }: { event: string }) => event);
 const messages = async ({ orderId }: Ordered) =>
   (await office.outbox(orderId)).map(({ destination, body }) => `${destination}: ${body.template ?? body.kind}`);
@@ -29,7 +29,7 @@ const refundOf = async ({ orderId }: Ordered) =>
   (await office.outbox(orderId)).find(({ destination }) => destination === 'payments')?.body;
 const MAILS = ['email: order_confirmation', 'email: ticket_delivery'];
 
-/** Sends what the provider would, over HTTP and signed. */
+/** Sends a signed webhook over HTTP, as the provider does. */
 async function deliver(ordered: Ordered, eventId: string): Promise<number> {
   const intent = {
     id: ordered.intentId,
@@ -44,8 +44,8 @@ async function deliver(ordered: Ordered, eventId: string): Promise<number> {
     .statusCode;
 }
 
-describe('a payment that succeeds', () => {
-  test('completes the order: tickets in the holders’ names, seats sold, two mails, a push a device', async () => {
+describe('successful payments', () => {
+  test('a payment completes the order: tickets in the holders’ names, sold seats, two mails and a push', async () => {
     const held = await office.held(match, { quantity: 2 });
     await office.monolith.call('PUT', '/api/v1/me/devices/phone', { as: held.userId, body: { fcm_token: 'token-of-ana' } });
     const ordered = await office.ordered(held);
@@ -72,30 +72,30 @@ describe('a payment that succeeds', () => {
     ]);
   });
 
-  test('tells each fan the gate of their sector, where one is named', async () => {
+  test('the ticket mail has the gate of the sector, or null for a sector without a gate', async () => {
     const sectors = [{ ...seated('North'), gate: 'N' }, seated('South'), { ...seated('West'), gate: 'W' }];
     const stadium = await putOnSale(office.monolith, { sectors });
     const orders = [0, 1, 2].map(async (sector) => office.ordered(await office.held(stadium, { sector, quantity: 1 })));
     const ordered = await Promise.all(orders);
-    await Promise.all(ordered.map((one) => office.settle(office.report(one))));
+    await Promise.all(ordered.map((paid) => office.settle(office.report(paid))));
     const gates = ordered.map(async ({ orderId }) => (await office.outbox(orderId))[1]?.body.payload.tickets[0].gate);
     expect(await Promise.all(gates)).toEqual(['N', null, 'W']);
   });
 
-  test('five times by one event, and by five events at once, completes it once', async () => {
-    const [byOne, byFive] = [await order(), await order()];
+  test('a payment reported five times at once, by one event id or by five, completes the order once', async () => {
+    const [byOneEvent, byFiveEvents] = [await order(), await order()];
     const eventId = `evt_${randomUUID()}`;
-    expect(await Promise.all(Array.from({ length: 5 }, () => deliver(byOne, eventId)))).toEqual([200, 200, 200, 200, 200]);
-    const settled = await Promise.all(Array.from({ length: 5 }, () => office.settle(office.report(byFive))));
+    expect(await Promise.all(Array.from({ length: 5 }, () => deliver(byOneEvent, eventId)))).toEqual([200, 200, 200, 200, 200]);
+    const settled = await Promise.all(Array.from({ length: 5 }, () => office.settle(office.report(byFiveEvents))));
     expect(settled.sort()).toEqual(['completed', 'noted', 'noted', 'noted', 'noted']);
-    for (const ordered of [byOne, byFive]) {
+    for (const ordered of [byOneEvent, byFiveEvents]) {
       expect([await ticketsOf(ordered), await messages(ordered)]).toEqual([[expect.anything()], MAILS]);
       expect(await eventsOf(ordered)).toEqual(['created', 'payment_succeeded', 'completed']);
     }
-    expect(await office.settle({ ...office.report(byOne), eventId })).toBe('repeated');
+    expect(await office.settle({ ...office.report(byOneEvent), eventId })).toBe('repeated');
   });
 
-  test('after one that failed', async () => {
+  test('a payment completes the order also after a failed attempt', async () => {
     const ordered = await order();
     expect(await office.settle(office.report(ordered, { outcome: 'failed' }))).toBe('noted');
     expect((await office.order(ordered)).status).toBe('awaiting_payment');
@@ -103,7 +103,7 @@ describe('a payment that succeeds', () => {
     expect(await eventsOf(ordered)).toEqual(['created', 'payment_failed', 'payment_succeeded', 'completed']);
   });
 
-  test('and is told as failed afterwards, out of order, changes nothing', async () => {
+  test('a completed order is not changed by a later report of a failed payment (events may arrive out of order)', async () => {
     const ordered = await order();
     await office.settle(office.report(ordered));
     for (const outcome of ['failed', 'canceled', 'other'] as const) await office.settle(office.report(ordered, { outcome }));
@@ -114,18 +114,18 @@ describe('a payment that succeeds', () => {
   });
 });
 
-describe('payments that are told at the same time', () => {
-  test('each ends as it would alone, whatever the others are', async () => {
-    const [plain, other, little, known, ended] = [await order(), await order(), await order(), await order(), await order()];
-    const seen = office.report(known);
-    await office.settle(seen);
+describe('concurrent payment reports', () => {
+  test('concurrent payment reports each have the same result as they would have alone', async () => {
+    const [plain, other, tooLittle, known, ended] = [await order(), await order(), await order(), await order(), await order()];
+    const knownReport = office.report(known);
+    await office.settle(knownReport);
     await office.release(ended.held);
     await office.block(ended.held.seatIds);
     const settled = await Promise.all([
       office.settle(office.report(plain)),
       office.settle(office.report(plain)),
-      office.settle(office.report(little, { amountCents: 1 })),
-      office.settle(seen),
+      office.settle(office.report(tooLittle, { amountCents: 1 })),
+      office.settle(knownReport),
       office.settle(office.report(ended)),
       office.settle(office.report(other, { outcome: 'failed' })),
       office.settle(office.report(other, { intentId: 'pi_of_nobody' })),
@@ -135,7 +135,8 @@ describe('payments that are told at the same time', () => {
     expect(settled.slice(2)).toEqual(['refunded', 'repeated', 'refunded', 'noted', 'unknown intent', 'completed']);
     for (const paid of [plain, other, known])
       expect([await ticketsOf(paid), await messages(paid)]).toEqual([[expect.anything()], MAILS]);
-    for (const back of [little, ended]) expect([await ticketsOf(back), await refundOf(back)]).toEqual([[], expect.anything()]);
+    for (const refunded of [tooLittle, ended])
+      expect([await ticketsOf(refunded), await refundOf(refunded)]).toEqual([[], expect.anything()]);
   });
 
   test.each([
@@ -143,28 +144,31 @@ describe('payments that are told at the same time', () => {
     ['seat', `select 1 from seats where id = $1 for update`, ({ held }: Ordered) => held.seatIds[0]],
     ['order', `select 1 from orders where id = $1 for update`, ({ orderId }: Ordered) => orderId],
     ['fan', `select 1 from fan_seats where user_id = $1 for update`, ({ held }: Ordered) => held.userId],
-  ])('one whose %s somebody has locked waits; the others do not', async (_, lock, id) => {
-    const orders = [await order(), await order(), await order()];
-    const holder = office.monolith.dataSource.createQueryRunner();
-    await holder.startTransaction();
-    await holder.query(lock, [orders[1] && id(orders[1])]);
-    const settled = orders.map((one) => office.settle(office.report(one)));
-    const waiting = settled[1]?.then(() => 'settled');
-    expect([await settled[0], await settled[2]]).toEqual(['completed', 'completed']);
-    expect(await Promise.race([waiting, Promise.resolve('waiting')])).toBe('waiting');
-    await holder.rollbackTransaction();
-    await holder.release();
-    expect(await settled[1]).toBe('completed');
-  });
+  ])(
+    'payment reports do not wait for a concurrent one whose %s is locked by another transaction; that one waits',
+    async (_, lock, id) => {
+      const orders = [await order(), await order(), await order()];
+      const holder = office.monolith.dataSource.createQueryRunner();
+      await holder.startTransaction();
+      await holder.query(lock, [orders[1] && id(orders[1])]);
+      const settled = orders.map((ordered) => office.settle(office.report(ordered)));
+      const waiting = settled[1]?.then(() => 'settled');
+      expect([await settled[0], await settled[2]]).toEqual(['completed', 'completed']);
+      expect(await Promise.race([waiting, Promise.resolve('waiting')])).toBe('waiting');
+      await holder.rollbackTransaction();
+      await holder.release();
+      expect(await settled[1]).toBe('completed');
+    },
+  );
 });
 
-test('a payment one of whose two seats somebody has locked waits, whole: no half of it is sold', async () => {
+test('a payment for two seats waits if one of them is locked; it does not sell the other seat alone', async () => {
   const [locked, free] = [await order(2), await order()];
   const seats = () => Promise.all(locked.held.seatIds.map(async (seatId) => (await office.holderOf(seatId))?.status));
   const holder = office.monolith.dataSource.createQueryRunner();
   await holder.startTransaction();
   await holder.query('select 1 from seats where id = $1 for update', [locked.held.seatIds[1]]);
-  const settled = [locked, free].map((one) => office.settle(office.report(one)));
+  const settled = [locked, free].map((ordered) => office.settle(office.report(ordered)));
   expect(await settled[1]).toBe('completed');
   const during = [await seats(), await office.reservation(locked.held)];
   await holder.rollbackTransaction();
@@ -173,58 +177,63 @@ test('a payment one of whose two seats somebody has locked waits, whole: no half
   expect(await ticketsOf(locked)).toHaveLength(2);
 });
 
-describe('a payment of something else', () => {
+describe('payments that do not match their order', () => {
   test.each([
-    ['too little', { amountCents: 1 }, 1, 'EUR'],
-    ['too much', { amountCents: 999_900 }, 999_900, 'EUR'],
+    ['too small an amount', { amountCents: 1 }, 1, 'EUR'],
+    ['too large an amount', { amountCents: 999_900 }, 999_900, 'EUR'],
     ['another currency', { currency: 'HUF' }, 2500, 'HUF'],
-    ['what was meant for another order', { orderId: '0190a000-0000-7000-8000-0000000000aa' }, 2500, 'EUR'],
-  ])('%s: all of it goes back, the seats too, and a mail says so', async (_, change, cents, currency) => {
-    const ordered = await order();
-    expect(await office.settle(office.report(ordered, change))).toBe('refunded');
-    expect([(await office.order(ordered)).status, await eventsOf(ordered)]).toEqual([
-      'refunded',
-      ['created', 'payment_succeeded', 'payment_mismatch', 'refunded'],
-    ]);
-    expect(await refundOf(ordered)).toEqual({
-      kind: 'refund',
-      intentId: ordered.intentId,
-      amountCents: cents,
-      key: `refund-${ordered.orderId}`,
-    });
-    expect(await messages(ordered)).toEqual(['payments: refund', 'email: refund']);
-    expect((await office.outbox(ordered.orderId))[1]?.body.payload.total_amount).toBe(`${(cents / 100).toFixed(2)} ${currency}`);
-    expect([await ticketsOf(ordered), await office.holderOf(ordered.held.seatIds[0] ?? '')]).toEqual([
-      [],
-      { status: 'available', reservation_id: null },
-    ]);
-    expect(await office.settle(office.report(ordered))).toBe('noted');
-    expect(await messages(ordered)).toHaveLength(2);
-  });
+    ['the id of another order', { orderId: '0190a000-0000-7000-8000-0000000000aa' }, 2500, 'EUR'],
+  ])(
+    'a payment with %s is refunded in full, its seats are for sale again, and a mail is sent',
+    async (_, change, cents, currency) => {
+      const ordered = await order();
+      expect(await office.settle(office.report(ordered, change))).toBe('refunded');
+      expect([(await office.order(ordered)).status, await eventsOf(ordered)]).toEqual([
+        'refunded',
+        ['created', 'payment_succeeded', 'payment_mismatch', 'refunded'],
+      ]);
+      expect(await refundOf(ordered)).toEqual({
+        kind: 'refund',
+        intentId: ordered.intentId,
+        amountCents: cents,
+        key: `refund-${ordered.orderId}`,
+      });
+      expect(await messages(ordered)).toEqual(['payments: refund', 'email: refund']);
+      expect((await office.outbox(ordered.orderId))[1]?.body.payload.total_amount).toBe(
+        `${(cents / 100).toFixed(2)} ${currency}`,
+      );
+      expect([await ticketsOf(ordered), await office.holderOf(ordered.held.seatIds[0] ?? '')]).toEqual([
+        [],
+        { status: 'available', reservation_id: null },
+      ]);
+      expect(await office.settle(office.report(ordered))).toBe('noted');
+      expect(await messages(ordered)).toHaveLength(2);
+    },
+  );
 });
 
-describe('a payment after the hold ended', () => {
+describe('late payments (the hold has ended)', () => {
   test.each([
-    ['a moment ago', () => Promise.resolve(0)],
-    ['and was tidied up', () => sweep()],
-  ])('%s: completed, as its seats are still free', async (_, tidy) => {
+    ['has expired', () => Promise.resolve(0)],
+    ['was ended by the scheduler', () => expireReservations()],
+  ])('a payment after the hold %s completes the order if its seats are still free', async (_, endHold) => {
     const ordered = await order(2);
     await office.lapse(ordered.held);
-    await tidy();
+    await endHold();
     expect(await office.settle(office.report(ordered))).toBe('completed');
     expect([(await office.order(ordered)).status, await office.reservation(ordered.held)]).toEqual(['completed', 'completed']);
     expect([(await ticketsOf(ordered)).length, await messages(ordered)]).toEqual([2, MAILS]);
-    await sweep();
+    await expireReservations();
     expect(await office.reservation(ordered.held)).toBe('completed');
   });
 
-  test('whose order the fan had given up: completed, as he paid for it', async () => {
+  test('a late payment completes the order even if the fan has cancelled it', async () => {
     const ordered = await order();
     await office.release(ordered.held);
     expect(await office.settle(office.report(ordered))).toBe('completed');
   });
 
-  test('refunded in full when one of its seats has somebody else', async () => {
+  test('a late payment is refunded in full if another fan has one of the seats', async () => {
     const ordered = await order(2);
     await office.lapse(ordered.held);
     const next = await office.held(match, { seatIds: ordered.held.seatIds.slice(0, 1) });
@@ -235,35 +244,35 @@ describe('a payment after the hold ended', () => {
     expect(await ticketsOf(ordered)).toEqual([]);
   });
 
-  test('takes seats of a hold that is over too, and then that one is refunded', async () => {
+  test('a late payment also takes seats of another expired hold; the payment of that hold is then refunded', async () => {
     const first = await order();
     await office.lapse(first.held);
     const second = await office.ordered(await office.held(match, { seatIds: first.held.seatIds }));
     await office.lapse(second.held);
     expect(await office.settle(office.report(first))).toBe('completed');
     expect(await office.settle(office.report(second))).toBe('refunded');
-    await sweep();
+    await expireReservations();
     expect(await office.holderOf(first.held.seatIds[0] ?? '')).toEqual({ status: 'sold', reservation_id: first.held.id });
   });
 
   test.each([
-    ['completed when it and the fan’s other seats are exactly as many as are allowed', 2, 'completed'],
-    ['refunded when they are one more', 3, 'refunded'],
-  ])('%s', async (_, others, outcome) => {
+    ['completes the order if the fan then has exactly as many seats as allowed', 2, 'completed'],
+    ['is refunded if the fan would then have one seat too many', 3, 'refunded'],
+  ])('a late payment %s', async (_, otherSeats, outcome) => {
     const limited = await putOnSale(office.monolith, { max_tickets_per_fan: 4 });
     const ordered = await order(2, limited);
     await office.lapse(ordered.held);
-    await office.held(limited, { as: ordered.held.userId, quantity: others });
+    await office.held(limited, { as: ordered.held.userId, quantity: otherSeats });
     expect(await office.settle(office.report(ordered))).toBe(outcome);
     expect((await office.order(ordered)).status).toBe(outcome);
   });
 
-  test('of a closed sale is refunded; while the hold lives it is completed', async () => {
+  test('a late payment is refunded if the sale is closed; a payment with a valid hold completes its order', async () => {
     const closing = await putOnSale(office.monolith);
-    const [alive, over] = [await order(1, closing), await order(1, closing)];
+    const [valid, expired] = [await order(1, closing), await order(1, closing)];
     await office.rows(`update matches set sale_status = 'closed' where id = $1`, [closing.id]);
-    await office.lapse(over.held);
-    expect([await office.settle(office.report(alive)), await office.settle(office.report(over))]).toEqual([
+    await office.lapse(expired.held);
+    expect([await office.settle(office.report(valid)), await office.settle(office.report(expired))]).toEqual([
       'completed',
       'refunded',
     ]);
@@ -272,33 +281,33 @@ describe('a payment after the hold ended', () => {
   test.each([
     ['awaits payment', false, 'awaiting_payment'],
     ['is paid', true, 'completed'],
-  ])('refunded when another order of its turn %s', async (_, paid, status) => {
+  ])('a late payment is refunded if another order of its turn %s', async (_, paid, status) => {
     const turns = await putOnSale(office.monolith, { queue_required: true });
     const as = randomUUID();
     const turn = await grantTurn(office.monolith, turns.id, as);
     const late = await office.ordered(await office.held(turns, { as, turn }));
     await office.lapse(late.held);
-    await sweep();
+    await expireReservations();
     const second = await office.ordered(await office.held(turns, { as, turn }));
     if (paid) await office.settle(office.report(second));
     expect(await office.settle(office.report(late))).toBe('refunded');
     expect((await office.order(second)).status).toBe(status);
   });
 
-  test('in a turn nobody else used it is completed, and the turn is used up', async () => {
+  test('a late payment completes the order if its turn has no other order, and the turn is used up', async () => {
     const turns = await putOnSale(office.monolith, { queue_required: true });
     const as = randomUUID();
     const turn = await grantTurn(office.monolith, turns.id, as);
     const late = await office.ordered(await office.held(turns, { as, turn }));
     await office.lapse(late.held);
-    await sweep();
+    await expireReservations();
     expect(await office.settle(office.report(late))).toBe('completed');
     expect((await office.hold(turns, { as, turn })).json.code).toBe('PURCHASE_WINDOW_REQUIRED');
   });
 });
 
-describe('news of a payment nobody knows', () => {
-  test('is remembered and does nothing', async () => {
+describe('reports of unknown payments', () => {
+  test('a report of an unknown payment is recorded and has no effect', async () => {
     const ordered = await order();
     const report = office.report(ordered, { intentId: 'pi_of-somebody-else', orderId: randomUUID() });
     expect([await office.settle(report), await office.settle(report)]).toEqual(['unknown intent', 'repeated']);
@@ -306,7 +315,7 @@ describe('news of a payment nobody knows', () => {
     expect((await office.order(ordered)).status).toBe('awaiting_payment');
   });
 
-  test("with the number of an order that has another intent is not that order's", async () => {
+  test('a payment report has no effect on the order it names if that order has another intent', async () => {
     const ordered = await order();
     expect(await office.settle(office.report(ordered, { intentId: 'pi_second', orderId: ordered.orderId }))).toBe(
       'unknown intent',

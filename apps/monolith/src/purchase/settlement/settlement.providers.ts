@@ -9,7 +9,7 @@ import { FansApi } from '../../fans/fans.api.ts';
 import { PaymentApi } from '../../payment/payment.api.ts';
 import { TicketingApi } from '../../ticketing/ticketing.api.ts';
 import { LOGGER } from '../../tokens.ts';
-import { MatchesForSale } from '../application/ports.ts';
+import { MatchesForSale } from '../application/sale-ports.ts';
 import { OrderConsequences, Orders } from '../checkout/application/ports.ts';
 import { Reservations } from '../hold/application/reservation-ports.ts';
 import { PaymentReportsApi } from '../payment-reports.api.ts';
@@ -18,20 +18,20 @@ import { PaymentInbox } from './application/ports.ts';
 import { SettlePayment } from './application/settle-payment.ts';
 import { LoadedPayments } from './inbound/loaded-payments.ts';
 import { PaymentWebhookController } from './inbound/payment-webhook.controller.ts';
-import { RecordedOrderConsequences } from './outbound/order-consequences.ts';
+import { PostgresOrderConsequences } from './outbound/order-consequences.ts';
 import { OrderMessenger } from './outbound/order-messenger.ts';
 import { PostgresPaymentInbox } from './outbound/postgres-payment-inbox.ts';
 
 export const settlementControllers = [PaymentWebhookController];
 
-/** What a payment does to its order, and what follows from an order's end: tickets, the end of the turn, messages. */
+/** Applies payments to orders, and writes the effects of a decided order: tickets, the end of the turn, messages. */
 export const settlementProviders: Provider[] = [
   { provide: PaymentInbox, useClass: PostgresPaymentInbox },
   useCase(OrderMessenger, FansApi, MatchesForSale, Outbox, Ids, Clock),
   {
     provide: OrderConsequences,
     useFactory: (ticketing: TicketingApi, windows: PostgresPurchaseWindows, messenger: OrderMessenger) =>
-      new RecordedOrderConsequences(ticketing, windows, messenger),
+      new PostgresOrderConsequences(ticketing, windows, messenger),
     inject: [TicketingApi, PostgresPurchaseWindows, OrderMessenger],
   },
   useCase(SettlePayment, TransactionManager, PaymentInbox, Orders, Reservations, MatchesForSale, OrderConsequences),

@@ -3,7 +3,7 @@ import { createTestDatabase, createTestRedis } from '#testing/test-database';
 import type { TestAnswer } from '../../testing/test-app.ts';
 import { openMonolith, type MatchOnSale, type WholeMonolith } from '../../testing/whole-monolith.ts';
 import { ReleaseReservation } from '../checkout/application/release-reservation.ts';
-import { SettlePayment, type PaymentReport, type Settled } from '../settlement/application/settle-payment.ts';
+import { SettlePayment, type PaymentReport, type SettlementResult } from '../settlement/application/settle-payment.ts';
 
 export interface HeldSeats {
   readonly id: string;
@@ -21,7 +21,7 @@ export interface Ordered {
   readonly held: HeldSeats;
 }
 
-interface Wish {
+interface HoldOptions {
   readonly as?: string;
   readonly sector?: number;
   readonly quantity?: number;
@@ -37,26 +37,26 @@ interface OutboxRow {
   readonly body: any;
 }
 
-/** What fans do at the counter, and a look behind it; over one monolith and any of its matches. */
+/** Test helper: a fan's calls (hold, checkout, release) and the provider's reports, and queries of the database behind them. */
 export class BoxOffice {
   constructor(readonly monolith: WholeMonolith) {}
 
-  hold(match: MatchOnSale, wish: Wish = {}): Promise<TestAnswer> {
-    const sector_id = match.sectors[wish.sector ?? 0]?.id;
-    const body = wish.seatIds ? { seat_ids: wish.seatIds } : { sector_id, quantity: wish.quantity ?? 1 };
-    const headers: Record<string, string> = wish.turn ? { 'x-purchase-session': wish.turn } : {};
-    const as = wish.as ?? randomUUID();
+  hold(match: MatchOnSale, request: HoldOptions = {}): Promise<TestAnswer> {
+    const sector_id = match.sectors[request.sector ?? 0]?.id;
+    const body = request.seatIds ? { seat_ids: request.seatIds } : { sector_id, quantity: request.quantity ?? 1 };
+    const headers: Record<string, string> = request.turn ? { 'x-purchase-session': request.turn } : {};
+    const as = request.as ?? randomUUID();
     return this.monolith.call('POST', `/api/v1/matches/${match.id}/reservations`, {
       as,
       body,
       headers,
-      ...(wish.key ? { key: wish.key } : {}),
+      ...(request.key ? { key: request.key } : {}),
     });
   }
 
-  async held(match: MatchOnSale, wish: Wish = {}): Promise<HeldSeats> {
-    const userId = wish.as ?? randomUUID();
-    const { json, text, status } = await this.hold(match, { ...wish, as: userId });
+  async held(match: MatchOnSale, request: HoldOptions = {}): Promise<HeldSeats> {
+    const userId = request.as ?? randomUUID();
+    const { json, text, status } = await this.hold(match, { ...request, as: userId });
     if (status !== 201) throw new Error(`not held: ${text}`);
     return { ...json, userId, seatIds: json.seats.map(({ seat_id }: { seat_id: string }) => seat_id) };
   }
@@ -74,7 +74,7 @@ export class BoxOffice {
     return { orderId: json.order_id, intentId: json.payment.intent_id, held };
   }
 
-  /** What the provider says: by default that this order was paid, by an event of its own. */
+  /** A report of the payment provider. By default a new event that says that this order was paid. */
   report(ordered: Ordered, change: Partial<PaymentReport> = {}): PaymentReport {
     return {
       eventId: `evt_${randomUUID()}`,
@@ -87,7 +87,7 @@ export class BoxOffice {
     };
   }
 
-  settle(report: PaymentReport): Promise<Settled> {
+  settle(report: PaymentReport): Promise<SettlementResult> {
     return this.monolith.get(SettlePayment).execute(report);
   }
 
@@ -95,7 +95,7 @@ export class BoxOffice {
     await this.monolith.get(ReleaseReservation).execute({ reservationId: held.id, userId: held.userId });
   }
 
-  /** As if its time had passed a second ago. */
+  /** Sets the expiry of a hold to one second ago. */
   async lapse({ id }: Pick<HeldSeats, 'id'>): Promise<void> {
     await this.rows(`update reservations set expires_at = now() - interval '1 second' where id = $1`, [id]);
     await this.rows(`update seats set expires_at = now() - interval '1 second' where reservation_id = $1 and status = 'held'`, [
@@ -103,7 +103,7 @@ export class BoxOffice {
     ]);
   }
 
-  /** Every way out that is shut from the counter: blocked by the house. */
+  /** Sets the seats to `blocked` in the database: not for sale, and not because of a partner's sale. */
   async block(seatIds: readonly string[]): Promise<void> {
     await this.rows(`update seats set status = 'blocked' where id = any($1::uuid[])`, [seatIds]);
   }
@@ -123,7 +123,7 @@ export class BoxOffice {
     return rows.map(({ id }) => id);
   }
 
-  /** status → how many, of a match's seats as their rows stand. */
+  /** Status → number of seats of the match, read from the rows. An expired hold counts as `held` here. */
   async seatRows(match: MatchOnSale): Promise<Record<string, number>> {
     const rows = await this.rows<{ status: string; n: number }>(
       `select status, count(*)::int as n from seats where match_id = $1 group by status`,
@@ -140,7 +140,7 @@ export class BoxOffice {
     return seat;
   }
 
-  /** What has been written to the outbox about this. */
+  /** The outbox messages with this aggregate id, oldest first. */
   outbox(aggregateId: string): Promise<OutboxRow[]> {
     return this.rows<OutboxRow>(`select destination, event, body from outbox where aggregate_id = $1 order by seq`, [
       aggregateId,
@@ -158,7 +158,7 @@ export interface OpenBoxOffice {
   close(): Promise<void>;
 }
 
-/** A counter over a database of the test's own. */
+/** Starts a monolith with a PostgreSQL database and a Redis that belong to this test file. */
 export async function openBoxOffice(more: Record<string, string> = {}): Promise<OpenBoxOffice> {
   const [database, redis] = await Promise.all([createTestDatabase(), createTestRedis()]);
   const settings = { DATABASE_URL: database.url, REDIS_URL: redis.url };

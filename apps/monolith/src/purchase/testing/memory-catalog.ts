@@ -1,11 +1,12 @@
 import type { Transaction } from '#application/transaction-manager';
 import type { SimulatedDatabase } from '#testing/simulation/simulated-database';
 import { inside } from '#testing/simulation/simulated-transactions';
-import { MatchesForSale, type MatchForSale, type SectorForSale } from '../application/ports.ts';
+import { type SectorForSale } from '../application/ports.ts';
+import { MatchesForSale, type MatchForSale } from '../application/sale-ports.ts';
 import { SeatInventory, type SeatState, type SectorState } from '../availability/application/ports.ts';
 import { isFree, tables, type MatchRow, type SeatRow } from './memory-tables.ts';
 
-/** A match and its sectors; the sale is a row, so that closing it and a late payment can meet. */
+/** A match and its sectors. The sale is a row of the simulated database, so a close and a late payment can run concurrently. */
 export class MemoryMatches extends MatchesForSale {
   constructor(
     private readonly db: SimulatedDatabase,
@@ -21,7 +22,7 @@ export class MemoryMatches extends MatchesForSale {
     return row && asMatch(row);
   }
 
-  /** Kept by every process since it first asked. */
+  /** Takes no simulated step, because every process caches sectors. */
   sector(sectorId: string): Promise<SectorForSale | undefined> {
     return Promise.resolve(this.all.find(({ id }) => id === sectorId));
   }
@@ -41,7 +42,7 @@ function asMatch({ id, saleStatus, queueRequired, maxTicketsPerFan }: MatchRow):
   return { id, ...texts, kickoffAt, maxTicketsPerFan, queueRequired, saleStatus, opensAt: null };
 }
 
-/** What anybody may look at: committed, a moment old. */
+/** Reads committed seat states outside of a transaction. */
 export class MemorySeatInventory extends SeatInventory {
   constructor(private readonly db: SimulatedDatabase) {
     super();
@@ -57,27 +58,27 @@ export class MemorySeatInventory extends SeatInventory {
 
   async seats(sectorId: string): Promise<readonly SeatState[]> {
     const now = this.db.scheduler.nowMs;
-    return (await this.look(sectorId)).map((seat): SeatState => {
+    return (await this.readSeats(sectorId)).map((seat): SeatState => {
       const status = isFree(seat, now) ? 'available' : seat.status;
       return { ...seat, seatId: seat.id, status, x: null, y: null };
     });
   }
 
   async sectorState(matchId: string, sectorId: string): Promise<SectorState & { readonly othersHaveSeats: boolean }> {
-    const seats = await this.look(sectorId);
+    const seats = await this.readSeats(sectorId);
     const now = this.db.scheduler.nowMs;
     const others = this.db.rows(tables.seats, (seat) => seat.matchId === matchId && seat.sectorId !== sectorId);
     return { ...this.state(sectorId, seats), othersHaveSeats: others.some((seat) => isFree(seat, now)) };
   }
 
   async sectorsOf(matchId: string, seatIds: readonly string[]): Promise<ReadonlyMap<string, string>> {
-    await this.db.scheduler.step('looks for the sectors of seats');
+    await this.db.scheduler.step('reads the sectors of seats');
     const known = seatIds.flatMap((seatId) => this.db.read(tables.seats, seatId) ?? []);
     return new Map(known.filter((seat) => seat.matchId === matchId).map(({ id, sectorId }) => [id, sectorId]));
   }
 
-  private async look(sectorId: string): Promise<SeatRow[]> {
-    await this.db.scheduler.step(`looks at ${sectorId}`);
+  private async readSeats(sectorId: string): Promise<SeatRow[]> {
+    await this.db.scheduler.step(`reads the seats of ${sectorId}`);
     return this.db.rows(tables.seats, (seat) => seat.sectorId === sectorId);
   }
 
@@ -91,7 +92,7 @@ export class MemorySeatInventory extends SeatInventory {
   }
 }
 
-/** No use case of the purchase asks for it; who is the first to do so writes it. */
-function notNeeded(what: string): Promise<never> {
-  return Promise.reject(new Error(`the fake has no ${what}`));
+/** Not implemented, because no simulated use case calls it. */
+function notNeeded(method: string): Promise<never> {
+  return Promise.reject(new Error(`this fake does not implement ${method}`));
 }

@@ -2,28 +2,28 @@ import type { Transaction } from '#application/transaction-manager';
 import { orderNumber, type OrderStatus } from '#domain/purchase/order';
 import type { SimulatedDatabase } from '#testing/simulation/simulated-database';
 import { inside } from '#testing/simulation/simulated-transactions';
-import type { Order } from '../application/ports.ts';
+import type { Order } from '../application/sale-ports.ts';
 import { Orders } from '../checkout/application/ports.ts';
 import { PaymentInbox } from '../settlement/application/ports.ts';
 import { tables } from './memory-tables.ts';
 
-/** Statement for statement what postgres-orders.ts asks of the database. */
+/** Does the same as postgres-orders.ts, statement by statement, on the simulated database. */
 export class MemoryOrders extends Orders {
   constructor(
     private readonly db: SimulatedDatabase,
-    /** A negative control: off, a window may have any number of orders. */
-    private readonly oneAWindow = true,
+    /** Guard. If off (negative control), a window may have several orders. */
+    private readonly isOneOrderPerWindow = true,
   ) {
     super();
   }
 
   async barred(tx: Transaction, userIds: readonly string[]): Promise<ReadonlySet<string>> {
     const open = inside(tx);
-    await open.statement(`looks who of ${userIds.join(' ') || 'nobody'} is blacklisted`);
+    await open.statement(`reads which of ${userIds.join(' ') || 'nobody'} are blacklisted`);
     return new Set(userIds.filter((userId) => open.get(tables.blacklist, userId)));
   }
 
-  /** A sequence: never rolled back. */
+  /** Like a PostgreSQL sequence: a rollback does not return the numbers. */
   async nextNumbers(tx: Transaction, count: number): Promise<readonly string[]> {
     await inside(tx).statement(`draws ${count} order number(s)`);
     return Array.from({ length: count }, () => orderNumber(2026, Number(this.db.scheduler.newId(''))));
@@ -35,7 +35,7 @@ export class MemoryOrders extends Orders {
     const added = new Set<string>();
     for (const order of orders) {
       const { id: orderId, reservationId, sessionToken } = order;
-      if (sessionToken && this.oneAWindow) {
+      if (sessionToken && this.isOneOrderPerWindow) {
         if (!(await open.insert(tables.orderOfWindow, sessionToken, { orderId, reservationId }))) continue;
       }
       await open.insertNew(tables.orderOfReservation, reservationId, { orderId });
@@ -63,7 +63,7 @@ export class MemoryOrders extends Orders {
 
   async reservationPaid(tx: Transaction, by: { intentId?: string; orderId?: string }): Promise<string | undefined> {
     const open = inside(tx);
-    await open.statement(`looks whose payment ${by.intentId} is`);
+    await open.statement(`finds the order of payment ${by.intentId}`);
     const byIntent = by.intentId && open.get(tables.intents, by.intentId);
     if (byIntent) return open.get(tables.orders, byIntent.orderId)?.reservationId;
     const order = by.orderId ? open.get(tables.orders, by.orderId) : undefined;
@@ -71,13 +71,13 @@ export class MemoryOrders extends Orders {
   }
 
   async inWindow(tx: Transaction, sessionToken: string): Promise<{ id: string; reservationId: string } | undefined> {
-    await inside(tx).statement(`looks for the order of ${sessionToken}`);
+    await inside(tx).statement(`reads the order of ${sessionToken}`);
     const claim = inside(tx).get(tables.orderOfWindow, sessionToken);
     return claim && { id: claim.orderId, reservationId: claim.reservationId };
   }
 
   async reclaimWindow(tx: Transaction, order: Order): Promise<boolean> {
-    if (!order.sessionToken || !this.oneAWindow) return true;
+    if (!order.sessionToken || !this.isOneOrderPerWindow) return true;
     const owner = await this.inWindow(tx, order.sessionToken);
     if (!owner) {
       await inside(tx).statement(`reclaims ${order.sessionToken}`);
@@ -95,14 +95,14 @@ export class MemoryOrders extends Orders {
   }
 
   async setIntent(tx: Transaction, orderId: string, payment: Order['payment']): Promise<void> {
-    await inside(tx).statement(`notes intent ${payment.intentId} of ${orderId}`);
+    await inside(tx).statement(`stores intent ${payment.intentId} of ${orderId}`);
     await inside(tx).change(tables.orders, orderId, { payment });
     if (payment.intentId) await inside(tx).insert(tables.intents, payment.intentId, { orderId });
   }
 
   async lockAwaiting(tx: Transaction, intentIds: readonly string[]): Promise<ReadonlyMap<string, Order>> {
     const open = inside(tx);
-    await open.statement(`locks what awaits ${intentIds.join(' ') || 'nothing'}`);
+    await open.statement(`locks the orders that await ${intentIds.join(' ') || 'nothing'}`);
     const ids = intentIds.flatMap((intentId) => open.get(tables.intents, intentId)?.orderId ?? []);
     const free = await open.lockFree(
       tables.orders,
@@ -117,7 +117,7 @@ export class MemoryOrders extends Orders {
     intents: readonly { readonly orderId: string; readonly payment: Order['payment'] }[],
   ): Promise<ReadonlySet<string>> {
     const open = inside(tx);
-    await open.statement(`notes the first intents of ${intents.map(({ orderId }) => orderId).join(' ')}`);
+    await open.statement(`stores the first intents of ${intents.map(({ orderId }) => orderId).join(' ')}`);
     const isFirst = ({ status, payment }: Order): boolean => status === 'awaiting_payment' && payment.intentId === null;
     const free = await open.lockFree(
       tables.orders,
@@ -156,23 +156,23 @@ export class MemoryOrders extends Orders {
   }
 }
 
-/** Which of the provider's events took effect. */
+/** The provider's events that took effect, in the simulated database. */
 export class MemoryPaymentInbox extends PaymentInbox {
   constructor(
-    /** A negative control: off, every repetition is news. */
-    private readonly remembers = true,
+    /** Guard. If off (negative control), a repeated event is treated as a new one. */
+    private readonly detectsRepeats = true,
   ) {
     super();
   }
 
   async remember(tx: Transaction, { eventId }: { eventId: string }): Promise<boolean> {
     await inside(tx).statement(`remembers event ${eventId}`);
-    return !this.remembers || inside(tx).insert(tables.inbox, eventId, { eventId });
+    return !this.detectsRepeats || inside(tx).insert(tables.inbox, eventId, { eventId });
   }
 
   async rememberNew(tx: Transaction, events: readonly { readonly eventId: string }[]): Promise<void> {
     await inside(tx).statement(`remembers events ${events.map(({ eventId }) => eventId).join(' ')}`);
-    if (!this.remembers) return;
+    if (!this.detectsRepeats) return;
     for (const { eventId } of events) await inside(tx).insertNew(tables.inbox, eventId, { eventId });
   }
 }

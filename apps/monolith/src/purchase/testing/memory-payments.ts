@@ -3,32 +3,32 @@ import { DomainError } from '#domain/shared/domain-error';
 import type { Money } from '#domain/shared/money';
 import type { SimulatedDatabase } from '#testing/simulation/simulated-database';
 import { inside, type SimulatedTransactions } from '#testing/simulation/simulated-transactions';
-import type { Order } from '../application/ports.ts';
+import type { Order } from '../application/sale-ports.ts';
 import { OrderConsequences, Payments, type CompletedOrder } from '../checkout/application/ports.ts';
 import { tables, type OutboxRow } from './memory-tables.ts';
 
-/** The provider's own books: they are the oracle for what was paid and what went back. */
-export interface BookedIntent {
+/** A payment intent as the simulated provider stores it. Tests compare the orders with these captures and refunds. */
+export interface ProviderIntent {
   readonly intentId: string;
   readonly orderId: string;
   readonly amountCents: number;
   readonly currency: string;
   status: 'open' | 'succeeded' | 'canceled';
   captured: Money | undefined;
-  /** By key: the same one twice is one refund. */
+  /** Idempotency key → cents. A repeated key adds no second refund. */
   readonly refunds: Map<string, number>;
 }
 
-/** Far away: its answers get lost with the process that asked. Same order, same intent, however often it is asked. */
+/** Simulated payment provider. A process that dies loses the provider's answer. The same order always gets the same intent. */
 export class MemoryPayments extends Payments {
-  readonly intents = new Map<string, BookedIntent>();
+  readonly intents = new Map<string, ProviderIntent>();
   refused = 0;
 
   constructor(
     private readonly db: SimulatedDatabase,
     private readonly transactions: SimulatedTransactions,
-    /** Asked for each call: a provider that refuses an order once may take it the next time. */
-    private readonly refuses: () => boolean = () => false,
+    /** Called for each new intent: the provider may refuse an order once and accept it the next time. */
+    private readonly mustRefuse: () => boolean = () => false,
   ) {
     super();
   }
@@ -40,20 +40,20 @@ export class MemoryPayments extends Payments {
   }> {
     this.transactions.mustBeOutside('a payment intent');
     await this.db.scheduler.step(`asks the provider for an intent of ${order.orderId}`);
-    if (order.amountCents === 0) throw new Error(`the provider is asked for 0 cents by ${order.orderId}`);
+    if (order.amountCents === 0) throw new Error(`order ${order.orderId} asks the provider for 0 cents`);
     const intentId = `pi-${order.orderId}`;
-    if (!this.intents.has(intentId) && this.refuses()) {
+    if (!this.intents.has(intentId) && this.mustRefuse()) {
       this.refused += 1;
-      await this.db.scheduler.step(`hears that ${order.orderId} is refused`);
+      await this.db.scheduler.step(`receives the refusal of ${order.orderId}`);
       throw new DomainError('PAYMENT_REFUSED', 'The provider refuses this payment.', { reason: 'amount_too_small' });
     }
     if (!this.intents.has(intentId))
       this.intents.set(intentId, { ...order, intentId, status: 'open', captured: undefined, refunds: new Map() });
-    await this.db.scheduler.step(`hears of intent ${intentId}`);
+    await this.db.scheduler.step(`receives intent ${intentId}`);
     return { provider: 'simulated', intentId, clientSecret: 'secret' };
   }
 
-  /** What a fan's card does; undefined when the intent is not to be paid any more. */
+  /** Pays an intent with a fan's card. Undefined if the intent was paid or cancelled before. */
   pay(intentId: string, amount?: Money): Money | undefined {
     const intent = this.intents.get(intentId);
     if (intent?.status !== 'open') return undefined;
@@ -70,7 +70,7 @@ export class MemoryPayments extends Payments {
   }
 }
 
-/** Tickets, the end of the turn and the commands to the provider, as rows of the deciding transaction. */
+/** Writes tickets, the end of the turn and the commands to the provider in the transaction that decides about the order. */
 export class MemoryOrderConsequences extends OrderConsequences {
   constructor(private readonly db: SimulatedDatabase) {
     super();
@@ -86,12 +86,12 @@ export class MemoryOrderConsequences extends OrderConsequences {
         await open.put(tables.tickets, id, { id, matchId: order.matchId, seatId, orderId: order.id, userId: order.userId });
       }
     }
-    const used = completed.flatMap(({ reservation }) => reservation.sessionToken ?? []);
-    if (used.length > 0) await open.statement(`ends turns ${used.join(' ')}`);
-    for (const token of used)
+    const sessionTokens = completed.flatMap(({ reservation }) => reservation.sessionToken ?? []);
+    if (sessionTokens.length > 0) await open.statement(`ends turns ${sessionTokens.join(' ')}`);
+    for (const token of sessionTokens)
       if (open.get(tables.windows, token)?.endReason === null)
         await open.change(tables.windows, token, { endReason: 'completed' });
-    await this.tell(
+    await this.writeMessages(
       tx,
       completed.map(({ order }) => ({ event: 'order.completed', aggregateId: order.id })),
     );
@@ -101,16 +101,16 @@ export class MemoryOrderConsequences extends OrderConsequences {
     const { intentId } = order.payment;
     if (intentId === null) throw new Error(`order ${order.id} was paid without an intent`);
     const payment = { kind: 'refund', intentId, amountCents: paid.amountCents, key: `refund-${order.id}` } as const;
-    await this.tell(tx, [{ event: 'order.refunded', aggregateId: order.id, payment }]);
+    await this.writeMessages(tx, [{ event: 'order.refunded', aggregateId: order.id, payment }]);
   }
 
   async cancelled(tx: Transaction, order: Order): Promise<void> {
     const { intentId } = order.payment;
     if (intentId)
-      await this.tell(tx, [{ event: 'order.cancelled', aggregateId: order.id, payment: { kind: 'cancel', intentId } }]);
+      await this.writeMessages(tx, [{ event: 'order.cancelled', aggregateId: order.id, payment: { kind: 'cancel', intentId } }]);
   }
 
-  private async tell(tx: Transaction, messages: readonly Omit<OutboxRow, 'id'>[]): Promise<void> {
+  private async writeMessages(tx: Transaction, messages: readonly Omit<OutboxRow, 'id'>[]): Promise<void> {
     await inside(tx).statement(`writes to the outbox`);
     for (const message of messages) {
       const id = this.db.scheduler.newId('message');

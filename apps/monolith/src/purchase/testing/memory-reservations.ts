@@ -15,39 +15,40 @@ import {
   type SeatRow,
 } from './memory-tables.ts';
 
-/** What a negative control switches off. */
+/** Protections of the real adapter. A negative control switches one off. */
 export interface ReservationGuards {
-  /** Late payments are counted against the fan's limit. */
-  readonly lateLimit: boolean;
-  /** A payment moves the fan's row on, so that a hold of the same moment counts it. */
-  readonly paidCounts: boolean;
-  /** So does one that is decided together with others. */
-  readonly sharedPaidCounts: boolean;
-  /** And finds out that the fan was given other seats in the meantime. */
-  readonly sharedPaidListed: boolean;
-  /** The scheduler takes only what nobody else is taking. */
+  /** A payment for an expired hold must fit into the fan's limit. */
+  readonly latePaymentLimit: boolean;
+  /** A payment increases the revision of the fan's row, so that a concurrent hold request counts its seats. */
+  readonly singlePaymentCounts: boolean;
+  /** The same for a payment that is settled in a batch. */
+  readonly batchedPaymentCounts: boolean;
+  /** A payment settled in a batch checks that the fan's row still lists its reservation: the fan may have got other seats. */
+  readonly batchedPaymentChecksFan: boolean;
+  /** The expiry job locks the reservations it ends, and skips locked ones. */
   readonly sweeperLocks: boolean;
-  /** It ends what it has locked in a statement of its own, which sees the order of a checkout that was faster than the lock. */
-  readonly sweeperLooksAgain: boolean;
+  /** The expiry job ends reservations in a second statement, which sees an order that was committed before it got the lock. */
+  readonly sweeperReadsAgain: boolean;
 }
 
+/** Holds that can be completed: all their seats are locked and held, and their fan's row is locked. */
 interface WholeHolds {
   readonly whole: readonly Reservation[];
   readonly free: ReadonlyMap<string, SeatRow>;
   readonly fans: ReadonlyMap<string, FanRow> | undefined;
 }
 
-/** Statement for statement what postgres-reservations.ts asks of the database. */
+/** Does the same as postgres-reservations.ts, statement by statement, on the simulated database. */
 export class MemoryReservations extends Reservations {
   constructor(
     private readonly db: SimulatedDatabase,
     private readonly guards: ReservationGuards = {
-      lateLimit: true,
-      paidCounts: true,
-      sharedPaidCounts: true,
-      sharedPaidListed: true,
+      latePaymentLimit: true,
+      singlePaymentCounts: true,
+      batchedPaymentCounts: true,
+      batchedPaymentChecksFan: true,
       sweeperLocks: true,
-      sweeperLooksAgain: true,
+      sweeperReadsAgain: true,
     },
   ) {
     super();
@@ -108,8 +109,8 @@ export class MemoryReservations extends Reservations {
   async staysCounted(tx: Transaction, reservation: Reservation): Promise<boolean> {
     const open = inside(tx);
     const fan = fanAtMatch(reservation);
-    if (!this.guards.paidCounts) return true;
-    await open.statement(`keeps ${reservation.id} counted`);
+    if (!this.guards.singlePaymentCounts) return true;
+    await open.statement(`increases the revision of the fan of ${reservation.id}`);
     if (open.get(tables.fanSeats, fan)?.reservationIds.includes(reservation.id) !== true) return false;
     const row = await open.lock(tables.fanSeats, fan);
     if (row) await open.put(tables.fanSeats, fan, { ...row, revision: row.revision + 1 });
@@ -121,13 +122,13 @@ export class MemoryReservations extends Reservations {
     await open.statement(`counts the seats of ${reservation.userId} again`);
     const fan = fanAtMatch(reservation);
     const reservationOf = (id: string): ReservationRow | undefined => open.get(tables.reservations, id);
-    const { taken, revision, living } = countFan(open.get(tables.fanSeats, fan), reservationOf, open.now.getTime());
-    if (!this.guards.lateLimit) return true;
+    const { taken, revision, countedIds } = countFan(open.get(tables.fanSeats, fan), reservationOf, open.now.getTime());
+    if (!this.guards.latePaymentLimit) return true;
     if (taken + reservation.seats.length > limit) return false;
-    await open.statement(`moves on the revision of ${reservation.userId}`);
+    await open.statement(`increases the revision of ${reservation.userId}`);
     const row = await open.lock(tables.fanSeats, fan);
     if (row && row.revision !== revision) return false;
-    const reservationIds = [...living, reservation.id];
+    const reservationIds = [...countedIds, reservation.id];
     await open.put(tables.fanSeats, fan, { revision: (row?.revision ?? 0) + 1, reservationIds });
     return true;
   }
@@ -154,26 +155,28 @@ export class MemoryReservations extends Reservations {
     return ids;
   }
 
-  /** Seats first, then fans; what is not free is not waited for. */
+  /** Locks the seats first, then the fans' rows. Does not wait: skips rows locked by another transaction. */
   private async wholeOf(tx: Transaction, reservations: readonly Reservation[]): Promise<WholeHolds> {
     const open = inside(tx);
     const seatIds = reservations.flatMap(({ seats }) => seats.map(({ seatId }) => seatId));
     const free = await open.lockFree(tables.seats, seatIds, ({ status }) => status === 'held');
-    const fans = this.guards.sharedPaidCounts ? await open.lockFree(tables.fanSeats, reservations.map(fanAtMatch)) : undefined;
-    const whole = reservations.filter((one) => {
-      const own = [...free.values()].filter(({ reservationId }) => reservationId === one.id);
-      const fan = fans?.get(fanAtMatch(one));
-      const isCounted = !fans || (fan && (fan.reservationIds.includes(one.id) || !this.guards.sharedPaidListed));
-      // Joined: who is named twice has each seat twice.
-      const times = reservations.filter(({ id }) => id === one.id).length;
-      return isCounted && own.length * times === one.seats.length;
+    const fans = this.guards.batchedPaymentCounts
+      ? await open.lockFree(tables.fanSeats, reservations.map(fanAtMatch))
+      : undefined;
+    const whole = reservations.filter((reservation) => {
+      const own = [...free.values()].filter(({ reservationId }) => reservationId === reservation.id);
+      const fan = fans?.get(fanAtMatch(reservation));
+      const isCounted = !fans || (fan && (fan.reservationIds.includes(reservation.id) || !this.guards.batchedPaymentChecksFan));
+      // Like the SQL join: a reservation that is named twice yields each of its seats twice.
+      const times = reservations.filter(({ id }) => id === reservation.id).length;
+      return isCounted && own.length * times === reservation.seats.length;
     });
     return { whole, free, fans };
   }
 
   async unpaidInWindows(tx: Transaction, sessionTokens: readonly string[]): Promise<readonly string[]> {
     const open = inside(tx);
-    await open.statement(`looks for unpaid holds of ${sessionTokens.join(' ')}`);
+    await open.statement(`finds unpaid holds of ${sessionTokens.join(' ')}`);
     const now = open.now.getTime();
     const unpaid = open
       .find(tables.reservations, (row) => row.sessionToken !== null && sessionTokens.includes(row.sessionToken))
@@ -184,15 +187,15 @@ export class MemoryReservations extends Reservations {
     return unpaid;
   }
 
-  /** Two statements at READ COMMITTED: one locks what is due, the other one ends it. */
+  /** Two statements at READ COMMITTED: the first locks due reservations, the second ends them. */
   async expireDue(limit: number, after?: ExpiredBatch['next']): Promise<ExpiredBatch> {
     const tx = this.db.begin('read committed');
     try {
-      await tx.statement('looks for what is due');
+      await tx.statement('finds due reservations');
       const due = await this.lockDue(tx, limit, after);
-      if (this.guards.sweeperLooksAgain) await tx.nextStatement('looks at what it has locked');
+      if (this.guards.sweeperReadsAgain) await tx.nextStatement('reads the locked reservations again');
       let ended = 0;
-      for (const row of due) ended += Number(await this.sweep(tx, row));
+      for (const row of due) ended += Number(await this.endReservation(tx, row));
       await tx.commit();
       const last = due.length === limit ? due.at(-1) : undefined;
       return { examined: due.length, ended, ...(last ? { next: { id: last.id, expiresAt: String(last.expiresAtMs) } } : {}) };
@@ -209,17 +212,17 @@ export class MemoryReservations extends Reservations {
       !after || expiresAtMs > Number(after.expiresAt) || (expiresAtMs === Number(after.expiresAt) && id > after.id);
     const byTime = (a: ReservationRow, b: ReservationRow): number => a.expiresAtMs - b.expiresAtMs || (a.id < b.id ? -1 : 1);
     const due: ReservationRow[] = [];
-    for (const asSeen of tx.find(tables.reservations, (row) => isDue(row) && isNext(row)).sort(byTime)) {
+    for (const unlocked of tx.find(tables.reservations, (row) => isDue(row) && isNext(row)).sort(byTime)) {
       if (due.length === limit) break;
-      await tx.statement(`takes ${asSeen.id}, whose time has come`);
-      const row = this.guards.sweeperLocks ? await tx.lockUnlessLocked(tables.reservations, asSeen.id) : asSeen;
+      await tx.statement(`locks due reservation ${unlocked.id}`);
+      const row = this.guards.sweeperLocks ? await tx.lockOrSkip(tables.reservations, unlocked.id) : unlocked;
       if (row && row !== 'locked' && isDue(row)) due.push(row);
     }
     return due;
   }
 
-  /** True when it ended this reservation; one with a locked seat or order is left as it was. */
-  private async sweep(tx: SimulatedTransaction, { id, seatIds, status }: ReservationRow): Promise<boolean> {
+  /** True if it ended this reservation. A reservation with a locked seat or order is not changed. */
+  private async endReservation(tx: SimulatedTransaction, { id, seatIds, status }: ReservationRow): Promise<boolean> {
     await tx.statement(`ends ${id}`);
     const isOver = status === 'held' || status === 'ordered';
     const isOurs = (seat?: SeatRow): boolean => isOver && seat?.reservationId === id && seat.status === 'held';
@@ -248,7 +251,7 @@ export class MemoryReservations extends Reservations {
 
 const AVAILABLE = { status: 'available', reservationId: null, expiresAtMs: null } as const;
 
-/** A row as it is at that moment: its time may have come without anybody having been there. */
+/** The reservation at the time `asOf`: a stored status `held` or `ordered` is `expired` after the expiry time. */
 export function asReservation(row: ReservationRow, db: SimulatedDatabase, asOf: Date): Reservation {
   const expiresAt = new Date(row.expiresAtMs);
   const seats = row.seatIds.map((seatId) => {

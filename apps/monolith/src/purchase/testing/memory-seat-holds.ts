@@ -1,6 +1,5 @@
 import { assertHoldsAllowed } from '#domain/catalog/sale';
-import { assertWindowOpen } from '#domain/purchase/purchase-window';
-import { assertWithinLimit } from '#domain/purchase/ticket-limit';
+import { assertWindowOpen, assertWithinLimit } from '#domain/purchase/buying-rules';
 import { SectorMap } from '#domain/purchase/sector-map';
 import { SqlError, type SimulatedDatabase, type SimulatedTransaction } from '#testing/simulation/simulated-database';
 import { idempotencyKeys, KeyTaken, withRetries, type SimulatedTransactions } from '#testing/simulation/simulated-transactions';
@@ -19,20 +18,20 @@ import {
 } from './memory-tables.ts';
 import type { MemoryWaitingRoom } from './memory-waiting-room.ts';
 
-/** What a negative control switches off. */
+/** Protections of the real adapter. A negative control switches one off. */
 export interface HoldGuards {
-  /** The database looks whether the proposed seats are free; off, memory is believed. */
+  /** The database checks that the proposed seats are free. If off, the sector snapshot is trusted. */
   readonly seats: boolean;
-  /** "As counted at this revision." */
+  /** The hold fails if the fan's revision has changed since the fan's seats were counted. */
   readonly revision: boolean;
-  /** How far the clock that decides about expiry is ahead of the database's. */
+  /** How far the clock that decides about expiry is ahead of the database's clock. 0 is correct. */
   readonly clockAheadMs: number;
 }
 
 export const ALL_HOLD_GUARDS: HoldGuards = { seats: true, revision: true, clockAheadMs: 0 };
 
 interface Attempt {
-  readonly wish: HoldRequest;
+  readonly request: HoldRequest;
   readonly reservationId: string;
   readonly seatIds: readonly string[];
   readonly together: boolean;
@@ -42,28 +41,28 @@ interface Attempt {
 interface Facts {
   readonly match: MatchRow | undefined;
   readonly window: (WindowRow & { readonly isOver: boolean }) | undefined;
-  readonly gone: readonly string[];
+  readonly takenSeatIds: readonly string[];
   readonly busy: readonly string[];
 }
 
-/** `seatIds` in the order of the map's places. */
-interface Picture {
+/** What one process believes about the seats of a sector. `seatIds[i]` is the seat with seat index i in `map`. */
+interface Snapshot {
   readonly map: SectorMap;
   readonly seatIds: readonly string[];
   readonly inFlight: Set<string>;
   nextExpiryMs: number;
 }
 
-const PROPOSALS = 5;
-const NEWCOMER = { taken: 0, revision: 0, living: [] };
+const MAX_PROPOSALS = 5;
+const NO_SEATS = { taken: 0, revision: 0, countedIds: [] };
 
 /**
- * Memory proposes, the database disposes: the picture is the real `SectorMap`, one a process, wrong in both directions; what
- * the database does is hold-statement.ts told step by step, for one wish. (That a commit carries many changes its cost, and
- * what two wishes of one batch do to each other is tested on the real statement.)
+ * Simulated `SeatHolds`. Each process proposes seats from its own snapshot, which uses the real `SectorMap` and may show taken
+ * seats as free and free seats as taken. The simulated database then decides with the same steps as hold-statement.ts, but for one
+ * request at a time. Batches of several requests are tested on the real statement.
  */
 export class MemorySeatHolds extends SeatHolds {
-  private readonly pictures = new Map<string, Picture>();
+  private readonly snapshots = new Map<string, Snapshot>();
 
   constructor(
     private readonly db: SimulatedDatabase,
@@ -75,98 +74,98 @@ export class MemorySeatHolds extends SeatHolds {
     super();
   }
 
-  async hold(wish: HoldRequest): Promise<HoldOutcome> {
+  async hold(request: HoldRequest): Promise<HoldOutcome> {
     const { scheduler } = this.db;
-    const picture = await this.picture(wish.sector.id);
+    const snapshot = await this.snapshot(request.sector.id);
     const reservationId = scheduler.newId('r');
     for (let proposals = 1; ; proposals += 1) {
-      const proposal = await this.propose(wish);
-      for (const seatId of proposal.seatIds) picture.inFlight.add(seatId);
+      const proposal = await this.propose(request);
+      for (const seatId of proposal.seatIds) snapshot.inFlight.add(seatId);
       let outcome: Reservation | Facts;
-      // Taken for a newcomer with a turn we have heard of; only who fails is asked about.
-      const isKnown = proposals > 1 || proposal.seatIds.length === 0;
-      if (isKnown) await this.waitingRoom.learn(wish);
-      const fan = isKnown ? await this.count(wish) : NEWCOMER;
+      // The first attempt assumes a fan without seats and a stored turn. They are read only after that attempt has failed.
+      const isFanRead = proposals > 1 || proposal.seatIds.length === 0;
+      if (isFanRead) await this.waitingRoom.learn(request);
+      const fan = isFanRead ? await this.count(request) : NO_SEATS;
       try {
-        outcome = await this.commit({ wish, reservationId, ...proposal, fan });
+        outcome = await this.commit({ request, reservationId, ...proposal, fan });
       } catch (error) {
-        this.lost(wish.sector.id, proposal.seatIds, []);
+        this.undoProposal(request.sector.id, proposal.seatIds, []);
         throw error;
       }
       if ('id' in outcome) {
-        for (const seatId of proposal.seatIds) picture.inFlight.delete(seatId);
-        picture.nextExpiryMs = Math.min(picture.nextExpiryMs, outcome.expiresAt.getTime());
+        for (const seatId of proposal.seatIds) snapshot.inFlight.delete(seatId);
+        snapshot.nextExpiryMs = Math.min(snapshot.nextExpiryMs, outcome.expiresAt.getTime());
         return { kind: 'held', reservation: outcome };
       }
-      const { gone, busy } = outcome;
-      this.lost(wish.sector.id, proposal.seatIds, gone);
-      if (!isKnown) continue;
-      assertRules(wish, outcome, fan.taken);
+      const { takenSeatIds, busy } = outcome;
+      this.undoProposal(request.sector.id, proposal.seatIds, takenSeatIds);
+      if (!isFanRead) continue;
+      assertRules(request, outcome, fan.taken);
       if (proposal.seatIds.length === 0) return { kind: 'none' };
-      const isLost = gone.length + busy.length > 0;
-      if (proposals === PROPOSALS || (isLost && 'seatIds' in wish)) return { kind: 'lost', taken: gone, busy };
+      const isLost = takenSeatIds.length + busy.length > 0;
+      if (proposals === MAX_PROPOSALS || (isLost && 'seatIds' in request)) return { kind: 'lost', taken: takenSeatIds, busy };
     }
   }
 
-  /** A process that comes up, or has lost its memory, looks; another looks when a hold it knows of has lapsed. */
-  private async picture(sectorId: string): Promise<Picture> {
-    const known = this.pictures.get(sectorId);
+  /** Reads the sector at the first use in a process, and again when a hold in the snapshot has expired. */
+  private async snapshot(sectorId: string): Promise<Snapshot> {
+    const known = this.snapshots.get(sectorId);
     if (known && known.nextExpiryMs > this.db.scheduler.nowMs) return known;
-    await this.look(sectorId);
-    const picture = this.pictures.get(sectorId);
-    if (!picture) throw new Error(`there is no sector ${sectorId}`);
-    return picture;
+    await this.refresh(sectorId);
+    const snapshot = this.snapshots.get(sectorId);
+    if (!snapshot) throw new Error(`there is no sector ${sectorId}`);
+    return snapshot;
   }
 
-  private async look(sectorId: string): Promise<void> {
+  private async refresh(sectorId: string): Promise<void> {
     const now = this.db.scheduler.nowMs;
     const seats = this.db.rows(tables.seats, (seat) => seat.sectorId === sectorId);
-    // What was seen is old by the time the answer is here.
-    await this.db.scheduler.step(`looks at the seats of ${sectorId}`);
-    const picture = this.pictures.get(sectorId) ?? emptySnapshot(seats);
-    const known = seats.filter(({ id }) => !picture.inFlight.has(id));
+    // The step comes after the read: the result may be stale when it arrives.
+    await this.db.scheduler.step(`reads the seats of ${sectorId}`);
+    const snapshot = this.snapshots.get(sectorId) ?? emptySnapshot(seats);
+    const known = seats.filter(({ id }) => !snapshot.inFlight.has(id));
     const [free, taken]: [string[], string[]] = [[], []];
     for (const seat of known) (isFree(seat, now) ? free : taken).push(seat.id);
-    picture.map.markTaken(seatIndexesOf(picture, taken));
-    picture.map.markFree(seatIndexesOf(picture, free));
+    snapshot.map.markTaken(seatIndexesOf(snapshot, taken));
+    snapshot.map.markFree(seatIndexesOf(snapshot, free));
     const held = known.filter((seat) => seat.status === 'held' && !isFree(seat, now));
-    picture.nextExpiryMs = Math.min(...held.map(({ expiresAtMs }) => expiresAtMs ?? 0));
-    this.pictures.set(sectorId, picture);
+    snapshot.nextExpiryMs = Math.min(...held.map(({ expiresAtMs }) => expiresAtMs ?? 0));
+    this.snapshots.set(sectorId, snapshot);
   }
 
-  private async propose(wish: HoldRequest): Promise<{ seatIds: readonly string[]; together: boolean }> {
-    const picture = await this.picture(wish.sector.id);
-    const { map } = picture;
-    if ('seatIds' in wish) {
-      map.markTaken(seatIndexesOf(picture, wish.seatIds));
-      return { seatIds: wish.seatIds, together: true };
+  private async propose(request: HoldRequest): Promise<{ seatIds: readonly string[]; together: boolean }> {
+    const snapshot = await this.snapshot(request.sector.id);
+    const { map } = snapshot;
+    if ('seatIds' in request) {
+      map.markTaken(seatIndexesOf(snapshot, request.seatIds));
+      return { seatIds: request.seatIds, together: true };
     }
-    // Few places to draw from, so that processes do meet.
+    // Choose among few seats, so that processes often propose the same ones.
     const draw = (): { seatIds: readonly string[]; together: boolean } | undefined => {
-      const proposal = map.propose(wish.quantity, () => this.db.scheduler.random.next(), 2);
-      return proposal && { seatIds: proposal.seats.map((seat) => picture.seatIds[seat] ?? ''), together: proposal.together };
+      const proposal = map.propose(request.quantity, () => this.db.scheduler.random.next(), 2);
+      return proposal && { seatIds: proposal.seats.map((seat) => snapshot.seatIds[seat] ?? ''), together: proposal.together };
     };
     const proposal = draw();
     if (proposal) return proposal;
-    await this.look(wish.sector.id);
+    await this.refresh(request.sector.id);
     return draw() ?? { seatIds: [], together: true };
   }
 
-  private lost(sectorId: string, seatIds: readonly string[], gone: readonly string[]): void {
-    const picture = this.pictures.get(sectorId);
-    if (!picture) return;
-    for (const seatId of seatIds) picture.inFlight.delete(seatId);
-    picture.map.markFree(
+  private undoProposal(sectorId: string, seatIds: readonly string[], takenSeatIds: readonly string[]): void {
+    const snapshot = this.snapshots.get(sectorId);
+    if (!snapshot) return;
+    for (const seatId of seatIds) snapshot.inFlight.delete(seatId);
+    snapshot.map.markFree(
       seatIndexesOf(
-        picture,
-        seatIds.filter((seatId) => !gone.includes(seatId)),
+        snapshot,
+        seatIds.filter((seatId) => !takenSeatIds.includes(seatId)),
       ),
     );
   }
 
-  private async count(wish: HoldRequest): Promise<ReturnType<typeof countFan>> {
-    await this.db.scheduler.step(`counts the seats of ${wish.userId}`);
-    const fan = this.db.read(tables.fanSeats, fanAtMatch(wish));
+  private async count(request: HoldRequest): Promise<ReturnType<typeof countFan>> {
+    await this.db.scheduler.step(`counts the seats of ${request.userId}`);
+    const fan = this.db.read(tables.fanSeats, fanAtMatch(request));
     return countFan(fan, (id) => this.db.read(tables.reservations, id), this.db.scheduler.nowMs);
   }
 
@@ -174,26 +173,26 @@ export class MemorySeatHolds extends SeatHolds {
     try {
       return await withRetries(this.db.scheduler, () => this.statement(attempt));
     } catch (error) {
-      const key = this.transactions.keyInHand();
+      const key = this.transactions.currentKey();
       if (key && error instanceof SqlError && error.code === '23505') throw new KeyTaken(key.key);
       throw error;
     }
   }
 
-  /** One statement, so `now()` and the snapshot are of the same moment. */
+  /** One statement: `now()` and the database snapshot have the same time. */
   private async statement(attempt: Attempt): Promise<Reservation | Facts> {
     const { scheduler } = this.db;
     await scheduler.step(`asks for ${attempt.seatIds.join(' ') || 'the rules'}`);
     const tx = this.db.begin();
     tx.takeSnapshot();
     try {
-      const facts = await this.lockAndLook(tx, attempt);
+      const facts = await this.lockAndCheck(tx, attempt);
       const won = facts === 'permitted' && (await this.write(tx, attempt));
       await tx.commit();
       if (won) return won;
-      return facts === 'permitted' ? { ...this.rulesFor(tx, attempt.wish), gone: [], busy: [] } : facts;
+      return facts === 'permitted' ? { ...this.rulesFor(tx, attempt.request), takenSeatIds: [], busy: [] } : facts;
     } catch (error) {
-      delete this.transactions.keyInHand()?.stored;
+      delete this.transactions.currentKey()?.stored;
       tx.rollback();
       throw error;
     }
@@ -205,53 +204,53 @@ export class MemorySeatHolds extends SeatHolds {
     return { match, window: row && { ...row, isOver: row.expiresAtMs <= tx.now.getTime() } };
   }
 
-  private async lockAndLook(tx: SimulatedTransaction, { wish, seatIds, fan }: Attempt): Promise<Facts | 'permitted'> {
-    const rules = this.rulesFor(tx, wish);
-    const nothing = { ...rules, gone: [], busy: [] };
+  private async lockAndCheck(tx: SimulatedTransaction, { request, seatIds, fan }: Attempt): Promise<Facts | 'permitted'> {
+    const rules = this.rulesFor(tx, request);
+    const nothing = { ...rules, takenSeatIds: [], busy: [] };
     try {
-      assertRules(wish, nothing, fan.taken);
+      assertRules(request, nothing, fan.taken);
     } catch {
       return nothing;
     }
     if (seatIds.length === 0) return nothing;
-    const [gone, busy]: [string[], string[]] = [[], []];
+    const [takenSeatIds, busy]: [string[], string[]] = [[], []];
     const decidedAt = tx.now.getTime() + this.guards.clockAheadMs;
     for (const seatId of [...seatIds].sort()) {
       await tx.statement(`locks seat ${seatId} unless it is locked`);
-      const seat = await tx.lockUnlessLocked(tables.seats, seatId);
+      const seat = await tx.lockOrSkip(tables.seats, seatId);
       if (seat === 'locked') busy.push(seatId);
-      else if (!seat || (this.guards.seats && !isFree(seat, decidedAt))) gone.push(seatId);
+      else if (!seat || (this.guards.seats && !isFree(seat, decidedAt))) takenSeatIds.push(seatId);
     }
-    return gone.length + busy.length > 0 ? { ...rules, gone, busy } : 'permitted';
+    return takenSeatIds.length + busy.length > 0 ? { ...rules, takenSeatIds, busy } : 'permitted';
   }
 
-  /** Undefined when the fan was given seats since they were counted. */
+  /** Undefined if the fan got seats after the fan's seats were counted. */
   private async write(
     tx: SimulatedTransaction,
-    { wish, reservationId, seatIds, together, fan }: Attempt,
+    { request, reservationId, seatIds, together, fan }: Attempt,
   ): Promise<Reservation | undefined> {
-    const { match, window } = this.rulesFor(tx, wish);
-    const id = fanAtMatch(wish);
-    await tx.statement(`moves on the revision of ${wish.userId}`);
+    const { match, window } = this.rulesFor(tx, request);
+    const id = fanAtMatch(request);
+    await tx.statement(`increases the revision of ${request.userId}`);
     const row = await tx.lock(tables.fanSeats, id);
     if (row && row.revision !== fan.revision && this.guards.revision) return undefined;
-    await tx.put(tables.fanSeats, id, { revision: fan.revision + 1, reservationIds: [...fan.living, reservationId] });
+    await tx.put(tables.fanSeats, id, { revision: fan.revision + 1, reservationIds: [...fan.countedIds, reservationId] });
     const expiresAtMs = Math.min(tx.now.getTime() + this.holdMs, window?.expiresAtMs ?? Number.POSITIVE_INFINITY);
-    const key = this.transactions.keyInHand();
+    const key = this.transactions.currentKey();
     const reservation: ReservationRow = {
       id: reservationId,
-      matchId: wish.matchId,
-      sectorId: wish.sector.id,
-      userId: wish.userId,
-      sessionToken: match?.queueRequired ? (wish.sessionToken ?? null) : null,
+      matchId: request.matchId,
+      sectorId: request.sector.id,
+      userId: request.userId,
+      sessionToken: match?.queueRequired ? (request.sessionToken ?? null) : null,
       status: 'held',
       together,
       seatIds,
-      priceCents: wish.sector.priceCents,
-      currency: wish.sector.currency,
+      priceCents: request.sector.priceCents,
+      currency: request.sector.currency,
       expiresAtMs,
       swept: false,
-      madeByKey: this.transactions.requestKey() ?? null,
+      heldWithKey: this.transactions.requestKey() ?? null,
     };
     const made = asReservation(reservation, this.db, tx.now);
     if (key) {
@@ -261,26 +260,26 @@ export class MemorySeatHolds extends SeatHolds {
     }
     await tx.put(tables.reservations, reservationId, reservation);
     for (const seatId of seatIds) await tx.change(tables.seats, seatId, { status: 'held', reservationId, expiresAtMs });
-    this.db.scheduler.expectMoment(expiresAtMs);
+    this.db.scheduler.registerExpiry(expiresAtMs);
     return made;
   }
 }
 
-function emptySnapshot(seats: readonly SeatRow[]): Picture {
+function emptySnapshot(seats: readonly SeatRow[]): Snapshot {
   const inOrder = [...seats].sort((a, b) => a.rowIndex - b.rowIndex || (a.number ?? a.rank) - (b.number ?? b.rank));
   const seatIds = inOrder.map(({ id }) => id);
   return { map: new SectorMap(inOrder), seatIds, inFlight: new Set(), nextExpiryMs: Number.POSITIVE_INFINITY };
 }
 
-function seatIndexesOf(picture: Picture, seatIds: readonly string[]): readonly number[] {
-  return seatIds.map((seatId) => picture.seatIds.indexOf(seatId));
+function seatIndexesOf(snapshot: Snapshot, seatIds: readonly string[]): readonly number[] {
+  return seatIds.map((seatId) => snapshot.seatIds.indexOf(seatId));
 }
 
-/** Sale, window, limit, in this order, in the words of the domain. */
-function assertRules(wish: HoldRequest, { match, window }: Facts, taken: number): void {
-  if (!match) throw new Error(`there is no match ${wish.matchId}`);
+/** Checks sale, window and limit, in this order. Throws the domain's errors. */
+function assertRules(request: HoldRequest, { match, window }: Facts, taken: number): void {
+  if (!match) throw new Error(`there is no match ${request.matchId}`);
   const { saleStatus, queueRequired, maxTicketsPerFan: limit } = match;
   assertHoldsAllowed({ saleStatus, opensAt: null, queueRequired });
-  if (queueRequired) assertWindowOpen(window, wish);
-  assertWithinLimit({ limit, taken, wanted: requestedSeats(wish) });
+  if (queueRequired) assertWindowOpen(window, request);
+  assertWithinLimit({ limit, taken, wanted: requestedSeats(request) });
 }

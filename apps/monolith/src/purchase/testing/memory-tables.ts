@@ -2,9 +2,9 @@ import type { SaleStatus } from '#domain/catalog/sale';
 import type { OrderStatus } from '#domain/purchase/order';
 import type { ReservationStatus } from '#domain/purchase/reservation';
 import { Table } from '#testing/simulation/simulated-database';
-import type { Order } from '../application/ports.ts';
+import type { Order } from '../application/sale-ports.ts';
 
-/** The tables of a purchase as the fakes keep them, times in milliseconds. */
+/** The tables of `purchase` in the simulated database. Times are in milliseconds. */
 
 export interface MatchRow {
   readonly id: string;
@@ -39,15 +39,15 @@ export interface ReservationRow {
   readonly currency: string;
   readonly expiresAtMs: number;
   readonly swept: boolean;
-  /** The key of the request that made it: for whoever checks that a key made one. */
-  readonly madeByKey: string | null;
+  /** Idempotency key of the hold request. Tests check that a key created at most one reservation. */
+  readonly heldWithKey: string | null;
 }
 
 export interface OrderRow extends Omit<Order, 'status'> {
   readonly status: OrderStatus;
 }
 
-/** Moves on whenever this fan gets seats; the reservations are those that counted then. */
+/** `revision` increases whenever the fan gets seats; `reservationIds` are the reservations that counted at that time. */
 export interface FanRow {
   readonly revision: number;
   readonly reservationIds: readonly string[];
@@ -84,7 +84,7 @@ export const tables = {
   reservations: new Table<ReservationRow>('reservations'),
   fanSeats: new Table<FanRow>('fan_seats'),
   orders: new Table<OrderRow>('orders'),
-  /** Unique: one order a reservation, one claim a window, one living ticket a seat. */
+  /** The next three are unique indexes: one order for each reservation, one order for each window, one valid ticket for each seat. */
   orderOfReservation: new Table<{ readonly orderId: string }>('orders_reservation_id_key'),
   orderOfWindow: new Table<{ readonly orderId: string; readonly reservationId: string }>('orders_one_a_window'),
   ticketOfSeat: new Table<{ readonly ticketId: string }>('tickets_one_a_seat'),
@@ -102,19 +102,20 @@ export const tables = {
 export const isFree = ({ status, expiresAtMs }: SeatRow, now: number): boolean =>
   status === 'available' || (status === 'held' && (expiresAtMs ?? 0) <= now);
 
-/** Counts among a fan's seats. */
+/** True if the reservation counts against the fan's limit. */
 export const counts = ({ status, expiresAtMs }: ReservationRow, now: number): boolean =>
   status === 'completed' || ((status === 'held' || status === 'ordered') && expiresAtMs > now);
 
-/** How many seats a fan has: everything is reached by key, so who is not listed is not counted. */
+/** The number of seats of a fan. Reads only the reservations that the fan's row lists, as the SQL does. */
 export function countFan(
   fan: FanRow | undefined,
   reservation: (id: string) => ReservationRow | undefined,
   now: number,
-): { taken: number; revision: number; living: readonly string[] } {
-  const living = (fan?.reservationIds ?? []).flatMap((id) => reservation(id) ?? []).filter((row) => counts(row, now));
-  const taken = living.reduce((sum, { seatIds }) => sum + seatIds.length, 0);
-  return { taken, revision: fan?.revision ?? 0, living: living.map(({ id }) => id) };
+): { taken: number; revision: number; countedIds: readonly string[] } {
+  const counted = (fan?.reservationIds ?? []).flatMap((id) => reservation(id) ?? []).filter((row) => counts(row, now));
+  const taken = counted.reduce((sum, { seatIds }) => sum + seatIds.length, 0);
+  return { taken, revision: fan?.revision ?? 0, countedIds: counted.map(({ id }) => id) };
 }
 
+/** Primary key of a fan's row. */
 export const fanAtMatch = ({ matchId, userId }: { matchId: string; userId: string }): string => `${userId} ${matchId}`;

@@ -9,9 +9,9 @@ import {
 } from '../turns/application/waiting-room-ports.ts';
 import { tables } from './memory-tables.ts';
 
-const BEGINNING = '0';
+const STREAM_START = '0';
 
-/** The waiting room next door: its stream, its hash of granted turns. Outside of the database, and never rolled back. */
+/** Simulated waiting room: its event stream and its hash of granted turns. Not part of the database, so never rolled back. */
 export class MemoryWaitingRoom extends WaitingRoomEvents {
   private readonly log: WaitingRoomEvent[] = [];
   private readonly turns = new Map<string, { sessionToken: string; expiresAtMs: number }>();
@@ -30,12 +30,12 @@ export class MemoryWaitingRoom extends WaitingRoomEvents {
       generation: undefined,
       placeScore: undefined,
     });
-    this.db.scheduler.expectMoment(expiresAtMs);
+    this.db.scheduler.registerExpiry(expiresAtMs);
   }
 
   end(turn: { matchId: string; userId: string; sessionToken: string; reason: string }): void {
     this.turns.delete(turn.userId);
-    this.log.push({ kind: 'turn over', ...turn });
+    this.log.push({ kind: 'turn ended', ...turn });
   }
 
   get length(): number {
@@ -60,7 +60,7 @@ export class MemoryWaitingRoom extends WaitingRoomEvents {
     return { events, lastId: String(Number(streamId) + events.length) };
   }
 
-  /** As PostgresPurchaseWindows: a turn the stream has not told of yet stands in the hash. */
+  /** Like PostgresPurchaseWindows: stores a turn from the hash whose event was not applied yet. */
   async learn({
     userId,
     matchId,
@@ -71,14 +71,14 @@ export class MemoryWaitingRoom extends WaitingRoomEvents {
     sessionToken: string | undefined;
   }): Promise<void> {
     if (!sessionToken) return;
-    await this.db.scheduler.step(`looks for turn ${sessionToken}`);
+    await this.db.scheduler.step(`reads turn ${sessionToken}`);
     if (this.db.read(tables.windows, sessionToken)) return;
     await this.db.scheduler.step(`asks the waiting room for the turn of ${userId}`);
     const turn = this.turns.get(userId);
     if (turn?.sessionToken !== sessionToken) return;
     const tx = this.db.begin('read committed');
     try {
-      await tx.statement(`learns of turn ${sessionToken}`);
+      await tx.statement(`stores turn ${sessionToken}`);
       const row = { sessionToken, matchId, userId, expiresAtMs: turn.expiresAtMs, endReason: null };
       await tx.insert(tables.windows, sessionToken, row);
       await tx.commit();
@@ -92,27 +92,27 @@ export class MemoryWaitingRoom extends WaitingRoomEvents {
 export class MemoryStreamCursors extends StreamCursors {
   constructor(
     private readonly db: SimulatedDatabase,
-    /** A negative control: off, whoever has read applies. */
-    private readonly compares = true,
+    /** Guard. If off (negative control), every replica that has read events applies them. */
+    private readonly comparesPosition = true,
   ) {
     super();
   }
 
   async position(matchId: string): Promise<string> {
     await this.db.scheduler.step(`reads the cursor of ${matchId}`);
-    return this.db.read(tables.cursors, matchId)?.lastId ?? BEGINNING;
+    return this.db.read(tables.cursors, matchId)?.lastId ?? STREAM_START;
   }
 
   async advance(tx: Transaction, matchId: string, from: string, to: string): Promise<boolean> {
     await inside(tx).statement(`moves the cursor of ${matchId} from ${from} to ${to}`);
     const row = await inside(tx).lock(tables.cursors, matchId);
-    if (row && row.lastId !== from && this.compares) return false;
+    if (row && row.lastId !== from && this.comparesPosition) return false;
     await inside(tx).put(tables.cursors, matchId, { lastId: to });
     return true;
   }
 }
 
-/** Windows, and a push for every turn that is granted. */
+/** Stores windows and writes one push message for each granted turn. */
 export class MemoryWaitingRoomConsequences extends WaitingRoomConsequences {
   constructor(private readonly db: SimulatedDatabase) {
     super();
@@ -129,7 +129,7 @@ export class MemoryWaitingRoomConsequences extends WaitingRoomConsequences {
         const id = this.db.scheduler.newId('message');
         await open.put(tables.outbox, id, { id, event: 'queue.turn_granted', aggregateId: sessionToken });
       }
-      if (event.kind === 'turn over' && event.sessionToken) {
+      if (event.kind === 'turn ended' && event.sessionToken) {
         const window = open.get(tables.windows, event.sessionToken);
         if (window?.endReason === null) await open.change(tables.windows, event.sessionToken, { endReason: event.reason });
       }

@@ -10,13 +10,13 @@ export interface TicketRow {
   readonly status: string;
 }
 
-/** What operators and fans do with paid orders, and a look into the sandbox's books. */
+/** Calls of operators and fans on paid orders, and queries of the sandbox provider's tables. */
 export class RefundActions {
   constructor(readonly office: BoxOffice) {}
 
-  /** Bought, and taken at the sandbox too, so that it has something to give back. */
-  async paid(match: MatchOnSale, wish: Parameters<BoxOffice['held']>[1] = {}): Promise<Ordered> {
-    const ordered = await this.office.ordered(await this.office.held(match, wish));
+  /** Buys seats. Also confirms the payment at the sandbox, so that the sandbox can refund it. */
+  async paid(match: MatchOnSale, request: Parameters<BoxOffice['held']>[1] = {}): Promise<Ordered> {
+    const ordered = await this.office.ordered(await this.office.held(match, request));
     const confirm = `/api/v1/sandbox/payments/${ordered.intentId}/confirm`;
     const { status, text } = await this.office.monolith.call('POST', confirm, { key: null, body: { outcome: 'succeeded' } });
     if (status !== 202) throw new Error(`not paid: ${text}`);
@@ -35,7 +35,7 @@ export class RefundActions {
     return this.office.monolith.call('POST', `/api/v1/tickets/${ticket.id}/transfer`, { as: ticket.user_id, body });
   }
 
-  /** By id, which is the order of its seats. */
+  /** Sorted by id, which is also the order of the seats. */
   tickets({ orderId }: Pick<Ordered, 'orderId'>): Promise<TicketRow[]> {
     return this.office.rows(`select id, user_id, seat_id, status from tickets where order_id = $1 order by id`, [orderId]);
   }
@@ -44,13 +44,13 @@ export class RefundActions {
     return (await this.office.monolith.call('GET', `/api/v1/ops/matches/${match.id}/report`, ops)).json;
   }
 
-  /** Everything that waits for this destination is delivered. */
+  /** Delivers all outbox messages of this destination. */
   async relay(destination: string): Promise<void> {
-    const relay = this.office.monolith.get(OutboxRelays).relays.find((one) => one.destination.name === destination);
+    const relay = this.office.monolith.get(OutboxRelays).relays.find((candidate) => candidate.destination.name === destination);
     while (((await relay?.runOnce()) ?? 0) > 0);
   }
 
-  /** What the sandbox gave back, once everything that was on its way has arrived: cents of each refund. */
+  /** Delivers all messages to the provider, then returns the cents of each refund that the sandbox made. */
   async givenBack({ intentId }: Pick<Ordered, 'intentId'>): Promise<number[]> {
     await this.relay('payments');
     const rows = await this.office.rows<{ amount_cents: number }>(
@@ -67,14 +67,15 @@ export class RefundActions {
     return rows.map(({ event }) => event);
   }
 
-  /** Who was told that a ticket they had been given is gone, and how many. */
-  async receiversTold({ orderId }: Pick<Ordered, 'orderId'>): Promise<[string, number][]> {
+  /** Mails to receivers of transferred tickets that were refunded: address and number of tickets. */
+  async receiverMails({ orderId }: Pick<Ordered, 'orderId'>): Promise<[string, number][]> {
     const messages = await this.office.outbox(orderId);
     return messages.flatMap(({ body }) =>
       body.payload?.received ? [[body.recipient, body.payload.received] as [string, number]] : [],
     );
   }
 
+  /** Amounts of the refund mails to the buyer. */
   async mails({ orderId }: Pick<Ordered, 'orderId'>): Promise<string[]> {
     const messages = await this.office.outbox(orderId);
     return messages

@@ -46,13 +46,13 @@ const pushes = (userId: string) =>
     `select destination, body ->> 'template' as template, body ->> 'useful_until' as until from outbox where body ->> 'user_id' = $1 order by seq`,
     [userId],
   );
-const withPhone = async (userId = randomUUID()) => {
+const fanWithPhone = async (userId = randomUUID()) => {
   await office.monolith.call('PUT', '/api/v1/me/devices/phone', { as: userId, body: { fcm_token: `token-${userId}` } });
   return userId;
 };
 
-test('three replicas race over one stream: each event has its effect once', async () => {
-  const fans = await Promise.all(Array.from({ length: 40 }, () => withPhone()));
+test('three replicas that read one stream at the same time apply each event once', async () => {
+  const fans = await Promise.all(Array.from({ length: 40 }, () => fanWithPhone()));
   for (const fan of fans) await write(granted(fan));
   const applied = await Promise.all(Array.from({ length: 4 }, () => replicas.map((replica) => follow(replica))).flat());
   expect(applied.reduce((sum, n) => sum + n, 0)).toBe(40);
@@ -62,14 +62,14 @@ test('three replicas race over one stream: each event has its effect once', asyn
   expect(await follow()).toBe(0);
 });
 
-test('events that go on coming while replicas read are each applied once, to the last', async () => {
-  const fans = await Promise.all(Array.from({ length: 60 }, () => withPhone()));
+test('events that arrive while replicas read are all applied, each once', async () => {
+  const fans = await Promise.all(Array.from({ length: 60 }, () => fanWithPhone()));
   const counts: number[] = [];
   const writing = (async () => {
     for (const fan of fans) await write(granted(fan));
   })();
   const reading = replicas.map(async (replica) => {
-    for (let round = 0; round < 15; round += 1) counts.push(await follow(replica));
+    for (let read = 0; read < 15; read += 1) counts.push(await follow(replica));
   });
   await Promise.all([writing, ...reading]);
   counts.push(await follow());
@@ -77,7 +77,7 @@ test('events that go on coming while replicas read are each applied once, to the
   for (const fan of fans) expect(await pushes(fan)).toHaveLength(1);
 });
 
-test('a turn opens and ends in the order it was told, each by its own token', async () => {
+test('turns open and end in the order of the events, and the end of a turn ends only the turn with its token', async () => {
   const fan = randomUUID();
   await write(granted(fan, { session_token: 'st_first-turn' }));
   await write({
@@ -102,7 +102,7 @@ test('a turn opens and ends in the order it was told, each by its own token', as
   expect((await office.hold(match, { as: fan, turn: 'st_second-turn' })).status).toBe(201);
 });
 
-test('the end of a turn does not touch its holds, which can still be paid', async () => {
+test('a turn that ends keeps its holds, and they can still be paid', async () => {
   const fan = randomUUID();
   await write(granted(fan));
   await follow();
@@ -113,30 +113,30 @@ test('the end of a turn does not touch its holds, which can still be paid', asyn
   expect(await office.settle(office.report(await office.ordered(held)))).toBe('completed');
 });
 
-test('who has a device is called to the front and told the place; who has none is not written to', async () => {
-  const [atFront, inLine, without] = [await withPhone(), await withPhone(), randomUUID()];
+test('fans with a device get pushes at the front of the line and about their position; fans without a device get none', async () => {
+  const [atFront, inLine, withoutDevice] = [await fanWithPhone(), await fanWithPhone(), randomUUID()];
   await write({ event: 'queue.front_reached', user_id: atFront, match_id: match.id });
-  const items = [inLine, without].map((user_id) => ({ user_id, position: 100, estimated_wait_minutes: 3 }));
+  const items = [inLine, withoutDevice].map((user_id) => ({ user_id, position: 100, estimated_wait_minutes: 3 }));
   await write({ event: 'queue.position_update', match_id: match.id, items });
   await follow();
-  const [calls, places] = [await pushes(atFront), await pushes(inLine)];
-  expect(calls).toEqual([{ destination: 'push-priority', template: 'queue_front', until: expect.any(String) }]);
-  expect(places).toEqual([{ destination: 'push', template: 'queue_position', until: expect.any(String) }]);
-  // A call is of use while the place is kept, a place until it is another.
+  const [frontPushes, positionPushes] = [await pushes(atFront), await pushes(inLine)];
+  expect(frontPushes).toEqual([{ destination: 'push-priority', template: 'queue_front', until: expect.any(String) }]);
+  expect(positionPushes).toEqual([{ destination: 'push', template: 'queue_position', until: expect.any(String) }]);
+  // A front push is useful for 30 minutes, while the absent fan stays at the front. A position push is useful for 10 minutes.
   const minutesLeft = (until: unknown): number => Math.round((Date.parse(String(until)) - Date.now()) / 60_000);
-  expect([minutesLeft(calls[0]?.until), minutesLeft(places[0]?.until)]).toEqual([30, 10]);
-  expect(await pushes(without)).toEqual([]);
+  expect([minutesLeft(frontPushes[0]?.until), minutesLeft(positionPushes[0]?.until)]).toEqual([30, 10]);
+  expect(await pushes(withoutDevice)).toEqual([]);
 });
 
 test.each([
-  ['no JSON', '{"event":'],
-  ['an event we do not know', '{"event":"queue.dissolved","match_id":"x"}'],
+  ['not JSON', '{"event":'],
+  ['an unknown event', '{"event":"queue.dissolved","match_id":"x"}'],
   [
-    'a turn without an end',
+    'a granted turn without an expiry time',
     JSON.stringify({ event: 'queue.turn_granted', user_id: randomUUID(), match_id: randomUUID(), session_token: 'st_x' }),
   ],
-  ['nothing', ''],
-])('an entry that is %s is skipped, and those after it are read', async (_, entry) => {
+  ['empty', ''],
+])('a stream entry that is %s is skipped, and the later entries are applied', async (_, entry) => {
   const fan = randomUUID();
   await write(entry);
   await redis().xadd(queueKeys.events(match.id), '*', 'something', 'else');
@@ -146,7 +146,7 @@ test.each([
   expect(await follow()).toBe(0);
 });
 
-test('more events than one batch are all read', async () => {
+test('more events than fit into one batch are all applied', async () => {
   const users = Array.from({ length: 1100 }, () => randomUUID());
   const pipeline = redis().pipeline();
   for (const user of users) pipeline.xadd(queueKeys.events(match.id), '*', 'event', JSON.stringify(granted(user)));
@@ -155,8 +155,8 @@ test('more events than one batch are all read', async () => {
   expect(await windowsOf()).toHaveLength(1100);
 });
 
-test('what was read is not read again after Redis lost everything, and what is new is', async () => {
-  const [before, after] = [await withPhone(), await withPhone()];
+test('after Redis has lost all data, new events are applied and old effects are not repeated', async () => {
+  const [before, after] = [await fanWithPhone(), await fanWithPhone()];
   await write(granted(before));
   await follow();
   await redis().flushdb();
@@ -166,7 +166,7 @@ test('what was read is not read again after Redis lost everything, and what is n
   expect(await pushes(before)).toHaveLength(1);
 });
 
-describe('the listener', () => {
+describe('QueueEventsListener', () => {
   let listener: QueueEventsListener;
   beforeEach(async () => {
     await redis().flushdb();
@@ -180,39 +180,39 @@ describe('the listener', () => {
   });
   afterEach(() => listener.onApplicationShutdown());
 
-  const until = async (found: () => Promise<boolean>, patienceMs: number) => {
-    const giveUpAt = Date.now() + patienceMs;
-    while (!(await found())) {
+  const until = async (condition: () => Promise<boolean>, timeoutMs: number) => {
+    const giveUpAt = Date.now() + timeoutMs;
+    while (!(await condition())) {
       if (Date.now() > giveUpAt) return false;
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
     return true;
   };
-  const opened =
+  const windowsAreStored =
     (count: number, matchId = match.id) =>
     async () =>
       (await windowsOf(matchId)).length === count;
 
-  test('looks at once when it is told', async () => {
+  test('the listener reads the stream at once after a message on queue_events', async () => {
     await until(async () => ((await redis().pubsub('NUMSUB', QUEUE_EVENTS_CHANNEL)) as [string, number])[1] > 0, 2000);
     await write(granted(randomUUID()));
     await redis().publish(QUEUE_EVENTS_CHANNEL, JSON.stringify(granted(randomUUID())));
-    expect(await until(opened(1), 1500)).toBe(true);
+    expect(await until(windowsAreStored(1), 1500)).toBe(true);
   });
 
-  test('finds what nobody told it of within a few seconds: a lost message costs a moment, not a turn', async () => {
+  test('the listener applies an event within a few seconds although its message was lost', async () => {
     await redis().sadd(queueKeys.matches, match.id);
     await write(granted(randomUUID()));
-    expect(await until(opened(1), 6000)).toBe(true);
+    expect(await until(windowsAreStored(1), 6000)).toBe(true);
   });
 
-  test('goes on with the other matches when one of them cannot be read', async () => {
+  test('the listener reads the other matches when the stream of one match cannot be read', async () => {
     const broken = randomUUID();
     const other = await putOnSale(office.monolith, { queue_required: true });
     await redis().set(queueKeys.events(broken), 'no stream');
     await redis().sadd(queueKeys.matches, broken, match.id, other.id);
     await write(granted(randomUUID()));
     await write(granted(randomUUID(), { match_id: other.id }), other.id);
-    expect(await until(async () => (await opened(1)()) && (await opened(1, other.id)()), 8000)).toBe(true);
+    expect(await until(async () => (await windowsAreStored(1)()) && (await windowsAreStored(1, other.id)()), 8000)).toBe(true);
   });
 });

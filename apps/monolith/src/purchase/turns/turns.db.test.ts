@@ -22,8 +22,8 @@ beforeEach(() => {
 const grant = (seconds?: number, matchId = match.id, userId = as) => grantTurn(office.monolith, matchId, userId, seconds);
 const end = (turn: string, reason: string) =>
   office.rows(`update purchase_windows set ended_at = now(), end_reason = $2 where session_token = $1`, [turn, reason]);
-/** As the waiting room's own script leaves it, before anybody told us. */
-const inRedis = (turn: string, seconds = 1200, userId = as, extra: Record<string, unknown> = {}) =>
+/** Writes a turn to Redis as the waiting room does, before its event arrives here. */
+const grantInRedis = (turn: string, seconds = 1200, userId = as, extra: Record<string, unknown> = {}) =>
   office.monolith.resources.redis.hset(
     queueKeys.windows(match.id),
     userId,
@@ -35,52 +35,52 @@ const inRedis = (turn: string, seconds = 1200, userId = as, extra: Record<string
     }),
   );
 
-describe('without a turn of one’s own nothing is held', () => {
-  const wordings = new Set<string>();
+describe('hold requests without a valid turn', () => {
+  const details = new Set<string>();
   test.each<[string, () => Promise<string | undefined>]>([
-    ['none', () => Promise.resolve(undefined)],
-    ['one nobody ever granted', () => Promise.resolve(`st_${randomUUID()}`)],
-    ['something that is no turn at all', () => Promise.resolve('"; drop table seats; --')],
-    ["another fan's", () => grant(1200, match.id, randomUUID())],
-    ["another fan's that has run out", () => grant(-5, match.id, randomUUID())],
-    ["another match's", async () => grant(1200, (await putOnSale(office.monolith, { queue_required: true })).id)],
-    ['one that was left', async () => grant().then(async (turn) => (await end(turn, 'left'), turn))],
-    ['a used one', async () => grant().then(async (turn) => (await end(turn, 'completed'), turn))],
+    ['no turn', () => Promise.resolve(undefined)],
+    ['a turn that was never granted', () => Promise.resolve(`st_${randomUUID()}`)],
+    ['a text that is not a session token', () => Promise.resolve('"; drop table seats; --')],
+    ["another fan's turn", () => grant(1200, match.id, randomUUID())],
+    ["another fan's expired turn", () => grant(-5, match.id, randomUUID())],
+    ["another match's turn", async () => grant(1200, (await putOnSale(office.monolith, { queue_required: true })).id)],
+    ['a turn that the fan has left', async () => grant().then(async (turn) => (await end(turn, 'left'), turn))],
+    ['a turn that was used for an order', async () => grant().then(async (turn) => (await end(turn, 'completed'), turn))],
     [
-      "another fan's in the waiting room's hash",
-      async () => inRedis('st_of-another', 1200, randomUUID()).then(() => 'st_of-another'),
+      "another fan's turn that only Redis knows",
+      async () => grantInRedis('st_of-another', 1200, randomUUID()).then(() => 'st_of-another'),
     ],
-    ['one where the hash has another for this fan', async () => inRedis('st_the-newer').then(() => 'st_the-older')],
+    ['a turn while Redis has a newer one for this fan', async () => grantInRedis('st_the-newer').then(() => 'st_the-older')],
     [
-      'one where the hash has nothing anybody can read',
+      'a turn while Redis has an unreadable entry for this fan',
       async () => {
         await office.monolith.resources.redis.hset(queueKeys.windows(match.id), as, '{"session_token":');
         return 'st_whatever';
       },
     ],
-  ])('%s', async (_, turnOf) => {
+  ])('a hold request with %s is refused: PURCHASE_WINDOW_REQUIRED', async (_, turnOf) => {
     const turn = await turnOf();
     const { status, json } = await office.hold(match, { as, ...(turn ? { turn } : {}) });
     expect([status, json.code]).toEqual([403, 'PURCHASE_WINDOW_REQUIRED']);
-    wordings.add(json.detail);
+    details.add(json.detail);
   });
 
-  test('and the answer is the same for all of them', () => expect(wordings.size).toBe(1));
+  test('all these refusals have the same detail text', () => expect(details.size).toBe(1));
 });
 
-describe('a turn that has run out', () => {
+describe('expired turns', () => {
   test.each<[string, () => Promise<string>]>([
-    ['by its time', () => grant(-1)],
-    ['by the word of the waiting room', async () => grant().then(async (turn) => (await end(turn, 'window_timeout'), turn))],
-    ['and is known to the hash alone', async () => inRedis('st_over', -1).then(() => 'st_over')],
-  ])('%s is told to its owner', async (_, turnOf) => {
+    ['past its expiry time', () => grant(-1)],
+    ['ended by the waiting room', async () => grant().then(async (turn) => (await end(turn, 'window_timeout'), turn))],
+    ['expired and known only to Redis', async () => grantInRedis('st_over', -1).then(() => 'st_over')],
+  ])('a hold request with an own turn that is %s is refused: PURCHASE_WINDOW_EXPIRED', async (_, turnOf) => {
     const { status, json } = await office.hold(match, { as, turn: await turnOf() });
     expect([status, json.code]).toEqual([403, 'PURCHASE_WINDOW_EXPIRED']);
   });
 });
 
-describe('an open turn', () => {
-  test('holds seats, for ten minutes but never beyond its own end', async () => {
+describe('open turns', () => {
+  test('a turn allows holds of ten minutes, but not beyond the end of the turn', async () => {
     const long = await office.held(match, { as, turn: await grant(1200) });
     expect((new Date(long.expires_at).getTime() - Date.now()) / 1000).toBeGreaterThan(590);
     const turn = await grant(45, match.id, (as = randomUUID()));
@@ -91,14 +91,14 @@ describe('an open turn', () => {
     expect(new Date(short.expires_at).getTime()).toBe(window?.expires_at.getTime());
   });
 
-  test('holds several times, up to the limit', async () => {
+  test('a turn allows several holds, up to the ticket limit', async () => {
     const turn = await grant();
     for (let hold = 0; hold < 4; hold += 1) await office.held(match, { as, turn });
     expect((await office.hold(match, { as, turn })).json.code).toBe('TICKET_LIMIT_REACHED');
   });
 
-  test('that only the waiting room’s hash knows is learned, and then outlives it', async () => {
-    await inRedis('st_only-in-redis');
+  test('a turn that only Redis knows is stored by its first hold and then survives a loss of Redis', async () => {
+    await grantInRedis('st_only-in-redis');
     await office.held(match, { as, turn: 'st_only-in-redis' });
     await office.monolith.resources.redis.flushdb();
     await office.held(match, { as, turn: 'st_only-in-redis' });
@@ -107,11 +107,11 @@ describe('an open turn', () => {
     ]);
   });
 
-  test('nobody can look up because Redis is away is not refused: 503, and the same again when it is back', async () => {
+  test('a hold with a turn that cannot be read because Redis is down is 503, and succeeds when Redis is back', async () => {
     const proxy = await TcpProxy.inFrontOf(opened.settings.REDIS_URL);
     const replica = await openMonolith({ ...opened.settings, REDIS_URL: proxy.url });
     try {
-      await inRedis('st_of-a-bad-moment');
+      await grantInRedis('st_of-a-bad-moment');
       const known = await grant(1200, match.id, randomUUID());
       const [{ user_id: other } = { user_id: '' }] = await office.rows<{ user_id: string }>(
         `select user_id from purchase_windows where session_token = $1`,
@@ -135,7 +135,7 @@ describe('an open turn', () => {
     }
   });
 
-  test('goes on in a paused sale, and not in a closed one', async () => {
+  test('an open turn allows holds in a paused sale, but not in a closed one', async () => {
     const paused = await putOnSale(office.monolith, { queue_required: true });
     const turn = await grant(1200, paused.id);
     await office.rows(`update matches set sale_status = 'paused' where id = $1`, [paused.id]);
@@ -144,7 +144,7 @@ describe('an open turn', () => {
     expect((await office.hold(paused, { as, turn })).json.code).toBe('SALE_NOT_OPEN');
   });
 
-  test('is used up by its completed order, which gives its other holds back', async () => {
+  test('a turn ends with its completed order, which also releases its other holds', async () => {
     const turn = await grant();
     const bought = await office.ordered(await office.held(match, { as, turn }));
     const other = await office.held(match, { as, turn, quantity: 2 });
@@ -154,29 +154,29 @@ describe('an open turn', () => {
       { status: 'available', reservation_id: null },
     ]);
     expect((await office.hold(match, { as, turn })).json.code).toBe('PURCHASE_WINDOW_REQUIRED');
-    const told = await office.rows<{ body: unknown }>(
+    const messages = await office.rows<{ body: unknown }>(
       `select body from outbox where destination = 'waiting-room' and event = 'order.completed' and body ->> 'user_id' = $1`,
       [as],
     );
-    expect(told).toEqual([{ body: { kind: 'complete', match_id: match.id, user_id: as, session_token: turn } }]);
+    expect(messages).toEqual([{ body: { kind: 'complete', match_id: match.id, user_id: as, session_token: turn } }]);
   });
 
-  test('a hold that was over by then stays expired', async () => {
+  test('a completed order does not change an expired hold of its turn', async () => {
     const turn = await grant();
     const bought = await office.ordered(await office.held(match, { as, turn }));
-    const over = await office.held(match, { as, turn });
-    await office.lapse(over);
+    const expired = await office.held(match, { as, turn });
+    await office.lapse(expired);
     await office.settle(office.report(bought));
-    expect(await office.reservation(over)).toBe('expired');
+    expect(await office.reservation(expired)).toBe('expired');
   });
 });
 
 describe.each([
   ['the fan left', 'left'],
   ['the sale was closed', 'closed'],
-  ['its time was over', 'window_timeout'],
+  ['its window has expired', 'window_timeout'],
 ])('a turn that ended because %s', (_, reason) => {
-  test('keeps its holds: they can be checked out and paid until they end, and nothing more can be held', async () => {
+  test('an ended turn keeps its holds, which can be checked out and paid until they end, but allows no new ones', async () => {
     const own = await putOnSale(office.monolith, { queue_required: true });
     const turn = await grant(1200, own.id);
     const [paid, awaiting] = [await office.held(own, { as, turn }), await office.held(own, { as, turn })];
@@ -191,7 +191,7 @@ describe.each([
 });
 
 describe('a second turn of the same fan', () => {
-  test('allows a second order, within the same limit', async () => {
+  test('a second turn allows a second order within the same ticket limit', async () => {
     const first = await grant();
     await office.settle(office.report(await office.ordered(await office.held(match, { as, turn: first, quantity: 3 }))));
     const second = await grant();
@@ -203,7 +203,7 @@ describe('a second turn of the same fan', () => {
     expect(await office.settle(office.report(bought))).toBe('completed');
   });
 
-  test('leaves the holds of the first alone when its order completes', async () => {
+  test('the completed order of a second turn does not release the holds of the first turn', async () => {
     const [first, second] = [await grant(), await grant()];
     const kept = await office.held(match, { as, turn: first });
     await office.settle(office.report(await office.ordered(await office.held(match, { as, turn: second }))));
@@ -211,14 +211,14 @@ describe('a second turn of the same fan', () => {
   });
 });
 
-test('the order of a used turn completes others’ holds in nothing: another fan’s stay as they are', async () => {
+test("a completed order does not release another fan's holds", async () => {
   const other = randomUUID();
   const theirs = await office.held(match, { as: other, turn: await grant(1200, match.id, other) });
   await office.settle(office.report(await office.ordered(await office.held(match, { as, turn: await grant() }))));
   expect(await office.reservation(theirs)).toBe('held');
 });
 
-test('in a match without a queue nobody asks for a turn', async () => {
+test('in a match without a queue the session token is ignored and not stored', async () => {
   const direct = await putOnSale(office.monolith);
   expect((await office.hold(direct, { as, turn: 'st_of-somewhere-else' })).status).toBe(201);
   expect(await office.rows(`select session_token from reservations where user_id = $1`, [as])).toEqual([{ session_token: null }]);

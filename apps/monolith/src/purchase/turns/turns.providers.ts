@@ -18,9 +18,9 @@ import { PostgresStoredTurns } from './outbound/postgres-stored-turns.ts';
 import { PostgresStreamCursors } from './outbound/postgres-stream-cursors.ts';
 import { GrantedTurns } from './outbound/redis-granted-turns.ts';
 import { RedisWaitingRoomEvents } from './outbound/redis-waiting-room-events.ts';
-import { RecordedWaitingRoomConsequences } from './outbound/waiting-room-consequences.ts';
+import { PostgresWaitingRoomConsequences } from './outbound/waiting-room-consequences.ts';
 
-/** The fans' turns as PostgreSQL keeps them, learned from the waiting room. */
+/** Stores in PostgreSQL the turns that the waiting room grants and ends. */
 export const turnsProviders: Provider[] = [
   {
     provide: PostgresPurchaseWindows,
@@ -41,7 +41,7 @@ export const turnsProviders: Provider[] = [
   {
     provide: WaitingRoomConsequences,
     useFactory: (windows: PostgresPurchaseWindows, fans: FansApi, outbox: Outbox, ids: Ids, clock: Clock) =>
-      new RecordedWaitingRoomConsequences(windows, fans, outbox, ids, clock),
+      new PostgresWaitingRoomConsequences(windows, fans, outbox, ids, clock),
     inject: [PostgresPurchaseWindows, FansApi, Outbox, Ids, Clock],
   },
   useCase(FollowWaitingRoom, TransactionManager, WaitingRoomEvents, StreamCursors, WaitingRoomConsequences),

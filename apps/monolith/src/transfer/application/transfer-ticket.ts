@@ -1,6 +1,6 @@
 import type { TransactionManager } from '#application/transaction-manager';
 import { blacklisted } from '#domain/blacklist/listed-fans';
-import { assertWithinLimit } from '#domain/purchase/ticket-limit';
+import { assertWithinLimit } from '#domain/purchase/buying-rules';
 import { DomainError } from '#domain/shared/domain-error';
 import type { Blacklist, FanLimits, TransferableTicket, Tickets } from './ports.ts';
 

@@ -4,14 +4,14 @@ import type { LineMovement, QueueChange, RestoredPart, WaitingLines } from './po
 
 const DRAIN_BATCH = 500;
 
-/** The operator's hand on a queue: open, pause, rate, bounds, close, and what the monolith says is left. */
+/** Changes a queue for the monolith: opens, pauses and closes it, sets rate and limits, stores the remaining sectors, restores it. */
 export class ChangeQueue {
   constructor(
     private readonly lines: WaitingLines,
     private readonly movement: LineMovement,
   ) {}
 
-  /** Answers whether the state of the match is known: if not, the settings are kept, and nothing is answered from them yet. */
+  /** `isKnown` is false while Redis lacks the state of the match: the settings are stored, but no fan is served from them yet. */
   async control(matchId: string, change: QueueChange): Promise<{ isKnown: boolean }> {
     let isKnown = false;
     await this.untilDone(matchId, async () => {
@@ -26,15 +26,15 @@ export class ChangeQueue {
     await this.untilDone(matchId, () => this.lines.reportRemaining(matchId, sectors, asOf));
   }
 
-  /** One part of the state of a match; the last one lets its waiting room answer again. */
+  /** Stores one part of the state of a match. After the last part the waiting room answers again. */
   async restore(matchId: string, part: RestoredPart): Promise<void> {
     if ((await this.untilDone(matchId, () => this.lines.restore(matchId, part))) === 'done') return;
-    throw new DomainError('INVALID_STATE', 'A part before this one is missing. Begin again with part 0.');
+    throw new DomainError('INVALID_STATE', 'An earlier part is missing. Start again with part 0.');
   }
 
   /**
-   * A queue that is closed, opened and closed again within moments still has fans of the first line without their last
-   * word. They get it first; 100,000 of them take about half a second.
+   * Repeats a change until it is done. When a queue is closed, opened and closed again quickly, the first line may not be drained:
+   * some of its fans have no final message yet. Drain it first; 100,000 fans take about half a second.
    */
   private async untilDone<T extends string>(matchId: string, change: () => Promise<T>): Promise<T> {
     for (;;) {

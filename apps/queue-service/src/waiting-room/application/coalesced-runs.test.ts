@@ -1,6 +1,6 @@
 import { CoalescedRuns, type UpdateScope } from './coalesced-runs.ts';
 
-/** Work whose passes end one by one, when the test says so. */
+/** Work whose passes end one by one, when the test calls `ends[i]`. */
 function controlledWork() {
   const scopes: UpdateScope[] = [];
   const ends: { resolve: () => void; reject: (error: Error) => void }[] = [];
@@ -13,7 +13,7 @@ function controlledWork() {
 
 const settled = () => new Promise(setImmediate);
 
-test('a request of an idle key runs at once, with its scope', async () => {
+test('CoalescedRuns: a request for an idle key runs at once, with its scope', async () => {
   const { work, scopes, ends } = controlledWork();
   const done = new CoalescedRuns().request('m', 'near', work);
   expect(scopes).toEqual(['near']);
@@ -27,24 +27,27 @@ test.each<[requested: UpdateScope[], next: UpdateScope]>([
   [['near', 'near'], 'near'],
   [['near', 'all', 'near'], 'all'],
   [['all', 'near', 'near'], 'all'],
-])('requests %j during a pass become one further pass with scope %s, and wait for its end', async (requested, next) => {
-  const { work, scopes, ends } = controlledWork();
-  const runs = new CoalescedRuns();
-  const first = runs.request('m', 'all', work);
-  let ended = 0;
-  const merged = requested.map((scope) => runs.request('m', scope, work).then(() => (ended += 1)));
-  expect(scopes).toEqual(['all']);
-  ends[0]!.resolve();
-  await settled();
-  expect(scopes).toEqual(['all', next]);
-  expect(ended).toBe(0);
-  ends[1]!.resolve();
-  await Promise.all([first, ...merged]);
-  expect(ended).toBe(requested.length);
-  expect(scopes).toEqual(['all', next]);
-});
+])(
+  'CoalescedRuns: requests %j during a pass become one further pass with scope %s, and wait for its end',
+  async (requested, next) => {
+    const { work, scopes, ends } = controlledWork();
+    const runs = new CoalescedRuns();
+    const first = runs.request('m', 'all', work);
+    let ended = 0;
+    const merged = requested.map((scope) => runs.request('m', scope, work).then(() => (ended += 1)));
+    expect(scopes).toEqual(['all']);
+    ends[0]!.resolve();
+    await settled();
+    expect(scopes).toEqual(['all', next]);
+    expect(ended).toBe(0);
+    ends[1]!.resolve();
+    await Promise.all([first, ...merged]);
+    expect(ended).toBe(requested.length);
+    expect(scopes).toEqual(['all', next]);
+  },
+);
 
-test('a request during the further pass leads to a third', async () => {
+test('CoalescedRuns: a request during the further pass leads to a third', async () => {
   const { work, scopes, ends } = controlledWork();
   const runs = new CoalescedRuns();
   const first = runs.request('m', 'all', work);
@@ -59,7 +62,7 @@ test('a request during the further pass leads to a third', async () => {
   expect(scopes).toEqual(['all', 'near', 'near']);
 });
 
-test('runs of different keys do not wait for each other', () => {
+test('CoalescedRuns: runs of different keys do not wait for each other', () => {
   const { work, scopes } = controlledWork();
   const runs = new CoalescedRuns();
   void runs.request('one', 'all', work);
@@ -67,12 +70,12 @@ test('runs of different keys do not wait for each other', () => {
   expect(scopes).toEqual(['all', 'near']);
 });
 
-test('a failed pass rejects all its requests and drops the further pass; the next request runs again', async () => {
+test('CoalescedRuns: a failed pass rejects all its requests and drops the further pass; the next request runs again', async () => {
   const { work, scopes, ends } = controlledWork();
   const runs = new CoalescedRuns();
   const requests = [runs.request('m', 'all', work), runs.request('m', 'near', work)];
-  ends[0]!.reject(new Error('Redis is away'));
-  for (const request of requests) await expect(request).rejects.toThrow('Redis is away');
+  ends[0]!.reject(new Error('Redis is down'));
+  for (const request of requests) await expect(request).rejects.toThrow('Redis is down');
   expect(scopes).toEqual(['all']);
   const next = runs.request('m', 'near', work);
   ends[1]!.resolve();

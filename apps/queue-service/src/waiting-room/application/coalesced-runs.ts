@@ -1,4 +1,4 @@
-/** `near`: only the fans near the front of the line. */
+/** `near`: only the fans near the front of the line. `all`: every connected fan of the match. */
 export type UpdateScope = 'near' | 'all';
 
 interface Run {
@@ -17,8 +17,8 @@ interface Run {
  *      └─────────────────┘    └─────────────────────────────┘
  *       pass done                pass done: start one more
  *
- * Guarantee: when the returned promise resolves, a whole pass has ended that began with the request or later.
- * Several merged requests get the widest scope among them. Every pass of a run uses the `work` of the request that began it.
+ * Guarantee: when the returned promise resolves, a complete pass has ended that started with the request or after it.
+ * Several merged requests get the widest scope among them. Every pass of a run uses the `work` of the request that started the run.
  * When a pass fails, the run ends: all its requests are rejected, and a requested further pass does not take place.
  */
 export class CoalescedRuns {

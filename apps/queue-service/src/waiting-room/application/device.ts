@@ -1,19 +1,20 @@
-/** Why we end a connection. */
-export type Ending =
-  { readonly why: 'draining'; readonly retryAfterMs: number } | { readonly why: 'unknown_token' | 'left' | 'over' | 'replaced' };
+/** Why the pod closes a connection. Each kind has its own close code on a socket. */
+export type DisconnectReason =
+  | { readonly kind: 'draining'; readonly retryAfterMs: number }
+  | { readonly kind: 'unknown_token' | 'left' | 'over' | 'replaced' };
 
-/** One open connection of a fan: a socket or an event stream. Neither call throws or waits, whatever the peer does. */
+/** One open connection of a fan: a socket or an event stream. `send` and `close` never throw and never wait for the client. */
 export abstract class Device {
   abstract readonly id: string;
   abstract readonly isOpen: boolean;
-  /** What can be said again later (`update`) is skipped for a reader that is behind; one far behind is cut off. */
-  abstract tell(text: string, weight: 'update' | 'needed'): void;
-  abstract end(ending: Ending): void;
+  /** Much unsent data makes a client slow: it misses `skippable` messages, which are repeated later. With far more it is disconnected. */
+  abstract send(text: string, kind: 'skippable' | 'required'): void;
+  abstract close(reason: DisconnectReason): void;
 }
 
-/** An event stream that wants to be opened: first it must be known whether it may. */
-export interface NewStream {
+/** A request for an event stream. Its token is read before the stream is opened. */
+export interface StreamRequest {
   readonly id: string;
-  /** Undefined for who is gone already. */
+  /** Undefined when the client has already disconnected. */
   open(): Device | undefined;
 }

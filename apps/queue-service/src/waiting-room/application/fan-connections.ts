@@ -1,96 +1,96 @@
-import type { Device, Ending } from './device.ts';
+import type { DisconnectReason, Device } from './device.ts';
 import type { FollowedLines } from './followed-lines.ts';
-import { DEVICES_PER_FAN, tellDevices, type LiveFan, type LiveFans } from './live-fans.ts';
+import { MAX_DEVICES_PER_FAN, sendToDevices, type LiveFan, type LiveFans } from './live-fans.ts';
 import type { MessageTexts } from './message-texts.ts';
-import type { QueueEntry, TokenRead } from './ports.ts';
-import type { SignsOfLife } from './signs-of-life.ts';
+import type { QueueEntry, TokenLookup } from './ports.ts';
+import type { PresenceReports } from './presence-reports.ts';
 
 /**
- * The connections of known fans, from the first message to the close code. What was read for a fan's token is told here, and in
- * no other way:
+ * The connections of fans whose token was read, from the first message to the close code. The result of every token read is sent
+ * to the fan here:
  *
  *     waiting           position message; the fan's line is followed from now on
- *     turn granted      turn message, once
- *     over, left        the last message if there is one, then the connection is closed
+ *     granted           turn message, once
+ *     over              the final message if there is one, then the connection is closed
  *     unknown token     the connection is closed
  *
- * Only positions that change later, by moves of the line, are told without reading the fan again (MatchUpdates).
+ * Only later positions, which follow from the moves of the line, are sent without reading the token again (MatchUpdates).
  */
 export class FanConnections {
-  /** Set once we drain: how long the next device is to wait before it comes back. */
+  /** Set when the pod drains: how long the next closed device must wait before it reconnects. */
   private retryAfterMs: (() => number) | undefined;
 
   constructor(
-    private readonly live: LiveFans,
+    private readonly liveFans: LiveFans,
     private readonly lines: FollowedLines,
-    private readonly signs: SignsOfLife,
+    private readonly presence: PresenceReports,
     private readonly texts: MessageTexts,
   ) {}
 
-  /** A new connection. It gets the present state at once. */
-  add(device: Device, token: string, found: TokenRead | undefined, nowMs: number): void {
-    // Its token was being looked up while all the others were closed.
-    if (this.retryAfterMs) return device.end({ why: 'draining', retryAfterMs: this.retryAfterMs() });
-    if (!found || found.entry.state.kind === 'nowhere') return device.end({ why: 'unknown_token' });
+  /** Adds a new connection and sends it the current state at once. */
+  add(device: Device, token: string, found: TokenLookup | undefined, nowMs: number): void {
+    // The pod started to drain while this token was being read.
+    if (this.retryAfterMs) return device.close({ kind: 'draining', retryAfterMs: this.retryAfterMs() });
+    if (!found || found.entry.state.kind === 'not_in_line') return device.close({ kind: 'unknown_token' });
     const { entry, matchId, userId } = found;
-    if (entry.state.kind === 'over') return this.endWithLastMessage([device], entry, matchId);
-    const fan = this.live.add({ matchId, userId, token }, device, nowMs);
-    this.endReplaced(fan.devices.slice(0, -DEVICES_PER_FAN));
+    if (entry.state.kind === 'over') return this.closeWithFinalMessage([device], entry, matchId);
+    const fan = this.liveFans.add({ matchId, userId, token }, device, nowMs);
+    this.closeReplaced(fan.devices.slice(0, -MAX_DEVICES_PER_FAN));
     const message = this.texts.of(entry, fan.matchId);
-    if (message) device.tell(message, 'needed');
-    if (fan.devices.length === 1) this.lines.of(fan.matchId).note(fan, entry, nowMs);
+    if (message) device.send(message, 'required');
+    if (fan.devices.length === 1) this.lines.of(fan.matchId).follow(fan, entry, nowMs);
   }
 
-  /** The fan's token was read again. */
-  update(fan: LiveFan, found: TokenRead | undefined, nowMs: number): void {
-    if (!found || found.entry.state.kind === 'nowhere') {
-      for (const device of [...fan.devices]) this.end(device, { why: 'unknown_token' });
+  /** Sends the result of reading the fan's token again. */
+  update(fan: LiveFan, found: TokenLookup | undefined, nowMs: number): void {
+    if (!found || found.entry.state.kind === 'not_in_line') {
+      for (const device of [...fan.devices]) this.close(device, { kind: 'unknown_token' });
       return;
     }
     const { entry } = found;
-    if (entry.state.kind === 'over') return this.endWithLastMessage([...fan.devices], entry, fan.matchId);
+    if (entry.state.kind === 'over') return this.closeWithFinalMessage([...fan.devices], entry, fan.matchId);
     const isGranted = entry.state.kind === 'granted';
-    if (isGranted && fan.told === 'granted') return;
+    if (isGranted && fan.lastSent === 'granted') return;
     const message = this.texts.of(entry, fan.matchId);
-    if (message) tellDevices(fan, message, isGranted ? 'needed' : 'update');
-    this.lines.of(fan.matchId).note(fan, entry, nowMs);
+    if (message) sendToDevices(fan, message, isGranted ? 'required' : 'skippable');
+    this.lines.of(fan.matchId).follow(fan, entry, nowMs);
   }
 
-  /** A connection has closed, or is about to be closed by us. */
+  /** Removes a connection that has closed or that the pod is about to close. */
   remove(device: Device): void {
-    const fan = this.live.remove(device);
+    const fan = this.liveFans.remove(device);
     if (!fan) return;
-    // A fan who is sent to another pod is not away.
-    if (!this.retryAfterMs) this.signs.noteParted(fan, device.id);
+    // A draining pod reports no closed connections: its fans reconnect to other pods and are not away.
+    if (!this.retryAfterMs) this.presence.noteClosed(fan, device.id);
     if (fan.devices.length > 0) return;
-    this.lines.find(fan.matchId)?.forget(fan);
-    if (!this.live.hasMatch(fan.matchId)) this.lines.delete(fan.matchId);
+    this.lines.find(fan.matchId)?.unfollow(fan);
+    if (!this.liveFans.hasMatch(fan.matchId)) this.lines.delete(fan.matchId);
   }
 
-  /** Newer connections of the same fans, to any pod, count instead of these. */
-  endReplaced(devices: readonly Device[]): void {
-    for (const device of devices) this.end(device, { why: 'replaced' });
+  /** Closes connections that newer connections of the same fans, to any pod, have replaced. */
+  closeReplaced(devices: readonly Device[]): void {
+    for (const device of devices) this.close(device, { kind: 'replaced' });
   }
 
-  /** Closes all connections, each with its own time to come back, and from now on every new one. */
+  /** Closes all connections, and every new one from now on. Each gets its own delay before it reconnects. */
   drain(retryAfterMs: () => number): void {
     this.retryAfterMs = retryAfterMs;
-    for (const device of this.live.all().flatMap((fan) => fan.devices)) {
-      this.end(device, { why: 'draining', retryAfterMs: retryAfterMs() });
+    for (const device of this.liveFans.all().flatMap((fan) => fan.devices)) {
+      this.close(device, { kind: 'draining', retryAfterMs: retryAfterMs() });
     }
   }
 
-  private endWithLastMessage(devices: readonly Device[], entry: QueueEntry, matchId: string): void {
+  private closeWithFinalMessage(devices: readonly Device[], entry: QueueEntry, matchId: string): void {
     const message = this.texts.of(entry, matchId);
     const isLeft = entry.state.kind === 'over' && entry.state.status === 'left';
     for (const device of devices) {
-      if (message) device.tell(message, 'needed');
-      this.end(device, { why: isLeft ? 'left' : 'over' });
+      if (message) device.send(message, 'required');
+      this.close(device, { kind: isLeft ? 'left' : 'over' });
     }
   }
 
-  private end(device: Device, ending: Ending): void {
+  private close(device: Device, reason: DisconnectReason): void {
     this.remove(device);
-    device.end(ending);
+    device.close(reason);
   }
 }

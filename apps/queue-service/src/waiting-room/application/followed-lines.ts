@@ -4,27 +4,27 @@ import type { ConnectedFans } from './ports.ts';
 interface UpdateTimes {
   /** A waiting fan gets a message at least this often. */
   readonly updateMs: number;
-  /** How often due messages are looked for. */
-  readonly roundMs: number;
+  /** How often the regular update runs and sends the messages that are due. */
+  readonly runIntervalMs: number;
 }
 
-/** The regular message comes up to a twentieth early, spread by the score, so that 5,000 fans do not get it in one instant. */
+/** A regular message is due up to 5 % early. The share depends on the score, so that 5,000 fans do not get it at the same moment. */
 const EARLY_SHARE = 0.05;
 
-/** The lines that fans connected to this pod wait in. A line is followed from its first connected fan to its last. */
+/** The lines in which fans connected to this pod wait. A pod follows a line as long as it has a connected fan in it. */
 export class FollowedLines {
   private readonly lines = new Map<string, FollowedLine>();
 
   constructor(
-    private readonly entries: ConnectedFans,
+    private readonly connectedFans: ConnectedFans,
     private readonly times: UpdateTimes,
   ) {}
 
-  /** Begins to follow the line if this pod does not yet. */
+  /** Starts to follow the line if this pod does not follow it yet. */
   of(matchId: string): FollowedLine {
     let line = this.lines.get(matchId);
     if (!line) {
-      line = new FollowedLine(matchId, this.entries, this.nextDueMs);
+      line = new FollowedLine(matchId, this.connectedFans, this.nextDueMs);
       this.lines.set(matchId, line);
     }
     return line;
@@ -38,14 +38,14 @@ export class FollowedLines {
     this.lines.delete(matchId);
   }
 
-  /** A message that is not due in one regular update waits for the next, so it falls due that much earlier. */
+  /** One run interval is subtracted, because a message that just misses a run is sent by the next run, still within `updateMs`. */
   private readonly nextDueMs = (score: number, nowMs: number): number => {
-    const { updateMs, roundMs } = this.times;
-    return nowMs + (updateMs - roundMs) * (1 - EARLY_SHARE * shareOf(score));
+    const { updateMs, runIntervalMs } = this.times;
+    return nowMs + (updateMs - runIntervalMs) * (1 - EARLY_SHARE * shareOf(score));
   };
 }
 
-/** 0…1, the same for a fan each time: the last microseconds of the join time are evenly spread. */
+/** 0 to 1, constant for a fan: the last microseconds of the join time are evenly distributed. */
 function shareOf(score: number): number {
   return (score % 32) / 32;
 }

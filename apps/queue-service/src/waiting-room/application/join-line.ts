@@ -2,7 +2,7 @@ import { blacklisted } from '#domain/blacklist/listed-fans';
 import { DomainError } from '#domain/shared/domain-error';
 import type { Blacklist, QueueEntry, Receipts, WaitingLines } from './ports.ts';
 
-/** Puts a fan into the line of a match, once, on however many devices. */
+/** Puts a fan into the line of a match. A fan has one queue entry, whatever the number of devices. */
 export class JoinLine {
   constructor(
     private readonly lines: WaitingLines,
@@ -17,7 +17,7 @@ export class JoinLine {
     const score = receipt === undefined ? undefined : await this.scoreOf(matchId, userId, receipt);
     if (this.blacklist.has(userId) && (await this.lines.readQueue(matchId))) throw blacklisted();
     const outcome = await this.lines.join(matchId, userId, score);
-    // Listed while the join was on its way: whoever clears the lines may have passed this one before it arrived.
+    // The fan came onto the blacklist during the join: RemoveBlacklistedFans may have checked this line before the join arrived.
     if (outcome.kind !== 'unknown' && this.blacklist.has(userId)) {
       await this.lines.leave(matchId, userId);
       throw blacklisted();
@@ -38,10 +38,11 @@ export class JoinLine {
         throw new DomainError('QUEUE_CLOSED', 'The waiting room is closed.', { reason: outcome.reason });
     }
   }
-  /** A receipt that is not ours is a mistake to hear of, not to lose one's place over unnoticed. */
+
+  /** A receipt that is not valid is refused: if it were ignored, the fan would go to the end of the line without knowing why. */
   private async scoreOf(matchId: string, userId: string, receipt: string): Promise<string | undefined> {
     const score = this.receipts.read(matchId, userId, receipt);
-    // A match without a line is the first thing to say, which joining does.
+    // For a match without a queue the join below answers 404, whatever the receipt is.
     if (score !== undefined || !(await this.lines.readQueue(matchId))) return score;
     throw new DomainError('VALIDATION_FAILED', 'This receipt is not for this fan and match.', {
       errors: [{ path: 'receipt', message: 'is not for this fan and match' }],

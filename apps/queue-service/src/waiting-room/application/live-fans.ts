@@ -5,32 +5,32 @@ export interface LiveFan {
   readonly matchId: string;
   readonly userId: string;
   readonly token: string;
-  /** Oldest first. */
+  /** The fan's connections to this pod, oldest first. */
   devices: readonly Device[];
-  /** What the devices last heard of; undefined before the first message and after a time without Redis. */
-  told: 'waiting' | 'granted' | undefined;
-  /** While waiting: the place in the order of the line. */
+  /** The state that was last sent to the devices. Undefined before the first message and after `delayed`. */
+  lastSent: 'waiting' | 'granted' | undefined;
+  /** While waiting: the join time, which orders the line. */
   score: number | undefined;
-  /** When token and session were last kept alive. */
-  keptAtMs: number;
+  /** When the expiry of the fan's session was last renewed. */
+  sessionRenewedAtMs: number;
 }
 
-export const DEVICES_PER_FAN = 5;
+export const MAX_DEVICES_PER_FAN = 5;
 
-export function tellDevices(fan: LiveFan, text: string, weight: 'update' | 'needed'): void {
-  for (const device of fan.devices) device.tell(text, weight);
+export function sendToDevices(fan: LiveFan, text: string, kind: 'skippable' | 'required'): void {
+  for (const device of fan.devices) device.send(text, kind);
 }
 
 interface LiveMatch {
   readonly id: string;
   readonly fans: Set<LiveFan>;
-  /** Usually one; two when a fan left and joined again while a device still holds the old token. */
+  /** Usually one object. A list after a fan left and joined again while a device still uses the old token. */
   readonly byUser: Map<string, LiveFan | LiveFan[]>;
 }
 
 /**
- * Who is connected to this pod. Bounded by the pod's limit of connections, and sparing: a pod holds 19,000 of these, so no fan
- * has a collection of its own where a single object does.
+ * The fans connected to this pod. The pod's connection limit bounds their number. A pod may hold 19,000 of them, so the code saves
+ * memory: `byUser` holds a single object where a fan has only one.
  */
 export class LiveFans {
   private readonly byToken = new Map<string, LiveFan>();
@@ -63,13 +63,13 @@ export class LiveFans {
 
   add(owner: { matchId: string; userId: string; token: string }, device: Device, nowMs: number): LiveFan {
     const known = this.byToken.get(owner.token);
-    const fan = known ?? this.admit(owner, device, nowMs);
+    const fan = known ?? this.create(owner, device, nowMs);
     if (known) known.devices = [...known.devices, device];
     this.byDevice.set(device, fan);
     return fan;
   }
 
-  /** Whose it was; without devices the fan is not here any more. */
+  /** Returns the fan of the device. A fan whose last device is removed is removed too. */
   remove(device: Device): LiveFan | undefined {
     const fan = this.byDevice.get(device);
     if (!fan) return undefined;
@@ -79,24 +79,24 @@ export class LiveFans {
     return fan;
   }
 
-  private admit(owner: { matchId: string; userId: string; token: string }, device: Device, nowMs: number): LiveFan {
+  private create(owner: { matchId: string; userId: string; token: string }, device: Device, nowMs: number): LiveFan {
     const match = this.byMatch.get(owner.matchId) ?? { id: owner.matchId, fans: new Set(), byUser: new Map() };
     this.byMatch.set(match.id, match);
     const { userId, token } = owner;
-    // The match's own text, not one more copy of it.
+    // `match.id` instead of `owner.matchId`: all fans share one string.
     const fan: LiveFan = {
       matchId: match.id,
       userId,
       token,
       devices: [device],
-      told: undefined,
+      lastSent: undefined,
       score: undefined,
-      keptAtMs: nowMs,
+      sessionRenewedAtMs: nowMs,
     };
     this.byToken.set(token, fan);
     match.fans.add(fan);
-    const others = match.byUser.get(userId);
-    match.byUser.set(userId, others ? [...asList(others), fan] : fan);
+    const sameUser = match.byUser.get(userId);
+    match.byUser.set(userId, sameUser ? [...asList(sameUser), fan] : fan);
     return fan;
   }
 
@@ -105,9 +105,9 @@ export class LiveFans {
     const match = this.byMatch.get(fan.matchId);
     if (!match) return;
     match.fans.delete(fan);
-    const others = asList(match.byUser.get(fan.userId)).filter((other) => other !== fan);
-    if (others.length === 0) match.byUser.delete(fan.userId);
-    else match.byUser.set(fan.userId, others.length === 1 ? others[0]! : others);
+    const remaining = asList(match.byUser.get(fan.userId)).filter((other) => other !== fan);
+    if (remaining.length === 0) match.byUser.delete(fan.userId);
+    else match.byUser.set(fan.userId, remaining.length === 1 ? remaining[0]! : remaining);
     if (match.fans.size === 0) this.byMatch.delete(fan.matchId);
   }
 }

@@ -2,90 +2,90 @@ import type { QueueState } from '../domain/fan-state.ts';
 import { CoalescedRuns, type UpdateScope } from './coalesced-runs.ts';
 import type { FollowedLine } from './followed-line.ts';
 import type { FollowedLines } from './followed-lines.ts';
-import { tellDevices, type LiveFans } from './live-fans.ts';
+import { sendToDevices, type LiveFans } from './live-fans.ts';
 import { DELAYED, type MessageTexts } from './message-texts.ts';
 import type { RefreshFans } from './refresh-fans.ts';
 
-/** A fan within this position is told each step at once; the others with the next regular update. */
-const NEAR_FRONT = 50;
-/** Sending 200 messages keeps the event loop busy for about two milliseconds; then other work gets its turn. */
+/** After a departure fans up to this position get their new position at once, all others with the next regular update. */
+const MAX_NEAR_POSITION = 50;
+/** Sending 200 messages blocks the event loop for about two milliseconds. Other work runs between two chunks. */
 const CHUNK = 200;
 
 /**
  * Brings all connected fans of one match up to date:
  *
  *     1. Read the moves of the line and send the position messages that are due.
- *     2. Refresh the fans who are not in line (any more).
- *     3. Keep the fans' sessions alive where that is due.
+ *     2. Refresh the fans who are not in line.
+ *     3. Renew the expiry of the fans' sessions where that is due.
  *
- * One update per match runs at a time. An update requested meanwhile runs once more afterwards.
+ * One update per match runs at a time. Requests during an update lead to one more update after it.
  */
 export class MatchUpdates {
   private readonly runs = new CoalescedRuns();
 
   constructor(
-    private readonly live: LiveFans,
+    private readonly liveFans: LiveFans,
     private readonly lines: FollowedLines,
     private readonly refreshFans: RefreshFans,
     private readonly texts: MessageTexts,
   ) {}
 
-  /** The matches that somebody is connected for. */
+  /** The matches for which a fan is connected. */
   matches(): string[] {
-    return this.live.matches();
+    return this.liveFans.matches();
   }
 
-  /** `near`: a turn granted every tenth of a second must not become ten messages a second to a thousand fans. */
+  /** With `near` only the fans near the front get messages: ten grants a second must not cause ten messages a second to every fan. */
   update(matchId: string, nowMs: number, scope: UpdateScope): Promise<void> {
-    return this.runs.request(matchId, scope, (asked) => this.updateOnce(matchId, nowMs, asked));
+    return this.runs.request(matchId, scope, (mergedScope) => this.updateOnce(matchId, nowMs, mergedScope));
   }
 
   async refreshFan(matchId: string, userId: string, nowMs: number): Promise<void> {
-    await this.refreshFans.refresh(this.live.ofUser(matchId, userId), nowMs);
+    await this.refreshFans.refresh(this.liveFans.ofUser(matchId, userId), nowMs);
   }
 
-  /** Tells all fans of a match, once, that nothing can be read at the moment. All are told their state again afterwards. */
-  tellDelayed(matchId: string): void {
+  /** Sends all fans of a match `delayed`, once per outage: the line cannot be read. After the outage all get their state again. */
+  sendDelayed(matchId: string): void {
     const line = this.lines.find(matchId);
     if (!line || line.isDelayed) return;
     line.isDelayed = true;
-    for (const fan of this.live.ofMatch(matchId)) {
-      tellDevices(fan, DELAYED, 'needed');
-      fan.told = undefined;
+    for (const fan of this.liveFans.ofMatch(matchId)) {
+      sendToDevices(fan, DELAYED, 'required');
+      fan.lastSent = undefined;
     }
     line.makeAllDue();
   }
 
-  /** A regular update has succeeded. The next failure is told again. */
+  /** Called after a successful regular update. After the next failure `delayed` is sent again. */
   endDelay(matchId: string): void {
     const line = this.lines.find(matchId);
     if (line) line.isDelayed = false;
   }
 
   private async updateOnce(matchId: string, nowMs: number, scope: UpdateScope): Promise<void> {
-    const fans = this.live.ofMatch(matchId);
+    const fans = this.liveFans.ofMatch(matchId);
     if (fans.length === 0) return;
     const line = this.lines.of(matchId);
     const read = await line.update(fans, nowMs);
     if (!read) return this.refreshFans.refresh(fans, nowMs);
-    const { queue, unclear } = read;
-    await this.sendDue(line, queue, nowMs, scope === 'near' ? NEAR_FRONT : Infinity);
-    const others = fans.filter((fan) => fan.score === undefined && fan.devices.length > 0);
-    await this.refreshFans.refreshOutOfLine(matchId, [...new Set([...unclear, ...others])], nowMs);
-    await this.refreshFans.keepAlive(fans, nowMs);
+    const { queue, leavers } = read;
+    await this.sendDue(line, queue, nowMs, scope === 'near' ? MAX_NEAR_POSITION : Infinity);
+    const withoutPosition = fans.filter((fan) => fan.score === undefined && fan.devices.length > 0);
+    await this.refreshFans.refreshOutOfLine(matchId, [...new Set([...leavers, ...withoutPosition])], nowMs);
+    await this.refreshFans.renewSessions(fans, nowMs);
   }
 
-  /** In the order of the line, down to the position `last`. */
-  private async sendDue(line: FollowedLine, queue: QueueState, nowMs: number, last: number): Promise<void> {
+  /** Sends the position messages that are due, in line order, to fans up to `maxPosition`. */
+  private async sendDue(line: FollowedLine, queue: QueueState, nowMs: number, maxPosition: number): Promise<void> {
     const textAt = this.texts.ofPositions(queue);
-    let after: number | undefined;
+    let afterScore: number | undefined;
     for (;;) {
-      const due = line.takeDue(nowMs, { last, after, most: CHUNK });
-      // Read before the pause: a fan who disconnects during it loses the score.
-      after = due.at(-1)?.fan.score;
+      const due = line.takeDue(nowMs, { maxPosition, afterScore, limit: CHUNK });
+      // Read before the pause below: a fan who disconnects during the pause loses the score.
+      afterScore = due.at(-1)?.fan.score;
       for (const { fan, position } of due) {
-        fan.told = 'waiting';
-        tellDevices(fan, textAt(position), 'update');
+        fan.lastSent = 'waiting';
+        sendToDevices(fan, textAt(position), 'skippable');
       }
       if (due.length < CHUNK) return;
       await new Promise(setImmediate);

@@ -1,77 +1,77 @@
-import type { Device, NewStream } from './device.ts';
+import type { Device, StreamRequest } from './device.ts';
 import type { FanConnections } from './fan-connections.ts';
 import { DELAYED } from './message-texts.ts';
 import type { ConnectedFans } from './ports.ts';
-import type { SharedCount } from './shared-count.ts';
-import type { SignsOfLife } from './signs-of-life.ts';
+import type { SharedDeviceList } from './shared-device-list.ts';
+import type { PresenceReports } from './presence-reports.ts';
 
-/** Lookups at once. Thousands of devices may have connected while Redis was away. */
+/** How many tokens are read in parallel. Thousands of devices may have connected while Redis was down. */
 const CHUNK = 200;
 
 /**
- * Connections whose token has not been looked up yet: whose they are is not known.
+ * Connections whose token has not been read yet, so that their fan is not known.
  *
- *     connect ──▶ looking up ──── found ────▶ a connection of its fan, or closed (FanConnections)
+ *     connect ──▶ reading token ── read ────▶ a connection of its fan, or closed (FanConnections)
  *                   │    ▲
- *     Redis is away ▼    │ retry, with each regular update
- *                 unresolved: open, and told `delayed` once
+ *     Redis is down ▼    │ retry, with each regular update
+ *                 unresolved: stays open, gets `delayed` once
  */
 export class NewConnections {
   private readonly unresolved = new Map<Device, string>();
 
   constructor(
-    private readonly entries: ConnectedFans,
-    private readonly count: SharedCount,
-    private readonly signs: SignsOfLife,
-    private readonly connections: FanConnections,
+    private readonly connectedFans: ConnectedFans,
+    private readonly deviceList: SharedDeviceList,
+    private readonly presence: PresenceReports,
+    private readonly fanConnections: FanConnections,
   ) {}
 
-  /** Never rejects: without Redis the connection stays open and unresolved. */
+  /** Never rejects: while Redis is down the connection stays open and unresolved. */
   async connect(device: Device, token: string, nowMs: number): Promise<void> {
-    const read = () => this.entries.readToken(token, device.id);
-    const found = await this.count.arrive(device.id, read).catch(() => 'unreachable' as const);
-    // Closed during the lookup, which has just counted it as connected.
-    if (!device.isOpen && found && found !== 'unreachable') this.signs.noteParted(found, device.id);
+    const read = () => this.connectedFans.readToken(token, device.id);
+    const found = await this.deviceList.duringRegistration(device.id, read).catch(() => 'unreachable' as const);
+    // The device closed while the token was read, and the read has just registered it as connected.
+    if (!device.isOpen && found && found !== 'unreachable') this.presence.noteClosed(found, device.id);
     if (!device.isOpen) return;
     if (found !== 'unreachable') {
       this.unresolved.delete(device);
-      return this.connections.add(device, token, found, nowMs);
+      return this.fanConnections.add(device, token, found, nowMs);
     }
-    if (!this.unresolved.has(device)) device.tell(DELAYED, 'needed');
+    if (!this.unresolved.has(device)) device.send(DELAYED, 'required');
     this.unresolved.set(device, token);
   }
 
-  /** A stream has no close codes: a refusal is answered before `open` turns the request into a device. Rejects without Redis. */
-  async connectStream(token: string, { id, open }: NewStream, nowMs: number): Promise<'opened' | 'no_place' | 'too_many'> {
-    const found = await this.count.arrive(id, () => this.entries.readTokenOfStream(token, id));
+  /** A stream has no close codes, so a refusal is returned before `open` starts the stream. Rejects while Redis is down. */
+  async connectStream(token: string, { id, open }: StreamRequest, nowMs: number): Promise<'opened' | 'no_entry' | 'too_many'> {
+    const found = await this.deviceList.duringRegistration(id, () => this.connectedFans.readTokenForStream(token, id));
     if (found === 'full') return 'too_many';
-    if (found?.entry.state.kind !== 'waiting' && found?.entry.state.kind !== 'granted') return 'no_place';
+    if (found?.entry.state.kind !== 'waiting' && found?.entry.state.kind !== 'granted') return 'no_entry';
     let device: Device | undefined;
     try {
       device = open();
     } finally {
-      if (!device) this.signs.noteParted(found, id);
+      if (!device) this.presence.noteClosed(found, id);
     }
-    if (device) this.connections.add(device, token, found, nowMs);
+    if (device) this.fanConnections.add(device, token, found, nowMs);
     return 'opened';
   }
 
-  /** Looks up the tokens again that could not be looked up before. */
+  /** Reads the tokens of all unresolved connections again. */
   async retry(nowMs: number): Promise<void> {
-    const waiting = [...this.unresolved];
-    for (let from = 0; from < waiting.length; from += CHUNK) {
-      const chunk = waiting.slice(from, from + CHUNK);
+    const unresolved = [...this.unresolved];
+    for (let from = 0; from < unresolved.length; from += CHUNK) {
+      const chunk = unresolved.slice(from, from + CHUNK);
       await Promise.all(chunk.map(([device, token]) => this.connect(device, token, nowMs)));
     }
   }
 
-  /** This connection has closed. */
+  /** Called when a connection has closed. */
   forget(device: Device): void {
     this.unresolved.delete(device);
   }
 
   drain(retryAfterMs: () => number): void {
-    for (const device of this.unresolved.keys()) device.end({ why: 'draining', retryAfterMs: retryAfterMs() });
+    for (const device of this.unresolved.keys()) device.close({ kind: 'draining', retryAfterMs: retryAfterMs() });
     this.unresolved.clear();
   }
 }

@@ -3,24 +3,24 @@ import type { LinePace } from '../domain/wait-estimate.ts';
 import type { LineMove } from '../domain/line-view.ts';
 import type { ClosedReason, FanState, QueueState, QueueStatus, RemainingSector } from '../domain/fan-state.ts';
 
-/** One fan's place and the queue around it. */
+/** The state of one fan, with the queue of the match. */
 export interface QueueEntry {
   readonly state: FanState;
   readonly queue: QueueState;
-  /** Null once the place or turn is over. */
+  /** Null once the queue entry or turn has ended. */
   readonly queueToken: string | null;
-  /** When the fan joined, in Redis' microseconds: what the receipt vouches for. */
+  /** The join time in µs on Redis' clock. A receipt is the signed form of it. Null once the queue entry or turn has ended. */
   readonly score: string | null;
 }
 
 export type JoinOutcome =
-  /** 'restored': the place a receipt vouched for. */
+  /** 'kept': the fan was in line or in a turn already. 'restored': a receipt restored the earlier queue entry. */
   | { readonly kind: 'created' | 'restored' | 'kept'; readonly entry: QueueEntry }
   | { readonly kind: 'unknown' }
   | { readonly kind: 'scheduled'; readonly opensAt: string | null }
   | { readonly kind: 'closed'; readonly reason: ClosedReason };
 
-/** What is left out stays; null takes a value away. */
+/** Omitted fields keep their value; null clears a value. */
 export interface QueueChange {
   readonly status?: QueueStatus;
   readonly opensAt?: string | null;
@@ -30,7 +30,7 @@ export interface QueueChange {
   readonly reason?: string | null;
 }
 
-/** 'draining': an earlier line is not drained yet and nothing was changed. */
+/** 'draining': nothing was changed, because an earlier closed line must be drained first. */
 export type ChangeOutcome = 'done' | 'draining';
 
 /** One part of the state of a match, as the monolith sends it. */
@@ -48,17 +48,17 @@ export interface RestoredPart {
     readonly expiresAt: string;
     readonly placeScore: number | null;
   }[];
-  /** Fans whose turn is used or given up, and the join time (µs) of that place. */
+  /** Fans whose turn was used or given up, each with the join time (µs) of that queue entry. */
   readonly used: readonly (readonly [userId: string, score: number])[];
 }
 
 /**
- * Redis knows nothing of this match, or not yet everything: nothing may be answered from it. The monolith has been asked for the
+ * Redis has no state of this match, or only a part of it, so no request about it may be answered. The monolith was asked for the
  * state and sends it within a second or two.
  */
 export class StateNeeded extends DomainError {
   constructor(readonly matchId: string) {
-    super('DEPENDENCY_UNAVAILABLE', 'The state of this waiting room is being restored. Ask again.', {
+    super('DEPENDENCY_UNAVAILABLE', 'The state of this waiting room is being restored. Try again.', {
       state_needed: true,
       retry_after_seconds: 1,
     });
@@ -66,114 +66,115 @@ export class StateNeeded extends DomainError {
 }
 
 /**
- * The lines of all matches. Each call is one atomic step and safe to repeat; time is the store's own. What answers about a match
- * or ends something of it throws `StateNeeded` while the state of that match is not known.
+ * The lines of all matches. Each call is atomic and safe to repeat, and uses the store's clock. While the state of a match is not
+ * known, calls that read its line or end an entry or turn throw `StateNeeded`.
  */
 export abstract class WaitingLines {
-  /** `receiptScore` is what a genuine receipt says; it restores the place if that is not over. */
+  /** `receiptScore` is the score of a valid receipt. It restores that queue entry unless the entry has ended. */
   abstract join(matchId: string, userId: string, receiptScore?: string): Promise<JoinOutcome>;
-  /** Without joining; counts as a sign of life. Undefined when the match has no queue. */
-  abstract visit(matchId: string, userId: string): Promise<QueueEntry | undefined>;
+  /** Reads the fan's entry without joining. Counts as a sign of life. Undefined when the match has no queue. */
+  abstract pollEntry(matchId: string, userId: string): Promise<QueueEntry | undefined>;
   abstract leave(matchId: string, userId: string): Promise<void>;
   abstract completeWindow(matchId: string, userId: string, sessionToken?: string): Promise<void>;
-  /** Taken also while the state is not known; `isKnown` says whether it is. */
+  /** Stores the settings even while the state of the match is not known; `isKnown` tells whether it is. */
   abstract change(matchId: string, change: QueueChange): Promise<{ outcome: ChangeOutcome; isKnown: boolean }>;
-  /** 'out_of_step': a part before this one is missing (Redis lost it). Begin again. */
+  /** 'out_of_step': an earlier part is missing, because Redis lost it. Start again with part 0. */
   abstract restore(matchId: string, part: RestoredPart): Promise<ChangeOutcome | 'out_of_step'>;
-  /** Nothing remaining closes the line. A report that is older (`asOf` is smaller) than the last one changes nothing. */
+  /** An empty list closes the line as sold out. A report older than the last one (its `asOf` is smaller) is ignored. */
   abstract reportRemaining(matchId: string, sectors: readonly RemainingSector[], asOf?: number): Promise<ChangeOutcome>;
   abstract readQueue(matchId: string): Promise<QueueState | undefined>;
 }
 
-export interface Admitted {
+export interface AdmissionResult {
   readonly granted: number;
-  /** More are due at once than `limit`. */
-  readonly more: boolean;
-  /** Nobody is in line or in a turn: nothing is due before somebody joins. */
-  readonly quiet: boolean;
+  /** More turns may be due now: call again. */
+  readonly hasMore: boolean;
+  /** The line is empty and no window is open: no turn is due until a fan joins. */
+  readonly isIdle: boolean;
 }
 
-/** What moves a line forward; any pod may call it at any time. */
+/** Operations that move a line forward. Any pod may call them at any time. */
 export abstract class LineMovement {
   abstract matches(): Promise<string[]>;
-  /** Matches somebody asked this pod about within the last minute and whose state is still needed. */
+  /** Matches whose state is still missing and about which this pod got a request within the last minute. */
   abstract matchesWithoutState(): readonly string[];
-  /** Each looks at no more than `limit` fans and tells at how many: fewer than that means that nothing is left to do. */
+  /** This and the next two methods process at most `limit` fans and return how many. Fewer than `limit`: no more work is left. */
   abstract drainClosed(matchId: string, limit: number): Promise<number>;
   abstract endWindows(matchId: string, limit: number): Promise<number>;
   abstract dropAbsent(matchId: string, limit: number): Promise<number>;
-  abstract admit(matchId: string, limit: number): Promise<Admitted>;
-  /** The event about fans without a socket who came a long way forward; `pace` is for their estimates. Tells how many. */
+  abstract admit(matchId: string, limit: number): Promise<AdmissionResult>;
+  /** Publishes the event with the fans without a connection who passed position 1,000, 100 or 10. Returns how many. `pace` gives their estimates. */
   abstract announcePositions(matchId: string, pace: LinePace | undefined): Promise<number>;
 }
 
-export interface PositionsRead {
-  /** For each fan the position, 0 with an open window, -1 with neither. */
+export interface PositionsSnapshot {
+  /** For each requested fan: the position in line, 0 for a fan with an open window, -1 for any other fan. */
   readonly positions: readonly number[];
-  /** Of those who wait. */
+  /** For each requested fan: the score of a waiting fan, else null. */
   readonly scores: readonly (number | null)[];
-  /** None when the match has no queue any more. */
+  /** Absent when the match has no queue any more. */
   readonly queue?: QueueState;
 }
 
-type Connected = { readonly matchId: string; readonly userId: string; readonly token: string };
+type TokenHolder = { readonly matchId: string; readonly userId: string; readonly token: string };
 
-/** A connection, named with whose it is: the pod knows its own by both. */
+/** The ids of a connection and of its fan. A pod needs both to find one of its own connections. */
 export interface FanDevice {
   readonly userId: string;
-  /** Begins with the pod that holds it. */
+  /** Starts with the id of the pod that holds the connection. */
   readonly websocketId: string;
 }
 
-export interface TokenRead {
+/** The owner of a queue token and the owner's queue entry. */
+export interface TokenLookup {
   readonly matchId: string;
   readonly userId: string;
   readonly entry: QueueEntry;
 }
 
-/** What a pod reads and says for the fans connected to it. */
+/** What a pod reads about its connected fans, and what it reports about them. */
 export abstract class ConnectedFans {
   /**
-   * Undefined for a token that was never issued or is long over. A connection that has just come counts from now on; where it is
-   * the sixth of its fan, on whatever pods, the oldest is `replaced`.
+   * Undefined for a token that was never issued or ended long ago. With `websocketId` the connection is added to the fan's device
+   * list. If it is the fan's sixth over all pods, the oldest is removed from the list and its pod must close it.
    */
-  abstract readToken(token: string, websocketId?: string): Promise<TokenRead | undefined>;
-  /** The same for an event stream, which replaces nobody: 'full' where there are five. */
-  abstract readTokenOfStream(token: string, websocketId: string): Promise<TokenRead | 'full' | undefined>;
-  abstract readPositions(matchId: string, userIds: readonly string[]): Promise<PositionsRead>;
-  /** What has moved in the line after the move numbered `after`. */
+  abstract readToken(token: string, websocketId?: string): Promise<TokenLookup | undefined>;
+  /** The same for an event stream, which never replaces another connection: 'full' if the fan has five. */
+  abstract readTokenForStream(token: string, websocketId: string): Promise<TokenLookup | 'full' | undefined>;
+  abstract readPositions(matchId: string, userIds: readonly string[]): Promise<PositionsSnapshot>;
+  /** The moves of the line after move number `after`. */
   abstract readMoves(matchId: string, after: number): Promise<{ queue: QueueState; moves: LineMove[] } | undefined>;
   /**
-   * The fan is here with these connections, oldest first: session and token live on. One that did not count, because Redis has
-   * lost it, does from now on. False when the token is not the fan's present one.
+   * Reports that the fan has these connections to this pod, oldest first, and renews the expiry of session and token. A connection
+   * that Redis has lost is added to the device list again. False when the token is not the fan's current one.
    */
-  abstract keep(fan: Connected, websocketIds: readonly string[]): Promise<boolean>;
-  /** These fans are still connected. */
-  abstract touch(matchId: string, userIds: readonly string[]): Promise<void>;
-  /** These have closed. */
-  abstract part(matchId: string, devices: readonly FanDevice[]): Promise<void>;
-  /** This pod lives, and has closed those of its connections that were replaced; answered with those still to be closed. */
-  abstract beat(matchId: string, pod: string, closed: readonly FanDevice[]): Promise<FanDevice[]>;
-  /** This pod is about to close all its connections: none of them counts any more. */
-  abstract sayGoodbye(matchId: string, pod: string): Promise<void>;
+  abstract keepEntry(fan: TokenHolder, websocketIds: readonly string[]): Promise<boolean>;
+  /** Records a sign of life of these fans: they are still connected. */
+  abstract renewPresence(matchId: string, userIds: readonly string[]): Promise<void>;
+  /** Removes closed connections from the device lists. */
+  abstract removeConnections(matchId: string, devices: readonly FanDevice[]): Promise<void>;
+  /** The pod's heartbeat. `closed` are replaced connections that the pod has closed. Returns replaced connections it still has to close. */
+  abstract sendHeartbeat(matchId: string, pod: string, closed: readonly FanDevice[]): Promise<FanDevice[]>;
+  /** Called before the pod closes all its connections: they no longer count towards the limit of five. */
+  abstract removePod(matchId: string, pod: string): Promise<void>;
 }
 
-/** Fans who may not join, as the monolith wrote them down for us. */
+/** Fans who may not join. The monolith writes the list to Redis. */
 export abstract class Blacklist {
-  /** From memory: a moment behind. */
+  /** Answers from memory, which may be up to about a second old. */
   abstract has(userId: string): boolean;
-  /** Brings memory up to date; who is new on it. */
-  abstract look(): Promise<readonly string[]>;
+  /** Brings the memory up to date. Returns the fans who are new on the list. */
+  abstract refresh(): Promise<readonly string[]>;
 }
 
-/** The signed word that a fan stood at this place. */
+/** Signed proofs of a fan's join time, which restore the queue entry after a loss of Redis. */
 export abstract class Receipts {
   abstract sign(matchId: string, userId: string, score: string): string;
-  /** The score, if we signed this for this fan and match. */
+  /** The score, if the receipt was signed by this service for this fan and match. */
   abstract read(matchId: string, userId: string, receipt: string): string | undefined;
 }
 
-/** Absolute addresses, from configuration and never from a request. */
+/** Absolute URLs, built from the configuration and never from request headers. */
 export abstract class Links {
   abstract checkout(matchId: string): string;
   abstract socket(queueToken: string): string;

@@ -1,20 +1,20 @@
 import type { FanConnections } from './fan-connections.ts';
 import type { LiveFan } from './live-fans.ts';
 import type { ConnectedFans } from './ports.ts';
-import type { SignsOfLife } from './signs-of-life.ts';
+import type { PresenceReports } from './presence-reports.ts';
 
-/** Fans read at once. */
+/** How many fans are read in parallel. */
 const CHUNK = 200;
 
 /**
- * Reads fans one by one and tells each what it has become. This is for fans whose state the moves of a line do not show: their
- * turn has come or is over, they have left, or somebody named them in a hint.
+ * Reads the tokens of single fans and sends each fan the current state. This is for fans whose state does not follow from the
+ * moves of the line: they were granted a turn, their turn ended, they left, or a published hint named them.
  */
 export class RefreshFans {
   constructor(
-    private readonly entries: ConnectedFans,
+    private readonly connectedFans: ConnectedFans,
     private readonly connections: FanConnections,
-    private readonly signs: SignsOfLife,
+    private readonly presence: PresenceReports,
   ) {}
 
   async refresh(fans: readonly LiveFan[], nowMs: number): Promise<void> {
@@ -23,26 +23,26 @@ export class RefreshFans {
     }
   }
 
-  /** Fans who are not in line. Those whose turn simply goes on are found 200 at a time and not read one by one. */
+  /** Refreshes fans who are not in line. One call finds the fans whose turn continues, 200 at a time; only the others are read one by one. */
   async refreshOutOfLine(matchId: string, fans: readonly LiveFan[], nowMs: number): Promise<void> {
     const changed: LiveFan[] = [];
     for (let from = 0; from < fans.length; from += CHUNK) {
       const chunk = fans.slice(from, from + CHUNK);
-      const inTurn = chunk.filter((fan) => fan.told === 'granted');
-      changed.push(...chunk.filter((fan) => fan.told !== 'granted'));
+      const inTurn = chunk.filter((fan) => fan.lastSent === 'granted');
+      changed.push(...chunk.filter((fan) => fan.lastSent !== 'granted'));
       const ids = inTurn.map(({ userId }) => userId);
-      const { positions } = await this.entries.readPositions(matchId, ids);
-      changed.push(...inTurn.filter((_, at) => positions[at] !== 0));
+      const { positions } = await this.connectedFans.readPositions(matchId, ids);
+      changed.push(...inTurn.filter((_, index) => positions[index] !== 0));
     }
     await this.refresh(changed, nowMs);
   }
 
-  /** Keeps the fans' sessions and tokens alive where that is due. A fan whose token is no longer valid is refreshed. */
-  async keepAlive(fans: readonly LiveFan[], nowMs: number): Promise<void> {
-    await this.refresh(await this.signs.keepAlive(fans, nowMs), nowMs);
+  /** Renews the expiry of the fans' sessions where that is due. A fan whose token is no longer valid is refreshed. */
+  async renewSessions(fans: readonly LiveFan[], nowMs: number): Promise<void> {
+    await this.refresh(await this.presence.renewSessions(fans, nowMs), nowMs);
   }
 
   private async refreshOne(fan: LiveFan, nowMs: number): Promise<void> {
-    this.connections.update(fan, await this.entries.readToken(fan.token), nowMs);
+    this.connections.update(fan, await this.connectedFans.readToken(fan.token), nowMs);
   }
 }

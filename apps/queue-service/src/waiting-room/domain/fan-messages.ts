@@ -1,7 +1,7 @@
 import type { ClosedReason, FanState, QueueState } from './fan-state.ts';
 import { estimateAt, estimateWait, linePace } from './wait-estimate.ts';
 
-/** What a socket or a stream says to a fan, word by word as in the contract. */
+/** A message to a fan, over a socket or an event stream. The fields are those of the contract. */
 type FanMessage =
   | {
       readonly type: 'position_update';
@@ -29,23 +29,23 @@ interface MessageEnvironment {
   readonly purchaseWindowMs: number;
 }
 
-/** The message a state becomes; undefined for who has left or was never here, who is only disconnected. */
-export function messageFor(state: FanState, surroundings: MessageEnvironment): FanMessage | undefined {
+/** The message for a fan's state. Undefined for a fan who left or was never in line: the connection is closed without a message. */
+export function messageFor(state: FanState, environment: MessageEnvironment): FanMessage | undefined {
   switch (state.kind) {
     case 'waiting':
-      return positionUpdate(state.position, surroundings);
+      return positionUpdate(state.position, environment);
     case 'granted':
       return {
         type: 'turn_granted',
         purchase_window_expires_at: state.expiresAt,
-        checkout_url: surroundings.checkoutUrl,
+        checkout_url: environment.checkoutUrl,
         session_token: state.sessionToken,
       };
     case 'over':
       if (state.status === 'closed') return { type: 'queue_closed', reason: state.reason };
       if (state.status === 'left') return undefined;
       return { type: state.status === 'expired' ? 'turn_expired' : 'turn_completed' };
-    case 'nowhere':
+    case 'not_in_line':
       return undefined;
   }
 }
@@ -72,19 +72,19 @@ function positionUpdate(position: number, { queue, purchaseWindowMs }: MessageEn
 }
 
 /**
- * The message of everybody who waits in this line, as text: what is the same for all is written once, so that a line of
- * thousands costs a few hundred nanoseconds a fan. Word by word what `messageFor` says.
+ * The position messages of one line, as JSON text for each position. The part that all positions share is serialized once, so
+ * a message costs a few hundred nanoseconds. The text is exactly JSON.stringify of what `messageFor` returns (tested).
  */
 export function positionTexts({
   queue,
   purchaseWindowMs,
 }: Omit<MessageEnvironment, 'checkoutUrl'>): (position: number) => string {
   const pace = linePace(queue, purchaseWindowMs);
-  const whole = JSON.stringify(positionUpdate(1, { queue, purchaseWindowMs, checkoutUrl: '' }));
-  const common = /"estimated_wait_range":(?:null|\[\d+,\d+\])(.*)$/.exec(whole)?.[1] ?? '}';
+  const example = JSON.stringify(positionUpdate(1, { queue, purchaseWindowMs, checkoutUrl: '' }));
+  const sharedEnd = /"estimated_wait_range":(?:null|\[\d+,\d+\])(.*)$/.exec(example)?.[1] ?? '}';
   return (position) => {
     const estimate = pace && estimateAt(queue, pace, position, purchaseWindowMs);
     const range = estimate ? `[${estimate.range[0]},${estimate.range[1]}]` : 'null';
-    return `{"type":"position_update","position":${position},"total":${queue.total},"estimated_wait_minutes":${estimate?.minutes ?? null},"estimated_wait_range":${range}${common}`;
+    return `{"type":"position_update","position":${position},"total":${queue.total},"estimated_wait_minutes":${estimate?.minutes ?? null},"estimated_wait_range":${range}${sharedEnd}`;
   };
 }

@@ -15,33 +15,33 @@ export interface QueueState {
   /** Admissions a minute. */
   readonly processingRate: number;
   readonly maxOpenWindows: number;
-  /** How many windows could still find a seat; null means no bound. */
+  /** Useful windows: how many windows could still find a seat. Null: no limit. */
   readonly usefulWindows: number | null;
   readonly openWindows: number;
   readonly opensAt: string | null;
-  /** Why it is paused, as the operator wrote it. */
+  /** Why the queue is paused, as the operator wrote it. */
   readonly reason: string | null;
   readonly closedReason: ClosedReason | null;
   readonly remainingSectors: readonly RemainingSector[];
-  /** Grows whenever something changed that waiting fans should hear at once. */
+  /** Grows with each change that waiting fans must learn of at once. */
   readonly revision: number;
-  /** How long fans lately kept their window, over the last `windows` of them (about a hundred); null before the first ended. */
+  /** Mean and variance of the length of the last `windows` windows (about a hundred). Null before the first window ends. */
   readonly measured: { readonly meanMs: number; readonly varianceS2: number; readonly windows: number } | null;
   readonly granted: number;
   readonly completed: number;
   readonly expired: number;
-  /** Another one after every close or loss: positions known from an earlier line are void. */
+  /** Changes with every close or loss of the line. Positions of an earlier epoch are void. */
   readonly epoch: string;
-  /** How many moves of the line (departures, in batches) this state includes. */
+  /** The number of the last move of the line (a batch of departures or returns) that this state includes. */
   readonly moves: number;
-  /** How many fans have ever joined at the end: with the moves it tells how long the line must be. */
+  /** How many fans have ever joined at the end. Joins and moves together give the length the line must have. */
   readonly joins: number;
 }
 
-/** Where one fan stands. `left` ends a place without a trace; `nowhere` has never been in line, or long ago. */
+/** The state of one fan. `left`: the fan gave up the entry or turn. `not_in_line`: never joined, or the end was forgotten. */
 export type FanState =
   | { readonly kind: 'waiting'; readonly position: number }
   | { readonly kind: 'granted'; readonly expiresAt: string; readonly sessionToken: string }
   | { readonly kind: 'over'; readonly status: 'expired' | 'completed' | 'left' }
   | { readonly kind: 'over'; readonly status: 'closed'; readonly reason: ClosedReason }
-  | { readonly kind: 'nowhere' };
+  | { readonly kind: 'not_in_line' };

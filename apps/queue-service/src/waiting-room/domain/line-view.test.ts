@@ -5,7 +5,7 @@ interface Fan {
   readonly score: number;
 }
 
-/** Mulberry32: small, seeded, good enough to shuffle with. */
+/** Mulberry32, a small seeded random generator. */
 function random(seed: number): () => number {
   let state = seed;
   return () => {
@@ -16,27 +16,27 @@ function random(seed: number): () => number {
   };
 }
 
-const gone = (number: number, ...scores: number[]): LineMove => ({ number, isBack: false, scores });
+const departure = (number: number, ...scores: number[]): LineMove => ({ number, isBack: false, scores });
 const fan = (score: number): Fan => ({ name: `fan ${score}`, score });
 
 function viewOf(fans: readonly Fan[], moves = 0): LineView<Fan> {
   const view = new LineView<Fan>(moves);
-  fans.forEach((one, at) => view.add(one, { score: one.score, position: at + 1, asOf: moves }));
+  fans.forEach((each, index) => view.add(each, { score: each.score, position: index + 1, asOf: moves }));
   return view;
 }
 
-describe('positions without asking', () => {
-  test('who is behind a departure moves up, who is in front does not, and who left is named', () => {
+describe('LineView: positions from moves', () => {
+  test('when a fan leaves, fans behind move up, fans in front stay, and apply returns the fan who left', () => {
     const [first, second, third] = [fan(10), fan(20), fan(30)] as const;
     const view = viewOf([first, second, third]);
-    expect(view.apply([gone(1, 20)])).toEqual([second]);
+    expect(view.apply([departure(1, 20)])).toEqual([second]);
     expect([view.positionOf(first, 10), view.positionOf(second, 20), view.positionOf(third, 30)]).toEqual([1, undefined, 2]);
     // Departures of fans of other pods count as well.
-    view.apply([gone(2, 5, 25)]);
+    view.apply([departure(2, 5, 25)]);
     expect([view.positionOf(first, 10), view.positionOf(third, 30)]).toEqual([0, 0]);
   });
 
-  test('a place restored in the middle moves those behind back', () => {
+  test('a queue entry restored in the middle moves the fans behind it back by one', () => {
     const view = viewOf([fan(10), fan(30)]);
     const third = fan(30);
     view.add(third, { score: 30, position: 2, asOf: 0 });
@@ -44,93 +44,93 @@ describe('positions without asking', () => {
     expect(view.positionOf(third, 30)).toBe(3);
   });
 
-  test('a missing move is noticed', () => {
+  test('a gap in the move numbers makes apply return undefined', () => {
     const view = viewOf([fan(10)]);
-    expect(view.apply([gone(2, 5)])).toBeUndefined();
+    expect(view.apply([departure(2, 5)])).toBeUndefined();
   });
 
   test.each([
-    ['older than the last moves', 3, 8],
-    ['newer than the last moves', 7, 8],
-  ])('a position read %s is brought in line with the others', (_when, asOf, position) => {
+    ['before the latest move', 3, 8],
+    ['after the latest applied move', 7, 8],
+  ])('a fan whose position was read %s has the right position after further moves', (_when, asOf, position) => {
     const view = viewOf([], 0);
-    view.apply([1, 2, 3, 4, 5].map((number) => gone(number, number)));
+    view.apply([1, 2, 3, 4, 5].map((number) => departure(number, number)));
     const late = fan(100);
-    // At move n the fan stands at 11 − n: everybody in front leaves one by one.
+    // After move n the fan's position is 11 − n, because each move removes one fan in front.
     expect(view.add(late, { score: 100, position: 11 - asOf, asOf })).toBe(true);
-    view.apply([gone(6, 6), gone(7, 7), gone(8, 8)]);
+    view.apply([departure(6, 6), departure(7, 7), departure(8, 8)]);
     expect(view.positionOf(late, 100)).toBe(11 - position);
   });
 
-  test('a position too old to be caught up with is refused', () => {
+  test('add returns false for a position that is older than the remembered moves', () => {
     const view = viewOf([]);
-    view.apply(Array.from({ length: 100 }, (_, at) => gone(at + 1, at + 1)));
+    view.apply(Array.from({ length: 100 }, (_, index) => departure(index + 1, index + 1)));
     expect(view.add(fan(1000), { score: 1000, position: 3, asOf: 20 })).toBe(false);
   });
 });
 
-describe('whom to tell', () => {
-  test('everybody once, then at a step, at the time due, or when all should hear', () => {
+describe('LineView: fans who are due for a message', () => {
+  test('a fan is due once at the start, then at a new step, at the due time, or after makeAllDue', () => {
     const [near, far] = [fan(10), fan(20)];
     const view = new LineView<Fan>(0);
     view.add(near, { score: 10, position: 5, asOf: 0 });
     view.add(far, { score: 20, position: 5000, asOf: 0 });
-    const due = (nowMs: number) => view.takeDue(nowMs, () => nowMs + 30_000).map(({ fan: one, position }) => [one, position]);
+    const due = (nowMs: number) => view.takeDue(nowMs, () => nowMs + 30_000).map((message) => [message.fan, message.position]);
     expect(due(0)).toEqual([
       [near, 5],
       [far, 5000],
     ]);
     expect(due(1000)).toEqual([]);
-    view.apply([gone(1, 1)]);
+    view.apply([departure(1, 1)]);
     expect(due(2000)).toEqual([[near, 4]]);
     expect(due(30_000)).toEqual([[far, 4999]]);
     view.makeAllDue();
     expect(due(30_001)).toHaveLength(2);
   });
 
-  test('those near the front alone, while the others wait for the regular round', () => {
-    const fans = Array.from({ length: 100 }, (_, at) => fan(at + 10));
+  test('with maxPosition only fans near the front are taken; the others stay due', () => {
+    const fans = Array.from({ length: 100 }, (_, index) => fan(index + 10));
     const view = viewOf(fans);
-    expect(view.takeDue(0, () => 30_000, { last: 20 })).toHaveLength(20);
+    expect(view.takeDue(0, () => 30_000, { maxPosition: 20 })).toHaveLength(20);
     expect(view.takeDue(0, () => 30_000)).toHaveLength(80);
   });
 
-  test('a few at a time: everybody due once, in order, also when fans leave and join in between', () => {
-    const fans = Array.from({ length: 100 }, (_, at) => fan(at + 10));
+  test('in batches every fan is taken once and in line order, also when fans leave and join between batches', () => {
+    const fans = Array.from({ length: 100 }, (_, index) => fan(index + 10));
     const view = viewOf(fans);
-    const told: Fan[] = [];
-    for (let due = view.takeDue(0, () => 30_000, { most: 30 }); due.length > 0;) {
-      told.push(...due.map(({ fan: one }) => one));
-      const after = due.at(-1)!.fan.score;
-      view.remove(fans[told.length - 1]!, after);
-      view.add(fan(after - 0.5), { score: after - 0.5, position: 1, asOf: 0 });
-      due = view.takeDue(0, () => 30_000, { most: 30, after });
+    const taken: Fan[] = [];
+    for (let due = view.takeDue(0, () => 30_000, { limit: 30 }); due.length > 0;) {
+      taken.push(...due.map((message) => message.fan));
+      const afterScore = due.at(-1)!.fan.score;
+      view.remove(fans[taken.length - 1]!, afterScore);
+      view.add(fan(afterScore - 0.5), { score: afterScore - 0.5, position: 1, asOf: 0 });
+      due = view.takeDue(0, () => 30_000, { limit: 30, afterScore });
     }
-    expect(told).toEqual(fans);
-    // The newcomers stand in front of where it went on.
+    expect(taken).toEqual(fans);
+    // The four newcomers have lower scores than the batch that followed them, so they are still due.
     expect(view.takeDue(0, () => 30_000)).toHaveLength(4);
   });
 
-  test('who was told on arrival is not told again at once', () => {
+  test('a fan who got the position on connecting is not due before the due time', () => {
     const view = new LineView<Fan>(0);
-    view.add(fan(10), { score: 10, position: 1, asOf: 0 }, { toldStep: 1, dueAtMs: 30_000 });
+    view.add(fan(10), { score: 10, position: 1, asOf: 0 }, { sentStep: 1, dueAtMs: 30_000 });
     expect(view.takeDue(0, () => 0)).toEqual([]);
   });
 });
 
-/** A line of some hundred fans lives for 300 moves; a view of a third of them must agree with it after every step. */
+/** Runs 300 random steps on a line of some hundred fans. A view of a part of them must agree with the line whenever it has read all moves. */
 function simulate(seed: number): void {
   const chance = random(seed);
-  let line: Fan[] = Array.from({ length: 200 }, (_, at) => fan(1000 + at * 3));
+  let line: Fan[] = Array.from({ length: 200 }, (_, index) => fan(1000 + index * 3));
   let [moves, nextScore] = [0, 5000];
   const followed = new Set(line.filter(() => chance() < 0.3));
   const view = new LineView<Fan>(0);
-  for (const one of followed) view.add(one, { score: one.score, position: line.indexOf(one) + 1, asOf: 0 });
+  for (const each of followed) view.add(each, { score: each.score, position: line.indexOf(each) + 1, asOf: 0 });
   let unread: LineMove[] = [];
   for (let step = 0; step < 300; step += 1) {
-    const leavers = line.filter((_, at) => chance() < (at < 5 ? 0.3 : 0.004));
-    line = line.filter((one) => !leavers.includes(one));
-    if (leavers.length > 0) unread.push(gone((moves += 1), ...leavers.map(({ score }) => score)));
+    const leavers = line.filter((_, index) => chance() < (index < 5 ? 0.3 : 0.004));
+    line = line.filter((each) => !leavers.includes(each));
+    if (leavers.length > 0) unread.push(departure((moves += 1), ...leavers.map(({ score }) => score)));
     const back = fan(1000 + Math.floor(chance() * 4000) + 0.5);
     if (chance() < 0.05 && !line.some(({ score }) => score === back.score)) {
       line = [...line, back].sort((a, b) => a.score - b.score);
@@ -138,7 +138,7 @@ function simulate(seed: number): void {
     }
     const joined = fan((nextScore += 2));
     line.push(joined);
-    // Read at this moment, while the view may be some moves behind.
+    // The position is current, while the view may be some moves behind.
     if (chance() < 0.5) {
       followed.add(joined);
       view.add(joined, { score: joined.score, position: line.length, asOf: moves });
@@ -149,28 +149,29 @@ function simulate(seed: number): void {
       if (quitter) followed.delete(quitter);
     }
     if (chance() < 0.4) continue;
-    for (const one of view.apply(unread) ?? []) followed.delete(one);
+    for (const each of view.apply(unread) ?? []) followed.delete(each);
     unread = [];
-    for (const one of followed) {
-      const truth = line.indexOf(one) + 1;
-      if (view.positionOf(one, one.score) !== truth)
-        throw new Error(`seed ${seed}, step ${step}: ${one.name} at ${truth}, view says ${view.positionOf(one, one.score)}`);
+    for (const each of followed) {
+      const expected = line.indexOf(each) + 1;
+      const position = view.positionOf(each, each.score);
+      if (position !== expected)
+        throw new Error(`seed ${seed}, step ${step}: ${each.name} is at ${expected}, view says ${position}`);
     }
     expect(view.size).toBe(followed.size);
   }
 }
 
-test('over 50 random lines every position agrees with the line itself after every step', () => {
+test('LineView: in 50 random lines every position agrees with the line', () => {
   for (let seed = 1; seed <= 50; seed += 1) simulate(seed);
 });
 
-test('100,000 fans follow 700 departures, and only those whose step changed are told', () => {
+test('LineView: 100,000 fans follow 700 departures, and only fans whose step changed are due', () => {
   const view = new LineView<number>(0);
-  for (let at = 1; at <= 100_000; at += 1) view.add(at, { score: at * 10, position: at, asOf: 0 });
+  for (let index = 1; index <= 100_000; index += 1) view.add(index, { score: index * 10, position: index, asOf: 0 });
   view.takeDue(0, () => 30_000);
-  view.apply([gone(1, ...Array.from({ length: 700 }, (_, at) => (at + 1) * 10))]);
-  const told = new Set(view.takeDue(1, () => 30_001).map(({ fan: one }) => one));
+  view.apply([departure(1, ...Array.from({ length: 700 }, (_, index) => (index + 1) * 10))]);
+  const taken = new Set(view.takeDue(1, () => 30_001).map((message) => message.fan));
   expect(view.positionOf(100_000, 1_000_000)).toBe(99_300);
-  // From 100,000 to 99,300: the same thousand or the next one, as it happens.
-  expect([told.has(701), told.has(1699), told.has(99_700), told.has(99_701)]).toEqual([true, true, true, false]);
+  // All fans moved up by 700. Far back, only fans who crossed a multiple of 1,000 are due.
+  expect([taken.has(701), taken.has(1699), taken.has(99_700), taken.has(99_701)]).toEqual([true, true, true, false]);
 });

@@ -1,93 +1,96 @@
 import { positionStep } from './position-steps.ts';
 
-/** Scores (join times) that left the line in one step, or came back into it. Numbered without gaps. */
+/** The scores (join times) of fans who left the line in one step, or returned into it (`isBack`). Moves are numbered without gaps. */
 export interface LineMove {
   readonly number: number;
   readonly isBack: boolean;
   readonly scores: readonly number[];
 }
 
-/** What a fan was last told, as a step (0: nothing yet), and when the next message is due anyway. */
-interface Told {
-  readonly toldStep: number;
+/** The position step of the last message to a fan (0: none yet), and when the next message is due even without a new step. */
+interface SentState {
+  readonly sentStep: number;
   readonly dueAtMs: number;
 }
 
-interface Newcomer extends Told {
+/** A fan who was added but is not yet in the sorted arrays. */
+interface Newcomer extends SentState {
   readonly score: number;
   position: number;
-  /** The last move its position includes. */
+  /** The number of the last move that `position` includes. */
   asOf: number;
   dueAtMs: number;
 }
 
-/** Of those who are due. */
-export interface Part {
-  readonly last?: number;
-  readonly after?: number;
-  readonly most?: number;
+/** Which due fans to take: up to a position, only those behind a score, and not more than `limit`. */
+export interface DueRange {
+  readonly maxPosition?: number;
+  readonly afterScore?: number;
+  readonly limit?: number;
 }
 
-const NOTHING_YET: Told = { toldStep: 0, dueAtMs: 0 };
+const NOTHING_SENT: SentState = { sentStep: 0, dueAtMs: 0 };
 
-/** Moves kept for newcomers whose position was read a moment before the latest ones. */
-const REMEMBERED_MOVES = 64;
+/** How many applied moves the view keeps. They correct the position of a newcomer that was read shortly before. */
+const MAX_RECENT_MOVES = 64;
 
 /**
- * The positions of some fans of one line, kept without asking for them: who joins later stands behind, so a position only
- * changes by the moves in front of it. Fans are kept in the order of the line, in typed arrays, so that 100,000 of them
- * follow 700 departures in well under a millisecond. Also knows whom to tell: `dueAtMs`, or a step worth a message.
+ * The positions of some fans of one line, computed from the moves of the line. A fan who joins later stands behind, so a
+ * position changes only through moves in front of it. Fans are kept in line order in typed arrays: 100,000 fans follow 700
+ * departures in well under a millisecond. The view also knows which fans are due for a message: their `dueAtMs` has come, or
+ * their position step has changed.
  */
 export class LineView<Fan> {
   private fans: (Fan | undefined)[] = [];
   private scores = new Float64Array(0);
   private positions = new Int32Array(0);
-  /** positionStep of what the fan was last told; 0 before that. */
-  private toldSteps = new Int32Array(0);
+  /** positionStep of the last position sent to the fan; 0 before the first message. */
+  private sentSteps = new Int32Array(0);
   private dueAtMs = new Float64Array(0);
-  private holes = 0;
+  /** Entries of `fans` that are undefined: removed fans whose slot is not reused yet. */
+  private removedCount = 0;
   private readonly newcomers = new Map<Fan, Newcomer>();
-  private readonly recent: LineMove[] = [];
+  private readonly recentMoves: LineMove[] = [];
 
-  /** `moves`: the number of the last one included. */
+  /** `moves` is the number of the last applied move. */
   constructor(public moves: number) {}
 
   get size(): number {
-    return this.fans.length - this.holes + this.newcomers.size;
+    return this.fans.length - this.removedCount + this.newcomers.size;
   }
 
-  /** `asOf` is the last move the position includes. False when it is too old to be caught up with: read it again. */
-  add(fan: Fan, entry: { score: number; position: number; asOf: number }, told = NOTHING_YET): boolean {
-    const missed = this.recent.filter(({ number }) => number > entry.asOf);
+  /** `asOf` is the number of the last move the position includes. False when that is too long ago: read the position again. */
+  add(fan: Fan, entry: { score: number; position: number; asOf: number }, sent = NOTHING_SENT): boolean {
+    const missed = this.recentMoves.filter(({ number }) => number > entry.asOf);
     if (entry.asOf < this.moves - missed.length) return false;
-    const newcomer: Newcomer = { ...entry, ...told };
-    for (const move of missed) follow(newcomer, move);
+    const newcomer: Newcomer = { ...entry, ...sent };
+    for (const move of missed) applyToNewcomer(newcomer, move);
     this.newcomers.set(fan, newcomer);
     return true;
   }
 
   remove(fan: Fan, score: number): void {
     if (this.newcomers.delete(fan)) return;
-    const at = this.find(fan, score);
-    if (at !== undefined) this.cut(at);
+    const index = this.find(fan, score);
+    if (index !== undefined) this.clearSlot(index);
   }
 
   positionOf(fan: Fan, score: number): number | undefined {
     const newcomer = this.newcomers.get(fan);
     if (newcomer) return newcomer.position;
-    const at = this.find(fan, score);
-    return at === undefined ? undefined : this.positions[at];
+    const index = this.find(fan, score);
+    return index === undefined ? undefined : this.positions[index];
   }
 
-  /** Undefined for a fan who is not here. */
-  toldOf(fan: Fan, score: number): Told | undefined {
+  /** Undefined for a fan who is not in this view. */
+  sentStateOf(fan: Fan, score: number): SentState | undefined {
     const newcomer = this.newcomers.get(fan);
-    if (newcomer) return { toldStep: newcomer.toldStep, dueAtMs: newcomer.dueAtMs };
-    const at = this.find(fan, score);
-    return at === undefined ? undefined : { toldStep: this.toldSteps[at]!, dueAtMs: this.dueAtMs[at]! };
+    if (newcomer) return { sentStep: newcomer.sentStep, dueAtMs: newcomer.dueAtMs };
+    const index = this.find(fan, score);
+    return index === undefined ? undefined : { sentStep: this.sentSteps[index]!, dueAtMs: this.dueAtMs[index]! };
   }
 
-  /** Returns the fans who left the line themselves; undefined when a move is missing, after which nothing here is true. */
+  /** Returns the fans of this view who left the line. Undefined when a move is missing: then the view is wrong and must be replaced. */
   apply(moves: readonly LineMove[]): Fan[] | undefined {
     const left: Fan[] = [];
     const change = new Int32Array(this.fans.length + 1);
@@ -96,90 +99,94 @@ export class LineView<Fan> {
       this.moves = move.number;
       const by = move.isBack ? 1 : -1;
       for (const score of move.scores) {
-        const at = lowerBound(this.scores, score);
-        let behind = at;
+        const index = lowerBound(this.scores, score);
+        let behind = index;
         while (this.scores[behind] === score) behind += 1;
         change[behind]! += by;
-        if (!move.isBack) for (let own = at; own < behind; own += 1) this.leave(own, left);
+        if (!move.isBack) for (let own = index; own < behind; own += 1) this.removeLeaver(own, left);
       }
       const sorted = { ...move, scores: move.scores.toSorted((a, b) => a - b) };
-      for (const [fan, newcomer] of this.newcomers) if (!follow(newcomer, sorted)) this.leaveNew(fan, left);
-      this.recent.push(sorted);
+      for (const [fan, newcomer] of this.newcomers) if (!applyToNewcomer(newcomer, sorted)) this.removeNewcomer(fan, left);
+      this.recentMoves.push(sorted);
     }
-    if (this.recent.length > REMEMBERED_MOVES) this.recent.splice(0, this.recent.length - REMEMBERED_MOVES);
+    if (this.recentMoves.length > MAX_RECENT_MOVES) this.recentMoves.splice(0, this.recentMoves.length - MAX_RECENT_MOVES);
     let sum = 0;
-    for (let at = 0; at < this.positions.length; at += 1) {
-      sum += change[at]!;
-      this.positions[at]! += sum;
+    for (let index = 0; index < this.positions.length; index += 1) {
+      sum += change[index]!;
+      this.positions[index]! += sum;
     }
-    this.settle();
+    this.mergeNewcomers();
     return left;
   }
 
   /**
-   * Who is to be told now, in the order of the line, down to `last`; a few at a time by `most` and `after`, the score of the one
-   * before. Takes them for told, and due again at `nextDueMs(score)`.
+   * Returns the fans who are due for a message, in line order, and marks them as sent. Each is due again at `nextDueMs(score)`.
+   * To take them in batches, pass `limit`, and as `afterScore` the score of the last fan of the previous batch.
    */
   takeDue(
     nowMs: number,
     nextDueMs: (score: number) => number,
-    { last = Infinity, after = -Infinity, most = Infinity }: Part = {},
+    { maxPosition = Infinity, afterScore = -Infinity, limit = Infinity }: DueRange = {},
   ): { fan: Fan; position: number }[] {
-    this.settle();
+    this.mergeNewcomers();
     const due: { fan: Fan; position: number }[] = [];
-    for (let at = lowerBound(this.scores, after); at < this.fans.length && due.length < most; at += 1) {
-      const position = this.positions[at]!;
-      if (position > last) break;
+    for (let index = lowerBound(this.scores, afterScore); index < this.fans.length && due.length < limit; index += 1) {
+      const position = this.positions[index]!;
+      if (position > maxPosition) break;
       const step = positionStep(position);
-      if (step === this.toldSteps[at] && nowMs < this.dueAtMs[at]!) continue;
-      const fan = this.fans[at];
+      if (step === this.sentSteps[index] && nowMs < this.dueAtMs[index]!) continue;
+      const fan = this.fans[index];
       if (fan === undefined) continue;
-      this.toldSteps[at] = step;
-      this.dueAtMs[at] = nextDueMs(this.scores[at]!);
+      this.sentSteps[index] = step;
+      this.dueAtMs[index] = nextDueMs(this.scores[index]!);
       due.push({ fan, position });
     }
     return due;
   }
 
-  /** Something changed that everybody should hear. */
+  /** After a change that every fan must learn of: every fan is due for a message. */
   makeAllDue(): void {
     this.dueAtMs.fill(0);
     for (const newcomer of this.newcomers.values()) newcomer.dueAtMs = 0;
   }
 
-  private leave(at: number, left: Fan[]): void {
-    const fan = this.fans[at];
+  private removeLeaver(index: number, left: Fan[]): void {
+    const fan = this.fans[index];
     if (fan === undefined) return;
     left.push(fan);
-    this.cut(at);
+    this.clearSlot(index);
   }
 
-  private leaveNew(fan: Fan, left: Fan[]): void {
+  private removeNewcomer(fan: Fan, left: Fan[]): void {
     this.newcomers.delete(fan);
     left.push(fan);
   }
 
-  private cut(at: number): void {
-    this.fans[at] = undefined;
-    this.holes += 1;
+  private clearSlot(index: number): void {
+    this.fans[index] = undefined;
+    this.removedCount += 1;
   }
 
   private find(fan: Fan, score: number): number | undefined {
-    for (let at = lowerBound(this.scores, score); this.scores[at] === score; at += 1) if (this.fans[at] === fan) return at;
+    for (let index = lowerBound(this.scores, score); this.scores[index] === score; index += 1)
+      if (this.fans[index] === fan) return index;
     return undefined;
   }
 
-  /** Brings newcomers to their places and closes the holes. Those whose position is ahead of us wait for the moves between. */
-  private settle(): void {
+  /**
+   * Rebuilds the arrays with the newcomers in line order and without the removed fans. A newcomer whose position already includes
+   * later moves than this view stays outside until the view has applied them.
+   */
+  private mergeNewcomers(): void {
     const ready = [...this.newcomers].filter(([, { asOf }]) => asOf <= this.moves);
-    if (ready.length === 0 && this.holes * 8 <= this.fans.length) return;
+    if (ready.length === 0 && this.removedCount * 8 <= this.fans.length) return;
     ready.sort(([, a], [, b]) => a.score - b.score);
-    const size = this.fans.length - this.holes + ready.length;
+    const size = this.fans.length - this.removedCount + ready.length;
     const next = {
       fans: Array.from<Fan | undefined>({ length: size }),
       scores: new Float64Array(size),
       positions: new Int32Array(size),
-      toldSteps: new Int32Array(size),
+      sentSteps: new Int32Array(size),
       dueAtMs: new Float64Array(size),
     };
     let [from, fresh] = [0, 0];
@@ -190,7 +197,7 @@ export class LineView<Fan> {
         next.fans[to] = fan;
         next.scores[to] = newcomer.score;
         next.positions[to] = newcomer.position;
-        next.toldSteps[to] = newcomer.toldStep;
+        next.sentSteps[to] = newcomer.sentStep;
         next.dueAtMs[to] = newcomer.dueAtMs;
         this.newcomers.delete(fan!);
         fresh += 1;
@@ -198,18 +205,18 @@ export class LineView<Fan> {
         next.fans[to] = this.fans[from];
         next.scores[to] = this.scores[from]!;
         next.positions[to] = this.positions[from]!;
-        next.toldSteps[to] = this.toldSteps[from]!;
+        next.sentSteps[to] = this.sentSteps[from]!;
         next.dueAtMs[to] = this.dueAtMs[from]!;
         from += 1;
       }
     }
     Object.assign(this, next);
-    this.holes = 0;
+    this.removedCount = 0;
   }
 }
 
-/** Moves a newcomer's position by a move (its scores sorted) it does not include yet. False when it is the one who left. */
-function follow(newcomer: Newcomer, { number, isBack, scores }: LineMove): boolean {
+/** Applies a move (its scores sorted) to a newcomer whose position does not include it yet. False when the newcomer left by it. */
+function applyToNewcomer(newcomer: Newcomer, { number, isBack, scores }: LineMove): boolean {
   if (number <= newcomer.asOf) return true;
   newcomer.asOf = number;
   const before = lowerBound(scores, newcomer.score);
@@ -217,7 +224,7 @@ function follow(newcomer: Newcomer, { number, isBack, scores }: LineMove): boole
   return isBack || scores[before] !== newcomer.score;
 }
 
-/** The first index whose value is not below. */
+/** The first index whose value is not below `value`. */
 function lowerBound(sorted: ArrayLike<number>, value: number): number {
   let [low, high] = [0, sorted.length];
   while (low < high) {

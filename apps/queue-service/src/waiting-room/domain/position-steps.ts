@@ -1,6 +1,6 @@
 /**
- * A fan far back is not told every step: what matters at 40,000 is the thousand. Positions are exact whenever they are
- * sent; these steps only decide when a change is worth a message before the regular one.
+ * Rounds a position up to its step: 1 below 1,000, 100 below 10,000, then 1,000. A change of the step causes a message
+ * before the next regular one. The steps only decide when to send; a position that is sent is exact.
  */
 export function positionStep(position: number): number {
   if (position < 1000) return position;

@@ -3,26 +3,26 @@ import type { QueueState } from './fan-state.ts';
 interface WaitEstimate {
   /** Whole minutes, rounded up: "1" means "within a minute". */
   readonly minutes: number;
-  /** Half of the fans are in by the first, nine of ten by the second. */
+  /** The minutes after which half of the fans at this position (p50), and nine of ten (p90), have their turn. */
   readonly range: readonly [p50: number, p90: number];
 }
 
-/** How fast a line moves, in the two ways it can be held back. */
+/** How fast a line moves. Two things slow it down: the admission rate, and windows that are all taken. */
 export interface LinePace {
   readonly fansPerMinute: number;
   readonly freeWindows: number;
-  /** For each fan behind the free windows: one completed purchase somewhere. */
+  /** Average time until one of the taken windows ends: each fan behind the free windows needs one such end. */
   readonly minutesPerCompletion: number;
 }
 
-/** Before any window has ended: fans who know what they want need about half of it, give or take half of that. */
+/** Used before any window has ended: a fan uses half of the window, with a standard deviation of half of that. */
 const ASSUMED = { share: 0.5, deviation: 0.5, windows: 4 };
-/** In one case of ten the rate is turned down a little. */
+/** The p90 assumes that operators reduce the rate to 80 %. */
 const SLOW_RATE = 0.8;
-/** Of a normal distribution, one case of ten lies above mean + 1.28 standard deviations. */
+/** In a normal distribution one value of ten lies above mean + 1.28 standard deviations. */
 const P90 = 1.28;
 
-/** Undefined when nobody is being admitted or nothing can be said. */
+/** Undefined when no fan can be admitted: the queue is not active, or has no windows or no rate. */
 export function linePace(queue: QueueState, purchaseWindowMs: number): LinePace | undefined {
   const slots = slotsOf(queue);
   if (queue.status !== 'active' || slots <= 0 || queue.processingRate <= 0) return undefined;
@@ -35,16 +35,16 @@ export function linePace(queue: QueueState, purchaseWindowMs: number): LinePace 
 }
 
 /**
- * How long the fan at `position` will wait. Two things hold a line back: the rate, and windows that are all taken; whoever
- * is behind the free windows waits for others to finish, at the rate at which windows have lately ended. The range is wide
- * where these took very different times, or few have been seen. Null when nobody is being admitted or nothing can be said.
+ * How long the fan at `position` will wait. Two things slow a line down: the admission rate, and windows that are all taken. A
+ * fan behind the free windows waits for other windows to end, at the rate at which windows ended recently. The range is wide
+ * when window lengths vary much or few windows have ended. Null when no fan can be admitted (see `linePace`).
  */
 export function estimateWait(queue: QueueState, position: number, purchaseWindowMs: number): WaitEstimate | null {
   const pace = linePace(queue, purchaseWindowMs);
   return pace ? estimateAt(queue, pace, position, purchaseWindowMs) : null;
 }
 
-/** For many positions of one line in a row. */
+/** Like `estimateWait`, for many positions of one line: the caller computes `pace` once. */
 export function estimateAt(queue: QueueState, pace: LinePace, position: number, purchaseWindowMs: number): WaitEstimate {
   const { fansPerMinute, freeWindows, minutesPerCompletion } = pace;
   const slots = slotsOf(queue);
@@ -53,12 +53,14 @@ export function estimateAt(queue: QueueState, pace: LinePace, position: number, 
   const known = queue.measured?.windows ?? ASSUMED.windows;
   const behind = Math.max(0, position - freeWindows);
   const forWindows = behind * minutesPerCompletion;
-  // The sum of `behind` lengths scatters, and their mean is known from `known` windows only.
-  const late = (P90 * deviation * Math.sqrt(behind + (behind * behind) / known)) / slots;
-  const longest = (behind * Math.max(meanMinutes, purchaseWindowMs / 60_000)) / slots;
+  // The error has two parts: the sum of `behind` window lengths varies, and their mean is estimated from only `known` windows.
+  const p90ExtraMinutes = (P90 * deviation * Math.sqrt(behind + (behind * behind) / known)) / slots;
+  const maxMinutes = (behind * Math.max(meanMinutes, purchaseWindowMs / 60_000)) / slots;
   const minutes = Math.ceil(Math.max(position / fansPerMinute, forWindows));
-  const slow = Math.ceil(Math.max(position / (fansPerMinute * SLOW_RATE), Math.min(forWindows + late, longest)));
-  return { minutes, range: [minutes, slow] };
+  const p90Minutes = Math.ceil(
+    Math.max(position / (fansPerMinute * SLOW_RATE), Math.min(forWindows + p90ExtraMinutes, maxMinutes)),
+  );
+  return { minutes, range: [minutes, p90Minutes] };
 }
 
 function slotsOf({ maxOpenWindows, usefulWindows }: QueueState): number {

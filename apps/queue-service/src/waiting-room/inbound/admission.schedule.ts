@@ -1,40 +1,40 @@
 import { Inject, Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
 import type { Logger } from '#platform/logging/logger';
 import { LOGGER } from '../../tokens.ts';
-import { CallPassed } from '../application/call-passed.ts';
-import { MoveLine } from '../application/move-line.ts';
+import { AnnouncePositions } from '../application/announce-positions.ts';
+import { AdvanceLine } from '../application/advance-line.ts';
 import { LineMovement } from '../application/ports.ts';
 import { nowMs } from './pod.ts';
 import { WaitingRoomMetrics } from './waiting-room.metrics.ts';
 
-/** A token or a window that becomes free is used within this, and a scheduled sale opens within it. */
+/** Longest delay before a free token or window is used, and before a scheduled sale opens. */
 const TICK_MS = 250;
 /**
- * Nothing can become due where nobody is, but for who joins at a pod that dies in that moment, and has a turn within a second all
- * the same; past matches stay listed for ever.
+ * An idle match (empty line, no open window) is skipped for this long, because past matches stay in the list for ever. A join runs
+ * the match at once. Only if the joining pod dies then, another pod runs it after this pause: still a turn within a second.
  */
-const QUIET_MS = 600;
-/** How often we look for fans without a socket who have come forward; they are told of at most once a minute. */
-const CALL_MS = 5000;
-/** After a change at once, but a thousand joins in a second are answered by fifty rounds, not a thousand. */
-const REST_MS = 20;
+const IDLE_PAUSE_MS = 600;
+/** How often we check for fans without a connection who have passed position 1,000, 100 or 10. The event is sent at most once a minute. */
+const ANNOUNCE_INTERVAL_MS = 5000;
+/** Pause after each run of a match: a thousand joins in a second cause at most fifty runs. */
+const PAUSE_AFTER_RUN_MS = 20;
 
 /**
- * When lines move: every quarter of a second, and right after anything that may have made room. All pods do this; a pod
- * that dies takes nothing with it.
+ * Advances the line of each match: every quarter of a second, and at once after each change that may have freed a window. All pods
+ * do this, so the line goes on when one pod dies.
  */
 @Injectable()
 export class AdmissionSchedule implements OnApplicationBootstrap, OnModuleDestroy {
-  private readonly running = new Map<string, { again: boolean; done: Promise<void> }>();
-  private readonly quietUntilMs = new Map<string, number>();
-  private readonly calledAtMs = new Map<string, number>();
+  private readonly running = new Map<string, { runAgain: boolean; done: Promise<void> }>();
+  private readonly idleUntilMs = new Map<string, number>();
+  private readonly announcedAtMs = new Map<string, number>();
   private timer: NodeJS.Timeout | undefined;
-  private stopped = false;
-  private isAway = false;
+  private isStopped = false;
+  private isRedisDown = false;
 
   constructor(
-    private readonly moveLine: MoveLine,
-    private readonly callPassed: CallPassed,
+    private readonly advanceLine: AdvanceLine,
+    private readonly announcePositions: AnnouncePositions,
     private readonly movement: LineMovement,
     private readonly metrics: WaitingRoomMetrics,
     @Inject(LOGGER) private readonly logger: Logger,
@@ -45,56 +45,57 @@ export class AdmissionSchedule implements OnApplicationBootstrap, OnModuleDestro
   }
 
   async onModuleDestroy(): Promise<void> {
-    this.stopped = true;
+    this.isStopped = true;
     clearInterval(this.timer);
     await Promise.all([...this.running.values()].map(({ done }) => done));
   }
 
-  /** Something about this match changed: look at it now. Several calls while one runs become one more. */
-  soon(matchId: string): void {
-    if (this.stopped) return;
+  /** Called after a change of this match: runs it now. Calls during a run lead to one more run. */
+  runSoon(matchId: string): void {
+    if (this.isStopped) return;
     const run = this.running.get(matchId);
-    if (run) run.again = true;
-    else this.running.set(matchId, { again: false, done: this.run(matchId) });
+    if (run) run.runAgain = true;
+    else this.running.set(matchId, { runAgain: false, done: this.run(matchId) });
   }
 
   private async run(matchId: string): Promise<void> {
     try {
-      const { granted, quiet } = await this.moveLine.runOnce(matchId);
-      if (quiet) this.quietUntilMs.set(matchId, nowMs() + QUIET_MS);
-      else this.quietUntilMs.delete(matchId);
+      const { granted, isIdle } = await this.advanceLine.runOnce(matchId);
+      if (isIdle) this.idleUntilMs.set(matchId, nowMs() + IDLE_PAUSE_MS);
+      else this.idleUntilMs.delete(matchId);
       this.metrics.turnsGranted.inc(granted);
-      if (!quiet && (this.calledAtMs.get(matchId) ?? -Infinity) + CALL_MS <= nowMs()) {
-        this.calledAtMs.set(matchId, nowMs());
-        await this.callPassed.runOnce(matchId);
+      if (!isIdle && (this.announcedAtMs.get(matchId) ?? -Infinity) + ANNOUNCE_INTERVAL_MS <= nowMs()) {
+        this.announcedAtMs.set(matchId, nowMs());
+        await this.announcePositions.runOnce(matchId);
       }
       this.noteRedis(undefined);
     } catch (error) {
       this.noteRedis(error);
     }
-    await new Promise((resolve) => setTimeout(resolve, REST_MS));
-    const again = this.running.get(matchId)?.again;
+    await new Promise((resolve) => setTimeout(resolve, PAUSE_AFTER_RUN_MS));
+    const runAgain = this.running.get(matchId)?.runAgain;
     this.running.delete(matchId);
-    if (again) this.soon(matchId);
+    if (runAgain) this.runSoon(matchId);
   }
 
   private async tick(): Promise<void> {
     try {
       const now = nowMs();
       for (const matchId of await this.movement.matches()) {
-        if ((this.quietUntilMs.get(matchId) ?? 0) <= now) this.soon(matchId);
+        if ((this.idleUntilMs.get(matchId) ?? 0) <= now) this.runSoon(matchId);
       }
-      // The monolith is asked again, once a second, until it has sent their state.
-      for (const matchId of this.movement.matchesWithoutState()) this.soon(matchId);
+      // Each run asks the monolith for the missing state (at most once a second), until the monolith has sent it.
+      for (const matchId of this.movement.matchesWithoutState()) this.runSoon(matchId);
     } catch (error) {
       this.noteRedis(error);
     }
   }
 
-  /** Once when it goes and once when it is back, not four times a second. */
+  /** Logs an outage once at its start and once at its end, not four times a second. */
   private noteRedis(error: unknown): void {
-    if (error !== undefined && !this.isAway) this.logger.error({ err: error }, 'lines stand still: Redis does not answer');
-    if (error === undefined && this.isAway) this.logger.info('lines move again');
-    this.isAway = error !== undefined;
+    if (error !== undefined && !this.isRedisDown)
+      this.logger.error({ err: error }, 'no turns are granted: Redis does not answer');
+    if (error === undefined && this.isRedisDown) this.logger.info('turns are granted again');
+    this.isRedisDown = error !== undefined;
   }
 }

@@ -25,8 +25,8 @@ afterAll(async () => {
 
 const control = (matchId: string, body: object) => service.internal('PUT', `/api/v1/queue/${matchId}/control`, body);
 
-/** Every kind of message there is, and the codes fans were closed with, from the service as it runs. */
-async function everythingSaid(): Promise<{ messages: { type: string }[]; codes: number[] }> {
+/** Makes the running service send every kind of message and every close code. Returns them. */
+async function collectMessagesAndCodes(): Promise<{ messages: { type: string }[]; codes: number[] }> {
   const sockets: FanSocket[] = [];
   const fan = async (matchId: string) => {
     const { user, token } = await service.join(matchId);
@@ -36,7 +36,7 @@ async function everythingSaid(): Promise<{ messages: { type: string }[]; codes: 
     return { user, token, socket };
   };
   const matchId = await service.match({ status: 'paused', reason: 'floodlights' });
-  const [buyer, leaver, patient] = [await fan(matchId), await fan(matchId), await fan(matchId)];
+  const [buyer, leaver, waiter] = [await fan(matchId), await fan(matchId), await fan(matchId)];
   buyer.socket.send({ type: 'heartbeat' });
   buyer.socket.send({ type: 'cheer' });
   await buyer.socket.next('error');
@@ -47,60 +47,60 @@ async function everythingSaid(): Promise<{ messages: { type: string }[]; codes: 
   await buyer.socket.next('turn_granted');
   await service.internal('POST', `/api/v1/queue/${matchId}/windows/${buyer.user}/complete`);
   await service.call('DELETE', `/api/v1/queue/${matchId}`, { user: leaver.user });
-  for (let device = 0; device < 5; device += 1) {
-    const further = service.socket(patient.token);
-    sockets.push(further);
-    await further.opened();
-    await further.next(device < 2 ? 'position_update' : 'turn_granted').catch(() => undefined);
+  for (let index = 0; index < 5; index += 1) {
+    const device = service.socket(waiter.token);
+    sockets.push(device);
+    await device.opened();
+    await device.next(index < 2 ? 'position_update' : 'turn_granted').catch(() => undefined);
   }
   await control(matchId, { status: 'closed' });
-  await patient.socket.ended;
+  await waiter.socket.ended;
 
-  const rude = await service.match();
-  const [loud, odd, long] = [await fan(rude), await fan(rude), await fan(rude)];
-  for (let message = 0; message < 12; message += 1) loud.socket.send({ type: 'heartbeat' });
-  odd.socket.send('no JSON');
-  long.socket.send('x'.repeat(5000));
-  await Promise.all([loud, odd, long].map(({ socket }) => socket.ended));
+  const faultyMatch = await service.match();
+  const [flooding, notJson, tooLong] = [await fan(faultyMatch), await fan(faultyMatch), await fan(faultyMatch)];
+  for (let message = 0; message < 12; message += 1) flooding.socket.send({ type: 'heartbeat' });
+  notJson.socket.send('no JSON');
+  tooLong.socket.send('x'.repeat(5000));
+  await Promise.all([flooding, notJson, tooLong].map(({ socket }) => socket.ended));
   const stranger = service.socket('nonsense');
   sockets.push(stranger);
   await stranger.ended;
-  // An expired window: its end is moved into the past.
-  const late = await service.match({ max_open_windows: 1 });
-  const { token, user } = await service.join(late);
+  // To expire a window, the test moves its end into the past.
+  const expiringMatch = await service.match({ max_open_windows: 1 });
+  const { token, user } = await service.join(expiringMatch);
   const socket = service.socket(token);
   sockets.push(socket);
   await socket.next('turn_granted');
-  await service.redis.zadd(`queue_window_ends:{${late}}`, 1, user);
+  await service.redis.zadd(`queue_window_ends:{${expiringMatch}}`, 1, user);
   await socket.ended;
   const last = await fan(await service.match());
   link.cut();
   await last.socket.next('delayed', 8000);
-  link.mend();
+  link.restore();
   await last.socket.next('position_update', 8000);
   await service.stop();
   const ends = await Promise.all(sockets.map(({ ended }) => ended));
   return { messages: sockets.flatMap(({ heard }) => heard), codes: [...new Set(ends.map(({ code }) => code))].sort() };
 }
 
-test('the running service says all that the document describes, and nothing else', async () => {
+test('the running service sends exactly the messages and close codes that the AsyncAPI document describes', async () => {
   expect(document.asyncapi).toBe('3.0.0');
-  const { messages, codes } = await everythingSaid();
+  const { messages, codes } = await collectMessagesAndCodes();
   const described = Object.keys(document.channels.socket.messages).filter((name) => name !== 'heartbeat');
   expect([...new Set(messages.map(({ type }) => type))].sort()).toEqual(described.sort());
   expect(codes.map(String)).toEqual(Object.keys(document['x-close-codes']).sort());
   const components = document.components.messages as Record<string, { payload: Parameters<typeof z.fromJSONSchema>[0] }>;
   const schemas = Object.fromEntries(described.map((name) => [name, z.fromJSONSchema(components[name]!.payload)]));
-  const misfits = messages.filter((message) => !schemas[message.type]!.safeParse(message).success);
-  expect(misfits).toEqual([]);
-  // A later version may tell more: who reads by these schemas ignores it.
-  const told = messages.map((message) => ({ ...message, added_later: { deep: 1 } }));
-  expect(told.filter((message) => !schemas[message.type]!.safeParse(message).success)).toEqual([]);
-  // The schemas can tell: without its position an update does not fit.
+  const mismatches = messages.filter((message) => !schemas[message.type]!.safeParse(message).success);
+  expect(mismatches).toEqual([]);
+  // A later version may add members: clients that validate with these schemas must ignore them.
+  const withNewMember = messages.map((message) => ({ ...message, added_later: { deep: 1 } }));
+  expect(withNewMember.filter((message) => !schemas[message.type]!.safeParse(message).success)).toEqual([]);
+  // The schemas do reject: an update without a position does not match.
   expect(schemas.position_update!.safeParse({ type: 'position_update', total: 3 }).success).toBe(false);
 });
 
-test('every reference in it leads somewhere', () => {
+test('every $ref in the AsyncAPI document points to an existing part', () => {
   const references = [...JSON.stringify(document).matchAll(/"\$ref":"#\/([^"]+)"/g)].map(([, path]) => path!);
   expect(references.length).toBeGreaterThan(10);
   const found = references.map((path) =>

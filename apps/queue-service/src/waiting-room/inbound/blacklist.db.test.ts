@@ -3,7 +3,7 @@ import { BLACKLIST_CHANNEL, BLACKLIST_REVISION, queueKeys } from '#contracts/que
 import { pause } from '../testing/line-fixture.ts';
 import { serviceFixture, type ServiceFixture } from '../testing/service-fixture.ts';
 
-// What the monolith has written down, in force in the waiting room.
+// The blacklist that the monolith writes to Redis, as the waiting room applies it.
 
 let pod: ServiceFixture;
 let other: ServiceFixture;
@@ -21,7 +21,7 @@ afterAll(async () => {
 let revision = 0;
 const listed = new Map<string, string>();
 
-/** As the monolith does: the whole list in one step, and a word to all; silently, as if the word had been lost. */
+/** Writes the whole list atomically and publishes the change, like the monolith. `silently`: without the publication, as if it were lost. */
 async function write({ silently = false } = {}): Promise<void> {
   revision += 1;
   const change = pod.redis.multi().del(queueKeys.blacklist).hset(queueKeys.blacklist, BLACKLIST_REVISION, revision);
@@ -34,29 +34,31 @@ async function list(userId: string, until: number | '' = '', options = {}): Prom
   await write(options);
 }
 
-const join = async (matchId: string, user: string, at = pod, body?: unknown) => {
-  const answer = await at.call('POST', `/api/v1/queue/${matchId}/join`, { user, body });
+const join = async (matchId: string, user: string, onPod = pod, body?: unknown) => {
+  const answer = await onPod.call('POST', `/api/v1/queue/${matchId}/join`, { user, body });
   return answer.status < 300 ? answer.status : `${answer.status} ${answer.body.code as string}`;
 };
 const position = async (matchId: string, user: string) =>
   (await pod.call('GET', `/api/v1/queue/${matchId}/position`, { user })).status;
 const REFUSED = '403 BLACKLISTED';
 
-async function until(isSo: () => Promise<boolean>, patienceMs = 3000): Promise<number> {
+/** Polls until the condition holds. Returns the elapsed milliseconds. */
+async function until(isTrue: () => Promise<boolean>, timeoutMs = 3000): Promise<number> {
   const startedAt = performance.now();
-  while (!(await isSo())) {
-    if (performance.now() - startedAt > patienceMs) throw new Error('it did not come to be');
+  while (!(await isTrue())) {
+    if (performance.now() - startedAt > timeoutMs) throw new Error(`the condition was not met within ${timeoutMs} ms`);
     await pause(10);
   }
   return performance.now() - startedAt;
 }
-const isRefused = (matchId: string, user: string, at = pod) => until(async () => (await join(matchId, user, at)) === REFUSED);
+const untilRefused = (matchId: string, user: string, onPod = pod) =>
+  until(async () => (await join(matchId, user, onPod)) === REFUSED);
 
-test('a listed fan cannot join, on any pod, and can when off the list', async () => {
+test('a fan on the blacklist cannot join on any pod, and can join again after removal from the list', async () => {
   const [matchId, fan] = [await pod.match(), randomUUID()];
   await list(fan);
-  expect(await isRefused(matchId, fan)).toBeLessThan(500);
-  expect(await isRefused(matchId, fan, other)).toBeLessThan(500);
+  expect(await untilRefused(matchId, fan)).toBeLessThan(500);
+  expect(await untilRefused(matchId, fan, other)).toBeLessThan(500);
   expect([await position(matchId, fan), await join(matchId, randomUUID())]).toEqual([404, 201]);
   const joins = () => pod.redis.hget(queueKeys.meta(matchId), 'joins');
   const before = await joins();
@@ -67,45 +69,45 @@ test('a listed fan cannot join, on any pod, and can when off the list', async ()
   await until(async () => (await join(matchId, fan)) === 201);
 });
 
-test('also when nobody could be told, within a second or so', async () => {
+test('a change of the blacklist without a publication is applied within 1.6 s', async () => {
   const [matchId, fan] = [await pod.match(), randomUUID()];
   await list(fan, '', { silently: true });
-  expect(await isRefused(matchId, fan)).toBeLessThan(1600);
+  expect(await untilRefused(matchId, fan)).toBeLessThan(1600);
 });
 
-test('a list that ends by itself ends, on the clock of Redis', async () => {
+test('a blacklist entry with an end time stops to apply at that time on the clock of Redis', async () => {
   const [matchId, fan] = [await pod.match(), randomUUID()];
   await list(fan, Date.now() + 600);
-  await isRefused(matchId, fan);
+  await untilRefused(matchId, fan);
   const endedMs = await until(async () => (await join(matchId, fan)) === 201);
   expect(endedMs).toBeLessThan(900);
 });
 
-test('no queue is not found first; the list comes before a queue that is not open', async () => {
+test('join of a fan on the blacklist: a match without a queue is 404, a scheduled queue is BLACKLISTED, a bad receipt is 400', async () => {
   const [scheduled, fan] = [await pod.match({ status: 'scheduled' }), randomUUID()];
   await list(fan);
-  await isRefused(await pod.match(), fan);
+  await untilRefused(await pod.match(), fan);
   expect(await join(randomUUID(), fan)).toBe('404 NOT_FOUND');
   expect(await join(scheduled, fan)).toBe(REFUSED);
   expect(await join(scheduled, fan, pod, { receipt: 'not ours' })).toBe('400 VALIDATION_FAILED');
 });
 
-test('who waits is taken out of every line and told so; those behind move up', async () => {
-  const [one, two] = [await pod.match(), await pod.match()];
-  const { user, token } = await pod.join(one);
-  await pod.join(two, user);
-  const behind = await pod.join(one);
+test('a waiting fan who comes onto the blacklist is removed from every line, the socket closes with 4505, and fans behind move up', async () => {
+  const [matchId, otherMatchId] = [await pod.match(), await pod.match()];
+  const { user, token } = await pod.join(matchId);
+  await pod.join(otherMatchId, user);
+  const behind = await pod.join(matchId);
   const socket = other.socket(token);
   await socket.next('position_update');
   await list(user);
   expect((await socket.ended).code).toBe(4505);
-  await until(async () => (await position(one, user)) === 404 && (await position(two, user)) === 404);
-  const { body } = await pod.call('GET', `/api/v1/queue/${one}/position`, { user: behind.user });
+  await until(async () => (await position(matchId, user)) === 404 && (await position(otherMatchId, user)) === 404);
+  const { body } = await pod.call('GET', `/api/v1/queue/${matchId}/position`, { user: behind.user });
   expect([body.position, body.total]).toEqual([1, 1]);
-  expect(await join(one, user)).toBe(REFUSED);
+  expect(await join(matchId, user)).toBe(REFUSED);
 });
 
-test('an open window ends, and the next fan has it', async () => {
+test('the open window of a fan who comes onto the blacklist ends, and the next fan gets a turn', async () => {
   const matchId = await pod.match({ max_open_windows: 1, processing_rate: 6000 });
   const { user } = await pod.join(matchId);
   await until(async () => (await pod.call('GET', `/api/v1/queue/${matchId}/position`, { user })).body.status === 'granted');
@@ -121,10 +123,10 @@ test('an open window ends, and the next fan has it', async () => {
   );
 });
 
-test('F: Redis loses everything: pods remember, and a new pod learns it as soon as the monolith has written it again', async () => {
+test('after a loss of Redis pods still apply the blacklist they know, and a new pod applies it once the monolith has written it again', async () => {
   const fan = randomUUID();
   await list(fan);
-  await isRefused(await pod.match(), fan);
+  await untilRefused(await pod.match(), fan);
   await pod.redis.flushdb();
   const matchId = await pod.match();
   await pause(1200);
@@ -135,15 +137,15 @@ test('F: Redis loses everything: pods remember, and a new pod learns it as soon 
   try {
     expect(await join(matchId, fan, fresh)).toBe(201);
     await write();
-    expect(await isRefused(matchId, fan, fresh)).toBeLessThan(500);
-    // And the place given in between is gone again.
+    expect(await untilRefused(matchId, fan, fresh)).toBeLessThan(500);
+    // The queue entry created in between was removed.
     await until(async () => (await position(matchId, fan)) === 404);
   } finally {
     await fresh.close();
   }
 });
 
-test('a pod that starts knows the list before it lets anybody in', async () => {
+test('a pod that starts reads the blacklist before it accepts joins', async () => {
   const [matchId, fan] = [await pod.match(), randomUUID()];
   await list(fan);
   const fresh = await serviceFixture({
@@ -156,7 +158,7 @@ test('a pod that starts knows the list before it lets anybody in', async () => {
   }
 });
 
-test('a hundred fans who join while they are listed: none is in line afterwards', async () => {
+test('of a hundred fans who join while they come onto the blacklist, none is in line afterwards', async () => {
   const matchId = await pod.match();
   const fans = Array.from({ length: 100 }, () => randomUUID());
   const joins = fans.map((fan, index) => join(matchId, fan, index % 2 ? pod : other));

@@ -3,35 +3,35 @@ import { BLACKLIST_CHANNEL } from '#contracts/queue-keys';
 import type { Logger } from '#platform/logging/logger';
 import type { RedisConnection } from '#platform/redis/redis-connection';
 import { LOGGER, SUBSCRIBER } from '../../tokens.ts';
-import { ClearListed } from '../application/clear-listed.ts';
+import { RemoveBlacklistedFans } from '../application/remove-blacklisted-fans.ts';
 
-/** How late we learn of a change nobody told us of. */
-const LOOK_MS = 1000;
+/** Longest delay after which a pod learns of a change whose publication was lost. */
+const REFRESH_INTERVAL_MS = 1000;
 
-/** Keeps the blacklist in mind: read at the start, when the monolith says that it has changed, and looked after every second. */
+/** Refreshes the pod's copy of the blacklist: at the start, when the monolith publishes a change, and every second. */
 @Injectable()
 export class BlacklistListener implements OnApplicationBootstrap, OnModuleDestroy {
   private timer: NodeJS.Timeout | undefined;
   private running: Promise<void> | undefined;
-  private again = false;
-  private isAway = false;
+  private refreshAgain = false;
+  private isRedisDown = false;
 
   constructor(
-    private readonly clearListed: ClearListed,
+    private readonly removeBlacklistedFans: RemoveBlacklistedFans,
     @Inject(SUBSCRIBER) private readonly subscriber: RedisConnection,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
   async onApplicationBootstrap(): Promise<void> {
-    // By pattern: its messages come by another door than those about lines, and neither listener has to read the other's.
-    this.subscriber.on('pmessage', (pattern: string) => void (pattern === BLACKLIST_CHANNEL && this.look()));
+    // psubscribe, so that these messages arrive as 'pmessage' and PodsListener, which listens to 'message', does not see them.
+    this.subscriber.on('pmessage', (pattern: string) => void (pattern === BLACKLIST_CHANNEL && this.refresh()));
     const subscribe = () => void this.subscriber.psubscribe(BLACKLIST_CHANNEL).catch(() => undefined);
     if (this.subscriber.status === 'ready') subscribe();
     else this.subscriber.once('ready', subscribe);
-    this.timer = setInterval(() => void this.look(), LOOK_MS);
-    // Nobody joins before the list is known; without Redis nobody joins anyway.
-    await this.clearListed.learn().catch(() => undefined);
-    void this.look();
+    this.timer = setInterval(() => void this.refresh(), REFRESH_INTERVAL_MS);
+    // The list is read before the pod accepts joins. Without Redis the read fails, but then no fan can join.
+    await this.removeBlacklistedFans.learn().catch(() => undefined);
+    void this.refresh();
   }
 
   async onModuleDestroy(): Promise<void> {
@@ -39,23 +39,24 @@ export class BlacklistListener implements OnApplicationBootstrap, OnModuleDestro
     await this.running;
   }
 
-  /** One at a time; what is said during a look is looked at after it. */
-  private look(): Promise<void> {
-    this.again = true;
+  /** One refresh at a time. A change published during a refresh leads to one more. */
+  private refresh(): Promise<void> {
+    this.refreshAgain = true;
     this.running ??= this.run().finally(() => (this.running = undefined));
     return this.running;
   }
 
   private async run(): Promise<void> {
-    while (this.again) {
-      this.again = false;
+    while (this.refreshAgain) {
+      this.refreshAgain = false;
       try {
-        const ended = await this.clearListed.runOnce();
-        if (ended > 0) this.logger.info({ ended }, 'blacklisted fans were taken out of their lines');
-        this.isAway = false;
+        const ended = await this.removeBlacklistedFans.runOnce();
+        if (ended > 0) this.logger.info({ ended }, 'removed fans on the blacklist from their lines');
+        this.isRedisDown = false;
       } catch (error) {
-        if (!this.isAway) this.logger.warn({ err: error }, 'the blacklist cannot be read; what was known of it stands');
-        this.isAway = true;
+        if (!this.isRedisDown)
+          this.logger.warn({ err: error }, 'the blacklist cannot be read; the last known list still applies');
+        this.isRedisDown = true;
       }
     }
   }

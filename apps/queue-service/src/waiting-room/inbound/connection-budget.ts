@@ -1,8 +1,8 @@
-/** How many sockets and streams this pod holds, and how many it may: a full pod says so instead of serving all badly. */
+/** Counts the sockets and streams of this pod. A pod at its limit refuses new ones, so that it serves the others well. */
 export class ConnectionBudget {
   sockets = 0;
   streams = 0;
-  /** Set once the pod is on its way out. */
+  /** Set when the pod starts to shut down. */
   isDraining = false;
 
   constructor(readonly limit: number) {}
@@ -16,7 +16,7 @@ export class ConnectionBudget {
   }
 }
 
-/** One to five seconds, by chance, so that those who are refused do not come back as one wave. */
+/** A random Retry-After of one to five seconds, so that refused clients do not all return at the same moment. */
 export function jitteredRetryAfter(): Record<string, string> {
   return { 'retry-after': String(1 + Math.floor(Math.random() * 5)) };
 }

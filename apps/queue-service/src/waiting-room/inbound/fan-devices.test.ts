@@ -3,7 +3,7 @@ import http from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { jest } from '@jest/globals';
 import { WebSocket, WebSocketServer } from 'ws';
-import type { TellFans } from '../application/tell-fans.ts';
+import type { FanUpdates } from '../application/fan-updates.ts';
 import { ConnectionBudget } from './connection-budget.ts';
 import { FanGateway } from './fan.gateway.ts';
 import { FanSocket } from './fan-socket.ts';
@@ -17,7 +17,7 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
 });
 
-/** A connected pair: what the server holds and what the client holds. */
+/** A connected pair: the socket of the server and the socket of the client. */
 async function socketPair(options: { autoPong?: boolean } = {}): Promise<[server: FanSocket, client: WebSocket]> {
   const server = new WebSocketServer({ port: 0, host: '127.0.0.1', WebSocket: FanSocket });
   await once(server, 'listening');
@@ -32,47 +32,47 @@ async function socketPair(options: { autoPong?: boolean } = {}): Promise<[server
   return [socket, client];
 }
 
-describe('a reader that has stopped reading', () => {
-  test('misses updates once 64 KB wait for it, and is cut off beyond 256 KB', async () => {
+describe('a client that stops reading', () => {
+  test('over a socket it misses updates above 64 KB of unsent data and is disconnected above 256 KB', async () => {
     const [socket, client] = await socketPair();
     client.pause();
     const device = new SocketDevice('d', socket, 0);
     const text = 'x'.repeat(16 * KB);
-    // The kernel takes some megabytes first.
-    for (let message = 0; message < 2000; message += 1) device.tell(text, 'update');
+    // The kernel buffers some megabytes before the data counts as unsent.
+    for (let message = 0; message < 2000; message += 1) device.send(text, 'skippable');
     expect(socket.bufferedAmount).toBeGreaterThan(64 * KB);
     expect(socket.bufferedAmount).toBeLessThan(96 * KB);
     expect(device.isOpen).toBe(true);
-    for (let message = 0; message < 20; message += 1) device.tell(text, 'needed');
+    for (let message = 0; message < 20; message += 1) device.send(text, 'required');
     expect(device.isOpen).toBe(false);
     await once(socket, 'close');
   });
 
-  test('gets what it was told whole and in order once it reads again, whoever wrote it', async () => {
+  test('gets all messages complete and in order when it reads again, also those sent by ws itself', async () => {
     const [socket, client] = await socketPair();
-    const heard: string[] = [];
-    client.on('message', (data) => heard.push((data as Buffer).toString()));
+    const received: string[] = [];
+    client.on('message', (data) => received.push((data as Buffer).toString()));
     client.pause();
     const device = new SocketDevice('d', socket, 0);
-    const told: string[] = [];
-    const tell = (say: (text: string) => void) => {
-      const text = `${told.length} ${'x'.repeat(8 * KB)}`;
-      told.push(text);
-      say(text);
+    const sent: string[] = [];
+    const sendNext = (send: (text: string) => void) => {
+      const text = `${sent.length} ${'x'.repeat(8 * KB)}`;
+      sent.push(text);
+      send(text);
     };
-    while (socket.bufferedAmount === 0 && told.length < 4000) tell((text) => device.tell(text, 'needed'));
+    while (socket.bufferedAmount === 0 && sent.length < 4000) sendNext((text) => device.send(text, 'required'));
     expect(socket.bufferedAmount).toBeGreaterThan(0);
-    tell((text) => socket.send(text));
-    tell((text) => device.tell(text, 'needed'));
+    sendNext((text) => socket.send(text));
+    sendNext((text) => device.send(text, 'required'));
     client.resume();
-    while (heard.length < told.length) await new Promise(setImmediate);
-    for (let message = 0; message < 10; message += 1) tell((text) => device.tell(text, 'needed'));
-    while (heard.length < told.length) await new Promise(setImmediate);
-    expect(heard.map((text) => Number.parseInt(text, 10))).toEqual([...told.keys()]);
-    expect(heard).toEqual(told);
+    while (received.length < sent.length) await new Promise(setImmediate);
+    for (let message = 0; message < 10; message += 1) sendNext((text) => device.send(text, 'required'));
+    while (received.length < sent.length) await new Promise(setImmediate);
+    expect(received.map((text) => Number.parseInt(text, 10))).toEqual([...sent.keys()]);
+    expect(received).toEqual(sent);
   });
 
-  test('the same for a stream', async () => {
+  test('over an event stream it misses updates above 64 KB of unsent data and is disconnected above 256 KB', async () => {
     const server = http.createServer();
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
@@ -86,39 +86,39 @@ describe('a reader that has stopped reading', () => {
     });
     const device = new StreamDevice('d', response);
     const text = 'x'.repeat(16 * KB);
-    for (let message = 0; message < 2000; message += 1) device.tell(text, 'update');
+    for (let message = 0; message < 2000; message += 1) device.send(text, 'skippable');
     expect(response.writableLength).toBeGreaterThan(64 * KB);
     expect(response.writableLength).toBeLessThan(96 * KB);
-    for (let message = 0; message < 20; message += 1) device.tell(text, 'needed');
+    for (let message = 0; message < 20; message += 1) device.send(text, 'required');
     expect(device.isOpen).toBe(false);
   });
 });
 
-test('telling a connection that is gone harms nobody and ends the socket', async () => {
+test('send on a destroyed connection does not throw and ends the socket', async () => {
   const [socket] = await socketPair();
   const device = new SocketDevice('d', socket, 0);
   (socket as unknown as { _socket: Socket })._socket.destroy();
   expect(device.isOpen).toBe(true);
-  device.tell('{}', 'needed');
+  device.send('{}', 'required');
   expect(device.isOpen).toBe(false);
-  device.tell('{}', 'needed');
+  device.send('{}', 'required');
   await once(socket, 'close');
 });
 
-test('a peer that gives no sign of life is let go after 120 seconds, one that answers pings is not', async () => {
+test('a client that answers no pings is disconnected after 120 seconds, one that answers is not', async () => {
   let nowMs = 1000;
   const clock = jest.spyOn(performance, 'now').mockImplementation(() => nowMs);
   cleanups.push(() => clock.mockRestore());
-  const nobody = { connect: () => Promise.resolve(), disconnect: () => undefined } as unknown as TellFans;
+  const noUpdates = { connect: () => Promise.resolve(), disconnect: () => undefined } as unknown as FanUpdates;
   const budget = new ConnectionBudget(10);
-  const gateway = new FanGateway(nobody, budget, new Pod());
+  const gateway = new FanGateway(noUpdates, budget, new Pod());
   const [[alive, aliveClient], [dead, deadClient]] = [await socketPair(), await socketPair({ autoPong: false })];
   gateway.handleConnection(alive, 'token');
   gateway.handleConnection(dead, 'token');
-  for (let round = 1; round <= 5; round += 1) {
-    nowMs = 1000 + round * 25_000;
-    gateway.askForLife();
-    while (round < 5 && alive.device!.heardAtMs < nowMs) await new Promise(setImmediate);
+  for (let ping = 1; ping <= 5; ping += 1) {
+    nowMs = 1000 + ping * 25_000;
+    gateway.pingAll();
+    while (ping < 5 && alive.device!.lastReceivedAtMs < nowMs) await new Promise(setImmediate);
   }
   await once(deadClient, 'close');
   while (budget.sockets > 1) await new Promise(setImmediate);

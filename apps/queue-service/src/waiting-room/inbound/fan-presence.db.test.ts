@@ -11,22 +11,24 @@ afterAll(() => service.close());
 const control = (matchId: string, body: object) => service.internal('PUT', `/api/v1/queue/${matchId}/control`, body);
 const position = (matchId: string, user: string) => service.call('GET', `/api/v1/queue/${matchId}/position`, { user });
 
-async function called(matchId: string): Promise<string[]> {
+/** The fans of the queue.front_reached events, in order. */
+async function calledFans(matchId: string): Promise<string[]> {
   const entries = await service.redis.xrange(queueKeys.events(matchId), '-', '+');
   const events = entries.map(([, fields]) => JSON.parse(fields[1]!) as { event: string; user_id: string });
   return events.filter(({ event }) => event === 'queue.front_reached').map(({ user_id }) => user_id);
 }
 
-async function until(isSo: () => Promise<boolean> | boolean, withinMs: number): Promise<boolean> {
-  const giveUpAt = Date.now() + withinMs;
-  while (!(await isSo())) {
-    if (Date.now() > giveUpAt) return false;
+/** Polls until the condition holds. False when it does not within the time. */
+async function becomesTrue(isTrue: () => Promise<boolean> | boolean, withinMs: number): Promise<boolean> {
+  const deadlineMs = Date.now() + withinMs;
+  while (!(await isTrue())) {
+    if (Date.now() > deadlineMs) return false;
     await pause(20);
   }
   return true;
 }
 
-test('a socket alone keeps a fan present; who has none is passed, called, and granted within a second of connecting', async () => {
+test('a socket keeps a fan present; a fan without one is skipped, gets one queue.front_reached event, and a turn within a second of connecting', async () => {
   const matchId = await service.match();
   const [away, here] = [await service.join(matchId), await service.join(matchId)];
   const socket = service.socket(here.token);
@@ -34,30 +36,30 @@ test('a socket alone keeps a fan present; who has none is passed, called, and gr
   await pause(2200);
   await control(matchId, { max_open_windows: 1 });
   await socket.next('turn_granted', 1000);
-  expect(await called(matchId)).toEqual([away.user]);
+  expect(await calledFans(matchId)).toEqual([away.user]);
   expect((await position(matchId, here.user)).body).toMatchObject({ status: 'granted', position: 0 });
   await control(matchId, { max_open_windows: 2 });
   await pause(600);
   const back = service.socket(away.token);
   expect(await back.next('position_update')).toMatchObject({ position: 1, total: 1 });
   await back.next('turn_granted', 1000);
-  expect(await called(matchId)).toEqual([away.user]);
+  expect(await calledFans(matchId)).toEqual([away.user]);
 });
 
-test('an event stream keeps a fan present as well', async () => {
+test('an event stream keeps a fan present', async () => {
   const matchId = await service.match();
   const { token, user } = await service.join(matchId);
   const stop = new AbortController();
   const stream = await fetch(`${service.url}/sse/${token}`, { signal: stop.signal });
   await pause(2200);
   await control(matchId, { max_open_windows: 1 });
-  expect(await until(async () => (await service.redis.hexists(queueKeys.windows(matchId), user)) === 1, 1000)).toBe(true);
-  expect(await called(matchId)).toEqual([]);
+  expect(await becomesTrue(async () => (await service.redis.hexists(queueKeys.windows(matchId), user)) === 1, 1000)).toBe(true);
+  expect(await calledFans(matchId)).toEqual([]);
   stop.abort();
   await stream.body?.cancel().catch(() => undefined);
 });
 
-test('whose last socket has closed is away, and who still has one on another pod is not', async () => {
+test('a fan is away after the last socket has closed, but not while a socket to another pod is open', async () => {
   const other = await serviceFixture({ REDIS_URL: redisUrl(), QUEUE_PRESENCE_SECONDS: '1', QUEUE_PERSISTENCE_SECONDS: '5' });
   try {
     const matchId = await service.match();
@@ -68,19 +70,22 @@ test('whose last socket has closed is away, and who still has one on another pod
     await pause(1200);
     laptop.terminate();
     const goneAt = () => service.redis.zscore(queueKeys.gone(matchId), user);
-    // The other pod says so, and this one that the phone is still here.
+    // The other pod reports the closed laptop. The phone on this pod still counts, so `websocket_id` does not become null.
     expect(
-      await until(async () => (await service.redis.get(queueKeys.session(user, matchId)))!.includes('"websocket_id":null'), 300),
+      await becomesTrue(
+        async () => (await service.redis.get(queueKeys.session(user, matchId)))!.includes('"websocket_id":null'),
+        300,
+      ),
     ).toBe(false);
     expect(await goneAt()).toBeNull();
     phone.terminate();
-    expect(await until(async () => (await goneAt()) !== null, 1000)).toBe(true);
+    expect(await becomesTrue(async () => (await goneAt()) !== null, 1000)).toBe(true);
   } finally {
     await other.close();
   }
 });
 
-test('without a sign of life for the time of persistence the place is dropped, the next fan moves up and hears of it', async () => {
+test('a fan without a sign of life for the persistence time is dropped; the next fan moves up and gets the new position', async () => {
   const matchId = await service.match();
   const [gone, next] = [await service.join(matchId), await service.join(matchId)];
   const socket = service.socket(next.token);
@@ -94,7 +99,7 @@ test('without a sign of life for the time of persistence the place is dropped, t
   expect((await late.ended).code).toBe(4506);
 });
 
-test('a crowd that loses its pod all at once is away, and a draining pod takes nobody with it', async () => {
+test('a draining pod makes no fan away; fans whose sockets all close at once are away', async () => {
   const other = await serviceFixture({ REDIS_URL: redisUrl(), QUEUE_PRESENCE_SECONDS: '1', QUEUE_PERSISTENCE_SECONDS: '5' });
   const matchId = await service.match();
   const fans = await Promise.all(Array.from({ length: 20 }, () => service.join(matchId)));
@@ -105,11 +110,11 @@ test('a crowd that loses its pod all at once is away, and a draining pod takes n
   const again = fans.map(({ token }) => service.socket(token));
   await Promise.all(again.map((socket) => socket.next('position_update')));
   for (const socket of again) socket.terminate();
-  expect(await until(async () => (await service.redis.zcard(queueKeys.gone(matchId))) === 20, 1500)).toBe(true);
+  expect(await becomesTrue(async () => (await service.redis.zcard(queueKeys.gone(matchId))) === 20, 1500)).toBe(true);
   await other.close();
 });
 
-test('a receipt of another fan is 400, and one of an own place that was left does not bring it back', async () => {
+test('a receipt of another fan is 400, and a receipt of an entry the fan has left does not restore it', async () => {
   const matchId = await service.match();
   const [mine, other] = [await service.join(matchId), await service.join(matchId)];
   const join = (user: string, receipt: unknown) =>

@@ -1,7 +1,7 @@
 import { WebSocket } from 'ws';
 import type { SocketDevice } from './socket-device.ts';
 
-/** What there is to hear of a socket. */
+/** The events of a socket. */
 export interface SocketEvents {
   message(socket: FanSocket, data: Buffer, isBinary: boolean): void;
   ping(socket: FanSocket, data: Buffer): void;
@@ -10,8 +10,8 @@ export interface SocketEvents {
 }
 
 /**
- * A socket of `ws` that tells what happens to one object common to all sockets. Five listeners of its own are a dictionary of
- * 256 bytes for each of 18,000, a tenth of what a connection costs.
+ * A `ws` socket that passes its events to one handler object shared by all sockets. Five listeners per socket would cost 256 bytes
+ * for each of 18,000 sockets, a tenth of the memory of a connection.
  */
 export class FanSocket extends WebSocket {
   device: SocketDevice | undefined;
@@ -21,7 +21,7 @@ export class FanSocket extends WebSocket {
     this.events = events;
   }
 
-  /** 'error' is told to nobody: 'close' follows every one and does the rest. */
+  /** 'error' is ignored, because 'close' always follows it. */
   override emit(event: string | symbol, ...args: unknown[]): boolean {
     const { events } = this;
     if (!events) return super.emit(event, ...args);

@@ -17,8 +17,8 @@ async function connectedFan(matchId: string) {
   return { ...fan, socket };
 }
 
-describe('what a fan hears', () => {
-  test('the present state at once, every message as the contract describes it', async () => {
+describe('messages to a fan on a socket', () => {
+  test('on connecting the fan gets the current position at once, in the form of the contract', async () => {
     const matchId = await service.match();
     const { socket } = await connectedFan(matchId);
     expect(serverMessage.parse(socket.heard[0])).toMatchObject({
@@ -29,7 +29,7 @@ describe('what a fan hears', () => {
     });
   });
 
-  test('a heartbeat is answered, an unknown type is told, and neither ends the connection', async () => {
+  test('a heartbeat is acknowledged, an unknown type gets an error, and the connection stays open after both', async () => {
     const { socket } = await connectedFan(await service.match());
     socket.send({ type: 'heartbeat' });
     await socket.next('heartbeat_ack');
@@ -39,7 +39,7 @@ describe('what a fan hears', () => {
     await socket.next('heartbeat_ack');
   });
 
-  test('the position regularly, and at once when somebody in front leaves', async () => {
+  test('the fan gets the position regularly, and at once when a fan in front leaves', async () => {
     const matchId = await service.match();
     const first = await service.join(matchId);
     const { socket } = await connectedFan(matchId);
@@ -48,7 +48,7 @@ describe('what a fan hears', () => {
     for (;;) if ((await socket.next('position_update', 1200)).position === 1) break;
   });
 
-  test('pause with its reason and resume, within a second', async () => {
+  test('the fan gets a pause with its reason, and the resume, within a second', async () => {
     const matchId = await service.match();
     const { socket } = await connectedFan(matchId);
     await control(matchId, { status: 'paused', reason: 'floodlights' });
@@ -63,7 +63,7 @@ describe('what a fan hears', () => {
     for (;;) if (!(await socket.next('position_update', 1000)).paused) break;
   });
 
-  test('what is left, when the monolith says so', async () => {
+  test('the fan gets the remaining sectors when the monolith reports them', async () => {
     const matchId = await service.match();
     const { socket } = await connectedFan(matchId);
     const remaining_sectors = [{ sector_id: randomUUID(), name: 'Istok', available: 12 }];
@@ -72,14 +72,14 @@ describe('what a fan hears', () => {
     expect(socket.heard.at(-1)).toMatchObject({ remaining_sectors });
   });
 
-  test('the turn, within a second of being admissible, and then its completion as the last word', async () => {
+  test('the fan gets the turn within a second after a window is free, then turn_completed and close 4506', async () => {
     const matchId = await service.match();
     const { socket, user, token } = await connectedFan(matchId);
     await control(matchId, { max_open_windows: 1 });
     const granted = serverMessage.parse(await socket.next('turn_granted', 1000));
     const { body } = await service.call('GET', `/api/v1/queue/${matchId}/position`, { user });
     expect(granted).toMatchObject({ session_token: body.session_token, checkout_url: body.checkout_url });
-    // A device that comes later hears the same.
+    // A device that connects later gets the same message.
     const tablet = service.socket(token);
     expect(await tablet.next('turn_granted')).toEqual(granted);
     await service.internal('POST', `/api/v1/queue/${matchId}/windows/${user}/complete`);
@@ -87,7 +87,7 @@ describe('what a fan hears', () => {
       await device.next('turn_completed', 1000);
       expect((await device.ended).code).toBe(4506);
     }
-    // Coming back with the ended token: the last word again.
+    // A connection with the ended token gets the final message again.
     const late = service.socket(token);
     await late.next('turn_completed');
     expect((await late.ended).code).toBe(4506);
@@ -96,7 +96,7 @@ describe('what a fan hears', () => {
   test.each([
     ['sold out', { path: 'sold-out', method: 'POST', body: { remaining_sectors: [] } }, 'sold_out'],
     ['closed', { path: 'control', method: 'PUT', body: { status: 'closed' } }, 'closed'],
-  ])('%s: queue_closed with the reason, then 4506, on every device', async (_what, { path, method, body }, reason) => {
+  ])('queue %s: all devices get queue_closed with the reason, then 4506', async (_what, { path, method, body }, reason) => {
     const matchId = await service.match();
     const { socket, token } = await connectedFan(matchId);
     const tablet = service.socket(token);
@@ -108,7 +108,7 @@ describe('what a fan hears', () => {
     }
   });
 
-  test('a close ends an open window too', async () => {
+  test('when the queue is closed, a fan with an open window gets queue_closed and close 4506', async () => {
     const matchId = await service.match({ max_open_windows: 1 });
     const { token } = await service.join(matchId);
     const socket = service.socket(token);
@@ -118,7 +118,7 @@ describe('what a fan hears', () => {
     expect((await socket.ended).code).toBe(4506);
   });
 
-  test('leaving on one device ends all with 4505', async () => {
+  test('leaving on one device closes all devices of the fan with 4505', async () => {
     const matchId = await service.match();
     const { socket, token, user } = await connectedFan(matchId);
     const tablet = service.socket(token);
@@ -128,10 +128,10 @@ describe('what a fan hears', () => {
     expect((await service.socket(token).ended).code).toBe(4505);
   });
 
-  test('a hint that is lost is made good by the next round', async () => {
+  test('after a lost hint the next regular update sends the new state', async () => {
     const matchId = await service.match();
     const { socket, user } = await connectedFan(matchId);
-    // Taken out of line behind everybody's back, as after a publication nobody heard.
+    // Removed from the line without a publication, as if the publication were lost.
     await service.redis.zrem(`queue:{${matchId}}`, user);
     await service.redis.set(`queue_ended:${user}:{${matchId}}`, '{"status":"closed","reason":"sold_out"}');
     await socket.next('queue_closed', 2500);
@@ -139,17 +139,17 @@ describe('what a fan hears', () => {
   });
 });
 
-describe('who may connect', () => {
+describe('upgrades to a socket', () => {
   test.each([
     ['a token never issued', () => `qt_${randomBytes(32).toString('base64url')}`],
-    ['no token at all', () => 'nonsense'],
-    ['a very long one', () => 'x'.repeat(2000)],
-    ['an odd one', () => '%F0%9F%8E%9F..;'],
-  ])('%s is let in and closed with 4501', async (_what, token) => {
+    ['a text that is not a token', () => 'nonsense'],
+    ['a token of 2,000 characters', () => 'x'.repeat(2000)],
+    ['a token with invalid characters', () => '%F0%9F%8E%9F..;'],
+  ])('a connection with %s is accepted and closed with 4501', async (_what, token) => {
     expect((await service.socket(token()).ended).code).toBe(4501);
   });
 
-  test('a foreign page is 403; our pages and apps are not', async () => {
+  test('an upgrade from a page of another origin is 403; allowed origins can connect', async () => {
     const matchId = await service.match();
     const { token } = await service.join(matchId);
     expect((await service.socket(token, { origin: 'https://evil.example' }).ended).status).toBe(403);
@@ -158,15 +158,15 @@ describe('who may connect', () => {
     }
   });
 
-  test('elsewhere is 404, and an address of sockets asked by plain HTTP too', async () => {
+  test('an upgrade on another path is 404, and so is a plain HTTP request on the socket path', async () => {
     expect((await service.call('GET', '/ws/some-token')).status).toBe(404);
-    // curl's polite offer of HTTP/2 stays an ordinary request.
+    // A request that offers an upgrade to HTTP/2, as curl does, is handled as an ordinary request.
     expect(await rawUpgrade('/health/live', { upgrade: 'h2c' })).toMatch(/^HTTP\/1\.1 200 /);
     for (const path of ['/ws/', '/ws', '/ws/a/b', '/elsewhere/x']) expect(await rawUpgrade(path)).toMatch(/^HTTP\/1\.1 404 /);
     expect(await rawUpgrade('/ws/token', { version: 99 })).toMatch(/^HTTP\/1\.1 4\d\d /);
   });
 
-  test('the sixth device takes the entry of the oldest', async () => {
+  test('the sixth device of a fan closes the oldest with 4507', async () => {
     const matchId = await service.match();
     const { token } = await service.join(matchId);
     const sockets = [];
@@ -180,32 +180,32 @@ describe('who may connect', () => {
   });
 });
 
-describe('what a client may send', () => {
+describe('messages from a client on a socket', () => {
   test.each<[string, string | Buffer, number]>([
-    ['no JSON', 'hello', 4502],
+    ['text that is not JSON', 'hello', 4502],
     ['a list', '[1]', 4502],
     ['null', 'null', 4502],
-    ['half a message', '{"type"', 4502],
-    ['broken UTF-8 as binary', Buffer.from([0xff, 0xfe]), 4502],
+    ['incomplete JSON', '{"type"', 4502],
+    ['invalid UTF-8 as binary', Buffer.from([0xff, 0xfe]), 4502],
     ['a heartbeat as binary', Buffer.from('{"type":"heartbeat"}'), 4502],
-    ['4,097 bytes', `{"type":"${'x'.repeat(4086)}"}`, 4503],
-    ['65,536 bytes', 'x'.repeat(65_536), 4503],
-    ['65,537 bytes', 'x'.repeat(65_537), 1009],
-    ['two megabytes', 'x'.repeat(2_000_000), 1009],
-  ])('%s closes with its code', async (_what, message, code) => {
+    ['a message of 4,097 bytes', `{"type":"${'x'.repeat(4086)}"}`, 4503],
+    ['a message of 65,536 bytes', 'x'.repeat(65_536), 4503],
+    ['a message of 65,537 bytes', 'x'.repeat(65_537), 1009],
+    ['a message of two megabytes', 'x'.repeat(2_000_000), 1009],
+  ])('%s closes the socket with code %3$i', async (_what, message, code) => {
     const { socket } = await connectedFan(await service.match());
     socket.send(message);
     expect((await socket.ended).code).toBe(code);
   });
 
-  test('ten messages in ten seconds are heard, the eleventh ends it', async () => {
+  test('ten messages in ten seconds are answered, the eleventh closes the socket with 4504', async () => {
     const { socket } = await connectedFan(await service.match());
     for (let message = 0; message < 11; message += 1) socket.send({ type: 'heartbeat' });
     expect((await socket.ended).code).toBe(4504);
     expect(socket.heard.filter(({ type }) => type === 'heartbeat_ack')).toHaveLength(10);
   });
 
-  test('ten pings in ten seconds are answered, the eleventh ends it', async () => {
+  test('ten pings in ten seconds are answered, the eleventh closes the socket with 4504', async () => {
     const { socket } = await connectedFan(await service.match());
     let pongs = 0;
     socket.socket.on('pong', () => (pongs += 1));
@@ -215,9 +215,9 @@ describe('what a client may send', () => {
   });
 
   test.each([
-    ['in more than sixteen fragments', Array.from({ length: 20 }, (_, at) => frame(at === 0 ? 0x01 : 0x00, 'x'))],
+    ['in more than sixteen fragments', Array.from({ length: 20 }, (_, index) => frame(index === 0 ? 0x01 : 0x00, 'x'))],
     ['byte by byte', [frame(0x81, 'x'.repeat(60_000)).subarray(0, 8), ...Array.from({ length: 400 }, () => Buffer.from('x'))]],
-  ])('a message that comes %s is not waited for', async (_how, pieces) => {
+  ])('a message that arrives %s closes the socket with 1008', async (_how, pieces) => {
     const { token } = await service.join(await service.match());
     const socket = await rawSocket(`/ws/${token}`);
     let closeCode = 0;
@@ -234,20 +234,20 @@ describe('what a client may send', () => {
     expect(closeCode).toBe(1008);
   });
 
-  test('a flood of garbage from many leaves the others and the service as they were', async () => {
+  test('a flood of invalid messages from 20 sockets does not affect other sockets, the memory or the readiness', async () => {
     const matchId = await service.match();
-    const { socket: calm } = await connectedFan(matchId);
-    const rude = await Promise.all(Array.from({ length: 20 }, () => connectedFan(matchId)));
+    const { socket: unaffected } = await connectedFan(matchId);
+    const flooding = await Promise.all(Array.from({ length: 20 }, () => connectedFan(matchId)));
     const before = process.memoryUsage().heapUsed;
-    for (const { socket } of rude) for (let message = 0; message < 1000; message += 1) socket.send(`garbage ${message}`);
-    await Promise.all(rude.map(({ socket }) => socket.ended));
-    calm.send({ type: 'heartbeat' });
-    await calm.next('heartbeat_ack', 1000);
+    for (const { socket } of flooding) for (let message = 0; message < 1000; message += 1) socket.send(`garbage ${message}`);
+    await Promise.all(flooding.map(({ socket }) => socket.ended));
+    unaffected.send({ type: 'heartbeat' });
+    await unaffected.next('heartbeat_ack', 1000);
     expect(process.memoryUsage().heapUsed - before).toBeLessThan(64 * 1024 * 1024);
     expect((await service.call('GET', '/health/ready')).status).toBe(200);
   });
 
-  test('connections are counted while they are open, and no longer', async () => {
+  test('the metric websocket_connections counts only open sockets', async () => {
     const sockets = async () => {
       const { body } = await service.call('GET', '/metrics');
       return Number(/^websocket_connections (\d+)$/m.exec(String(body.text))![1]);
@@ -260,14 +260,14 @@ describe('what a client may send', () => {
   });
 });
 
-/** A frame of a client, masked with zeros. */
+/** A WebSocket frame of a client, masked with zeros. */
 function frame(head: number, text: string): Buffer {
   const { length } = text;
   const size = length < 126 ? [0x80 | length] : [0x80 | 126, length >> 8, length & 0xff];
   return Buffer.concat([Buffer.from([head, ...size, 0, 0, 0, 0]), Buffer.from(text)]);
 }
 
-/** A connection past its upgrade, to write bytes to. */
+/** A TCP connection after its WebSocket upgrade, so that a test can write raw bytes. */
 async function rawSocket(path: string): Promise<net.Socket> {
   const { hostname, port } = new URL(service.url);
   const socket = net.connect(Number(port), hostname);
@@ -279,7 +279,7 @@ async function rawSocket(path: string): Promise<net.Socket> {
   return socket;
 }
 
-/** A hand-written upgrade, for what a WebSocket client would not send. */
+/** Sends a hand-written upgrade request, for upgrades that a WebSocket client cannot send. Returns the response headers. */
 async function rawUpgrade(path: string, { upgrade = 'websocket', version = 13 } = {}): Promise<string> {
   const { hostname, port } = new URL(service.url);
   const socket = net.connect(Number(port), hostname);

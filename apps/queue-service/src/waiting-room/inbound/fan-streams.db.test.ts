@@ -6,7 +6,7 @@ let service: ServiceFixture;
 beforeAll(async () => (service = await serviceFixture()));
 afterAll(() => service.close());
 
-test('the same messages as unnamed events, the state at once, and the last word ends the stream', async () => {
+test('an event stream sends unnamed events, the current position at once, and ends after the final message', async () => {
   const matchId = await service.match();
   const { token, user } = await service.join(matchId);
   const stream = await FanStream.open(service.url, token, { origin: 'http://localhost:3000' });
@@ -24,7 +24,7 @@ test('the same messages as unnamed events, the state at once, and the last word 
   expect((await service.call('GET', `/sse/${token}`)).status).toBe(404);
 });
 
-test('a token that is unknown or over is 404', async () => {
+test('an event stream with an unknown or ended token is 404', async () => {
   expect((await service.call('GET', '/sse/nonsense')).body.code).toBe('NOT_FOUND');
   const matchId = await service.match();
   const { token, user } = await service.join(matchId);
@@ -35,7 +35,7 @@ test('a token that is unknown or over is 404', async () => {
   expect((await service.call('GET', `/sse/${token}`)).status).toBe(404);
 });
 
-test('sockets and streams count together: a sixth stream is 429, a sixth socket ends the oldest', async () => {
+test('sockets and streams of a fan count together: a sixth stream is 429, a sixth socket closes the oldest connection', async () => {
   const matchId = await service.match();
   const { token } = await service.join(matchId);
   const first = await FanStream.open(service.url, token);
@@ -49,10 +49,10 @@ test('sockets and streams count together: a sixth stream is 429, a sixth socket 
   await first.ended;
 });
 
-test('a stream that is closed by its reader makes room again', async () => {
+test('a stream closed by the client no longer counts towards the limit of five', async () => {
   const matchId = await service.match();
   const { token } = await service.join(matchId);
-  for (let round = 0; round < 8; round += 1) {
+  for (let opened = 0; opened < 8; opened += 1) {
     const stream = await FanStream.open(service.url, token);
     await stream.next('position_update');
     stream.close();
@@ -62,7 +62,7 @@ test('a stream that is closed by its reader makes room again', async () => {
   expect(body.text).toMatch(/^event_stream_connections 0$/m);
 });
 
-test('twenty at the same instant: five are opened, the others are told to come back', async () => {
+test('of twenty streams requested at the same moment five are opened, the others get 429', async () => {
   const { token } = await service.join(await service.match());
   const streams = await Promise.all(Array.from({ length: 20 }, () => FanStream.open(service.url, token)));
   const statuses = streams.map(({ response }) => response.status).sort();
@@ -70,7 +70,7 @@ test('twenty at the same instant: five are opened, the others are told to come b
   for (const stream of streams) stream.close();
 });
 
-test('HEAD is answered and does not hang', async () => {
+test('HEAD on an event stream is answered with 200 at once', async () => {
   const { token } = await service.join(await service.match());
   const response = await fetch(`${service.url}/sse/${token}`, { method: 'HEAD' });
   expect(response.status).toBe(200);

@@ -1,6 +1,6 @@
 import { WebSocketGateway, type OnGatewayConnection } from '@nestjs/websockets';
 import { closeCodes } from '#contracts/socket-messages';
-import { TellFans } from '../application/tell-fans.ts';
+import { FanUpdates } from '../application/fan-updates.ts';
 import { readClientMessage } from './client-messages.ts';
 import { ConnectionBudget } from './connection-budget.ts';
 import type { FanSocket, SocketEvents } from './fan-socket.ts';
@@ -10,19 +10,19 @@ import { SocketDevice } from './socket-device.ts';
 const HEARTBEAT_ACK = JSON.stringify({ type: 'heartbeat_ack' });
 const UNKNOWN_TYPE = JSON.stringify({ type: 'error', code: 'UNKNOWN_MESSAGE_TYPE' });
 
-/** A peer that neither answers pings nor says anything is gone; with a ping every 25 s it is found within 150 s. */
-const SILENCE_MS = 120_000;
+/** A client that sends nothing for this long, not even a pong, is disconnected. With a ping every 25 s this happens within 150 s. */
+const MAX_SILENCE_MS = 120_000;
 
 /**
- * The fans' sockets. Nothing a client sends costs more than a look at it: messages are counted, measured and parsed by
- * handlers common to all sockets, and the first fault ends the connection with its code.
+ * The fans' sockets. All sockets share these handlers. A message of a client costs little: it is counted, its size is checked and
+ * it is parsed. The first fault closes the connection with its close code.
  */
 @WebSocketGateway({ path: '/ws' })
 export class FanGateway implements OnGatewayConnection<FanSocket>, SocketEvents {
   private readonly sockets = new Set<FanSocket>();
 
   constructor(
-    private readonly tellFans: TellFans,
+    private readonly fanUpdates: FanUpdates,
     private readonly budget: ConnectionBudget,
     private readonly pod: Pod,
   ) {}
@@ -33,48 +33,48 @@ export class FanGateway implements OnGatewayConnection<FanSocket>, SocketEvents 
     this.sockets.add(socket);
     this.budget.sockets += 1;
     socket.listen(this);
-    void this.tellFans.connect(device, token, nowMs());
+    void this.fanUpdates.connect(device, token, nowMs());
   }
 
-  /** Called every 25 seconds: asks everybody for a sign of life and lets go of who has given none. */
-  askForLife(): void {
+  /** Called every 25 seconds: pings all clients and disconnects those that were silent for too long. */
+  pingAll(): void {
     const now = nowMs();
     for (const socket of this.sockets) {
-      if (now - socket.device!.heardAtMs > SILENCE_MS) socket.terminate();
+      if (now - socket.device!.lastReceivedAtMs > MAX_SILENCE_MS) socket.terminate();
       else if (socket.device!.isOpen) socket.ping();
     }
   }
 
-  /** What is left after everybody had time to go. */
-  cutOff(): void {
+  /** Destroys the sockets that clients have not closed in time. */
+  terminateAll(): void {
     for (const socket of this.sockets) socket.terminate();
   }
 
   message({ device }: FanSocket, data: Buffer, isBinary: boolean): void {
     if (!device?.isOpen) return;
-    device.heardAtMs = nowMs();
-    if (!device.mayHear('message', device.heardAtMs)) return device.close(closeCodes.tooManyMessages);
+    device.lastReceivedAtMs = nowMs();
+    if (!device.mayReceive('message', device.lastReceivedAtMs)) return device.closeWithCode(closeCodes.tooManyMessages);
     const message = readClientMessage(data, isBinary);
-    if (message.kind === 'refused') device.close(message.code);
-    else device.tell(message.kind === 'heartbeat' ? HEARTBEAT_ACK : UNKNOWN_TYPE, 'needed');
+    if (message.kind === 'refused') device.closeWithCode(message.code);
+    else device.send(message.kind === 'heartbeat' ? HEARTBEAT_ACK : UNKNOWN_TYPE, 'required');
   }
 
-  /** Each ping is answered with a pong, which piles up for who pings and does not read: as many as messages. */
+  /** Each ping is answered with a pong. Pongs pile up if the client does not read, so pings have the same limit as messages. */
   ping(socket: FanSocket, data: Buffer): void {
     const { device } = socket;
     if (!device?.isOpen) return;
-    device.heardAtMs = nowMs();
-    if (device.mayHear('ping', device.heardAtMs)) socket.pong(data);
-    else device.close(closeCodes.tooManyMessages);
+    device.lastReceivedAtMs = nowMs();
+    if (device.mayReceive('ping', device.lastReceivedAtMs)) socket.pong(data);
+    else device.closeWithCode(closeCodes.tooManyMessages);
   }
 
   pong({ device }: FanSocket): void {
-    if (device) device.heardAtMs = nowMs();
+    if (device) device.lastReceivedAtMs = nowMs();
   }
 
   close(socket: FanSocket): void {
     if (!this.sockets.delete(socket)) return;
     this.budget.sockets -= 1;
-    if (socket.device) this.tellFans.disconnect(socket.device);
+    if (socket.device) this.fanUpdates.disconnect(socket.device);
   }
 }

@@ -5,30 +5,30 @@ import { FanStream } from '../testing/fan-stream.ts';
 import { pause } from '../testing/line-fixture.ts';
 import { serviceFixture, type ServiceFixture } from '../testing/service-fixture.ts';
 
-let one: ServiceFixture;
-let other: ServiceFixture;
+let firstPod: ServiceFixture;
+let secondPod: ServiceFixture;
 beforeAll(async () => {
-  one = await serviceFixture();
-  other = await serviceFixture({ REDIS_URL: redisUrl() });
+  firstPod = await serviceFixture();
+  secondPod = await serviceFixture({ REDIS_URL: redisUrl() });
 });
 afterAll(async () => {
-  await other.close();
-  await one.close();
+  await secondPod.close();
+  await firstPod.close();
 });
 
-/** A fan in line, and what the session says of the connections. */
+/** A new fan in line, with functions that connect devices and read or overwrite the device list in the session. */
 async function fan() {
-  const matchId = await one.match();
-  const { token, user } = await one.join(matchId);
+  const matchId = await firstPod.match();
+  const { token, user } = await firstPod.join(matchId);
   const key = queueKeys.session(user, matchId);
-  const session = async () => JSON.parse((await one.redis.get(key))!) as { websocket_id: string | null; devices?: string[] };
+  const session = async () => JSON.parse((await firstPod.redis.get(key))!) as { websocket_id: string | null; devices?: string[] };
   return {
     matchId,
     token,
     user,
     session,
-    async write(devices: string[] | undefined) {
-      await one.redis.set(key, JSON.stringify({ ...(await session()), devices }), 'KEEPTTL');
+    async writeDevices(devices: string[] | undefined) {
+      await firstPod.redis.set(key, JSON.stringify({ ...(await session()), devices }), 'KEEPTTL');
     },
     async connect(pod: ServiceFixture): Promise<FanSocket> {
       const socket = pod.socket(token);
@@ -41,100 +41,101 @@ async function fan() {
 
 const isOpen = ({ socket }: FanSocket) => socket.readyState === WebSocket.OPEN;
 
-async function until(isSo: () => Promise<boolean> | boolean, withinMs: number): Promise<boolean> {
-  const giveUpAt = Date.now() + withinMs;
-  while (!(await isSo())) {
-    if (Date.now() > giveUpAt) return false;
+/** Polls until the condition holds. False when it does not within the time. */
+async function becomesTrue(isTrue: () => Promise<boolean> | boolean, withinMs: number): Promise<boolean> {
+  const deadlineMs = Date.now() + withinMs;
+  while (!(await isTrue())) {
+    if (Date.now() > deadlineMs) return false;
     await pause(20);
   }
   return true;
 }
 
-describe('a fan on two pods', () => {
-  test('the sixth socket closes the oldest at once, on whichever pod it is, and each further one the next', async () => {
+describe('the limit of five connections of a fan over two pods', () => {
+  test('the sixth socket closes the oldest at once, on either pod, and each further socket closes the next oldest', async () => {
     const { connect } = await fan();
     const sockets: FanSocket[] = [];
-    for (const pod of [one, other, one, other, one]) sockets.push(await connect(pod));
+    for (const pod of [firstPod, secondPod, firstPod, secondPod, firstPod]) sockets.push(await connect(pod));
     const startedAt = Date.now();
     for (let sixth = 0; sixth < 4; sixth += 1) {
-      sockets.push(await connect(sixth % 2 ? one : other));
+      sockets.push(await connect(sixth % 2 ? firstPod : secondPod));
       expect((await sockets[sixth]!.ended).code).toBe(4507);
     }
-    // Beats alone would take a second for each.
+    // If only heartbeats closed them, each would take up to a second.
     expect(Date.now() - startedAt).toBeLessThan(2000);
     await pause(200);
     expect(sockets.slice(4).map(isOpen)).toEqual([true, true, true, true, true]);
   });
 
-  test('seven at the same instant: the two that came first are closed, and no more', async () => {
+  test('of seven sockets opened at the same moment exactly two are closed', async () => {
     const { token, session } = await fan();
-    const sockets = [one, other, one, other, one, other, one].map((pod) => pod.socket(token));
-    expect(await until(() => sockets.filter(({ socket }) => socket.readyState === WebSocket.CLOSED).length === 2, 3000)).toBe(
-      true,
-    );
+    const sockets = [firstPod, secondPod, firstPod, secondPod, firstPod, secondPod, firstPod].map((pod) => pod.socket(token));
+    expect(
+      await becomesTrue(() => sockets.filter(({ socket }) => socket.readyState === WebSocket.CLOSED).length === 2, 3000),
+    ).toBe(true);
     await pause(1500);
     expect(sockets.filter(isOpen)).toHaveLength(5);
     expect((await session()).devices).toHaveLength(5);
   });
 
-  test('control: where nobody remembers the connections of other pods seven live', async () => {
-    const { connect, write } = await fan();
+  test('negative control: without the shared device list all seven sockets stay open', async () => {
+    const { connect, writeDevices } = await fan();
     const sockets: FanSocket[] = [];
-    for (const pod of [one, other, one, other, one, other, one]) {
+    for (const pod of [firstPod, secondPod, firstPod, secondPod, firstPod, secondPod, firstPod]) {
       sockets.push(await connect(pod));
-      await write(undefined);
+      await writeDevices(undefined);
     }
     await pause(200);
     expect(sockets.filter(isOpen)).toHaveLength(7);
   });
 
-  test('sockets and streams count together: a sixth stream is 429 on both, a sixth socket ends the oldest', async () => {
+  test('sockets and streams count together: a sixth stream is 429 on both pods, a sixth socket closes the oldest connection', async () => {
     const { connect, stream, token } = await fan();
-    const first = await stream(one);
+    const first = await stream(firstPod);
     await first.next('position_update');
-    const sockets = [await connect(other), await connect(one), await connect(other)];
-    const last = await stream(other);
+    const sockets = [await connect(secondPod), await connect(firstPod), await connect(secondPod)];
+    const last = await stream(secondPod);
     await last.next('position_update');
-    for (const pod of [one, other]) {
+    for (const pod of [firstPod, secondPod]) {
       const refused = await pod.call('GET', `/sse/${token}`);
       expect([refused.status, refused.body.code]).toEqual([429, 'RATE_LIMITED']);
       expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
     }
-    await connect(other);
+    await connect(secondPod);
     await first.ended;
     expect(sockets.map(isOpen)).toEqual([true, true, true]);
     last.close();
   });
 
-  test('twenty streams at the same instant on both: five are opened', async () => {
+  test('of twenty streams requested at the same moment on both pods five are opened', async () => {
     const { stream } = await fan();
-    const streams = await Promise.all(Array.from({ length: 20 }, (_, at) => stream(at % 2 ? one : other)));
+    const streams = await Promise.all(Array.from({ length: 20 }, (_, index) => stream(index % 2 ? firstPod : secondPod)));
     const statuses = streams.map(({ response }) => response.status).sort();
     expect(statuses).toEqual([...Array(5).fill(200), ...Array(15).fill(429)]);
-    // Being refused has the pods look after what they have; they have all of it.
+    // A refused stream makes the pods check their listed connections. All of them exist, so the list stays full.
     await pause(300);
-    expect((await stream(one)).response.status).toBe(429);
+    expect((await stream(firstPod)).response.status).toBe(429);
     for (const opened of streams) opened.close();
   });
 
-  test('a connection that closes makes room on every pod, and the session names the latest that is left', async () => {
+  test('a closed connection makes room on every pod, and the session names the newest remaining connection', async () => {
     const { connect, stream, session } = await fan();
     const sockets: FanSocket[] = [];
-    for (const pod of [one, one, other, other, one]) sockets.push(await connect(pod));
+    for (const pod of [firstPod, firstPod, secondPod, secondPod, firstPod]) sockets.push(await connect(pod));
     const { devices } = await session();
     sockets[4]!.terminate();
-    expect(await until(async () => (await session()).devices?.length === 4, 1000)).toBe(true);
+    expect(await becomesTrue(async () => (await session()).devices?.length === 4, 1000)).toBe(true);
     expect((await session()).websocket_id).toBe(devices![3]);
-    const opened = await stream(other);
+    const opened = await stream(secondPod);
     expect(opened.response.status).toBe(200);
     expect(sockets.slice(0, 4).map(isOpen)).toEqual([true, true, true, true]);
     opened.close();
     for (const socket of sockets) socket.terminate();
-    expect(await until(async () => (await session()).devices === undefined, 1000)).toBe(true);
+    expect(await becomesTrue(async () => (await session()).devices === undefined, 1000)).toBe(true);
     expect((await session()).websocket_id).toBeNull();
   });
 
-  test('a pod on its way out leaves no connection behind that counts', async () => {
+  test('the connections of a pod that has shut down no longer count', async () => {
     const { connect, stream } = await fan();
     const leaving = await serviceFixture({ REDIS_URL: redisUrl() });
     const sockets: FanSocket[] = [];
@@ -142,73 +143,75 @@ describe('a fan on two pods', () => {
     sockets[0]!.terminate();
     await leaving.stop();
     expect((await sockets[4]!.ended).code).toBe(4000);
-    const opened = await stream(one);
+    const opened = await stream(firstPod);
     expect(opened.response.status).toBe(200);
     opened.close();
     await leaving.close();
   });
 });
 
-describe('what goes wrong', () => {
+describe('the limit of five connections after failures', () => {
   const DEAD = ['dead-1', 'dead-2', 'dead-3', 'dead-4', 'dead-5'];
 
-  test('a pod that was killed: a stream is kept out for as long as the pod may live, and not longer', async () => {
-    const { matchId, stream, write } = await fan();
-    await write(DEAD);
-    await one.redis.zadd(queueKeys.podBeats(matchId), Date.now() - 4000, 'dead-');
-    expect((await stream(one)).response.status).toBe(429);
+  test('connections of a killed pod block a new stream only until the pod has been silent for 5 s', async () => {
+    const { matchId, stream, writeDevices } = await fan();
+    await writeDevices(DEAD);
+    await firstPod.redis.zadd(queueKeys.podBeats(matchId), Date.now() - 4000, 'dead-');
+    expect((await stream(firstPod)).response.status).toBe(429);
     const opened: FanStream[] = [];
-    expect(await until(async () => opened.unshift(await stream(one)) > 0 && opened[0]!.response.status === 200, 3000)).toBe(true);
+    expect(
+      await becomesTrue(async () => opened.unshift(await stream(firstPod)) > 0 && opened[0]!.response.status === 200, 3000),
+    ).toBe(true);
     opened[0]!.close();
   });
 
-  test('a pod that was killed: its connections make room before those that live, however new they were', async () => {
-    const { matchId, connect, session, write } = await fan();
-    const sockets = [await connect(one), await connect(other)];
-    await write([...(await session()).devices!, ...DEAD.slice(0, 3)]);
-    await one.redis.zadd(queueKeys.podBeats(matchId), Date.now() - 6000, 'dead-');
-    for (const pod of [one, other, one]) sockets.push(await connect(pod));
+  test('connections of a killed pod are replaced before living connections, also when they are newer', async () => {
+    const { matchId, connect, session, writeDevices } = await fan();
+    const sockets = [await connect(firstPod), await connect(secondPod)];
+    await writeDevices([...(await session()).devices!, ...DEAD.slice(0, 3)]);
+    await firstPod.redis.zadd(queueKeys.podBeats(matchId), Date.now() - 6000, 'dead-');
+    for (const pod of [firstPod, secondPod, firstPod]) sockets.push(await connect(pod));
     await pause(200);
     expect(sockets.map(isOpen)).toEqual([true, true, true, true, true]);
     expect((await session()).devices).toHaveLength(5);
   });
 
-  test('connections that closed while nobody could be told stop counting once they keep somebody out', async () => {
-    const { connect, stream, session, write } = await fan();
-    await connect(one);
+  test('listed connections that no longer exist are removed after they caused a refused stream', async () => {
+    const { connect, stream, session, writeDevices } = await fan();
+    await connect(firstPod);
     const [id] = (await session()).devices!;
     const pod = id!.split('-')[0]!;
-    await write([`${pod}-9000001`, `${pod}-9000002`, `${pod}-9000003`, `${pod}-9000004`, id!]);
-    expect((await stream(other)).response.status).toBe(429);
-    expect(await until(async () => (await session()).devices?.length === 1, 1000)).toBe(true);
-    const opened = await stream(other);
+    await writeDevices([`${pod}-9000001`, `${pod}-9000002`, `${pod}-9000003`, `${pod}-9000004`, id!]);
+    expect((await stream(secondPod)).response.status).toBe(429);
+    expect(await becomesTrue(async () => (await session()).devices?.length === 1, 1000)).toBe(true);
+    const opened = await stream(secondPod);
     expect(opened.response.status).toBe(200);
     opened.close();
   });
 
-  test('a hint that is lost: the next beat tells the pod which of its connections was replaced', async () => {
+  test('after a lost hint the next pod heartbeat returns the replaced connection, and the pod closes it', async () => {
     const { matchId, user, connect, session } = await fan();
-    const socket = await connect(other);
+    const socket = await connect(secondPod);
     const [id] = (await session()).devices!;
-    await one.redis.sadd(queueKeys.replaced(matchId), `${user} ${id}`);
+    await firstPod.redis.sadd(queueKeys.replaced(matchId), `${user} ${id}`);
     expect((await socket.ended).code).toBe(4507);
-    const stay = await connect(other);
-    // Told again until the pod has said that it is closed.
-    expect(await until(async () => (await one.redis.exists(queueKeys.replaced(matchId))) === 0, 2500)).toBe(true);
-    expect(isOpen(stay)).toBe(true);
+    const newer = await connect(secondPod);
+    // Redis keeps the replaced connection until the pod has reported that it is closed.
+    expect(await becomesTrue(async () => (await firstPod.redis.exists(queueKeys.replaced(matchId))) === 0, 2500)).toBe(true);
+    expect(isOpen(newer)).toBe(true);
   });
 
-  test('pods that are alive say so every second', async () => {
+  test('a running pod sends a heartbeat every second', async () => {
     const { matchId, connect, session } = await fan();
-    await connect(one);
+    await connect(firstPod);
     const pod = (await session()).devices![0]!.replace(/-.*/, '-');
-    const beat = async () => Number(await one.redis.zscore(queueKeys.podBeats(matchId), pod));
-    const first = await beat();
-    expect(await until(async () => (await beat()) > first, 1500)).toBe(true);
+    const lastHeartbeat = async () => Number(await firstPod.redis.zscore(queueKeys.podBeats(matchId), pod));
+    const first = await lastHeartbeat();
+    expect(await becomesTrue(async () => (await lastHeartbeat()) > first, 1500)).toBe(true);
   });
 });
 
 function redisUrl(): string {
-  const { host, port, db } = one.redis.options;
+  const { host, port, db } = firstPod.redis.options;
   return `redis://${host}:${port}/${db}`;
 }

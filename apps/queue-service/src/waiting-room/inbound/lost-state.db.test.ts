@@ -17,7 +17,7 @@ describe('while the monolith has not sent the state of a match', () => {
     ['GET', '/position'],
     ['GET', '/status'],
     ['DELETE', ''],
-  ])('%s %s is 503 with Retry-After: 1, and says why', async (method, path) => {
+  ])('%s %s is 503 with Retry-After: 1 and state_needed', async (method, path) => {
     service.monolith.answers = false;
     const answer = await service.call(method, base(randomUUID()) + path, { user: randomUUID() });
     expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '1']);
@@ -25,29 +25,29 @@ describe('while the monolith has not sent the state of a match', () => {
     expect(answer.body).not.toHaveProperty('retry_after_seconds');
   });
 
-  test('internal calls are 204 and say in a header that the state is needed', async () => {
+  test('internal calls are 204, and control and complete say in a header that the state is needed', async () => {
     service.monolith.answers = false;
     const matchId = randomUUID();
-    const needs = async (method: string, path: string, body?: unknown) => {
+    const answerOf = async (method: string, path: string, body?: unknown) => {
       const { status, headers } = await service.internal(method, base(matchId) + path, body);
       return [status, headers.get('queue-state-needed')];
     };
     const complete = `/windows/${randomUUID()}/complete`;
-    expect(await needs('PUT', '/control', { status: 'active' })).toEqual([204, 'true']);
-    expect(await needs('POST', complete)).toEqual([204, 'true']);
-    expect(await needs('POST', '/sold-out', { remaining_sectors: [] })).toEqual([204, null]);
+    expect(await answerOf('PUT', '/control', { status: 'active' })).toEqual([204, 'true']);
+    expect(await answerOf('POST', complete)).toEqual([204, 'true']);
+    expect(await answerOf('POST', '/sold-out', { remaining_sectors: [] })).toEqual([204, null]);
     await service.restoreEmpty(matchId);
-    expect(await needs('PUT', '/control', { status: 'active' })).toEqual([204, null]);
-    expect(await needs('POST', complete)).toEqual([204, null]);
+    expect(await answerOf('PUT', '/control', { status: 'active' })).toEqual([204, null]);
+    expect(await answerOf('POST', complete)).toEqual([204, null]);
   });
 
-  test('a part that is out of step is 409: the monolith begins again', async () => {
+  test('restore with a later part before part 0 is 409', async () => {
     const answer = await service.internal('PUT', `${base(randomUUID())}/restore`, { generation: 5, part: 1, complete: true });
     expect([answer.status, answer.body.code]).toEqual([409, 'INVALID_STATE']);
   });
 });
 
-test('a request waits a moment for the state: the first one about a match without a waiting room is 404, not 503', async () => {
+test('a request waits for the state: the first request about a match without a waiting room is 404, not 503', async () => {
   const [fan, matchId] = [randomUUID(), randomUUID()];
   const answers = await Promise.all([
     service.call('POST', `${base(matchId)}/join`, { user: fan }),
@@ -58,33 +58,34 @@ test('a request waits a moment for the state: the first one about a match withou
   expect(answers.map(({ status }) => status)).toEqual([404, 404, 404, 204]);
 });
 
-test('connected fans are told that it is delayed, and sent to join again when the state is back', async () => {
+test('connected fans get `delayed` while the state is missing, and close code 4501 when it is restored', async () => {
   const matchId = await service.match();
-  const other = await service.match();
-  const [here, elsewhere] = [await service.join(matchId), await service.join(other)];
-  const [socket, unconcerned] = [service.socket(here.token), service.socket(elsewhere.token)];
-  await Promise.all([socket.next('position_update'), unconcerned.next('position_update')]);
+  const otherMatchId = await service.match();
+  const [fan, fanOfOther] = [await service.join(matchId), await service.join(otherMatchId)];
+  const [socket, socketOfOther] = [service.socket(fan.token), service.socket(fanOfOther.token)];
+  await Promise.all([socket.next('position_update'), socketOfOther.next('position_update')]);
   service.monolith.answers = false;
   const keys = await service.redis.keys(`*{${matchId}}`);
   await service.redis.del(...keys);
   await socket.next('delayed');
-  const late = service.socket(here.token);
+  const late = service.socket(fan.token);
   await late.next('delayed');
   await pause(1500);
   expect(socket.heard.filter(({ type }) => type === 'delayed')).toHaveLength(1);
-  expect(unconcerned.heard.filter(({ type }) => type === 'delayed')).toHaveLength(0);
+  expect(socketOfOther.heard.filter(({ type }) => type === 'delayed')).toHaveLength(0);
   service.monolith.answers = true;
   const ends = await Promise.all([socket.ended, late.ended]);
   expect(ends.map(({ code }) => code)).toEqual([4501, 4501]);
   const entry = await service.call('POST', `${base(matchId)}/join`, {
-    user: here.user,
-    body: { receipt: here.entry.receipt },
+    user: fan.user,
+    body: { receipt: fan.entry.receipt },
   });
   expect([entry.status, entry.body.position]).toEqual([201, 1]);
 });
 
-describe('sold-out with sectors left', () => {
-  const sectors = (...names: string[]) => names.map((name, at) => ({ sector_id: randomSector(name), name, available: 5 + at }));
+describe('sold-out with remaining sectors', () => {
+  const sectors = (...names: string[]) =>
+    names.map((name, index) => ({ sector_id: randomSector(name), name, available: 5 + index }));
   const ids = new Map<string, string>();
   const randomSector = (name: string) => {
     if (!ids.has(name)) ids.set(name, randomUUID());
@@ -95,12 +96,12 @@ describe('sold-out with sectors left', () => {
   type Heard = { remaining_sectors?: { name: string }[] };
   const namesIn = (message: unknown) => (message as Heard).remaining_sectors?.map(({ name }) => name);
 
-  test('reaches every connected fan within a second when the set of sectors changed, on any pod and at any position', async () => {
+  test('a changed set of sectors reaches every connected fan on every pod within a second', async () => {
     const second = await serviceFixture({ REDIS_URL: redisUrl() });
     try {
       const matchId = await service.match();
       const fans = await Promise.all(Array.from({ length: 120 }, () => service.join(matchId)));
-      const sockets = fans.map(({ token }, at) => (at % 2 ? service : second).socket(token));
+      const sockets = fans.map(({ token }, index) => (index % 2 ? service : second).socket(token));
       await Promise.all(sockets.map((socket) => socket.next('position_update')));
       for (const [asOf, names] of [
         [1, ['A', 'B', 'C']],
@@ -111,10 +112,10 @@ describe('sold-out with sectors left', () => {
         const before = sockets.map((socket) => socket.heard.length);
         const startedAt = performance.now();
         await report(matchId, [...names], asOf);
-        const told = (at: number) =>
-          sockets[at]!.heard.slice(before[at]).some((message) => namesIn(message)?.join() === names.join());
-        while (!sockets.every((_, at) => told(at)) && performance.now() - startedAt < 5000) await pause(5);
-        expect(sockets.filter((_, at) => !told(at))).toHaveLength(0);
+        const isInformed = (index: number) =>
+          sockets[index]!.heard.slice(before[index]).some((message) => namesIn(message)?.join() === names.join());
+        while (!sockets.every((_, index) => isInformed(index)) && performance.now() - startedAt < 5000) await pause(5);
+        expect(sockets.filter((_, index) => !isInformed(index))).toHaveLength(0);
         expect(performance.now() - startedAt).toBeLessThan(1000);
       }
     } finally {
@@ -122,7 +123,7 @@ describe('sold-out with sectors left', () => {
     }
   });
 
-  test('an older report is ignored, also when it would close the line; one without as_of counts', async () => {
+  test('a report with a smaller as_of is ignored, also when it would close the line; a report without as_of is applied', async () => {
     const matchId = await service.match();
     const { token } = await service.join(matchId);
     await report(matchId, ['A', 'B'], 100);
@@ -141,7 +142,7 @@ describe('sold-out with sectors left', () => {
   };
 });
 
-test('a request in the middle of a restoring is answered from the whole state, not refused after its first part', async () => {
+test('a join during a restore waits for the last part and is then answered', async () => {
   const [matchId, fan] = [randomUUID(), randomUUID()];
   service.monolith.answers = false;
   const joining = service.call('POST', `${base(matchId)}/join`, { user: fan });

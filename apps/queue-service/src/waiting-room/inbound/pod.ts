@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 
-/** Names the connections of this pod in their fans' sessions: what the pod is called, and a number. */
+/** The id of this pod, and ids for its connections: the pod's id and a number. Device lists in fans' sessions contain them. */
 export class Pod {
   readonly id = `${randomBytes(4).toString('hex')}-`;
   private devices = 0;
@@ -12,8 +12,8 @@ export class Pod {
 }
 
 /**
- * Monotonic: what the pod measures with it never jumps. Everything that decides about fans is on Redis' clock. Whole, as a
- * fraction would be 16 bytes in each place that remembers it.
+ * Monotonic milliseconds, for intervals inside this pod. Decisions about fans use Redis' clock. Rounded to an integer, because
+ * V8 stores a fraction in 16 extra bytes for each field that holds it.
  */
 export function nowMs(): number {
   return Math.floor(performance.now());

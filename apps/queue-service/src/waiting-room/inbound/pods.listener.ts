@@ -6,86 +6,87 @@ import type { Logger } from '#platform/logging/logger';
 import type { RedisConnection } from '#platform/redis/redis-connection';
 import { LOGGER, SUBSCRIBER } from '../../tokens.ts';
 import { AwaitState } from './await-state.ts';
-import { SharedCount } from '../application/shared-count.ts';
-import { SignsOfLife } from '../application/signs-of-life.ts';
-import { TellFans } from '../application/tell-fans.ts';
+import { SharedDeviceList } from '../application/shared-device-list.ts';
+import { PresenceReports } from '../application/presence-reports.ts';
+import { FanUpdates } from '../application/fan-updates.ts';
 import { nowMs } from './pod.ts';
 
-/** Of whatever is published only this is of interest: which match, and which fan if it is about one. */
+/** The fields of a published message that this listener reads: the match, and the fan or devices if it names them. */
 const hint = z.object({
   event: z.string().optional(),
   match_id: z.string(),
   user_id: z.string().optional(),
-  /** Fans another pod has lost. */
+  /** Fans whose last connection to another pod has closed. */
   user_ids: z.array(z.string()).optional(),
-  /** Connections of a fan that newer ones have replaced, or that count and so keep another one out. */
+  /** Connections of a fan: replaced by newer ones, or (`counted`) the reason why a stream was refused. */
   device_ids: z.array(z.string()).optional(),
   kind: z.string().optional(),
 });
 
-/** When somebody leaves, those near the front hear of it at once; with a hundred leaving in a second, ten times. */
-const SOON_MS = 100;
-/** Who only listens would never notice that the line is dead. */
-const STILL_THERE_MS = 5000;
+/** After a departure fans near the front get their new position within this time. A hundred departures in a second cause ten updates. */
+const UPDATE_DELAY_MS = 100;
+/** How often the subscriber pings Redis. Without pings a connection that only listens would not notice that it is dead. */
+const PING_INTERVAL_MS = 5000;
 
 /**
- * Hears what other pods, or this one, did to a line. A hint only says where to look; what is then told is read from Redis,
- * and what is lost (a reconnecting subscriber hears nothing) the next round makes good.
+ * Receives published messages about changes of a line, by any pod. A message is only a hint: the data for fans is then read from
+ * Redis. Messages get lost while the subscriber reconnects; the next regular update makes up for them.
  */
 @Injectable()
 export class PodsListener implements OnApplicationBootstrap, OnModuleDestroy {
-  private readonly soon = new Map<string, NodeJS.Timeout>();
-  private stillThere: NodeJS.Timeout | undefined;
+  private readonly pendingUpdates = new Map<string, NodeJS.Timeout>();
+  private pingTimer: NodeJS.Timeout | undefined;
 
   constructor(
-    private readonly tellFans: TellFans,
-    private readonly signs: SignsOfLife,
-    private readonly count: SharedCount,
+    private readonly fanUpdates: FanUpdates,
+    private readonly presence: PresenceReports,
+    private readonly deviceList: SharedDeviceList,
     private readonly awaitState: AwaitState,
     @Inject(SUBSCRIBER) private readonly subscriber: RedisConnection,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
   onApplicationBootstrap(): void {
-    this.subscriber.on('message', (_channel: string, text: string) => void this.hear(text));
-    // ioredis subscribes again by itself after a reconnection, but the first time needs a connection that is ready.
+    this.subscriber.on('message', (_channel: string, text: string) => void this.receive(text));
+    // ioredis renews subscriptions after a reconnect by itself, but the first one needs a ready connection.
     const subscribe = () => void this.subscriber.subscribe(QUEUE_EVENTS_CHANNEL, QUEUE_PODS_CHANNEL).catch(() => undefined);
     if (this.subscriber.status === 'ready') subscribe();
     else this.subscriber.once('ready', subscribe);
-    this.stillThere = setInterval(() => void this.subscriber.ping().catch(() => undefined), STILL_THERE_MS);
+    this.pingTimer = setInterval(() => void this.subscriber.ping().catch(() => undefined), PING_INTERVAL_MS);
   }
 
   onModuleDestroy(): void {
-    clearInterval(this.stillThere);
-    for (const timer of this.soon.values()) clearTimeout(timer);
+    clearInterval(this.pingTimer);
+    for (const timer of this.pendingUpdates.values()) clearTimeout(timer);
   }
 
-  private async hear(text: string): Promise<void> {
+  private async receive(text: string): Promise<void> {
     try {
       const { event, match_id, user_id, user_ids, device_ids, kind } = hint.parse(JSON.parse(text));
-      // For the monolith.
+      // This event is for the monolith only.
       if (event === 'queue.state_needed') return;
       if (kind === 'queue') this.awaitState.changed(match_id);
       if (user_id && device_ids) {
         const devices = device_ids.map((websocketId) => ({ userId: user_id, websocketId }));
-        if (kind === 'replaced') return this.tellFans.endReplaced(this.count.here(match_id, devices));
-        return this.count.disown(match_id, devices);
+        if (kind === 'replaced') return this.fanUpdates.closeReplaced(this.deviceList.findLocal(match_id, devices));
+        return this.deviceList.reportMissing(match_id, devices);
       }
-      if (user_ids) return await this.signs.reassure(match_id, user_ids);
-      if (user_id) await this.tellFans.refreshFan(match_id, user_id, nowMs());
-      if (user_id) this.lookSoon(match_id);
-      else await this.tellFans.updateMatch(match_id, nowMs());
+      if (user_ids) return await this.presence.confirmPresence(match_id, user_ids);
+      if (user_id) await this.fanUpdates.refreshFan(match_id, user_id, nowMs());
+      if (user_id) this.updateSoon(match_id);
+      else await this.fanUpdates.updateMatch(match_id, nowMs());
     } catch (error) {
-      this.logger.debug({ err: error }, 'a hint came to nothing; the next round will tell');
+      this.logger.debug({ err: error }, 'a published hint could not be processed; the next regular update makes up for it');
     }
   }
 
-  private lookSoon(matchId: string): void {
-    if (this.soon.has(matchId)) return;
-    const look = () => {
-      this.soon.delete(matchId);
-      this.tellFans.updateMatch(matchId, nowMs(), 'near').catch(() => undefined);
+  /** Updates the fans near the front after a short delay. All hints about a match within the delay cause one update. */
+  private updateSoon(matchId: string): void {
+    if (this.pendingUpdates.has(matchId)) return;
+    const update = () => {
+      this.pendingUpdates.delete(matchId);
+      this.fanUpdates.updateMatch(matchId, nowMs(), 'near').catch(() => undefined);
     };
-    this.soon.set(matchId, setTimeout(look, SOON_MS));
+    this.pendingUpdates.set(matchId, setTimeout(update, UPDATE_DELAY_MS));
   }
 }

@@ -5,7 +5,7 @@ import { Links, Receipts, type QueueEntry } from '../application/ports.ts';
 import type { PositionAnswer } from './queue.schemas.ts';
 import { QueueConfig } from './queue-config.ts';
 
-/** A place as the REST API tells it. */
+/** Builds the answer of join and position from a queue entry. */
 @Injectable()
 export class PositionAnswers {
   constructor(
@@ -14,7 +14,7 @@ export class PositionAnswers {
     private readonly config: QueueConfig,
   ) {}
 
-  of(matchId: string, userId: string, { state, queue, queueToken, score }: QueueEntry): PositionAnswer {
+  build(matchId: string, userId: string, { state, queue, queueToken, score }: QueueEntry): PositionAnswer {
     const position = positionOf(state);
     const estimate = position === null || position === 0 ? null : estimateWait(queue, position, this.config.purchaseWindowMs);
     return {
@@ -50,5 +50,5 @@ function positionOf(state: FanState): number | null {
 function statusOf(state: FanState): PositionAnswer['status'] {
   if (state.kind === 'waiting' || state.kind === 'granted') return state.kind;
   if (state.kind === 'over' && state.status !== 'left') return state.status;
-  throw new Error('A fan who is not here has no place to tell: ReadPosition answers that.');
+  throw new Error('A fan who is not in line has no status. ReadPosition must refuse this fan before.');
 }

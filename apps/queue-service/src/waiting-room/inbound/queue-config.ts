@@ -1,9 +1,10 @@
-/** A hint that got lost is made good within this. */
-const LONGEST_ROUND_MS = 1000;
+/** Longest interval between regular updates. After a lost hint a fan gets the new state within this time. */
+const MAX_RUN_INTERVAL_MS = 1000;
 
-/** The numbers the waiting room runs by, in the units it counts in. */
+/** The settings of the waiting room, in the units that the code uses. */
 export class QueueConfig {
-  readonly roundMs: number;
+  /** The interval between two regular updates. */
+  readonly runIntervalMs: number;
 
   constructor(
     readonly purchaseWindowMs: number,
@@ -12,7 +13,7 @@ export class QueueConfig {
     readonly internalSecret: string,
     readonly presenceMs: number,
   ) {
-    this.roundMs = Math.min(LONGEST_ROUND_MS, updateMs / 2, presenceMs / 3);
+    this.runIntervalMs = Math.min(MAX_RUN_INTERVAL_MS, updateMs / 2, presenceMs / 3);
   }
 
   get persistenceMs(): number {

@@ -19,7 +19,7 @@ import { completeRequest, matchParameter, userParameter } from './queue.schemas.
 
 const REPEATABLE = 'internal: repeating it changes nothing';
 
-/** What the monolith tells the waiting room. Not routed by the ingress. */
+/** Calls of the monolith to the waiting room. The ingress does not route them. */
 @ApiTags('internal')
 @Controller('api/v1/queue/:match_id')
 export class QueueInternalController {
@@ -33,7 +33,7 @@ export class QueueInternalController {
   @Endpoint({ access: 'internal', status: 204, noKeyBecause: REPEATABLE })
   @ApiOperation({
     summary: 'Create or change a queue; omitted fields keep their value',
-    description: `The header \`${STATE_NEEDED_HEADER}: true\` of the answer says that fans are answered 503 until the state of the match is restored.`,
+    description: `If the answer has the header \`${STATE_NEEDED_HEADER}: true\`, fans get 503 until the state of the match is restored.`,
   })
   @ApiNoContentResponse()
   async control(
@@ -43,15 +43,16 @@ export class QueueInternalController {
   ): Promise<void> {
     const { isKnown } = await this.changeQueue.control(matchId, settingsIn(body));
     if (!isKnown) void reply.header(STATE_NEEDED_HEADER, 'true');
-    this.admission.soon(matchId);
+    this.admission.runSoon(matchId);
   }
 
   @Put('restore')
   @Endpoint({ access: 'internal', status: 204, noKeyBecause: REPEATABLE, refusals: ['INVALID_STATE'] })
   @ApiOperation({
-    summary: 'Send the state of a match that Redis does not know: after a loss, and before the first control of a new match',
+    summary:
+      'Send the state of a match that Redis does not know: after a loss of Redis, and before the first control of a new match',
     description:
-      'In parts of at most 256 KB that share a generation; the one with `complete` is the last, and fans are answered from then on. 409 `INVALID_STATE`: a part is missing, begin again with part 0. `exists: false`: the match has no waiting room, kept for 60 s.',
+      'Sent in parts of at most 256 KB with the same generation. The last part has `complete`; after it fans are served. 409 `INVALID_STATE`: a part is missing, start again with part 0. `exists: false`: the match has no waiting room; this is kept for 60 s.',
   })
   @ApiNoContentResponse()
   async restore(
@@ -59,12 +60,12 @@ export class QueueInternalController {
     @Body({ schema: restoreRequest }) body: RestoreRequest,
   ): Promise<void> {
     await this.changeQueue.restore(matchId, partIn(body));
-    this.admission.soon(matchId);
+    this.admission.runSoon(matchId);
   }
 
   @Post('sold-out')
   @Endpoint({ access: 'internal', status: 204, noKeyBecause: REPEATABLE })
-  @ApiOperation({ summary: 'What is left; nothing left closes the line' })
+  @ApiOperation({ summary: 'Report the remaining sectors; an empty list closes the line' })
   @ApiNoContentResponse()
   async soldOut(
     @Param('match_id', { schema: matchParameter }) matchId: string,
@@ -72,14 +73,14 @@ export class QueueInternalController {
   ): Promise<void> {
     const sectors = body.remaining_sectors.map(({ sector_id, name, available }) => ({ sectorId: sector_id, name, available }));
     await this.changeQueue.reportRemaining(matchId, sectors, body.as_of);
-    this.admission.soon(matchId);
+    this.admission.runSoon(matchId);
   }
 
   @Post('windows/:user_id/complete')
   @Endpoint({ access: 'internal', status: 204, noKeyBecause: REPEATABLE })
   @ApiOperation({
     summary: 'The purchase is done; the window ends and the next fan moves up',
-    description: `With the header \`${STATE_NEEDED_HEADER}: true\` of the answer nothing was done: the window may be restored yet. Call again.`,
+    description: `If the answer has the header \`${STATE_NEEDED_HEADER}: true\`, nothing was done: the window may still be restored. Call again.`,
   })
   @ApiNoContentResponse()
   async complete(
@@ -94,7 +95,7 @@ export class QueueInternalController {
       if (!(error instanceof StateNeeded)) throw error;
       void reply.header(STATE_NEEDED_HEADER, 'true');
     }
-    this.admission.soon(matchId);
+    this.admission.runSoon(matchId);
   }
 }
 

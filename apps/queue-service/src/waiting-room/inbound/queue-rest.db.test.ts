@@ -12,17 +12,17 @@ afterAll(() => service.close());
 
 const position = (matchId: string, user: string) => service.call('GET', `/api/v1/queue/${matchId}/position`, { user });
 
-async function until<T>(read: () => Promise<T>, isSo: (value: T) => boolean, withinMs: number): Promise<T> {
-  const giveUpAt = Date.now() + withinMs;
+async function readUntil<T>(read: () => Promise<T>, isDone: (value: T) => boolean, withinMs: number): Promise<T> {
+  const deadlineMs = Date.now() + withinMs;
   for (;;) {
     const value = await read();
-    if (isSo(value) || Date.now() > giveUpAt) return value;
+    if (isDone(value) || Date.now() > deadlineMs) return value;
     await pause(20);
   }
 }
 
 describe('joining', () => {
-  test('201 with everything the contract lists; again 200 with the same place', async () => {
+  test('join is 201 with all fields of the contract; a second join is 200 with the same answer', async () => {
     const matchId = await service.match();
     const user = randomUUID();
     const first = await service.call('POST', `/api/v1/queue/${matchId}/join`, { user });
@@ -40,10 +40,10 @@ describe('joining', () => {
     expect([again.status, again.body]).toEqual([200, first.body]);
   });
 
-  test('a lone visitor has a turn within a second, with proof, end and where to buy', async () => {
+  test('a single fan has a turn within a second, with session token, end of the window and checkout URL', async () => {
     const matchId = await service.match({});
     const { user } = await service.join(matchId);
-    const { body } = await until(
+    const { body } = await readUntil(
       () => position(matchId, user),
       ({ body }) => body.status === 'granted',
       1000,
@@ -57,17 +57,17 @@ describe('joining', () => {
     expect(Date.parse(String(body.purchase_window_expires_at)) - Date.now()).toBeGreaterThan(1_190_000);
   });
 
-  test('whose pod died right after the join has a turn within a second by another, also where nobody was before', async () => {
+  test('a fan whose pod dies right after the join gets a turn within a second from another pod, also in an idle match', async () => {
     const settings = { purchaseWindowMs: 60_000, persistenceSeconds: 60, presenceMs: 60_000 };
     const other = new RedisWaitingLines(service.redis, settings);
     const matchId = await service.match({});
-    // Whenever in the rest between two looks at a line where nobody is.
+    // At different moments of the pause in which pods skip an idle match.
     for (const restMs of [900, 700, 800]) {
       await pause(restMs);
       const user = randomUUID();
       await other.join(matchId, user);
       const granted = () => service.redis.hexists(queueKeys.windows(matchId), user);
-      expect(await until(granted, (has) => has === 1, 1000)).toBe(1);
+      expect(await readUntil(granted, (has) => has === 1, 1000)).toBe(1);
       await other.leave(matchId, user);
     }
   });
@@ -75,13 +75,13 @@ describe('joining', () => {
   test.each([
     ['a match without a waiting room', async () => randomUUID(), 404, { code: 'NOT_FOUND' }],
     [
-      'a scheduled sale, with its time',
+      'a scheduled sale (with opens_at)',
       () => service.match({ status: 'scheduled', opens_at: '2099-01-01T10:00:00.000Z' }),
       409,
       { code: 'SALE_NOT_OPEN', sale_status: 'scheduled', opens_at: '2099-01-01T10:00:00.000Z' },
     ],
     ['a closed sale', () => service.match({ status: 'closed' }), 409, { code: 'QUEUE_CLOSED', reason: 'closed' }],
-  ])('%s is refused', async (_what, match, status, problem) => {
+  ])('join of %s is refused', async (_what, match, status, problem) => {
     const answer = await service.call('POST', `/api/v1/queue/${await match()}/join`, { user: randomUUID() });
     expect(answer.status).toBe(status);
     expect(answer.headers.get('content-type')).toContain('application/problem+json');
@@ -89,18 +89,18 @@ describe('joining', () => {
   });
 
   test.each([
-    ['an unknown field', { entry: 1 }],
-    ['a receipt that is no text', { receipt: 7 }],
+    ['an object with an unknown field', { entry: 1 }],
+    ['a receipt that is not a string', { receipt: 7 }],
     ['a list', []],
     ['null', null],
-    ['half a body', '{"receipt":'],
-  ])('%s in the body is 400', async (_what, body) => {
+    ['incomplete JSON', '{"receipt":'],
+  ])('join with %s as the body is 400', async (_what, body) => {
     const matchId = await service.match();
     const answer = await service.call('POST', `/api/v1/queue/${matchId}/join`, { user: randomUUID(), body });
     expect([answer.status, answer.body.code]).toEqual([400, 'VALIDATION_FAILED']);
   });
 
-  test('an id that is none is 400, nobody is 401, and the case of an id does not matter', async () => {
+  test('join: an invalid match id is 400, no caller is 401, and upper-case ids are accepted', async () => {
     const matchId = await service.match();
     const user = randomUUID();
     expect((await service.call('POST', '/api/v1/queue/nonsense/join', { user })).status).toBe(400);
@@ -111,7 +111,7 @@ describe('joining', () => {
 });
 
 describe('position', () => {
-  test('404 for who was never in line; the line moves up when somebody leaves', async () => {
+  test('position is 404 for a fan who was never in line or has left; fans behind a leaver move up', async () => {
     const matchId = await service.match();
     const [first, second] = [await service.join(matchId), await service.join(matchId)];
     expect((await position(matchId, randomUUID())).status).toBe(404);
@@ -123,7 +123,7 @@ describe('position', () => {
     expect((await service.call('DELETE', `/api/v1/queue/${randomUUID()}`, { user: first.user })).status).toBe(204);
   });
 
-  test('paused: no estimate, but the reason', async () => {
+  test('in a paused queue join and position give the reason, and join gives no estimate', async () => {
     const matchId = await service.match({ status: 'paused', reason: 'floodlights' });
     const { user, entry } = await service.join(matchId);
     expect(entry).toMatchObject({ status: 'waiting', paused: true, reason: 'floodlights', estimated_wait_minutes: null });
@@ -141,10 +141,10 @@ describe('position', () => {
       async (matchId: string) => service.internal('PUT', `/api/v1/queue/${matchId}/control`, { status: 'closed' }),
       { status: 'closed', reason: 'closed' },
     ],
-  ])('after the end it says %s, with position null', async (_end, end, expected) => {
+  ])('position after the end of the turn is %s with position null', async (_end, end, expected) => {
     const matchId = await service.match({});
     const { user } = await service.join(matchId);
-    await until(
+    await readUntil(
       () => position(matchId, user),
       ({ body }) => body.status === 'granted',
       1000,
@@ -157,20 +157,20 @@ describe('position', () => {
   });
 });
 
-describe('status and the internal calls', () => {
-  test('everybody sees the line, only our own services see the turns', async () => {
+describe('status and internal calls', () => {
+  test('status is public for the line; only internal calls see open windows and turn counts', async () => {
     const matchId = await service.match({ max_open_windows: 1, processing_rate: 120 });
     const { user } = await service.join(matchId);
     await service.join(matchId);
-    await until(
+    await readUntil(
       () => position(matchId, user),
       ({ body }) => body.status === 'granted',
       1000,
     );
     const open = await service.call('GET', `/api/v1/queue/${matchId}/status`);
     expect(open.body).toEqual({ status: 'active', total: 1, processing_rate: 120, estimated_wait_minutes: expect.any(Number) });
-    const inside = await service.internal('GET', `/api/v1/queue/${matchId}/status`);
-    expect(queueStatusAnswer.parse(inside.body)).toMatchObject({ open_windows: 1, granted: 1, completed: 0, expired: 0 });
+    const internal = await service.internal('GET', `/api/v1/queue/${matchId}/status`);
+    expect(queueStatusAnswer.parse(internal.body)).toMatchObject({ open_windows: 1, granted: 1, completed: 0, expired: 0 });
     expect((await service.call('GET', `/api/v1/queue/${randomUUID()}/status`)).status).toBe(404);
   });
 
@@ -192,7 +192,7 @@ describe('status and the internal calls', () => {
     expect((await service.internal(method, `/api/v1/queue/${matchId}/${path}`, body)).status).toBe(204);
   });
 
-  test('sold-out and complete for a match without a queue have nothing to do: 204', async () => {
+  test('sold-out and complete for a match without a queue are 204', async () => {
     expect((await service.internal('POST', `/api/v1/queue/${randomUUID()}/sold-out`, { remaining_sectors: [] })).status).toBe(
       204,
     );
@@ -200,12 +200,12 @@ describe('status and the internal calls', () => {
   });
 
   test.each([
-    ['a status that is none', { status: 'open' }],
-    ['a rate of nothing', { processing_rate: 0 }],
-    ['a number as text', { processing_rate: '3' }],
-    ['half a window', { max_open_windows: 1.5 }],
+    ['an unknown status', { status: 'open' }],
+    ['a rate of 0', { processing_rate: 0 }],
+    ['a rate as a string', { processing_rate: '3' }],
+    ['a fraction of a window', { max_open_windows: 1.5 }],
     ['an unknown field', { rate: 3 }],
-    ['a time that is none', { opens_at: 'tomorrow' }],
+    ['an invalid time', { opens_at: 'tomorrow' }],
   ])('control with %s is 400', async (_what, body) => {
     const answer = await service.internal('PUT', `/api/v1/queue/${await service.match()}/control`, body);
     expect([answer.status, answer.body.code]).toEqual([400, 'VALIDATION_FAILED']);
@@ -214,13 +214,13 @@ describe('status and the internal calls', () => {
   test('the next fan is admitted within a second of a completed purchase', async () => {
     const matchId = await service.match({ max_open_windows: 1, processing_rate: 60_000 });
     const [first, second] = [await service.join(matchId), await service.join(matchId)];
-    await until(
+    await readUntil(
       () => position(matchId, first.user),
       ({ body }) => body.status === 'granted',
       1000,
     );
     await service.internal('POST', `/api/v1/queue/${matchId}/windows/${first.user}/complete`);
-    const { body } = await until(
+    const { body } = await readUntil(
       () => position(matchId, second.user),
       ({ body }) => body.status === 'granted',
       1000,
@@ -228,7 +228,7 @@ describe('status and the internal calls', () => {
     expect(body.status).toBe('granted');
   });
 
-  test('health and metrics speak of Redis, sockets, lines and turns', async () => {
+  test('/health/ready answers ok, and /metrics has the metrics of sockets, lines and turns', async () => {
     const matchId = await service.match();
     await service.join(matchId);
     expect((await service.call('GET', '/health/ready')).body).toEqual({ status: 'ok', down: [] });

@@ -11,7 +11,7 @@ import { WaitingLines } from '../application/ports.ts';
 import { QueueConfig } from './queue-config.ts';
 import { matchParameter } from './queue.schemas.ts';
 
-/** The line as anybody may see it. */
+/** The public status of a line. */
 @ApiTags('waiting room')
 @Controller('api/v1/queue/:match_id')
 export class QueueStatusController {
@@ -23,7 +23,7 @@ export class QueueStatusController {
 
   @Get('status')
   @Endpoint({ access: 'public', refusals: ['NOT_FOUND'] })
-  @ApiOperation({ summary: 'The line as a whole' })
+  @ApiOperation({ summary: 'Status and length of the line' })
   @ApiOkResponse({ standardSchema: queueStatusAnswer })
   async status(
     @Param('match_id', { schema: matchParameter }) matchId: string,
@@ -31,7 +31,7 @@ export class QueueStatusController {
   ): Promise<QueueStatusAnswer> {
     const isInternal = hasInternalAuth(request, this.config.internalSecret);
     const read = () => this.lines.readQueue(matchId);
-    // The monolith asks because it is about to send the state.
+    // An internal call does not wait for the state: the monolith itself sends the state and must not wait for it here.
     const queue = await (isInternal ? read() : this.awaitState.run(matchId, read));
     if (!queue) throw new RequestRefused('NOT_FOUND', { detail: 'This match has no waiting room.' });
     const { status, total, processingRate, openWindows, granted, completed, expired } = queue;
@@ -39,7 +39,7 @@ export class QueueStatusController {
       status,
       total,
       processing_rate: processingRate,
-      // For somebody who joined now.
+      // The wait of a fan who would join now.
       estimated_wait_minutes: estimateWait(queue, total + 1, this.config.purchaseWindowMs)?.minutes ?? null,
       ...(isInternal ? { open_windows: openWindows, granted, completed, expired } : {}),
     };

@@ -12,7 +12,7 @@ import { AdmissionSchedule } from './admission.schedule.ts';
 import { PositionAnswers } from './position-answers.ts';
 import { joinRequest, matchParameter, positionAnswer, type PositionAnswer } from './queue.schemas.ts';
 
-/** What a fan does in the waiting room. */
+/** The requests of a fan to the waiting room. */
 @ApiTags('waiting room')
 @Controller('api/v1/queue/:match_id')
 export class QueueController {
@@ -32,7 +32,7 @@ export class QueueController {
     direct: true,
     refusals: ['NOT_FOUND', 'BLACKLISTED', 'SALE_NOT_OPEN', 'QUEUE_CLOSED'],
   })
-  @ApiOperation({ summary: 'Join the line, or find the place one already has' })
+  @ApiOperation({ summary: 'Join the line, or get the queue entry that the fan already has' })
   @ApiCreatedResponse({ standardSchema: positionAnswer })
   @ApiOkResponse({ standardSchema: positionAnswer, description: 'Already in line, or in a turn' })
   async join(
@@ -43,8 +43,8 @@ export class QueueController {
   ): Promise<void> {
     const fan = { matchId, userId: caller.userId };
     const { created, entry } = await this.awaitState.run(matchId, () => this.joinLine.execute(fan, body?.receipt));
-    this.admission.soon(matchId);
-    const answer = this.answers.of(matchId, caller.userId, entry);
+    this.admission.runSoon(matchId);
+    const answer = this.answers.build(matchId, caller.userId, entry);
     if (created) void reply.header('location', `/api/v1/queue/${matchId}/position`);
     void reply.status(created ? 201 : 200).send(answer);
   }
@@ -58,7 +58,7 @@ export class QueueController {
     @Caller() caller: CallerIdentity,
   ): Promise<PositionAnswer> {
     const entry = await this.awaitState.run(matchId, () => this.readPosition.execute(matchId, caller.userId));
-    return this.answers.of(matchId, caller.userId, entry);
+    return this.answers.build(matchId, caller.userId, entry);
   }
 
   @Delete()
@@ -67,6 +67,6 @@ export class QueueController {
   @ApiNoContentResponse()
   async leave(@Param('match_id', { schema: matchParameter }) matchId: string, @Caller() caller: CallerIdentity): Promise<void> {
     await this.awaitState.run(matchId, () => this.lines.leave(matchId, caller.userId));
-    this.admission.soon(matchId);
+    this.admission.runSoon(matchId);
   }
 }

@@ -1,23 +1,31 @@
 import { z } from 'zod';
 
-const id = (what: string) => z.guid().toLowerCase().meta({ description: what });
+const id = (description: string) => z.guid().toLowerCase().meta({ description });
 
 export const matchParameter = id('The match');
 export const userParameter = id('The fan');
 
-/** May be left out altogether. */
+/** The body is optional. */
 export const joinRequest = z
   .strictObject({
-    receipt: z.string().max(300).optional().meta({ description: 'From an earlier join; restores the place after a loss' }),
+    receipt: z
+      .string()
+      .max(300)
+      .optional()
+      .meta({ description: 'From the answer of an earlier join; restores the queue entry after a loss of Redis' }),
   })
   .optional();
 
-/** Optional, so that a repeated call cannot end a later window of the same fan. */
+/** With `session_token` a late repetition of the call cannot end a later window of the same fan. */
 export const completeRequest = z.strictObject({ session_token: z.string().max(100).optional() }).optional();
 
 export const positionAnswer = z
   .object({
-    position: z.int().min(0).nullable().meta({ description: '1 is the front; 0 has a turn; null when it is over' }),
+    position: z
+      .int()
+      .min(0)
+      .nullable()
+      .meta({ description: '1 is the front of the line; 0 while the fan has a turn; null after the end' }),
     total: z.int().min(0),
     estimated_wait_minutes: z.int().nullable(),
     estimated_wait_range: z.tuple([z.int(), z.int()]).nullable().meta({ description: 'p50 and p90, in minutes' }),

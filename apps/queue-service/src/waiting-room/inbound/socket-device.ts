@@ -1,14 +1,15 @@
 import type { Socket } from 'node:net';
 import { WebSocket } from 'ws';
 import { closeCodes } from '#contracts/socket-messages';
-import { MessageAllowance } from '../domain/message-allowance.ts';
-import { Device, type Ending } from '../application/device.ts';
+import { MessageRateLimiter } from '../domain/message-rate-limiter.ts';
+import { Device, type DisconnectReason } from '../application/device.ts';
 import { textFrame } from './text-frame.ts';
-import { writePast } from './write-past.ts';
+import { writeDirectly } from './direct-write.ts';
 
-/** Behind this much unsent data a reader is slow and misses updates, behind that much it is cut off (SEC-14). */
-const SLOW_BYTES = 64 * 1024;
-const LOST_BYTES = 256 * 1024;
+/** Above this much unsent data a client misses skippable messages. */
+const SLOW_CLIENT_BYTES = 64 * 1024;
+/** Above this much unsent data a client is disconnected, so that it cannot fill the server's memory. */
+const MAX_UNSENT_BYTES = 256 * 1024;
 
 const codes = {
   draining: closeCodes.draining,
@@ -16,67 +17,67 @@ const codes = {
   left: closeCodes.left,
   over: closeCodes.over,
   replaced: closeCodes.replacedByNewerDevice,
-} as const satisfies Record<Ending['why'], number>;
+} as const satisfies Record<DisconnectReason['kind'], number>;
 
 /** One WebSocket of a fan. */
 export class SocketDevice extends Device {
-  private messages: MessageAllowance | undefined;
-  private pings: MessageAllowance | undefined;
-  /** Was once too slow for the kernel's buffer: everything to it is counted. */
-  private isCounted = false;
+  private messages: MessageRateLimiter | undefined;
+  private pings: MessageRateLimiter | undefined;
+  /** Set after a direct write that the kernel took only in part: from then on all messages go through the stream. */
+  private usesStream = false;
 
   constructor(
     override readonly id: string,
     readonly socket: WebSocket,
-    /** Monotonic; when the peer last gave a sign of life. */
-    public heardAtMs: number,
+    /** When the client last sent a message, ping or pong. Monotonic. */
+    public lastReceivedAtMs: number,
   ) {
     super();
   }
 
-  /** Made at the first message: most fans only listen for a long time. */
-  mayHear(what: 'message' | 'ping', nowMs: number): boolean {
-    const allowance = what === 'message' ? (this.messages ??= new MessageAllowance()) : (this.pings ??= new MessageAllowance());
-    return allowance.take(nowMs);
+  /** False when the client exceeds the rate limit. A limiter is created at the first message, because most clients send none for a long time. */
+  mayReceive(kind: 'message' | 'ping', nowMs: number): boolean {
+    const limiter = kind === 'message' ? (this.messages ??= new MessageRateLimiter()) : (this.pings ??= new MessageRateLimiter());
+    return limiter.take(nowMs);
   }
 
   override get isOpen(): boolean {
     return this.socket.readyState === this.socket.OPEN;
   }
 
-  override tell(text: string, weight: 'update' | 'needed'): void {
+  override send(text: string, kind: 'skippable' | 'required'): void {
     const { socket } = this;
     if (socket.readyState !== WebSocket.OPEN) return;
     const connection = (socket as unknown as { _socket?: Socket })._socket;
-    // Without compression ws itself keeps nothing back: what is unsent is in the stream.
+    // Without compression ws buffers nothing itself: all unsent data is in the stream.
     const unsent = connection?.writableLength ?? 0;
-    // Not close(): that waits for everything unsent to be read first.
-    if (unsent > LOST_BYTES) return socket.terminate();
-    if (weight === 'update' && unsent > SLOW_BYTES) return;
+    // Not close(): it would wait until the client has read all unsent data.
+    if (unsent > MAX_UNSENT_BYTES) return socket.terminate();
+    if (kind === 'skippable' && unsent > SLOW_CLIENT_BYTES) return;
     const frame = textFrame(text);
     if (frame === undefined || !connection) socket.send(text, ignore);
-    else if (unsent > 0 || this.isCounted) connection.write(frame, 'latin1');
-    else this.writePast(connection, frame);
+    else if (unsent > 0 || this.usesStream) connection.write(frame, 'latin1');
+    else this.writeDirectly(connection, frame);
   }
 
-  private writePast(connection: Socket, frame: string): void {
-    const written = writePast(connection, frame);
-    if (written === 'in_part') this.isCounted = true;
-    if (written === 'failed') this.socket.terminate();
+  private writeDirectly(connection: Socket, frame: string): void {
+    const outcome = writeDirectly(connection, frame);
+    if (outcome === 'in_part') this.usesStream = true;
+    if (outcome === 'failed') this.socket.terminate();
   }
 
-  override end(ending: Ending): void {
-    this.close(
-      codes[ending.why],
-      ending.why === 'draining' ? JSON.stringify({ retry_after_ms: ending.retryAfterMs }) : undefined,
+  override close(reason: DisconnectReason): void {
+    this.closeWithCode(
+      codes[reason.kind],
+      reason.kind === 'draining' ? JSON.stringify({ retry_after_ms: reason.retryAfterMs }) : undefined,
     );
   }
 
-  close(code: number, reason?: string): void {
-    if (this.isOpen) this.socket.close(code, reason);
+  closeWithCode(code: number, text?: string): void {
+    if (this.isOpen) this.socket.close(code, text);
   }
 }
 
 function ignore(): void {
-  // A send that fails belongs to a socket whose close event follows.
+  // After a failed send the socket's close event follows, which does the rest.
 }

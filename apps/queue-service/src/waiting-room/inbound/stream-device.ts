@@ -1,9 +1,11 @@
 import type { ServerResponse } from 'node:http';
-import { Device, type Ending } from '../application/device.ts';
+import { Device, type DisconnectReason } from '../application/device.ts';
 
-const SLOW_BYTES = 64 * 1024;
-const LOST_BYTES = 256 * 1024;
-/** What a browser waits before it connects again. */
+/** Above this much unsent data a client misses skippable messages. */
+const SLOW_CLIENT_BYTES = 64 * 1024;
+/** Above this much unsent data a client is disconnected, so that it cannot fill the server's memory. */
+const MAX_UNSENT_BYTES = 256 * 1024;
+/** How long a browser waits before it reconnects. */
 const RETRY_MS = 3000;
 
 /** One event stream of a fan: unnamed events, the same JSON as on a socket. */
@@ -23,31 +25,31 @@ export class StreamDevice extends Device {
     this.write(`retry: ${RETRY_MS}\n\n`);
   }
 
-  /** Keeps proxies from taking a quiet stream for a dead one. */
-  breathe(): void {
+  /** Sends a comment, so that proxies do not close a stream without messages. */
+  sendKeepAlive(): void {
     this.write(':\n\n');
   }
 
-  override tell(text: string, weight: 'update' | 'needed'): void {
-    if (weight === 'update' && this.response.writableLength > SLOW_BYTES) return;
+  override send(text: string, kind: 'skippable' | 'required'): void {
+    if (kind === 'skippable' && this.response.writableLength > SLOW_CLIENT_BYTES) return;
     this.write(`data: ${text}\n\n`);
   }
 
-  /** A stream has no close code: it ends, and coming back it is answered with 404, or by another pod. */
-  override end(ending: Ending): void {
+  /** Ends the stream. Streams have no close codes: the client reconnects and gets 404, or a stream from another pod. */
+  override close(reason: DisconnectReason): void {
     if (!this.isOpen) return;
-    if (ending.why === 'draining') this.write(`retry: ${ending.retryAfterMs}\n\n`);
+    if (reason.kind === 'draining') this.write(`retry: ${reason.retryAfterMs}\n\n`);
     this.response.end();
   }
 
   private write(text: string): void {
     if (!this.isOpen) return;
-    if (this.response.writableLength > LOST_BYTES) this.response.destroy();
+    if (this.response.writableLength > MAX_UNSENT_BYTES) this.response.destroy();
     else this.response.write(text);
   }
 }
 
-/** Every open stream of this pod. */
+/** All open event streams of this pod. */
 export class OpenStreams {
   private readonly devices = new Set<StreamDevice>();
 
@@ -60,7 +62,7 @@ export class OpenStreams {
   }
 
   /** Called every 15 seconds. */
-  breathe(): void {
-    for (const device of this.devices) device.breathe();
+  sendKeepAlives(): void {
+    for (const device of this.devices) device.sendKeepAlive();
   }
 }

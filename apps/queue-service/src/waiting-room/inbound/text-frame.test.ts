@@ -4,14 +4,14 @@ import { WebSocket, WebSocketServer } from 'ws';
 import { SocketDevice } from './socket-device.ts';
 import { textFrame } from './text-frame.ts';
 
-test('the frame of a text is what ws itself would send, at every length of the header and in every script', async () => {
+test('textFrame gives a frame that a client decodes to the same text, for every header length and for non-ASCII text', async () => {
   const server = new WebSocketServer({ port: 0, host: '127.0.0.1', perMessageDeflate: false });
   await once(server, 'listening');
   const client = new WebSocket(`ws://127.0.0.1:${(server.address() as AddressInfo).port}`);
   const [socket] = (await once(server, 'connection')) as [WebSocket];
   await once(client, 'open');
-  const heard: string[] = [];
-  client.on('message', (data, isBinary) => heard.push(`${isBinary} ${(data as Buffer).toString('utf8')}`));
+  const received: string[] = [];
+  client.on('message', (data, isBinary) => received.push(`${isBinary} ${(data as Buffer).toString('utf8')}`));
   const texts = [
     '',
     'a',
@@ -26,19 +26,19 @@ test('the frame of a text is what ws itself would send, at every length of the h
     'č'.repeat(40_000),
   ];
   const device = new SocketDevice('d', socket, 0);
-  // Its own messages and those of ws may follow each other in any order.
+  // Frames of the device and frames of ws alternate on one connection.
   for (const text of texts) {
-    device.tell(text, 'needed');
+    device.send(text, 'required');
     socket.send(text);
     socket.ping();
   }
   client.close();
   await once(client, 'close');
-  expect(heard).toEqual(texts.flatMap((text) => [`false ${text}`, `false ${text}`]));
+  expect(received).toEqual(texts.flatMap((text) => [`false ${text}`, `false ${text}`]));
   server.close();
 });
 
-test('a text too long for a short header is left to ws', () => {
+test('textFrame returns undefined for a text above 65,535 bytes', () => {
   expect(textFrame('x'.repeat(65_536))).toBeUndefined();
   expect(textFrame('x'.repeat(65_535))).toHaveLength(65_539);
 });

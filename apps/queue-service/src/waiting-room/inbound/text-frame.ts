@@ -1,14 +1,15 @@
+/** The first byte of a frame: final fragment, text. */
 const FIN_TEXT = '\x81';
-const LONGEST = 0xffff;
+const MAX_TEXT_BYTES = 0xffff;
 
 /**
- * A whole WebSocket text frame of the server (unmasked, unfragmented) in latin1, to be written to the connection as it is: one
- * string and one write, where `ws.send` makes a header, corks and writes twice. Undefined when it is too long.
+ * A complete WebSocket text frame of the server (unmasked, unfragmented) as a latin1 string. It needs one write, while `ws.send`
+ * builds a header and writes twice. Undefined for a text above 65,535 bytes.
  */
 export function textFrame(text: string): string | undefined {
-  // Looking at what the bytes would be tells ASCII from the rest in 50 ns; a pattern takes 120, of the thousand a message costs.
+  // Equal lengths mean ASCII. This check takes 50 ns, a regular expression 120 ns; a message costs about 1,000 ns.
   const length = Buffer.byteLength(text);
-  if (length > LONGEST) return undefined;
+  if (length > MAX_TEXT_BYTES) return undefined;
   const body = length === text.length ? text : Buffer.from(text, 'utf8').toString('latin1');
   const size = length < 126 ? String.fromCharCode(length) : String.fromCharCode(126, length >> 8, length & 0xff);
   return FIN_TEXT + size + body;

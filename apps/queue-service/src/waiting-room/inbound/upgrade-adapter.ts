@@ -14,21 +14,21 @@ interface PendingUpgrade {
   readonly head: Buffer;
 }
 
-/** Beyond this the library itself closes with 1009; our own limit of 4,096 is the gateway's, which can say why. */
+/** Above this size ws itself closes with 1009. The gateway checks the limit of 4,096 bytes and closes with a specific code. */
 const MAX_PAYLOAD_BYTES = 64 * 1024;
 const MAX_FRAGMENTS = 16;
 /**
- * Pieces of one message as the network brings them: 64 KB in the smallest packets of IPv4 are 122. Byte by byte, each piece
- * costs some hundred bytes until the message is whole: 13 MB a socket.
+ * Most network chunks of one incomplete message. 64 KB in the smallest IPv4 packets are 122 chunks. Without the limit a client that
+ * sends byte by byte could use 13 MB per socket, because each chunk costs some hundred bytes until the message is complete.
  */
-const MAX_PIECES = 256;
-/** How long a peer has to answer our close before its socket is destroyed. */
+const MAX_BUFFERED_CHUNKS = 256;
+/** How long a client has to answer our close before its socket is destroyed. */
 const CLOSE_TIMEOUT_MS = 3000;
 
 /**
- * Nest's WebSocket adapter over `ws`, as thin as it can be. An upgrade is first an ordinary request through Fastify, so
- * that address limits, trusted proxies, request ids and problem+json are the same as everywhere; what passes is handed to
- * `ws`. The gateway reads messages itself with handlers shared by all sockets: no closures per connection, no compression.
+ * A thin WebSocket adapter of Nest over `ws`. An upgrade first goes through Fastify as an ordinary request, so that rate limits,
+ * trusted proxies, request ids and problem+json work as for all requests. Accepted upgrades are passed to `ws`. The gateway
+ * handles messages itself with handlers shared by all sockets: no closures per connection, no compression.
  */
 export class UpgradeAdapter implements WebSocketAdapter<FanSocketServer, FanSocket, { path?: string }> {
   private readonly pending = new WeakMap<IncomingMessage, PendingUpgrade>();
@@ -44,14 +44,14 @@ export class UpgradeAdapter implements WebSocketAdapter<FanSocketServer, FanSock
       WebSocket: FanSocket,
       noServer: true,
       perMessageDeflate: false,
-      // The gateway's: by itself ws makes a closure for each socket.
+      // The gateway answers pings. ws would create a closure for each socket.
       autoPong: false,
       clientTracking: false,
       maxPayload: MAX_PAYLOAD_BYTES,
       maxFragments: MAX_FRAGMENTS,
-      maxBufferedChunks: MAX_PIECES,
+      maxBufferedChunks: MAX_BUFFERED_CHUNKS,
       closeTimeout: CLOSE_TIMEOUT_MS,
-      // The gateway checks it and answers 4502, as for everything else that is not JSON.
+      // The gateway checks UTF-8 and closes with 4502, as for every message that is not JSON.
       skipUTF8Validation: true,
     } as ServerOptions<typeof FanSocket>);
     this.fastify.route({
@@ -61,7 +61,7 @@ export class UpgradeAdapter implements WebSocketAdapter<FanSocketServer, FanSock
       config: { access: 'public' },
       handler: (request, reply) => this.accept(sockets, request, reply),
     });
-    // Anything but a WebSocket stays an ordinary request, such as curl's polite offer of HTTP/2.
+    // Other upgrades, such as the offer of HTTP/2 that curl sends, are handled as ordinary requests.
     this.server.shouldUpgradeCallback = (request) => request.headers.upgrade?.toLowerCase() === 'websocket';
     this.server.on('upgrade', this.route);
     return sockets;
@@ -72,7 +72,7 @@ export class UpgradeAdapter implements WebSocketAdapter<FanSocketServer, FanSock
   }
 
   bindMessageHandlers(): void {
-    // The gateway's own: see the class comment.
+    // The gateway handles messages itself: see the class comment.
   }
 
   close(server: FanSocketServer): void {
@@ -88,7 +88,7 @@ export class UpgradeAdapter implements WebSocketAdapter<FanSocketServer, FanSock
     socket.on('error', ignore);
     const response = new ServerResponse(request);
     response.assignSocket(socket);
-    // Reached only by refusals: a socket that asked for an upgrade is good for nothing else.
+    // Only a refused upgrade gets a response. Its connection must then close: Node no longer parses requests on it.
     response.shouldKeepAlive = false;
     response.once('finish', () => socket.destroySoon());
     this.fastify.routing(request, response);
@@ -114,12 +114,12 @@ export function refuseWhenFull(budget: ConnectionBudget): void {
   if (budget.isDraining) throw new RequestRefused('SHUTTING_DOWN', { headers: jitteredRetryAfter() });
   if (budget.isFull) {
     throw new RequestRefused('DEPENDENCY_UNAVAILABLE', {
-      detail: 'This server has all the connections it can hold.',
+      detail: 'This server is at its connection limit.',
       headers: jitteredRetryAfter(),
     });
   }
 }
 
 function ignore(): void {
-  // The peer is gone; there is nobody to tell.
+  // The client has disconnected, so no answer can be sent.
 }

@@ -4,7 +4,7 @@ import type { Metrics } from '#platform/health/metrics';
 import type { LineMovement, WaitingLines } from '../application/ports.ts';
 import type { ConnectionBudget } from './connection-budget.ts';
 
-/** What an operator and the autoscaler look at. Lines are read when scraped and are the same on every pod. */
+/** Metrics for operators and the autoscaler. The gauges of lines are read from Redis at each scrape and are equal on all pods. */
 export class WaitingRoomMetrics {
   readonly turnsGranted: Counter;
 
@@ -40,7 +40,7 @@ export class WaitingRoomMetrics {
           for (const [match_id, queue] of await readAll()) this.set({ match_id }, valueOf(queue));
         },
       });
-    // One reading serves both gauges of a scrape.
+    // One read serves both gauges of a scrape.
     let reading: Promise<[string, QueueState][]> | undefined;
     const readAll = () => {
       reading ??= readQueues(lines).finally(() => (reading = undefined));
@@ -51,7 +51,7 @@ export class WaitingRoomMetrics {
   }
 }
 
-/** Nothing when Redis is away: the last known numbers stand, a scrape must not fail for it. */
+/** Empty while Redis is down: a scrape must not fail then, and the gauges keep their last values. */
 async function readQueues(lines: WaitingLines & LineMovement): Promise<[string, QueueState][]> {
   const matches = await lines.matches().catch(() => []);
   const queues = await Promise.all(

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { queueKeys } from '#contracts/queue-keys';
 import { ChangeQueue } from '../application/change-queue.ts';
-import { MoveLine } from '../application/move-line.ts';
-import { fans, lineFixture, pause, type LineFixture } from '../testing/line-fixture.ts';
+import { AdvanceLine } from '../application/advance-line.ts';
+import { newFanIds, lineFixture, pause, type LineFixture } from '../testing/line-fixture.ts';
 
 let fixture: LineFixture;
 beforeAll(async () => (fixture = await lineFixture()));
@@ -11,22 +11,22 @@ afterAll(() => fixture.close());
 const closed = { kind: 'over', status: 'closed', reason: 'closed' };
 const soldOut = { kind: 'over', status: 'closed', reason: 'sold_out' };
 
-/** One fan with an open window, two waiting. */
+/** Joins three fans: the first gets an open window, the other two wait. */
 async function threeFans(matchId: string): Promise<[holder: string, first: string, second: string]> {
-  const users = fans(3) as [string, string, string];
+  const users = newFanIds(3) as [string, string, string];
   for (const user of users) await fixture.lines.join(matchId, user);
   await fixture.lines.admit(matchId, 1);
   return users;
 }
 
-const stateOf = async (matchId: string, user: string) => (await fixture.lines.visit(matchId, user))?.state;
+const stateOf = async (matchId: string, user: string) => (await fixture.lines.pollEntry(matchId, user))?.state;
 
-describe('a sale that is scheduled', () => {
-  test('nobody joins before; at its time it opens by itself with a full bucket', async () => {
-    const matchId = await fixture.known();
+describe('a scheduled queue', () => {
+  test('refuses joins before opens_at, and opens by itself at opens_at with a full token bucket', async () => {
+    const matchId = await fixture.restoredMatch();
     const opensAt = new Date(Date.now() + 400).toISOString();
     await fixture.lines.change(matchId, { status: 'scheduled', opensAt });
-    const [me] = fans(1) as [string];
+    const [me] = newFanIds(1) as [string];
     expect(await fixture.lines.join(matchId, me)).toEqual({ kind: 'scheduled', opensAt });
     await pause(450);
     expect((await fixture.lines.join(matchId, me)).kind).toBe('created');
@@ -34,23 +34,23 @@ describe('a sale that is scheduled', () => {
     expect((await fixture.lines.admit(matchId, 5)).granted).toBe(1);
   });
 
-  test('it opens in the regular round too, with nobody asking', async () => {
-    const matchId = await fixture.known();
+  test('opens also in the regular run, without a request', async () => {
+    const matchId = await fixture.restoredMatch();
     await fixture.lines.change(matchId, { status: 'scheduled', opensAt: new Date(Date.now() + 100).toISOString() });
     await pause(150);
-    await new MoveLine(fixture.lines).runOnce(matchId);
+    await new AdvanceLine(fixture.lines).runOnce(matchId);
     expect(await fixture.redis.hget(queueKeys.meta(matchId), 'status')).toBe('active');
   });
 
-  test('a match of which the monolith says that it has no waiting room has no line', async () => {
-    const matchId = await fixture.withoutQueue();
+  test('a match reported as without a waiting room has no queue', async () => {
+    const matchId = await fixture.matchWithoutQueue();
     expect(await fixture.lines.join(matchId, randomUUID())).toEqual({ kind: 'unknown' });
     expect(await fixture.lines.readQueue(matchId)).toBeUndefined();
   });
 });
 
-describe('control', () => {
-  test('what is left out stays, null takes away, and the same again changes nothing', async () => {
+describe('changes of the settings', () => {
+  test('omitted fields keep their value, null clears a value, and a repeated change has no effect', async () => {
     const matchId = await fixture.match({ processingRate: 120, maxOpenWindows: 7, usefulWindows: 5, reason: 'rain' });
     await fixture.lines.change(matchId, { status: 'paused' });
     expect(await fixture.lines.readQueue(matchId)).toMatchObject({
@@ -67,15 +67,15 @@ describe('control', () => {
     expect(await fixture.lines.readQueue(matchId)).toEqual(queue);
   });
 
-  test('in a paused queue fans may join and wait', async () => {
+  test('in a paused queue fans can join, but get no turn', async () => {
     const matchId = await fixture.match({ status: 'paused' });
     expect((await fixture.lines.join(matchId, randomUUID())).kind).toBe('created');
     expect((await fixture.lines.admit(matchId, 5)).granted).toBe(0);
   });
 });
 
-describe('closing', () => {
-  test('everybody is out at once, windows included, before a single last word is written', async () => {
+describe('closing a queue', () => {
+  test('ends all entries and windows at once, before drainClosed has run', async () => {
     const matchId = await fixture.match({ maxOpenWindows: 1 });
     const users = await threeFans(matchId);
     expect(await fixture.lines.change(matchId, { status: 'closed' })).toEqual({ outcome: 'done', isKnown: true });
@@ -90,10 +90,10 @@ describe('closing', () => {
     expect(await fixture.lines.join(matchId, users[0])).toEqual({ kind: 'closed', reason: 'closed' });
   });
 
-  test('draining writes each last word once and leaves nothing behind', async () => {
+  test('drainClosed writes the final state of each fan once and leaves no keys behind', async () => {
     const matchId = await fixture.match({ maxOpenWindows: 1 });
     const users = await threeFans(matchId);
-    const token = (await fixture.lines.visit(matchId, users[2]))!.queueToken!;
+    const token = (await fixture.lines.pollEntry(matchId, users[2]))!.queueToken!;
     await fixture.lines.change(matchId, { status: 'closed' });
     expect(await fixture.lines.drainClosed(matchId, 2)).toBe(2);
     expect(await fixture.lines.drainClosed(matchId, 2)).toBe(1);
@@ -111,7 +111,7 @@ describe('closing', () => {
     expect(await fixture.lines.readQueue(matchId)).toMatchObject({ granted: 1, expired: 1, completed: 0 });
   });
 
-  test('sold out ends the line; an open window goes on until used', async () => {
+  test('as sold out ends all entries of the line, but an open window stays until it is used', async () => {
     const matchId = await fixture.match({ maxOpenWindows: 1 });
     const [holder, waiting] = await threeFans(matchId);
     await fixture.lines.reportRemaining(matchId, []);
@@ -124,7 +124,7 @@ describe('closing', () => {
     expect(await stateOf(matchId, holder)).toEqual({ kind: 'over', status: 'completed' });
   });
 
-  test('a close after sold out ends the windows too', async () => {
+  test('that was sold out before ends the open windows too', async () => {
     const matchId = await fixture.match({ maxOpenWindows: 1 });
     const [holder] = await threeFans(matchId);
     await fixture.lines.reportRemaining(matchId, []);
@@ -134,22 +134,22 @@ describe('closing', () => {
     expect((await fixture.lines.readQueue(matchId))!.closedReason).toBe('closed');
   });
 
-  test('opened again it has an empty line, and who comes back before the drain is not ended by it', async () => {
+  test('and opening it again makes an empty line; a fan who joins again before the drain keeps the new entry', async () => {
     const matchId = await fixture.match({ maxOpenWindows: 1 });
     const [holder, waiting] = await threeFans(matchId);
-    const oldToken = (await fixture.lines.visit(matchId, waiting))!.queueToken!;
+    const oldToken = (await fixture.lines.pollEntry(matchId, waiting))!.queueToken!;
     await fixture.lines.change(matchId, { status: 'closed' });
     await fixture.lines.change(matchId, { status: 'active' });
     expect((await fixture.lines.readQueue(matchId))!.total).toBe(0);
     const again = await fixture.lines.join(matchId, waiting);
     expect(again.kind === 'created' && again.entry.state).toEqual({ kind: 'waiting', position: 1 });
-    await new MoveLine(fixture.lines).runOnce(matchId);
+    await new AdvanceLine(fixture.lines).runOnce(matchId);
     expect((await stateOf(matchId, waiting))?.kind).toBe('granted');
     expect(await stateOf(matchId, holder)).toEqual(closed);
     expect((await fixture.lines.readToken(oldToken))?.entry.state).toEqual(closed);
   });
 
-  test('closed, opened and closed again at once: the first line gets its last words before the second is ended', async () => {
+  test('twice before the first drain: the first line is drained before the second line is closed', async () => {
     const matchId = await fixture.match({ maxOpenWindows: 1 });
     const changes = new ChangeQueue(fixture.lines, fixture.lines);
     await threeFans(matchId);
@@ -163,13 +163,13 @@ describe('closing', () => {
     expect(await stateOf(matchId, waiting)).toEqual(closed);
   });
 
-  test('what remains is kept for the messages, and forgotten when a closed queue opens again', async () => {
+  test('and opening it again clears the remaining sectors; only a changed set of sectors raises the revision', async () => {
     const matchId = await fixture.match();
     const sectors = [{ sectorId: randomUUID(), name: 'Sjever "A"', available: 3 }];
     await fixture.lines.reportRemaining(matchId, sectors);
     expect((await fixture.lines.readQueue(matchId))!.remainingSectors).toEqual(sectors);
     const { revision } = (await fixture.lines.readQueue(matchId))!;
-    // Numbers move every second of a busy sale; the whole line hears at once only of a sector that is gone or back.
+    // The revision makes all fans get a message at once. A changed number does not raise it, because numbers change every second.
     await fixture.lines.reportRemaining(
       matchId,
       sectors.map((sector) => ({ ...sector, available: 1 })),

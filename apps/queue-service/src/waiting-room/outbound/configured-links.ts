@@ -1,6 +1,6 @@
 import { Links } from '../application/ports.ts';
 
-/** Addresses built from PUBLIC_URL and QUEUE_PUBLIC_URL; a request's Host header has no say. */
+/** URLs built from PUBLIC_URL and QUEUE_PUBLIC_URL, never from a request's Host header. */
 export class ConfiguredLinks extends Links {
   constructor(
     private readonly publicUrl: string,

@@ -7,7 +7,7 @@ import { RedisWaitingLines } from './redis-waiting-lines.ts';
 
 const TIMEOUT_MS = 600;
 
-test('a Redis that falls silent among joins: each hears of it in the time of one command, however it had to wait', async () => {
+test('when Redis stops answering, every join fails within one command timeout, also a join that waited for a batch', async () => {
   const server = await createTestRedis();
   const proxy = await TcpProxy.inFrontOf(server.url);
   const redis = connectRedis(proxy.url, { name: 'silence-test', commandTimeoutMs: TIMEOUT_MS });

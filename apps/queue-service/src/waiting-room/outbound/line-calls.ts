@@ -11,20 +11,20 @@ interface Settings {
   readonly presenceMs: number;
 }
 
-/** A fan who asks about any id makes us ask the monolith: so many ids at a time, each for a minute. */
-const MOST_WITHOUT_STATE = 1000;
-const ASK_FOR_MS = 60_000;
+/** A request with any match id makes the pod ask the monolith for its state. These limits bound it: at most 1,000 ids, each for a minute. */
+const MAX_MATCHES_WITHOUT_STATE = 1000;
+const ASK_DURATION_MS = 60_000;
 
-/** Calls of the scripts (lua/), each atomic over the keys of one match. Throws StateNeeded for a match that Redis does not know. */
+/** Calls the scripts in lua/. Each is atomic over the keys of one match. Throws StateNeeded when Redis does not know the match. */
 export class LineCalls {
   protected readonly scripts: LineScripts = loadLineScripts();
-  /** Until when the monolith is asked for their state, on the monotonic clock. */
+  /** By match id: until when this pod asks the monolith for the state of the match (monotonic milliseconds). */
   private readonly withoutState = new Map<string, number>();
 
   constructor(
     protected readonly redis: RedisConnection,
     protected readonly settings: Settings,
-    /** Absent where there are no replicas to wait for. */
+    /** Undefined without replicas to wait for. */
     private readonly confirmation?: ReplicaConfirmation,
   ) {}
 
@@ -34,7 +34,7 @@ export class LineCalls {
     return [...this.withoutState.keys()];
   }
 
-  protected stateIsKnown(matchId: string): void {
+  protected noteKnownState(matchId: string): void {
     this.withoutState.delete(matchId);
   }
 
@@ -45,23 +45,24 @@ export class LineCalls {
 
   protected async run<T>(script: RedisScript, matchId: string, ...args: (string | number)[]): Promise<T> {
     const call = this.callOf(matchId, args);
-    return this.known(matchId, await script.run<T>(this.redis, call.keys, call.args));
+    return this.checkReply(matchId, await script.run<T>(this.redis, call.keys, call.args));
   }
 
-  private known<T>(matchId: string, reply: T): T {
+  private checkReply<T>(matchId: string, reply: T): T {
     if ((Array.isArray(reply) ? reply[0] : reply) === 'state_needed') {
       const isNew = !this.withoutState.has(matchId);
-      if (isNew && this.withoutState.size < MOST_WITHOUT_STATE) this.withoutState.set(matchId, performance.now() + ASK_FOR_MS);
+      if (isNew && this.withoutState.size < MAX_MATCHES_WITHOUT_STATE)
+        this.withoutState.set(matchId, performance.now() + ASK_DURATION_MS);
       throw new StateNeeded(matchId);
     }
     return reply;
   }
 
-  /** What fans are promised: with replicas, only what at least one of them has. */
+  /** For joins and grants: with replicas configured, the call succeeds only after they have confirmed it. */
   protected async runConfirmed<T>(script: RedisScript, matchId: string, call: ReturnType<typeof this.callOf>): Promise<T> {
     const reply = this.confirmation
       ? await this.confirmation.run<T>(this.redis, script, { ...call, matchId })
       : await script.run<T>(this.redis, call.keys, call.args);
-    return this.known(matchId, reply);
+    return this.checkReply(matchId, reply);
   }
 }

@@ -1,15 +1,15 @@
 import { queueEvent } from '#contracts/integration-events';
 import { queueKeys } from '#contracts/queue-keys';
 import { LineView } from '../domain/line-view.ts';
-import { CallPassed } from '../application/call-passed.ts';
-import { fans, lineFixture, type LineFixture } from '../testing/line-fixture.ts';
+import { AnnouncePositions } from '../application/announce-positions.ts';
+import { newFanIds, lineFixture, type LineFixture } from '../testing/line-fixture.ts';
 
 let fixture: LineFixture;
 beforeAll(async () => (fixture = await lineFixture()));
 afterAll(() => fixture.close());
 
 describe('positions from moves', () => {
-  test('a view fed by moves agrees with Redis through leaving, turns, drops and restored entries', async () => {
+  test('a LineView fed with moves agrees with Redis after leaving, turns, drops and restored entries', async () => {
     const matchId = await fixture.match({ processingRate: 60_000, maxOpenWindows: 0 });
     const view = new LineView<string>(0);
     const scores = new Map<string, number>();
@@ -20,36 +20,36 @@ describe('positions from moves', () => {
       scores.set(user, Number(score));
       view.add(user, { score: Number(score), position: state.position, asOf: queue.moves });
     };
-    const users = fans(80);
+    const users = newFanIds(80);
     for (const user of users) await follow(user);
     let windows = 0;
     for (let step = 0; step < 60; step += 1) {
       const waiting = await fixture.redis.zrange(queueKeys.line(matchId), '0', '-1');
-      const any = () => waiting[Math.floor(Math.random() * waiting.length)]!;
-      const what = Math.random();
-      if (what < 0.3) await fixture.lines.leave(matchId, any());
-      else if (what < 0.5) {
+      const randomFan = () => waiting[Math.floor(Math.random() * waiting.length)]!;
+      const action = Math.random();
+      if (action < 0.3) await fixture.lines.leave(matchId, randomFan());
+      else if (action < 0.5) {
         await fixture.lines.change(matchId, { maxOpenWindows: (windows += 1) });
         await fixture.lines.admit(matchId, 5);
-      } else if (what < 0.6) {
-        await fixture.redis.zadd(queueKeys.seen(matchId), Date.now() - 61_000, any(), Date.now() - 61_000, any());
+      } else if (action < 0.6) {
+        await fixture.redis.zadd(queueKeys.seen(matchId), Date.now() - 61_000, randomFan(), Date.now() - 61_000, randomFan());
         await fixture.lines.dropAbsent(matchId, 10);
       } else {
-        // A place in front of somebody, where nobody has ever stood: no two fans share a score.
-        const between = scores.get(any())! - 1;
+        // A receipt with a score just below that of a random fan, if no fan has ever had it: scores are unique.
+        const between = scores.get(randomFan())! - 1;
         const isFree = ![...scores.values()].includes(between);
-        await follow(fans(1)[0]!, what < 0.7 && isFree ? String(between) : undefined);
+        await follow(newFanIds(1)[0]!, action < 0.7 && isFree ? String(between) : undefined);
       }
       const read = (await fixture.lines.readMoves(matchId, view.moves))!;
       expect(view.apply(read.moves)).toBeDefined();
       expect(view.moves).toBe(read.queue.moves);
       const line = await fixture.redis.zrange(queueKeys.line(matchId), '0', '-1');
       const seen = line.map((user) => view.positionOf(user, scores.get(user)!));
-      expect(seen).toEqual(line.map((_, at) => at + 1));
+      expect(seen).toEqual(line.map((_, index) => index + 1));
     }
   });
 
-  test('a close begins a new epoch, and so does a loss', async () => {
+  test('a close starts a new epoch, and so does a loss of the queue', async () => {
     const matchId = await fixture.match();
     const epoch = async () => (await fixture.lines.readQueue(matchId))!.epoch;
     const epochs = [await epoch()];
@@ -62,20 +62,20 @@ describe('positions from moves', () => {
   });
 });
 
-describe('fans who have come a long way', () => {
-  async function passings(matchId: string) {
+describe('the event queue.position_update', () => {
+  async function positionEvents(matchId: string) {
     const entries = await fixture.redis.xrange(queueKeys.events(matchId), '-', '+');
     const events = entries.map(([, fields]) => queueEvent.parse(JSON.parse(fields[1]!)));
     return events.flatMap((event) => (event.event === 'queue.position_update' ? [event.items] : []));
   }
 
-  const call = (matchId: string) => new CallPassed(fixture.lines, fixture.lines, 1_200_000).runOnce(matchId);
-  const aMinuteLater = (matchId: string) => fixture.redis.hset(queueKeys.meta(matchId), 'positions_at', Date.now() - 61_000);
+  const announce = (matchId: string) => new AnnouncePositions(fixture.lines, fixture.lines, 1_200_000).runOnce(matchId);
+  const moveLastEventBack = (matchId: string) => fixture.redis.hset(queueKeys.meta(matchId), 'positions_at', Date.now() - 61_000);
 
-  /** A line of so many of whom the first are let in. */
+  /** A line of `count` fans. `letIn` grants turns to the next fans at the front. */
   async function line(count: number) {
     const matchId = await fixture.match({ processingRate: 600_000, maxOpenWindows: 0 });
-    const users = fans(count);
+    const users = newFanIds(count);
     await Promise.all(users.map((user) => fixture.lines.join(matchId, user)));
     let open = 0;
     const letIn = async (howMany: number) => {
@@ -85,51 +85,51 @@ describe('fans who have come a long way', () => {
     return { matchId, users, letIn };
   }
 
-  test('who passes 10 or 100 without a socket is named, with place and estimate; who began there is not', async () => {
+  test('names fans without a connection who passed position 10 or 100, with position and estimate', async () => {
     const { matchId, users, letIn } = await line(130);
-    expect(await call(matchId)).toBe(0);
-    await fixture.lines.keep(
-      { matchId, userId: users[13]!, token: (await fixture.lines.visit(matchId, users[13]!))!.queueToken! },
+    expect(await announce(matchId)).toBe(0);
+    await fixture.lines.keepEntry(
+      { matchId, userId: users[13]!, token: (await fixture.lines.pollEntry(matchId, users[13]!))!.queueToken! },
       ['pod-1'],
     );
     await letIn(5);
-    await call(matchId);
-    const [items] = await passings(matchId);
-    // 11…15 have passed 10, 101…105 have passed 100; the fourteenth has a socket.
-    expect(items!.map(({ user_id }) => user_id)).toEqual([10, 11, 12, 14, 100, 101, 102, 103, 104].map((at) => users[at]));
+    await announce(matchId);
+    const [items] = await positionEvents(matchId);
+    // Fans 11 to 15 have passed position 10, fans 101 to 105 position 100. The fourteenth fan is connected.
+    expect(items!.map(({ user_id }) => user_id)).toEqual([10, 11, 12, 14, 100, 101, 102, 103, 104].map((index) => users[index]));
     expect(items!.map(({ position }) => position)).toEqual([6, 7, 8, 10, 96, 97, 98, 99, 100]);
     expect(items![0]!.estimated_wait_minutes).toBeGreaterThanOrEqual(1);
   });
 
-  test('at most once a minute, and what was passed meanwhile is told then', async () => {
+  test('is sent at most once a minute, and then names all fans who passed position 10 since the last one', async () => {
     const { matchId, users, letIn } = await line(40);
     await letIn(2);
-    expect(await call(matchId)).toBe(2);
+    expect(await announce(matchId)).toBe(2);
     await letIn(3);
-    expect(await call(matchId)).toBe(0);
-    await aMinuteLater(matchId);
-    expect(await Promise.all([call(matchId), call(matchId), call(matchId)])).toEqual([3, 0, 0]);
-    expect((await passings(matchId)).flat().map(({ user_id }) => user_id)).toEqual(users.slice(10, 15));
+    expect(await announce(matchId)).toBe(0);
+    await moveLastEventBack(matchId);
+    expect(await Promise.all([announce(matchId), announce(matchId), announce(matchId)])).toEqual([3, 0, 0]);
+    expect((await positionEvents(matchId)).flat().map(({ user_id }) => user_id)).toEqual(users.slice(10, 15));
   });
 
-  test('500 at most, those nearest to the front first', async () => {
+  test('names at most 500 fans, those nearest to the front first', async () => {
     const { matchId, letIn } = await line(1700);
     await letIn(650);
-    expect(await call(matchId)).toBe(500);
-    const [items] = await passings(matchId);
+    expect(await announce(matchId)).toBe(500);
+    const [items] = await positionEvents(matchId);
     expect(items).toHaveLength(500);
     expect(items!.slice(0, 10).map(({ position }) => position)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
   });
 
-  test('none while paused', async () => {
+  test('is not sent while the queue is paused', async () => {
     const { matchId, letIn } = await line(30);
     await letIn(5);
     await fixture.lines.change(matchId, { status: 'paused' });
-    expect(await call(matchId)).toBe(0);
+    expect(await announce(matchId)).toBe(0);
   });
 });
 
-test('what operators do is in the audit stream, once each; repetitions and useful windows are not', async () => {
+test('the audit stream has each change by operators once, without repetitions and changes of useful windows', async () => {
   const matchId = await fixture.match();
   const { lines } = fixture;
   await lines.change(matchId, { status: 'paused', reason: 'floodlights' });
@@ -143,8 +143,8 @@ test('what operators do is in the audit stream, once each; repetitions and usefu
   await lines.change(matchId, { status: 'closed' });
   await lines.change(matchId, { status: 'active' });
   const entries = await fixture.redis.xrange(queueKeys.audit(matchId), '-', '+');
-  const trail = entries.map(([, [, at, , request, , status]]) => {
-    expect(Math.abs(Date.parse(at!) - Date.now())).toBeLessThan(10_000);
+  const trail = entries.map(([, [, index, , request, , status]]) => {
+    expect(Math.abs(Date.parse(index!) - Date.now())).toBeLessThan(10_000);
     return [JSON.parse(request!) as object, status];
   });
   expect(trail).toEqual([

@@ -3,7 +3,7 @@ import { projectFile } from '#platform/project-root';
 import { RedisScript } from '#platform/redis/script';
 
 const FOLDER = ['apps', 'queue-service', 'src', 'waiting-room', 'outbound', 'lua'];
-/** In this order: each uses what stands before it. */
+/** The order matters: a part uses functions of the parts before it. */
 const PARTS = [
   'match-keys',
   'match-state',
@@ -22,7 +22,7 @@ function read(...segments: string[]): string {
   return fs.readFileSync(projectFile(...FOLDER, ...segments), 'utf8');
 }
 
-/** Redis knows no include, so the common parts are put in front of each script. */
+/** Lua in Redis has no include, so all parts are put in front of each script. */
 function script(name: string): RedisScript {
   return new RedisScript([...PARTS.map((part) => read('parts', `${part}.lua`)), read(`${name}.lua`)].join('\n'));
 }
@@ -30,7 +30,7 @@ function script(name: string): RedisScript {
 export function loadLineScripts() {
   return {
     joinLine: script('join-line'),
-    visitLine: script('visit-line'),
+    pollEntry: script('poll-entry'),
     leaveLine: script('leave-line'),
     admitFront: script('admit-front'),
     endWindows: script('end-windows'),
@@ -44,8 +44,8 @@ export function loadLineScripts() {
     readQueue: script('read-queue'),
     readMoves: script('read-moves'),
     keepEntry: script('keep-entry'),
-    touchFans: script('touch-fans'),
-    partFans: script('part-fans'),
+    renewPresence: script('renew-presence'),
+    removeConnections: script('remove-connections'),
     beatPod: script('beat-pod'),
     dropAbsent: script('drop-absent'),
     announcePositions: script('announce-positions'),

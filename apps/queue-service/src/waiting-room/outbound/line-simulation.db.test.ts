@@ -5,7 +5,7 @@ import { LineView } from '../domain/line-view.ts';
 import { lineFixture, type LineFixture } from '../testing/line-fixture.ts';
 import type { RedisWaitingLines } from './redis-waiting-lines.ts';
 
-// Whole lives of lines from seeds: what happens is chance, what must be true after each step is not. A failure names its seed.
+// Simulates lines with random steps from a seed. After each step Redis must agree with a model in memory. A failure names the seed.
 
 let fixture: LineFixture;
 beforeAll(async () => (fixture = await lineFixture()));
@@ -13,12 +13,12 @@ afterAll(() => fixture.close());
 
 const SEEDS = 12;
 const STEPS = 70;
-/** Present for 20 s after a sign of life, in line for 60. */
+/** A fan is present for 20 s after a sign of life and stays in line for 60 s. AWAY_MS and GONE_MS exceed these times. */
 const PRESENCE_MS = 20_000;
 const AWAY_MS = 30_000;
 const GONE_MS = 61_000;
 
-/** Mulberry32. */
+/** Mulberry32, a small seeded random generator. */
 function chanceOf(seed: number): () => number {
   let state = seed;
   return () => {
@@ -29,8 +29,8 @@ function chanceOf(seed: number): () => number {
   };
 }
 
-/** What must have come of it, kept beside the real line. */
-class Life {
+/** A line in Redis with a model of it in memory. Each method changes both; `check` compares them. */
+class SimulatedLine {
   line: string[] = [];
   windows: string[] = [];
   granted: string[] = [];
@@ -39,7 +39,7 @@ class Life {
   private readonly grants = new Map<string, Extract<QueueEvent, { event: 'queue.turn_granted' }>>();
   private generation = 1;
   readonly away = new Set<string>();
-  /** Has given a sign of life since the join, or came back with a receipt. */
+  /** Fans who have given a sign of life since the join, or were restored by a receipt. */
   readonly seen = new Set<string>();
   private view = new LineView<string>(0);
 
@@ -53,8 +53,8 @@ class Life {
     return this.pods[Math.floor(this.chance() * this.pods.length)]!;
   }
 
-  any(of: readonly string[]): string | undefined {
-    return of[Math.floor(this.chance() * of.length)];
+  pick(users: readonly string[]): string | undefined {
+    return users[Math.floor(this.chance() * users.length)];
   }
 
   async join(user: string, receiptScore?: string): Promise<void> {
@@ -75,14 +75,14 @@ class Life {
     this.windows = this.windows.filter((other) => other !== user);
   }
 
-  async sleep(user: string): Promise<void> {
+  async goAway(user: string): Promise<void> {
     await fixture.redis.zadd(queueKeys.seen(this.matchId), Date.now() - AWAY_MS, user);
     this.away.add(user);
     this.seen.add(user);
   }
 
-  async wake(user: string): Promise<void> {
-    await this.pod.touch(this.matchId, [user]);
+  async comeBack(user: string): Promise<void> {
+    await this.pod.renewPresence(this.matchId, [user]);
     this.away.delete(user);
     this.seen.add(user);
   }
@@ -112,14 +112,14 @@ class Life {
   }
 
   /**
-   * Redis loses the match. The monolith restores every turn it has stored, in parts; the last turn granted may be one it has not
-   * stored. Then all come back with their receipts, in any order: fans in line keep the order, the fan of a turn that was not stored
-   * stands in front of them, and the receipt of a turn that is used or given up is worth nothing.
+   * Redis loses the match. The monolith restores, in parts, all turns that it has stored; the last granted turn may be missing. Then
+   * all fans join again with their receipts in random order. Expected: fans in line keep their order, the fan of the missing turn
+   * stands in front of them, and the receipt of a used or given-up turn is ignored.
    */
   async lose(): Promise<void> {
     await this.readGrants();
     const before = this.line;
-    const stored = this.windows.filter((user, at) => at < this.windows.length - 1 || this.chance() < 0.5);
+    const stored = this.windows.filter((user, index) => index < this.windows.length - 1 || this.chance() < 0.5);
     const voided = this.windows.filter((user) => !stored.includes(user));
     const ended = [...this.grants.keys()].filter((user) => !this.windows.includes(user) && !before.includes(user));
     for (const user of voided) this.grants.delete(user);
@@ -128,23 +128,24 @@ class Life {
     await fixture.lines.change(this.matchId, { maxOpenWindows: 0 });
     this.seen.clear();
     [this.line, this.windows, this.granted, this.view] = [[], stored, [], new LineView<string>(0)];
-    const coming = [...voided, ...before, ...stored].map((user) => ({ user, at: this.chance() })).sort((a, b) => a.at - b.at);
-    for (const { user } of coming) {
-      if (stored.includes(user)) await this.findSameTurn(user);
+    const returning = [...voided, ...before, ...stored].map((user) => ({ user, at: this.chance() })).sort((a, b) => a.at - b.at);
+    for (const { user } of returning) {
+      if (stored.includes(user)) await this.joinIntoStoredTurn(user);
       else await this.join(user, this.scores.get(user));
     }
-    if (this.line.join() !== [...voided, ...before].sort(this.byScore).join()) throw new Error('the order is lost');
+    if (this.line.join() !== [...voided, ...before].sort(this.byScore).join())
+      throw new Error('receipts did not restore the order');
     const [again] = ended;
     if (!again) return;
     await this.join(again, this.scores.get(again));
-    if (this.line.at(-1) !== again) throw new Error('a receipt from before a used turn was honoured');
-    // In line again with a new place, whose turn is yet to come.
+    if (this.line.at(-1) !== again) throw new Error('a receipt of a used turn was accepted');
+    // The fan is in line again with a new entry that has had no turn.
     this.grants.delete(again);
   }
 
   private readonly byScore = (a: string, b: string) => Number(this.scores.get(a)) - Number(this.scores.get(b));
 
-  /** What the monolith has stored of every turn: the latest of each fan. */
+  /** Reads the turns that the monolith would have stored: the latest turn of each fan. */
   private async readGrants(): Promise<void> {
     for (const [, fields] of await fixture.redis.xrange(queueKeys.events(this.matchId), '-', '+')) {
       const event = queueEvent.parse(JSON.parse(fields[1]!));
@@ -165,78 +166,78 @@ class Life {
     await this.pod.restore(this.matchId, { ...part, part: 2, isLast: true, used });
   }
 
-  private async findSameTurn(user: string): Promise<void> {
+  private async joinIntoStoredTurn(user: string): Promise<void> {
     const outcome = await this.pod.join(this.matchId, user, this.scores.get(user));
     const state = 'entry' in outcome ? outcome.entry.state : undefined;
     const token = state?.kind === 'granted' ? state.sessionToken : undefined;
-    if (token !== this.grants.get(user)?.session_token) throw new Error('the turn that was stored is not the same any more');
+    if (token !== this.grants.get(user)?.session_token) throw new Error('the restored turn has another session token');
   }
 
   async check(): Promise<string[]> {
     const { redis, lines } = fixture;
     const faults: string[] = [];
-    const must = (what: string, found: unknown, expected: unknown) => {
+    const compare = (what: string, found: unknown, expected: unknown) => {
       if (JSON.stringify(found) !== JSON.stringify(expected))
         faults.push(`${what}: ${JSON.stringify(found)} instead of ${JSON.stringify(expected)}`);
     };
-    must('line', await redis.zrange(queueKeys.line(this.matchId), '0', '-1'), this.line);
-    must('windows', (await redis.hkeys(queueKeys.windows(this.matchId))).sort(), this.windows.toSorted());
-    // Who was seen since the join, and nobody else.
+    compare('line', await redis.zrange(queueKeys.line(this.matchId), '0', '-1'), this.line);
+    compare('windows', (await redis.hkeys(queueKeys.windows(this.matchId))).sort(), this.windows.toSorted());
+    // `queue_seen` contains exactly the fans with a sign of life since the join.
     const seen = await redis.zrange(queueKeys.seen(this.matchId), '0', '-1');
-    must('seen', seen.toSorted(), this.line.filter((user) => this.seen.has(user)).toSorted());
+    compare('seen', seen.toSorted(), this.line.filter((user) => this.seen.has(user)).toSorted());
     const entries = await redis.xrange(queueKeys.events(this.matchId), '-', '+');
     const events = entries.map(([, fields]) => queueEvent.parse(JSON.parse(fields[1]!)));
-    must(
+    compare(
       'grants',
       events.flatMap((event) => (event.event === 'queue.turn_granted' ? [event.user_id] : [])),
       this.granted,
     );
     const read = (await lines.readMoves(this.matchId, this.view.moves))!;
-    must('moves follow', this.view.apply(read.moves) !== undefined, true);
-    must('total', read.queue.total, this.line.length);
+    compare('moves without a gap', this.view.apply(read.moves) !== undefined, true);
+    compare('total', read.queue.total, this.line.length);
     const positions = this.line.map((user) => this.view.positionOf(user, Number(this.scores.get(user))));
-    must(
+    compare(
       'positions',
       positions,
-      this.line.map((_, at) => at + 1),
+      this.line.map((_, index) => index + 1),
     );
     return faults;
   }
 }
 
-async function step(life: Life, chance: () => number): Promise<string> {
-  const what = chance();
-  const [someone, holder] = [life.any(life.line), life.any(life.windows)];
-  if (what < 0.3) return life.join(randomUUID()).then(() => 'join');
-  if (what < 0.36 && someone) return life.join(someone).then(() => 'join again');
-  if (what < 0.44 && someone) return life.leave(someone).then(() => 'leave');
-  if (what < 0.47 && holder) return life.leave(holder).then(() => 'give up');
-  if (what < 0.57 && someone) return life.sleep(someone).then(() => 'sleep');
-  if (what < 0.65 && someone) return life.wake(someone).then(() => 'wake');
-  if (what < 0.68 && someone) return life.drop(someone).then(() => 'drop');
-  if (what < 0.78 && holder) return life.complete(holder).then(() => 'complete');
-  if (what < 0.8) return life.lose().then(() => 'lose');
-  return life.admit().then(() => 'admit');
+async function step(simulated: SimulatedLine, chance: () => number): Promise<string> {
+  const action = chance();
+  const [someone, holder] = [simulated.pick(simulated.line), simulated.pick(simulated.windows)];
+  if (action < 0.3) return simulated.join(randomUUID()).then(() => 'join');
+  if (action < 0.36 && someone) return simulated.join(someone).then(() => 'join again');
+  if (action < 0.44 && someone) return simulated.leave(someone).then(() => 'leave');
+  if (action < 0.47 && holder) return simulated.leave(holder).then(() => 'give up');
+  if (action < 0.57 && someone) return simulated.goAway(someone).then(() => 'go away');
+  if (action < 0.65 && someone) return simulated.comeBack(someone).then(() => 'come back');
+  if (action < 0.68 && someone) return simulated.drop(someone).then(() => 'drop');
+  if (action < 0.78 && holder) return simulated.complete(holder).then(() => 'complete');
+  if (action < 0.8) return simulated.lose().then(() => 'lose');
+  return simulated.admit().then(() => 'admit');
 }
 
-test('in every life order, presence, bounds, positions and receipts hold after every step', async () => {
-  const seen = new Map<string, number>();
+test('in 12 random lines order, presence, limits, positions and receipts are correct after every step', async () => {
+  const stepCounts = new Map<string, number>();
   const pods = [fixture.pod({ presenceMs: PRESENCE_MS }), fixture.pod({ presenceMs: PRESENCE_MS })];
   for (let seed = 1; seed <= SEEDS; seed += 1) {
     const chance = chanceOf(seed);
-    const life = new Life(await fixture.match({ processingRate: 600_000, maxOpenWindows: 0 }), chance, pods);
-    for (let fan = 0; fan < 20; fan += 1) await life.join(randomUUID());
+    const simulated = new SimulatedLine(await fixture.match({ processingRate: 600_000, maxOpenWindows: 0 }), chance, pods);
+    for (let fan = 0; fan < 20; fan += 1) await simulated.join(randomUUID());
     const history: string[] = [];
     for (let number = 1; number <= STEPS; number += 1) {
-      const what = await step(life, chance);
+      const what = await step(simulated, chance);
       history.push(what);
-      seen.set(what, (seen.get(what) ?? 0) + 1);
-      const faults = await life.check();
+      stepCounts.set(what, (stepCounts.get(what) ?? 0) + 1);
+      const faults = await simulated.check();
       if (faults.length > 0)
         throw new Error(`seed ${seed}, step ${number}: ${history.slice(-5).join(', ')}: ${faults.join('; ')}`);
     }
   }
-  // Each kind of thing has happened often enough to count.
-  expect(Math.min(...seen.values())).toBeGreaterThan(5);
-  expect(seen.size).toBe(10);
+  // Each of the ten kinds of steps has happened more than five times.
+  expect(Math.min(...stepCounts.values())).toBeGreaterThan(5);
+  expect(stepCounts.size).toBe(10);
 });

@@ -9,11 +9,11 @@ describe('cluster slots', () => {
     ['foo', 12_182],
     ['{user1000}.following', clusterSlot('user1000')],
     ['foo{}{bar}', 8363],
-  ])('%s lies in %i', (key, slot) => {
+  ])('clusterSlot of %s is %i', (key, slot) => {
     expect(clusterSlot(key)).toBe(slot);
   });
 
-  test('the keys of one match share one slot; a key without the tag stops the start', () => {
+  test('assertOneSlotPerMatch accepts the keys of a match and throws for a key without the hash tag', () => {
     expect(() => assertOneSlotPerMatch()).not.toThrow();
     expect(() => assertOneSlotPerMatch((matchId) => [`queue:{${matchId}}`, `queue_session:{user}:${matchId}`])).toThrow(
       /2 cluster slots/,
@@ -21,15 +21,15 @@ describe('cluster slots', () => {
   });
 });
 
-describe('tokens', () => {
-  test('a queue token knows its match and fan, is URL-safe, at most 100 characters, and never the same twice', () => {
+describe('tokens and receipts', () => {
+  test('a queue token contains match and fan, is URL-safe, has at most 100 characters, and is unique', () => {
     const [matchId, userId] = [randomUUID(), randomUUID()];
     const many = Array.from({ length: 1000 }, () => newQueueToken(matchId, userId));
     expect(new Set(many).size).toBe(1000);
-    const [one, other] = many as [string, string];
-    expect(one).toMatch(/^[\w-]{91}$/);
-    expect(one).not.toBe(other);
-    expect(ownerOfToken(one)).toEqual({ matchId, userId });
+    const [first, second] = many as [string, string];
+    expect(first).toMatch(/^[\w-]{91}$/);
+    expect(first).not.toBe(second);
+    expect(ownerOfToken(first)).toEqual({ matchId, userId });
   });
 
   test.each([
@@ -40,15 +40,15 @@ describe('tokens', () => {
     `xx_${'a'.repeat(88)}`,
     `qt_${'a'.repeat(87)}!`,
     `qt_${'../'.repeat(29)}.`,
-  ])('what was never issued is known without asking: %j', (token) => {
+  ])('ownerOfToken returns undefined for a text that is not a token: %j', (token) => {
     expect(ownerOfToken(token)).toBeUndefined();
   });
 
-  test('a session token carries 32 random bytes', () => {
+  test('a session token has 32 random bytes', () => {
     expect(newSessionToken()).toMatch(/^st_[\w-]{43}$/);
   });
 
-  test('a receipt differs by fan, match, score and secret', () => {
+  test('the receipts for different fans, matches, scores or secrets differ', () => {
     const [match, user] = [randomUUID(), randomUUID()];
     const receipts = new SignedReceipts('s'.repeat(32));
     const all = [
@@ -61,7 +61,7 @@ describe('tokens', () => {
     expect(receipts.sign(match, user, '1')).toBe(all[0]);
   });
 
-  test('a receipt is read back for its own fan and match only, and not when a character differs', () => {
+  test('a receipt is valid only for its own fan and match, and only unchanged', () => {
     const [match, user] = [randomUUID(), randomUUID()];
     const receipts = new SignedReceipts('s'.repeat(32));
     const receipt = receipts.sign(match, user, '1763485000123456');

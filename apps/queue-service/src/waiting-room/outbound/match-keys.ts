@@ -1,6 +1,6 @@
 import { queueKeys } from '#contracts/queue-keys';
 
-/** KEYS of every script, in the order parts/match-keys.lua names them. */
+/** KEYS of every script, in the order of parts/match-keys.lua. */
 export function matchKeys(matchId: string): string[] {
   return [
     queueKeys.line(matchId),
@@ -25,7 +25,7 @@ export function matchKeys(matchId: string): string[] {
   ];
 }
 
-/** Redis Cluster's CRC16 (XMODEM polynomial) over the hash tag, modulo 16,384. */
+/** The cluster slot of a key: CRC16 (XMODEM polynomial) of its hash tag, modulo 16,384. */
 export function clusterSlot(key: string): number {
   const open = key.indexOf('{');
   const close = open < 0 ? -1 : key.indexOf('}', open + 1);
@@ -39,8 +39,8 @@ export function clusterSlot(key: string): number {
 }
 
 /**
- * One match must be one slot, or no script can change it atomically. Checked at every start, on two matches so that a key
- * without the tag cannot pass by chance.
+ * Throws unless all keys of a match are in one cluster slot; only then can a script change a match atomically. Runs at every start,
+ * with two match ids, so that a key without the hash tag cannot pass by chance.
  */
 export function assertOneSlotPerMatch(keysOf: (matchId: string) => readonly string[] = allKeysOf): void {
   for (const matchId of ['0198f0a0-0000-7000-8000-000000000001', '0198f0a0-0000-7000-8000-000000000002']) {

@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import { QUEUE_EVENTS_CHANNEL, queueEvent } from '#contracts/integration-events';
 import { queueKeys } from '#contracts/queue-keys';
-import { MoveLine } from '../application/move-line.ts';
+import { AdvanceLine } from '../application/advance-line.ts';
 import { StateNeeded, type RestoredPart } from '../application/ports.ts';
-import { fans, lineFixture, pause, restoreEmpty, type LineFixture } from '../testing/line-fixture.ts';
+import { newFanIds, lineFixture, pause, restoreEmpty, type LineFixture } from '../testing/line-fixture.ts';
 
 let fixture: LineFixture;
 let listener: Redis;
@@ -20,70 +20,71 @@ afterAll(async () => {
   await fixture.close();
 });
 
-const asked = (matchId: string) => published.filter((text) => text.includes('state_needed') && text.includes(matchId)).length;
+const requestsForState = (matchId: string) =>
+  published.filter((text) => text.includes('state_needed') && text.includes(matchId)).length;
 const keysOf = (matchId: string) => fixture.redis.keys(`*{${matchId}}`);
 const lose = async (matchId: string) => fixture.redis.del(...(await keysOf(matchId)));
-const part = (of: Partial<RestoredPart>): RestoredPart => ({
+const partWith = (fields: Partial<RestoredPart>): RestoredPart => ({
   exists: true,
   generation: 2,
   part: 0,
   isLast: true,
   windows: [],
   used: [],
-  ...of,
+  ...fields,
 });
 const inAnHour = () => new Date(Date.now() + 3_600_000).toISOString();
-const windowOf = (userId: string, facts: Partial<RestoredPart['windows'][number]> = {}) => ({
+const windowOf = (userId: string, fields: Partial<RestoredPart['windows'][number]> = {}) => ({
   userId,
   sessionToken: `st_${userId}`,
   expiresAt: inAnHour(),
   placeScore: Date.now() * 1000,
-  ...facts,
+  ...fields,
 });
 const windowsOf = (matchId: string) => fixture.redis.hkeys(queueKeys.windows(matchId));
 
 describe('a match whose state Redis does not know', () => {
-  test('is not answered, and nothing about it is changed but the mark that the monolith was asked', async () => {
+  test('throws StateNeeded for every call, and only the key queue_restored is written', async () => {
     const { lines } = fixture;
     const matchId = randomUUID();
-    const [fan] = fans(1) as [string];
+    const [fan] = newFanIds(1) as [string];
     await expect(lines.join(matchId, fan)).rejects.toThrow(StateNeeded);
-    await expect(lines.visit(matchId, fan)).rejects.toThrow(StateNeeded);
+    await expect(lines.pollEntry(matchId, fan)).rejects.toThrow(StateNeeded);
     await expect(lines.leave(matchId, fan)).rejects.toThrow(StateNeeded);
     await expect(lines.completeWindow(matchId, fan)).rejects.toThrow(StateNeeded);
     await expect(lines.readQueue(matchId)).rejects.toThrow(StateNeeded);
     await expect(lines.readMoves(matchId, 0)).rejects.toThrow(StateNeeded);
     await expect(lines.readPositions(matchId, [fan])).rejects.toThrow(StateNeeded);
-    expect(await new MoveLine(lines).runOnce(matchId)).toMatchObject({ granted: 0, ended: 0 });
+    expect(await new AdvanceLine(lines).runOnce(matchId)).toMatchObject({ granted: 0, ended: 0 });
     expect(await keysOf(matchId)).toEqual([queueKeys.restored(matchId)]);
   });
 
-  test('the monolith is asked once a second over all pods, by the regular round alone', async () => {
+  test('queue.state_needed is published once a second over all pods, also without further requests', async () => {
     const pods = [fixture.pod(), fixture.pod(), fixture.pod()];
     const matchId = randomUUID();
     await expect(pods[0]!.join(matchId, randomUUID())).rejects.toThrow(StateNeeded);
     expect(pods[0]!.matchesWithoutState()).toEqual([matchId]);
-    for (let round = 0; round < 22; round += 1) {
+    for (let run = 0; run < 22; run += 1) {
       await Promise.all(pods.map((pod) => pod.admit(matchId, 5)));
       await pause(100);
     }
-    expect(asked(matchId)).toBeGreaterThanOrEqual(2);
-    expect(asked(matchId)).toBeLessThanOrEqual(3);
+    expect(requestsForState(matchId)).toBeGreaterThanOrEqual(2);
+    expect(requestsForState(matchId)).toBeLessThanOrEqual(3);
     await restoreEmpty(pods[1]!, matchId);
     await pods[0]!.admit(matchId, 5);
     expect(pods[0]!.matchesWithoutState()).toEqual([]);
   });
 
-  test('has no waiting room if the monolith says so, for a minute', async () => {
-    const matchId = await fixture.withoutQueue();
+  test('counts as without a waiting room for a minute after the monolith has reported so', async () => {
+    const matchId = await fixture.matchWithoutQueue();
     expect((await fixture.lines.join(matchId, randomUUID())).kind).toBe('unknown');
     expect(await fixture.lines.readQueue(matchId)).toBeUndefined();
-    expect(asked(matchId)).toBe(0);
+    expect(requestsForState(matchId)).toBe(0);
     const ttl = await fixture.redis.ttl(queueKeys.restored(matchId));
     expect([ttl > 50, ttl <= 60]).toEqual([true, true]);
   });
 
-  test('settings are taken, but nobody is served from them', async () => {
+  test('stores changed settings, but joins still throw StateNeeded', async () => {
     const matchId = randomUUID();
     expect(await fixture.lines.change(matchId, { status: 'active' })).toEqual({ outcome: 'done', isKnown: false });
     await expect(fixture.lines.join(matchId, randomUUID())).rejects.toThrow(StateNeeded);
@@ -91,20 +92,20 @@ describe('a match whose state Redis does not know', () => {
     expect((await fixture.lines.join(matchId, randomUUID())).kind).toBe('created');
   });
 
-  test('a word that a match has no waiting room does not end one that is known, or is being restored', async () => {
+  test('a report `exists: false` does not change a match that is known or is being restored', async () => {
     const known = await fixture.match();
     const restoring = randomUUID();
-    await fixture.lines.restore(restoring, part({ isLast: false }));
-    for (const matchId of [known, restoring]) await fixture.lines.restore(matchId, part({ exists: false }));
+    await fixture.lines.restore(restoring, partWith({ isLast: false }));
+    for (const matchId of [known, restoring]) await fixture.lines.restore(matchId, partWith({ exists: false }));
     expect((await fixture.lines.join(known, randomUUID())).kind).toBe('created');
-    expect(await fixture.lines.restore(restoring, part({ part: 1, sale: undefined }))).toBe('done');
+    expect(await fixture.lines.restore(restoring, partWith({ part: 1, sale: undefined }))).toBe('done');
   });
 });
 
-describe('a state that is restored', () => {
-  test('an open window is there as it was, its fan is found in it, and it counts for the bound', async () => {
+describe('a restored match', () => {
+  test('has its open windows: the fan gets the same turn, and the window counts for max_open_windows', async () => {
     const matchId = await fixture.match({ maxOpenWindows: 1 });
-    const [holder, next] = fans(2) as [string, string];
+    const [holder, next] = newFanIds(2) as [string, string];
     await fixture.lines.join(matchId, holder);
     await fixture.lines.admit(matchId, 1);
     const [, fields] = (await fixture.redis.xrange(queueKeys.events(matchId), '-', '+')).at(-1)!;
@@ -116,7 +117,7 @@ describe('a state that is restored', () => {
       expiresAt: granted.expires_at,
       placeScore: granted.place_score!,
     });
-    await fixture.lines.restore(matchId, part({ sale: { status: 'active', maxOpenWindows: 1 }, windows: [window] }));
+    await fixture.lines.restore(matchId, partWith({ sale: { status: 'active', maxOpenWindows: 1 }, windows: [window] }));
     await fixture.lines.join(matchId, next);
     expect((await fixture.lines.admit(matchId, 5)).granted).toBe(0);
     const found = await fixture.lines.join(matchId, holder);
@@ -131,9 +132,9 @@ describe('a state that is restored', () => {
     expect((await fixture.lines.admit(matchId, 5)).granted).toBe(1);
   });
 
-  test('control: without its windows the bound is broken and the fan gets a second turn', async () => {
+  test('negative control: restored without its windows it exceeds max_open_windows and gives the fan a second turn', async () => {
     const matchId = await fixture.match({ maxOpenWindows: 1 });
-    const [holder] = fans(1) as [string];
+    const [holder] = newFanIds(1) as [string];
     await fixture.lines.join(matchId, holder);
     await fixture.lines.admit(matchId, 1);
     await lose(matchId);
@@ -143,12 +144,15 @@ describe('a state that is restored', () => {
     expect((await fixture.lines.admit(matchId, 5)).granted).toBe(1);
   });
 
-  test('a receipt from before a used turn is worth nothing, one from after it is', async () => {
+  test('ignores the receipt of a used turn and accepts a later receipt', async () => {
     const matchId = await fixture.match({ maxOpenWindows: 0 });
-    const [buyer, other] = fans(2) as [string, string];
+    const [buyer, other] = newFanIds(2) as [string, string];
     const nowUs = Date.now() * 1000;
     await lose(matchId);
-    await fixture.lines.restore(matchId, part({ sale: { status: 'active', maxOpenWindows: 0 }, used: [[buyer, nowUs - 50]] }));
+    await fixture.lines.restore(
+      matchId,
+      partWith({ sale: { status: 'active', maxOpenWindows: 0 }, used: [[buyer, nowUs - 50]] }),
+    );
     await fixture.lines.join(matchId, other);
     expect((await fixture.lines.join(matchId, buyer, String(nowUs - 50))).kind).toBe('created');
     expect(await fixture.redis.zrange(queueKeys.line(matchId), '0', '-1')).toEqual([other, buyer]);
@@ -156,83 +160,85 @@ describe('a state that is restored', () => {
     await lose(matchId);
     await fixture.lines.restore(
       matchId,
-      part({ generation: 3, sale: { status: 'active', maxOpenWindows: 0 }, used: [[buyer, nowUs - 50]] }),
+      partWith({ generation: 3, sale: { status: 'active', maxOpenWindows: 0 }, used: [[buyer, nowUs - 50]] }),
     );
     await fixture.lines.join(matchId, other);
     expect((await fixture.lines.join(matchId, buyer, String(nowUs - 49))).kind).toBe('restored');
     expect(await fixture.redis.zrange(queueKeys.line(matchId), '0', '-1')).toEqual([buyer, other]);
   });
 
-  test('a window whose time is over is ended with its event, so that the monolith hears of it', async () => {
+  test('ends a window that has expired meanwhile and publishes its event', async () => {
     const matchId = randomUUID();
-    const [fan] = fans(1) as [string];
+    const [fan] = newFanIds(1) as [string];
     const window = windowOf(fan, { expiresAt: new Date(Date.now() - 10).toISOString() });
-    await fixture.lines.restore(matchId, part({ sale: { status: 'active' }, windows: [window] }));
-    expect((await fixture.lines.visit(matchId, fan))?.state).toMatchObject({ kind: 'over', status: 'expired' });
-    expect(await new MoveLine(fixture.lines).runOnce(matchId)).toMatchObject({ ended: 1 });
+    await fixture.lines.restore(matchId, partWith({ sale: { status: 'active' }, windows: [window] }));
+    expect((await fixture.lines.pollEntry(matchId, fan))?.state).toMatchObject({ kind: 'over', status: 'expired' });
+    expect(await new AdvanceLine(fixture.lines).runOnce(matchId)).toMatchObject({ ended: 1 });
+    // The publication arrives on another connection than the reply of the script.
+    await pause(50);
     expect(published.filter((text) => text.includes('queue.expired') && text.includes(matchId))).toHaveLength(1);
   });
 
-  test('nothing is answered before the last part, and only if no part was lost on the way', async () => {
+  test('answers only after the last part, and only if no earlier part was lost', async () => {
     const matchId = randomUUID();
-    const [fan, late] = fans(2) as [string, string];
-    await fixture.lines.restore(matchId, part({ isLast: false, sale: { status: 'active' } }));
-    await fixture.lines.restore(matchId, part({ part: 1, isLast: false, windows: [windowOf(fan)] }));
+    const [fan, late] = newFanIds(2) as [string, string];
+    await fixture.lines.restore(matchId, partWith({ isLast: false, sale: { status: 'active' } }));
+    await fixture.lines.restore(matchId, partWith({ part: 1, isLast: false, windows: [windowOf(fan)] }));
     await expect(fixture.lines.join(matchId, late)).rejects.toThrow(StateNeeded);
-    expect(asked(matchId)).toBe(0);
+    expect(requestsForState(matchId)).toBe(0);
     await lose(matchId);
-    expect(await fixture.lines.restore(matchId, part({ part: 2 }))).toBe('out_of_step');
+    expect(await fixture.lines.restore(matchId, partWith({ part: 2 }))).toBe('out_of_step');
     await expect(fixture.lines.join(matchId, late)).rejects.toThrow(StateNeeded);
-    await fixture.lines.restore(matchId, part({ generation: 3, isLast: false, sale: { status: 'active' } }));
-    expect(await fixture.lines.restore(matchId, part({ part: 1 }))).toBe('out_of_step');
-    await fixture.lines.restore(matchId, part({ generation: 3, part: 1, windows: [windowOf(fan)] }));
+    await fixture.lines.restore(matchId, partWith({ generation: 3, isLast: false, sale: { status: 'active' } }));
+    expect(await fixture.lines.restore(matchId, partWith({ part: 1 }))).toBe('out_of_step');
+    await fixture.lines.restore(matchId, partWith({ generation: 3, part: 1, windows: [windowOf(fan)] }));
     expect(await windowsOf(matchId)).toEqual([fan]);
     expect((await fixture.lines.join(matchId, late)).kind).toBe('created');
   });
 
-  test('an older one, or the same one again, changes nothing; a newer one replaces turns and keeps the line', async () => {
+  test('ignores an older or the same generation; a newer generation replaces the turns and keeps the line', async () => {
     const matchId = await fixture.match({ maxOpenWindows: 1 });
-    const [holder, waiting, other] = fans(3) as [string, string, string];
+    const [holder, waiting, other] = newFanIds(3) as [string, string, string];
     await fixture.lines.join(matchId, holder);
     await fixture.lines.join(matchId, waiting);
     await fixture.lines.admit(matchId, 1);
-    for (const generation of [0, 1]) expect(await fixture.lines.restore(matchId, part({ generation }))).toBe('done');
+    for (const generation of [0, 1]) expect(await fixture.lines.restore(matchId, partWith({ generation }))).toBe('done');
     expect(await windowsOf(matchId)).toEqual([holder]);
-    await fixture.lines.restore(matchId, part({ generation: 2, windows: [windowOf(other), windowOf(waiting)] }));
+    await fixture.lines.restore(matchId, partWith({ generation: 2, windows: [windowOf(other), windowOf(waiting)] }));
     expect((await windowsOf(matchId)).toSorted()).toEqual([other, waiting].toSorted());
     expect(await fixture.redis.zrange(queueKeys.line(matchId), '0', '-1')).toEqual([]);
   });
 
-  test('a sale that has granted turns does not begin with a full bucket, one that has not does', async () => {
+  test('starts with a full token bucket only if it has granted no turns before', async () => {
     const [running, fresh] = [randomUUID(), randomUUID()];
     const sale = { status: 'active', processingRate: 600 } as const;
-    await fixture.lines.restore(running, part({ sale, counts: { granted: 70, completed: 60, expired: 4 } }));
-    await fixture.lines.restore(fresh, part({ sale, counts: { granted: 0, completed: 0, expired: 0 } }));
-    for (const matchId of [running, fresh]) await Promise.all(fans(20).map((fan) => fixture.lines.join(matchId, fan)));
+    await fixture.lines.restore(running, partWith({ sale, counts: { granted: 70, completed: 60, expired: 4 } }));
+    await fixture.lines.restore(fresh, partWith({ sale, counts: { granted: 0, completed: 0, expired: 0 } }));
+    for (const matchId of [running, fresh]) await Promise.all(newFanIds(20).map((fan) => fixture.lines.join(matchId, fan)));
     expect((await fixture.lines.admit(running, 20)).granted).toBeLessThan(5);
     expect((await fixture.lines.admit(fresh, 20)).granted).toBe(10);
     expect(await fixture.lines.readQueue(running)).toMatchObject({ completed: 60, expired: 4 });
   });
 
-  test('of a sold-out sale is closed with that reason, and its windows go on', async () => {
+  test('that was sold out is closed with that reason, and its windows stay open', async () => {
     const matchId = randomUUID();
-    const [fan] = fans(1) as [string];
+    const [fan] = newFanIds(1) as [string];
     const sale = { status: 'closed', closedReason: 'sold_out' } as const;
-    await fixture.lines.restore(matchId, part({ sale, windows: [windowOf(fan)] }));
+    await fixture.lines.restore(matchId, partWith({ sale, windows: [windowOf(fan)] }));
     expect(await fixture.lines.join(matchId, randomUUID())).toEqual({ kind: 'closed', reason: 'sold_out' });
-    expect((await fixture.lines.visit(matchId, fan))?.state.kind).toBe('granted');
+    expect((await fixture.lines.pollEntry(matchId, fan))?.state.kind).toBe('granted');
   });
 
-  test('1,000 windows and 100,000 used turns in parts', async () => {
+  test('can have 1,000 windows and 100,000 used turns, sent in parts', async () => {
     const matchId = randomUUID();
     const sale = { status: 'active', maxOpenWindows: 1000 } as const;
-    await fixture.lines.restore(matchId, part({ isLast: false, sale }));
-    const holders = fans(1000);
-    await fixture.lines.restore(matchId, part({ part: 1, isLast: false, windows: holders.map((fan) => windowOf(fan)) }));
-    const used = fans(100_000);
-    for (let at = 0; at < 25; at += 1) {
-      const some = used.slice(at * 4000, at * 4000 + 4000).map((fan) => [fan, 1_700_000_000_000_000 + at] as const);
-      await fixture.lines.restore(matchId, part({ part: 2 + at, isLast: at === 24, used: some }));
+    await fixture.lines.restore(matchId, partWith({ isLast: false, sale }));
+    const holders = newFanIds(1000);
+    await fixture.lines.restore(matchId, partWith({ part: 1, isLast: false, windows: holders.map((fan) => windowOf(fan)) }));
+    const used = newFanIds(100_000);
+    for (let index = 0; index < 25; index += 1) {
+      const chunk = used.slice(index * 4000, index * 4000 + 4000).map((fan) => [fan, 1_700_000_000_000_000 + index] as const);
+      await fixture.lines.restore(matchId, partWith({ part: 2 + index, isLast: index === 24, used: chunk }));
     }
     expect(await fixture.redis.hlen(queueKeys.used(matchId))).toBe(101_000);
     expect(await fixture.redis.hget(queueKeys.used(matchId), used.at(-1)!)).toBe('1700000000000024');
@@ -240,7 +246,7 @@ describe('a state that is restored', () => {
   });
 });
 
-test('the list of matches, which is in a slot of its own, is written again by a pod that remembers it', async () => {
+test('after a loss of the list of matches a pod writes the matches it knows again', async () => {
   const pod = fixture.pod();
   const matchId = await fixture.match();
   expect(await pod.matches()).toContain(matchId);

@@ -1,6 +1,6 @@
 import { queueKeys } from '#contracts/queue-keys';
-import { MoveLine } from '../application/move-line.ts';
-import { fans, lineFixture, pause, type LineFixture } from '../testing/line-fixture.ts';
+import { AdvanceLine } from '../application/advance-line.ts';
+import { newFanIds, lineFixture, pause, type LineFixture } from '../testing/line-fixture.ts';
 
 let fixture: LineFixture;
 beforeAll(async () => (fixture = await lineFixture()));
@@ -9,18 +9,18 @@ afterAll(() => fixture.close());
 const HOUR_MS = 3_600_000;
 const FAST = { processingRate: 60_000, maxOpenWindows: 100 };
 
-async function crowd(matchId: string, count: number): Promise<string[]> {
-  const users = fans(count);
+async function joinFans(matchId: string, count: number): Promise<string[]> {
+  const users = newFanIds(count);
   for (const user of users) await fixture.lines.join(matchId, user);
   return users;
 }
 
-/** As if the last sign of life of these fans had been so long ago. */
-async function awayFor(matchId: string, ms: number, users: readonly string[]): Promise<void> {
+/** Moves the last sign of life of these fans back by `ms`. */
+async function makeAway(matchId: string, ms: number, users: readonly string[]): Promise<void> {
   for (const user of users) await fixture.redis.zadd(queueKeys.seen(matchId), Date.now() - ms, user);
 }
 
-/** In the order in which they were granted. */
+/** The fans who were granted turns, in order. */
 async function grantedFans(matchId: string): Promise<string[]> {
   return (await eventsOf(matchId, 'queue.turn_granted')).map(({ user_id }) => user_id);
 }
@@ -31,96 +31,96 @@ async function eventsOf(matchId: string, name: string): Promise<{ user_id: strin
   return events.filter(({ event }) => event === name);
 }
 
-const placeOf = async (matchId: string, user: string) => {
+const positionOf = async (matchId: string, user: string) => {
   const { positions } = await fixture.lines.readPositions(matchId, [user]);
   return positions[0];
 };
 
-describe('who is away when the turn comes', () => {
-  test('keeps the first place and is called once, others pass, and on return comes next', async () => {
+describe('a fan who is away when the turn is due', () => {
+  test('keeps position 1, gets one queue.front_reached event, is skipped, and gets the next turn after returning', async () => {
     const matchId = await fixture.match({ ...FAST, maxOpenWindows: 2 });
-    const [away, second, third, fourth] = (await crowd(matchId, 4)) as [string, string, string, string];
-    await awayFor(matchId, 61_000, [away]);
+    const [away, second, third, fourth] = (await joinFans(matchId, 4)) as [string, string, string, string];
+    await makeAway(matchId, 61_000, [away]);
     await fixture.lines.admit(matchId, 10);
     await fixture.lines.admit(matchId, 10);
     expect(await grantedFans(matchId)).toEqual([second, third]);
     expect(await eventsOf(matchId, 'queue.front_reached')).toEqual([
       { event: 'queue.front_reached', user_id: away, match_id: matchId },
     ]);
-    expect([await placeOf(matchId, away), await placeOf(matchId, fourth)]).toEqual([1, 2]);
+    expect([await positionOf(matchId, away), await positionOf(matchId, fourth)]).toEqual([1, 2]);
 
-    expect((await fixture.lines.visit(matchId, away))?.state).toEqual({ kind: 'waiting', position: 1 });
+    expect((await fixture.lines.pollEntry(matchId, away))?.state).toEqual({ kind: 'waiting', position: 1 });
     await fixture.lines.completeWindow(matchId, second);
     await fixture.lines.admit(matchId, 10);
     expect(await grantedFans(matchId)).toEqual([second, third, away]);
     expect(await eventsOf(matchId, 'queue.front_reached')).toHaveLength(1);
   });
 
-  test('control: without presence the absent fan burns the window', async () => {
+  test('negative control: gets a window and blocks it when the presence rule is off', async () => {
     const matchId = await fixture.match({ ...FAST, maxOpenWindows: 1 });
-    const [away, here] = (await crowd(matchId, 2)) as [string, string];
-    await awayFor(matchId, 61_000, [away]);
+    const [away, here] = (await joinFans(matchId, 2)) as [string, string];
+    await makeAway(matchId, 61_000, [away]);
     await fixture.pod({ presenceMs: HOUR_MS }).admit(matchId, 10);
     expect(await grantedFans(matchId)).toEqual([away]);
-    expect(await placeOf(matchId, here)).toBe(1);
+    expect(await positionOf(matchId, here)).toBe(1);
   });
 
-  test('several who come back are granted in the order of the line, before everybody they were passed by', async () => {
+  test('returns together with other skipped fans: they get turns in line order, before fans who were behind them', async () => {
     const matchId = await fixture.match({ ...FAST, maxOpenWindows: 1 });
-    const users = await crowd(matchId, 6);
-    await awayFor(matchId, 61_000, users.slice(0, 3));
+    const users = await joinFans(matchId, 6);
+    await makeAway(matchId, 61_000, users.slice(0, 3));
     await fixture.lines.admit(matchId, 10);
     expect(await grantedFans(matchId)).toEqual([users[3]]);
-    for (const user of [users[2]!, users[0]!, users[1]!]) await fixture.lines.touch(matchId, [user]);
+    for (const user of [users[2]!, users[0]!, users[1]!]) await fixture.lines.renewPresence(matchId, [user]);
     await fixture.lines.change(matchId, { maxOpenWindows: 5 });
     await fixture.lines.admit(matchId, 10);
     expect(await grantedFans(matchId)).toEqual([users[3], users[0], users[1], users[2], users[4]]);
   });
 
-  test('who comes back and goes again before a window is free is passed again, and called again only after a while', async () => {
+  test('returns and leaves again before a window is free: is skipped again, and gets another queue.front_reached event only after the presence period', async () => {
     const pod = fixture.pod({ presenceMs: 300 });
     const matchId = await fixture.match({ ...FAST, maxOpenWindows: 1 });
-    const [restless, holder, patient] = (await crowd(matchId, 3)) as [string, string, string];
-    await awayFor(matchId, 400, [restless]);
-    await pod.touch(matchId, [holder, patient]);
+    const [unsteady, holder, waiter] = (await joinFans(matchId, 3)) as [string, string, string];
+    await makeAway(matchId, 400, [unsteady]);
+    await pod.renewPresence(matchId, [holder, waiter]);
     await pod.admit(matchId, 10);
-    await pod.touch(matchId, [restless]);
-    await awayFor(matchId, 400, [restless]);
+    await pod.renewPresence(matchId, [unsteady]);
+    await makeAway(matchId, 400, [unsteady]);
     await pod.completeWindow(matchId, holder);
-    await pod.touch(matchId, [patient]);
+    await pod.renewPresence(matchId, [waiter]);
     await pod.admit(matchId, 10);
-    expect(await grantedFans(matchId)).toEqual([holder, patient]);
+    expect(await grantedFans(matchId)).toEqual([holder, waiter]);
     expect(await eventsOf(matchId, 'queue.front_reached')).toHaveLength(1);
     await pause(350);
-    await pod.touch(matchId, [restless]);
-    await awayFor(matchId, 400, [restless]);
-    await pod.completeWindow(matchId, patient);
+    await pod.renewPresence(matchId, [unsteady]);
+    await makeAway(matchId, 400, [unsteady]);
+    await pod.completeWindow(matchId, waiter);
     await pod.admit(matchId, 10);
     expect(await eventsOf(matchId, 'queue.front_reached')).toHaveLength(2);
   });
 
-  test('a front of 1,000 who are all away is passed in bounded steps, in one round', async () => {
+  test('is one of 1,000 absent fans at the front: one run skips them all and grants the turns to the fans behind', async () => {
     const matchId = await fixture.match({ ...FAST, maxOpenWindows: 3 });
-    const users = fans(1003);
+    const users = newFanIds(1003);
     await Promise.all(users.map((user) => fixture.lines.join(matchId, user)));
-    await awayFor(matchId, 61_000, users.slice(0, 1000));
-    expect((await fixture.lines.admit(matchId, 20)).more).toBe(true);
-    await new MoveLine(fixture.lines).runOnce(matchId);
+    await makeAway(matchId, 61_000, users.slice(0, 1000));
+    expect((await fixture.lines.admit(matchId, 20)).hasMore).toBe(true);
+    await new AdvanceLine(fixture.lines).runOnce(matchId);
     expect(await grantedFans(matchId)).toEqual(users.slice(1000));
     expect(await eventsOf(matchId, 'queue.front_reached')).toHaveLength(1000);
-    expect((await fixture.lines.admit(matchId, 20)).more).toBe(false);
+    expect((await fixture.lines.admit(matchId, 20)).hasMore).toBe(false);
   });
 
-  test('in random lines with fans coming and going, grants follow the line among those present: no inversion', async () => {
-    for (let round = 0; round < 6; round += 1) {
+  test('gets no turn in random lines: turns are granted to present fans in line order, without inversions', async () => {
+    for (let run = 0; run < 6; run += 1) {
       const matchId = await fixture.match({ ...FAST, maxOpenWindows: 1000 });
-      let line = await crowd(matchId, 60);
+      let line = await joinFans(matchId, 60);
       const expected: string[] = [];
       for (let step = 0; step < 12; step += 1) {
         const away = line.filter(() => Math.random() < 0.4);
         const here = line.filter((user) => !away.includes(user));
-        if (here.length > 0) await fixture.lines.touch(matchId, here);
-        await awayFor(matchId, 61_000, away);
+        if (here.length > 0) await fixture.lines.renewPresence(matchId, here);
+        await makeAway(matchId, 61_000, away);
         const count = 1 + Math.floor(Math.random() * 4);
         await fixture.lines.change(matchId, { maxOpenWindows: expected.length + count });
         await fixture.redis.hset(queueKeys.meta(matchId), 'tokens', 100);
@@ -134,109 +134,114 @@ describe('who is away when the turn comes', () => {
   });
 });
 
-describe('who is away for too long', () => {
-  test('loses the place after the time of persistence, hears expired, and everybody behind moves up', async () => {
+describe('a fan who is away for longer than the persistence time', () => {
+  test('is dropped: the state is `expired`, and fans behind move up', async () => {
     const matchId = await fixture.match({ maxOpenWindows: 0 });
-    const [gone, back, behind] = (await crowd(matchId, 3)) as [string, string, string];
-    const token = (await fixture.lines.visit(matchId, gone))!.queueToken!;
-    await awayFor(matchId, 59_000, [gone, back]);
+    const [gone, back, behind] = (await joinFans(matchId, 3)) as [string, string, string];
+    const token = (await fixture.lines.pollEntry(matchId, gone))!.queueToken!;
+    await makeAway(matchId, 59_000, [gone, back]);
     expect(await fixture.lines.dropAbsent(matchId, 10)).toBe(0);
-    await awayFor(matchId, 61_000, [gone]);
+    await makeAway(matchId, 61_000, [gone]);
     expect(await fixture.lines.dropAbsent(matchId, 10)).toBe(1);
-    expect(await placeOf(matchId, behind)).toBe(2);
-    expect((await fixture.lines.visit(matchId, gone))?.state).toEqual({ kind: 'over', status: 'expired' });
+    expect(await positionOf(matchId, behind)).toBe(2);
+    expect((await fixture.lines.pollEntry(matchId, gone))?.state).toEqual({ kind: 'over', status: 'expired' });
     expect((await fixture.lines.readToken(token))?.entry.state).toEqual({ kind: 'over', status: 'expired' });
     expect(await fixture.redis.zscore(queueKeys.seen(matchId), gone)).toBeNull();
     const again = await fixture.lines.join(matchId, gone);
     expect(again.kind === 'created' && again.entry.state).toEqual({ kind: 'waiting', position: 3 });
   });
 
-  test('with nobody asking the regular round does it', async () => {
+  test('is dropped by the regular run, without a request', async () => {
     const matchId = await fixture.match({ maxOpenWindows: 0 });
-    const [gone] = (await crowd(matchId, 2)) as [string];
-    await awayFor(matchId, 61_000, [gone]);
-    await new MoveLine(fixture.lines).runOnce(matchId);
+    const [gone] = (await joinFans(matchId, 2)) as [string];
+    await makeAway(matchId, 61_000, [gone]);
+    await new AdvanceLine(fixture.lines).runOnce(matchId);
     expect((await fixture.lines.readQueue(matchId))!.total).toBe(1);
   });
 
-  test('a time in which no pod could see anybody does not count: nobody is dropped or passed', async () => {
+  test('is neither dropped nor skipped if no pod was running in that time', async () => {
     const matchId = await fixture.match({ ...FAST, maxOpenWindows: 1 });
-    const [first] = (await crowd(matchId, 3)) as [string];
+    const [first] = (await joinFans(matchId, 3)) as [string];
     await fixture.lines.dropAbsent(matchId, 10);
-    // All pods were away for two hours.
+    // Simulates that no pod ran for two hours.
     const users = await fixture.redis.zrange(queueKeys.line(matchId), '0', '-1');
-    await awayFor(matchId, 2 * HOUR_MS, users);
+    await makeAway(matchId, 2 * HOUR_MS, users);
     await fixture.redis.hset(queueKeys.meta(matchId), 'swept_at', Date.now() - 2 * HOUR_MS);
-    await new MoveLine(fixture.lines).runOnce(matchId);
-    await new MoveLine(fixture.lines).runOnce(matchId);
+    await new AdvanceLine(fixture.lines).runOnce(matchId);
+    await new AdvanceLine(fixture.lines).runOnce(matchId);
     expect(await grantedFans(matchId)).toEqual([first]);
     expect((await fixture.lines.readQueue(matchId))!.total).toBe(2);
   });
 });
 
-describe('signs of life', () => {
+describe('presence of a fan', () => {
   async function connected(presenceMs = 400) {
     const pod = fixture.pod({ presenceMs });
     const matchId = await fixture.match({ ...FAST, maxOpenWindows: 0 });
-    const [me] = fans(1) as [string];
+    const [me] = newFanIds(1) as [string];
     const joined = await pod.join(matchId, me);
     const token = joined.kind === 'created' ? joined.entry.queueToken! : '';
-    const isHere = async () => {
+    const isPresent = async () => {
       await fixture.lines.change(matchId, { maxOpenWindows: 1 });
       return (await pod.admit(matchId, 1)).granted === 1;
     };
-    return { pod, matchId, me, token, isHere };
+    return { pod, matchId, me, token, isPresent };
   }
 
   test.each([
-    ['a join counts', async () => undefined, 100, true],
-    ['but not for ever', async () => undefined, 500, false],
-    ['a poll counts', async ({ pod, matchId, me }) => void (await pause(300), await pod.visit(matchId, me)), 300, true],
+    ['a join makes the fan present', async () => undefined, 100, true],
+    ['a join older than the presence period does not make the fan present', async () => undefined, 500, false],
     [
-      'a connection counts as long as its pod says so',
-      async ({ pod, matchId, me }) => void (await pause(300), await pod.touch(matchId, [me])),
+      'a poll makes the fan present',
+      async ({ pod, matchId, me }) => void (await pause(300), await pod.pollEntry(matchId, me)),
+      300,
+      true,
+    ],
+    [
+      'a report of the pod about a connection makes the fan present',
+      async ({ pod, matchId, me }) => void (await pause(300), await pod.renewPresence(matchId, [me])),
       300,
       true,
     ],
   ] as [string, (fan: Awaited<ReturnType<typeof connected>>) => Promise<void>, number, boolean][])(
     '%s',
-    async (_fact, sign, waitMs, here) => {
+    async (_fact, giveSign, waitMs, expected) => {
       const fan = await connected();
-      await sign(fan);
+      await giveSign(fan);
       await pause(waitMs);
-      expect(await fan.isHere()).toBe(here);
+      expect(await fan.isPresent()).toBe(expected);
     },
   );
 
-  test('who closes the last connection long after the last poll is away after a moment, not after the time of presence', async () => {
-    const { pod, matchId, me, token, isHere } = await connected(20_000);
-    await pod.keep({ matchId, userId: me, token }, ['pod1-1']);
-    // The join was half a minute ago, the connection has just closed.
+  test('ends 5 s after the last connection has closed, if the last poll is older than the presence period', async () => {
+    const { pod, matchId, me, token, isPresent } = await connected(20_000);
+    await pod.keepEntry({ matchId, userId: me, token }, ['pod1-1']);
+    // Sets the time of the last join or poll back by 30 s. Then the connection closes.
     const session = JSON.parse((await fixture.redis.get(queueKeys.session(me, matchId)))!) as Record<string, unknown>;
     const text = JSON.stringify({ ...session, polled_at: Date.now() - 30_000 });
     await fixture.redis.set(queueKeys.session(me, matchId), text, 'EX', 60);
-    await pod.part(matchId, [{ userId: me, websocketId: 'pod1-1' }]);
+    await pod.removeConnections(matchId, [{ userId: me, websocketId: 'pod1-1' }]);
     const goneAt = Number(await fixture.redis.zscore(queueKeys.gone(matchId), me));
     expect(Math.abs(goneAt - Date.now() - 5000)).toBeLessThan(1000);
     await fixture.redis.zadd(queueKeys.gone(matchId), Date.now() - 1, me);
-    expect(await isHere()).toBe(false);
-    await pod.keep({ matchId, userId: me, token }, ['pod2-1']);
-    expect(await isHere()).toBe(true);
+    expect(await isPresent()).toBe(false);
+    await pod.keepEntry({ matchId, userId: me, token }, ['pod2-1']);
+    expect(await isPresent()).toBe(true);
   });
 
-  test('a connection that closes soon after a poll leaves the fan present for the rest of its time', async () => {
-    const { pod, matchId, me, token, isHere } = await connected(20_000);
-    await pod.keep({ matchId, userId: me, token }, ['pod1-1']);
-    await pod.part(matchId, [{ userId: me, websocketId: 'pod1-1' }]);
+  test('lasts for the presence period after a poll, also when the connection closes before', async () => {
+    const { pod, matchId, me, token, isPresent } = await connected(20_000);
+    await pod.keepEntry({ matchId, userId: me, token }, ['pod1-1']);
+    await pod.removeConnections(matchId, [{ userId: me, websocketId: 'pod1-1' }]);
     expect(Number(await fixture.redis.zscore(queueKeys.gone(matchId), me))).toBeGreaterThan(Date.now() + 15_000);
-    expect(await isHere()).toBe(true);
+    expect(await isPresent()).toBe(true);
   });
 
-  test('a pod that loses a fan whose latest connection is elsewhere says nothing', async () => {
+  test('does not end when a connection closes while another pod has a newer connection of the fan', async () => {
     const { pod, matchId, me, token } = await connected(20_000);
-    await pod.keep({ matchId, userId: me, token }, ['pod1-1']);
-    await pod.keep({ matchId, userId: me, token }, ['pod2-1']);
-    await pod.part(matchId, [{ userId: me, websocketId: 'pod1-1' }]);
+    await pod.keepEntry({ matchId, userId: me, token }, ['pod1-1']);
+    await pod.keepEntry({ matchId, userId: me, token }, ['pod2-1']);
+    await pod.removeConnections(matchId, [{ userId: me, websocketId: 'pod1-1' }]);
     expect(await fixture.redis.zscore(queueKeys.gone(matchId), me)).toBeNull();
   });
 });

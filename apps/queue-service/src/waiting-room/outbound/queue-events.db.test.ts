@@ -2,17 +2,17 @@ import { randomUUID } from 'node:crypto';
 import { Redis } from 'ioredis';
 import { QUEUE_EVENTS_CHANNEL, queueEvent, type QueueEvent } from '#contracts/integration-events';
 import { QUEUE_PODS_CHANNEL, queueKeys } from '#contracts/queue-keys';
-import { MoveLine } from '../application/move-line.ts';
-import { fans, lineFixture, pause, type LineFixture } from '../testing/line-fixture.ts';
+import { AdvanceLine } from '../application/advance-line.ts';
+import { newFanIds, lineFixture, pause, type LineFixture } from '../testing/line-fixture.ts';
 
 let fixture: LineFixture;
 let subscriber: Redis;
-const heard: { channel: string; text: string }[] = [];
+const received: { channel: string; text: string }[] = [];
 
 beforeAll(async () => {
   fixture = await lineFixture();
   subscriber = fixture.redis.duplicate();
-  subscriber.on('message', (channel: string, text: string) => heard.push({ channel, text }));
+  subscriber.on('message', (channel: string, text: string) => received.push({ channel, text }));
   await subscriber.subscribe(QUEUE_EVENTS_CHANNEL, QUEUE_PODS_CHANNEL);
 });
 afterAll(async () => {
@@ -29,35 +29,35 @@ async function eventsInStream(matchId: string): Promise<string[]> {
 }
 
 const published = (channel: string, matchId: string) =>
-  heard.filter((message) => message.channel === channel && message.text.includes(matchId)).map(({ text }) => text);
+  received.filter((message) => message.channel === channel && message.text.includes(matchId)).map(({ text }) => text);
 
-test('a whole life: what stands in the stream is what was published, in the same order and as the contract says', async () => {
+test('the stream of a match has exactly the published events, in the same order and in the form of the contract', async () => {
   const pod = fixture.pod({ purchaseWindowMs: 150 });
   const matchId = await fixture.match({ processingRate: 60_000, maxOpenWindows: 3 });
-  const [done, late, leaver, closedOut] = fans(4) as [string, string, string, string];
-  for (const user of [done, late, leaver]) await pod.join(matchId, user);
+  const [buyer, expired, leaver, closedOut] = newFanIds(4) as [string, string, string, string];
+  for (const user of [buyer, expired, leaver]) await pod.join(matchId, user);
   await pod.admit(matchId, 10);
-  await pod.completeWindow(matchId, done);
+  await pod.completeWindow(matchId, buyer);
   await pod.leave(matchId, leaver);
   await pause(200);
   await pod.join(matchId, closedOut);
-  await new MoveLine(pod).runOnce(matchId);
+  await new AdvanceLine(pod).runOnce(matchId);
   await pod.change(matchId, { status: 'closed' });
-  await new MoveLine(pod).runOnce(matchId);
+  await new AdvanceLine(pod).runOnce(matchId);
   await pause(50);
 
   const stream = await eventsInStream(matchId);
   expect(published(QUEUE_EVENTS_CHANNEL, matchId)).toEqual(stream);
   const events: QueueEvent[] = stream.map((text) => queueEvent.parse(JSON.parse(text)));
   const grants = events.filter((event) => event.event === 'queue.turn_granted');
-  expect(grants.map((event) => event.user_id)).toEqual([done, late, leaver, closedOut]);
+  expect(grants.map((event) => event.user_id)).toEqual([buyer, expired, leaver, closedOut]);
   const ends = events.filter((event) => event.event === 'queue.expired');
   expect(ends.map((event) => [event.user_id, event.reason])).toEqual([
     [leaver, 'left'],
-    [late, 'window_timeout'],
+    [expired, 'window_timeout'],
     [closedOut, 'closed'],
   ]);
-  // Each end names the window it ends.
+  // Each queue.expired event has the session token of the window that ended.
   for (const end of ends) {
     expect(end.session_token).toBe(grants.find((grant) => grant.user_id === end.user_id)!.session_token);
   }
@@ -65,7 +65,7 @@ test('a whole life: what stands in the stream is what was published, in the same
   expect(queue).toMatchObject({ granted: 4, completed: 1, expired: 3, openWindows: 0 });
 });
 
-test('an event is published after the window stands in the hash: whoever hears it finds it', async () => {
+test('when queue.turn_granted is published, the window is already in the hash', async () => {
   const matchId = await fixture.match();
   await fixture.lines.join(matchId, randomUUID());
   const reader = fixture.redis.duplicate();
@@ -81,9 +81,9 @@ test('an event is published after the window stands in the hash: whoever hears i
   await reader.quit();
 });
 
-test('pods hear of what is no event: a restored state, a completed purchase, a fan who left the line, a change of the queue', async () => {
+test('the channel queue_pods gets a message for a restored state, a completed purchase, a fan who left and a changed status', async () => {
   const matchId = await fixture.match();
-  const [buyer, leaver] = fans(2) as [string, string];
+  const [buyer, leaver] = newFanIds(2) as [string, string];
   await fixture.lines.join(matchId, buyer);
   await fixture.lines.join(matchId, leaver);
   await fixture.lines.admit(matchId, 1);

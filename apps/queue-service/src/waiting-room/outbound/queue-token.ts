@@ -1,37 +1,37 @@
 import { randomBytes } from 'node:crypto';
 
-const SHAPE = /^qt_([0-9a-f]{32})([0-9a-f]{32})[A-Za-z0-9_-]{24}$/;
-/** 18 bytes are 24 characters exactly, so one text holds many. */
+const TOKEN_PATTERN = /^qt_([0-9a-f]{32})([0-9a-f]{32})[A-Za-z0-9_-]{24}$/;
+/** 18 bytes are exactly 24 base64url characters without padding, so one encoded text can be cut into many random parts. */
 const RANDOM_BYTES = 18;
 const RANDOM_LENGTH = 24;
-/** One call to the system's generator costs as much as the rest of a token; a pool serves 256 of them. */
-const POOLED = 256;
+/** One call of the random generator costs as much as the rest of a token, so each call fills a pool for 256 tokens. */
+const POOL_SIZE = 256;
 
 let pool = '';
-let taken = POOLED;
+let usedCount = POOL_SIZE;
 
 /**
- * `qt_`, the match's id, the fan's, and 18 random bytes: 91 characters. The match is inside because everything about it lives
- * in one cluster slot, the fan because the session then is the token's only record: one key less to write at a join. The
- * random part is what cannot be guessed; the session tells whether it is right.
+ * `qt_`, the match id, the fan's id and 18 random bytes: 91 characters. The match id tells in which cluster slot the fan's keys
+ * are. The fan's id gives the key of the session, so a join writes no extra key for the token. The random part makes the token
+ * unguessable: it is compared with the token in the session.
  */
 export function newQueueToken(matchId: string, userId: string): string {
-  if (taken === POOLED) {
-    pool = randomBytes(POOLED * RANDOM_BYTES).toString('base64url');
-    taken = 0;
+  if (usedCount === POOL_SIZE) {
+    pool = randomBytes(POOL_SIZE * RANDOM_BYTES).toString('base64url');
+    usedCount = 0;
   }
-  const from = taken * RANDOM_LENGTH;
-  taken += 1;
+  const from = usedCount * RANDOM_LENGTH;
+  usedCount += 1;
   return `qt_${withoutHyphens(matchId)}${withoutHyphens(userId)}${pool.slice(from, from + RANDOM_LENGTH)}`;
 }
 
-/** Undefined for what was certainly never issued, which then costs Redis nothing. */
+/** Undefined for a text that cannot be a queue token. Such a text is refused without a call to Redis. */
 export function ownerOfToken(token: string): { matchId: string; userId: string } | undefined {
-  const [, match, user] = SHAPE.exec(token) ?? [];
+  const [, match, user] = TOKEN_PATTERN.exec(token) ?? [];
   return match && user ? { matchId: withHyphens(match), userId: withHyphens(user) } : undefined;
 }
 
-/** The proof of a turn. */
+/** A new session token: the proof of a turn. */
 export function newSessionToken(): string {
   return `st_${randomBytes(32).toString('base64url')}`;
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { queueKeys } from '#contracts/queue-keys';
 import { JoinLine } from '../application/join-line.ts';
-import { fans, lineFixture, restoreEmpty, type LineFixture } from '../testing/line-fixture.ts';
+import { newFanIds, lineFixture, restoreEmpty, type LineFixture } from '../testing/line-fixture.ts';
 import { SignedReceipts } from './signed-receipts.ts';
 
 let fixture: LineFixture;
@@ -9,15 +9,15 @@ beforeAll(async () => (fixture = await lineFixture()));
 afterAll(() => fixture.close());
 
 const receipts = new SignedReceipts('s'.repeat(32));
-const noBlacklist = { has: () => false, look: () => Promise.resolve([]) };
+const emptyBlacklist = { has: () => false, refresh: () => Promise.resolve([]) };
 
 async function join(matchId: string, userId: string, receipt?: string) {
-  const { entry, created } = await new JoinLine(fixture.lines, receipts, noBlacklist).execute({ matchId, userId }, receipt);
+  const { entry, created } = await new JoinLine(fixture.lines, receipts, emptyBlacklist).execute({ matchId, userId }, receipt);
   const position = entry.state.kind === 'waiting' ? entry.state.position : 0;
   return { created, position, receipt: entry.score === null ? '' : receipts.sign(matchId, userId, entry.score) };
 }
 
-/** Redis has lost this match; the monolith has sent its state again: nobody has had a turn. */
+/** Deletes all keys of the match and restores it like the monolith, without turns. */
 async function loseMatch(matchId: string): Promise<void> {
   const keys = await fixture.redis.keys(`*{${matchId}}`);
   await fixture.redis.del(...keys);
@@ -28,9 +28,9 @@ async function loseMatch(matchId: string): Promise<void> {
 const lineOf = (matchId: string) => fixture.redis.zrange(queueKeys.line(matchId), '0', '-1');
 
 describe('after a loss of Redis', () => {
-  test('receipts restore the exact order, whoever comes back first, in front of newcomers', async () => {
+  test('receipts restore the exact order in front of new fans, whatever the order of joining again', async () => {
     const matchId = await fixture.match({ maxOpenWindows: 0 });
-    const users = fans(50);
+    const users = newFanIds(50);
     const held = new Map<string, string>();
     for (const user of users) held.set(user, (await join(matchId, user)).receipt);
     await loseMatch(matchId);
@@ -44,18 +44,18 @@ describe('after a loss of Redis', () => {
     expect(await join(matchId, users[7]!, held.get(users[7]!))).toMatchObject({ created: false, position: 8 });
   });
 
-  test('control: without receipts the order is that of coming back', async () => {
+  test('negative control: without receipts the order is that of joining again', async () => {
     const matchId = await fixture.match({ maxOpenWindows: 0 });
-    const users = fans(20);
+    const users = newFanIds(20);
     for (const user of users) await join(matchId, user);
     await loseMatch(matchId);
     for (const user of users.toReversed()) await join(matchId, user);
     expect(await lineOf(matchId)).toEqual(users.toReversed());
   });
 
-  test('who joined again without one is moved up when a device still has it', async () => {
+  test('a fan who joined again without the receipt moves up when another device joins with it', async () => {
     const matchId = await fixture.match({ maxOpenWindows: 0 });
-    const [me, other] = fans(2) as [string, string];
+    const [me, other] = newFanIds(2) as [string, string];
     const { receipt } = await join(matchId, me);
     await join(matchId, other);
     await loseMatch(matchId);
@@ -65,9 +65,9 @@ describe('after a loss of Redis', () => {
     expect(await lineOf(matchId)).toEqual([me, other]);
   });
 
-  test('a place that admission has gone past already is granted next', async () => {
+  test('a fan restored in front of an already granted fan gets the next turn', async () => {
     const matchId = await fixture.match({ maxOpenWindows: 0 });
-    const [me, ...others] = fans(4) as [string, string, string, string];
+    const [me, ...others] = newFanIds(4) as [string, string, string, string];
     const { receipt } = await join(matchId, me);
     await loseMatch(matchId);
     for (const other of others) await join(matchId, other);
@@ -80,15 +80,15 @@ describe('after a loss of Redis', () => {
   });
 });
 
-test('who was passed at a later place and then shows the receipt of an earlier one comes before those behind it', async () => {
+test('a fan who was skipped at a later position and then joins with an earlier receipt gets the turn of the earlier position', async () => {
   const matchId = await fixture.match({ maxOpenWindows: 0 });
-  const [early, late, newcomer] = fans(3) as [string, string, string];
+  const [early, late, newcomer] = newFanIds(3) as [string, string, string];
   const [first, second] = [(await join(matchId, early)).receipt, (await join(matchId, late)).receipt];
   await loseMatch(matchId);
   await join(matchId, newcomer);
   await join(matchId, early);
   await fixture.redis.zadd(queueKeys.seen(matchId), Date.now() - 61_000, early);
-  // The newcomer is granted, the early one passed while away.
+  // The newcomer gets a turn. The fan `early` is away and is skipped.
   await fixture.lines.change(matchId, { maxOpenWindows: 2 });
   await fixture.lines.admit(matchId, 2);
   await join(matchId, late, second);
@@ -97,10 +97,10 @@ test('who was passed at a later place and then shows the receipt of an earlier o
   expect((await fixture.redis.hkeys(queueKeys.windows(matchId))).sort()).toEqual([newcomer, early].sort());
 });
 
-describe('a receipt is worth nothing', () => {
-  test('for a place that was left, had its turn, or was dropped: the fan goes to the end', async () => {
+describe('a receipt does not restore', () => {
+  test('an entry that the fan left, that had its turn or that was dropped: the fan goes to the end', async () => {
     const matchId = await fixture.match({ maxOpenWindows: 0 });
-    const [leaver, buyer, dropped, last] = fans(4) as [string, string, string, string];
+    const [leaver, buyer, dropped, last] = newFanIds(4) as [string, string, string, string];
     const held = new Map<string, string>();
     for (const user of [leaver, buyer, dropped, last]) held.set(user, (await join(matchId, user)).receipt);
     await fixture.lines.leave(matchId, leaver);
@@ -114,9 +114,9 @@ describe('a receipt is worth nothing', () => {
     expect(await lineOf(matchId)).toEqual([last, leaver, buyer, dropped]);
   });
 
-  test('for the line before a close', async () => {
+  test('an entry of a line that was closed', async () => {
     const matchId = await fixture.match({ maxOpenWindows: 0 });
-    const [me, other] = fans(2) as [string, string];
+    const [me, other] = newFanIds(2) as [string, string];
     const { receipt } = await join(matchId, me);
     await fixture.lines.change(matchId, { status: 'closed' });
     await fixture.lines.drainClosed(matchId, 10);
@@ -125,17 +125,17 @@ describe('a receipt is worth nothing', () => {
     expect((await join(matchId, me, receipt)).position).toBe(2);
   });
 
-  test('after a day', async () => {
+  test('an entry older than a day', async () => {
     const matchId = await fixture.match({ maxOpenWindows: 0 });
-    const [me, other] = fans(2) as [string, string];
+    const [me, other] = newFanIds(2) as [string, string];
     await join(matchId, other);
     const old = receipts.sign(matchId, me, String((Date.now() - 25 * 3_600_000) * 1000));
     expect((await join(matchId, me, old)).position).toBe(2);
   });
 
-  test('when it is not ours: refused, and nothing has changed', async () => {
+  test('an entry if the receipt is not valid for the fan: the join is refused and the line is unchanged', async () => {
     const matchId = await fixture.match({ maxOpenWindows: 0 });
-    const [me, other] = fans(2) as [string, string];
+    const [me, other] = newFanIds(2) as [string, string];
     const { receipt } = await join(matchId, other);
     await expect(join(matchId, me, receipt)).rejects.toMatchObject({ code: 'VALIDATION_FAILED' });
     await expect(join(matchId, me, 'r1.1.x')).rejects.toMatchObject({ code: 'VALIDATION_FAILED' });

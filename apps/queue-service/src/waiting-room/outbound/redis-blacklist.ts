@@ -4,8 +4,9 @@ import type { RedisConnection } from '#platform/redis/redis-connection';
 import { Blacklist } from '../application/ports.ts';
 
 /**
- * The monolith's list, in the memory of this pod: a join asks it without a word to Redis, where the list is in another slot than
- * the line. When Redis has lost it, what is known stays known until the monolith has written it again, a second or two later.
+ * A copy of the monolith's blacklist in the memory of this pod. A join checks it without a call to Redis, where the list is in
+ * another cluster slot than the line. If Redis has lost the list, the copy stays in use until the monolith has written the list
+ * again, a second or two later.
  */
 export class RedisBlacklist extends Blacklist {
   private readonly fans = new ListedFans();
@@ -22,13 +23,13 @@ export class RedisBlacklist extends Blacklist {
     return this.fans.has(userId, this.nowMs());
   }
 
-  async look(): Promise<readonly string[]> {
+  async refresh(): Promise<readonly string[]> {
     const revision = await this.redis.hget(queueKeys.blacklist, BLACKLIST_REVISION);
     if (revision === this.revision) return [];
     const [startedAtMs, [seconds, micros]] = [this.nowMs(), await this.redis.time()];
     const redisNowMs = Number(seconds) * 1000 + Number(micros) / 1000;
     const { [BLACKLIST_REVISION]: read, ...entries } = await this.redis.hgetall(queueKeys.blacklist);
-    // Lost: what was known stands.
+    // Redis has lost the list: keep the copy.
     if (read === undefined) return [];
     const listed = Object.entries(entries).map(([userId, untilMs]) => ({
       userId,

@@ -1,18 +1,18 @@
 import type { QueueState } from '../domain/fan-state.ts';
 import type { LineMove } from '../domain/line-view.ts';
-import { Together } from '#platform/together';
-import type { ConnectedFans, FanDevice, QueueEntry, PositionsRead, TokenRead } from '../application/ports.ts';
+import { KeyedBatcher } from '#platform/keyed-batcher';
+import type { ConnectedFans, FanDevice, QueueEntry, PositionsSnapshot, TokenLookup } from '../application/ports.ts';
 import { LineCalls } from './line-calls.ts';
 import { ownerOfToken } from './queue-token.ts';
 import { toMove, toQueueEntry, toQueue, type MoveReply, type QueueEntryReply, type QueueReply } from './redis-replies.ts';
 
-/** Redis works on a hundred for a millisecond or two. */
-const MOST_READS = 100;
+/** Redis needs one to two milliseconds for a hundred tokens. */
+const MAX_TOKENS_PER_READ = 100;
 
 interface TokenToRead {
   readonly userId: string;
   readonly token: string;
-  /** Of the connection that has just come, or ''. */
+  /** The new connection that uses this token, or '' when the read is not for a new connection. */
   readonly websocketId: string;
   readonly isStream: boolean;
 }
@@ -21,24 +21,24 @@ const keyOf = ({ token, websocketId }: TokenToRead): string => `${token} ${webso
 
 type Unknown = ['unknown'];
 
-const MOVES_AT_ONCE = 1000;
-/** A phone that changes from one network to the other is back within this. */
-const PART_GRACE_MS = 5000;
+const MAX_MOVES_PER_READ = 1000;
+/** A fan counts as away only this long after the last connection closed: a phone that changes networks reconnects within it. */
+const AWAY_GRACE_MS = 5000;
 
-/** What a pod reads and says for the fans connected to it. */
+/** The port ConnectedFans over the scripts in lua/. */
 export class RedisConnectedFans extends LineCalls implements ConnectedFans {
-  private readonly tokenReads = new Map<string, Together<TokenToRead, QueueEntry | 'full' | undefined>>();
+  private readonly tokenReads = new Map<string, KeyedBatcher<TokenToRead, QueueEntry | 'full' | undefined>>();
 
-  async readToken(token: string, websocketId = ''): Promise<TokenRead | undefined> {
-    const read = await this.lookUp(token, { websocketId, isStream: false });
+  async readToken(token: string, websocketId = ''): Promise<TokenLookup | undefined> {
+    const read = await this.readInBatch(token, { websocketId, isStream: false });
     return read === 'full' ? undefined : read;
   }
 
-  readTokenOfStream(token: string, websocketId: string): Promise<TokenRead | 'full' | undefined> {
-    return this.lookUp(token, { websocketId, isStream: true });
+  readTokenForStream(token: string, websocketId: string): Promise<TokenLookup | 'full' | undefined> {
+    return this.readInBatch(token, { websocketId, isStream: true });
   }
 
-  async readPositions(matchId: string, userIds: readonly string[]): Promise<PositionsRead> {
+  async readPositions(matchId: string, userIds: readonly string[]): Promise<PositionsSnapshot> {
     if (userIds.length === 0) return { positions: [], scores: [] };
     type Reply = [positions: number[], scores: (string | null)[], QueueReply | null];
     const [positions, scores, queue] = await this.run<Reply>(this.scripts.readPositions, matchId, ...userIds);
@@ -51,25 +51,25 @@ export class RedisConnectedFans extends LineCalls implements ConnectedFans {
       this.scripts.readMoves,
       matchId,
       after,
-      MOVES_AT_ONCE,
+      MAX_MOVES_PER_READ,
     );
     return reply[0] === 'found' ? { queue: toQueue(reply[1]), moves: reply[2].map(toMove) } : undefined;
   }
 
-  async keep(fan: { matchId: string; userId: string; token: string }, websocketIds: readonly string[]): Promise<boolean> {
+  async keepEntry(fan: { matchId: string; userId: string; token: string }, websocketIds: readonly string[]): Promise<boolean> {
     return (await this.run<number>(this.scripts.keepEntry, fan.matchId, fan.userId, fan.token, ...websocketIds)) === 1;
   }
 
-  async touch(matchId: string, userIds: readonly string[]): Promise<void> {
-    if (userIds.length > 0) await this.run(this.scripts.touchFans, matchId, ...userIds);
+  async renewPresence(matchId: string, userIds: readonly string[]): Promise<void> {
+    if (userIds.length > 0) await this.run(this.scripts.renewPresence, matchId, ...userIds);
   }
 
-  async part(matchId: string, devices: readonly FanDevice[]): Promise<void> {
+  async removeConnections(matchId: string, devices: readonly FanDevice[]): Promise<void> {
     const args = devices.flatMap(({ userId, websocketId }) => [userId, websocketId]);
-    if (devices.length > 0) await this.run(this.scripts.partFans, matchId, PART_GRACE_MS, ...args);
+    if (devices.length > 0) await this.run(this.scripts.removeConnections, matchId, AWAY_GRACE_MS, ...args);
   }
 
-  async beat(matchId: string, pod: string, closed: readonly FanDevice[]): Promise<FanDevice[]> {
+  async sendHeartbeat(matchId: string, pod: string, closed: readonly FanDevice[]): Promise<FanDevice[]> {
     const entries = closed.map(({ userId, websocketId }) => `${userId} ${websocketId}`);
     const replaced = await this.run<string[]>(this.scripts.beatPod, matchId, pod, '1', ...entries);
     return replaced.map((entry) => {
@@ -78,24 +78,25 @@ export class RedisConnectedFans extends LineCalls implements ConnectedFans {
     });
   }
 
-  async sayGoodbye(matchId: string, pod: string): Promise<void> {
+  async removePod(matchId: string, pod: string): Promise<void> {
     await this.run(this.scripts.beatPod, matchId, pod, '');
   }
 
   /**
-   * When a pod dies, thousands come to the others within seconds: alone each costs two calls, 130 µs of Redis and as much of
-   * the pod. One batch at a time keeps the pod's commands short of their time-out, whatever comes.
+   * Reads a token in a batch with others of the same match. When a pod dies, thousands of fans reconnect to the other pods within
+   * seconds. Read one by one, each would cost two calls: 130 µs of Redis and as much of the pod. Only one batch per match runs at
+   * a time, so that the pod's commands do not run into their timeout.
    */
-  private async lookUp(
+  private async readInBatch(
     token: string,
     connection: Pick<TokenToRead, 'websocketId' | 'isStream'>,
-  ): Promise<TokenRead | 'full' | undefined> {
+  ): Promise<TokenLookup | 'full' | undefined> {
     const owner = ownerOfToken(token);
     if (!owner) return undefined;
     const { matchId, userId } = owner;
     let reads = this.tokenReads.get(matchId);
     if (!reads) {
-      reads = new Together(keyOf, (tokens) => this.readTogether(matchId, tokens), { most: MOST_READS });
+      reads = new KeyedBatcher(keyOf, (tokens) => this.readBatch(matchId, tokens), { most: MAX_TOKENS_PER_READ });
       this.tokenReads.set(matchId, reads);
     }
     try {
@@ -106,7 +107,7 @@ export class RedisConnectedFans extends LineCalls implements ConnectedFans {
     }
   }
 
-  private async readTogether(matchId: string, tokens: readonly TokenToRead[]): Promise<(QueueEntry | 'full' | undefined)[]> {
+  private async readBatch(matchId: string, tokens: readonly TokenToRead[]): Promise<(QueueEntry | 'full' | undefined)[]> {
     const args = tokens.flatMap(({ userId, token, websocketId, isStream }) => [
       userId,
       token,
@@ -120,8 +121,8 @@ export class RedisConnectedFans extends LineCalls implements ConnectedFans {
     );
     if (reply[0] === 'unknown') return tokens.map(() => undefined);
     const queue = toQueue(reply[1]);
-    return reply[2].map((entry, at) =>
-      Array.isArray(entry) ? toQueueEntry(entry, queue, tokens[at]!.token) : (entry ?? undefined),
+    return reply[2].map((entry, index) =>
+      Array.isArray(entry) ? toQueueEntry(entry, queue, tokens[index]!.token) : (entry ?? undefined),
     );
   }
 }

@@ -3,7 +3,7 @@ import type { FanState, QueueState } from '../domain/fan-state.ts';
 import type { LineMove } from '../domain/line-view.ts';
 import type { QueueEntry } from '../application/ports.ts';
 
-/** What the scripts answer, turned into our types. Numbers come as text, false as null. */
+/** Converts the replies of the scripts into our types. Redis returns hash values as text, and Lua's false as null. */
 type Text = string | null;
 
 /** In the order of describe_queue in parts/queue-state.lua. */
@@ -30,7 +30,7 @@ export type QueueReply = [
   openWindows: number,
 ];
 
-/** In the order of describe_entry in parts/entries.lua; detail is the score of who waits. */
+/** In the order of describe_entry in parts/entries.lua. `detail`: score (waiting), window JSON (granted) or final state JSON (over). */
 export type QueueEntryReply = [kind: string, position: number, detail: Text, session: Text];
 
 /** A stream entry of read-moves.lua. */
@@ -56,7 +56,7 @@ export function toQueue(reply: QueueReply): QueueState {
     maxOpenWindows: Number(maxOpen),
     usefulWindows: useful === null ? null : Number(useful),
     openWindows,
-    opensAt: opensAt === null ? null : instant(opensAt),
+    opensAt: opensAt === null ? null : toIsoTime(opensAt),
     reason,
     closedReason: closedReason === null ? null : closedReason === 'sold_out' ? 'sold_out' : 'closed',
     remainingSectors: sectors === null ? [] : sectorsText.parse(JSON.parse(sectors)).map(toSector),
@@ -71,17 +71,17 @@ export function toQueue(reply: QueueReply): QueueState {
   };
 }
 
-/** `token` is the fan's where the script was given it and does not repeat the session. */
+/** `token` is the fan's token when the caller passed it to the script, whose reply then has no session. */
 export function toQueueEntry(reply: QueueEntryReply, queue: QueueState, token: string | null = null): QueueEntry {
   const [kind, position, detail, session] = reply;
   const known = session === null ? null : sessionText.parse(JSON.parse(session));
   const state = toState(kind, position, detail);
-  const isOn = state.kind === 'waiting' || state.kind === 'granted';
+  const isActive = state.kind === 'waiting' || state.kind === 'granted';
   const score = state.kind === 'waiting' ? detail : (known?.score ?? scoreOfTurn(kind, detail));
-  return { state, queue, queueToken: isOn ? (known?.queue_token ?? token) : null, score: isOn && score ? score : null };
+  return { state, queue, queueToken: isActive ? (known?.queue_token ?? token) : null, score: isActive && score ? score : null };
 }
 
-/** A restored turn has no session yet that would tell the place it came from. */
+/** The join time from the window, for a restored turn: it has no session with the join time. */
 function scoreOfTurn(kind: string, detail: Text): string {
   const score = kind === 'granted' ? windowText.parse(JSON.parse(detail ?? '')).place_score : undefined;
   return score === undefined ? '' : String(score);
@@ -91,7 +91,7 @@ export function toMove([id, [field, scores]]: MoveReply): LineMove {
   return { number: Number.parseInt(id, 10), isBack: field === 'back', scores: scores.split(',').map(Number) };
 }
 
-export function instant(ms: string): string {
+export function toIsoTime(ms: string): string {
   return new Date(Number(ms)).toISOString();
 }
 
@@ -102,7 +102,7 @@ function toState(kind: string, position: number, detail: Text): FanState {
     return { kind, expiresAt: window.expires_at, sessionToken: window.session_token };
   }
   if (kind === 'over') return { kind, ...overText.parse(JSON.parse(detail ?? '')) };
-  return { kind: 'nowhere' };
+  return { kind: 'not_in_line' };
 }
 
 function toSector(sector: z.infer<typeof sectorsText>[number]) {

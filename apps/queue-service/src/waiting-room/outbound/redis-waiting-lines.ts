@@ -2,7 +2,7 @@ import { queueKeys } from '#contracts/queue-keys';
 import type { QueueState, RemainingSector } from '../domain/fan-state.ts';
 import type { LinePace } from '../domain/wait-estimate.ts';
 import type {
-  Admitted,
+  AdmissionResult,
   ChangeOutcome,
   JoinOutcome,
   LineMovement,
@@ -11,29 +11,29 @@ import type {
   RestoredPart,
   WaitingLines,
 } from '../application/ports.ts';
-import { JoinBatches, type WaitingJoin } from './join-batches.ts';
+import { JoinBatches, type QueuedJoin } from './join-batches.ts';
 import { newQueueToken, newSessionToken } from './queue-token.ts';
 import { RedisConnectedFans } from './redis-connected-fans.ts';
 import { toQueueEntry, toQueue, type QueueEntryReply, type QueueReply } from './redis-replies.ts';
 
 type Unknown = ['unknown'];
-/** A text is the score of a new place. */
+/** A string is the score of a new queue entry. */
 type JoinedReply = string | [outcome: 'restored' | 'kept', QueueEntryReply] | ['refused'];
 type JoinReply = Unknown | ['found', QueueReply, firstPosition: number, string | JoinedReply[]];
-type FoundEntry = Unknown | ['found', QueueReply, QueueEntryReply];
+type EntryReply = Unknown | ['found', QueueReply, QueueEntryReply];
 
-/** At most one event about positions a minute and match. */
-const POSITIONS_EVERY_MS = 60_000;
+/** At most one `queue.position_update` event per minute and match. */
+const POSITIONS_INTERVAL_MS = 60_000;
 
-/** All lines in Redis, and nowhere else: each method is one script (lua/), so any number of pods may share them. */
+/** All lines, stored only in Redis. Each method runs one atomic script of lua/, so any number of pods may share the lines. */
 export class RedisWaitingLines extends RedisConnectedFans implements WaitingLines, LineMovement {
   private readonly joins = new Map<string, JoinBatches<JoinOutcome>>();
-  private readonly listed = new Set<string>();
+  private readonly knownMatches = new Set<string>();
 
   async join(matchId: string, userId: string, receiptScore = ''): Promise<JoinOutcome> {
     let batches = this.joins.get(matchId);
     if (!batches) {
-      batches = new JoinBatches((joins) => this.joinTogether(matchId, joins));
+      batches = new JoinBatches((joins) => this.joinBatch(matchId, joins));
       this.joins.set(matchId, batches);
     }
     try {
@@ -43,8 +43,8 @@ export class RedisWaitingLines extends RedisConnectedFans implements WaitingLine
     }
   }
 
-  async visit(matchId: string, userId: string): Promise<QueueEntry | undefined> {
-    const reply = await this.run<FoundEntry>(this.scripts.visitLine, matchId, userId, newQueueToken(matchId, userId));
+  async pollEntry(matchId: string, userId: string): Promise<QueueEntry | undefined> {
+    const reply = await this.run<EntryReply>(this.scripts.pollEntry, matchId, userId, newQueueToken(matchId, userId));
     return reply[0] === 'found' ? toQueueEntry(reply[2], toQueue(reply[1])) : undefined;
   }
 
@@ -57,21 +57,21 @@ export class RedisWaitingLines extends RedisConnectedFans implements WaitingLine
   }
 
   async change(matchId: string, change: QueueChange): Promise<{ outcome: ChangeOutcome; isKnown: boolean }> {
-    await this.list(matchId);
+    await this.addToMatchList(matchId);
     const text = JSON.stringify(settingsOf(change));
     const [outcome, isKnown] = await this.run<[ChangeOutcome, number]>(this.scripts.controlQueue, matchId, text);
     return { outcome, isKnown: isKnown === 1 };
   }
 
   async restore(matchId: string, part: RestoredPart): Promise<ChangeOutcome | 'out_of_step'> {
-    if (part.exists) await this.list(matchId);
+    if (part.exists) await this.addToMatchList(matchId);
     const args = [part.generation, part.part, part.isLast ? '1' : '', JSON.stringify(contentOf(part))];
     return this.run<ChangeOutcome | 'out_of_step'>(this.scripts.restoreQueue, matchId, ...args);
   }
 
   async reportRemaining(matchId: string, sectors: readonly RemainingSector[], asOf?: number): Promise<ChangeOutcome> {
-    const told = sectors.map(({ sectorId, name, available }) => ({ sector_id: sectorId, name, available }));
-    const text = told.length === 0 ? '' : JSON.stringify(told);
+    const remaining = sectors.map(({ sectorId, name, available }) => ({ sector_id: sectorId, name, available }));
+    const text = remaining.length === 0 ? '' : JSON.stringify(remaining);
     return this.run<ChangeOutcome>(this.scripts.reportSoldOut, matchId, text, asOf ?? '');
   }
 
@@ -80,13 +80,13 @@ export class RedisWaitingLines extends RedisConnectedFans implements WaitingLine
     return reply[0] === 'found' ? toQueue(reply[1]) : undefined;
   }
 
-  /** The list is one key in a slot of its own: what only this key has lost is written again. A match is never taken off it. */
+  /** The list of matches is one key in its own slot. If Redis has lost it, this pod writes the matches it knows again. No match is ever removed. */
   async matches(): Promise<string[]> {
     const listed = new Set(await this.redis.smembers(queueKeys.matches));
-    const lost = [...this.listed].filter((matchId) => !listed.has(matchId));
-    if (lost.length > 0) await this.redis.sadd(queueKeys.matches, ...lost);
-    for (const matchId of listed) this.listed.add(matchId);
-    return [...this.listed];
+    const missing = [...this.knownMatches].filter((matchId) => !listed.has(matchId));
+    if (missing.length > 0) await this.redis.sadd(queueKeys.matches, ...missing);
+    for (const matchId of listed) this.knownMatches.add(matchId);
+    return [...this.knownMatches];
   }
 
   async drainClosed(matchId: string, limit: number): Promise<number> {
@@ -101,13 +101,13 @@ export class RedisWaitingLines extends RedisConnectedFans implements WaitingLine
     return this.run<number>(this.scripts.dropAbsent, matchId, limit);
   }
 
-  async admit(matchId: string, limit: number): Promise<Admitted> {
+  async admit(matchId: string, limit: number): Promise<AdmissionResult> {
     const tokens = Array.from({ length: limit }, newSessionToken);
     const call = this.callOf(matchId, [this.settings.purchaseWindowMs, ...tokens]);
-    type Reply = [granted: number, more: number, quiet: number, stateNeeded: number];
-    const [granted, more, quiet, stateNeeded] = await this.runConfirmed<Reply>(this.scripts.admitFront, matchId, call);
-    if (stateNeeded === 0) this.stateIsKnown(matchId);
-    return { granted, more: more === 1, quiet: quiet === 1 };
+    type Reply = [granted: number, hasMore: number, isIdle: number, stateNeeded: number];
+    const [granted, hasMore, isIdle, stateNeeded] = await this.runConfirmed<Reply>(this.scripts.admitFront, matchId, call);
+    if (stateNeeded === 0) this.noteKnownState(matchId);
+    return { granted, hasMore: hasMore === 1, isIdle: isIdle === 1 };
   }
 
   async announcePositions(matchId: string, pace: LinePace | undefined): Promise<number> {
@@ -116,39 +116,40 @@ export class RedisWaitingLines extends RedisConnectedFans implements WaitingLine
       freeWindows: 0,
       minutesPerCompletion: 0,
     };
-    const args = [POSITIONS_EVERY_MS, fansPerMinute, freeWindows, minutesPerCompletion];
+    const args = [POSITIONS_INTERVAL_MS, fansPerMinute, freeWindows, minutesPerCompletion];
     return this.run<number>(this.scripts.announcePositions, matchId, ...args);
   }
 
-  private async joinTogether(matchId: string, joins: readonly WaitingJoin<JoinOutcome>[]): Promise<JoinOutcome[]> {
+  private async joinBatch(matchId: string, joins: readonly QueuedJoin<JoinOutcome>[]): Promise<JoinOutcome[]> {
     const tokens = joins.map(({ userId }) => newQueueToken(matchId, userId));
-    const args: (string | number)[] = [joins.length, inOneText(joins.map(({ userId }) => userId)), inOneText(tokens)];
-    for (const [at, { receiptScore }] of joins.entries()) if (receiptScore !== '') args.push(at + 1, receiptScore);
+    const args: (string | number)[] = [joins.length, zeroTerminated(joins.map(({ userId }) => userId)), zeroTerminated(tokens)];
+    for (const [index, { receiptScore }] of joins.entries()) if (receiptScore !== '') args.push(index + 1, receiptScore);
     const reply = await this.runConfirmed<JoinReply>(this.scripts.joinLine, matchId, this.callOf(matchId, args));
     if (reply[0] === 'unknown') return joins.map(() => ({ kind: 'unknown' }));
     const queue = toQueue(reply[1]);
     const [, , firstPosition, outcomes] = reply;
-    const created = (position: number, at: number, score: string): JoinOutcome => {
+    const created = (position: number, index: number, score: string): JoinOutcome => {
       const state = { kind: 'waiting', position } as const;
-      return { kind: 'created', entry: { state, queue, queueToken: tokens[at]!, score } };
+      return { kind: 'created', entry: { state, queue, queueToken: tokens[index]!, score } };
     };
-    if (typeof outcomes === 'string') return joins.map((_, at) => created(firstPosition + at, at, String(Number(outcomes) + at)));
+    if (typeof outcomes === 'string')
+      return joins.map((_, index) => created(firstPosition + index, index, String(Number(outcomes) + index)));
     let position = firstPosition - 1;
-    return outcomes.map((joined, at): JoinOutcome => {
-      if (typeof joined === 'string') return created((position += 1), at, joined);
+    return outcomes.map((joined, index): JoinOutcome => {
+      if (typeof joined === 'string') return created((position += 1), index, joined);
       return joined[0] === 'refused' ? refusalOf(queue) : { kind: joined[0], entry: toQueueEntry(joined[1], queue) };
     });
   }
 
-  /** Before anything is written to the match, and in another slot: a listed match without a queue costs a read, a queue that is not listed would stand still. */
-  private async list(matchId: string): Promise<void> {
+  /** Adds a match to the list before its queue is written. The two are in different slots: a queue missing from the list would grant no turns, a listed match without a queue only costs a read. */
+  private async addToMatchList(matchId: string): Promise<void> {
     await this.redis.sadd(queueKeys.matches, matchId);
-    this.listed.add(matchId);
+    this.knownMatches.add(matchId);
   }
 }
 
-/** As a script takes it apart again. */
-function inOneText(texts: readonly string[]): string {
+/** Joins texts with a zero byte after each. join-line.lua splits them again. */
+function zeroTerminated(texts: readonly string[]): string {
   return `${texts.join('\0')}\0`;
 }
 
@@ -156,7 +157,7 @@ function refusalOf({ status, closedReason, opensAt }: QueueState): JoinOutcome {
   return status === 'closed' ? { kind: 'closed', reason: closedReason ?? 'closed' } : { kind: 'scheduled', opensAt };
 }
 
-/** In the words of parts/settings.lua. */
+/** The fields that parts/settings.lua reads. */
 function settingsOf(change: NonNullable<RestoredPart['sale']>) {
   return {
     status: change.status,
@@ -169,7 +170,7 @@ function settingsOf(change: NonNullable<RestoredPart['sale']>) {
   };
 }
 
-/** In the words of restore-queue.lua. */
+/** The fields that restore-queue.lua reads. */
 function contentOf({ exists, sale, counts, windows, used }: RestoredPart) {
   return {
     exists,

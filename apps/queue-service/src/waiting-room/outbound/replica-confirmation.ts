@@ -1,9 +1,9 @@
 import type { RedisConnection } from '#platform/redis/redis-connection';
 import type { RedisScript } from '#platform/redis/script';
 
-const WAIT_MS = 100;
-/** A server that lost its replicas takes no promises for so long: what the link's cut hides may be a failover (F08). */
-const ALONE_MS = 10_000;
+const CONFIRM_TIMEOUT_MS = 100;
+/** After a server has lost its replicas, calls fail for this long: it may be an old master that is cut off during a failover. */
+const ALONE_GRACE_MS = 10_000;
 
 interface MatchCall {
   readonly matchId: string;
@@ -12,39 +12,39 @@ interface MatchCall {
 }
 
 /**
- * Acknowledges what Redis did only once `replicas` of them have it (W13): a join that a failover takes away was never
- * promised. Unconfirmed is 503, safe to send again: joining finds the place. After a failover the promoted server has no
- * replica to wait for; refusing everybody until one is back would make a short outage a long one, so it is taken at its word.
+ * Acknowledges a script call only after `replicas` replicas have confirmed it, so a failover cannot lose an acknowledged join. An
+ * unconfirmed call is 503 and safe to repeat: a join finds the existing queue entry. A server that a failover has promoted has no
+ * replica yet. It is trusted without confirmation, because refusing all joins until a replica is back would prolong the outage.
  */
 export class ReplicaConfirmation {
   private aloneSinceMs: number | undefined;
 
   constructor(
     private readonly replicas: number,
-    private readonly unconfirmed: () => void = () => undefined,
+    private readonly onUnconfirmed: () => void = () => undefined,
   ) {}
 
   async run<T>(redis: RedisConnection, script: RedisScript, call: MatchCall): Promise<T> {
-    const wait = { replicas: this.replicas, timeoutMs: WAIT_MS };
+    const wait = { replicas: this.replicas, timeoutMs: CONFIRM_TIMEOUT_MS };
     const { reply, confirmedBy } = await script.runAndWait<T>(redis, call, wait);
     if (confirmedBy >= this.replicas) {
       this.aloneSinceMs = undefined;
       return reply;
     }
-    this.unconfirmed();
-    if (await this.isTakenAtItsWord(redis, call.keys[0]!)) return reply;
-    // What Redis itself says when it misses its replicas; the catalogue makes it DEPENDENCY_UNAVAILABLE.
+    this.onUnconfirmed();
+    if (await this.isTrustedWithoutReplica(redis, call.keys[0]!)) return reply;
+    // The error code that Redis itself uses for missing replicas. The error catalogue maps it to DEPENDENCY_UNAVAILABLE.
     throw new Error('NOREPLICAS no replica has confirmed this in time');
   }
 
-  private async isTakenAtItsWord(redis: RedisConnection, key: string): Promise<boolean> {
-    // The key's only use is to send INFO to its node.
+  private async isTrustedWithoutReplica(redis: RedisConnection, key: string): Promise<boolean> {
+    // EXISTS is only there to route the pipeline, and so INFO, to the node of this key.
     const answers = await redis.pipeline().exists(key).info('replication').exec();
     const info = (answers?.[1]?.[1] ?? '') as string;
     const number = (field: string) => Number(new RegExp(`^${field}:(-?\\d+)`, 'm').exec(info)?.[1] ?? Number.NaN);
     if (number('connected_slaves') > 0) return false;
     if (number('second_repl_offset') > 0) return true;
     this.aloneSinceMs ??= performance.now();
-    return performance.now() - this.aloneSinceMs > ALONE_MS;
+    return performance.now() - this.aloneSinceMs > ALONE_GRACE_MS;
   }
 }

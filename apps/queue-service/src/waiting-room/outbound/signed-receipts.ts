@@ -1,11 +1,11 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { Receipts } from '../application/ports.ts';
 
-const SHAPE = /^r1\.(\d{1,16})\.[A-Za-z0-9_-]{43}$/;
+const RECEIPT_PATTERN = /^r1\.(\d{1,16})\.[A-Za-z0-9_-]{43}$/;
 
 /**
- * `r1.<score>.<HMAC-SHA256 over match, fan and score>`. Match and fan are not in it: whoever presents one names both, and it
- * is good for no others.
+ * Receipts of the form `r1.<score>.<HMAC-SHA256 over match, fan and score>`. The text does not contain match and fan: the request
+ * names both, and the signature is valid only for them.
  */
 export class SignedReceipts extends Receipts {
   constructor(private readonly secret: string) {
@@ -18,7 +18,7 @@ export class SignedReceipts extends Receipts {
   }
 
   override read(matchId: string, userId: string, receipt: string): string | undefined {
-    const score = SHAPE.exec(receipt)?.[1];
+    const score = RECEIPT_PATTERN.exec(receipt)?.[1];
     if (score === undefined) return undefined;
     const genuine = Buffer.from(this.sign(matchId, userId, score));
     const given = Buffer.from(receipt);

@@ -1,34 +1,35 @@
 import type { Redis } from 'ioredis';
 import { RedisWaitingLines } from '../outbound/redis-waiting-lines.ts';
 
-const CLOCK = 'test:clock_us';
+const CLOCK_KEY = 'test:clock_us';
 
-/** Stands in front of every script: what it takes for Redis' clock is ours. */
-const OUR_TIME = `
+/** Lua code in front of every script. It makes TIME return the test's clock. */
+const TEST_CLOCK_LUA = `
 local real_redis = redis
 local redis = {
   call = function(command, ...)
     if command ~= 'TIME' then return real_redis.call(command, ...) end
-    local us = real_redis.call('GET', '${CLOCK}')
+    local us = real_redis.call('GET', '${CLOCK_KEY}')
     return { string.sub(us, 1, -7), string.sub(us, -6) }
   end,
 }
 `;
 
-/** Lines of the real scripts on a real Redis whose clock the test turns: hours in a second, and back where it likes. */
+/** Pods that run the production scripts on a real Redis with a clock that the test moves, forward or back. */
 export class ClockedLines {
   nowMs = Date.now();
 
   constructor(private readonly redis: Redis) {}
 
-  /** A further pod. The scripts are those of production, sent in full each time with our clock in front. */
+  /** A new pod. It sends the full text of each script with EVAL, with the test's clock in front. */
   pod(settings: { purchaseWindowMs: number; persistenceSeconds: number; presenceMs: number }): RedisWaitingLines {
     const { redis } = this;
     const clocked = new Proxy(redis, {
       get(target, name) {
-        if (name === 'evalsha') return () => Promise.reject(new Error('NOSCRIPT the clock is not in it'));
+        if (name === 'evalsha')
+          return () => Promise.reject(new Error('NOSCRIPT evalsha would run the script without the test clock'));
         if (name === 'eval')
-          return (source: string, ...rest: unknown[]) => target.call('EVAL', OUR_TIME + source, ...(rest as string[]));
+          return (source: string, ...rest: unknown[]) => target.call('EVAL', TEST_CLOCK_LUA + source, ...(rest as string[]));
         const value: unknown = Reflect.get(target, name);
         return typeof value === 'function' ? (value as (...args: unknown[]) => unknown).bind(target) : value;
       },
@@ -36,8 +37,8 @@ export class ClockedLines {
     return new RedisWaitingLines(clocked, settings);
   }
 
-  async turn(ms: number): Promise<void> {
+  async advance(ms: number): Promise<void> {
     this.nowMs += ms;
-    await this.redis.set(CLOCK, `${this.nowMs}000`);
+    await this.redis.set(CLOCK_KEY, `${this.nowMs}000`);
   }
 }

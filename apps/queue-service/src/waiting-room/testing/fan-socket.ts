@@ -2,18 +2,19 @@ import { WebSocket } from 'ws';
 
 type Message = { type: string } & Record<string, unknown>;
 
-/** A fan's socket that remembers what it heard, so that a test can ask in its own time. */
+/** A fan's socket that records all messages. A test can wait for the next message of a type. */
 export class FanSocket {
   readonly heard: Message[] = [];
   readonly socket: WebSocket;
-  /** Resolves when it is closed, by whomever; with status for an upgrade that was refused. */
+  /** Resolves when the socket has closed. For a refused upgrade it has the HTTP status and headers. */
   readonly ended: Promise<{
     code: number;
     reason: string;
     status?: number;
     headers?: Record<string, string | string[] | undefined>;
   }>;
-  private taken = 0;
+  /** How many of the recorded messages `next` has returned or skipped. */
+  private readCount = 0;
 
   constructor(url: string, headers: Record<string, string> = {}) {
     this.socket = new WebSocket(url, { headers, perMessageDeflate: false });
@@ -28,18 +29,18 @@ export class FanSocket {
     });
   }
 
-  /** The next message of this type, heard already or still to come; earlier ones of other types are passed over. */
+  /** The next message of this type, already received or still to come. Skips messages of other types before it. */
   async next(type: string, withinMs = 4000): Promise<Message> {
-    const giveUpAt = Date.now() + withinMs;
-    while (Date.now() < giveUpAt) {
-      while (this.taken < this.heard.length) {
-        const message = this.heard[this.taken]!;
-        this.taken += 1;
+    const deadlineMs = Date.now() + withinMs;
+    while (Date.now() < deadlineMs) {
+      while (this.readCount < this.heard.length) {
+        const message = this.heard[this.readCount]!;
+        this.readCount += 1;
         if (message.type === type) return message;
       }
       await new Promise((resolve) => setTimeout(resolve, 5));
     }
-    throw new Error(`no ${type} within ${withinMs} ms; heard ${JSON.stringify(this.heard)}`);
+    throw new Error(`no ${type} within ${withinMs} ms; received ${JSON.stringify(this.heard)}`);
   }
 
   async opened(): Promise<this> {

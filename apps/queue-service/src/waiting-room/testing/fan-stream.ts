@@ -1,6 +1,6 @@
 import { pause } from './line-fixture.ts';
 
-/** An event stream as bytes, so that its framing is seen too. */
+/** A fan's event stream that records the raw text, so that a test can check the framing too. */
 export class FanStream {
   text = '';
   readonly ended: Promise<void>;
@@ -22,11 +22,11 @@ export class FanStream {
   }
 
   async next(type: string, withinMs = 2000): Promise<{ type: string }> {
-    for (const giveUpAt = Date.now() + withinMs; Date.now() < giveUpAt; await pause(10)) {
+    for (const deadlineMs = Date.now() + withinMs; Date.now() < deadlineMs; await pause(10)) {
       const found = this.messages.find((message) => message.type === type);
       if (found) return found;
     }
-    throw new Error(`no ${type}; heard ${this.text}`);
+    throw new Error(`no ${type} within ${withinMs} ms; received ${this.text}`);
   }
 
   close(): void {
@@ -37,7 +37,7 @@ export class FanStream {
     try {
       for await (const chunk of this.response.body!) this.text += Buffer.from(chunk).toString();
     } catch {
-      // Closed by the test.
+      // The test has closed the stream.
     }
   }
 }

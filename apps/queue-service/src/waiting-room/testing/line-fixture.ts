@@ -7,18 +7,18 @@ import { RedisWaitingLines } from '../outbound/redis-waiting-lines.ts';
 export interface LineFixture {
   redis: Redis;
   lines: RedisWaitingLines;
-  /** A further pod: its own connection and its own object over the same Redis. */
+  /** A new pod: its own connection and its own RedisWaitingLines over the same Redis. */
   pod(settings?: { purchaseWindowMs?: number; persistenceSeconds?: number; presenceMs?: number }): RedisWaitingLines;
   /** A new match with an open queue. */
   match(change?: QueueChange): Promise<string>;
-  /** A new match the monolith has sent the state of, and no settings yet. */
-  known(): Promise<string>;
-  /** A match of which the monolith says that it has no waiting room. */
-  withoutQueue(): Promise<string>;
+  /** A new match whose state is restored, without settings. */
+  restoredMatch(): Promise<string>;
+  /** A new match for which the monolith has reported that it has no waiting room. */
+  matchWithoutQueue(): Promise<string>;
   close(): Promise<void>;
 }
 
-/** Lines on the worker's real Redis. Every test takes a match of its own, so nothing is flushed in between. */
+/** Lines on the Redis of this Jest worker. Each test uses its own match, so no data is flushed between tests. */
 export async function lineFixture(): Promise<LineFixture> {
   const server = await createTestRedis();
   const connections: Redis[] = [];
@@ -31,7 +31,7 @@ export async function lineFixture(): Promise<LineFixture> {
     new RedisWaitingLines(connect(), { purchaseWindowMs, persistenceSeconds, presenceMs });
   const redis = connect();
   const lines = pod();
-  const known = async () => {
+  const restoredMatch = async () => {
     const matchId = randomUUID();
     await restoreEmpty(lines, matchId);
     return matchId;
@@ -41,12 +41,12 @@ export async function lineFixture(): Promise<LineFixture> {
     lines,
     pod,
     async match(change = {}) {
-      const matchId = await known();
+      const matchId = await restoredMatch();
       await lines.change(matchId, { status: 'active', ...change });
       return matchId;
     },
-    known,
-    async withoutQueue() {
+    restoredMatch,
+    async matchWithoutQueue() {
       const matchId = randomUUID();
       await lines.restore(matchId, { exists: false, generation: 0, part: 0, isLast: true, windows: [], used: [] });
       return matchId;
@@ -58,11 +58,11 @@ export async function lineFixture(): Promise<LineFixture> {
   };
 }
 
-/** What the monolith sends before the first call for a new match: nobody has had a turn. */
+/** Sends the state of a new match like the monolith: no open windows and no used turns. */
 export async function restoreEmpty(lines: WaitingLines, matchId: string, generation = 1): Promise<void> {
   await lines.restore(matchId, { exists: true, generation, part: 0, isLast: true, windows: [], used: [] });
 }
 
-export const fans = (count: number): string[] => Array.from({ length: count }, () => randomUUID());
+export const newFanIds = (count: number): string[] => Array.from({ length: count }, () => randomUUID());
 
 export const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));

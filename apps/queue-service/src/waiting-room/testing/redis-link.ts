@@ -1,6 +1,6 @@
 import net from 'node:net';
 
-/** A TCP link to Redis that a test can cut, or let fall silent with everything staying connected. */
+/** A TCP proxy to Redis. A test can cut all connections, or keep them open and drop all data (`silence`). */
 export class RedisLink {
   private readonly sockets = new Set<net.Socket>();
   private mode: 'open' | 'cut' | 'silent' = 'open';
@@ -12,7 +12,7 @@ export class RedisLink {
 
   static async to(redisUrl: string): Promise<RedisLink> {
     const target = new URL(redisUrl);
-    const server = net.createServer((near) => link.join(near, Number(target.port), target.hostname));
+    const server = net.createServer((client) => link.connect(client, Number(target.port), target.hostname));
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const { port } = server.address() as net.AddressInfo;
     const link: RedisLink = new RedisLink(server, `redis://127.0.0.1:${port}${target.pathname}`);
@@ -28,7 +28,7 @@ export class RedisLink {
     this.mode = 'silent';
   }
 
-  mend(): void {
+  restore(): void {
     this.mode = 'open';
     for (const socket of this.sockets) socket.destroy();
   }
@@ -38,10 +38,10 @@ export class RedisLink {
     await new Promise((resolve) => this.server.close(resolve));
   }
 
-  private join(near: net.Socket, port: number, host: string): void {
-    if (this.mode === 'cut') return void near.destroy();
-    const far = net.connect(port, host);
-    for (const [from, to] of [[near, far] as const, [far, near] as const]) {
+  private connect(client: net.Socket, port: number, host: string): void {
+    if (this.mode === 'cut') return void client.destroy();
+    const upstream = net.connect(port, host);
+    for (const [from, to] of [[client, upstream] as const, [upstream, client] as const]) {
       this.sockets.add(from);
       from.on('data', (data) => this.mode === 'open' && to.write(data));
       from.on('error', () => undefined);

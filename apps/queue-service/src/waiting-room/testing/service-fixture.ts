@@ -28,11 +28,11 @@ export interface ServiceFixture {
     options?: { user?: string; body?: unknown; headers?: Record<string, string> },
   ): Promise<Answer>;
   internal(method: string, path: string, body?: unknown): Promise<Answer>;
-  /** What the monolith sends of a match nobody has had a turn in yet. */
+  /** Sends the state of a new match like the monolith: no open windows and no used turns. */
   restoreEmpty(matchId: string): Promise<void>;
-  /** While true (from the start) a monolith answers `queue.state_needed`: its matches are the ones `match` made. */
+  /** While `answers` is true (the default), a fake monolith answers `queue.state_needed`. It knows the matches made by `match`. */
   monolith: { answers: boolean };
-  /** A new match; admits nobody unless told to, so that fans stay in line. */
+  /** A new match with an active queue. The default settings grant no turns, so that fans stay in line. */
   match(control?: Json): Promise<string>;
   join(matchId: string, user?: string): Promise<{ user: string; token: string; entry: Json }>;
   socket(token: string, headers?: Record<string, string>): FanSocket;
@@ -40,7 +40,7 @@ export interface ServiceFixture {
   close(): Promise<void>;
 }
 
-/** The whole service on a free port, driven from outside; over the worker's Redis or the address given. */
+/** The whole service on a free port, called over HTTP. It uses the Redis of this Jest worker, or `env.REDIS_URL`. */
 export async function serviceFixture(env: Record<string, string> = {}): Promise<ServiceFixture> {
   const server = env.REDIS_URL ? undefined : await createTestRedis();
   const redisUrl = env.REDIS_URL ?? server!.url;
@@ -57,7 +57,7 @@ export async function serviceFixture(env: Record<string, string> = {}): Promise<
   await app.listen({ host: '127.0.0.1', port: 0 });
   const { port } = (app.getHttpServer() as Server).address() as AddressInfo;
   const url = `http://127.0.0.1:${port}`;
-  // Of a cluster the first node; tests that look into it know their way.
+  // For a cluster: a client of the first node only.
   const redis = new Redis(redisUrl.split(',')[0]!, { disconnectTimeout: 100 });
   redis.on('error', () => undefined);
   const sockets: FanSocket[] = [];

@@ -11,24 +11,24 @@ export interface EffectJob extends BackgroundJob {
 
 export const effect = (name: string): EffectJob => ({ class: 'effect', name });
 
-/** A job whose effect is a row; what else happens on the way is the test's business. */
+/** A job whose effect is one row. A test can add code to its transaction (`afterInsert`) and to its preparation. */
 export class WriteEffect extends JobHandler<EffectJob> {
   readonly class = 'effect';
 
   constructor(
-    private readonly onTheWay: (job: EffectJob) => Promise<void> | void = () => undefined,
-    private readonly before: (job: EffectJob, jobId: string) => Promise<void> | void = () => undefined,
+    private readonly afterInsert: (job: EffectJob) => Promise<void> | void = () => undefined,
+    private readonly onPrepare: (job: EffectJob, jobId: string) => Promise<void> | void = () => undefined,
   ) {
     super();
   }
 
   async prepare(job: EffectJob, jobId: string): Promise<void> {
-    await this.before(job, jobId);
+    await this.onPrepare(job, jobId);
   }
 
   async work(tx: Transaction, job: EffectJob): Promise<void> {
     await inside(tx).rows('insert into effects (name) values ($1)', [job.name]);
-    await this.onTheWay(job);
+    await this.afterInsert(job);
   }
 }
 

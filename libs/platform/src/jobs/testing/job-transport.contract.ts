@@ -5,8 +5,6 @@ import { openDatabase } from '#platform/postgres/database';
 import { PostgresTransactionManager } from '#platform/postgres/transaction-manager';
 import { newId } from '#platform/ids';
 import { createTestDatabase, type TestDatabase } from '#testing/test-database';
-import { spawn } from 'node:child_process';
-import path from 'node:path';
 import type { DataSource } from 'typeorm';
 import { HeldBack } from '../job-outcomes.ts';
 import { JobLedger, PostgresJobs, type JobRow } from '../job-ledger.ts';
@@ -15,24 +13,25 @@ import type { JobState, JobTransport } from '../job-transport.ts';
 import { JobUpkeep } from '../job-upkeep.ts';
 import { JobsDestination } from '../jobs-destination.ts';
 import { effect, effectKind, WriteEffect } from './effect-job.ts';
+import { runKilledConsumer } from './killed-consumer.ts';
+import { openLatch } from './latch.ts';
 
 interface TransportUnderTest {
-  /** A transport on a server nobody else uses; also where a process of its own finds it. */
+  /** Opens a transport on a server that no other test uses. `url` is for a consumer in another process. */
   open(databaseUrl: string): Promise<{ transport: JobTransport; url: string }>;
-  /** Every connection to it breaks at once; new ones are let in. */
+  /** Breaks all connections to the server; new connections work. */
   interrupt(): Promise<void>;
-  /** Everything it knew is gone. */
+  /** Deletes all data of the transport. */
   wipe(): Promise<void>;
   close(): Promise<void>;
 }
 
 const silent = createLogger({ service: 'test', level: 'silent' });
 const LOCK_MS = 1000;
-const DOOMED = path.resolve(import.meta.dirname, 'doomed-consumer.ts');
 
-/** What carries jobs has to keep; run against BullMQ in Redis and in PostgreSQL. */
+/** The contract of every job transport; run against BullMQ in Redis and in PostgreSQL. */
 export function describeJobTransport(name: string, underTest: () => TransportUnderTest): void {
-  describe(`${name} carries jobs`, () => {
+  describe(`${name} as job transport`, () => {
     let testDatabase: TestDatabase;
     let database: DataSource;
     let transactions: PostgresTransactionManager;
@@ -98,7 +97,7 @@ export function describeJobTransport(name: string, underTest: () => TransportUnd
       while ((await relay.runOnce()) > 0);
     };
 
-    test('a job whose transaction rolled back does not exist, one that committed is done', async () => {
+    test('a job whose transaction committed is done, and one whose transaction rolled back does not exist', async () => {
       const lost = transactions.run(async (tx) => {
         await jobs.put(tx, [effect('lost')]);
         throw new Error('no');
@@ -112,7 +111,7 @@ export function describeJobTransport(name: string, underTest: () => TransportUnd
       await inState(id, 'completed');
     });
 
-    test('a job added again while it waits, and when it is done, is done once', async () => {
+    test('a job that is added again while it waits and after it is done has its effect once', async () => {
       const [id = ''] = await put('once');
       await relayed();
       await transport.add([{ id, class: 'effect' }]);
@@ -125,7 +124,7 @@ export function describeJobTransport(name: string, underTest: () => TransportUnd
       expect(await effects()).toEqual(['once']);
     });
 
-    test('control: a ledger that forgets what is done lets the same job be done twice', async () => {
+    test('negative control: with a ledger that does not know done jobs, the same job has its effect twice', async () => {
       const forgetful = new JobLedger(database);
       forgetful.finish = () => Promise.resolve(true);
       consume(new WriteEffect(), { ledger: forgetful });
@@ -138,7 +137,7 @@ export function describeJobTransport(name: string, underTest: () => TransportUnd
       expect(await effects()).toEqual(['once', 'once']);
     });
 
-    test('two consumers share a hundred jobs: each is done once', async () => {
+    test('two consumers do each of a hundred jobs once', async () => {
       const names = Array.from({ length: 100 }, (_, index) => String(index).padStart(3, '0'));
       await put(...names);
       await relayed();
@@ -148,7 +147,7 @@ export function describeJobTransport(name: string, underTest: () => TransportUnd
       expect(await effects()).toEqual(names);
     }, 60_000);
 
-    test('a job that fails is tried after each delay, then set aside with class, transport and every error', async () => {
+    test('a failing job is retried after each delay, then marked as failed with its class, its transport and all errors', async () => {
       const starts: number[] = [];
       const handler = new WriteEffect(() => {
         starts.push(Date.now());
@@ -175,7 +174,7 @@ export function describeJobTransport(name: string, underTest: () => TransportUnd
       await inState(id, 'failed');
     }, 30_000);
 
-    test('set aside and asked for again, it starts anew', async () => {
+    test('a failed job that an operator retries starts again with all attempts', async () => {
       let broken = true;
       consume(
         new WriteEffect(() => {
@@ -195,18 +194,18 @@ export function describeJobTransport(name: string, underTest: () => TransportUnd
         const body = { job_id: id, class: 'effect', again: true };
         await new PostgresOutbox().append(tx, [{ id: newId(), destination: 'jobs', event: 'job.retry', body }]);
       });
-      // The transport still says that it failed, and must not be believed.
+      // The transport still has the job as failed, from before the retry. JobUpkeep must ignore this state.
       expect([await upkeep.runOnce(), await hasFailed(id)]).toEqual([0, false]);
       await relayed();
       await until(() => isDone(id));
       expect([await effects(), (await row(id))?.attempts.length]).toEqual([['later'], 1]);
     });
 
-    test('held back by the vendor it calls, it comes again, and no attempt is lost', async () => {
+    test('a job that is held back because its provider is down runs again and loses no attempt', async () => {
       let calls = 0;
       const handler = new WriteEffect(undefined, () => {
         calls += 1;
-        if (calls <= 6) throw new HeldBack('job', 20, 'the vendor is down');
+        if (calls <= 6) throw new HeldBack('job', 20, 'the provider is down');
       });
       consume(handler, { retrySeconds: [0] });
       const [id = ''] = await put('patient');
@@ -217,35 +216,35 @@ export function describeJobTransport(name: string, underTest: () => TransportUnd
       expect([calls, (await row(id))?.attempts]).toEqual([8, []]);
     });
 
-    test('nobody knows its class: set aside at once', async () => {
+    test('a job of an unknown class is marked as failed at once', async () => {
       consume(new WriteEffect());
       const [id = ''] = await put('x');
       await database.query(`update jobs set class = 'unheard_of' where id = $1`, [id]);
       await relayed();
       await until(() => hasFailed(id));
-      expect((await row(id))?.attempts.map(({ error }) => error)).toEqual(['nobody here does jobs of class unheard_of']);
+      expect((await row(id))?.attempts.map(({ error }) => error)).toEqual(['no handler for jobs of class unheard_of']);
     });
 
-    test('a stopping consumer finishes what it holds and takes nothing more', async () => {
-      const gate = openGate();
-      const runner = consume(new WriteEffect(undefined, () => gate.passed), { concurrency: 1 });
+    test('a stopping consumer finishes its current job and takes no other', async () => {
+      const latch = openLatch();
+      const runner = consume(new WriteEffect(undefined, () => latch.released), { concurrency: 1 });
       const [held = ''] = await put('held');
       await relayed();
       await inState(held, 'active');
       const [waiting = ''] = (await put('waiting')).slice(-1);
       await relayed();
       const stopped = runner.stop(10_000);
-      gate.open();
+      latch.release();
       await stopped;
       expect([await isDone(held), await isDone(waiting)]).toEqual([true, false]);
     });
 
     test.each(['before', 'after'])(
-      'a consumer killed %s its commit: another one does the job, its effect is there once',
+      'when a consumer is killed %s its commit, another consumer finishes the job and its effect exists once',
       async (moment) => {
         const [id = ''] = await put('survives');
         await relayed();
-        expect(await killedConsumer(transport.name, transportUrl, testDatabase.url, moment)).toBe('SIGKILL');
+        expect(await runKilledConsumer(transport.name, transportUrl, testDatabase.url, moment, String(LOCK_MS))).toBe('SIGKILL');
         expect(await effects()).toEqual(moment === 'before' ? [] : ['survives']);
         consume(new WriteEffect(), { lockMs: LOCK_MS });
         await inState(id, 'completed');
@@ -254,25 +253,25 @@ export function describeJobTransport(name: string, underTest: () => TransportUnd
       60_000,
     );
 
-    test('every connection to it breaks: what was in hand and what comes later is done, once', async () => {
-      const gate = openGate();
-      consume(new WriteEffect(undefined, (job) => (job.name === 'in hand' ? gate.passed : undefined)), {
+    test('when all connections to the transport break, the job in progress and a later job are each done once', async () => {
+      const latch = openLatch();
+      consume(new WriteEffect(undefined, (job) => (job.name === 'in progress' ? latch.released : undefined)), {
         concurrency: 1,
         lockMs: LOCK_MS,
       });
-      const [held = ''] = await put('in hand');
+      const [held = ''] = await put('in progress');
       await relayed();
       await inState(held, 'active');
       await underTest().interrupt();
-      gate.open();
+      latch.release();
       await put('later');
       await until(async () => (await relay.runOnce().catch(() => 1)) === 0);
       await until(async () => (await ledger.counts()).open === 0, 30_000);
       await inState(held, 'completed');
-      expect(await effects()).toEqual(['in hand', 'later']);
+      expect(await effects()).toEqual(['in progress', 'later']);
     }, 60_000);
 
-    test('all that the transport knew is gone: what is not done comes back from the ledger and is done once', async () => {
+    test('when the transport has lost all data, the open jobs are added again from the ledger and done once', async () => {
       const [done = ''] = await put('a');
       await put('b', 'c');
       await relayed();
@@ -285,18 +284,6 @@ export function describeJobTransport(name: string, underTest: () => TransportUnd
       expect(await effects()).toEqual(['b', 'c']);
     });
   });
-}
-
-function killedConsumer(...args: string[]): Promise<string | null> {
-  const flags = ['--conditions=source', '--experimental-transform-types', '--disable-warning=ExperimentalWarning'];
-  const child = spawn(process.execPath, [...flags, DOOMED, ...args, String(LOCK_MS)], { stdio: ['ignore', 'ignore', 'inherit'] });
-  return new Promise((resolve) => child.on('exit', (code, signal) => resolve(signal ?? String(code))));
-}
-
-function openGate(): { passed: Promise<void>; open: () => void } {
-  let open = (): void => undefined;
-  const passed = new Promise<void>((resolve) => (open = resolve));
-  return { passed, open };
 }
 
 async function until(ask: () => Promise<boolean>, withinMs = 15_000): Promise<void> {

@@ -1,11 +1,13 @@
--- Lets up to `wanted` calls to a provider begin, or says how long to wait.
+-- Allows up to `wanted` calls to a provider, or returns how long to wait.
 --
--- A call counts from here until one second after its answer (leave.lua). Whatever arrives at the provider does so between the
--- two, so within any second the provider meets at most `limit` calls, however long the network or a frozen process took.
+-- A call counts from now until one second after its answer (leave.lua). Its request reaches the provider within this time. So
+-- the provider receives at most `limit` requests within any second, even if the network is slow or a process hangs.
 --
--- KEYS[1] calls: zset of call → when it stops counting (ms)   KEYS[2] state: hash, see leave.lua
--- ARGV[1] limit  ARGV[2] wanted  ARGV[3] name of the caller, unique  ARGV[4] longest a call takes (ms)  ARGV[5] ms between tries
--- → {calls allowed, ms to wait, 'open' | 'busy' | 'rate' | 'probe' | ''}
+-- KEYS[1] calls: sorted set of call → time when it stops counting (ms)   KEYS[2] state: hash, see leave.lua
+-- ARGV[1] limit (calls per second)  ARGV[2] wanted calls  ARGV[3] id of the caller, unique  ARGV[4] timeout of a call (ms)
+-- ARGV[5] ms between probe calls while the breaker is open
+-- Returns {allowed calls, ms to wait, reason}. Reason: 'open' the breaker is open, 'busy' pause after a 429, 'rate' limit
+-- reached, 'probe' one call is allowed although the breaker is open, '' otherwise.
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local limit, wanted, hold = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[4])
@@ -15,7 +17,7 @@ local open = state[1] == '1'
 if open and now < tonumber(state[2]) then return {0, tonumber(state[2]) - now, 'open'} end
 if state[3] and now < tonumber(state[3]) then return {0, tonumber(state[3]) - now, 'busy'} end
 
--- After a 429 the share is halved and comes back by 5 % a second.
+-- `share` is the used part of the limit. A 429 halves it (leave.lua); then it grows by 5 percentage points a second up to 1.
 local share = 1
 if state[4] then share = math.min(1, tonumber(state[4]) + 0.05 * (now - tonumber(state[5])) / 1000) end
 

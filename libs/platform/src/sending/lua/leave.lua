@@ -1,12 +1,14 @@
--- Notes how calls that enter.lua let in have ended. They stop counting one second from now.
+-- Records the outcome of calls that enter.lua has allowed. The calls stop counting one second from now.
 --
--- state: failures (in a row), open ('1': the breaker is open), next_try (ms), pause_until (ms, after a 429), share and share_at
--- (how much of the limit is used since a 429). It lives for ten minutes without calls.
+-- Fields of the state hash: failures (consecutive), open ('1' if the breaker is open), next_try (time of the next probe, ms),
+-- pause_until (ms, after a 429), share and share_at (used part of the limit after a 429, and when it was set). The hash expires
+-- ten minutes after the last call.
 --
 -- KEYS[1] calls  KEYS[2] state
--- ARGV[1] name of the caller  ARGV[2] calls  ARGV[3] answered (5xx and 429 are no answer)  ARGV[4] failed: 5xx or no answer
--- ARGV[5] ms to pause after a 429, 0 = none  ARGV[6] failures that open  ARGV[7] ms between tries  ARGV[8] calls never made
--- → 'opened' | 'closed' | 'open' | ''
+-- ARGV[1] id of the caller  ARGV[2] allowed calls  ARGV[3] answered calls (5xx and 429 do not count as answered)
+-- ARGV[4] failed calls: 5xx or no answer  ARGV[5] ms to pause after a 429, 0 = none  ARGV[6] failures that open the breaker
+-- ARGV[7] ms between probe calls  ARGV[8] calls that were not made
+-- Returns 'opened' or 'closed' when the breaker has changed, 'open' when it stays open, else ''.
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local calls, made = tonumber(ARGV[2]), tonumber(ARGV[2]) - tonumber(ARGV[8])
@@ -19,7 +21,7 @@ if tonumber(ARGV[5]) > 0 then
   local known = redis.call('HMGET', KEYS[2], 'pause_until', 'share', 'share_at')
   local share = 1
   if known[2] then share = math.min(1, tonumber(known[2]) + 0.05 * (now - tonumber(known[3])) / 1000) end
-  -- Calls that were under way together are refused together: one halving for all of them.
+  -- Parallel calls are refused together, so the share is halved at most once per second.
   if not known[3] or now - tonumber(known[3]) > 1000 then
     redis.call('HSET', KEYS[2], 'share', tostring(math.max(0.01, share / 2)), 'share_at', now)
   end

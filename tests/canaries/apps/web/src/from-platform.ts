@@ -1,3 +1,3 @@
-// rejected by eslint(no-restricted-imports): the page imports server code
+// rejected by eslint(no-restricted-imports): apps/web imports server code
 import { Database } from '#platform/postgres/database';
 export const database = Database;

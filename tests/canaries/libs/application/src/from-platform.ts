@@ -1,3 +1,3 @@
-// rejected by eslint(no-restricted-imports): the application imports an adapter
+// rejected by eslint(no-restricted-imports): libs/application imports an adapter
 import { Database } from '#platform/postgres/database';
 export const database = Database;

@@ -1,2 +1,2 @@
-// rejected by unicorn(filename-case): one spelling of names
+// rejected by unicorn(filename-case): a file name that is not kebab-case
 export const name = 1;

@@ -1,2 +1,2 @@
-// rejected by import(no-default-export): an import may call it what it likes
+// rejected by import(no-default-export): a default export, which every import may name differently
 export default 1;

@@ -1,2 +1,2 @@
-// rejected by node(no-process-env): settings are read once, by config
+// rejected by node(no-process-env): an environment variable is read outside of config
 export const port = process.env.PORT;

@@ -152,6 +152,6 @@ export class AvailabilityStreams implements BeforeApplicationShutdown {
   }
 
   private sendHeartbeats(): void {
-    for (const { viewers } of this.watchedMatches.values()) for (const stream of viewers) stream.breathe();
+    for (const { viewers } of this.watchedMatches.values()) for (const stream of viewers) stream.sendHeartbeat();
   }
 }

@@ -5,7 +5,7 @@ import { givenId } from '#platform/http/text-fields';
 import { Controller, Get, Param, Req, Res } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiProduces, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { MatchesForSale } from '../../application/ports.ts';
+import { MatchesForSale } from '../../application/sale-ports.ts';
 import { SeatViews } from '../application/availability-reader.ts';
 import { AvailabilityStreams } from './availability-streams.ts';
 

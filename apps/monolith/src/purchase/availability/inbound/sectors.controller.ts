@@ -7,7 +7,8 @@ import { ApiOkResponse, ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagg
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { createHash } from 'node:crypto';
 import type { z } from 'zod';
-import { MatchesForSale, type SectorForSale } from '../../application/ports.ts';
+import { type SectorForSale } from '../../application/ports.ts';
+import { MatchesForSale } from '../../application/sale-ports.ts';
 import { SeatViews, type AvailabilityView, type SeatMapView } from '../application/availability-reader.ts';
 import { isVersion, seatChange, seatListAnswer, seatQuery, seatView, sectorListAnswer, sectorView } from './sectors.schemas.ts';
 

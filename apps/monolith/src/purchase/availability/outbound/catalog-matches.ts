@@ -1,6 +1,7 @@
 import type { Transaction } from '#application/transaction-manager';
 import type { CatalogApi } from '../../../catalog/catalog.api.ts';
-import { MatchesForSale, type MatchForSale, type SectorForSale } from '../../application/ports.ts';
+import { type SectorForSale } from '../../application/ports.ts';
+import { MatchesForSale, type MatchForSale } from '../../application/sale-ports.ts';
 
 /** Reads matches and sectors from the catalog. Sectors and their currency never change, so they are read once and cached. */
 export class CatalogMatches extends MatchesForSale {

@@ -4,9 +4,10 @@ import { blacklisted } from '#domain/blacklist/listed-fans';
 import { assertHoldersMatch, holdersMatch } from '#domain/purchase/order';
 import { assertCheckoutAllowed } from '#domain/purchase/reservation';
 import { DomainError } from '#domain/shared/domain-error';
-import type { Order, Reservation } from '../../application/ports.ts';
+import type { Reservation } from '../../application/ports.ts';
+import type { Order } from '../../application/sale-ports.ts';
 import type { Reservations } from '../../hold/application/reservation-ports.ts';
-import { firstOfEach } from './first-of-each.ts';
+import { firstOfEachKey } from './first-of-each-key.ts';
 import type { CompletedOrder, Orders } from './ports.ts';
 
 export interface CheckOutCommand {
@@ -14,29 +15,29 @@ export interface CheckOutCommand {
   readonly userId: string;
   readonly holders: readonly { seatId: string; name: string }[];
   readonly email: string;
-  /** Of the request. Sent again after it broke off, it finds the order it made, and is still what made it. */
+  /** The request's idempotency key. A repeated request after a failure finds the order that it created, and is answered 201 again. */
   readonly key?: string | undefined;
 }
 
 export interface CheckedOut {
   readonly order: Order;
-  /** False when a checkout with another key made the order of this reservation. */
+  /** False if a checkout with another idempotency key created the order of this reservation. */
   readonly isNew: boolean;
 }
 
-/** Holds of many commands, locked together, and what is needed to make orders of them. */
+/** The holds of a batch of commands, locked, with the blacklisted fans among the callers and an order number for each command. */
 export interface LockedHolds {
-  readonly free: ReadonlyMap<string, Reservation>;
-  readonly barred: ReadonlySet<string>;
+  readonly holds: ReadonlyMap<string, Reservation>;
+  readonly blacklistedUserIds: ReadonlySet<string>;
   readonly numbers: readonly string[];
 }
 
-/** A checkout that many may share a transaction with, and the order it would make. */
-interface PlainCheckOut extends CompletedOrder {
+/** A checkout that can be decided in a batch, with the order it creates. `selectSimple` says what is simple. */
+interface SimpleCheckOut extends CompletedOrder {
   readonly command: CheckOutCommand;
 }
 
-/** Makes orders of holds: which hold may be ordered, and one order a turn. How an order is paid is not asked here. */
+/** Creates orders from holds. Checks that the hold may be ordered and that its turn has no other order. Knows nothing of payment. */
 export class PlaceOrders {
   constructor(
     private readonly reservations: Reservations,
@@ -44,14 +45,14 @@ export class PlaceOrders {
     private readonly ids: Ids,
   ) {}
 
-  /** The hold of this command, locked. */
+  /** Locks and returns the hold of this command. */
   async lock(tx: Transaction, { reservationId, userId }: CheckOutCommand): Promise<Reservation> {
     const reservation = await this.reservations.lock(tx, reservationId, userId);
     if (!reservation) throw new DomainError('NOT_FOUND', 'There is no such reservation.');
     return reservation;
   }
 
-  /** By every rule; waits for whoever has a row. The hold is locked already. */
+  /** Decides one command by every rule. May wait for locks of other transactions. The caller has locked the hold. */
   async place(tx: Transaction, command: CheckOutCommand, reservation: Reservation): Promise<CheckedOut> {
     if ((await this.orders.barred(tx, [reservation.userId])).size > 0) throw blacklisted();
     assertCheckoutAllowed(reservation.status);
@@ -61,15 +62,15 @@ export class PlaceOrders {
     const [number = ''] = await this.orders.nextNumbers(tx, 1);
     const order = this.newOrder(reservation, command, number);
     if ((await this.orders.place(tx, [order])).size === 0) {
-      await this.endLapsedOrder(tx, reservation.sessionToken ?? '');
+      await this.expireOrderOfTurn(tx, reservation.sessionToken ?? '');
       await this.orders.place(tx, [order]);
     }
     return { order, isNew: true };
   }
 
-  /** Waits for nobody: what somebody else has locked is missing. */
+  /** Does not wait for locks: a hold that another transaction has locked is missing from the result. */
   async lockMany(tx: Transaction, commands: readonly CheckOutCommand[]): Promise<LockedHolds> {
-    const [free, barred, numbers] = await Promise.all([
+    const [holds, blacklistedUserIds, numbers] = await Promise.all([
       this.reservations.lockFree(
         tx,
         commands.map(({ reservationId }) => reservationId),
@@ -78,45 +79,60 @@ export class PlaceOrders {
         tx,
         commands.map(({ userId }) => userId),
       ),
-      // A number more or less: those of orders that do not come to be are missing anyway.
+      // Numbers of commands that create no order are lost. Gaps in the order numbers are allowed.
       this.orders.nextNumbers(tx, commands.length),
     ]);
-    return { free, barred, numbers };
+    return { holds, blacklistedUserIds, numbers };
   }
 
-  /** Plain is a living hold that has no order yet, checked out by its fan with its seats. */
-  plainOf(commands: readonly CheckOutCommand[], { free, barred, numbers }: LockedHolds): readonly PlainCheckOut[] {
-    const plain = firstOfEach(commands, ({ reservationId }) => reservationId).flatMap((command) => {
-      const reservation = free.get(command.reservationId);
-      const isPlain =
+  /** Simple: the hold has not expired and has no order yet, its own fan checks it out, and the holders name exactly its seats. */
+  selectSimple(
+    commands: readonly CheckOutCommand[],
+    { holds, blacklistedUserIds, numbers }: LockedHolds,
+  ): readonly SimpleCheckOut[] {
+    const simple = firstOfEachKey(commands, ({ reservationId }) => reservationId).flatMap((command) => {
+      const reservation = holds.get(command.reservationId);
+      const isSimple =
         reservation?.userId === command.userId &&
         reservation.status === 'held' &&
-        !barred.has(command.userId) &&
+        !blacklistedUserIds.has(command.userId) &&
         holdersMatch(seatsOf(reservation), seatsOf({ seats: command.holders }));
-      return isPlain ? [{ command, reservation }] : [];
+      return isSimple ? [{ command, reservation }] : [];
     });
-    return plain.map((one, index) => ({ ...one, order: this.newOrder(one.reservation, one.command, numbers[index] ?? '') }));
+    return simple.map(({ command, reservation }, index) => {
+      return { command, reservation, order: this.newOrder(reservation, command, numbers[index] ?? '') };
+    });
   }
 
-  /** Those in a window without an order. */
-  async placePlain(tx: Transaction, plain: readonly PlainCheckOut[]): Promise<ReadonlyMap<CheckOutCommand, PlainCheckOut>> {
-    if (plain.length === 0) return new Map();
-    const placed = await this.orders.place(
+  /** Places the orders whose turn has no order yet, and returns only these. */
+  async placeSimple(
+    tx: Transaction,
+    checkOuts: readonly SimpleCheckOut[],
+  ): Promise<ReadonlyMap<CheckOutCommand, SimpleCheckOut>> {
+    if (checkOuts.length === 0) return new Map();
+    const placedIds = await this.orders.place(
       tx,
-      plain.map(({ order }) => order),
+      checkOuts.map(({ order }) => order),
     );
-    return new Map(plain.filter(({ order }) => placed.has(order.id)).map((one) => [one.command, one]));
+    return new Map(checkOuts.filter(({ order }) => placedIds.has(order.id)).map((checkOut) => [checkOut.command, checkOut]));
   }
 
-  /** The window has an order. If its hold is over it only waits for the scheduler, and this fan need not. */
-  private async endLapsedOrder(tx: Transaction, sessionToken: string): Promise<void> {
-    const rival = await this.orders.inWindow(tx, sessionToken);
-    const hold = rival && (await this.reservations.lock(tx, rival.reservationId));
-    const order = rival && (await this.orders.lock(tx, rival.id));
+  /**
+   * The turn has another order. If its hold has expired, ends that order now, so that the fan need not wait for the scheduler.
+   * Otherwise refuses the checkout.
+   */
+  private async expireOrderOfTurn(tx: Transaction, sessionToken: string): Promise<void> {
+    const otherOrder = await this.orders.inWindow(tx, sessionToken);
+    const hold = otherOrder && (await this.reservations.lock(tx, otherOrder.reservationId));
+    const order = otherOrder && (await this.orders.lock(tx, otherOrder.id));
     if (hold?.status !== 'expired' || order?.status !== 'awaiting_payment') {
-      throw new DomainError('INVALID_STATE', 'One order a turn: another one of this turn is being paid or was paid.', {
-        order_id: rival?.id,
-      });
+      throw new DomainError(
+        'INVALID_STATE',
+        'Only one order for each turn: another order of this turn awaits payment or was paid.',
+        {
+          order_id: otherOrder?.id,
+        },
+      );
     }
     await this.orders.setStatus(tx, [order.id], 'expired', ['expired']);
     await this.orders.giveUpWindow(tx, order);

@@ -1,41 +1,53 @@
 import type { Transaction } from '#application/transaction-manager';
 import type { OrderStatus } from '#domain/purchase/order';
 import type { Money } from '#domain/shared/money';
-import type { Order, Reservation } from '../../application/ports.ts';
+import type { Reservation } from '../../application/ports.ts';
+import type { Order } from '../../application/sale-ports.ts';
 
 export abstract class Orders {
-  /** Those of these fans for whom no order may be made or completed: the blacklist, as it is in this transaction. */
+  /** Returns which of these fans are on the blacklist, read in this transaction. No order may be created or completed for them. */
   abstract barred(tx: Transaction, userIds: readonly string[]): Promise<ReadonlySet<string>>;
-  /** "ORD-2026-001234": of this year, and never given again. */
+  /** Numbers like "ORD-2026-001234" with the current year. A number is never used twice. */
   abstract nextNumbers(tx: Transaction, count: number): Promise<readonly string[]>;
-  /** Adds them; their holds are ordered from now on. Nothing of those whose window another order has. Returns the ids of the others. */
+  /**
+   * Adds orders and sets their holds to `ordered`. Skips an order whose window (turn) has another order already. Returns the ids
+   * of the added orders.
+   */
   abstract place(tx: Transaction, orders: readonly Order[]): Promise<ReadonlySet<string>>;
-  /** Locked until the transaction ends, like the next; its reservation is locked before it, by everybody. */
+  /**
+   * `lock` and `lockOfReservation` lock the order until the transaction ends. Every caller locks the reservation first and then the
+   * order, so there are no deadlocks.
+   */
   abstract lock(tx: Transaction, orderId: string): Promise<Order | undefined>;
   abstract lockOfReservation(tx: Transaction, reservationId: string): Promise<Order | undefined>;
-  /** Orders that await this payment, by intent; as many as nobody else has locked: waits for nobody. */
+  /** Locks the orders that await these payments, keyed by intent id. Does not wait: skips orders locked by another transaction. */
   abstract lockAwaiting(tx: Transaction, intentIds: readonly string[]): Promise<ReadonlyMap<string, Order>>;
-  /** Whose payment this is; the id of the order itself serves when the payment came before we heard of its intent. */
+  /** The reservation that a payment belongs to. Falls back to the order's id if the payment arrived before we stored its intent. */
   abstract reservationPaid(tx: Transaction, by: { intentId?: string; orderId?: string }): Promise<string | undefined>;
-  /** The order that has this window: it is being paid, or was. */
+  /** The order that occupies this window (turn): it awaits payment or was paid. */
   abstract inWindow(tx: Transaction, sessionToken: string): Promise<{ id: string; reservationId: string } | undefined>;
-  /** For an order that had given its window up; false when another one has it by now. */
+  /** An order that had given up its window takes it again. False if another order has the window now. */
   abstract reclaimWindow(tx: Transaction, order: Order): Promise<boolean>;
   abstract giveUpWindow(tx: Transaction, order: Order): Promise<void>;
   abstract setIntent(tx: Transaction, orderId: string, payment: Order['payment']): Promise<void>;
-  /** For orders that await payment and have no intent. Waits for nobody; returns the ids of those it could. */
+  /**
+   * Stores intents on orders that await payment and have no intent yet. Does not wait: skips orders locked by another transaction.
+   * Returns the ids of the changed orders.
+   */
   abstract setFirstIntents(
     tx: Transaction,
     intents: readonly { readonly orderId: string; readonly payment: Order['payment'] }[],
   ): Promise<ReadonlySet<string>>;
+  /** Also adds `events` to the timeline of each order. */
   abstract setStatus(tx: Transaction, orderIds: readonly string[], status: OrderStatus, events: readonly string[]): Promise<void>;
+  /** Adds an event to the order's timeline. */
   abstract note(tx: Transaction, orderId: string, event: string): Promise<void>;
-  /** Removes an order that was never paid and never shown to its fan, with its timeline. */
+  /** Deletes an order that was never paid and never shown to its fan, and its timeline. */
   abstract remove(tx: Transaction, orderId: string): Promise<void>;
 }
 
 export abstract class Payments {
-  /** Rejects with `PAYMENT_REFUSED` when the provider takes no payment for this order; anything else may be tried again. */
+  /** Rejects with `PAYMENT_REFUSED` if the provider takes no payment for this order. After any other error a retry may succeed. */
   abstract createIntent(order: { orderId: string; amountCents: number; currency: string }): Promise<{
     provider: string;
     intentId: string;
@@ -49,10 +61,10 @@ export interface CompletedOrder {
   readonly reservation: Reservation;
 }
 
-/** What follows from an order's fate, in the transaction that decides it: tickets, the end of the turn, what is told to whom. */
+/** The effects of a decided order, in the same transaction as the decision: tickets, the end of the turn, messages. */
 export abstract class OrderConsequences {
   abstract completed(tx: Transaction, completed: readonly CompletedOrder[]): Promise<void>;
-  /** All that was paid goes back, which may be another amount than was asked for. */
+  /** `paid` is refunded in full. It may differ from the order's total. */
   abstract refunded(tx: Transaction, order: Order, paid: Money): Promise<void>;
   abstract cancelled(tx: Transaction, order: Order): Promise<void>;
 }

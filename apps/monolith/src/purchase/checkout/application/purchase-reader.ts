@@ -1,5 +1,6 @@
 import type { OrderStatus } from '#domain/purchase/order';
-import type { Order, Reservation } from '../../application/ports.ts';
+import type { Reservation } from '../../application/ports.ts';
+import type { Order } from '../../application/sale-ports.ts';
 
 export interface OrderDetails {
   readonly order: Order;
@@ -13,25 +14,25 @@ export interface MatchTotals {
   readonly orders: Readonly<Record<string, number>>;
 }
 
-/** What operators look for among all orders; everything given must fit. */
+/** An operator's search over all orders. An order must match every given field. */
 export interface OrderSearch {
   readonly matchId?: string;
   readonly userId?: string;
   readonly status?: OrderStatus;
-  /** The order's number, the number of its payment, or the whole address it was bought with. */
+  /** An order number, a payment intent id or a complete email address. */
   readonly text?: string;
   readonly before?: string;
   readonly limit: number;
 }
 
-/** What people look at: orders as they stand, outside of any decision. */
+/** Reads orders for display, outside of any transaction. */
 export abstract class PurchaseReader {
-  /** With its owner only: another fan's order does not exist. */
+  /** Undefined also for the order of another fan. */
   abstract order(orderId: string, userId: string): Promise<OrderDetails | undefined>;
   abstract orders(userId: string, before: string | undefined, limit: number): Promise<OrderDetails[]>;
-  /** Of all fans, newest first. */
+  /** Searches the orders of all fans, newest first. */
   abstract search(wanted: OrderSearch): Promise<OrderDetails[]>;
-  /** The address of each fan's newest paid order of the match. */
+  /** User id → email address of the fan's newest completed order of the match. */
   abstract addresses(matchId: string, userIds: readonly string[]): Promise<ReadonlyMap<string, string>>;
   abstract totals(matchId: string): Promise<MatchTotals>;
 }

@@ -1,11 +1,11 @@
 import type { TransactionManager } from '#application/transaction-manager';
 import { DomainError } from '#domain/shared/domain-error';
-import { releaseOf } from '#domain/purchase/reservation';
+import { releaseAction } from '#domain/purchase/reservation';
 import type { Reservation } from '../../application/ports.ts';
 import type { Reservations } from '../../hold/application/reservation-ports.ts';
 import type { OrderConsequences, Orders } from './ports.ts';
 
-/** Gives a fan's held seats back, at once; an order that was being paid is cancelled with its intent. */
+/** Releases a fan's held seats: they are for sale at once. An order that awaits payment is cancelled, and its intent too. */
 export class ReleaseReservation {
   constructor(
     private readonly transactions: TransactionManager,
@@ -14,12 +14,12 @@ export class ReleaseReservation {
     private readonly consequences: OrderConsequences,
   ) {}
 
-  /** Returns what was reserved. */
+  /** Returns the reservation as it was before the release. */
   execute(command: { reservationId: string; userId: string }): Promise<Reservation> {
     return this.transactions.run(async (tx) => {
       const reservation = await this.reservations.lock(tx, command.reservationId, command.userId);
       if (!reservation) throw new DomainError('NOT_FOUND', 'There is no such reservation.');
-      if (releaseOf(reservation.status) === 'nothing left to do') return reservation;
+      if (releaseAction(reservation.status) === 'nothing left to do') return reservation;
       await this.reservations.setStatus(tx, reservation.id, 'released');
       await this.reservations.freeSeats(tx, reservation.id);
       const order = reservation.status === 'ordered' ? await this.orders.lockOfReservation(tx, reservation.id) : undefined;

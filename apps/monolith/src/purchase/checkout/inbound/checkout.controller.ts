@@ -14,8 +14,8 @@ import { checkOutAnswer, checkedOutView, checkOutRequest } from './purchase.sche
 const CHECKOUT_REFUSALS = ['NOT_FOUND', 'BLACKLISTED', 'RESERVATION_EXPIRED', 'INVALID_STATE', 'PAYMENT_REFUSED'] as const;
 
 /**
- * What becomes of a hold: an order, or free seats. The operation ids are fixed by name: clients that are generated from the
- * OpenAPI document have methods of these names.
+ * Checks out a hold or releases it. The operation ids are set explicitly and must not change: clients generated from the OpenAPI
+ * document have methods with these names.
  */
 @ApiTags('purchase')
 @Controller('api/v1/reservations/:id')
@@ -24,25 +24,25 @@ export class CheckoutController {
     private readonly checkOut: CheckOut,
     private readonly releaseReservation: ReleaseReservation,
     private readonly answers: Answers,
-    private readonly news: HoldObserver,
+    private readonly holdObserver: HoldObserver,
   ) {}
 
   @Delete()
   @Endpoint({ access: 'fan', status: 204, body: 'none', refusals: ['NOT_FOUND', 'INVALID_STATE'] })
   @ApiOperation({
     operationId: 'ReservationsController_release',
-    summary: 'Give the seats back; cancels an order that is being paid',
+    summary: 'Release the seats; cancels an order that awaits payment',
   })
   @ApiNoContentResponse()
   async release(@Param('id', { schema: givenId }) reservationId: string, @Caller() caller: CallerIdentity): Promise<void> {
-    await this.news.ofRelease(this.releaseReservation.execute({ reservationId, userId: caller.userId }));
+    await this.holdObserver.ofRelease(this.releaseReservation.execute({ reservationId, userId: caller.userId }));
   }
 
   @Post('checkout')
   @Endpoint({ access: 'fan', fanLimit: true, keyWithEffect: true, direct: true, refusals: CHECKOUT_REFUSALS })
   @ApiOperation({
     operationId: 'ReservationsController_pay',
-    summary: 'Make an order of the hold and ask for its payment; again: the same order',
+    summary: 'Create the order of the hold and its payment intent; a repeated request returns the same order',
   })
   @ApiCreatedResponse({ standardSchema: checkOutAnswer })
   @ApiOkResponse({ standardSchema: checkOutAnswer })
@@ -53,7 +53,7 @@ export class CheckoutController {
     @Res() reply: FastifyReply,
   ): Promise<void> {
     const holders = body.holders.map(({ seat_id, name }) => ({ seatId: seat_id, name }));
-    const key = reply.request.keyInHand?.fence.key;
+    const key = reply.request.currentKey?.requestKey.key;
     return this.answers.give(
       reply,
       () => this.checkOut.execute({ reservationId, userId: caller.userId, holders, email: body.email, key }),

@@ -34,7 +34,7 @@ export class OrdersController {
 
   @Get(':id')
   @Endpoint({ access: 'fan', refusals: ['NOT_FOUND'] })
-  @ApiOperation({ summary: 'One order with its tickets and what happened to it' })
+  @ApiOperation({ summary: 'One order with its tickets and its timeline' })
   @ApiOkResponse({ standardSchema: orderAnswer })
   async one(
     @Param('id', { schema: givenId }) orderId: string,

@@ -1,6 +1,6 @@
 import { emailAddress, givenId, personName } from '#platform/http/text-fields';
 import { z } from 'zod';
-import type { Order } from '../../application/ports.ts';
+import type { Order } from '../../application/sale-ports.ts';
 import { reservedSeat, seatsView } from '../../hold/inbound/reservations.schemas.ts';
 import type { OrderDetails } from '../application/purchase-reader.ts';
 
@@ -27,7 +27,7 @@ export const checkOutAnswer = z
         confirm_url: z.string().optional(),
       })
       .nullable()
-      .meta({ description: 'null for an order of 0 cents, which is completed in its checkout' }),
+      .meta({ description: 'null for an order of 0 cents, which the checkout completes' }),
   })
   .meta({ id: 'CheckedOut' });
 

@@ -2,7 +2,7 @@ import type { Transaction } from '#application/transaction-manager';
 import { orderNumber, type OrderStatus } from '#domain/purchase/order';
 import { inside } from '#platform/postgres/transaction';
 import type { BlacklistApi } from '../../../blacklist/blacklist.api.ts';
-import type { Order } from '../../application/ports.ts';
+import type { Order } from '../../application/sale-ports.ts';
 import { Orders } from '../application/ports.ts';
 
 export const ORDER_COLUMNS = `
@@ -11,6 +11,7 @@ export const ORDER_COLUMNS = `
   jsonb_build_object('provider', o.provider, 'intentId', o.intent_id, 'clientSecret', o.client_secret, 'confirmUrl', o.confirm_url) as payment,
   o.placed_with_key as "placedWithKey"`;
 
+/** Adds orders, unless another order has the window. Writes their timeline and sets their reservations to `ordered`. */
 const PLACE = `
   with added as (
     insert into orders (id, number, match_id, reservation_id, user_id, session_token, claims_window, status, total_cents, currency, email,
@@ -26,7 +27,7 @@ const PLACE = `
     update reservations set status = 'ordered' where id = any(array(select reservation_id from added))
   ) select id from added`;
 
-/** Locks before it changes, as an update would wait for whoever has a row. */
+/** Locks the orders with `skip locked` before the update, because the update alone would wait for locks of other transactions. */
 const SET_FIRST_INTENTS = `
   with given as (
     select * from jsonb_to_recordset($1::jsonb) as p("orderId" uuid, provider text, "intentId" text, "clientSecret" text, "confirmUrl" text)

@@ -1,5 +1,6 @@
 import type { DataSource } from 'typeorm';
-import type { Order, Reservation } from '../../application/ports.ts';
+import type { Reservation } from '../../application/ports.ts';
+import type { Order } from '../../application/sale-ports.ts';
 import { PurchaseReader, type MatchTotals, type OrderDetails, type OrderSearch } from '../application/purchase-reader.ts';
 import { ORDER_COLUMNS } from './postgres-orders.ts';
 
@@ -65,7 +66,7 @@ export class PostgresPurchaseReader extends PurchaseReader {
     const of = (status: string) => rows.find((row) => row.status === status);
     return {
       revenueCents: of('completed')?.cents ?? 0,
-      // One by one, and with orders that were paid too late to have tickets.
+      // Tickets refunded one by one, plus the seats of orders that were paid too late and never had tickets.
       refundedSeats: rows.reduce((sum, { tickets }) => sum + tickets, of('refunded')?.seats ?? 0),
       orders: Object.fromEntries(rows.map(({ status, n }) => [status, n])),
     };

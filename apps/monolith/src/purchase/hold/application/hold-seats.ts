@@ -2,7 +2,7 @@ import type { IdempotencyKey } from '#application/idempotency-key';
 import { blacklisted } from '#domain/blacklist/listed-fans';
 import { nearestBlock } from '#domain/purchase/nearest-block';
 import { DomainError } from '#domain/shared/domain-error';
-import type { MatchesForSale, Reservation, SectorForSale } from '../../application/ports.ts';
+import type { Reservation, SectorForSale, SectorsForSale } from '../../application/ports.ts';
 import type { Blacklist, SeatHolds, SectorReader } from './ports.ts';
 
 export type HoldSeatsCommand = {
@@ -19,8 +19,8 @@ export type HoldSeatsCommand = {
  */
 export class HoldSeats {
   constructor(
-    private readonly matches: MatchesForSale,
-    private readonly sectors: SectorReader,
+    private readonly sectors: SectorsForSale,
+    private readonly sectorStates: SectorReader,
     private readonly seatHolds: SeatHolds,
     private readonly blacklist: Blacklist,
   ) {}
@@ -41,14 +41,14 @@ export class HoldSeats {
 
   private async sectorOf(command: HoldSeatsCommand): Promise<SectorForSale> {
     const sectorId = 'quantity' in command ? command.sectorId : await this.sectorOfSeats(command.matchId, command.seatIds);
-    const sector = await this.matches.sector(sectorId);
+    const sector = await this.sectors.sector(sectorId);
     if (!sector || sector.matchId !== command.matchId)
       throw new DomainError('NOT_FOUND', 'There is no such sector in this match.');
     return sector;
   }
 
   private async sectorOfSeats(matchId: string, seatIds: readonly string[]): Promise<string> {
-    const sectors = await this.sectors.sectorsOf(matchId, seatIds);
+    const sectors = await this.sectorStates.sectorsOf(matchId, seatIds);
     if (sectors.size < seatIds.length) throw new DomainError('NOT_FOUND', 'There are no such seats in this match.');
     const [sectorId, ...others] = new Set(sectors.values());
     if (!sectorId || others.length > 0) {
@@ -65,11 +65,11 @@ export class HoldSeats {
     chosen: readonly string[],
     { taken, busy }: { readonly taken: readonly string[]; readonly busy: readonly string[] },
   ): Promise<DomainError> {
-    const state = await this.sectors.sectorState(sector.matchId, sector.id);
+    const state = await this.sectorStates.sectorState(sector.matchId, sector.id);
     const data = { sector_id: sector.id, available: state.available, other_sectors: state.othersHaveSeats };
     if (taken.length === 0)
       return new DomainError('SEATS_BUSY', 'Somebody is taking these seats this moment.', { ...data, seat_ids: busy });
-    const seats = await this.sectors.seats(sector.id);
+    const seats = await this.sectorStates.seats(sector.id);
     // The read may be a moment old, so it may still show a seat as free that HOLD_BATCH found taken.
     const lost = new Set([...taken, ...busy]);
     const alternative = nearestBlock(
@@ -84,7 +84,7 @@ export class HoldSeats {
   }
 
   private async tooFewSeats(sector: SectorForSale, quantity: number): Promise<DomainError> {
-    const { available, held, nextExpiryAt, othersHaveSeats } = await this.sectors.sectorState(sector.matchId, sector.id);
+    const { available, held, nextExpiryAt, othersHaveSeats } = await this.sectorStates.sectorState(sector.matchId, sector.id);
     const data = { sector_id: sector.id, available, other_sectors: othersHaveSeats };
     if (available >= quantity)
       return new DomainError('SEATS_BUSY', `Seats in ${sector.name} are changing hands right now.`, data);

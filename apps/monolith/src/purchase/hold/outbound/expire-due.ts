@@ -1,4 +1,4 @@
-import { movingRows } from '#platform/postgres/moving-rows';
+import { runReadCommitted } from '#platform/postgres/read-committed';
 import type { DataSource } from 'typeorm';
 import type { ExpiredBatch } from '../application/reservation-ports.ts';
 import { END_LOCKED, LOCK_DUE } from './expire-due.sql.ts';
@@ -6,7 +6,7 @@ import { END_LOCKED, LOCK_DUE } from './expire-due.sql.ts';
 /** Ends one batch of expired reservations in one transaction. It holds locks for some milliseconds. */
 export function expireDue(dataSource: DataSource, limit: number, after: ExpiredBatch['next']): Promise<ExpiredBatch> {
   const lockDue = LOCK_DUE.with({ limit, afterExpiresAt: after?.expiresAt ?? null, afterId: after?.id ?? null });
-  return movingRows(dataSource, async (tx) => {
+  return runReadCommitted(dataSource, async (tx) => {
     const due = await tx.query<{ id: string; expiresAt: string }>(lockDue.text, lockDue.values);
     const examined = due.rows.length;
     if (examined === 0) return { examined, ended: 0 };

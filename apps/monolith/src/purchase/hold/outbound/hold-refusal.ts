@@ -1,6 +1,5 @@
 import { assertHoldsAllowed, type SaleStatus } from '#domain/catalog/sale';
-import { assertWindowOpen, type KnownWindow } from '#domain/purchase/purchase-window';
-import { assertWithinLimit } from '#domain/purchase/ticket-limit';
+import { assertWindowOpen, assertWithinLimit, type KnownWindow } from '#domain/purchase/buying-rules';
 import { requestedSeats, type HoldRequest } from '../application/ports.ts';
 import type { HoldFacts } from './why-not-held.sql.ts';
 

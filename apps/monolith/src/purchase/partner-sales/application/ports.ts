@@ -1,31 +1,34 @@
 import type { Transaction } from '#application/transaction-manager';
 
-/** A seat of ours that somebody else says to have sold. */
-export interface ElsewhereSeat {
+/** A seat of ours that a partner has reported as sold. */
+export interface PartnerSoldSeat {
   readonly seatId: string;
   readonly sectorId: string;
-  /** A hold that is over holds nothing. */
+  /** A seat whose hold has expired is `available`. */
   readonly status: 'available' | 'held' | 'sold' | 'blocked';
   readonly heldUntil: Date | null;
-  /** Of a blocked one: who told that they had sold it, if anybody did. */
+  /** The partner's sale that blocked this seat. Undefined if no partner's sale blocked it. */
   readonly soldBy: { readonly source: string; readonly reference: string } | undefined;
 }
 
-export interface ToldSale {
+export interface RecordedPartnerSale {
   readonly source: string;
   readonly eventId: string;
   readonly reference: string;
   readonly matchId: string;
 }
 
-export abstract class SeatsElsewhere {
-  /** Those of this match, locked until the transaction ends. */
-  abstract lock(tx: Transaction, matchId: string, seatIds: readonly string[]): Promise<readonly ElsewhereSeat[]>;
-  /** No longer for sale; by whom is remembered. */
-  abstract block(tx: Transaction, sale: ToldSale, seats: readonly ElsewhereSeat[]): Promise<void>;
+export abstract class PartnerSoldSeats {
+  /** Locks the seats until the transaction ends. Seats that are not of this match are missing from the result. */
+  abstract lock(tx: Transaction, matchId: string, seatIds: readonly string[]): Promise<readonly PartnerSoldSeat[]>;
+  /** Takes the seats off sale and stores the partner's sale. */
+  abstract block(tx: Transaction, sale: RecordedPartnerSale, seats: readonly PartnerSoldSeat[]): Promise<void>;
 }
 
-/** Told to whoever sells, so that nobody proposes a seat that is gone. Only hints: without them the database says no. */
+/**
+ * Tells all processes that seats were taken, so that they do not propose them. Only a hint: if it is lost, the database refuses the
+ * seats.
+ */
 export abstract class SeatHints {
-  abstract gone(seats: readonly Pick<ElsewhereSeat, 'seatId' | 'sectorId'>[]): void;
+  abstract gone(seats: readonly Pick<PartnerSoldSeat, 'seatId' | 'sectorId'>[]): void;
 }

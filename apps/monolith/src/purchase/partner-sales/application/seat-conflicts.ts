@@ -1,39 +1,41 @@
 import type { Conflict } from '#application/loaded-effect';
-import type { ElsewhereSeat } from './ports.ts';
+import type { PartnerSoldSeat } from './ports.ts';
 
-export interface SoldElsewhere {
+export interface PartnerSale {
   readonly matchId: string;
-  /** What the partner calls the sale. */
+  /** The partner's own id of the sale. */
   readonly reference: string;
   readonly seatIds: readonly string[];
 }
 
-/** Why the seat cannot be left to the partner; nothing where it can, or is already. */
+/** The reason why the seat cannot be blocked for the partner. Undefined if it can be, or was blocked by this sale before. */
 export function conflictOf(
   seatId: string,
-  seat: ElsewhereSeat | undefined,
-  { matchId, reference }: SoldElsewhere,
+  seat: PartnerSoldSeat | undefined,
+  { matchId, reference }: PartnerSale,
   source: string,
 ): Conflict | undefined {
-  const conflict = (code: Conflict['code'], why: string): Conflict => ({
+  const conflict = (code: Conflict['code'], reason: string): Conflict => ({
     subject: seatId,
     code,
-    detail: `sold by ${source} as ${reference}: ${why}`,
+    detail: `sold by ${source} as ${reference}: ${reason}`,
   });
   if (!seat) return conflict('SEAT_UNKNOWN', `match ${matchId} has no such seat`);
   if (seat.status === 'available') return undefined;
-  if (seat.status === 'sold') return conflict('SEAT_SOLD', 'it is sold here, too');
-  if (seat.status === 'held') return conflict('SEAT_HELD', 'a fan is buying it this moment');
-  // The same sale told again, as another event or in a second part.
+  if (seat.status === 'sold') return conflict('SEAT_SOLD', 'it is sold here too');
+  if (seat.status === 'held') return conflict('SEAT_HELD', 'a fan is buying it right now');
+  // The partner reported the same sale again, in another event.
   if (seat.soldBy?.source === source && seat.soldBy.reference === reference) return undefined;
   return conflict(
     'SEAT_BLOCKED',
-    seat.soldBy ? `so it is by ${seat.soldBy.source} as ${seat.soldBy.reference}` : 'the house keeps it',
+    seat.soldBy
+      ? `it was sold before by ${seat.soldBy.source} as ${seat.soldBy.reference}`
+      : 'it is blocked, but not by a partner sale',
   );
 }
 
-/** When the first of the holds that are in the way ends. */
-export function firstEnd(seats: readonly ElsewhereSeat[]): Date | undefined {
+/** The earliest end of a hold on these seats. At that time the event is applied again. */
+export function firstHoldEnd(seats: readonly PartnerSoldSeat[]): Date | undefined {
   const ends = seats.flatMap(({ status, heldUntil }) => (status === 'held' && heldUntil ? [heldUntil.getTime()] : []));
   return ends.length > 0 ? new Date(Math.min(...ends)) : undefined;
 }

@@ -2,11 +2,11 @@ import type { EffectOutcome, LoadedEffect } from '#application/loaded-effect';
 import { partnerSale } from '#contracts/partner-sales';
 import { RequestRefused } from '#platform/http/request-refused';
 import { PartnerSalesApi } from '../../partner-sales.api.ts';
-import type { BlockSoldElsewhere } from '../application/block-sold-elsewhere.ts';
+import type { BlockPartnerSoldSeats } from '../application/block-partner-sold-seats.ts';
 
-/** What the event loader fetched from partners. */
+/** Parses partners' sales that the event loader fetched. */
 export class LoadedPartnerSales extends PartnerSalesApi {
-  constructor(private readonly blockSoldElsewhere: BlockSoldElsewhere) {
+  constructor(private readonly blockPartnerSoldSeats: BlockPartnerSoldSeats) {
     super();
   }
 
@@ -14,9 +14,11 @@ export class LoadedPartnerSales extends PartnerSalesApi {
     const parsed = partnerSale.safeParse(loaded);
     if (!parsed.success) {
       const [issue] = parsed.error.issues;
-      throw new RequestRefused('VALIDATION_FAILED', { detail: `This is no sale: ${issue?.path.join('.')} ${issue?.message}` });
+      throw new RequestRefused('VALIDATION_FAILED', {
+        detail: `This is not a valid sale: ${issue?.path.join('.')} ${issue?.message}`,
+      });
     }
     const { match_id: matchId, reference, seat_ids: seatIds } = parsed.data;
-    return this.blockSoldElsewhere.execute({ matchId, reference, seatIds }, effect);
+    return this.blockPartnerSoldSeats.execute({ matchId, reference, seatIds }, effect);
   }
 }

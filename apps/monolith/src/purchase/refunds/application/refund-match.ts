@@ -4,20 +4,20 @@ import type { RefundMatch } from '#domain/purchase/refund';
 import type { Refunds } from './refund-ports.ts';
 import type { RefundTickets } from './refund-tickets.ts';
 
-/** About ten statements each: a transaction of half a second. */
-const ORDERS_A_PAGE = 50;
-/** Longer than any request lives: a hold that was under way at the cancellation is seen by the next round. */
-const NEXT_ROUND_SECONDS = 60;
+/** An order takes about ten statements, so the transaction of a page takes about half a second. */
+const MAX_ORDERS_IN_A_PAGE = 50;
+/** Longer than any request runs: a hold whose request was running during the cancellation is committed before the next pass. */
+const NEXT_PASS_SECONDS = 60;
 
 interface Page {
   readonly orderIds: readonly string[];
-  readonly mayBePaid: boolean;
+  readonly hasPayableOrders: boolean;
 }
 
 /**
- * Refunds a page of a cancelled match's orders, used tickets too, and has the next page refunded, in the same transaction: an
- * order is refunded with its page or not at all, wherever it breaks off. Holds live on after the cancellation and may be paid, so all
- * is gone through again each minute until a round finds nothing paid and nothing that may be.
+ * Refunds one page of a cancelled match's orders, including used tickets. The job for the next page is put in the same transaction,
+ * so a crash loses no page and refunds none twice. Holds stay valid after the cancellation and may still be paid. So all orders are
+ * checked again each minute, until a pass finds no completed order and no hold or order that can still be paid.
  */
 export class RefundMatchOrders extends JobHandler<RefundMatch, Page> {
   readonly class = 'refund_match';
@@ -30,19 +30,22 @@ export class RefundMatchOrders extends JobHandler<RefundMatch, Page> {
     super();
   }
 
-  /** In this order: what was paid between the two looks is seen by the second. */
+  /** The order of the two queries matters: an order that is paid between them is found by the second one. */
   async prepare({ matchId, afterOrderId }: RefundMatch): Promise<Page> {
-    const mayBePaid = await this.refunds.mayBePaid(matchId);
-    return { mayBePaid, orderIds: await this.refunds.completedOf(matchId, { after: afterOrderId, limit: ORDERS_A_PAGE }) };
+    const hasPayableOrders = await this.refunds.hasPayableOrders(matchId);
+    return {
+      hasPayableOrders,
+      orderIds: await this.refunds.completedOrderIds(matchId, { after: afterOrderId, limit: MAX_ORDERS_IN_A_PAGE }),
+    };
   }
 
-  async work(tx: Transaction, job: RefundMatch, { orderIds, mayBePaid }: Page): Promise<void> {
-    for (const orderId of orderIds) await this.refundTickets.refund(tx, { orderId, usedToo: true });
+  async work(tx: Transaction, job: RefundMatch, { orderIds, hasPayableOrders }: Page): Promise<void> {
+    for (const orderId of orderIds) await this.refundTickets.refund(tx, { orderId, includeUsed: true });
     const last = orderIds.at(-1);
-    if (last && orderIds.length === ORDERS_A_PAGE) return this.jobs.put(tx, [{ ...job, afterOrderId: last }]);
-    const foundNothing = orderIds.length === 0 && job.afterOrderId === null && !mayBePaid;
+    if (last && orderIds.length === MAX_ORDERS_IN_A_PAGE) return this.jobs.put(tx, [{ ...job, afterOrderId: last }]);
+    const foundNothing = orderIds.length === 0 && job.afterOrderId === null && !hasPayableOrders;
     if (foundNothing && job.round > 0) return;
-    const again: RefundMatch = { ...job, afterOrderId: null, round: job.round + 1 };
-    await this.jobs.put(tx, [again], { afterSeconds: NEXT_ROUND_SECONDS });
+    const nextPass: RefundMatch = { ...job, afterOrderId: null, round: job.round + 1 };
+    await this.jobs.put(tx, [nextPass], { afterSeconds: NEXT_PASS_SECONDS });
   }
 }

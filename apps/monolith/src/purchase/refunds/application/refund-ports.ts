@@ -1,43 +1,43 @@
 import type { Transaction } from '#application/transaction-manager';
 import type { Money } from '#domain/shared/money';
-import type { Order } from '../../application/ports.ts';
+import type { Order } from '../../application/sale-ports.ts';
 
-/** A ticket of an order as it is now; one that was given to another fan is followed by that fan's. */
+/** A ticket of an order. A transferred ticket stays in the list, and the receiver's new ticket is listed too. */
 export interface SoldTicket {
   readonly id: string;
-  /** Whose it is: for this fan it counts. */
+  /** The owner of the ticket. It counts against this fan's limit. */
   readonly userId: string;
   readonly seatId: string;
   readonly status: 'valid' | 'used' | 'transferred' | 'refunded';
 }
 
-/** What is given back of a paid order. */
+/** The part of a paid order that is refunded: its tickets and their price. */
 export interface Refund {
   readonly tickets: readonly SoldTicket[];
   readonly amount: Money;
-  /** Recognised by the provider: under the same key money goes back once. */
+  /** Idempotency key for the provider: it pays back only once for the same key. */
   readonly key: string;
-  /** Everybody with a ticket has been told already: the match was cancelled. */
+  /** True if the match was cancelled: all ticket holders were informed already, so receivers of transferred tickets get no mail. */
   readonly isAnnounced: boolean;
 }
 
-/** Paid orders, whose seats are given back one by one. */
+/** Storage of refunds: paid orders and their seats. */
 export abstract class Refunds {
-  /** Which reservation is locked before this order. */
+  /** The reservation of the order. Callers lock it before they lock the order. */
   abstract reservationOf(tx: Transaction, orderId: string): Promise<string | undefined>;
-  /** The seats are for sale at once and count for nobody; fails when one of them was not this reservation's. */
+  /** Puts the seats on sale at once and subtracts them from the fans' counts. Fails if a seat did not belong to the reservation. */
   abstract giveBack(tx: Transaction, order: Order, refund: Refund): Promise<void>;
   abstract timeline(tx: Transaction, orderId: string): Promise<readonly { at: string; event: string }[]>;
-  /** Completed orders of a match by id, from after this one on. */
-  abstract completedOf(matchId: string, page: { after: string | null; limit: number }): Promise<readonly string[]>;
-  /** Can an order of this match still be completed: is one being paid, or a seat held that may be? */
-  abstract mayBePaid(matchId: string): Promise<boolean>;
+  /** Ids of the completed orders of a match, sorted by id, at most `limit` after the order `after`. */
+  abstract completedOrderIds(matchId: string, page: { after: string | null; limit: number }): Promise<readonly string[]>;
+  /** True if an order of this match awaits payment, or a seat is held and may still be ordered. */
+  abstract hasPayableOrders(matchId: string): Promise<boolean>;
 }
 
-/** What a refund means to others: tickets, the way of the money, the mail. */
+/** The effects of a refund: invalid tickets, the message to the provider, mails. */
 export abstract class RefundConsequences {
-  /** Every ticket there ever was of this order, locked until the transaction ends. */
+  /** All tickets of this order, also invalid ones, locked until the transaction ends. */
   abstract tickets(tx: Transaction, orderId: string): Promise<readonly SoldTicket[]>;
-  /** These tickets die, their money goes back to whoever paid; a mail tells them, and others who had a ticket. */
+  /** Invalidates the tickets and writes the message that refunds the buyer, and the mails to the buyer and to ticket receivers. */
   abstract refunded(tx: Transaction, order: Order, refund: Refund): Promise<void>;
 }

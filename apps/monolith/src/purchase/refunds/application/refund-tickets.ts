@@ -2,7 +2,8 @@ import type { Transaction, TransactionManager } from '#application/transaction-m
 import { DomainError } from '#domain/shared/domain-error';
 import { isRefundedWith, refundKey, ticketsToRefund } from '#domain/purchase/refund';
 import type { Money } from '#domain/shared/money';
-import type { Order, Reservation } from '../../application/ports.ts';
+import type { Reservation } from '../../application/ports.ts';
+import type { Order } from '../../application/sale-ports.ts';
 import type { Orders } from '../../checkout/application/ports.ts';
 import type { OrderDetails } from '../../checkout/application/purchase-reader.ts';
 import type { Reservations } from '../../hold/application/reservation-ports.ts';
@@ -10,24 +11,25 @@ import type { RefundConsequences, Refunds, SoldTicket } from './refund-ports.ts'
 
 export interface RefundCommand {
   readonly orderId: string;
-  /** Of this order; all that are left when none are named. */
+  /** Tickets of this order. If omitted: all tickets that can still be refunded. */
   readonly ticketIds?: readonly string[];
-  /** Those that have let somebody in, too: nobody sits there when the match was cancelled. */
-  readonly usedToo?: boolean;
+  /** Also refunds tickets that were scanned at the gate. Only for cancelled matches, where nobody sits in the seat. */
+  readonly includeUsed?: boolean;
 }
 
 export interface Refunded {
   readonly order: Order;
   readonly reservation: Reservation;
   readonly tickets: readonly SoldTicket[];
-  /** Given back by this command; nothing when it had been before. */
+  /** Tickets refunded by this command. Empty if all of them were refunded before. */
   readonly ticketIds: readonly string[];
   readonly amount: Money;
 }
 
 /**
- * Gives money back for tickets, in one transaction: they die, whoever has them now; their seats are for sale again and count
- * for nobody; the order is refunded with its last one. The money itself goes back after the commit, through the outbox.
+ * Refunds tickets in one transaction. The tickets become invalid, also when they were transferred. Their seats are for sale again
+ * and count against no fan's limit. With its last ticket the order becomes `refunded`. The provider pays the money back after the
+ * commit, through the outbox.
  */
 export class RefundTickets {
   constructor(
@@ -47,24 +49,24 @@ export class RefundTickets {
     });
   }
 
-  /** For who refunds many in a transaction of their own. */
-  async refund(tx: Transaction, { orderId, ticketIds, usedToo = false }: RefundCommand): Promise<Refunded> {
+  /** Refunds in the caller's transaction, for callers that refund several orders in one transaction. */
+  async refund(tx: Transaction, { orderId, ticketIds, includeUsed = false }: RefundCommand): Promise<Refunded> {
     const { order, reservation } = await this.lock(tx, orderId);
     const tickets = await this.consequences.tickets(tx, orderId);
-    const dying = ticketsToRefund(order, tickets, { ...(ticketIds ? { ticketIds } : {}), usedToo });
-    const amount = { amountCents: costOf(reservation, dying), currency: order.currency };
-    if (dying.length === 0) return { order, reservation, tickets, ticketIds: [], amount };
-    const refund = { tickets: dying, amount, key: refundKey(orderId, tickets), isAnnounced: usedToo };
+    const refunding = ticketsToRefund(order, tickets, { ...(ticketIds ? { ticketIds } : {}), includeUsed });
+    const amount = { amountCents: priceOf(reservation, refunding), currency: order.currency };
+    if (refunding.length === 0) return { order, reservation, tickets, ticketIds: [], amount };
+    const refund = { tickets: refunding, amount, key: refundKey(orderId, tickets), isAnnounced: includeUsed };
     await this.refunds.giveBack(tx, order, refund);
-    const isWhole = isRefundedWith(tickets, dying);
-    if (isWhole) await this.orders.setStatus(tx, [orderId], 'refunded', ['refunded']);
+    const isOrderRefunded = isRefundedWith(tickets, refunding);
+    if (isOrderRefunded) await this.orders.setStatus(tx, [orderId], 'refunded', ['refunded']);
     else await this.orders.note(tx, orderId, 'tickets_refunded');
     await this.consequences.refunded(tx, order, refund);
     return {
-      order: isWhole ? { ...order, status: 'refunded' } : order,
+      order: isOrderRefunded ? { ...order, status: 'refunded' } : order,
       reservation,
-      tickets: tickets.map((ticket) => (dying.includes(ticket) ? { ...ticket, status: 'refunded' } : ticket)),
-      ticketIds: dying.map(({ id }) => id),
+      tickets: tickets.map((ticket) => (refunding.includes(ticket) ? { ...ticket, status: 'refunded' } : ticket)),
+      ticketIds: refunding.map(({ id }) => id),
       amount,
     };
   }
@@ -78,11 +80,11 @@ export class RefundTickets {
   }
 }
 
-function costOf({ seats }: Reservation, tickets: readonly SoldTicket[]): number {
+function priceOf({ seats }: Reservation, tickets: readonly SoldTicket[]): number {
   const prices = new Map(seats.map(({ seatId, priceCents }) => [seatId, priceCents]));
   return tickets.reduce((sum, { id, seatId }) => {
     const price = prices.get(seatId);
-    if (price === undefined) throw new Error(`ticket ${id} is for a seat its order never had`);
+    if (price === undefined) throw new Error(`ticket ${id} is for a seat that is not in its order`);
     return sum + price;
   }, 0);
 }

@@ -22,14 +22,15 @@ import {
   refundView,
 } from './ops-orders.schemas.ts';
 
-const REFUND = `The tickets die at once, whoever has them by now; their seats are for sale again and count towards nobody's limit;
-what was paid for them goes back to the card, once, and the buyer gets a mail. The order is \`completed\` until its last ticket is
-refunded. Without \`ticket_ids\`: all that are left of it.
+const REFUND_DESCRIPTION = `The tickets become invalid at once, also when they were transferred to another fan. Their seats are for
+sale again and count against nobody's limit. The price goes back to the card once, and the buyer gets a mail. The order stays
+\`completed\` until its last ticket is refunded. Without \`ticket_ids\`, all remaining tickets of the order are refunded.
 
-Asked again about tickets that are refunded already, nothing happens and \`refund\` says so (\`ticket_ids\` empty). 404 \`NOT_FOUND\`
-with \`ticket_ids\`: not of this order. 409 \`INVALID_STATE\` with \`tickets\`: used ones (their seat is taken), and such as were
-transferred: the receiver's, another id of the same order, is the one to name. 409 with \`order_status\`: the order was never paid. A
-refusal refunds nothing.`;
+A repeated request for tickets that are already refunded changes nothing; then \`ticket_ids\` in \`refund\` is empty.
+
+Refusals refund nothing. 404 \`NOT_FOUND\` with \`ticket_ids\`: these tickets are not of this order. 409 \`INVALID_STATE\` with
+\`tickets\`: these tickets were used (somebody sits in the seat) or transferred. To refund a transferred ticket, name the receiver's
+ticket, which has another id in the same order. 409 with \`order_status\`: the order was not paid.`;
 
 @ApiTags('operations')
 @Controller('api/v1/ops/orders')
@@ -38,7 +39,7 @@ export class OpsOrdersController {
     private readonly reader: PurchaseReader,
     private readonly ticketing: TicketingApi,
     private readonly refundTickets: RefundTickets,
-    private readonly news: HoldObserver,
+    private readonly holdObserver: HoldObserver,
     private readonly answers: Answers,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
@@ -51,8 +52,8 @@ export class OpsOrdersController {
     @Query({ schema: opsOrderQuery }) query: z.output<typeof opsOrderQuery>,
   ): Promise<z.infer<typeof opsOrderListAnswer>> {
     const { match_id: matchId, user_id: userId, status, q: text, cursor, limit } = query;
-    const wanted = { matchId, userId, status, text, before: decodeCursor(cursor), limit: limit + 1 };
-    const orders = await this.reader.search(wanted);
+    const search = { matchId, userId, status, text, before: decodeCursor(cursor), limit: limit + 1 };
+    const orders = await this.reader.search(search);
     const tickets = await this.ticketing.ofOrders(orders.map(({ order }) => order.id));
     return page(
       orders,
@@ -64,7 +65,7 @@ export class OpsOrdersController {
 
   @Post(':id/refund')
   @Endpoint({ access: 'ops', refusals: ['NOT_FOUND', 'INVALID_STATE'] })
-  @ApiOperation({ summary: 'Refund an order, or some of its tickets', description: REFUND })
+  @ApiOperation({ summary: 'Refund an order, or some of its tickets', description: REFUND_DESCRIPTION })
   @ApiOkResponse({ standardSchema: refundAnswer })
   refund(
     @Caller() { userId: operator }: CallerIdentity,
@@ -76,7 +77,8 @@ export class OpsOrdersController {
       reply,
       async () => {
         const { ticket_ids: ticketIds } = body ?? {};
-        const refunded = await this.news.ofRefund(this.refundTickets.execute({ orderId, ...(ticketIds ? { ticketIds } : {}) }));
+        const command = { orderId, ...(ticketIds ? { ticketIds } : {}) };
+        const refunded = await this.holdObserver.ofRefund(this.refundTickets.execute(command));
         const facts = { order_id: orderId, ticket_ids: refunded.ticketIds, amount_cents: refunded.amount.amountCents, operator };
         this.logger.info(facts, 'refunded');
         return refunded;

@@ -21,7 +21,7 @@ export const opsOrderQuery = pageQuery.extend({
     .max(254)
     .refine((text) => text.isWellFormed() && !/\p{Cc}/u.test(text), 'must be plain text')
     .optional()
-    .meta({ description: 'Number of the order or of its payment, or the whole e-mail address' }),
+    .meta({ description: 'Order number, payment intent id or complete e-mail address' }),
 });
 
 export const refundRequest = z
@@ -32,7 +32,7 @@ export const refundRequest = z
       .max(20)
       .refine((ids) => new Set(ids).size === ids.length, 'names a ticket twice')
       .optional()
-      .meta({ description: 'Tickets of this order; all that are left of it when nothing is said' }),
+      .meta({ description: 'Tickets of this order; if omitted, all its remaining tickets' }),
   })
   .optional()
   .meta({ id: 'RefundRequest' });
@@ -41,7 +41,7 @@ export const refundAnswer = opsOrderAnswer
   .extend({
     refund: z
       .object({ ticket_ids: z.array(z.guid()), amount_cents: z.int(), currency: z.string() })
-      .meta({ description: 'What this call gave back: nothing when it had been given back before' }),
+      .meta({ description: 'What this call refunded; empty if everything was refunded before' }),
   })
   .meta({ id: 'RefundedOrder' });
 

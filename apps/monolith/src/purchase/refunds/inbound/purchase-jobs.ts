@@ -9,7 +9,7 @@ const refundMatch = z.object({
   round: z.int().min(0),
 });
 
-/** The jobs of this context, for who runs jobs. */
+/** The background jobs of this context, for the job runner. */
 export class PurchaseJobs {
   readonly kinds: readonly JobKind[];
 

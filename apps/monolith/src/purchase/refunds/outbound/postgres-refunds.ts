@@ -1,7 +1,7 @@
 import type { Transaction } from '#application/transaction-manager';
 import { inside } from '#platform/postgres/transaction';
 import type { DataSource } from 'typeorm';
-import type { Order } from '../../application/ports.ts';
+import type { Order } from '../../application/sale-ports.ts';
 import { countRefunded } from '../../hold/outbound/postgres-fan-seats.ts';
 import { seatIsHeld } from '../../seat-is-free.sql.ts';
 import { Refunds, type Refund } from '../application/refund-ports.ts';
@@ -14,7 +14,7 @@ const FREE_SEATS = `
     update orders set refunded_tickets = refunded_tickets + $4, refunded_cents = refunded_cents + $5 where id = $1
   ) select count(*)::int as n from freed`;
 
-/** Only a cancelled match is asked about, whose sale is closed: no seat of it can be held any more that is not already. */
+/** Used only for cancelled matches. Their sale is closed, so no new holds can appear. */
 const MAY_BE_PAID = `
   select exists (select from orders where match_id = $1 and status = 'awaiting_payment')
       or exists (select from seats where match_id = $1 and ${seatIsHeld('seats')}) as any`;
@@ -32,7 +32,7 @@ export class PostgresRefunds extends Refunds {
     return rows[0]?.reservationId;
   }
 
-  /** Fans before seats, like a payment that is settled by itself. */
+  /** Locks the fans' rows before the seats, in the same order as settling a payment: no deadlocks. */
   async giveBack(tx: Transaction, order: Order, { tickets, amount }: Refund): Promise<void> {
     await countRefunded(
       tx,
@@ -48,7 +48,7 @@ export class PostgresRefunds extends Refunds {
       amount.amountCents,
     ]);
     if (freed?.n !== tickets.length)
-      throw new Error(`of order ${order.id} ${freed?.n} seats were sold, ${tickets.length} tickets live`);
+      throw new Error(`order ${order.id}: ${freed?.n} sold seats for ${tickets.length} valid tickets`);
   }
 
   async timeline(tx: Transaction, orderId: string): Promise<readonly { at: string; event: string }[]> {
@@ -59,7 +59,10 @@ export class PostgresRefunds extends Refunds {
     return rows.map(({ at, event }) => ({ at: at.toISOString(), event }));
   }
 
-  async completedOf(matchId: string, { after, limit }: { after: string | null; limit: number }): Promise<readonly string[]> {
+  async completedOrderIds(
+    matchId: string,
+    { after, limit }: { after: string | null; limit: number },
+  ): Promise<readonly string[]> {
     const rows = await this.dataSource.query<{ id: string }[]>(
       `select id from orders where match_id = $1 and ($2::uuid is null or id > $2) and status = 'completed' order by id limit $3`,
       [matchId, after, limit],
@@ -67,7 +70,7 @@ export class PostgresRefunds extends Refunds {
     return rows.map(({ id }) => id);
   }
 
-  async mayBePaid(matchId: string): Promise<boolean> {
+  async hasPayableOrders(matchId: string): Promise<boolean> {
     const [row] = await this.dataSource.query<{ any: boolean }[]>(MAY_BE_PAID, [matchId]);
     return row?.any ?? false;
   }

@@ -1,11 +1,11 @@
 import type { Transaction } from '#application/transaction-manager';
 import type { TicketingApi } from '../../../ticketing/ticketing.api.ts';
-import type { Order } from '../../application/ports.ts';
+import type { Order } from '../../application/sale-ports.ts';
 import type { OrderMessenger } from '../../settlement/outbound/order-messenger.ts';
 import { RefundConsequences, type Refund, type SoldTicket } from '../application/refund-ports.ts';
 
-/** Dead tickets and every message about it: all rows of the deciding transaction. */
-export class RecordedRefundConsequences extends RefundConsequences {
+/** Writes the refunded tickets and all messages about them in the transaction of the refund. */
+export class PostgresRefundConsequences extends RefundConsequences {
   constructor(
     private readonly ticketing: TicketingApi,
     private readonly messenger: OrderMessenger,
@@ -23,6 +23,6 @@ export class RecordedRefundConsequences extends RefundConsequences {
       tickets.map(({ id }) => id),
     );
     await this.messenger.refunded(tx, order, amount, key);
-    if (!isAnnounced) await this.messenger.givenAndGone(tx, order, tickets);
+    if (!isAnnounced) await this.messenger.informReceivers(tx, order, tickets);
   }
 }

@@ -9,10 +9,10 @@ export interface ProviderEvent {
   readonly currency: string | undefined;
 }
 
-/** Remembers the provider's events. */
+/** Records which events of the payment provider have taken effect, so that a repeated event is recognised. */
 export abstract class PaymentInbox {
-  /** False when this one has already taken effect. */
+  /** Records an event. False if it was recorded before: then it must not take effect again. */
   abstract remember(tx: Transaction, event: ProviderEvent): Promise<boolean>;
-  /** Fails, and the transaction with it, when one of them has. */
+  /** Records events that should be new. Fails, and rolls back the transaction, if one of them was recorded before. */
   abstract rememberNew(tx: Transaction, events: readonly ProviderEvent[]): Promise<void>;
 }

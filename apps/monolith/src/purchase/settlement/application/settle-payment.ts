@@ -1,9 +1,10 @@
 import type { Transaction, TransactionManager } from '#application/transaction-manager';
-import { afterPayment } from '#domain/purchase/order';
+import { paymentOutcome } from '#domain/purchase/order';
 import type { Money } from '#domain/shared/money';
-import type { MatchesForSale, Order, Reservation } from '../../application/ports.ts';
+import type { Reservation } from '../../application/ports.ts';
+import type { MatchesForSale, Order } from '../../application/sale-ports.ts';
 import { CompleteOrders } from '../../checkout/application/complete-orders.ts';
-import { firstOfEach } from '../../checkout/application/first-of-each.ts';
+import { firstOfEachKey } from '../../checkout/application/first-of-each-key.ts';
 import type { OrderConsequences, Orders } from '../../checkout/application/ports.ts';
 import type { Reservations } from '../../hold/application/reservation-ports.ts';
 import type { PaymentInbox } from './ports.ts';
@@ -12,26 +13,31 @@ export interface PaymentReport {
   readonly eventId: string;
   readonly type: string;
   readonly intentId: string | undefined;
-  /** As the provider was told it with the intent. */
+  /** The order id that we sent to the provider when the intent was created. */
   readonly orderId?: string;
   readonly outcome: 'succeeded' | 'failed' | 'canceled' | 'other';
   readonly amountCents: number | undefined;
   readonly currency: string | undefined;
 }
 
-export type Settled = 'completed' | 'refunded' | 'noted' | 'repeated' | 'unknown intent';
+/**
+ * What a payment report has caused. `noted`: only recorded. `repeated`: the event was applied before. `unknown intent`: no order
+ * belongs to the payment.
+ */
+export type SettlementResult = 'completed' | 'refunded' | 'noted' | 'repeated' | 'unknown intent';
 
-/** Of an order that was paid. */
-const PAID = ['payment_succeeded', 'completed'];
+/** Timeline events of a paid order. */
+const PAID_EVENTS = ['payment_succeeded', 'completed'];
 
 /**
- * What the provider says about a payment takes effect once, in one transaction with the record of its event. Every
- * captured payment ends as a completed order or goes back in full: hold alive, or over but its seats still to be had →
- * completed; otherwise → refunded, as for a fan who was blacklisted meanwhile. There is no third state (W9).
+ * Applies the provider's reports about payments. A report takes effect once, in one transaction with the record of its event. Every
+ * captured payment ends in one of two ways (W9):
+ * - The order is completed if its hold is valid, or has ended but its seats are still available.
+ * - Otherwise, and if the fan is blacklisted, the payment is refunded in full.
  */
 export class SettlePayment {
-  readonly execute: (report: PaymentReport) => Promise<Settled>;
-  private readonly completing: CompleteOrders;
+  readonly execute: (report: PaymentReport) => Promise<SettlementResult>;
+  private readonly completeOrders: CompleteOrders;
 
   constructor(
     transactions: TransactionManager,
@@ -41,14 +47,14 @@ export class SettlePayment {
     private readonly matches: MatchesForSale,
     private readonly consequences: OrderConsequences,
   ) {
-    this.completing = new CompleteOrders(orders, reservations, consequences);
+    this.completeOrders = new CompleteOrders(orders, reservations, consequences);
     this.execute = transactions.together({
-      many: (tx, report) => this.settleMany(tx, report),
+      many: (tx, reports) => this.settleMany(tx, reports),
       one: (tx, report) => this.settle(tx, report),
     });
   }
 
-  private async settle(tx: Transaction, report: PaymentReport): Promise<Settled> {
+  private async settle(tx: Transaction, report: PaymentReport): Promise<SettlementResult> {
     if (!(await this.inbox.remember(tx, report))) return 'repeated';
     const reservationId =
       report.intentId && (await this.orders.reservationPaid(tx, { intentId: report.intentId, orderId: report.orderId }));
@@ -60,10 +66,13 @@ export class SettlePayment {
     return 'noted';
   }
 
-  /** Plain is the exact payment of an order that awaits it, while its hold is alive. */
-  private async settleMany(tx: Transaction, report: readonly PaymentReport[]): Promise<readonly (Settled | undefined)[]> {
-    const succeeded = firstOfEach(
-      report.filter(({ outcome, intentId }) => outcome === 'succeeded' && intentId),
+  /** Settles the simple cases: an exact payment of an order that awaits it and whose hold is valid. `settle` does the others. */
+  private async settleMany(
+    tx: Transaction,
+    reports: readonly PaymentReport[],
+  ): Promise<readonly (SettlementResult | undefined)[]> {
+    const succeeded = firstOfEachKey(
+      reports.filter(({ outcome, intentId }) => outcome === 'succeeded' && intentId),
       ({ intentId = '' }) => intentId,
     );
     const orders = await this.orders.lockAwaiting(
@@ -71,7 +80,7 @@ export class SettlePayment {
       succeeded.map(({ intentId = '' }) => intentId),
     );
     const awaiting = [...orders.values()];
-    const [holds, barred] = await Promise.all([
+    const [holds, blacklistedUserIds] = await Promise.all([
       this.reservations.lockFree(
         tx,
         awaiting.map(({ reservationId }) => reservationId),
@@ -81,40 +90,41 @@ export class SettlePayment {
         awaiting.map(({ userId }) => userId),
       ),
     ]);
-    const payable = succeeded.flatMap((one) => {
-      const order = orders.get(one.intentId ?? '');
+    const payable = succeeded.flatMap((report) => {
+      const order = orders.get(report.intentId ?? '');
       const reservation = holds.get(order?.reservationId ?? '');
-      const isPlain = order && reservation?.status === 'ordered' && isExactly(order, one) && !barred.has(order.userId);
-      return isPlain ? [{ one, order, reservation }] : [];
+      if (!order || reservation?.status !== 'ordered') return [];
+      const isPayable = isExactly(order, report) && !blacklistedUserIds.has(order.userId);
+      return isPayable ? [{ report, order, reservation }] : [];
     });
-    const sold =
+    const soldIds =
       payable.length > 0
         ? await this.reservations.complete(
             tx,
             payable.map(({ reservation }) => reservation),
           )
         : new Set();
-    const completed = payable.filter(({ reservation }) => sold.has(reservation.id));
-    const plain = new Set(completed.map(({ one }) => one));
+    const completed = payable.filter(({ reservation }) => soldIds.has(reservation.id));
+    const settled = new Set(completed.map(({ report }) => report));
     if (completed.length > 0) {
-      await this.inbox.rememberNew(tx, [...plain]);
-      await this.completing.conclude(tx, completed, PAID);
+      await this.inbox.rememberNew(tx, [...settled]);
+      await this.completeOrders.finish(tx, completed, PAID_EVENTS);
     }
-    return report.map((one) => (plain.has(one) ? 'completed' : undefined));
+    return reports.map((report) => (settled.has(report) ? 'completed' : undefined));
   }
 
-  private async paid(tx: Transaction, order: Order, reservation: Reservation, report: PaymentReport): Promise<Settled> {
+  private async paid(tx: Transaction, order: Order, reservation: Reservation, report: PaymentReport): Promise<SettlementResult> {
     const paid = paidFor(order, report);
     const paidExactly = isExactly(order, report);
     const isOpen = order.status !== 'completed' && order.status !== 'refunded';
-    const isBarred = isOpen && (await this.orders.barred(tx, [order.userId])).size > 0;
-    const hasSeats = isOpen && paidExactly && !isBarred && (await this.hasSeats(tx, order, reservation));
-    const outcome = afterPayment({ status: order.status, paidExactly, hasSeats });
+    const isBlacklisted = isOpen && (await this.orders.barred(tx, [order.userId])).size > 0;
+    const hasSeats = isOpen && paidExactly && !isBlacklisted && (await this.sellSeats(tx, order, reservation));
+    const outcome = paymentOutcome({ status: order.status, paidExactly, hasSeats });
     if (outcome === 'nothing') return 'noted';
     if (outcome === 'complete') return this.complete(tx, order, reservation);
     await this.orders.setStatus(tx, [order.id], 'refunded', [
       'payment_succeeded',
-      whyRefunded({ paidExactly, isBarred }),
+      refundReason({ paidExactly, isBlacklisted }),
       'refunded',
     ]);
     await this.orders.giveUpWindow(tx, order);
@@ -123,10 +133,13 @@ export class SettlePayment {
     return 'refunded';
   }
 
-  /** A living hold has its seats. One that is over gets them back as if it were asked for now: sale, window, limit, seats. */
-  private async hasSeats(tx: Transaction, order: Order, reservation: Reservation): Promise<boolean> {
-    const isAlive = reservation.status === 'ordered' && (await this.reservations.staysCounted(tx, reservation));
-    if (isAlive) return this.reservations.sellSeats(tx, reservation);
+  /**
+   * Sells the seats of the reservation; false if they are not available. A valid hold has its seats. For a hold that has ended, the
+   * same rules apply as for a new request: sale, turn, ticket limit, free seats.
+   */
+  private async sellSeats(tx: Transaction, order: Order, reservation: Reservation): Promise<boolean> {
+    const isHoldValid = reservation.status === 'ordered' && (await this.reservations.staysCounted(tx, reservation));
+    if (isHoldValid) return this.reservations.sellSeats(tx, reservation);
     const match = await this.matches.match(order.matchId, tx);
     if (!match || match.saleStatus === 'closed') return false;
     if (!(await this.orders.reclaimWindow(tx, order))) return false;
@@ -134,20 +147,20 @@ export class SettlePayment {
     return this.reservations.sellSeats(tx, reservation);
   }
 
-  private async complete(tx: Transaction, order: Order, reservation: Reservation): Promise<Settled> {
+  private async complete(tx: Transaction, order: Order, reservation: Reservation): Promise<SettlementResult> {
     await this.reservations.setStatus(tx, reservation.id, 'completed');
-    await this.completing.conclude(tx, [{ order, reservation }], PAID);
+    await this.completeOrders.finish(tx, [{ order, reservation }], PAID_EVENTS);
     return 'completed';
   }
 
-  /** Nobody can pay for this order any more, so nobody waits for its seats. */
+  /** The order cannot be paid any more, so its seats are put on sale at once. */
   private async giveSeatsBack(tx: Transaction, reservation: Reservation): Promise<void> {
     if (reservation.status !== 'ordered') return;
     await this.reservations.setStatus(tx, reservation.id, 'released');
     await this.reservations.freeSeats(tx, reservation.id);
   }
 
-  /** The provider may speak before its answer to us was recorded; without the intent nothing could be given back. */
+  /** The webhook may arrive before checkout has stored the intent. Then it is stored here, because a refund needs it. */
   private async withIntent(tx: Transaction, order: Order, { intentId }: PaymentReport): Promise<Order> {
     if (order.payment.intentId !== null || !intentId) return order;
     const payment = { ...order.payment, intentId };
@@ -156,18 +169,19 @@ export class SettlePayment {
   }
 }
 
-function whyRefunded({ paidExactly, isBarred }: { paidExactly: boolean; isBarred: boolean }): string {
+/** The timeline event that explains the refund. */
+function refundReason({ paidExactly, isBlacklisted }: { paidExactly: boolean; isBlacklisted: boolean }): string {
   if (!paidExactly) return 'payment_mismatch';
-  return isBarred ? 'blacklisted' : 'seats_gone';
+  return isBlacklisted ? 'blacklisted' : 'seats_gone';
 }
 
 function paidFor(order: Order, report: PaymentReport): Money {
   return { amountCents: report.amountCents ?? order.totalCents, currency: report.currency?.toUpperCase() ?? '' };
 }
 
-/** Amount, currency, and the order it was asked for (W9): a payment that was meant for another one pays none. */
+/** True if amount, currency and order id match (W9). A payment with the id of another order completes neither order. */
 function isExactly(order: Order, report: PaymentReport): boolean {
   const { amountCents, currency } = paidFor(order, report);
-  const isMeant = report.orderId === undefined || report.orderId === order.id;
-  return isMeant && amountCents === order.totalCents && currency === order.currency;
+  const isForThisOrder = report.orderId === undefined || report.orderId === order.id;
+  return isForThisOrder && amountCents === order.totalCents && currency === order.currency;
 }

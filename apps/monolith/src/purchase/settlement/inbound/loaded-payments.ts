@@ -3,7 +3,7 @@ import type { PaymentApi } from '../../../payment/payment.api.ts';
 import { PaymentReportsApi } from '../../payment-reports.api.ts';
 import type { SettlePayment } from '../application/settle-payment.ts';
 
-/** The second path of payment events, for when webhooks fail: what the event loader fetched from the provider's own list. */
+/** The second path of payment events, in case webhooks fail: the event loader fetches the provider's list of events. */
 export class LoadedPayments extends PaymentReportsApi {
   constructor(
     private readonly payments: PaymentApi,
@@ -18,8 +18,8 @@ export class LoadedPayments extends PaymentReportsApi {
     const settled = await this.settlePayment.execute(event);
     if (settled === 'repeated') return;
     const facts = { event_id: event.eventId, type: event.type, intent_id: event.intentId, settled };
-    if (event.outcome === 'succeeded' && settled === 'unknown intent') this.logger.error(facts, 'a payment of no order of ours');
+    if (event.outcome === 'succeeded' && settled === 'unknown intent') this.logger.error(facts, 'payment for an unknown order');
     else if (event.outcome === 'other') this.logger.info(facts, 'payment event');
-    else this.logger.warn(facts, 'a payment event that no webhook had brought');
+    else this.logger.warn(facts, 'payment event that no webhook delivered');
   }
 }

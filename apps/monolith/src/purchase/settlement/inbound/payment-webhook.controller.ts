@@ -10,7 +10,7 @@ import { SettlePayment } from '../application/settle-payment.ts';
 
 const webhookAnswer = z.object({ received: z.literal(true) }).meta({ id: 'WebhookReceived' });
 
-/** Where the provider tells what became of a payment. Repeats are answered 200 and change nothing. */
+/** Receives the provider's payment events. A repeated event is answered 200 and changes nothing. */
 @ApiTags('payments')
 @Controller('api/v1/payments/webhooks')
 export class PaymentWebhookController {
@@ -32,7 +32,7 @@ export class PaymentWebhookController {
   @ApiOperation({ summary: "The provider's signed events" })
   @ApiHeader({ name: 'Stripe-Signature', required: true, description: 't=<seconds>,v1=<HMAC-SHA256 of `<seconds>.<body>`>' })
   @ApiBody({ schema: { type: 'object' }, description: 'An event as Stripe sends it; the signature is over its bytes' })
-  @ApiOkResponse({ standardSchema: webhookAnswer, description: 'Taken, or known already' })
+  @ApiOkResponse({ standardSchema: webhookAnswer, description: 'The event was applied now or earlier' })
   async stripe(
     @Req() request: FastifyRequest,
     @Headers('stripe-signature') signature: string | undefined,
@@ -40,9 +40,9 @@ export class PaymentWebhookController {
     const event = this.payments.readWebhook(Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0), signature);
     const settled = await this.settlePayment.execute(event);
     const facts = { event_id: event.eventId, type: event.type, intent_id: event.intentId, settled };
-    // Money that came and fits no order is for people to look at; what went back has told the fan by itself.
-    if (event.outcome === 'succeeded' && settled === 'unknown intent') this.logger.error(facts, 'a payment of no order of ours');
-    else if (settled === 'refunded') this.logger.warn(facts, 'a payment goes back');
+    // A payment without an order needs an operator. A refunded payment needs none: the fan gets a mail.
+    if (event.outcome === 'succeeded' && settled === 'unknown intent') this.logger.error(facts, 'payment for an unknown order');
+    else if (settled === 'refunded') this.logger.warn(facts, 'payment is refunded');
     else this.logger.info(facts, 'payment event');
     return { received: true };
   }

@@ -1,13 +1,13 @@
 import type { Transaction } from '#application/transaction-manager';
 import type { Money } from '#domain/shared/money';
 import type { OrderToIssue, TicketingApi } from '../../../ticketing/ticketing.api.ts';
-import type { Order } from '../../application/ports.ts';
+import type { Order } from '../../application/sale-ports.ts';
 import { OrderConsequences, type CompletedOrder } from '../../checkout/application/ports.ts';
 import type { PostgresPurchaseWindows } from '../../turns/outbound/postgres-purchase-windows.ts';
 import type { OrderMessenger } from './order-messenger.ts';
 
-/** Tickets, the end of the turn and every message about it: all rows of the deciding transaction. */
-export class RecordedOrderConsequences extends OrderConsequences {
+/** Writes the tickets, the end of the turn and all messages in the transaction that decides about the order. */
+export class PostgresOrderConsequences extends OrderConsequences {
   constructor(
     private readonly ticketing: TicketingApi,
     private readonly windows: PostgresPurchaseWindows,
@@ -17,15 +17,15 @@ export class RecordedOrderConsequences extends OrderConsequences {
   }
 
   async completed(tx: Transaction, completed: readonly CompletedOrder[]): Promise<void> {
-    const used = completed.flatMap(({ reservation }) => reservation.sessionToken ?? []);
+    const sessionTokens = completed.flatMap(({ reservation }) => reservation.sessionToken ?? []);
     await Promise.all([
-      this.windows.end(tx, used, 'completed'),
+      this.windows.end(tx, sessionTokens, 'completed'),
       this.messenger.completed(tx, completed, () => this.ticketing.issue(tx, completed.map(ticketsToIssue))),
     ]);
   }
 
   refunded(tx: Transaction, order: Order, paid: Money): Promise<void> {
-    // All of a payment goes back once, and nothing of it had gone back before.
+    // This refund returns the whole payment and is the first one for this order, so the order id alone makes a unique key.
     return this.messenger.refunded(tx, order, paid, `refund-${order.id}`);
   }
 

@@ -4,9 +4,11 @@ import { writePush } from '#domain/notification/push-templates';
 import { formatMoney, type Money } from '#domain/shared/money';
 import type { FanContact } from '../../../fans/fans.api.ts';
 import type { IssuedTicket } from '../../../ticketing/ticketing.api.ts';
-import type { MatchForSale, Order, Reservation } from '../../application/ports.ts';
+import type { Reservation } from '../../application/ports.ts';
+import type { MatchForSale, Order } from '../../application/sale-ports.ts';
 
-export interface ToldOrder {
+/** The data that all messages about an order need. */
+export interface OrderMessageFacts {
   readonly order: Order;
   readonly match: MatchForSale;
   readonly contact: FanContact;
@@ -14,7 +16,7 @@ export interface ToldOrder {
   readonly nextId: () => string;
 }
 
-const envelope = (id: string, { now, order }: Pick<ToldOrder, 'now' | 'order'>) => ({
+const envelope = (id: string, { now, order }: Pick<OrderMessageFacts, 'now' | 'order'>) => ({
   job_id: id,
   created_at: now.toISOString(),
   attempts: 0 as const,
@@ -23,20 +25,20 @@ const envelope = (id: string, { now, order }: Pick<ToldOrder, 'now' | 'order'>) 
 });
 
 function email(
-  told: ToldOrder,
+  facts: OrderMessageFacts,
   event: string,
-  part: Pick<EmailJob, 'template' | 'payload'>,
-  to = { recipient: told.order.email, user_id: told.order.userId },
+  content: Pick<EmailJob, 'template' | 'payload'>,
+  to = { recipient: facts.order.email, user_id: facts.order.userId },
 ): OutboxMessage {
-  const id = told.nextId();
-  const body = { ...envelope(id, told), type: 'email', ...to, ...part };
-  return { id, destination: 'email', event, aggregateId: told.order.id, body };
+  const id = facts.nextId();
+  const body = { ...envelope(id, facts), type: 'email', ...to, ...content };
+  return { id, destination: 'email', event, aggregateId: facts.order.id, body };
 }
 
-/** One mail that the order is paid. */
-export function orderConfirmation(told: ToldOrder, reservation: Reservation): OutboxMessage {
-  const { order, match, contact } = told;
-  return email(told, 'order.completed', {
+/** The mail that confirms a completed order. */
+export function orderConfirmation(facts: OrderMessageFacts, reservation: Reservation): OutboxMessage {
+  const { order, match, contact } = facts;
+  return email(facts, 'order.completed', {
     template: 'order_confirmation',
     payload: {
       order_id: order.number,
@@ -54,14 +56,14 @@ export function orderConfirmation(told: ToldOrder, reservation: Reservation): Ou
   });
 }
 
-/** One mail with all tickets, and one push to the fan's devices that they are there. Gates by the sectors' names. */
+/** One mail with all tickets and one push to the fan's devices. `gates`: sector name → gate. */
 export function ticketDelivery(
-  told: ToldOrder,
+  facts: OrderMessageFacts,
   tickets: readonly IssuedTicket[],
   gates: ReadonlyMap<string, string | null>,
 ): OutboxMessage[] {
-  const { order, match, contact } = told;
-  const mail = email(told, 'ticket.generated', {
+  const { order, match, contact } = facts;
+  const mail = email(facts, 'ticket.generated', {
     template: 'ticket_delivery',
     payload: {
       order_id: order.number,
@@ -81,10 +83,10 @@ export function ticketDelivery(
     },
   });
   if (contact.fcmTokens.length === 0) return [mail];
-  const id = told.nextId();
+  const id = facts.nextId();
   const content = { template: 'ticket_delivery', match_name: match.name, tickets_count: tickets.length } as const;
   const push: PushJob = {
-    ...envelope(id, told),
+    ...envelope(id, facts),
     type: 'push',
     template: 'ticket_delivery',
     user_id: order.userId,
@@ -98,10 +100,10 @@ export function ticketDelivery(
   return [mail, { id, destination: 'push', event: 'ticket.generated', aggregateId: order.id, body: push }];
 }
 
-/** One mail that what was paid goes back. */
-export function refundNotice(told: ToldOrder, paid: Money): OutboxMessage {
-  const { order, match, contact } = told;
-  return email(told, 'order.refunded', {
+/** The mail that tells the buyer about a refund. */
+export function refundNotice(facts: OrderMessageFacts, paid: Money): OutboxMessage {
+  const { order, match, contact } = facts;
+  return email(facts, 'order.refunded', {
     template: 'refund',
     payload: {
       order_id: order.number,
@@ -112,10 +114,10 @@ export function refundNotice(told: ToldOrder, paid: Money): OutboxMessage {
   });
 }
 
-/** One mail to who had been given tickets that were refunded: the buyer has the money, the reader the news. */
-export function goneNotice(told: ToldOrder, recipient: string, received: number): OutboxMessage {
-  const { order, match, contact } = told;
-  const nothing = formatMoney({ amountCents: 0, currency: order.currency });
-  const payload = { order_id: order.number, match_name: match.name, total_amount: nothing, received, locale: contact.locale };
-  return email(told, 'order.refunded', { template: 'refund', payload }, { recipient, user_id: contact.userId });
+/** The mail to a fan whose `received` tickets, transferred from the buyer, were refunded. The money goes to the buyer. */
+export function receiverNotice(facts: OrderMessageFacts, recipient: string, received: number): OutboxMessage {
+  const { order, match, contact } = facts;
+  const zeroAmount = formatMoney({ amountCents: 0, currency: order.currency });
+  const payload = { order_id: order.number, match_name: match.name, total_amount: zeroAmount, received, locale: contact.locale };
+  return email(facts, 'order.refunded', { template: 'refund', payload }, { recipient, user_id: contact.userId });
 }

@@ -7,11 +7,11 @@ import type { FansApi } from '../../../fans/fans.api.ts';
 import { PAYMENTS_DESTINATION, type PaymentCommand } from '../../../payment/payment.api.ts';
 import type { IssuedTicket } from '../../../ticketing/ticketing.api.ts';
 import { WAITING_ROOM_DESTINATION, type WaitingRoomMessage } from '../../../waiting-room/waiting-room.api.ts';
-import type { MatchesForSale, Order } from '../../application/ports.ts';
+import type { MatchesForSale, Order } from '../../application/sale-ports.ts';
 import type { CompletedOrder } from '../../checkout/application/ports.ts';
-import { goneNotice, orderConfirmation, refundNotice, ticketDelivery, type ToldOrder } from './order-messages.ts';
+import { receiverNotice, orderConfirmation, refundNotice, ticketDelivery, type OrderMessageFacts } from './order-messages.ts';
 
-/** Who has to hear of an order: the fan by mail and push, the waiting room, the payment provider. All through the outbox. */
+/** Writes all messages about an order to the outbox: mails and pushes to fans, to the waiting room, to the payment provider. */
 export class OrderMessenger {
   constructor(
     private readonly fans: FansApi,
@@ -21,46 +21,46 @@ export class OrderMessenger {
     private readonly clock: Clock,
   ) {}
 
-  /** `issue` signs its tickets while the database looks up who they are for. */
+  /** `issue` creates and signs the tickets. It runs in parallel with the queries for contacts and matches. */
   async completed(
     tx: Transaction,
     completed: readonly CompletedOrder[],
     issue: () => Promise<ReadonlyMap<string, readonly IssuedTicket[]>>,
   ): Promise<void> {
     const orders = completed.map(({ order }) => order);
-    const [told, gates, tickets] = await Promise.all([
-      this.told(tx, orders),
+    const [facts, gates, tickets] = await Promise.all([
+      this.factsOf(tx, orders),
       forEachMatch(orders, (matchId) => this.matches.gates(matchId, tx)),
       issue(),
     ]);
     const messages = completed.flatMap(({ order, reservation }, index) => {
-      const one = told[index];
-      if (!one) return [];
-      const delivery = ticketDelivery(one, tickets.get(order.id) ?? [], gates.get(order.matchId) ?? new Map());
-      const turnIsUsed = reservation.sessionToken ? [this.turnIsUsed(order, reservation.sessionToken)] : [];
-      return [orderConfirmation(one, reservation), ...delivery, ...turnIsUsed];
+      const orderFacts = facts[index];
+      if (!orderFacts) return [];
+      const delivery = ticketDelivery(orderFacts, tickets.get(order.id) ?? [], gates.get(order.matchId) ?? new Map());
+      const turnCompleted = reservation.sessionToken ? [this.turnCompleted(order, reservation.sessionToken)] : [];
+      return [orderConfirmation(orderFacts, reservation), ...delivery, ...turnCompleted];
     });
     await this.outbox.append(tx, messages);
   }
 
-  /** `key`: what the provider recognises a repetition by. */
+  /** `key`: idempotency key for the provider. */
   async refunded(tx: Transaction, order: Order, paid: Money, key: string): Promise<void> {
-    // A seat may be given away, and no provider gives back nothing.
-    const commands = paid.amountCents > 0 ? [this.moneyBack(order, paid, key)] : [];
-    const told = await this.told(tx, [order]);
-    await this.outbox.append(tx, [...commands, ...told.map((one) => refundNotice(one, paid))]);
+    // For free seats there is nothing to refund at the provider.
+    const commands = paid.amountCents > 0 ? [this.refundCommand(order, paid, key)] : [];
+    const facts = await this.factsOf(tx, [order]);
+    await this.outbox.append(tx, [...commands, ...facts.map((orderFacts) => refundNotice(orderFacts, paid))]);
   }
 
-  /** To whoever of these had their ticket from the buyer, and has told an address. */
-  async givenAndGone(tx: Transaction, order: Order, tickets: readonly { readonly userId: string }[]): Promise<void> {
+  /** Mails the fans who got these tickets by transfer. Skips the buyer and fans without an email address. */
+  async informReceivers(tx: Transaction, order: Order, tickets: readonly { readonly userId: string }[]): Promise<void> {
     const counts = new Map<string, number>();
     for (const { userId } of tickets) if (userId !== order.userId) counts.set(userId, (counts.get(userId) ?? 0) + 1);
     if (counts.size === 0) return;
     const contacts = await this.fans.contacts(tx, [...counts.keys()]);
-    const [told] = await this.told(tx, [order]);
+    const [facts] = await this.factsOf(tx, [order]);
     const mails = [...counts].flatMap(([userId, count]) => {
       const contact = contacts.get(userId);
-      return told && contact?.email ? [goneNotice({ ...told, contact }, contact.email, count)] : [];
+      return facts && contact?.email ? [receiverNotice({ ...facts, contact }, contact.email, count)] : [];
     });
     await this.outbox.append(tx, mails);
   }
@@ -70,7 +70,7 @@ export class OrderMessenger {
     await this.outbox.append(tx, [this.payment(order, 'order.cancelled', { kind: 'cancel', intentId: order.payment.intentId })]);
   }
 
-  private moneyBack(order: Order, { amountCents }: Money, key: string): OutboxMessage {
+  private refundCommand(order: Order, { amountCents }: Money, key: string): OutboxMessage {
     const { intentId } = order.payment;
     if (intentId === null) throw new Error(`order ${order.id} was paid without an intent`);
     return this.payment(order, 'order.refunded', { kind: 'refund', intentId, amountCents, key });
@@ -80,7 +80,7 @@ export class OrderMessenger {
     return { id: this.ids.next(), destination: PAYMENTS_DESTINATION, event, aggregateId: order.id, body };
   }
 
-  private turnIsUsed(order: Order, sessionToken: string): OutboxMessage {
+  private turnCompleted(order: Order, sessionToken: string): OutboxMessage {
     const body: WaitingRoomMessage = {
       kind: 'complete',
       match_id: order.matchId,
@@ -90,8 +90,8 @@ export class OrderMessenger {
     return { id: this.ids.next(), destination: WAITING_ROOM_DESTINATION, event: 'order.completed', body };
   }
 
-  /** In their order. */
-  private async told(tx: Transaction, orders: readonly Order[]): Promise<readonly ToldOrder[]> {
+  /** One entry for each order, in the same sequence. */
+  private async factsOf(tx: Transaction, orders: readonly Order[]): Promise<readonly OrderMessageFacts[]> {
     const [contacts, matches] = await Promise.all([
       this.fans.contacts(
         tx,

@@ -2,7 +2,7 @@ import type { Transaction } from '#application/transaction-manager';
 import { inside } from '#platform/postgres/transaction';
 import { PaymentInbox, type ProviderEvent } from '../application/ports.ts';
 
-/** The truth about which of the provider's events took effect: a row in the transaction of the effect. */
+/** A row for each event of the provider that took effect, written in the transaction of the effect. */
 export class PostgresPaymentInbox extends PaymentInbox {
   async remember(tx: Transaction, event: ProviderEvent): Promise<boolean> {
     const rows = await inside(tx).rows(

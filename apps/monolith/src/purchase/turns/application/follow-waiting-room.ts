@@ -1,17 +1,17 @@
 import type { TransactionManager } from '#application/transaction-manager';
 import type { StreamCursors, WaitingRoomConsequences, WaitingRoomEvents } from './waiting-room-ports.ts';
 
-const BATCH = 500;
-/** Before the first event of any stream. */
-const BEGINNING = '0-0';
+const MAX_EVENTS_IN_A_BATCH = 500;
+/** A stream id before the first event of any stream. */
+const STREAM_START = '0-0';
 
 /**
- * Reads what the waiting room did and applies it once, whatever the number of replicas: effects and the new position of the
- * reader commit together. A message on `queue_events` only says "look now"; losing it costs a moment, not a turn (W11).
+ * Reads the waiting room's events and applies each one once, with any number of replicas: the effects and the reader's new stream
+ * position commit together. A message on `queue_events` only triggers a read. If it is lost, the event is applied a moment later (W11).
  */
 export class FollowWaitingRoom {
-  /** Up to where this process knows each stream to be read, by whatever replica. */
-  private readonly readTo = new Map<string, string>();
+  /** For each match: the stream id up to which some replica has applied the events, as far as this process knows. */
+  private readonly appliedUpTo = new Map<string, string>();
 
   constructor(
     private readonly transactions: TransactionManager,
@@ -24,10 +24,10 @@ export class FollowWaitingRoom {
     let total = 0;
     for (;;) {
       const from = await this.cursors.position(matchId);
-      const { events, lastId } = await this.events.readAfter(matchId, from, BATCH);
+      const { events, lastId } = await this.events.readAfter(matchId, from, MAX_EVENTS_IN_A_BATCH);
       if (lastId === from) {
-        // Not before: what is read may still fail to be applied.
-        this.readTo.set(matchId, from);
+        // Set only here: applying events that were read may still fail.
+        this.appliedUpTo.set(matchId, from);
         return total;
       }
       const applied = await this.transactions.run(async (tx) => {
@@ -41,17 +41,17 @@ export class FollowWaitingRoom {
   }
 
   /**
-   * Matches whose stream has events this process has not read. Matches are listed for ever, so all but a few are read to their end;
-   * asking Redis only spares each of them a query.
+   * Matches whose stream has events that are not applied as far as this process knows. Matches stay in the list forever, and most
+   * have no new events. Checking in Redis saves a database query for each of those.
    */
-  async unread(): Promise<readonly string[]> {
+  async matchesWithNewEvents(): Promise<readonly string[]> {
     const matches = await this.events.matches();
-    const has = await Promise.all(matches.map((matchId) => this.hasUnread(matchId)));
-    return matches.filter((_, at) => has[at]);
+    const isUnread = await Promise.all(matches.map((matchId) => this.hasUnread(matchId)));
+    return matches.filter((_, index) => isUnread[index]);
   }
 
-  /** A stream that cannot be read counts as unread: reading it tells why. */
+  /** A stream that cannot be read counts as unread, so that `execute` reads it and reports the error. */
   private hasUnread(matchId: string): Promise<boolean> {
-    return this.events.hasAfter(matchId, this.readTo.get(matchId) ?? BEGINNING).catch(() => true);
+    return this.events.hasAfter(matchId, this.appliedUpTo.get(matchId) ?? STREAM_START).catch(() => true);
   }
 }

@@ -1,6 +1,6 @@
 import type { Transaction } from '#application/transaction-manager';
 
-/** What the waiting room did, in our words. */
+/** An event of the waiting room, in the terms of `purchase`. */
 export type WaitingRoomEvent =
   | {
       readonly kind: 'turn granted';
@@ -8,13 +8,13 @@ export type WaitingRoomEvent =
       readonly userId: string;
       readonly sessionToken: string;
       readonly expiresAt: string;
-      /** Of the state in Redis that granted it; undefined where the waiting room names none. */
+      /** Generation of the match's Redis state that granted the turn; undefined if the event has none. */
       readonly generation: number | undefined;
-      /** Join time (µs) of the place that had this turn. */
+      /** Join time (µs) of the queue entry that got this turn. */
       readonly placeScore: number | undefined;
     }
   | {
-      readonly kind: 'turn over';
+      readonly kind: 'turn ended';
       readonly matchId: string;
       readonly userId: string;
       readonly sessionToken: string | undefined;
@@ -27,11 +27,11 @@ export type WaitingRoomEvent =
       readonly items: readonly { readonly userId: string; readonly position: number }[];
     };
 
-/** The waiting room's event streams, one a match: nothing is lost there, whatever happens to the messages. */
+/** The waiting room's event streams, one for each match. Unlike pub/sub messages, their events are not lost on a broken connection. */
 export abstract class WaitingRoomEvents {
   abstract matches(): Promise<readonly string[]>;
   abstract hasAfter(matchId: string, streamId: string): Promise<boolean>;
-  /** Events after this one, oldest first; what cannot be read is skipped, but its place is told by `lastId`. */
+  /** Events after `streamId`, oldest first. Invalid entries are skipped, but `lastId` counts them as read. */
   abstract readAfter(
     matchId: string,
     streamId: string,
@@ -39,14 +39,14 @@ export abstract class WaitingRoomEvents {
   ): Promise<{ events: readonly WaitingRoomEvent[]; lastId: string }>;
 }
 
-/** How far each stream has been read; advancing it commits with the effects, so that of N replicas one applies an event. */
+/** The position up to which each stream was applied. It advances in the transaction of the effects: only one replica applies an event. */
 export abstract class StreamCursors {
   abstract position(matchId: string): Promise<string>;
-  /** False when somebody else moved it in the meantime: then they applied these events. */
+  /** False if another replica has advanced the cursor meanwhile: then that replica has applied these events. */
   abstract advance(tx: Transaction, matchId: string, from: string, to: string): Promise<boolean>;
 }
 
-/** What an event of the waiting room means for us: windows, and pushes to those who are not looking. */
+/** The effects of the waiting room's events: stored purchase windows, and pushes to fans' devices. */
 export abstract class WaitingRoomConsequences {
   abstract apply(tx: Transaction, events: readonly WaitingRoomEvent[]): Promise<void>;
 }

@@ -8,18 +8,21 @@ import { CONFIG, LOGGER, LOOPS } from '../../../tokens.ts';
 import { FollowWaitingRoom } from '../application/follow-waiting-room.ts';
 
 /**
- * How late an event is when its message was lost. A turn that is not stored by then is lost with Redis (CONTRACT §6: 500 ms), so
- * this leaves time for the transaction.
+ * The longest delay of an event whose message was lost. A turn must be stored within 500 ms, in case Redis is lost (CONTRACT §6);
+ * 300 ms leave time for the transaction.
  */
-const READ_ANYWAY_MS = 300;
+const READ_ALL_INTERVAL_MS = 300;
 
-/** Reads a match's stream whenever `queue_events` names it, and every match's stream regularly in case a message was lost. */
+/**
+ * Reads the stream of a match at once when a message on `queue_events` names the match. Also checks the streams of all matches at
+ * a fixed interval, in case a message was lost.
+ */
 @Injectable()
 export class QueueEventsListener implements OnApplicationBootstrap, OnApplicationShutdown {
-  private readonly spokenOf = new Set<string>();
+  private readonly announcedMatches = new Set<string>();
   private readonly subscriber: RedisConnection;
   private readonly loop: RelayLoop;
-  private lookAtAllAt = 0;
+  private readAllAt = 0;
 
   constructor(
     private readonly followWaitingRoom: FollowWaitingRoom,
@@ -28,13 +31,13 @@ export class QueueEventsListener implements OnApplicationBootstrap, OnApplicatio
     @Inject(LOOPS) private readonly loops: boolean,
   ) {
     this.subscriber = connectRedis(config.REDIS_URL, { name: 'queue-events', forJobs: true });
-    this.loop = new RelayLoop('queue events', () => this.round(), logger, READ_ANYWAY_MS);
+    this.loop = new RelayLoop('queue events', () => this.readStreams(), logger, READ_ALL_INTERVAL_MS);
   }
 
   onApplicationBootstrap(): void {
     if (!this.loops) return;
-    this.subscriber.on('message', (_channel: string, message: string) => this.hear(message));
-    // Not awaited: without Redis the monolith starts all the same, and the client subscribes when it is back.
+    this.subscriber.on('message', (_channel: string, message: string) => this.onMessage(message));
+    // Not awaited: the monolith also starts without Redis, and the client subscribes when Redis is back.
     this.subscriber
       .subscribe(QUEUE_EVENTS_CHANNEL)
       .catch((error: unknown) => this.logger.warn({ err: error }, 'not subscribed to the waiting room'));
@@ -46,26 +49,26 @@ export class QueueEventsListener implements OnApplicationBootstrap, OnApplicatio
     await closeRedis(this.subscriber);
   }
 
-  private hear(message: string): void {
+  private onMessage(message: string): void {
     const matchId = /"match_id":"([0-9a-f-]{36})"/.exec(message)?.[1];
     if (!matchId) return;
-    this.spokenOf.add(matchId);
+    this.announcedMatches.add(matchId);
     this.loop.nudge();
   }
 
-  private async round(): Promise<number> {
-    const spokenOf = [...this.spokenOf];
-    this.spokenOf.clear();
-    const all = Date.now() >= this.lookAtAllAt;
-    if (all) this.lookAtAllAt = Date.now() + READ_ANYWAY_MS;
-    const matches = all ? await this.followWaitingRoom.unread() : spokenOf;
+  private async readStreams(): Promise<number> {
+    const announcedMatches = [...this.announcedMatches];
+    this.announcedMatches.clear();
+    const isReadAllDue = Date.now() >= this.readAllAt;
+    if (isReadAllDue) this.readAllAt = Date.now() + READ_ALL_INTERVAL_MS;
+    const matches = isReadAllDue ? await this.followWaitingRoom.matchesWithNewEvents() : announcedMatches;
     let applied = 0;
     let failed: { error: unknown } | undefined;
     for (const matchId of matches) {
       try {
         applied += await this.followWaitingRoom.execute(matchId);
       } catch (error) {
-        // A match whose events cannot be applied must not keep those after it from theirs.
+        // One match whose events cannot be applied must not stop the matches after it.
         failed ??= { error };
       }
     }

@@ -3,13 +3,16 @@ import { inside } from '#platform/postgres/transaction';
 import type { DataSource } from 'typeorm';
 import type { GrantedTurn, GrantedTurns } from './redis-granted-turns.ts';
 
-interface Asked {
+interface PresentedTurn {
   readonly matchId: string;
   readonly userId: string;
   readonly sessionToken: string | undefined;
 }
 
-/** Locked until the turn is stored: who restores the waiting room takes the next generation, and then reads every turn there is. */
+/**
+ * Locks the generation until this transaction ends. A restore of the waiting room increases the generation, so it waits for this
+ * lock, and the turns it reads afterwards are complete.
+ */
 const GENERATION = `select generation from queue_generations where match_id = $1 for share`;
 
 /** A turn of an older generation is void and is not stored. */
@@ -24,8 +27,8 @@ function parametersOf(matchId: string, userId: string, turn: GrantedTurn): unkno
 }
 
 /**
- * Turns as PostgreSQL knows them: a known one outlives a wipe of Redis, and ends by its completed order, by the waiting
- * room's word, or by its time.
+ * Turns stored in PostgreSQL. A stored turn survives a loss of Redis. It ends by its completed order, by an event of the waiting room
+ * or by its expiry.
  */
 export class PostgresPurchaseWindows {
   constructor(
@@ -33,8 +36,8 @@ export class PostgresPurchaseWindows {
     private readonly grantedTurns: GrantedTurns,
   ) {}
 
-  /** A turn nobody told us of yet (the message is on its way, or lost) stands in the waiting room's own hash. */
-  async learn({ matchId, userId, sessionToken }: Asked): Promise<void> {
+  /** Stores a turn whose event has not arrived yet or was lost. The waiting room's hash in Redis has it. */
+  async learn({ matchId, userId, sessionToken }: PresentedTurn): Promise<void> {
     if (!sessionToken) return;
     const known = (await this.dataSource.query(`select 1 from purchase_windows where session_token = $1`, [
       sessionToken,
@@ -53,7 +56,7 @@ export class PostgresPurchaseWindows {
     );
   }
 
-  /** Of the state in Redis whose turns are good; none can follow it before this transaction ends. 0 before the first. */
+  /** The generation whose turns are valid; 0 if the match was never restored. It cannot change before this transaction ends. */
   async currentGeneration(tx: Transaction, matchId: string): Promise<number> {
     const [row] = await inside(tx).rows<{ generation: number }>(GENERATION, [matchId]);
     return row?.generation ?? 0;

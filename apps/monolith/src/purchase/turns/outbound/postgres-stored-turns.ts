@@ -1,24 +1,24 @@
 import type { DataSource } from 'typeorm';
 import { StoredTurns, type StoredTurn, type TurnCounts } from '../../stored-turns.api.ts';
 
-/** Turns stored before the score was told count as places taken at the time of their row. */
+/** A turn stored without a score gets the creation time of its row as the score. */
 const SCORE = `coalesce(place_score, (extract(epoch from created_at) * 1000000)::bigint)`;
-/** A receipt is good for a day after joining; a place may have waited for most of it. */
-const RECEIPTS_GOOD_FOR = `interval '25 hours'`;
+/** A receipt is valid for 24 hours after joining; one hour is a margin. */
+const RECEIPT_VALIDITY = `interval '25 hours'`;
 
 export class PostgresStoredTurns extends StoredTurns {
   constructor(private readonly dataSource: DataSource) {
     super();
   }
 
-  /** Whoever stores a turn has locked this row (PostgresPurchaseWindows), so this waits for turns that are being stored. */
+  /** Storing a turn locks this row (see `PostgresPurchaseWindows`), so this upsert waits for turns that are being stored. */
   async nextGeneration(matchId: string): Promise<number> {
     const [row] = await this.dataSource.query<{ generation: number }[]>(
       `insert into queue_generations as g (match_id, generation) values ($1, 1)
        on conflict (match_id) do update set generation = g.generation + 1 returning generation`,
       [matchId],
     );
-    if (!row) throw new Error('an upsert returns its row');
+    if (!row) throw new Error('the upsert returned no row');
     return row.generation;
   }
 
@@ -48,7 +48,7 @@ export class PostgresStoredTurns extends StoredTurns {
   ): Promise<readonly (readonly [userId: string, placeScore: number])[]> {
     const rows = await this.dataSource.query<{ userId: string; score: string }[]>(
       `select user_id as "userId", max(${SCORE}) as score from purchase_windows
-       where match_id = $1 and ($2::uuid is null or user_id > $2) and created_at > now() - ${RECEIPTS_GOOD_FOR}
+       where match_id = $1 and ($2::uuid is null or user_id > $2) and created_at > now() - ${RECEIPT_VALIDITY}
        group by user_id order by user_id limit $3`,
       [matchId, afterUserId, limit],
     );

@@ -3,7 +3,8 @@ import { inside } from '#platform/postgres/transaction';
 import type { DataSource } from 'typeorm';
 import { StreamCursors } from '../application/waiting-room-ports.ts';
 
-const BEGINNING = '0-0';
+/** A stream id before the first event of any stream. */
+const STREAM_START = '0-0';
 
 export class PostgresStreamCursors extends StreamCursors {
   constructor(private readonly dataSource: DataSource) {
@@ -14,7 +15,7 @@ export class PostgresStreamCursors extends StreamCursors {
     const rows = (await this.dataSource.query(`select last_id from queue_event_cursors where match_id = $1`, [matchId])) as {
       last_id: string;
     }[];
-    return rows[0]?.last_id ?? BEGINNING;
+    return rows[0]?.last_id ?? STREAM_START;
   }
 
   async advance(tx: Transaction, matchId: string, from: string, to: string): Promise<boolean> {

@@ -4,9 +4,9 @@ import { writePush } from '#domain/notification/push-templates';
 import type { FanContact } from '../../../fans/fans.api.ts';
 import type { WaitingRoomEvent } from '../application/waiting-room-ports.ts';
 
-/** An absent fan keeps the place at the front for 30 minutes (CONTRACT §6); after that the call is for a place that is gone. */
+/** An absent fan stays at the front of the line for 30 minutes (CONTRACT §6). After that the push is worthless. */
 const FRONT_USEFUL_MS = 30 * 60_000;
-/** By then whoever is told of has moved on, and the next mark has its own message. */
+/** After 10 minutes the position has changed, and a push about the new one is sent. */
 const POSITION_USEFUL_MS = 10 * 60_000;
 
 interface Notice {
@@ -18,10 +18,10 @@ interface Notice {
   readonly usefulUntil: string;
 }
 
-/** Whom an event concerns, and where each of them stands. */
-export function fansOf(event: WaitingRoomEvent): readonly string[] {
+/** The fans who may get a push about this event. */
+export function fansToNotify(event: WaitingRoomEvent): readonly string[] {
   if (event.kind === 'positions') return event.items.map(({ userId }) => userId);
-  return event.kind === 'turn over' ? [] : [event.userId];
+  return event.kind === 'turn ended' ? [] : [event.userId];
 }
 
 function noticeOf(event: WaitingRoomEvent, { userId, locale }: FanContact, madeAt: Date): Notice | undefined {
@@ -36,7 +36,7 @@ function noticeOf(event: WaitingRoomEvent, { userId, locale }: FanContact, madeA
     const text = writePush({ template }, locale);
     return { template, ...text, action: 'open_queue', priority: 'high', usefulUntil: after(FRONT_USEFUL_MS) };
   }
-  const item = event.kind === 'positions' ? event.items.find((place) => place.userId === userId) : undefined;
+  const item = event.kind === 'positions' ? event.items.find((entry) => entry.userId === userId) : undefined;
   if (!item) return undefined;
   const template = 'queue_position';
   const text = writePush({ template, position: item.position }, locale);
@@ -45,12 +45,12 @@ function noticeOf(event: WaitingRoomEvent, { userId, locale }: FanContact, madeA
 
 const eventNames: Record<WaitingRoomEvent['kind'], string> = {
   'turn granted': 'queue.turn_granted',
-  'turn over': 'queue.expired',
+  'turn ended': 'queue.expired',
   'front reached': 'queue.front_reached',
   positions: 'queue.position_update',
 };
 
-/** The push of one event for one fan; none for who has no device. */
+/** The push to one fan about one event; undefined for a fan without a device. */
 export function queuePush(
   event: WaitingRoomEvent,
   contact: FanContact,

@@ -24,11 +24,11 @@ function asJson(text: string): unknown {
   }
 }
 
-/** The waiting room's windows, read only: what it granted, straight from its hash. */
+/** Reads granted turns from the waiting room's hash in Redis. Never writes. */
 export class GrantedTurns {
   constructor(private readonly redis: RedisConnection) {}
 
-  /** Undefined when there is none. Rejects when Redis does not answer: a turn nobody can look up is not one that was refused. */
+  /** Undefined if the fan has no turn. Rejects if Redis does not answer: then the caller must not treat the turn as invalid. */
   async of(matchId: string, userId: string): Promise<GrantedTurn | undefined> {
     const text = await this.redis.hget(queueKeys.windows(matchId), userId);
     const parsed = text ? window.safeParse(asJson(text)) : undefined;

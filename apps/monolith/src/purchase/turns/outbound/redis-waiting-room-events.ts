@@ -33,15 +33,15 @@ export class RedisWaitingRoomEvents extends WaitingRoomEvents {
   private parse(id: string, fields: readonly string[]): WaitingRoomEvent[] {
     const text = fields[fields.indexOf('event') + 1];
     try {
-      return [inOurWords(queueEvent.parse(JSON.parse(text ?? '')))];
+      return [asWaitingRoomEvent(queueEvent.parse(JSON.parse(text ?? '')))];
     } catch (error) {
-      this.logger.error({ stream_id: id, err: error }, 'an event of the waiting room cannot be read');
+      this.logger.error({ stream_id: id, err: error }, 'invalid event of the waiting room skipped');
       return [];
     }
   }
 }
 
-function inOurWords(event: QueueEvent): WaitingRoomEvent {
+function asWaitingRoomEvent(event: QueueEvent): WaitingRoomEvent {
   const matchId = event.match_id;
   switch (event.event) {
     case 'queue.turn_granted':
@@ -55,7 +55,7 @@ function inOurWords(event: QueueEvent): WaitingRoomEvent {
         placeScore: event.place_score,
       };
     case 'queue.expired':
-      return { kind: 'turn over', matchId, userId: event.user_id, sessionToken: event.session_token, reason: event.reason };
+      return { kind: 'turn ended', matchId, userId: event.user_id, sessionToken: event.session_token, reason: event.reason };
     case 'queue.front_reached':
       return { kind: 'front reached', matchId, userId: event.user_id };
     case 'queue.position_update':

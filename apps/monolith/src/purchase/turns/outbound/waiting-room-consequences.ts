@@ -5,10 +5,10 @@ import type { Transaction } from '#application/transaction-manager';
 import type { FansApi } from '../../../fans/fans.api.ts';
 import { WaitingRoomConsequences, type WaitingRoomEvent } from '../application/waiting-room-ports.ts';
 import type { PostgresPurchaseWindows } from './postgres-purchase-windows.ts';
-import { fansOf, queuePush } from './queue-pushes.ts';
+import { fansToNotify, queuePush } from './queue-pushes.ts';
 
-/** Windows and pushes, in the transaction that moves the reader on: each event has its effect once. */
-export class RecordedWaitingRoomConsequences extends WaitingRoomConsequences {
+/** Stores windows and writes pushes in the transaction that advances the stream cursor, so each event has its effect once. */
+export class PostgresWaitingRoomConsequences extends WaitingRoomConsequences {
   constructor(
     private readonly windows: PostgresPurchaseWindows,
     private readonly fans: FansApi,
@@ -23,12 +23,12 @@ export class RecordedWaitingRoomConsequences extends WaitingRoomConsequences {
     const events = await this.withoutVoidTurns(tx, allEvents);
     for (const event of events) {
       if (event.kind === 'turn granted') await this.windows.granted(tx, event);
-      if (event.kind === 'turn over') await this.windows.expired(tx, event);
+      if (event.kind === 'turn ended') await this.windows.expired(tx, event);
     }
-    const contacts = await this.fans.contacts(tx, [...new Set(events.flatMap(fansOf))]);
+    const contacts = await this.fans.contacts(tx, [...new Set(events.flatMap(fansToNotify))]);
     const at = this.clock.now();
     const pushes = events.flatMap((event) =>
-      fansOf(event).flatMap((userId) => {
+      fansToNotify(event).flatMap((userId) => {
         const contact = contacts.get(userId);
         return (contact && queuePush(event, contact, { id: this.ids.next(), at })) ?? [];
       }),
@@ -36,7 +36,7 @@ export class RecordedWaitingRoomConsequences extends WaitingRoomConsequences {
     await this.outbox.append(tx, pushes);
   }
 
-  /** A turn that Redis lost before we stored it is void for ever: its fan has been put back to the front, and gets another one. */
+  /** Removes turns of an older generation. Redis lost them before they were stored; their fans are at the front again and get new turns. */
   private async withoutVoidTurns(tx: Transaction, events: readonly WaitingRoomEvent[]): Promise<readonly WaitingRoomEvent[]> {
     const matches = new Set(events.flatMap((event) => (event.kind === 'turn granted' ? [event.matchId] : [])));
     const current = new Map<string, number>();

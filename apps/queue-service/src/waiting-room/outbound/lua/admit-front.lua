@@ -1,15 +1,16 @@
--- admit-front: grants a turn to the first fans in line who are here, as many as are due now.
+-- admit-front: grants the turns that are due to the first present fans in line.
 --
--- Guarantee: strictly in the order of the line among those present, and never more than the bucket holds (processing_rate a
--- minute), than max_open_windows allows or than useful_windows could use, whichever pods run this at whatever time: taking
--- the fan, writing the window, spending the token and announcing the event are one step. Who is away keeps the place, is
--- called once (front_reached), and comes first on return. Safe to repeat. O((granted + passed) · log line), passed ≤ 400.
+-- Guarantee: turns are granted strictly in line order among present fans, and never more than the token bucket holds
+-- (processing_rate a minute), max_open_windows or useful_windows allow, whichever pods run this and when: removing the fan from
+-- the line, writing the window, spending the token and publishing the event are one atomic step. A fan who is away is skipped,
+-- keeps the queue entry, gets one event queue.front_reached (for a push) and comes first on return. Safe to repeat.
+-- O((granted + skipped) · log line), skipped ≤ 400.
 --
 -- KEYS  the keys of the match, in the order of parts/match-keys.lua
 -- ARGV  1 match_id  2 persistence_s  3 presence_ms  4 window_ms  5… session tokens, one for each turn this call may grant
--- Returns { granted, more, quiet, state_needed }: how many; 1 if this call was too short for what is due; 1 if nobody is in line or
--- in a turn, so that nothing will be due before somebody joins; 1 if the state of the match is not known.
-local window_ms, batch, MOST_PASSED = tonumber(ARGV[4]), #ARGV - 4, 400
+-- Returns { granted, has_more, is_idle, state_needed }: the number of granted turns; 1 if more turns may be due (call again); 1 if
+-- the line is empty and no window is open, so no turn is due before a fan joins; 1 if the state of the match is not known.
+local window_ms, batch, MAX_SKIPPED = tonumber(ARGV[4]), #ARGV - 4, 400
 
 if not generation then return { 0, 0, 0, why_unknown() == 'state_needed' and 1 or 0 } end
 local status = status_now()
@@ -23,7 +24,7 @@ if settings[3] then room = math.min(room, tonumber(settings[3])) end
 room = room - open
 
 local tokens = tokens_now(rate)
--- 0.3 + 0.7 of a token is one token, whatever binary fractions say.
+-- The small addend corrects rounding: 0.3 + 0.7 of a token must count as one token.
 local due = math.min(math.floor(tokens + 0.000001), room)
 local count = math.min(due, batch)
 if count <= 0 then return { 0, 0, 0, 0 } end
@@ -31,12 +32,12 @@ if count <= 0 then return { 0, 0, 0, 0 } end
 local ends_at = now_ms + window_ms
 local expires_at = rfc3339(ends_at)
 local life_s = math.ceil(window_ms / 1000) + persistence_s
-local granted, passed, blind_until = {}, 0, blind_until_ms()
+local granted, skipped, blind_until = {}, 0, blind_until_ms()
 
 local function grant(user)
   local session_token = ARGV[5 + #granted]
   granted[#granted + 1] = take_out(user)
-  -- For the monolith: a window of an older generation is void, and the place is used up even if Redis forgets it.
+  -- For the monolith: it ignores windows of an older generation, and sends the score as used up when Redis has lost its data.
   local origin = ',"generation":' .. generation .. ',"place_score":' .. granted[#granted]
   redis.call('HSET', windows, user, '{"expires_at":"' .. expires_at .. '","session_token":"' .. session_token
     .. '","granted_at_ms":' .. digits(now_ms) .. origin .. '}')
@@ -46,14 +47,14 @@ local function grant(user)
   local text = redis.call('GET', session_key(user))
   if not text then return end
   local session = cjson.decode(text)
-  -- What the line knew of the join; the receipt of who is in a turn says it still.
+  -- The fan is no longer in the line, so the session keeps the score: receipts given out during the turn need it.
   session.score = granted[#granted]
   keep_session(user, cjson.encode(session), life_s)
 end
 
--- A fan who comes and goes at the front is called again, but not every minute anew.
-local function pass(user, score)
-  passed = passed + 1
+-- Skips a fan who is away. A fan gets at most one event queue.front_reached in presence_ms, also after a short return.
+local function skip(user, score)
+  skipped = skipped + 1
   redis.call('ZREM', back, user)
   redis.call('ZADD', away, score, user)
   local called_at = tonumber(redis.call('HGET', called, user) or 0)
@@ -62,25 +63,25 @@ local function pass(user, score)
   announce('{"event":"queue.front_reached","user_id":"' .. user .. '","match_id":"' .. match_id .. '"}')
 end
 
--- Returns false once nobody is left in this list.
-local function take_some(list)
+-- Grants a turn to each present fan of the list and skips the others. Returns false when the list is empty or a limit is reached.
+local function grant_or_skip(list)
   if #list == 0 then return false end
   local users = {}
   for i = 1, #list, 2 do users[#users + 1] = list[i] end
   local seen_at, gone_at = redis.call('ZMSCORE', seen, unpack(users)), redis.call('ZMSCORE', gone, unpack(users))
   for i, user in ipairs(users) do
-    if #granted == count or passed >= MOST_PASSED then return false end
+    if #granted == count or skipped >= MAX_SKIPPED then return false end
     local score = list[2 * i]
-    if is_present(score, seen_at[i], gone_at[i], blind_until) then grant(user) else pass(user, score) end
+    if is_present(score, seen_at[i], gone_at[i], blind_until) then grant(user) else skip(user, score) end
     settings[4] = digits(math.max(tonumber(settings[4] or 0), tonumber(score)))
   end
-  return #granted < count and passed < MOST_PASSED
+  return #granted < count and skipped < MAX_SKIPPED
 end
 
--- Who came back stands in front of everybody who is not passed yet.
-while take_some(redis.call('ZRANGE', back, 0, count - 1, 'WITHSCORES')) do end
-while #granted < count and passed < MOST_PASSED
-  and take_some(redis.call('ZRANGEBYSCORE', line, '(' .. (settings[4] or '0'), '+inf', 'WITHSCORES', 'LIMIT', 0, count + 20)) do
+-- Fans who have come back after being skipped stand in front of all fans not checked yet.
+while grant_or_skip(redis.call('ZRANGE', back, 0, count - 1, 'WITHSCORES')) do end
+while #granted < count and skipped < MAX_SKIPPED
+  and grant_or_skip(redis.call('ZRANGEBYSCORE', line, '(' .. (settings[4] or '0'), '+inf', 'WITHSCORES', 'LIMIT', 0, count + 20)) do
 end
 
 if settings[4] then redis.call('HSET', meta, 'passed_score', settings[4]) end
@@ -90,4 +91,4 @@ if #granted > 0 then
   count_line()
   tell_moves('gone', granted)
 end
-return { #granted, (passed >= MOST_PASSED or (due > batch and #granted == batch)) and 1 or 0, 0, 0 }
+return { #granted, (skipped >= MAX_SKIPPED or (due > batch and #granted == batch)) and 1 or 0, 0, 0 }

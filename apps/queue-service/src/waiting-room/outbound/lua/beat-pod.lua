@@ -1,25 +1,25 @@
--- beat-pod: the pod that calls lives, holds connections to this match, and has closed those it was told of.
+-- beat-pod: the heartbeat of a pod that holds connections to this match. It also reports replaced connections as closed.
 --
--- Guarantee: what a newer connection has replaced is told to its pod with every beat until the pod says that it is closed, so
--- no fan keeps a sixth one because a hint was lost. A pod that says goodbye is not counted with from then on. Safe to repeat.
+-- Guarantee: every heartbeat returns the replaced connections of the pod until the pod reports them as closed. So no fan keeps a
+-- sixth connection because a published hint was lost. The connections of a removed pod no longer count. Safe to repeat.
 --
 -- KEYS  the keys of the match, in the order of parts/match-keys.lua
--- ARGV  1 match_id  2 persistence_s  3 presence_ms  4 pod: what its websocket ids begin with  5 '1', or '' to say goodbye
+-- ARGV  1 match_id  2 persistence_s  3 presence_ms  4 pod: the prefix of its websocket ids  5 '1', or '' to remove the pod
 --       6… "user_id websocket_id" of replaced connections that are closed
--- Returns those of this pod that are still to be closed.
--- A call takes only so many arguments; the next beat hears of the others.
-local MOST_AT_ONCE = 1000
-local pod, stays = ARGV[4], ARGV[5] == '1'
-if not stays then
+-- Returns the replaced connections that this pod must still close, as "user_id websocket_id".
+-- Limited, because the pod sends them back as arguments. The next heartbeats return the others.
+local MAX_RETURNED = 1000
+local pod, is_running = ARGV[4], ARGV[5] == '1'
+if not is_running then
   redis.call('ZREM', pod_beats, pod)
   return {}
 end
 note_beat(pod)
 redis.call('ZREMRANGEBYSCORE', pod_beats, '-inf', digits(now_ms - POD_LIFE_MS))
 if #ARGV > 5 then redis.call('SREM', replaced, unpack(ARGV, 6)) end
-local mine = {}
+local own = {}
 for _, entry in ipairs(redis.call('SMEMBERS', replaced)) do
-  if #mine == MOST_AT_ONCE then break end
-  if pod_of(string.match(entry, ' (.*)$')) == pod then mine[#mine + 1] = entry end
+  if #own == MAX_RETURNED then break end
+  if pod_of(string.match(entry, ' (.*)$')) == pod then own[#own + 1] = entry end
 end
-return mine
+return own

@@ -1,11 +1,11 @@
--- complete-window: the purchase is done, the window ends and its slot is free.
+-- complete-window: ends a fan's window after the purchase. Another fan can then be admitted.
 --
--- Guarantee: ends at most the window meant. With a session_token a call that arrives late cannot end a later turn of the
--- same fan. Nothing to do is fine: the monolith repeats this call until it is answered. Safe to repeat.
+-- Guarantee: with a session_token it ends only that window, so a late call cannot end a later turn of the same fan. Without an
+-- open window it does nothing: the monolith repeats this call until it is answered. Safe to repeat.
 --
 -- KEYS  the keys of the match, in the order of parts/match-keys.lua
--- ARGV  1 match_id  2 persistence_s  3 presence_ms  4 user_id  5 session_token, or '' for whichever window is open
--- Returns 1 if a window ended, 0 or 'unknown' if there was none, 'state_needed' if nobody can say yet: call again.
+-- ARGV  1 match_id  2 persistence_s  3 presence_ms  4 user_id  5 session_token, or '' for any open window of the fan
+-- Returns 1 if a window ended, 0 or 'unknown' if there was none, 'state_needed' if the state of the match is missing: call again.
 if not generation then return why_unknown() end
 local user, session_token = ARGV[4], ARGV[5]
 

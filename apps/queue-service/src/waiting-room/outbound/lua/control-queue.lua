@@ -1,12 +1,12 @@
 -- control-queue: creates a match's queue or changes its settings. Omitted fields keep their value.
 --
--- Guarantee: the change is in force for the next script, on whichever pod; pods are told to read again. Closing ends every place
--- and window at once (parts/closing.lua). The same again changes nothing. Settings are taken even while the state of the match
--- is not known (parts/match-state.lua), but nothing is answered from them before restore-queue has set the mark. O(1).
+-- Guarantee: the change applies to the next script of any pod, and a publication makes pods read the queue again. Closing ends
+-- every queue entry and window at once (parts/closing.lua). A repeated change has no effect. Settings are stored even while the
+-- state of the match is not known (parts/match-state.lua), but fans are served only after restore-queue has set the mark. O(1).
 --
 -- KEYS  the keys of the match, in the order of parts/match-keys.lua
 -- ARGV  1 match_id  2 persistence_s  3 presence_ms  4 JSON of the settings, see parts/settings.lua
--- Returns { outcome, is_known }: outcome 'done', or 'draining': nothing was changed, drain-closed first, then call again; is_known 1
+-- Returns { outcome, is_known }: outcome 'done', or 'draining': nothing was changed, run drain-closed first, then call again; is_known 1
 -- if the state of the match is known, 0 if the monolith has to send it.
 local function settings_now()
   if redis.call('EXISTS', meta) == 0 then return '' end

@@ -1,18 +1,19 @@
--- join-line: puts fans at the end of the line, or finds the places they already have; up to a hundred in one call.
+-- join-line: puts fans at the end of the line, or finds their existing queue entries. Up to a hundred fans in one call.
 --
--- Guarantee: strictly first come, first served by Redis' clock, in the order given. The score is the time in µs, raised by
--- one where two joins share a microsecond or the clock went back, so no two fans tie and no pod's clock matters. Joining
--- again, from any device, changes nothing about the place. A receipt restores the place it vouches for, unless that place was
--- used up (left, granted, dropped) or belongs to a line that was closed. Safe to repeat. O(fans · log line).
+-- Guarantee: first come, first served on Redis' clock, and within a call in the given order. The score is the time in µs, raised so
+-- that it is always higher than the last one: all scores differ, also when the clock goes back, and no pod's clock matters.
+-- Joining again from any device does not change the queue entry. A receipt restores its queue entry, unless that entry was used up
+-- (left, granted, dropped) or belongs to a line that was closed. Safe to repeat. O(fans · log line).
 --
 -- KEYS  the keys of the match, in the order of parts/match-keys.lua
--- ARGV  1 match_id  2 persistence_s  3 presence_ms  4 how many fans  5 their user_ids, none twice, each ended by a zero byte
---       6 likewise the token each gets for a new place  then two for each genuine receipt: whose (the how manyth), score
---       One text for a hundred ids costs Redis half of what a hundred texts cost it.
--- Returns { 'unknown' }, { 'state_needed' } or { 'found', queue, first_position, outcomes }, each outcome the score of a new place (their positions
--- follow each other from first_position), or { 'kept', place }, { 'restored', place } or { 'refused' }: the queue is
--- scheduled or closed. Where all are new only the first score: theirs follow each other, too. Short, because a hundred of
--- them are on their way to a pod at the busiest time.
+-- ARGV  1 match_id  2 persistence_s  3 presence_ms  4 number of fans  5 their user_ids, all different, each with a zero byte after it
+--       6 in the same form: for each fan the queue token of a new entry
+--       then two for each valid receipt: number of the fan in the call (from 1), score
+--       One text with a hundred ids costs Redis half as much as a hundred arguments.
+-- Returns { 'unknown' }, { 'state_needed' } or { 'found', queue, first_position, outcomes }. An outcome is the score of a new entry,
+-- { 'kept', entry }, { 'restored', entry } or { 'refused' }: the queue is scheduled or closed. New entries have consecutive positions
+-- from first_position. If all entries are new, `outcomes` is only the first score, because the scores are consecutive too: a short
+-- reply saves time at peak load.
 local status = status_now()
 if not status then return { why_unknown() } end
 
@@ -30,12 +31,12 @@ local TWO_DIGITS = {
 }
 local RECEIPT_LIFE_US = 24 * 3600 * 1000000
 local count = tonumber(ARGV[4])
-local function take_apart(text)
+local function split(text)
   local parts = { struct.unpack(string.rep('s', count), text) }
   parts[count + 1] = nil
   return parts
 end
-local users, tokens, receipts = take_apart(ARGV[5]), take_apart(ARGV[6]), {}
+local users, tokens, receipts = split(ARGV[5]), split(ARGV[6]), {}
 for at = 7, #ARGV, 2 do receipts[tonumber(ARGV[at])] = ARGV[at + 1] end
 local draining = is_draining()
 local is_open = status ~= 'scheduled' and status ~= 'closed'
@@ -43,7 +44,7 @@ local is_open = status ~= 'scheduled' and status ~= 'closed'
 local last_score = tonumber(redis.call('HGET', meta, 'last_score')) or 0
 local outcomes, fresh, in_line, restored, moved = {}, {}, {}, {}, {}
 
-local function is_honoured(user, receipt)
+local function is_usable(user, receipt)
   if not receipt or tonumber(receipt) + RECEIPT_LIFE_US < now_us then return false end
   if tonumber(receipt) <= (tonumber(redis.call('HGET', used, user)) or 0) then return false end
   return tonumber(receipt) > (tonumber(redis.call('HGET', meta, 'line_from')) or 0)
@@ -51,12 +52,12 @@ end
 
 local function restore(user, receipt)
   redis.call('ZADD', line, receipt, user)
-  -- Passed at the later place, which is no more: coming back from there would put it in front of its own.
+  -- The fan may have been skipped at a later score. That score no longer applies, so the fan must not come back with it.
   redis.call('ZREM', away, user)
   last_score = math.max(last_score, tonumber(receipt))
   restored[#restored + 1] = receipt
   redis.call('HINCRBY', meta, 'restored', 1)
-  -- In front of where admission goes on, the fan is one who came back.
+  -- Admission has already read beyond this score: put the fan among those who come back, so that admission finds the fan.
   if tonumber(receipt) <= (tonumber(redis.call('HGET', meta, 'passed_score')) or 0) then
     redis.call('ZADD', back, receipt, user)
   end
@@ -68,8 +69,8 @@ local function keep(i, kind, detail)
   outcomes[i] = { 'kept', describe_entry(users[i], kind, detail, session) }
 end
 
--- A fan who has a place, a turn, or a claim to one; all others are fresh.
-local function look_up(i, score, has_window)
+-- Handles one fan: keeps an existing entry or turn, restores one by receipt, refuses, or adds the fan to `fresh` for a new entry.
+local function join_one(i, score, has_window)
   local user, new_token, receipt = users[i], tokens[i], receipts[i]
   local kind, detail = 'none', false
   if score then
@@ -78,7 +79,7 @@ local function look_up(i, score, has_window)
     kind, detail = find_entry(user)
   end
   if kind == 'waiting' then
-    if receipt and tonumber(receipt) < tonumber(detail) and is_honoured(user, receipt) then
+    if receipt and tonumber(receipt) < tonumber(detail) and is_usable(user, receipt) then
       moved[#moved + 1] = digits(tonumber(detail))
       restore(user, receipt)
       local session = renew_session(user, kind, receipt, new_token)
@@ -91,10 +92,10 @@ local function look_up(i, score, has_window)
   elseif not is_open then
     outcomes[i] = { 'refused' }
   else
-    -- What was before has ended for good, also where nobody had come by yet to say so.
+    -- An expired window or closed entry that end-windows or drain-closed has not processed yet: end it now.
     if kind == 'window_over' then end_window(user, 'window_timeout') end
     if draining then finish_closing(user) end
-    if is_honoured(user, receipt) then
+    if is_usable(user, receipt) then
       restore(user, receipt)
       local position = redis.call('ZRANK', line, user) + 1
       outcomes[i] = { 'restored', { 'waiting', position, receipt, new_session(user, position, new_token, persistence_s) } }
@@ -104,18 +105,19 @@ local function look_up(i, score, has_window)
   end
 end
 
--- In a rush whoever joins and has no turn is nearly always new: that is found out by the set itself, below.
-local is_plain = is_open and not draining and next(receipts) == nil
-local scores = is_plain and {} or redis.call('ZMSCORE', line, unpack(users))
+-- At peak load almost all joining fans are new. Without receipts and draining, fans without a window are added without a lookup;
+-- ZADD NX below reveals those who were in line already.
+local skips_lookup = is_open and not draining and next(receipts) == nil
+local scores = skips_lookup and {} or redis.call('ZMSCORE', line, unpack(users))
 local open = redis.call('EXISTS', windows) == 1 and redis.call('HMGET', windows, unpack(users)) or {}
 for i = 1, count do
-  if is_plain and not open[i] then fresh[#fresh + 1] = i else look_up(i, scores[i], open[i]) end
+  if skips_lookup and not open[i] then fresh[#fresh + 1] = i else join_one(i, scores[i], open[i]) end
 end
 
 local base = 0
 if #fresh > 0 then
-  -- Nobody has a higher score, so these are the last places, in this order. Numbers become text in Lua at 0.5 µs each, which
-  -- is as much as writing them into a set: in a large batch scores and positions are made of hundreds and two digits.
+  -- No fan has a higher score, so these fans get the last positions in this order. Formatting a number costs Lua 0.5 µs, as much as
+  -- a ZADD. So a large batch formats scores and positions once per hundred and appends two digits from a table.
   base = redis.call('ZCARD', line)
   local is_large = #fresh > 10
   local first = math.max(now_us, last_score + 1)
@@ -126,7 +128,7 @@ if #fresh > 0 then
   end
   last_score = first + #fresh - 1
   if redis.call('ZADD', line, 'NX', unpack(in_line)) < #fresh then
-    -- Some were there before.
+    -- Some of these fans were in line already.
     local scores = redis.call('ZMSCORE', line, unpack(users))
     local new, new_in_line = {}, {}
     for k, i in ipairs(fresh) do
@@ -140,7 +142,7 @@ if #fresh > 0 then
     fresh, in_line = new, new_in_line
   end
   local session_tail, key_tail, ends_at = '","websocket_id":null}', ':{' .. match_id .. '}', digits(session_end(persistence_s))
-  local call, are_all_new = redis.call, #fresh == count
+  local call, all_are_new = redis.call, #fresh == count
   local hundreds, hundreds_text = -1, ''
   for k = 1, #fresh do
     local i, high, low = fresh[k], base + k, ''
@@ -152,14 +154,15 @@ if #fresh > 0 then
       end
       high, low = hundreds_text, TWO_DIGITS[last_two + 1]
     end
-    if not are_all_new then outcomes[i] = in_line[2 * k - 1] end
+    if not all_are_new then outcomes[i] = in_line[2 * k - 1] end
     call('SET', 'queue_session:' .. users[i] .. key_tail,
       '{"position":' .. high .. low .. ',"queue_token":"' .. tokens[i] .. session_tail, 'PXAT', ends_at)
   end
 end
 if #fresh > 0 then
   redis.call('HINCRBY', meta, 'joins', #fresh)
-  -- Who begins in front of a mark of announce-positions.lua has not passed it.
+  -- Per mark (position 10, 100, 1,000) announce-positions.lua needs the score of the last fan who has reached it. Fans who join at or in
+  -- front of a mark have not passed it, so their score is stored as reached here and they are not announced.
   for _, mark in ipairs({ 10, 100, 1000 }) do
     if base < mark then
       redis.call('HSET', meta, 'mark_' .. mark, in_line[2 * math.min(mark - base, #fresh) - 1])

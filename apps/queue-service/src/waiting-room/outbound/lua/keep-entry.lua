@@ -1,11 +1,11 @@
--- keep-place: a fan is connected to the pod that calls: session and token live on, and its connections count.
+-- keep-entry: a pod reports all its connections of one fan. Renews the expiry of session and token, and the fan's presence.
 --
--- Guarantee: never creates or moves a place. A connection the session did not know counts from now on, as the oldest, or is
--- replaced if the fan has five others. Safe to repeat.
+-- Guarantee: never creates or moves a queue entry. A connection missing from the device list is added as the oldest, or is replaced
+-- if the fan has five others. Safe to repeat.
 --
 -- KEYS  the keys of the match, in the order of parts/match-keys.lua
 -- ARGV  1 match_id  2 persistence_s  3 presence_ms  4 user_id  5 queue token  6… websocket ids, oldest first
--- Returns 1 if the token is still the fan's, 0 or 'unknown' if not, 'state_needed' if nobody can say yet.
+-- Returns 1 if the token is still the fan's token, 0 or 'unknown' if not, 'state_needed' if the state of the match is missing.
 if not generation then return why_unknown() end
 local user, token = ARGV[4], ARGV[5]
 

@@ -1,6 +1,6 @@
--- read-moves: what has changed in the line since a pod last looked: all it needs to know every position.
+-- read-moves: reads the moves of the line after a known move. A pod computes the positions of its fans from them.
 --
--- Guarantee: reads only (but opens a scheduled queue whose time has come). O(moves), bounded by `limit`, however long the line.
+-- Guarantee: only reads (and opens a scheduled queue that is due). O(moves), at most `limit`, independent of the line's length.
 --
 -- KEYS  the keys of the match, in the order of parts/match-keys.lua
 -- ARGV  1 match_id  2 persistence_s  3 presence_ms  4 number of the last move known  5 limit

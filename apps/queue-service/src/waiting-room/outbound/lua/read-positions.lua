@@ -1,11 +1,11 @@
--- read-positions: the positions of some fans in one round trip: the snapshot a pod starts from, and its repair.
+-- read-positions: reads the positions of some fans in one call. A pod uses it for the snapshot of a line.
 --
--- Guarantee: reads only. O(asked · log line); ask for a few hundred at a time.
+-- Guarantee: only reads. O(fans · log line); pass a few hundred fans at a time.
 --
 -- KEYS  the keys of the match, in the order of parts/match-keys.lua
 -- ARGV  1 match_id  2 persistence_s  3 presence_ms  4… user_ids
--- Returns 'state_needed' or { positions, scores, queue }: 1 is the front, 0 has a window that is open, -1 is neither: read the place. The queue
--- is false when the match has none (any more), and says which moves the positions include.
+-- Returns 'state_needed' or { positions, scores, queue }. Position 1 is the front of the line, 0 a fan with an open window, -1 any
+-- other fan. The queue tells which moves the positions include; it is false when the match has no queue.
 if not generation and mark ~= 'no_queue' then return why_unknown() end
 local positions, scores, users = {}, {}, {}
 for i = 4, #ARGV do users[#users + 1] = ARGV[i] end

@@ -1,6 +1,6 @@
--- read-queue: the queue as a whole.
+-- read-queue: reads the state of the queue of a match.
 --
--- Guarantee: reads only (but opens a scheduled queue whose time has come).
+-- Guarantee: only reads (and opens a scheduled queue that is due).
 --
 -- KEYS  the keys of the match, in the order of parts/match-keys.lua
 -- ARGV  1 match_id  2 persistence_s  3 presence_ms

@@ -1,14 +1,15 @@
--- report-sold-out: the monolith says what is left. Nothing left closes the line; open windows go on until used or over.
+-- report-sold-out: stores the remaining sectors that the monolith reports. An empty list closes the line; open windows stay until
+-- they are used or expire.
 --
--- Guarantee: after the answer nobody is admitted any more, and every waiting fan hears queue_closed. If something is left it is kept
--- and told with the next position_update, and at once when the set of sectors has changed. Numbers alone are not told at once: they
--- change every second of a busy sale, and every update goes to the whole line. A report older than the one before is ignored.
--- Safe to repeat. O(sectors).
+-- Guarantee: after an empty list no fan is admitted, and every waiting fan gets queue_closed. Remaining sectors are sent with the next
+-- position_update, and at once when the set of sectors has changed. Changed numbers alone are not sent at once: they change every
+-- second in a busy sale, and each update goes to the whole line. A report older than the last one is ignored. Safe to repeat.
+-- O(sectors).
 --
 -- KEYS  the keys of the match, in the order of parts/match-keys.lua
--- ARGV  1 match_id  2 persistence_s  3 presence_ms  4 JSON list of the remaining sectors, '' when there is none
---       5 as_of: an integer that only grows, '' when the caller names none
--- Returns 'done', also for a match without a queue, or 'draining': drain-closed first, then call again.
+-- ARGV  1 match_id  2 persistence_s  3 presence_ms  4 JSON list of the remaining sectors, '' when it is empty
+--       5 as_of: an integer that only grows, '' when the caller sends none
+-- Returns 'done', also for a match without a queue, or 'draining': run drain-closed first, then call again.
 if not stored_status() then return 'done' end
 local as_of = tonumber(ARGV[5])
 if as_of and as_of < (tonumber(redis.call('HGET', meta, 'remaining_as_of')) or 0) then return 'done' end
@@ -21,13 +22,13 @@ if ARGV[4] == '' then
 end
 if as_of then redis.call('HSET', meta, 'remaining_as_of', digits(as_of)) end
 
-local function names_in(text)
-  local names = {}
-  for _, sector in ipairs(text and cjson.decode(text) or {}) do names[#names + 1] = sector.sector_id end
-  table.sort(names)
-  return table.concat(names, ' ')
+local function sector_ids(text)
+  local ids = {}
+  for _, sector in ipairs(text and cjson.decode(text) or {}) do ids[#ids + 1] = sector.sector_id end
+  table.sort(ids)
+  return table.concat(ids, ' ')
 end
 local before = redis.call('HGET', meta, 'remaining_sectors')
 redis.call('HSET', meta, 'remaining_sectors', ARGV[4])
-if names_in(before) ~= names_in(ARGV[4]) then tell_queue_changed() end
+if sector_ids(before) ~= sector_ids(ARGV[4]) then tell_queue_changed() end
 return 'done'

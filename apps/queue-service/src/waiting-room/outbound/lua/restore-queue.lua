@@ -1,16 +1,17 @@
--- restore-queue: takes one part of what the monolith knows of a match: after Redis has lost it, and before a new match's first call.
+-- restore-queue: stores one part of the state of a match that the monolith sends: after Redis has lost it, and before the first call
+-- for a new match.
 --
--- Guarantee: nothing is answered before the last part has set the mark, and the last part sets it only if all parts before it are
--- still here: a loss in between makes the monolith begin again. Each open window is there as it was, each place that had its turn
--- is used up, so no receipt brings it back. A state that is known already is never replaced by an older one. Safe to repeat.
--- O(windows + used places of the part).
+-- Guarantee: fans are served only after the last part has set the mark. It sets the mark only if all earlier parts are still in
+-- Redis; after a loss in between the monolith starts again. Each open window is restored as it was. Each queue entry that had its
+-- turn is used up, so no receipt restores it. A known state is never replaced by an older one. Safe to repeat.
+-- O(windows + used entries of the part).
 --
 -- KEYS  the keys of the match, in the order of parts/match-keys.lua
 -- ARGV  1 match_id  2 persistence_s  3 presence_ms  4 generation  5 number of the part, from 0  6 '1' for the last part, else ''
 --       7 JSON: exists (false: the match has no waiting room), sale (parts/settings.lua), counts {granted, completed, expired},
---       windows [[user_id, session_token, expires_at_ms, score of the place or null]…], used [[user_id, score]…]
--- Returns 'done'; 'draining': nothing was changed, drain-closed first, then call again; 'out_of_step': begin again with part 0.
-local HSET_AT_ONCE = 1000
+--       windows [[user_id, session_token, expires_at_ms, score of the entry or null]…], used [[user_id, score]…]
+-- Returns 'done'; 'draining': nothing was changed, run drain-closed first, then call again; 'out_of_step': start again with part 0.
+local HSET_CHUNK = 1000
 local sent_generation, part, is_last = tonumber(ARGV[4]), tonumber(ARGV[5]), ARGV[6] == '1'
 local sent = cjson.decode(ARGV[7])
 
@@ -24,12 +25,12 @@ if generation and sent_generation <= generation then return 'done' end
 
 local this_restore = 'restoring ' .. digits(sent_generation) .. ' '
 if part == 0 then
-  -- The memory of an older generation (a replica that was behind took over) is closed like any other queue.
+  -- Redis may hold the queue of an older generation, after a failover to a replica that was behind. It is changed like any queue.
   if sent.sale and change_settings(sent.sale) == 'draining' then return 'draining' end
   redis.call('UNLINK', windows, window_ends, used)
   if sent.counts then
     redis.call('HSET', meta, 'granted', sent.counts.granted, 'completed', sent.counts.completed, 'expired', sent.counts.expired)
-    -- A restored sale has spent its first tokens; without this every loss of Redis would admit one bucket more.
+    -- Turns were granted before, so the first bucket is spent. Otherwise every loss of Redis would admit one more bucket of fans.
     if sent.counts.granted > 0 then keep_tokens(0) end
   end
 elseif mark ~= this_restore .. part then
@@ -56,7 +57,7 @@ end
 for _, entry in ipairs(sent.used or {}) do
   pairs_of_used[#pairs_of_used + 1] = entry[1]
   pairs_of_used[#pairs_of_used + 1] = digits(entry[2])
-  if #pairs_of_used >= 2 * HSET_AT_ONCE then write_used() end
+  if #pairs_of_used >= 2 * HSET_CHUNK then write_used() end
 end
 write_used()
 
@@ -66,7 +67,7 @@ if not is_last then
 end
 redis.call('SET', restored, digits(sent_generation))
 if redis.call('EXISTS', meta) == 1 then
-  -- Pods read all positions anew.
+  -- A new epoch makes the pods read all positions again.
   redis.call('HSET', meta, 'epoch', digits(now_us))
   count_line()
   tell_queue_changed()

@@ -1,3 +1,3 @@
-// rejected by eslint(no-restricted-imports): the domain imports Node
+// rejected by eslint(no-restricted-imports): libs/domain imports Node
 import { randomUUID } from 'node:crypto';
 export const id = randomUUID;

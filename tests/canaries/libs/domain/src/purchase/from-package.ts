@@ -1,3 +1,3 @@
-// rejected by eslint(no-restricted-imports): the domain imports a package, if only for a type
+// rejected by eslint(no-restricted-imports): libs/domain imports a type of a package
 import type { ZodType } from 'zod';
 export type Anything = ZodType;

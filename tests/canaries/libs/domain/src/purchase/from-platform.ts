@@ -1,3 +1,3 @@
-// rejected by eslint(no-restricted-imports): the domain imports a library of ours that is not pure
+// rejected by eslint(no-restricted-imports): libs/domain imports an adapter library
 import { newId } from '#platform/ids';
 export const id = newId;

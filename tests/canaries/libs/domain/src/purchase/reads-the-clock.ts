@@ -1,2 +1,2 @@
-// rejected by house(no-clock): the domain reads the clock
+// rejected by house(no-clock): libs/domain reads the clock
 export const isOver = (until: number): boolean => new Date().getTime() > until;

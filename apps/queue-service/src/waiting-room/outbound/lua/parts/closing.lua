@@ -1,9 +1,9 @@
--- Closing a queue of any length at once: the line (and, at a full close, the windows) is renamed away in O(1), which ends
--- everybody's place in this instant. drain-closed.lua then writes each fan's last word in batches, and whoever asks
--- before that is answered from the renamed keys.
+-- Closes a queue of any length in O(1): the key of the line (and, for the reason `closed`, of the windows) is renamed, which ends all
+-- queue entries at once. drain-closed.lua then writes the final state of each fan in batches. Until then requests of these fans are
+-- answered from the renamed keys.
 
--- reason: sold_out (windows go on) | closed (windows end). 'draining' = the line closed before this one is not yet drained:
--- drain first, call again. 'closed' = done, also when it was so already.
+-- reason: sold_out (open windows stay) | closed (open windows end). Returns 'draining' if an earlier closed line is not drained yet:
+-- drain it, then call again. Returns 'closed' when it is done, also if the queue was closed already.
 local function close_queue(reason)
   local now = redis.call('HMGET', meta, 'status', 'closed_reason')
   if now[1] == 'closed' and (now[2] == 'closed' or now[2] == reason) then return 'closed' end
@@ -18,7 +18,7 @@ local function close_queue(reason)
     redis.call('RENAME', windows, closing_windows)
     redis.call('RENAME', window_ends, closing_window_ends)
   end
-  -- Receipts of this line are worth nothing in the next, and what pods know of it is void.
+  -- `line_from` makes receipts of this line unusable in the next one. The new epoch makes the positions that pods know void.
   redis.call('HSET', meta, 'status', 'closed', 'closed_reason', reason, 'closing_reason', reason, 'total_size', 0,
     'line_from', digits(now_us), 'epoch', digits(now_us))
   tell_queue_changed()
@@ -27,7 +27,7 @@ end
 
 local function is_draining() return redis.call('EXISTS', closing_line, closing_window_ends) > 0 end
 
--- The last word for one fan of a closed line or window; nothing when there is none.
+-- Writes the final state of one fan of a closed line or window. Does nothing for other fans.
 local function finish_closing(user)
   if redis.call('ZREM', closing_line, user) == 1 then
     end_entry(user, redis.call('HGET', meta, 'closing_reason'))
@@ -41,8 +41,8 @@ local function finish_closing(user)
   end
 end
 
--- The trail of what operators did: the request as it came, and what the queue was afterwards. Repetitions and the monolith's
--- regular word on useful windows change nothing an operator decides, and are left out.
+-- Adds an action of an operator to the audit stream: the request, and the status of the queue after it. Repetitions, and the regular
+-- updates of useful_windows by the monolith, are not recorded.
 local function note_action(request, has_changed)
   if not has_changed then return end
   redis.call('XADD', audit, 'MAXLEN', '~', 10000, '*', 'at', rfc3339(now_ms), 'request', request, 'status', stored_status())

@@ -1,16 +1,18 @@
--- The connections of a fan over all pods: `devices` in the session, their websocket ids, oldest first, five at most. An id
--- begins with its pod's, which says every second that it lives (beat-pod.lua).
+-- The device list of a fan: `devices` in the session has the websocket ids of the fan's connections to all pods, oldest first, at most
+-- five. An id starts with the id of its pod. Each pod sends a heartbeat every second (beat-pod.lua).
 --
--- The list may be wrong in two ways, and both heal. An id too many: a pod that was killed takes nothing off; where there is no
--- room, ids of pods silent for POD_LIFE_MS do not count, and a stream that is refused all the same has the pods look whether
--- they still have what the list says. An id too few (a failover has lost it, a pod alive was silent for so long): its pod
--- names all it has now and then (keep-entry.lua), and what is missing counts as the oldest. Whoever is pushed off the list
--- stands in `replaced` until its pod, told at once or by its next beat, says that it is closed.
-local MOST_DEVICES, POD_LIFE_MS = 5, 5000
+-- The list may be wrong in two ways, and both are repaired:
+--   An id too many, because a killed pod removes nothing: when the list is full, ids of pods without a heartbeat for POD_LIFE_MS do not
+--   count. If a stream is refused nevertheless, a publication makes each pod remove its listed connections that do not exist.
+--   An id too few, because a failover lost it or a running pod was silent for too long: pods report all connections of a fan from time
+--   to time (keep-entry.lua), and missing ones are added as the oldest.
+-- An id that is removed because the list is full stays in the set `replaced` until its pod reports that the connection is closed. The
+-- pod learns of it from a publication, or from the reply to its next heartbeat.
+local MAX_DEVICES, POD_LIFE_MS = 5, 5000
 
 local function pod_of(id) return string.match(id, '^.-%-') or id end
 
--- A minute after the last pod has gone nothing is left of it.
+-- The key expires a minute after the last heartbeat.
 local function note_beat(pod)
   redis.call('ZADD', pod_beats, now_ms_text, pod)
   redis.call('PEXPIRE', pod_beats, 60000)
@@ -42,29 +44,30 @@ local function tell_pods_of_devices(user, kind, devices)
     cjson.encode({ match_id = match_id, kind = kind, user_id = user, device_ids = devices }))
 end
 
--- The newest five stay.
+-- Stores the newest five devices in the session. The others are added to the set `replaced`.
 local function keep_newest(user, session, devices)
-  if #devices > MOST_DEVICES then devices = of_living_pods(devices) end
-  local pushed_off = {}
-  while #devices > MOST_DEVICES do
+  if #devices > MAX_DEVICES then devices = of_living_pods(devices) end
+  local removed = {}
+  while #devices > MAX_DEVICES do
     local id = table.remove(devices, 1)
-    pushed_off[#pushed_off + 1] = id
+    removed[#removed + 1] = id
     redis.call('SADD', replaced, user .. ' ' .. id)
   end
-  if #pushed_off > 0 then
+  if #removed > 0 then
     redis.call('PEXPIRE', replaced, 60000)
-    tell_pods_of_devices(user, 'replaced', pushed_off)
+    tell_pods_of_devices(user, 'replaced', removed)
   end
   set_devices(session, devices)
 end
 
--- A connection has come. False where there is no room and it may not push anybody off: then the pods look after their own.
+-- Adds a new connection. Returns false when the list is full and `may_replace` is false; a publication then makes the pods check that
+-- the listed connections exist.
 local function add_device(user, session, id, may_replace)
   local devices = session.devices or {}
   if index_on_list(devices, id) then return true end
-  if not may_replace and #devices >= MOST_DEVICES then
+  if not may_replace and #devices >= MAX_DEVICES then
     devices = of_living_pods(devices)
-    if #devices >= MOST_DEVICES then
+    if #devices >= MAX_DEVICES then
       tell_pods_of_devices(user, 'counted', devices)
       return false
     end

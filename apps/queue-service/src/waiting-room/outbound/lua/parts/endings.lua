@@ -1,5 +1,5 @@
--- How a place or a turn ends. `over` is kept for persistence_s under the fan (for polling) and under the token (for
--- sockets that come back), so that everybody can still be told.
+-- The ends of queue entries and turns. The final state is kept for persistence_s under the fan (for polls) and under the token (for
+-- sockets that reconnect), so that the fan can still learn of it.
 local OVER = {
   completed = '{"status":"completed"}',
   window_timeout = '{"status":"expired"}',
@@ -16,7 +16,7 @@ local function end_entry(user, how)
     redis.call('SET', token_key(token), '{"user_id":"' .. user .. '","over":' .. OVER[how] .. '}', 'EX', persistence_s)
     redis.call('DEL', session_key(user))
   end
-  -- Who left was never here: position answers 404.
+  -- A fan who left keeps no final state: position answers 404.
   if how == 'left' then
     redis.call('DEL', ended_key(user))
   else
@@ -30,9 +30,8 @@ local function announce_window_end(user, window, reason)
     .. '","session_token":"' .. window.session_token .. '"}')
 end
 
--- Running mean and variance (s²) over about the last hundred windows: what estimates are made of once windows, not the
--- rate, are scarce.
-local function learn_window_length(window)
+-- Running mean and variance (s²) of the length of about the last hundred windows. Estimates use them when all windows are taken.
+local function record_window_length(window)
   local known = redis.call('HMGET', meta, 'mean_window_ms', 'measured_windows', 'window_variance')
   local n = math.min(99, tonumber(known[2]) or 0)
   local mean, variance = tonumber(known[1]) or 0, tonumber(known[3]) or 0
@@ -43,14 +42,14 @@ local function learn_window_length(window)
     'window_variance', string.format('%.3f', variance))
 end
 
--- how: completed | window_timeout | left. False when the fan has no window.
+-- Ends the window of a fan. how: completed | window_timeout | left. Returns false when the fan has no window.
 local function end_window(user, how)
   local text = redis.call('HGET', windows, user)
   if not text then return false end
   local window = cjson.decode(text)
   redis.call('HDEL', windows, user)
   redis.call('ZREM', window_ends, user)
-  learn_window_length(window)
+  record_window_length(window)
   if how == 'completed' then
     redis.call('HINCRBY', meta, 'completed', 1)
     tell_pods_of_fan(user)

@@ -1,4 +1,4 @@
--- Where a fan stands. A window whose time is over counts as over even before end-windows.lua came by.
+-- The state of a fan in a match. An expired window counts as ended even before end-windows.lua has ended it.
 
 -- Returns kind, detail: waiting, score | granted, window JSON | window_over | over, JSON | none.
 local function find_entry(user)
@@ -17,29 +17,28 @@ local function find_entry(user)
   return 'none', false
 end
 
--- How long session and token live without a sign of the fan: while in line persistence_s, in a turn until it is over too.
+-- How long session and token live without a sign of life: persistence_s in line, and the rest of the turn plus persistence_s in a turn.
 local function life_of(user, kind)
   if kind ~= 'granted' then return persistence_s end
   return persistence_s + math.ceil((tonumber(redis.call('ZSCORE', window_ends, user)) - now_ms) / 1000)
 end
 
--- Half a second longer than the place itself: the round that drops an absent fan still finds the token to end. PXAT, as Redis
--- would make of anything else what it writes to its log.
+-- A session lives 490 ms longer than the queue entry, so that drop-absent.lua still finds the token that it must end. SET uses PXAT,
+-- because Redis would rewrite any other expiry to PXAT for its append-only file.
 local function session_end(life_s) return now_ms + life_s * 1000 + 490 end
 local function keep_session(user, session, life_s)
   redis.call('SET', session_key(user), session, 'PXAT', digits(session_end(life_s)))
 end
 
--- polled_at is the last join or poll: a fan whose connections are closed is here for presence_ms after it. Not there, it is the
--- time of the score: join-line.lua writes sessions without it, for many fans at once.
+-- polled_at is the time of the last join or poll: a fan without connections stays present for presence_ms after it. Sessions written
+-- by join-line.lua have no polled_at, to save time; then it is the join time in the score.
 local function new_session(user, position, token, life_s)
   local session = '{"position":' .. position .. ',"queue_token":"' .. token .. '","websocket_id":null,"polled_at":' .. now_ms_text .. '}'
   keep_session(user, session, life_s)
   return session
 end
 
--- A join or a poll: token and session live on, and the fan is here. Who was away for so long that they are forgotten gets
--- the new token.
+-- After a join or poll: renews token, session and presence. A fan whose session has expired gets the new token.
 local function renew_session(user, kind, detail, new_token)
   if kind == 'waiting' then note_sign_of_life(user) end
   local text = redis.call('GET', session_key(user))
@@ -54,7 +53,7 @@ local function renew_session(user, kind, detail, new_token)
   return new_session(user, position, new_token, life_of(user, kind))
 end
 
--- A fan's place, in the order redis-replies.ts reads it.
+-- The state of a fan as a reply, in the order that redis-replies.ts reads.
 local function describe_entry(user, kind, detail, session)
   if kind == 'window_over' then kind, detail = 'over', OVER.window_timeout end
   if kind == 'waiting' then detail = digits(tonumber(detail)) end

@@ -1,10 +1,10 @@
--- Does Redis know this match? After a loss of its data nothing may be answered from an empty memory, so each slot carries a mark
--- that only the monolith sets, when it has sent the state of the match (restore-queue.lua). The key `restored` holds
---   a number           the match is known: the generation of the state that was sent last
---   'restoring G N'    part N of generation G comes next; not known yet (10 s)
---   'asked'            not known; the monolith was asked less than a second ago
---   'no_queue'         the monolith says that this match has no waiting room (60 s)
---   nothing            not known, and nobody has asked
+-- Whether Redis knows the state of this match. After a loss of its data Redis must not answer as if lines were empty. So each match has
+-- a mark, the key `restored`, which is set when the monolith has sent the state of the match (restore-queue.lua). Its values:
+--   a number           the match is known: the generation of the last state that was sent
+--   'restoring G N'    not known yet: part N of generation G comes next (expires after 10 s)
+--   'asked'            not known: the monolith was asked less than a second ago
+--   'no_queue'         the monolith has reported that this match has no waiting room (expires after 60 s)
+--   missing            not known, and the monolith was not asked
 local mark = redis.call('GET', restored)
 local generation = tonumber(mark or '')
 
@@ -15,7 +15,7 @@ local function ask_for_state()
   end
 end
 
--- What a script answers when there is no queue to answer from.
+-- The reply of a script when the match has no queue or is not known.
 local function why_unknown()
   if generation or mark == 'no_queue' then return 'unknown' end
   ask_for_state()

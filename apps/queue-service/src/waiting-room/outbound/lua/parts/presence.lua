@@ -1,10 +1,13 @@
--- Who is here. `seen` has the last sign of life of everybody in line: a poll, or a connection, which a pod renews for all its
--- fans. Who has only joined is not in it: the score says when that was, and a join costs a quarter less. `gone` says since when
--- a fan is away whose last connection was closed. Who is away when the turn comes keeps the place and stands in `away`; who came
--- back from there stands in `back` until granted. All with a score below `passed_score` in meta, so admission goes on behind
--- them without reading them again.
+-- The presence of fans:
+--   seen   the last sign of life: a poll, or a connection, which its pod renews regularly. A fan who has only joined is not in it: the
+--          score is the join time, and this makes a join a quarter cheaper.
+--   gone   from when a fan counts as away because the last connection has closed.
+--   away   fans in line whom admission has skipped because they were away. They keep their queue entry.
+--   back   fans of `away` who have given a sign of life again, until they are granted a turn.
+-- Admission has read the line up to the score `passed_score` in meta and continues behind it. It finds fans before it only in `back`.
 
--- A time without any pod must not count as everybody's absence: its end (drop-absent.lua) is everybody's sign of life.
+-- The end of the last period without any running pod (set by drop-absent.lua). It counts as a sign of life of every fan, because no
+-- fan could give one before.
 local function blind_until_ms() return tonumber(redis.call('HGET', meta, 'blind_until') or 0) end
 
 local function note_sign_of_life(user)
@@ -17,7 +20,7 @@ local function note_sign_of_life(user)
   end
 end
 
--- Of some hundreds of fans at once, for each who is in line. Returns how many came back to a front that had passed them.
+-- The same for a few hundred fans; ignores fans not in line. Returns the number of fans who came back after they had been skipped.
 local function note_signs_of_life(users)
   local signs = {}
   for i, score in ipairs(redis.call('ZMSCORE', line, unpack(users))) do
@@ -29,7 +32,7 @@ local function note_signs_of_life(users)
   if redis.call('EXISTS', away) == 0 then return 0 end
   local returned = 0
   for i, score in ipairs(redis.call('ZMSCORE', away, unpack(users))) do
-    -- Asked again, as one fan may be named twice.
+    -- ZREM tells whether the fan is still in `away`: the call may name a fan twice.
     if score and redis.call('ZREM', away, users[i]) == 1 then
       redis.call('ZADD', back, score, users[i])
       returned = returned + 1
@@ -53,7 +56,7 @@ local function forget_presence(user)
   redis.call('HDEL', called, user)
 end
 
--- Takes a fan out of the line, whatever for; the receipt of this place is used up. Returns the score, false if not in line.
+-- Removes a fan from the line. The receipt of this entry is used up. Returns the score, or false if the fan is not in line.
 local function take_out(user)
   local score = redis.call('ZSCORE', line, user)
   if not score then return false end

@@ -1,12 +1,12 @@
--- The queue as a whole: is it open, how many admissions are in the bucket, how long is the line.
+-- The state of the queue: its status, the token bucket of admission, the length of the line.
 
 local function capacity_of(rate) return math.max(1, rate / 60) end
 
--- Token bucket, filled lazily: nothing is written until a token is taken. It fills while paused too.
+-- The current content of the token bucket. It is computed from the last write; only spending tokens writes. It fills while paused too.
 local function tokens_now(rate)
   local stored = redis.call('HMGET', meta, 'tokens', 'tokens_at')
   local tokens, at = tonumber(stored[1]) or 0, tonumber(stored[2]) or now_ms
-  -- Should Redis' clock be set back, counting starts again from now; waiting for the old time would stop admission.
+  -- If Redis' clock was set back, the bucket fills from now on. Otherwise admission would stop until the old time is reached.
   if at > now_ms then redis.call('HSET', meta, 'tokens_at', digits(now_ms)) end
   return math.min(capacity_of(rate), tokens + math.max(0, now_ms - at) * rate / 60000)
 end
@@ -15,8 +15,8 @@ local function keep_tokens(tokens)
   redis.call('HSET', meta, 'tokens', string.format('%.6f', tokens), 'tokens_at', digits(now_ms))
 end
 
--- A scheduled queue becomes active by itself when its time has come, whichever script looks first.
--- Returns the status that is stored, also while the state of the match is not complete; false when nothing is stored.
+-- The stored status, also while the state of the match is incomplete; false when nothing is stored. The first script that runs after
+-- opens_at makes a scheduled queue active here.
 local function stored_status()
   local stored = redis.call('HMGET', meta, 'status', 'opens_at', 'processing_rate')
   if stored[1] == 'scheduled' and stored[2] and tonumber(stored[2]) <= now_ms then
@@ -28,7 +28,7 @@ local function stored_status()
   return stored[1]
 end
 
--- The status to answer from and to act upon: false when the match has no queue, or its state is not known (why_unknown).
+-- The status that scripts must use: false when the match has no queue, or its state is not known (why_unknown).
 local function status_now() return generation and stored_status() end
 
 local function count_line()
@@ -37,7 +37,7 @@ local function count_line()
   return total
 end
 
--- What every answer says about the queue, in the order redis-replies.ts reads it.
+-- The state of the queue as a reply, in the order that redis-replies.ts reads.
 local function describe_queue()
   local queue = redis.call('HMGET', meta, 'status', 'processing_rate', 'max_open_windows', 'useful_windows', 'opens_at',
     'reason', 'closed_reason', 'remaining_sectors', 'revision', 'mean_window_ms', 'window_variance', 'measured_windows',

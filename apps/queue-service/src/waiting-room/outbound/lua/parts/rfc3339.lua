@@ -1,4 +1,4 @@
--- Milliseconds since 1970 as RFC 3339 in UTC. Redis' Lua has no calendar, so the years and months are counted off.
+-- Formats milliseconds since 1970 as RFC 3339 in UTC. Lua in Redis has no date functions, so this counts years and months.
 local MONTH_DAYS = { 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31 }
 
 local function is_leap(year) return (year % 4 == 0 and year % 100 ~= 0) or year % 400 == 0 end

@@ -1,4 +1,4 @@
--- What the monolith decides about a queue: its status, its rates and bounds.
+-- The settings of a queue that the monolith controls: status, rate and limits.
 
 local function create_queue()
   redis.call('HSET', meta, 'status', 'scheduled', 'processing_rate', 600, 'max_open_windows', 1000, 'total_size', 0,
@@ -17,9 +17,9 @@ local function set_or_clear(field, value)
 end
 
 -- wanted: status?, closed_reason?, opens_at_ms?, processing_rate?, max_open_windows?, useful_windows?, reason?. Omitted fields keep
--- their value, null clears one. A sale that opens starts with a full bucket; a new rate keeps the tokens that were earned at the
--- old one, up to the new capacity.
--- Returns 'done', or 'draining': nothing was changed, drain-closed first, then call again.
+-- their value; null clears a value. A sale that opens starts with a full bucket. After a change of the rate the bucket keeps its
+-- tokens, up to the new capacity.
+-- Returns 'done', or 'draining': nothing was changed, run drain-closed first, then call again.
 local function change_settings(wanted)
   if redis.call('EXISTS', meta) == 0 then create_queue() end
   local status = stored_status()
@@ -42,7 +42,7 @@ local function change_settings(wanted)
     redis.call('HDEL', meta, 'closed_reason')
     if status == 'closed' then redis.call('HDEL', meta, 'remaining_sectors') end
   end
-  -- Rates and bounds change often and say nothing to a fan; status and reason are told at once.
+  -- Fans get a message at once for a new status or reason, but not for rates and limits, which change often.
   if stored_status() ~= status or redis.call('HGET', meta, 'reason') ~= reason_before then tell_queue_changed() end
   return 'done'
 end

@@ -1,3 +1,3 @@
-// rejected by eslint(no-restricted-imports): the domain of one context imports a use case
+// rejected by eslint(no-restricted-imports): the domain folder of a context imports a use case
 import { Pay } from '../application/pay.ts';
 export const pay = Pay;

@@ -1,3 +1,3 @@
-// rejected by eslint(no-restricted-imports): the domain of one context imports a package
+// rejected by eslint(no-restricted-imports): the domain folder of a context imports a package
 import { z } from 'zod';
 export const schema = z;

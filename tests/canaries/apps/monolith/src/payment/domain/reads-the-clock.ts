@@ -1,2 +1,2 @@
-// rejected by house(no-clock): the domain of one context reads the clock
+// rejected by house(no-clock): the domain folder of a context reads the clock
 export const now = (): number => Date.now();

@@ -1,3 +1,3 @@
-// rejected by eslint(no-restricted-imports): a use case calls another context without a port
+// rejected by eslint(no-restricted-imports): a use case imports the api of another context instead of its own port
 import { CatalogApi } from '../../catalog/catalog.api.ts';
 export const api = CatalogApi;

@@ -1,3 +1,3 @@
-// rejected by eslint(no-restricted-imports): the wiring of a feature imports the inside of another context
+// rejected by eslint(no-restricted-imports): the wiring of a feature imports a file of another context that is not its api
 import { PostgresMatches } from '../../catalog/outbound/postgres-matches.ts';
 export const matches = PostgresMatches;

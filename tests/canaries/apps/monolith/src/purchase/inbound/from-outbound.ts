@@ -1,3 +1,3 @@
-// rejected by eslint(no-restricted-imports): inbound goes around the use case
+// rejected by eslint(no-restricted-imports): inbound imports an adapter instead of a use case
 import { PostgresOrders } from '../outbound/postgres-orders.ts';
 export const orders = PostgresOrders;

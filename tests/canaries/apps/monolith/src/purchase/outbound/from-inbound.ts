@@ -1,3 +1,3 @@
-// rejected by eslint(no-restricted-imports): outbound knows who calls us
+// rejected by eslint(no-restricted-imports): outbound imports from inbound
 import { PurchaseController } from '../inbound/purchase.controller.ts';
 export const controller = PurchaseController;

@@ -1,3 +1,3 @@
-// rejected by eslint(no-restricted-imports): the rules of a context import another context of the domain
+// rejected by eslint(no-restricted-imports): the domain folder of a context imports a context of libs/domain
 import { Sale } from '#domain/catalog/sale';
 export const sale = Sale;

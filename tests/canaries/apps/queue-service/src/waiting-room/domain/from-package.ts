@@ -1,3 +1,3 @@
-// rejected by eslint(no-restricted-imports): the rules of a context import a package, if only for a type
+// rejected by eslint(no-restricted-imports): the domain folder of a context imports a type of a package
 import type { ZodType } from 'zod';
 export type Anything = ZodType;

@@ -1,3 +1,3 @@
-// rejected by eslint(no-restricted-imports): a use case of a feature imports its caller
+// rejected by eslint(no-restricted-imports): a use case of a feature imports from inbound
 import { HoldController } from '../inbound/hold.controller.ts';
 export const controller = HoldController;

@@ -1,3 +1,3 @@
-// rejected by eslint(no-restricted-imports): a use case imports a caller of another feature
+// rejected by eslint(no-restricted-imports): a use case imports from inbound of another feature
 import { OrdersController } from '../../checkout/inbound/orders.controller.ts';
 export const controller = OrdersController;

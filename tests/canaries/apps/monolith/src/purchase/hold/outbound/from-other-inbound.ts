@@ -1,3 +1,3 @@
-// rejected by eslint(no-restricted-imports): outbound knows who calls another feature
+// rejected by eslint(no-restricted-imports): outbound imports from inbound of another feature
 import { OrdersController } from '../../checkout/inbound/orders.controller.ts';
 export const controller = OrdersController;

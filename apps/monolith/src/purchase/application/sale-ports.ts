@@ -1,0 +1,45 @@
+import type { Transaction } from '#application/transaction-manager';
+import type { SaleStatus } from '#domain/catalog/sale';
+import type { OrderStatus } from '#domain/purchase/order';
+import { SectorsForSale } from './ports.ts';
+
+export interface MatchForSale {
+  readonly id: string;
+  readonly name: string;
+  readonly venue: string;
+  readonly kickoffAt: Date;
+  readonly currency: string;
+  readonly maxTicketsPerFan: number;
+  readonly queueRequired: boolean;
+  readonly saleStatus: SaleStatus;
+  readonly opensAt: Date | null;
+}
+
+/** Matches and sectors for sale, read from the catalog. */
+export abstract class MatchesForSale extends SectorsForSale {
+  abstract match(matchId: string, tx?: Transaction): Promise<MatchForSale | undefined>;
+  /** Sector name → stadium gate; null for a sector without a gate. */
+  abstract gates(matchId: string, tx: Transaction): Promise<ReadonlyMap<string, string | null>>;
+}
+
+export interface Order {
+  readonly id: string;
+  readonly number: string;
+  readonly matchId: string;
+  readonly reservationId: string;
+  readonly userId: string;
+  readonly sessionToken: string | null;
+  readonly status: OrderStatus;
+  readonly totalCents: number;
+  readonly currency: string;
+  readonly email: string;
+  readonly holders: readonly { seatId: string; name: string }[];
+  readonly payment: {
+    readonly provider: string;
+    readonly intentId: string | null;
+    readonly clientSecret: string | null;
+    readonly confirmUrl: string | null;
+  };
+  /** The idempotency key of the checkout request that created this order. */
+  readonly placedWithKey: string | null;
+}

@@ -1,0 +1,32 @@
+import { ticketPdf } from '#platform/documents/ticket-pdf';
+import { ticketQr } from '#platform/documents/ticket-qr';
+import { shortTicketId } from '#domain/notification/mail-templates';
+import { TicketPrints, type Attachment, type PrintableTickets } from '../application/ports.ts';
+
+/**
+ * Renders each ticket as a PDF to print and as a QR code (SVG) to show. The file names have the short ticket id of the mail's
+ * text.
+ */
+export class PdfTicketPrints extends TicketPrints {
+  of({ match_name, kickoff_at, venue, tickets }: PrintableTickets): readonly Attachment[] {
+    return tickets.flatMap(({ ticket_id, holder_name, sector, row, seat, gate, code }) => {
+      const name = `ticket-${shortTicketId(ticket_id)}`;
+      const pdf = ticketPdf({
+        id: ticket_id,
+        matchName: match_name,
+        kickoffAt: kickoff_at,
+        venue,
+        gate: gate ?? null,
+        sector,
+        row,
+        seat,
+        holderName: holder_name,
+        code,
+      });
+      return [
+        { name: `${name}.pdf`, contentType: 'application/pdf', content: pdf },
+        { name: `${name}.svg`, contentType: 'image/svg+xml', content: Buffer.from(ticketQr(code)) },
+      ];
+    });
+  }
+}

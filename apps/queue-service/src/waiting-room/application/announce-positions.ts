@@ -1,0 +1,20 @@
+import { linePace } from '../domain/wait-estimate.ts';
+import type { LineMovement, WaitingLines } from './ports.ts';
+
+/**
+ * Publishes an event with the fans without a connection who have reached position 1,000, 100 or 10, so that they get a push. Any
+ * pod may call this at any time: the script in Redis sends at most one event a minute.
+ */
+export class AnnouncePositions {
+  constructor(
+    private readonly lines: WaitingLines,
+    private readonly movement: LineMovement,
+    private readonly purchaseWindowMs: number,
+  ) {}
+
+  async runOnce(matchId: string): Promise<number> {
+    const queue = await this.lines.readQueue(matchId);
+    if (queue?.status !== 'active' || queue.total === 0) return 0;
+    return this.movement.announcePositions(matchId, linePace(queue, this.purchaseWindowMs));
+  }
+}

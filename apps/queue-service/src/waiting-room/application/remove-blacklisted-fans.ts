@@ -1,0 +1,66 @@
+import { StateNeeded, type Blacklist, type ConnectedFans, type LineMovement, type WaitingLines } from './ports.ts';
+
+/** Redis reads this many positions in about a third of a millisecond. */
+const CHUNK = 200;
+
+/**
+ * Removes fans on the blacklist from every line and ends their turns: an unusable turn would block a window for 20 minutes. Each pod
+ * does this when it learns of a new fan on the list, so its removal reaches Redis after the joins that it has sent before. For a fan
+ * who is already removed it costs only a read. A pod that starts does it for the whole list.
+ */
+export class RemoveBlacklistedFans {
+  /** Fans on the blacklist who may still be in a line. */
+  private readonly due = new Set<string>();
+
+  constructor(
+    private readonly blacklist: Blacklist,
+    private readonly lines: WaitingLines,
+    private readonly movement: LineMovement,
+    private readonly connectedFans: ConnectedFans,
+  ) {}
+
+  /** Reads the list. Afterwards fans on it cannot join through this pod. */
+  async learn(): Promise<void> {
+    for (const userId of await this.blacklist.refresh()) this.due.add(userId);
+  }
+
+  /** Returns how many queue entries and turns were ended. After a failure all fans stay due and the next run tries them again. */
+  async runOnce(): Promise<number> {
+    await this.learn();
+    const due = [...this.due];
+    const ended = await this.clear(due.filter((userId) => this.blacklist.has(userId)));
+    for (const userId of due) this.due.delete(userId);
+    return ended;
+  }
+
+  private async clear(listed: readonly string[]): Promise<number> {
+    let ended = 0;
+    let withoutState: StateNeeded | undefined;
+    for (const matchId of listed.length > 0 ? await this.movement.matches() : []) {
+      try {
+        ended += await this.clearMatch(matchId, listed);
+      } catch (error) {
+        if (!(error instanceof StateNeeded)) throw error;
+        // The restored state of this match may contain windows of these fans, so they stay due. Go on with the other matches.
+        withoutState = error;
+      }
+    }
+    if (withoutState) throw withoutState;
+    return ended;
+  }
+
+  private async clearMatch(matchId: string, listed: readonly string[]): Promise<number> {
+    let ended = 0;
+    for (let from = 0; from < listed.length; from += CHUNK) {
+      const chunk = listed.slice(from, from + CHUNK);
+      const { positions, queue } = await this.connectedFans.readPositions(matchId, chunk);
+      for (const userId of chunk.filter((_, index) => positions[index]! >= 0)) {
+        await this.lines.leave(matchId, userId);
+        ended += 1;
+      }
+      // Past matches stay in the list of matches for ever; skip the closed ones.
+      if (!queue || queue.status === 'closed') break;
+    }
+    return ended;
+  }
+}

@@ -1,0 +1,82 @@
+import type { Device } from './device.ts';
+import type { LiveFans } from './live-fans.ts';
+import type { ConnectedFans, FanDevice } from './ports.ts';
+import type { PresenceReports } from './presence-reports.ts';
+
+/**
+ * This pod's part in the device lists. A fan may have five connections over all pods, and Redis keeps the list of them. The pod
+ *
+ *     sends a heartbeat each second, so that its connections count,
+ *     closes its connections that newer connections to other pods have replaced,
+ *     reports listed connections of its own that do not exist.
+ */
+export class SharedDeviceList {
+  /** Ids of connections whose token is being read: Redis may list them already, but LiveFans does not have them yet. */
+  private readonly registering = new Set<string>();
+  /** By match: the replaced connections that the last heartbeat returned. The next heartbeat reports them as closed. */
+  private readonly replaced = new Map<string, readonly FanDevice[]>();
+  private isSending = false;
+
+  constructor(
+    private readonly connectedFans: ConnectedFans,
+    private readonly liveFans: LiveFans,
+    private readonly presence: PresenceReports,
+    /** The ids of this pod's devices start with this. */
+    private readonly podId: string,
+  ) {}
+
+  /** Runs the token read of a new connection. Meanwhile the connection is neither missing nor reported as closed. */
+  async duringRegistration<T>(id: string, read: () => Promise<T>): Promise<T> {
+    this.registering.add(id);
+    try {
+      return await read();
+    } finally {
+      this.registering.delete(id);
+    }
+  }
+
+  /** The given devices that are connected to this pod. */
+  findLocal(matchId: string, devices: readonly FanDevice[]): Device[] {
+    return devices.flatMap(({ userId, websocketId }) =>
+      this.liveFans.ofUser(matchId, userId).flatMap((fan) => fan.devices.filter(({ id }) => id === websocketId)),
+    );
+  }
+
+  /**
+   * Called when a connection was refused because these devices fill the fan's list. Reports those of this pod that do not exist:
+   * they closed while Redis was down.
+   */
+  reportMissing(matchId: string, devices: readonly FanDevice[]): void {
+    for (const device of devices) {
+      const { userId, websocketId } = device;
+      const isOwn = websocketId.startsWith(this.podId) && !this.registering.has(websocketId);
+      if (isOwn && this.findLocal(matchId, [device]).length === 0) this.presence.noteClosed({ matchId, userId }, websocketId);
+    }
+  }
+
+  /** Called every second. `close` must close the given connections. */
+  async sendHeartbeats(close: (devices: Device[]) => void): Promise<void> {
+    if (this.isSending) return;
+    this.isSending = true;
+    for (const matchId of this.replaced.keys()) if (!this.liveFans.hasMatch(matchId)) this.replaced.delete(matchId);
+    // The heartbeat fails for a match whose Redis node is down; the next one tries again.
+    await Promise.all(this.liveFans.matches().map((matchId) => this.sendHeartbeat(matchId, close).catch(() => undefined)));
+    this.isSending = false;
+  }
+
+  /** Called before the pod closes all its connections. */
+  async removePod(): Promise<void> {
+    const matches = new Set([...this.liveFans.matches(), ...this.replaced.keys()]);
+    await Promise.all([...matches].map((matchId) => this.connectedFans.removePod(matchId, this.podId)));
+  }
+
+  private async sendHeartbeat(matchId: string, close: (devices: Device[]) => void): Promise<void> {
+    const toClose = this.replaced.get(matchId) ?? [];
+    // Closes those that were still being registered when the last heartbeat returned them.
+    close(this.findLocal(matchId, toClose));
+    const closed = toClose.filter(({ websocketId }) => !this.registering.has(websocketId));
+    const replaced = await this.connectedFans.sendHeartbeat(matchId, this.podId, closed);
+    this.replaced.set(matchId, replaced);
+    close(this.findLocal(matchId, replaced));
+  }
+}

@@ -1,0 +1,18 @@
+import { createContext, useContext } from 'react';
+import type { PurchaseStore } from '../purchase-store.ts';
+import type { Caller } from './caller.ts';
+import type { TribinaApi } from './tribina-api.ts';
+
+export interface AppServices {
+  api: TribinaApi;
+  caller: Caller;
+  purchaseStore: PurchaseStore;
+}
+
+export const AppServicesContext = createContext<AppServices | undefined>(undefined);
+
+export function useAppServices(): AppServices {
+  const services = useContext(AppServicesContext);
+  if (!services) throw new Error('useAppServices outside of AppServicesContext');
+  return services;
+}

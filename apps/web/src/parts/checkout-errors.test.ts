@@ -1,0 +1,37 @@
+import { Problem } from '../api/problem.ts';
+import { en } from '../text/en.ts';
+import { validateCheckout, serverFieldErrors } from './checkout-errors.ts';
+
+const request = (names: string[], email: string) => ({ holders: names.map((name, n) => ({ seat_id: `${n}`, name })), email });
+const invalidFields = (names: string[], email: string) => Object.keys(validateCheckout(request(names, email), en));
+
+test('each holder needs a name that is not only spaces', () => {
+  expect(invalidFields(['Ana', ' ', ''], 'ana@example.com')).toEqual(['holder-1', 'holder-2']);
+});
+
+test.each([
+  ['ana@example.com', true],
+  [' ana@example.com ', true],
+  ['ana@mail.example.hr', true],
+  ['ana', false],
+  ['ana@example', false],
+  ['ana@@example.com', false],
+  ['ana b@example.com', false],
+  ['', false],
+])('the e-mail address %j passes the check of the form: %s', (email, isValid) => {
+  expect(invalidFields(['Ana'], email)).toEqual(isValid ? [] : ['email']);
+});
+
+test('an error of the server is shown at its field, with a text of the page', () => {
+  const errors = [
+    { path: 'holders.2.name', message: 'x' },
+    { path: '/holders/10/name', message: 'x' },
+    { path: '/email', message: 'x' },
+    { path: 'body', message: 'x' },
+  ];
+  expect(serverFieldErrors(new Problem('VALIDATION_FAILED', 400, { errors }), en)).toEqual({
+    'holder-2': en.checkout.nameNeeded,
+    'holder-10': en.checkout.nameNeeded,
+    email: en.checkout.emailNeeded,
+  });
+});

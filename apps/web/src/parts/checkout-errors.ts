@@ -1,0 +1,32 @@
+import type { Problem } from '../api/problem.ts';
+import type { CheckoutRequest } from '../api/types.ts';
+import type { Texts } from '../text/en.ts';
+
+/** Rejects only text that cannot be an e-mail address. The server makes the full check. */
+const plausibleEmail = /^[^\s@]+@[^\s@]+\.[^\s@]{2,}$/;
+
+export type FieldErrors = Record<string, string>;
+
+/** The errors that the fan must correct before the order is sent, by form field. */
+export function validateCheckout(request: CheckoutRequest, texts: Texts): FieldErrors {
+  const errors: FieldErrors = {};
+  request.holders.forEach(({ name }, index) => {
+    if (!name.trim()) errors[`holder-${index}`] = texts.checkout.nameNeeded;
+  });
+  if (!plausibleEmail.test(request.email.trim())) errors.email = texts.checkout.emailNeeded;
+  return errors;
+}
+
+/**
+ * The errors of a VALIDATION_FAILED answer, by form field. The server's paths are `holders.0.name` or `/holders/0/name`; the
+ * form's fields are `holder-0` and `email`. The server's messages are in English for programmers, so the page shows its own.
+ */
+export function serverFieldErrors(problem: Problem, texts: Texts): FieldErrors {
+  const errors: FieldErrors = {};
+  for (const { path } of problem.members.errors ?? []) {
+    const holder = /holders\D+(\d+)/.exec(path);
+    if (holder) errors[`holder-${holder[1]}`] = texts.checkout.nameNeeded;
+    else if (path.includes('email')) errors.email = texts.checkout.emailNeeded;
+  }
+  return errors;
+}

@@ -1,0 +1,59 @@
+import { createTestRedis, type TestRedis } from '#testing/test-database';
+import { Redis } from 'ioredis';
+import { setTimeout as pause } from 'node:timers/promises';
+import { CrashSuspects } from './crash-suspects.ts';
+
+let testRedis: TestRedis;
+let connection: Redis;
+
+beforeAll(async () => {
+  testRedis = await createTestRedis();
+  connection = new Redis(testRedis.url);
+});
+beforeEach(() => testRedis.flush());
+afterAll(async () => {
+  await connection.quit();
+  await testRedis.close();
+});
+
+const openSuspects = (): CrashSuspects => new CrashSuspects(connection, '{test}:work', 2);
+/** Work that never ends, as if the worker died while handling it. */
+const neverEnding = (): Promise<never> => new Promise(() => undefined);
+
+test('a suspect waits until running jobs have ended, and later jobs wait until the suspect has ended', async () => {
+  const suspects = openSuspects();
+  const seen: string[] = [];
+  const work = (name: string) => async (): Promise<void> => {
+    seen.push(`${name} begins`);
+    await pause(20);
+    seen.push(`${name} ends`);
+  };
+  const first = suspects.runShared(work('a'));
+  const alone = suspects.runAlone('j', work('suspect'));
+  const later = suspects.runShared(work('b'));
+  await Promise.all([first, alone, later]);
+  expect(seen).toEqual(['a begins', 'a ends', 'suspect begins', 'suspect ends', 'b begins', 'b ends']);
+});
+
+test('a suspect fails for good after its third crash, and its crash count starts at zero when an operator retries it', async () => {
+  for (let worker = 1; worker <= 2; worker += 1) {
+    void openSuspects().runAlone('deadly', neverEnding);
+    await pause(20);
+    // In between the job is held back, because the dead worker's claim is still locked. This neither adds nor removes a crash.
+    if (worker === 1)
+      await openSuspects()
+        .runAlone('deadly', () => Promise.reject(new Error('held')))
+        .catch(() => undefined);
+  }
+  await expect(openSuspects().runAlone('deadly', () => Promise.resolve('sent'))).rejects.toThrow(
+    'died while handling it 3 times',
+  );
+  expect(await openSuspects().runAlone('deadly', () => Promise.resolve('sent'))).toBe('sent');
+});
+
+test('a job that fails without a crash is not counted', async () => {
+  for (let time = 0; time < 5; time += 1) {
+    await expect(openSuspects().runAlone('j', () => Promise.reject(new Error('no')))).rejects.toThrow('no');
+  }
+  expect(await connection.keys('*')).toEqual([]);
+});

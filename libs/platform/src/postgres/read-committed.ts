@@ -1,0 +1,45 @@
+import type { DataSource } from 'typeorm';
+import { driverClientOf, prepared, type DriverClient } from './database.ts';
+import { rollBack } from './roll-back.ts';
+
+/**
+ * For work that moves or deletes rows and decides nothing (CONTRACT §8): the relay, the purges, the expiry sweeper. At
+ * SERIALIZABLE their scans would conflict with every buyer. The isolation level is explicit, because an operator may have
+ * changed the default. These jobs lock rows with SKIP LOCKED. The lock timeout covers locks that SKIP LOCKED cannot skip, for
+ * example on a table that a migration has locked.
+ */
+export const BEGIN_READ_COMMITTED = `begin isolation level read committed; set local lock_timeout = '8s'`;
+
+interface QueryResult<T> {
+  readonly rows: T[];
+  readonly rowCount: number;
+}
+
+export interface ReadCommittedTransaction {
+  /** `sql` must be a constant, because each text becomes a prepared statement. */
+  query<T>(sql: string, parameters: readonly unknown[]): Promise<QueryResult<T>>;
+}
+
+/** Runs `work` in one READ COMMITTED transaction. Each statement in it has a snapshot of its own. */
+export async function runReadCommitted<T>(
+  dataSource: DataSource,
+  work: (tx: ReadCommittedTransaction) => Promise<T>,
+): Promise<T> {
+  const runner = dataSource.createQueryRunner();
+  try {
+    const client = await driverClientOf(runner);
+    return await runAndCommit(client, work).catch(async (error: unknown) => {
+      await rollBack(client);
+      throw error;
+    });
+  } finally {
+    await runner.release();
+  }
+}
+
+async function runAndCommit<T>(client: DriverClient, work: (tx: ReadCommittedTransaction) => Promise<T>): Promise<T> {
+  await client.query(BEGIN_READ_COMMITTED);
+  const result = await work({ query: (sql, parameters) => client.query(prepared(sql, parameters)) });
+  await client.query('COMMIT');
+  return result;
+}

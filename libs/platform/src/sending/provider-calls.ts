@@ -1,0 +1,52 @@
+import { HeldBack } from '../jobs/job-outcomes.ts';
+import { post, type HttpAnswer, type HttpRequest } from './http-call.ts';
+import { LimiterUnavailable, type CallOutcomes, type ProviderLimiter, type Pass } from './provider-limiter.ts';
+import { isProviderFailure, NotSent, ProviderDown, RateLimited } from './send-errors.ts';
+
+/** Pause after a 429 without Retry-After. */
+const DEFAULT_PAUSE_MS = 1000;
+
+/**
+ * HTTP calls of background jobs to an external provider. They use the same limiter as mails and pushes, so that simultaneous
+ * jobs of all processes stay within the provider's rate limit. While the rate limit is reached or the provider is down, only the
+ * job itself is held back, without losing an attempt: other jobs of its queue do not need this provider.
+ */
+export class ProviderCalls {
+  constructor(private readonly limiter: ProviderLimiter) {}
+
+  /** Sends one POST. Throws unless the answer is 2xx. */
+  async post(request: HttpRequest): Promise<HttpAnswer> {
+    const pass = await this.pass();
+    try {
+      const answer = await post(request);
+      assertSuccess(answer);
+      await pass.leave({ answered: 1 });
+      return answer;
+    } catch (error) {
+      await pass.leave(outcomeOf(error));
+      throw error instanceof RateLimited ? new HeldBack('job', error.forMs, error.message) : error;
+    }
+  }
+
+  private async pass(): Promise<Pass> {
+    try {
+      return await this.limiter.enter(1, 'urgent');
+    } catch (error) {
+      // Without Redis the call is made without a limit, because it may be the alert about Redis.
+      if (error instanceof LimiterUnavailable) return { calls: 1, leave: () => Promise.resolve(false) };
+      throw error instanceof HeldBack ? new HeldBack('job', error.forMs, error.message) : error;
+    }
+  }
+}
+
+function assertSuccess({ status, retryAfterMs }: HttpAnswer): void {
+  const reason = `answered ${status}`;
+  if (status === 429) throw new RateLimited(retryAfterMs ?? DEFAULT_PAUSE_MS, reason);
+  if (status >= 500) throw new ProviderDown(reason);
+  if (status >= 300) throw new NotSent(reason);
+}
+
+function outcomeOf(error: unknown): CallOutcomes {
+  if (error instanceof RateLimited) return { rateLimited: { calls: 1, forMs: error.forMs } };
+  return isProviderFailure(error) ? { failed: 1 } : { answered: 1 };
+}

@@ -1,2 +1,0 @@
-// rejected by eslint(no-restricted-properties): the domain of one context rolls dice
-export const dice = (): number => Math.random();

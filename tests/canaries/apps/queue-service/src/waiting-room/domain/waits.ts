@@ -1,2 +1,0 @@
-// rejected by eslint(no-restricted-globals): the rules of a context wait
-export const wait = (done: () => void): unknown => setTimeout(done, 1);

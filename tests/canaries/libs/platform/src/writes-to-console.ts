@@ -1,0 +1,2 @@
+// rejected by eslint(no-console): a message is written to the console instead of the logger
+console.log('here');

@@ -1,0 +1,154 @@
+import { Redis } from 'ioredis';
+import { randomUUID } from 'node:crypto';
+import { RelayApi } from '../../apps/monolith/src/relay/relay.api.ts';
+import { documentedDestinations } from '../../tools/docs/events.ts';
+import { redisKeyPattern, platformKeys } from '../../tools/docs/redis-keys.ts';
+import { waitingRoomKeys } from '../../tools/docs/waiting-room-keys.ts';
+import { FAN_ID, INTERNAL_SECRET, newKey, openServices, type Services } from '../bad-input/system.ts';
+import { expectGenerated } from './generated.ts';
+import { operationsOf, referencesOf, routeOf, type Document } from './openapi-document.ts';
+
+// Reference pages that need running services: the OpenAPI documents, the destinations of the outbox, the keys in Redis.
+
+let system: Services;
+beforeAll(async () => void (system = await openServices()));
+afterAll(() => system.close());
+
+async function documentOf(name: 'monolith' | 'queue'): Promise<Document> {
+  const answer = await system[name].app.inject({ method: 'GET', url: '/openapi.json' });
+  return answer.json<Document>();
+}
+
+test('asyncapi.queue-service.json, the socket protocol, is up to date', async () => {
+  const answer = await system.queue.app.inject({ method: 'GET', url: '/asyncapi.json' });
+  expectGenerated('docs/reference/asyncapi.queue-service.json', `${JSON.stringify(answer.json(), null, 2)}\n`);
+});
+
+describe.each([
+  ['monolith', 'openapi.monolith.json'],
+  ['queue', 'openapi.queue-service.json'],
+] as const)('the API of the %s', (name, file) => {
+  test(`${file} is up to date`, async () => {
+    expectGenerated(`docs/reference/${file}`, `${JSON.stringify(await documentOf(name), null, 2)}\n`);
+  });
+
+  test('is shown as HTML at /docs', async () => {
+    const page = await system[name].app.inject({ method: 'GET', url: '/docs' });
+    expect([page.statusCode, page.headers['content-type']]).toEqual([200, expect.stringContaining('text/html')]);
+  });
+
+  test('the document lists exactly the routes below /api and /sse', async () => {
+    const document = await documentOf(name);
+    const routes = system[name].routes.filter(({ method, url }) => method !== 'HEAD' && /^\/(api|sse)\//.test(url));
+    expect(operationsOf(document).map(routeOf).sort()).toEqual(routes.map(({ method, url }) => `${method} ${url}`).sort());
+  });
+
+  test('every $ref has a target, every schema is referenced, and no schema is only a $ref', async () => {
+    const document = await documentOf(name);
+    const { schemas } = document.components;
+    const known = new Set(Object.keys(schemas).map((schema) => `#/components/schemas/${schema}`));
+    const referred = referencesOf(document);
+    expect(referred.filter((reference) => !known.has(reference))).toEqual([]);
+    expect(
+      Object.entries(schemas)
+        .filter(([, schema]) => '$ref' in (schema as object))
+        .map(([schema]) => schema),
+    ).toEqual([]);
+    expect([...known].filter((schema) => !referred.includes(schema))).toEqual([]);
+  });
+
+  test('every operation documents its answers, its body, its parameters and its access', async () => {
+    const document = await documentOf(name);
+    expect(document.openapi).toMatch(/^3\.1\./);
+    const operations = operationsOf(document);
+    const faults = operations.flatMap(({ path, method, operation }) => {
+      const successes = Object.entries(operation.responses).filter(([status]) => status.startsWith('2'));
+      const wrongContent = successes.filter(([status, { content }]) => (status === '204') === (content !== undefined));
+      const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, parameter]) => parameter);
+      const declared = (operation.parameters ?? [])
+        .filter((parameter) => parameter.in === 'path')
+        .map((parameter) => parameter.name);
+      const withoutSchema = (operation.parameters ?? [])
+        .filter(({ schema }) => schema === undefined)
+        .map((parameter) => parameter.name);
+      return [
+        ...(successes.length === 0 ? ['no success answer'] : []),
+        ...wrongContent.map(([status]) => `${status} without a schema, or a 204 with one`),
+        ...(operation.responses.default?.content?.['application/problem+json'] ? [] : ['no problem+json answer']),
+        ...(operation.summary ? [] : ['no summary']),
+        ...(operation.tags?.length === 1 ? [] : ['not exactly one tag']),
+        ...(operation.security === undefined ? ['no security'] : []),
+        ...(JSON.stringify(inPath.sort()) === JSON.stringify(declared.sort()) ? [] : [`parameters ${declared.join()}`]),
+        ...withoutSchema.map((parameter) => `${parameter} without a schema`),
+        ...(['POST', 'PUT', 'PATCH'].includes(method) && !operation.requestBody && !WITHOUT_BODY.has(path) ? ['no body'] : []),
+      ].map((fault) => `${method} ${path}: ${fault}`);
+    });
+    expect(faults).toEqual([]);
+    const ids = operations.map(({ operation }) => operation.operationId);
+    expect(new Set(ids).size).toBe(ids.length);
+  });
+
+  test('the document uses no syntax of OpenAPI 3.0 that 3.1 removed', async () => {
+    const text = JSON.stringify(await documentOf(name));
+    expect(text).not.toMatch(/"nullable":|"exclusive(Minimum|Maximum)":(true|false)|"x-may-be-left-out"|#\/\$defs/);
+  });
+});
+
+/** Mutating operations that take no body. */
+const WITHOUT_BODY = new Set(['/api/v1/ops/jobs/{job_id}/retry']);
+
+test('the outbox has exactly the destinations of events.md', () => {
+  const relays = system.monolith.app.get(RelayApi, { strict: false }).relays;
+  expect(relays.map(({ destination }) => destination.name).sort()).toEqual(Object.keys(documentedDestinations).sort());
+});
+
+test('every key in Redis is documented in redis-keys.md, with its type and with or without an expiry', async () => {
+  await createKeys();
+  const redis = new Redis(system.redisUrl);
+  const documented = [...Object.values(waitingRoomKeys), ...platformKeys];
+  const keys = await redis.keys('*');
+  const wrong: string[] = [];
+  for (const key of keys) {
+    const candidates = documented.filter((row) => redisKeyPattern(row).test(key));
+    const [type, ttlSeconds] = [await redis.type(key), await redis.ttl(key)];
+    const isDocumented = candidates.some(
+      (row) =>
+        (row.type === 'several' || row.type === type) && (row.type === 'several' || HAS_EXPIRY.test(row.life) === ttlSeconds > 0),
+    );
+    // The type is `none` if the key was deleted meanwhile: an admitted fan leaves the line.
+    if (!isDocumented && type !== 'none')
+      wrong.push(`${key} (${type}, ${ttlSeconds} s) among ${candidates.map((row) => row.key).join(', ') || 'none'}`);
+  }
+  await redis.quit();
+  expect(wrong).toEqual([]);
+  expect(keys.length).toBeGreaterThan(6);
+});
+
+/** Creates Redis keys: a fan in a line, a fan with a turn, a fan who left the line, and a call with an idempotency key. */
+async function createKeys(): Promise<void> {
+  const send = async (
+    name: 'monolith' | 'queue',
+    method: 'POST' | 'PUT' | 'DELETE',
+    url: string,
+    payload?: unknown,
+  ): Promise<void> => {
+    const headers = { 'x-mock-user-id': FAN_ID, 'x-internal-auth': INTERNAL_SECRET, 'idempotency-key': newKey() };
+    const answer = await system[name].app.inject({ method, url: `/api/v1${url}`, headers, payload: payload as object });
+    expect(answer.statusCode).toBeLessThan(300);
+  };
+  for (const max_open_windows of [0, 5]) {
+    const line = `/queue/${randomUUID()}`;
+    await send('queue', 'PUT', `${line}/restore`, { complete: true });
+    await send('queue', 'PUT', `${line}/control`, { status: 'active', max_open_windows });
+    await send('queue', 'POST', `${line}/join`);
+    if (max_open_windows === 0) await send('queue', 'DELETE', line);
+  }
+  const line = `/queue/${randomUUID()}`;
+  await send('queue', 'PUT', `${line}/restore`, { complete: true });
+  await send('queue', 'PUT', `${line}/control`, { status: 'active', max_open_windows: 0 });
+  await send('queue', 'POST', `${line}/join`);
+  await send('monolith', 'PUT', '/me', { email: null, name: 'Ana', locale: 'hr' });
+}
+
+/** The `life` column names a duration or a setting with one: the key must have a TTL. */
+const HAS_EXPIRY = /\d (s|h|min|days)\b|_SECONDS/;

@@ -1,0 +1,69 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+
+/*
+ * Prints 40 random pieces of the code: comments, test names and exported identifiers. A reader who has never seen the project
+ * writes down what each of them means. Fewer than two misunderstood pieces are the goal (STYLE: plain English).
+ *
+ *     npm run sample -- 7        the sample of seed 7
+ */
+
+interface Piece {
+  readonly kind: 'comment' | 'test name' | 'identifier';
+  readonly where: string;
+  readonly text: string;
+}
+
+const SHARES = { comment: 20, 'test name': 10, identifier: 10 } as const;
+const BLOCK_COMMENT = /\/\*[\s\S]*?\*\/|(?:^[ \t]*\/\/.*\n)+/gm;
+const TEST_NAME = /^(\s*)(test|it|describe)(?:\.each[\s\S]*?\]\s*(?:as const)?\s*,?\s*\))?\(\s*(['"`])(.+?)\3,/gm;
+const IDENTIFIER = /^export (?:declare |abstract |async )*(?:class|function|const|interface|type) (\w+).*$/gm;
+
+function piecesOf(path: string): Piece[] {
+  const text = readFileSync(path, 'utf8');
+  const lineAt = (index: number): number => text.slice(0, index).split('\n').length;
+  const comments = [...text.matchAll(BLOCK_COMMENT)].map((match): Piece => {
+    const codeBelow = text.slice(match.index + match[0].length).split('\n').filter((line) => line.trim() !== '').slice(0, 2); // prettier-ignore
+    return { kind: 'comment', where: `${path}:${lineAt(match.index)}`, text: [match[0].trim(), ...codeBelow].join('\n') };
+  });
+  const groups: { indent: number; name: string }[] = [];
+  const tests = [...text.matchAll(TEST_NAME)].flatMap((match): Piece[] => {
+    const [, space = '', word, , name = ''] = match;
+    const indent = space.replace('\n', '').length;
+    while ((groups.at(-1)?.indent ?? -1) >= indent) groups.pop();
+    const names = [...groups.map((group) => group.name), name];
+    if (word === 'describe') groups.push({ indent, name });
+    return word === 'describe' ? [] : [{ kind: 'test name', where: `${path}:${lineAt(match.index)}`, text: names.join(' › ') }];
+  });
+  const identifiers = [...text.matchAll(IDENTIFIER)].map((match): Piece => ({
+    kind: 'identifier',
+    where: `${path}:${lineAt(match.index)}`,
+    text: `${match[1]}\n${match[0]}`,
+  }));
+  return [...comments, ...tests, ...identifiers];
+}
+
+/** The same numbers for the same seed on every machine (mulberry32). */
+function randomFrom(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+const random = randomFrom(Number(process.argv[2] ?? 1));
+const paths = execFileSync('git', ['ls-files', 'apps', 'libs', 'tools', 'tests', 'bench'], { encoding: 'utf8' })
+  .split('\n')
+  .filter((path) => /\.(ts|tsx|mjs)$/.test(path) && !path.startsWith('tests/canaries/'));
+const pieces = paths.flatMap(piecesOf);
+let number = 0;
+for (const [kind, share] of Object.entries(SHARES)) {
+  const rest = pieces.filter((piece) => piece.kind === kind);
+  for (let taken = 0; taken < share && rest.length > 0; taken += 1) {
+    const [piece] = rest.splice(Math.floor(random() * rest.length), 1);
+    console.log(`--- ${(number += 1)} · ${piece?.kind} · ${piece?.where}\n${piece?.text}\n`);
+  }
+}
