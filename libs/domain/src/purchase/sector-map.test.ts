@@ -65,7 +65,7 @@ describe('SectorMap without a free block proposes seats near the best one; one r
       ['0-2', '0-6'],
     ],
     ['equally far to the left and to the right: the seat with the better rank', ['.xx.xx.xx'], ['0-4', '0-7']],
-  ])('%s', (_name, rows, seats) => {
+  ])('proposes the nearer seat: %s', (_name, rows, seats) => {
     const { map, seatNames } = sectorOf(...rows);
     const proposal = map.propose(2, first);
     expect([seatNames(proposal)?.sort(), proposal?.together]).toEqual([seats, false]);
@@ -141,7 +141,7 @@ test('SectorMap: any free standing places can be proposed together', () => {
   expect(map.propose(4, first)).toEqual({ seats: [1, 3, 5, 8], together: true });
 });
 
-test('SectorMap: a process with a share proposes rows of its share first, then other rows before it leaves a single seat alone', () => {
+test('SectorMap: a process that shares the sector proposes its own rows first, then other rows before it leaves a single seat alone', () => {
   const { map, seatNames } = sectorOf('....', '....', '...');
   const secondShare = { index: 1, of: 2 };
   expect(seatNames(map.propose(4, first, 1, secondShare))).toEqual(['1-1', '1-2', '1-3', '1-4']);

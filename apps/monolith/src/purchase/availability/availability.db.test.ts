@@ -176,8 +176,8 @@ test('availability streams: a process that shuts down ends them with a time to r
   expect(reader.text).toMatch(/retry: [1-4]\d{3}\n\n$/);
 });
 
-describe('free seats by sector', () => {
-  test('show a hold and a release of this process at once, and a change of another process within a second', async () => {
+describe('GET …/sectors', () => {
+  test('shows a hold and a release of this process at once, and a change of another process within a second', async () => {
     const match = await twoSectors();
     expect(await sectorsOf(match)).toEqual([10, 15]);
     const held = await office.held(match, { quantity: 3 });
@@ -189,7 +189,7 @@ describe('free seats by sector', () => {
     expect(await sectorsOf(match)).toEqual([6, 15]);
   });
 
-  test('are answered with 304 while unchanged', async () => {
+  test('answers 304 while the numbers of free seats have not changed', async () => {
     const match = await twoSectors();
     const { headers } = await get(`/api/v1/matches/${match.id}/sectors`);
     const path = `/api/v1/matches/${match.id}/sectors`;
@@ -199,10 +199,10 @@ describe('free seats by sector', () => {
   });
 });
 
-describe('the seats of a sector', () => {
+describe('GET …/seats of a sector', () => {
   const statuses = (answer: { json: { items: { status: string }[] } }) => answer.json.items.map(({ status }) => status);
 
-  test('show a hold of this process at once, with a higher version and another ETag', async () => {
+  test('shows a hold of this process at once, with a higher version and another ETag', async () => {
     const match = await twoSectors();
     const before = await get(seatsPath(match));
     const held = await office.held(match, { quantity: 2 });
@@ -215,7 +215,7 @@ describe('the seats of a sector', () => {
     expect(Object.keys(after.json.items[0])).toEqual(['id', 'row', 'number', 'x', 'y', 'status']);
   });
 
-  test('are read again when a hold in them ends, and not before', async () => {
+  test('reads the seats again when a hold in the sector ends, and not before', async () => {
     const match = await twoSectors();
     await shortHold(match, 600);
     const first = await get(seatsPath(match));
@@ -232,7 +232,7 @@ describe('the seats of a sector', () => {
     expect(free.json.version).toBeGreaterThan(first.json.version);
   });
 
-  test('keep their version and ETag while this sector does not change, also when another sector does', async () => {
+  test('keeps version and ETag while this sector does not change, also when another sector does', async () => {
     const match = await twoSectors();
     const first = await get(seatsPath(match));
     await office.held(match, { sector: 1 });
@@ -241,7 +241,7 @@ describe('the seats of a sector', () => {
     expect([later.json.version, later.headers.etag]).toEqual([first.json.version, first.headers.etag]);
   });
 
-  test('have the same ETag in every process', async () => {
+  test('has the same ETag in every process', async () => {
     const match = await twoSectors();
     await office.held(match);
     const other = await openMonolith(opened.settings);
@@ -250,7 +250,7 @@ describe('the seats of a sector', () => {
     await other.close();
   });
 
-  test('are read once for 500 concurrent requests', async () => {
+  test('reads the database once for 500 concurrent requests', async () => {
     const match = await twoSectors();
     const before = await readCount();
     const answers = await Promise.all(Array.from({ length: 500 }, () => get(seatsPath(match))));
@@ -258,7 +258,7 @@ describe('the seats of a sector', () => {
   });
 });
 
-describe('the seats of a sector since a version', () => {
+describe('GET …/seats?since=', () => {
   type Seats = { version: number; since?: number | string; items: { id: string; status: string }[] };
   const seats = async (match: MatchOnSale, since?: number | string): Promise<Seats> =>
     (await get(`${seatsPath(match)}${since === undefined ? '' : `?since=${since}`}`)).json;
@@ -270,7 +270,7 @@ describe('the seats of a sector since a version', () => {
   const tagOf = async (match: MatchOnSale): Promise<string> =>
     String((await get(seatsPath(match))).headers.etag).replaceAll('"', '');
 
-  test('are the changed seats: applied to any known version, they give the current seats', async () => {
+  test('answers the changed seats; applied to any known version, they give the current seats', async () => {
     const match = await putOnSale(office.monolith, { sectors: [seated('East A', 4, 10)] });
     const first = await seats(match);
     const tag = await tagOf(match);
@@ -297,7 +297,7 @@ describe('the seats of a sector since a version', () => {
       expect(applied(known, answer)).toEqual(current);
   });
 
-  test('are an empty list when nothing changed; the end of a hold is a change', async () => {
+  test('answers an empty list when nothing changed; the end of a hold is a change', async () => {
     const match = await twoSectors();
     await shortHold(match, 300);
     const before = await seats(match);
@@ -307,7 +307,7 @@ describe('the seats of a sector since a version', () => {
     expect([after.since, after.items.map(({ status }) => status)]).toEqual([before.version, ['available']]);
   });
 
-  test('are all seats when the version is of another replica, unknown or forgotten; an ETag is known to every replica', async () => {
+  test('answers all seats for a version that is unknown, dropped or of another replica; changes since an ETag work on every replica', async () => {
     const match = await twoSectors();
     const other = await openMonolith(opened.settings);
     const there: Seats = (await other.call('GET', seatsPath(match))).json;
@@ -327,7 +327,7 @@ describe('the seats of a sector since a version', () => {
     await other.close();
   });
 
-  test('have the same ETag as the full list, and are an empty list for a standing sector', async () => {
+  test('has the same ETag as the full list, and answers an empty list for a standing sector', async () => {
     const match = await twoSectors();
     const whole = await get(seatsPath(match));
     const changes = await get(`${seatsPath(match)}?since=${whole.json.version}`);
@@ -347,7 +347,7 @@ describe('the seats of a sector since a version', () => {
   });
 
   test.each(['', 'abc', '-1', '1.5', '01', '1e3', '%201', '99999999999999999', 'x'.repeat(28), '1&since=2'])(
-    'with since=%p are refused: it is neither a version nor an ETag',
+    'refuses since=%p, which is neither a version nor an ETag',
     async (since) => {
       const answer = await get(`${seatsPath(await twoSectors())}?since=${since}`);
       expect([answer.status, answer.json.code, answer.json.errors?.[0]?.path]).toEqual([400, 'VALIDATION_FAILED', 'since']);

@@ -67,7 +67,7 @@ async function holdWithRetry(office: BoxOffice, match: MatchOnSale, quantity: nu
 const FANS = 500;
 const SEATS_PER_FAN = 20;
 
-test('10,000 expired holds of standing places: each replica can hold all of them again within a second, before any expiry run', async () => {
+test('10,000 standing places in expired holds: both replicas can hold them again within a second, before any expiry run', async () => {
   const [first, second] = offices;
   const terrace = { name: 'Terrace', kind: 'standing', price_cents: 900, capacity: FANS * SEATS_PER_FAN };
   const match = await putOnSale(first.monolith, { max_tickets_per_fan: SEATS_PER_FAN, sectors: [terrace] });
@@ -140,7 +140,7 @@ describe('a hold that expires together with its turn', () => {
     ]);
   });
 
-  test('splits a row: after its end, neighbouring seats are together again', async () => {
+  test('had split a row: its two seats can be held again within a second of its end', async () => {
     const { match, end, rival } = await holdInShortTurn(5, 2, 4);
     expect((await offices[1].hold(match, { ...rival, quantity: 3 })).json.together).toBe(false);
     await waitUntil(end);

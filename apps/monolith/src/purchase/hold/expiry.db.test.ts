@@ -153,7 +153,7 @@ describe('expiry run while another session has locked a row', () => {
     ['seat', 'select 1 from seats where reservation_id = $1 limit 1 for update'],
     ['order', 'select 1 from orders where reservation_id = $1 for update'],
     ['reservation', 'select 1 from reservations where id = $1 for update'],
-  ])('%s locked: its hold stays complete until the next run; the other four holds are ended at once', async (_, lock) => {
+  ])('%s row locked: its hold stays unchanged until the next run; the other four holds are ended at once', async (_, lock) => {
     const ordered = await Promise.all(
       Array.from({ length: 5 }, async () => office.ordered(await office.held(match, { quantity: 3 }))),
     );

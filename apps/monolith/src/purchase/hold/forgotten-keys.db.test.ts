@@ -44,21 +44,24 @@ test.each([1, 4])(
 );
 
 test.each([
-  ['was released since', (id: string, as: string) => office.monolith.call('DELETE', `/api/v1/reservations/${id}`, { as })],
-  ['has an order since', (id: string) => office.rows(`update reservations set status = 'ordered' where id = $1`, [id])],
+  ['it was released', (id: string, as: string) => office.monolith.call('DELETE', `/api/v1/reservations/${id}`, { as })],
+  ['it has an order', (id: string) => office.rows(`update reservations set status = 'ordered' where id = $1`, [id])],
   [
-    'expired long ago',
+    'it expired long ago',
     (id: string) => office.rows(`update reservations set status = 'expired', ended_at = now(), swept = true where id = $1`, [id]),
   ],
-])('key lost from Redis: the repeated request gets the first answer also when the hold %s', async (_case, change) => {
-  const request = { as: randomUUID(), quantity: 2, key: newKey() };
-  const first = await office.hold(match, request);
-  await change(first.json.id as string, request.as);
-  await clearRedis();
-  const again = await office.hold(match, request);
-  expect([again.status, again.text, again.headers.location]).toEqual([201, first.text, first.headers.location]);
-  expect(first.json.status).toBe('held');
-});
+])(
+  'key lost from Redis: the repeated request gets the first answer also when the hold has changed: %s',
+  async (_case, change) => {
+    const request = { as: randomUUID(), quantity: 2, key: newKey() };
+    const first = await office.hold(match, request);
+    await change(first.json.id as string, request.as);
+    await clearRedis();
+    const again = await office.hold(match, request);
+    expect([again.status, again.text, again.headers.location]).toEqual([201, first.text, first.headers.location]);
+    expect(first.json.status).toBe('held');
+  },
+);
 
 test('key lost from Redis: a repeated checkout gets the first answer', async () => {
   const held = await office.held(match, { quantity: 2 });

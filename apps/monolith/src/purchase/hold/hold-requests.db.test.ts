@@ -139,17 +139,17 @@ describe('a hold request that breaks several rules is refused for the first of t
       'TICKET_LIMIT_REACHED',
     ],
     [
-      'held seats when no other rule is broken',
+      'held seats last',
       ({ sectors }) => ({ sector_id: sectors[0]?.id, quantity: 1 }),
       `queue_required = false`,
       'ALL_SEATS_HELD',
     ],
-  ])('%s', async (_, body, change, code) => {
+  ])('checks %s', async (_, body, change, code) => {
     const onSale = await matchWithHeldSeat(change);
     expect((await post(body(onSale), randomUUID(), onSale.id)).json.code).toBe(code);
   });
 
-  test('an unknown match is 404 for a quantity and for seat ids; an id that is no UUID is 400', async () => {
+  test('answers NOT_FOUND for an unknown match, with a quantity or seat ids, and VALIDATION_FAILED for a match id that is no UUID', async () => {
     const unknownMatchId = randomUUID();
     expect((await post({ sector_id: sector(), quantity: 1 }, randomUUID(), unknownMatchId)).json.code).toBe('NOT_FOUND');
     expect((await post({ seat_ids: seatIds.slice(0, 1) }, randomUUID(), unknownMatchId)).json.code).toBe('NOT_FOUND');

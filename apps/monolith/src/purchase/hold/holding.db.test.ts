@@ -215,7 +215,7 @@ describe('a hold in a sale that is not open', () => {
   });
 });
 
-test('a refusal for held seats does not use up the idempotency key; a successful hold answers its key from then on', async () => {
+test('ALL_SEATS_HELD does not use up the idempotency key; a successful hold is the answer to every repeat of its key', async () => {
   const as = randomUUID();
   const key = newKey();
   const otherHold = await office.held(match, { sector: 1, quantity: 3 });

@@ -79,14 +79,14 @@ const refusals: [string, () => Promise<unknown>, object, object][] = [
   ['SOLD_OUT', () => sell(3, 1), {}, { available: 0 }],
 ];
 
-describe.each(refusals)('%s', (code, prepare, request, expected) => {
+describe.each(refusals)('a hold refused with %s', (code, prepare, request, expected) => {
   const otherSector: [string, () => Promise<unknown>, boolean][] = [
     ['free', () => Promise.resolve(), true],
     ['held', () => holdSeats(16, 0), false],
     ['sold', () => sell(16, 0), false],
   ];
   test.each(otherSector)(
-    'with the seats of the other sector %s: other_sectors says whether it has free seats',
+    'says in other_sectors whether the other sector has free seats: they are %s',
     async (_, prepareOther, otherSectors) => {
       await prepare();
       await prepareOther();
