@@ -1,4 +1,4 @@
-/** Names of one state of a sector's seats: `version` is its number in this process; `tag` is its content, the same in all processes. */
+/** Names one state of a sector's seats. `version` is a number given by this process; `tag` is a hash, the same in all processes. */
 export interface SeatVersion {
   readonly version: number;
   readonly tag: string;
@@ -12,8 +12,8 @@ interface VersionChange {
 
 /**
  * The earlier versions of a sector's seats, stored as the changes from each version to the next. The oldest are dropped when the
- * changes are more than half of the seats, because an answer with all seats is then as short. A sector of 2,000 seats costs at most
- * 10 KB here.
+ * changes are more than half of the seats, because an answer with all seats is then as short. At peak load a sector of 2,000 seats
+ * costs 10 KB here.
  */
 export class SeatHistory {
   static readonly none = new SeatHistory([]);

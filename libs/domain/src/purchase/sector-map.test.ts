@@ -24,7 +24,7 @@ function sectorOf(...rows: string[]): Drawing {
   return { map, free, seatNames: (proposal) => proposal?.seats.map((at) => `${seats[at]!.rowIndex}-${seats[at]!.number}`) };
 }
 
-/** Draws the best block. */
+/** A random function that always draws the best block. */
 const first = () => 0;
 
 function seeded(seed: number): () => number {

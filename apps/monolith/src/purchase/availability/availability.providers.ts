@@ -18,7 +18,7 @@ import { SharedSeatViews } from './outbound/shared-seat-views.ts';
 
 export const availabilityControllers = [SectorsController, AvailabilityController];
 
-/** Reads the matches and sectors for sale, and which of their seats are free. Public. */
+/** Wires the feature `availability`: the matches and sectors for sale and their free seats, which anybody may read. */
 export const availabilityProviders: Provider[] = [
   { provide: MatchesForSale, useFactory: (catalog: CatalogApi) => new CatalogMatches(catalog), inject: [CatalogApi] },
   {

@@ -11,9 +11,9 @@ import { availabilityMessage } from './sectors.schemas.ts';
 
 /** A stream costs about 20 KB of memory, and 10 µs for each message. */
 const MAX_STREAMS = 5000;
-/** Many viewers may share one address (a university), but no address may use more than this part of a process. */
+/** Many viewers may share one address (a university). One address may still use less than half of the streams of a process. */
 const MAX_STREAMS_PER_ADDRESS = 2000;
-/** Streams written to in one tick of the event loop. 5,000 in one tick would block other requests, such as holds, for 50 ms. */
+/** Number of streams written to in one tick of the event loop. 5,000 in one tick would block other requests, such as holds, for 50 ms. */
 const STREAMS_PER_TICK = 250;
 const UPDATE_INTERVAL_MS = 1000;
 const HEARTBEAT_INTERVAL_MS = 15_000;

@@ -2,8 +2,8 @@ import { namedSql } from '#platform/postgres/named-sql';
 import { seatIsFree, seatIsHeld } from '../../seat-is-free.sql.ts';
 
 /*
- * Reads of the seats as everybody may see them. Guarantee of each statement: one snapshot, on the database's clock; an expired hold
- * is available. None of them locks a row, so a seat that is available here may be taken a moment later.
+ * Statements that read seats for any caller. Guarantee of each statement: one snapshot, on the database's clock; the seat of an
+ * expired hold is available. None of them locks a row, so a seat that is available here may be taken a moment later.
  */
 
 const AVAILABLE = seatIsFree('seats');

@@ -1,6 +1,6 @@
 import type { ExpiredBatch, Reservations } from './reservation-ports.ts';
 
-/** Number of reservations in one batch, as specified. */
+/** Maximum of reservations in one batch. The specification of the project fixes it. */
 const BATCH_SIZE = 200;
 
 /**

@@ -23,7 +23,7 @@ export interface CompleteHoldsParameters {
   readonly seatIds: readonly string[];
 }
 
-/** The result has the ids of the holds that were locked or completed. */
+/** A row of the result: a hold that was locked or completed. */
 export interface CompletableHold {
   readonly id: string;
 }

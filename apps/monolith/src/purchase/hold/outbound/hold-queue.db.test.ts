@@ -13,7 +13,7 @@ import { holdBatchParameters, type HoldBatchParameters, type HoldRow } from './h
 import { HOLD_BATCH_SQL } from './hold-batch.sql.ts';
 import type { HoldQueue } from './hold-queue.ts';
 
-// Hold queues of several processes on one database. Each has its own snapshots.
+// Hold queues of several processes on one database. Each process has its own sector snapshots.
 
 let database: TestDatabase;
 let dataSource: DataSource;
@@ -53,7 +53,7 @@ const reservationsOf = (outcomes: readonly HoldOutcome[]): Reservation[] =>
 const fulfilled = <T>(results: readonly PromiseSettledResult<T>[]): T[] =>
   results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
 
-/** Number of held seats in the database. Fails unless each of them is listed by exactly one reservation, its own. */
+/** Number of held seats in the database. Fails unless each of them is listed by exactly one reservation: the one that its row names. */
 async function heldSeats(): Promise<number> {
   const [row] = (await dataSource.query(`
     select (select count(*) from seats where status = 'held')::int as held,
@@ -163,7 +163,7 @@ test('hold queue: while connections are cut during commits, exactly the requests
     won.map(({ id }) => id),
   ])) as { n: number }[];
   expect(row?.n).toBe(won.length);
-  // No reservation exists whose request was answered with an error.
+  // Requests that were answered with an error hold no seats.
   expect(await heldSeats()).toBe(won.length * 2);
   expect(won.length).toBeGreaterThan(100);
 });
@@ -191,7 +191,7 @@ test('hold queue: seats of expired holds are for sale again within a second', as
   await new Promise((resolve) => setTimeout(resolve, 1000));
   const startedAt = Date.now();
   let again: HoldOutcome = { kind: 'none' };
-  // On a slow machine, too, the last request is sent when the second is over.
+  // Also on a slow machine at least one request is sent after the second is over.
   for (let sentAfter = 0; again.kind !== 'held' && sentAfter < 1000;) {
     sentAfter = Date.now() - startedAt;
     again = await holdBest(quick, 4);
@@ -250,7 +250,7 @@ describe('hold queue while another transaction has locked the row of a fan', () 
 
 describe('HOLD_BATCH, with and without its guards', () => {
   const guards = `where s.ctid = any(:seatCtids::tid[]) and ${seatIsFree('s')}\n  for no key update skip locked`;
-  /** Holds whatever the snapshot proposes: no lock, and no check that the seat is free. */
+  /** The statement without its guards: it locks no seat, and does not check that the seats are free. */
   const WITHOUT_LOCK = HOLD_BATCH_SQL.replace(guards, 'where s.id = any(:seatIds::uuid[]) and :seatCtids::tid[] is not null');
   const WITHOUT_LAST_COLUMN = HOLD_BATCH_SQL.replace(/,\s+1 \/ \(case when .*"eachSeatOnce"/, '');
 

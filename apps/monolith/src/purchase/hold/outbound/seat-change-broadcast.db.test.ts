@@ -8,7 +8,8 @@ import { openHoldQueue, openSale, writerConnection } from '../../testing/hold-qu
 import { broadcastBlocked, SeatChangeBroadcast } from './seat-change-broadcast.ts';
 import { seatChangesFor, sectorSnapshots } from './sector-snapshot.ts';
 
-// Two processes sell one sector, each from its own snapshot. One learns what the other took from broadcasts, or by losing it.
+// Two processes sell one sector, each from its own snapshot. A process learns which seats the other took from broadcasts, or because
+// its own proposal of them fails.
 
 const FANS = 40;
 const CHANNEL = 'seat_news';
@@ -54,7 +55,7 @@ async function openProcess({ isSubscribed = true } = {}) {
   broadcast.listen(seatChangesFor(snapshots));
   if (isSubscribed) {
     broadcast.subscribe();
-    // Redis answers in order: when this subscription is confirmed, the one before is, too.
+    // Redis answers in order: when this subscription is confirmed, the earlier one is confirmed, too.
     await subscriber.subscribe('markers');
   }
   const queue = openHoldQueue(dataSource, connection, { snapshots, changes: broadcast, random: () => 0 });
@@ -68,7 +69,7 @@ async function openProcess({ isSubscribed = true } = {}) {
   return { batches, holdTwo, broadcast };
 }
 
-/** A connection for which `delivered` waits. */
+/** A subscriber connection. `delivered` waits until it has received all messages. */
 async function openSubscriber(): Promise<RedisConnection> {
   const subscriber = connectRedis(redis.url, { name: 'subscriber', forJobs: true });
   await whenReady(subscriber);
@@ -97,7 +98,7 @@ async function delivered(): Promise<void> {
 
 /** Two processes sell alternately. Returns how many of their batches held nothing. */
 async function sellAlternately(first: SellingProcess, second: SellingProcess): Promise<number> {
-  // Both load the sector as it is before the sale.
+  // Both processes load their snapshots before the sale.
   await Promise.all([first.holdTwo(), second.holdTwo()]);
   await delivered();
   const before = first.batches.count + second.batches.count;
@@ -183,7 +184,7 @@ async function freeTheBestSeats({ isBroadcast }: { isBroadcast: boolean }): Prom
   await dataSource.query(`update seats set status = 'blocked' where id = any($1)`, [best]);
   await Promise.all([first.holdTwo(), second.holdTwo()]);
   await dataSource.query(`update seats set status = 'available' where id = any($1)`, [best]);
-  // Longer than the pause between two refreshes of a snapshot.
+  // Longer than the minimum interval between two refreshes of a snapshot.
   await new Promise((resolve) => setTimeout(resolve, 450));
   if (isBroadcast) first.broadcast.tellFreed(sector.id);
   await delivered();
