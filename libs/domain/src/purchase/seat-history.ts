@@ -30,8 +30,8 @@ export class SeatHistory {
   }
 
   /**
-   * Indices of the seats that changed since an earlier version, in ascending order. `name` is its version or its tag. Undefined when
-   * the version is unknown.
+   * Indices of the seats that changed since an earlier version, in ascending order. `name` is its version or its tag. Undefined
+   * when the version is unknown.
    */
   changedSince(name: string): readonly number[] | undefined {
     const changedSeats = new Set<number>();

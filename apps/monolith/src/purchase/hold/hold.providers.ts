@@ -25,7 +25,10 @@ import { PostgresReservations } from './outbound/postgres-reservations.ts';
 import { sectorSnapshots, seatChangesFor } from './outbound/sector-snapshot.ts';
 import { SeatChangeBroadcast } from './outbound/seat-change-broadcast.ts';
 
-/** One connection commits a batch while the next batch is prepared. More connections make the batches smaller (bench/experiments.md). */
+/**
+ * One connection commits a batch while the next batch is prepared. More connections make the batches smaller
+ * (bench/experiments.md).
+ */
 const WRITER_CONNECTIONS = 2;
 
 export const holdControllers = [ReservationsController];

@@ -13,7 +13,10 @@ import { availabilityMessage } from './sectors.schemas.ts';
 const MAX_STREAMS = 5000;
 /** Many viewers may share one address (a university). One address may still use less than half of the streams of a process. */
 const MAX_STREAMS_PER_ADDRESS = 2000;
-/** Number of streams written to in one tick of the event loop. 5,000 in one tick would block other requests, such as holds, for 50 ms. */
+/**
+ * Number of streams written to in one tick of the event loop. 5,000 in one tick would block other requests, such as holds, for 50
+ * ms.
+ */
 const STREAMS_PER_TICK = 250;
 const UPDATE_INTERVAL_MS = 1000;
 const HEARTBEAT_INTERVAL_MS = 15_000;
@@ -115,7 +118,7 @@ export class AvailabilityStreams implements BeforeApplicationShutdown {
   private scheduleUpdate(
     matchId: string,
     match: WatchedMatch,
-    waitMs = match.sent.readAtMs + UPDATE_INTERVAL_MS - performance.now(),
+    waitMs = Math.max(0, match.sent.readAtMs + UPDATE_INTERVAL_MS - performance.now()),
   ): void {
     match.updateTimer = setTimeout(() => {
       this.sendChanges(matchId, match).then(

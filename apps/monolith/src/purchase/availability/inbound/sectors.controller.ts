@@ -17,7 +17,9 @@ interface Page {
   readonly tag: string;
 }
 
-/** Rendered answers kept for one seat map. Most callers have one of the latest versions; for others the answer is rendered again. */
+/**
+ * Rendered answers kept for one seat map. Most callers have one of the latest versions; for others the answer is rendered again.
+ */
 const MAX_CACHED_CHANGES = 64;
 
 /** Sectors and seats for all callers. The answers are rendered once for each view and then cached with it. */

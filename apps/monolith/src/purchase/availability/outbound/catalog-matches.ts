@@ -55,8 +55,8 @@ export class CatalogMatches extends MatchesForSale {
 }
 
 /**
- * One read for each id, shared by concurrent calls: thousands come in the moment when a sale opens. A failed read, or one that found
- * nothing, is not cached.
+ * One read for each id, shared by concurrent calls: thousands come in the moment when a sale opens. A failed read, or one that
+ * found nothing, is not cached.
  */
 function readOnce<V>(
   cache: Map<string, Promise<V>>,

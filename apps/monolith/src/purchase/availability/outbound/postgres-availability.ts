@@ -4,7 +4,10 @@ import type { DataSource } from 'typeorm';
 import { READ_SEAT_LETTERS, type SeatLetters } from './seat-letters.sql.ts';
 import { COUNT_SEATS_LEFT, type SeatsLeftCount } from './seats-left.sql.ts';
 
-/** Reads availability from PostgreSQL: `SharedSeatViews` shares the reads for viewers, `anyLeft` decides whether a match is sold out. */
+/**
+ * Reads availability from PostgreSQL: `SharedSeatViews` shares the reads for viewers, `anyLeft` decides whether a match is sold
+ * out.
+ */
 export class PostgresAvailability {
   constructor(
     private readonly dataSource: DataSource,

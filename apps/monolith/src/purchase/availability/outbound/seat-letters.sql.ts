@@ -1,6 +1,6 @@
 import { namedSql } from '#platform/postgres/named-sql';
 import { seatIsFree, seatIsHeld } from '../../seat-is-free.sql.ts';
-import { inMs, type ReadTimes } from './seats-left.sql.ts';
+import { epochMs, type ReadTimes } from './seats-left.sql.ts';
 
 /** One letter for each seat, the first letter of its status: `a`vailable, `h`eld, `s`old, `b`locked. In seat order. */
 export type SeatLetters = ReadTimes & { readonly letters: string };
@@ -13,7 +13,7 @@ export type SeatLetters = ReadTimes & { readonly letters: string };
 export const READ_SEAT_LETTERS = namedSql<{ readonly sectorId: string }>(
   'read-seat-letters',
   `
-  select ${inMs('now()')} as "atMs", ${inMs(`min(expires_at) filter (where ${seatIsHeld('seats')})`)} as "nextExpiryMs",
+  select ${epochMs('now()')} as "atMs", ${epochMs(`min(expires_at) filter (where ${seatIsHeld('seats')})`)} as "nextExpiryMs",
          coalesce(string_agg(case when ${seatIsFree('seats')} then 'a' else left(status, 1) end, '' order by row_index, number, rank), '') as letters
   from seats where sector_id = :sectorId`,
 );

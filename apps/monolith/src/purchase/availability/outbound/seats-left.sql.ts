@@ -11,7 +11,7 @@ export interface ReadTimes {
 export type SeatsLeftCount = ReadTimes & Pick<AvailabilityView, 'sectors' | 'held' | 'windowsHolding' | 'windowsIdle'>;
 
 /** A point in time as milliseconds since 1970. */
-export const inMs = (time: string): string => `(extract(epoch from ${time}) * 1000)::float8`;
+export const epochMs = (time: string): string => `(extract(epoch from ${time}) * 1000)::float8`;
 
 const IS_FREE = seatIsFree('seats');
 const IS_HELD = seatIsHeld('seats');
@@ -60,7 +60,7 @@ export const COUNT_SEATS_LEFT = namedSql<{
                       where r.session_token = w.session_token and r.status in ('held', 'ordered') and r.expires_at > now())
       and extract(epoch from now() - w.created_at) - (${HOLDING_SECONDS}) >= :idleSeconds
   )
-  select ${inMs('now()')} as "atMs", ${inMs('min(next_expiry)')} as "nextExpiryMs", coalesce(sum(held), 0)::int as held,
+  select ${epochMs('now()')} as "atMs", ${epochMs('min(next_expiry)')} as "nextExpiryMs", coalesce(sum(held), 0)::int as held,
          (select windows from holding) as "windowsHolding", (select windows from idle) as "windowsIdle",
          coalesce(jsonb_agg(jsonb_build_object('sectorId', sector_id, 'available', available) order by sector_id), '[]') as sectors
   from counted`,

@@ -23,7 +23,10 @@ export abstract class Reservations extends ReservationReader {
   abstract setStatus(tx: Transaction, reservationId: string, status: ReservationStatus): Promise<void>;
   /** Puts the seats of a hold back on sale. */
   abstract freeSeats(tx: Transaction, reservationId: string): Promise<void>;
-  /** Marks the seats of a hold as sold, if each of them still belongs to it or is free. Otherwise changes nothing and returns false. */
+  /**
+   * Marks the seats of a hold as sold, if each of them still belongs to it or is free. Otherwise changes nothing and returns
+   * false.
+   */
   abstract sellSeats(tx: Transaction, reservation: Reservation): Promise<boolean>;
   /**
    * Keeps a living hold among the fan's counted seats, and makes a transaction that counted them before count again. False when the

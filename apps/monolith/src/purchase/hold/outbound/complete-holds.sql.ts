@@ -46,8 +46,8 @@ const COMPLETABLE = `
   )`;
 
 /** Locks the rows of the holds that COMPLETE_HOLDS will complete in the same transaction. */
-export const LOCK_COMPLETABLE = namedSql<CompleteHoldsParameters>(
-  'lock-completable',
+export const LOCK_COMPLETABLE_HOLDS = namedSql<CompleteHoldsParameters>(
+  'lock-completable-holds',
   `${COMPLETABLE} select id from completable`,
 );
 

@@ -6,7 +6,10 @@ import { expireDue } from './expire-due.ts';
 
 // Which concurrent commits an expiry run sees, and with which transaction settings it runs.
 
-/** Any number. While the test holds this advisory lock, LOCK_DUE stops between taking its snapshot and locking its rows. */
+/**
+ * Any number. While the test holds this advisory lock, LOCK_DUE_RESERVATIONS stops between taking its snapshot and locking its
+ * rows.
+ */
 const PAUSE_LOCK = 4711;
 
 /**

@@ -5,8 +5,9 @@ import { namedSql } from '#platform/postgres/named-sql';
  *
  * Guarantees
  * - A hold ends together with its order and its seats, or stays as it was. `reservation.expired` is written once.
- * - A payment or checkout that commits before the locks is respected: END_LOCKED reads after them, in a snapshot of its own. In one
- *   statement with LOCK_DUE, the order of such a checkout would be invisible and would wait for its payment for ever.
+ * - A payment or checkout that commits before the locks is respected: END_LOCKED_RESERVATIONS takes its snapshot after the locks. In
+ *   one statement with LOCK_DUE_RESERVATIONS, the order of such a checkout would be invisible and would wait for its payment for
+ *   ever.
  * - Seats that have a new owner keep that owner.
  * - It waits for no row. A reservation with a seat or order that another transaction has locked stays as it was until the next run.
  *
@@ -15,12 +16,12 @@ import { namedSql } from '#platform/postgres/named-sql';
  */
 
 /** Locks the next due reservations, oldest first, after the last one of the previous batch (null in the first batch). */
-export const LOCK_DUE = namedSql<{
+export const LOCK_DUE_RESERVATIONS = namedSql<{
   readonly limit: number;
   readonly afterExpiresAt: string | null;
   readonly afterId: string | null;
 }>(
-  'lock-due',
+  'lock-due-reservations',
   `
   select id, expires_at::text as "expiresAt" from reservations
   where not swept and expires_at <= now()
@@ -28,9 +29,9 @@ export const LOCK_DUE = namedSql<{
   order by expires_at, id limit :limit for update skip locked`,
 );
 
-/** Ends the reservations that LOCK_DUE has locked. */
-export const END_LOCKED = namedSql<{ readonly ids: readonly string[] }>(
-  'end-locked',
+/** Ends the reservations that LOCK_DUE_RESERVATIONS has locked. */
+export const END_LOCKED_RESERVATIONS = namedSql<{ readonly ids: readonly string[] }>(
+  'end-locked-reservations',
   `
   with due as (
     -- Without those that were paid or released in time: they are only marked as swept.

@@ -53,7 +53,10 @@ const reservationsOf = (outcomes: readonly HoldOutcome[]): Reservation[] =>
 const fulfilled = <T>(results: readonly PromiseSettledResult<T>[]): T[] =>
   results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
 
-/** Number of held seats in the database. Fails unless each of them is listed by exactly one reservation: the one that its row names. */
+/**
+ * Number of held seats in the database. Fails unless each of them is listed by exactly one reservation: the one that its row
+ * names.
+ */
 async function heldSeats(): Promise<number> {
   const [row] = (await dataSource.query(`
     select (select count(*) from seats where status = 'held')::int as held,
@@ -191,7 +194,7 @@ test('hold queue: seats of expired holds are for sale again within a second', as
   await new Promise((resolve) => setTimeout(resolve, 1000));
   const startedAt = Date.now();
   let again: HoldOutcome = { kind: 'none' };
-  // Also on a slow machine at least one request is sent after the second is over.
+  // Also on a slow machine, gives up only after a request that was sent when the second was over.
   for (let sentAfter = 0; again.kind !== 'held' && sentAfter < 1000;) {
     sentAfter = Date.now() - startedAt;
     again = await holdBest(quick, 4);

@@ -21,7 +21,9 @@ function windowOf({ windowUser, windowMatch, windowOver, windowEnd }: HoldFacts)
     : undefined;
 }
 
-/** Facts that break no rule, for when the facts could not be read. The reservation does not exist, so the request is tried again. */
+/**
+ * Facts that break no rule, for when the facts could not be read. The reservation does not exist, so the request is tried again.
+ */
 export const UNKNOWN_FACTS: HoldFacts = {
   saleStatus: 'open',
   opensAtMs: null,

@@ -5,12 +5,19 @@ import type { DataSource } from 'typeorm';
 import type { Reservation } from '../../application/ports.ts';
 import { Reservations, type ExpiredBatch } from '../application/reservation-ports.ts';
 import { seatIsFree } from '../../seat-is-free.sql.ts';
-import { COMPLETE_HOLDS, LOCK_COMPLETABLE, type CompletableHold, type CompleteHoldsParameters } from './complete-holds.sql.ts';
+import {
+  COMPLETE_HOLDS,
+  LOCK_COMPLETABLE_HOLDS,
+  type CompletableHold,
+  type CompleteHoldsParameters,
+} from './complete-holds.sql.ts';
 import { expireDue } from './expire-due.ts';
 import { countReservation, keepCounted } from './postgres-fan-seats.ts';
 import { LOCK_RESERVATION, LOCK_UNLOCKED_RESERVATIONS, READ_RESERVATION, type ReservationRow } from './reservation-rows.sql.ts';
 
-/** The reservation with its status at the time of the read: `expired` once its time has passed, also before an expiry run ends it. */
+/**
+ * The reservation with its status at the time of the read: `expired` once its time has passed, also before an expiry run ends it.
+ */
 function asReservation({ asOf, ...row }: ReservationRow): Reservation {
   return { ...row, status: reservationStatusAt(row.status, row.expiresAt, asOf) };
 }
@@ -76,7 +83,7 @@ export class PostgresReservations extends Reservations {
 
   async lockWhole(tx: Transaction, reservations: readonly Reservation[]): Promise<ReadonlySet<string>> {
     if (reservations.length === 0) return new Set();
-    const { text, values } = LOCK_COMPLETABLE.with(completeHoldsParameters(reservations));
+    const { text, values } = LOCK_COMPLETABLE_HOLDS.with(completeHoldsParameters(reservations));
     const rows = await inside(tx).rows<CompletableHold>(text, values);
     return new Set(rows.map(({ id }) => id));
   }
