@@ -19,12 +19,25 @@ const BLOCK_COMMENT = /\/\*[\s\S]*?\*\/|(?:^[ \t]*\/\/.*\n)+/gm;
 const TEST_NAME = /^(\s*)(test|it|describe)(?:\.each[\s\S]*?\]\s*(?:as const)?\s*,?\s*\))?\(\s*(['"`])(.+?)\3,/gm;
 const IDENTIFIER = /^export (?:declare |abstract |async )*(?:class|function|const|interface|type) (\w+).*$/gm;
 
+function linesAfter(text: string, index: number, count: number): string[] {
+  return text.slice(index).split('\n').filter((line) => line.trim() !== '').slice(0, count); // prettier-ignore
+}
+
+/** The class, interface or function around a comment that is indented. */
+function surroundingDeclaration(text: string, index: number): string[] {
+  const before = text.slice(0, index);
+  if (!/\n[ \t]+$/.test(before)) return [];
+  const declaration = before.match(/^(?:export |abstract |async )*(?:class|interface|function|const|type) .*$/gm)?.at(-1);
+  return declaration ? [`(inside: ${declaration})`] : [];
+}
+
+/** Each piece with as much code as its reader sees at a glance. */
 function piecesOf(path: string): Piece[] {
   const text = readFileSync(path, 'utf8');
-  const lineAt = (index: number): number => text.slice(0, index).split('\n').length;
-  const comments = [...text.matchAll(BLOCK_COMMENT)].map((match): Piece => {
-    const codeBelow = text.slice(match.index + match[0].length).split('\n').filter((line) => line.trim() !== '').slice(0, 2); // prettier-ignore
-    return { kind: 'comment', where: `${path}:${lineAt(match.index)}`, text: [match[0].trim(), ...codeBelow].join('\n') };
+  const whereIs = (index: number): string => `${path}:${text.slice(0, index).split('\n').length}`;
+  const comments = [...text.matchAll(BLOCK_COMMENT)].map(({ 0: comment, index }): Piece => {
+    const lines = [...surroundingDeclaration(text, index), comment.trim(), ...linesAfter(text, index + comment.length, 3)];
+    return { kind: 'comment', where: whereIs(index), text: lines.join('\n') };
   });
   const groups: { indent: number; name: string }[] = [];
   const tests = [...text.matchAll(TEST_NAME)].flatMap((match): Piece[] => {
@@ -33,13 +46,13 @@ function piecesOf(path: string): Piece[] {
     while ((groups.at(-1)?.indent ?? -1) >= indent) groups.pop();
     const names = [...groups.map((group) => group.name), name];
     if (word === 'describe') groups.push({ indent, name });
-    return word === 'describe' ? [] : [{ kind: 'test name', where: `${path}:${lineAt(match.index)}`, text: names.join(' › ') }];
+    return word === 'describe' ? [] : [{ kind: 'test name', where: whereIs(match.index), text: names.join(' › ') }];
   });
-  const identifiers = [...text.matchAll(IDENTIFIER)].map((match): Piece => ({
-    kind: 'identifier',
-    where: `${path}:${lineAt(match.index)}`,
-    text: `${match[1]}\n${match[0]}`,
-  }));
+  const identifiers = [...text.matchAll(IDENTIFIER)].map((match): Piece => {
+    const comment = /(\/\*\*(?:(?!\*\/)[\s\S])*\*\/|(?:^\/\/.*\n)+)\n?$/m.exec(text.slice(0, match.index))?.[1];
+    const lines = [match[1], ...(comment ? [comment] : []), ...linesAfter(text, match.index, 4)];
+    return { kind: 'identifier', where: whereIs(match.index), text: lines.join('\n') };
+  });
   return [...comments, ...tests, ...identifiers];
 }
 
