@@ -49,7 +49,8 @@ function piecesOf(path: string): Piece[] {
     return word === 'describe' ? [] : [{ kind: 'test name', where: whereIs(match.index), text: names.join(' › ') }];
   });
   const identifiers = [...text.matchAll(IDENTIFIER)].map((match): Piece => {
-    const comment = /(\/\*\*(?:(?!\*\/)[\s\S])*\*\/|(?:^\/\/.*\n)+)\n?$/m.exec(text.slice(0, match.index))?.[1];
+    const before = text.slice(0, match.index).trimEnd();
+    const comment = before.endsWith('*/') ? before.slice(before.lastIndexOf('/**')) : undefined;
     const lines = [match[1], ...(comment ? [comment] : []), ...linesAfter(text, match.index, 4)];
     return { kind: 'identifier', where: whereIs(match.index), text: lines.join('\n') };
   });
