@@ -6,6 +6,7 @@ import type { SingleStatements } from '#platform/postgres/single-statements';
 import { inside } from '#platform/postgres/transaction';
 import type { ProcessedMarks } from '#platform/redis/processed-marks';
 import type { Counter } from 'prom-client';
+import { CLAIM_PUSH, IS_PUSH_FINISHED, NOTE_PUSH_PROGRESS, type ClaimedPush } from './push-ledger.sql.ts';
 
 /** The name under which marks and metrics know pushes; all lanes and providers share it. */
 const CONSUMER = 'push';
@@ -27,27 +28,6 @@ export interface Progress {
   readonly deadTokens: readonly string[];
   readonly refused: number;
 }
-
-/** One statement, and one round trip with its transaction. */
-const CLAIM = `
-  insert into push_progress (message_id, broadcast_id, devices, holder, claimed_at)
-  values ($1, $2, $3, $4, clock_timestamp())
-  on conflict (message_id) do update set holder = excluded.holder, claimed_at = clock_timestamp()
-  where push_progress.finished_at is null
-    and (push_progress.holder is null or push_progress.claimed_at < clock_timestamp() - make_interval(secs => $5))
-  returning done, coalesce(old.holder is not null, false) as left_behind`;
-
-const LOOK = 'select finished_at is not null as finished from push_progress where message_id = $1';
-
-const NOTE = `
-  update push_progress set
-    done = case when done = '{}' then $3::smallint[]
-                else done || array(select unnest($3::smallint[]) except select unnest(done)) end,
-    dead = dead + $4, refused = refused + $5,
-    finished_at = case when $6 = 'finish' then clock_timestamp() else finished_at end,
-    claimed_at = case when holder = $2 then clock_timestamp() else claimed_at end,
-    holder = case when $6 = 'go on' or holder <> $2 then holder end
-  where message_id = $1 returning old.holder = $2 as ours`;
 
 /**
  * The ledger of pushes: one row a job, the devices in it by their index. Claimed before the first request; noted while it goes
@@ -73,15 +53,12 @@ export class PushLedger {
   async claim({ messageId, broadcastId, devices }: PushToClaim): Promise<PushClaim> {
     if (await this.options.marks?.has(CONSUMER, messageId)) return { kind: 'finished' };
     const holder = newId();
-    const [claim] = await this.statements.rows<{ done: number[]; left_behind: boolean }>(CLAIM, [
-      messageId,
-      broadcastId ?? null,
-      devices,
-      holder,
-      this.options.lockMs / 1000,
-    ]);
+    const lockSeconds = this.options.lockMs / 1000;
+    const [claim] = await this.statements.rows<ClaimedPush>(
+      CLAIM_PUSH.with({ messageId, broadcastId: broadcastId ?? null, devices, holder, lockSeconds }),
+    );
     if (!claim) {
-      const [other] = await this.statements.rows<{ finished: boolean }>(LOOK, [messageId]);
+      const [other] = await this.statements.rows<{ finished: boolean }>(IS_PUSH_FINISHED.with({ messageId }));
       return { kind: other?.finished ? 'finished' : 'held' };
     }
     if (claim.left_behind) this.inDoubt(devices - claim.done.length);
@@ -99,15 +76,15 @@ export class PushLedger {
    */
   async note(messageId: string, holder: string, progress: Progress, then: 'go on' | 'finish' | 'release'): Promise<boolean> {
     const { done, deadTokens, refused } = progress;
-    // As the driver would write it, which looks at each number for quotes.
-    const noted = [messageId, holder, `{${done.join(',')}}`, deadTokens.length, refused, then];
+    const indexes = `{${done.join(',')}}`;
+    const statement = NOTE_PUSH_PROGRESS.with({ messageId, holder, done: indexes, dead: deadTokens.length, refused, next: then });
     try {
       const [row] =
         deadTokens.length === 0
-          ? await this.statements.rows<{ ours: boolean }>(NOTE, noted)
+          ? await this.statements.rows<{ ours: boolean }>(statement)
           : await this.transactions.run(async (tx) => {
               await this.outbox.append(tx, [deadTokensMessage(deadTokens)]);
-              return inside(tx).rows<{ ours: boolean }>(NOTE, noted);
+              return inside(tx).rows<{ ours: boolean }>(statement);
             });
       return row?.ours === true;
     } finally {
