@@ -33,7 +33,7 @@ interface Figure {
   readonly copyPerSecond: number;
   readonly share: number;
   readonly sentAgain: number;
-  readonly leastGapMs: number;
+  readonly minGapMs: number;
   /** Processor time per event: loaders, PostgreSQL, Redis. */
   readonly cpu: readonly number[];
 }
@@ -48,7 +48,7 @@ function figuresOf(results: readonly RunResult[]): Figure[] {
       copyPerSecond: medianOf('copyPerSecond'),
       share: medianOf('share'),
       sentAgain: runs.reduce((sum, run) => sum + run.sentAgain, 0),
-      leastGapMs: Math.min(...runs.map(({ leastGapMs }) => leastGapMs)),
+      minGapMs: Math.min(...runs.map(({ minGapMs }) => minGapMs)),
       cpu: (['service', 'database', 'redis'] as const).map((part) => median(runs.map(({ cpuMicros }) => cpuMicros[part]))),
     };
   });
@@ -56,14 +56,14 @@ function figuresOf(results: readonly RunResult[]): Figure[] {
 
 function reportOf(results: readonly RunResult[]): string {
   const figures = figuresOf(results);
-  const rows = figures.map(({ instances, perSecond, copyPerSecond, share, sentAgain, leastGapMs, cpu }) => [
+  const rows = figures.map(({ instances, perSecond, copyPerSecond, share, sentAgain, minGapMs, cpu }) => [
     String(instances),
     perSecond.toFixed(0),
     copyPerSecond.toFixed(0),
     share.toFixed(2),
     share >= AIM ? 'aim' : share >= FLOOR ? 'floor' : 'BELOW',
     String(sentAgain),
-    leastGapMs.toFixed(1),
+    minGapMs.toFixed(1),
     cpu.map((micros) => micros.toFixed(2)).join(' + '),
   ]);
   const falls = figures.flatMap(({ instances, share, perSecond }, index) => {

@@ -243,7 +243,7 @@ describe('tables', () => {
     },
     ...['broadcasts', 'broadcast_devices'].map((table) => ({
       table,
-      in: /\/fans\/outbound\/postgres-announcements\.ts$/,
+      in: /\/fans\/outbound\/postgres-fan-broadcasts\.ts$/,
       because: 'one statement in the context that owns the devices stores the receivers of a broadcast',
     })),
   ];

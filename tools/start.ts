@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { LineWriter } from './local/line-writer.ts';
-import { explain, Trouble } from './local/trouble.ts';
+import { explain, UserError } from './local/trouble.ts';
 
 const HELP = `Usage: npm start [-- --reset] [-- --watch]
 
@@ -52,7 +52,7 @@ function readOptions(): { reset: boolean; watch: boolean; help: boolean } {
   try {
     return parseArgs({ options: { reset: flag, watch: flag, help: flag } }).values;
   } catch (error) {
-    throw new Trouble((error as Error).message, HELP, 2);
+    throw new UserError((error as Error).message, HELP, 2);
   }
 }
 
@@ -64,14 +64,14 @@ async function main(): Promise<number> {
       return 0;
     }
     if (!existsSync(path.join(import.meta.dirname, '../node_modules/pg')))
-      throw new Trouble('The dependencies are missing.', 'Run `npm ci` first.');
+      throw new UserError('The dependencies are missing.', 'Run `npm ci` first.');
     // Imported only here, because it needs these dependencies.
     const { runSystem } = await import('./local/system.ts');
     await runSystem({ ...options, stop: stop.signal, say: (line) => out.write(line) });
     return isBroken ? 1 : 0;
   } catch (error) {
     err.write(explain(error));
-    return error instanceof Trouble ? error.exitCode : 1;
+    return error instanceof UserError ? error.exitCode : 1;
   }
 }
 

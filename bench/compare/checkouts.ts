@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
 import { takeLock } from '../../tools/local/home-lock.ts';
-import { Trouble } from '../../tools/local/trouble.ts';
+import { UserError } from '../../tools/local/trouble.ts';
 import { WrongUsage } from './arguments.ts';
 import { runToEnd } from './run-to-end.ts';
 
@@ -36,7 +36,7 @@ export async function makeCheckouts(project: Project, revisions: { old: string; 
   mkdirSync(folder, { recursive: true });
   const lock = await takeLock(path.join(folder, 'lock'));
   if ('heldBy' in lock)
-    throw new Trouble(
+    throw new UserError(
       `Process ${lock.heldBy.pid} is already comparing.`,
       'Wait until it has ended: two comparisons at the same time disturb each other.',
     );

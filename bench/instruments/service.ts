@@ -2,7 +2,7 @@ import { fork, type ChildProcess, type StdioOptions } from 'node:child_process';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ROOT } from '../../tools/local/build.ts';
-import { onFreePort } from '../../tools/local/free-port.ts';
+import { startOnFreePort } from '../../tools/local/free-port.ts';
 import { PROBE_ARGUMENTS } from './probe.ts';
 
 export interface RunningService {
@@ -23,7 +23,7 @@ export const MONOLITH_FLAGS = ['--max-semi-space-size=32'];
 
 /** Starts the monolith from dist like in production, on a free port. */
 export function startMonolith(environment: Record<string, string>): Promise<RunningService> {
-  return onFreePort(undefined, (port) =>
+  return startOnFreePort(undefined, (port) =>
     startOn(port, { name: 'monolith', portVariable: 'MONOLITH_PORT', environment, execArgv: MONOLITH_FLAGS }),
   );
 }
@@ -33,13 +33,13 @@ export function startQueueService(environment: Record<string, string>): Promise<
   // The flags of the deployment (k8s/base/queue-service.yaml).
   const execArgv = ['--max-semi-space-size=8', ...PROBE_ARGUMENTS];
   const deployed = { ...environment, MALLOC_ARENA_MAX: '2' };
-  return onFreePort(undefined, (port) =>
+  return startOnFreePort(undefined, (port) =>
     startOn(port, { name: 'queue-service', portVariable: 'QUEUE_PORT', environment: deployed, execArgv }),
   );
 }
 
 export function startWorker(environment: Record<string, string>): Promise<RunningService> {
-  return onFreePort(undefined, (port) =>
+  return startOnFreePort(undefined, (port) =>
     startOn(port, { name: 'notification-worker', portVariable: 'WORKER_PORT', environment }),
   );
 }

@@ -28,7 +28,7 @@ export interface RunResult {
   readonly rows: number;
   readonly sent: number;
   readonly sentAgain: number;
-  readonly leastGapMs: number;
+  readonly minGapMs: number;
   /** Processor time per event: loaders, PostgreSQL, Redis, and the sources as `load`. */
   readonly cpuMicros: CpuTimes;
   readonly faults: readonly string[];
@@ -87,7 +87,7 @@ export class LoaderSetup {
     const ledger = await this.#ledger();
     const rows = await this.#faultsOfRows(ledger, faults);
     const copyPerSecond = await this.#copy();
-    const { sent, sentAgain, leastGapMs } = ledger;
+    const { sent, sentAgain, minGapMs } = ledger;
     const share = perSecond / Math.min(copyPerSecond, CEILING);
     return {
       instances,
@@ -97,7 +97,7 @@ export class LoaderSetup {
       rows,
       sent,
       sentAgain,
-      leastGapMs: leastGapMs ?? Number.NaN,
+      minGapMs: minGapMs ?? Number.NaN,
       cpuMicros,
       faults,
     };
@@ -153,7 +153,7 @@ export class LoaderSetup {
   }
 
   /** Checks that every event up to the cursor is stored exactly once and that the counters match the rows. Returns the row count. */
-  async #faultsOfRows({ sentAgain, leastGapMs }: LedgerSums, faults: string[]): Promise<number> {
+  async #faultsOfRows({ sentAgain, minGapMs }: LedgerSums, faults: string[]): Promise<number> {
     const { rows } = await this.#client.query<{ rows: number; twice: number; missing: number; counted: number }>(
       `select (select count(*)::float from loaded_events) as rows,
               (select (count(*) - count(distinct (source, event_id)))::float from loaded_events) as twice,
@@ -165,7 +165,7 @@ export class LoaderSetup {
     if (sums && sums.missing !== 0) faults.push(`${sums.missing} rows missing`);
     if (sums && sums.counted !== sums.rows) faults.push(`${sums.counted} counted, ${sums.rows} stored`);
     if (sentAgain > 0) faults.push(`${sentAgain} transported twice`);
-    if ((leastGapMs ?? 200) < 200) faults.push(`only ${leastGapMs?.toFixed(1)} ms between two requests to a source`);
+    if ((minGapMs ?? 200) < 200) faults.push(`only ${minGapMs?.toFixed(1)} ms between two requests to a source`);
     return sums?.rows ?? 0;
   }
 

@@ -8,19 +8,19 @@ export interface LedgerSums {
   readonly sentAgain: number;
   readonly requests: number;
   /** Null if no source got two requests. */
-  readonly leastGapMs: number | null;
+  readonly minGapMs: number | null;
 }
 
 const sources = await EventSources.open({ sizeOf: () => ENDLESS });
 
 process.on('message', () => {
-  const gap = sources.leastGapMs();
+  const gap = sources.minGapMs();
   const requests = [...sources.ledgers.values()].reduce((sum, { arrivals }) => sum + arrivals.length, 0);
   const sums: LedgerSums = {
     sent: sources.total('sent'),
     sentAgain: sources.total('sentAgain'),
     requests,
-    leastGapMs: Number.isFinite(gap) ? gap : null,
+    minGapMs: Number.isFinite(gap) ? gap : null,
   };
   sources.ledgers.clear();
   process.send?.(sums);

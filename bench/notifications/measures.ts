@@ -7,7 +7,7 @@ import { OutboxRelay } from '#platform/outbox/outbox-relay';
 import { connectRedis } from '#platform/redis/redis-connection';
 import { Worker } from 'bullmq';
 import { SharedProviderLimiter } from '#platform/sending/provider-limiter';
-import { mostInOneSecond } from '#testing/sliding-second';
+import { maxInOneSecond } from '#testing/sliding-second';
 import { ticketMail, turnPush } from '../../apps/notification-worker/src/testing/jobs.ts';
 import { logger, NoOpMails, NoOpPushes, type BenchSetup } from './setup.ts';
 
@@ -140,7 +140,7 @@ export async function turnPushLatencies(setup: BenchSetup, turns: number): Promi
   await addRanges(setup, jobs);
   const provider = new NoOpPushes(20);
   const limiter = limiterFor(1000);
-  const worker = await setup.worker({ pushes: provider, gate: limiter, pushesAtOnce: 6 });
+  const worker = await setup.worker({ pushes: provider, limiter, pushesAtOnce: 6 });
   worker.start();
   await new Promise((resolve) => setTimeout(resolve, 1500));
   const destination = new BullmqDestination('push-priority', setup.connection);
@@ -175,16 +175,16 @@ export async function maxSendsInOneSecond(setup: BenchSetup, count: number): Pro
   const jobs = Array.from({ length: count }, () => ticketMail());
   await setup.queue('email').addBulk(jobs.map(asJob));
   const all = provider.waitForMails(count);
-  const firstWorker = await setup.worker({ mails: provider, gate: limiter, mailsAtOnce: 50 });
+  const firstWorker = await setup.worker({ mails: provider, limiter, mailsAtOnce: 50 });
   firstWorker.start();
   await new Promise((resolve) => setTimeout(resolve, 1200));
-  const secondWorker = await setup.worker({ mails: provider, gate: limiter, mailsAtOnce: 50 });
+  const secondWorker = await setup.worker({ mails: provider, limiter, mailsAtOnce: 50 });
   secondWorker.start();
   await new Promise((resolve) => setTimeout(resolve, 800));
   await firstWorker.stop();
   await all;
   await Promise.all([firstWorker.close(), secondWorker.close()]);
-  return mostInOneSecond(provider.times);
+  return maxInOneSecond(provider.times);
 }
 
 /** Writes outbox rows like the monolith: the ranges of a broadcast have the same series. */

@@ -47,7 +47,7 @@ export async function openSetup(): Promise<BenchSetup> {
       bareWorker({
         databaseUrl: servers.databaseUrl,
         redisUrl: servers.redisUrl,
-        gate: () => new UnlimitedProvider(),
+        limiter: () => new UnlimitedProvider(),
         ...options,
       }),
     clean: async () => {

@@ -1,4 +1,3 @@
-import { requestContext } from '#platform/logging/request-context';
 import { NestLog } from '#platform/logging/logger';
 import { NestFactory } from '@nestjs/core';
 import { randomUUID } from 'node:crypto';
@@ -10,7 +9,6 @@ import { QUANTITY, type Shop, type ShopAddress, type Purchase } from './shop.ts'
 /** Longer than any request here takes. */
 const DEADLINE_MS = 55_000;
 /** The stored answer is empty: the idempotency row of a hold names only the reservation, and rendering belongs to HTTP. */
-const EMPTY_ANSWER = { status: 201, body: '' };
 
 /**
  * The monolith with all its background loops but without HTTP: callers inside the process call the use case. Each call has an
@@ -32,10 +30,10 @@ export async function openUseCaseShop(address: ShopAddress): Promise<Shop> {
     buy: ({ matchId, sectorId }: Purchase) => {
       const userId = randomUUID();
       const key = randomUUID().replaceAll('-', '');
-      const fence = { key, userId, fingerprint: key, render: () => EMPTY_ANSWER };
-      const request = { requestId: key, deadlineAt: Date.now() + DEADLINE_MS, fence };
-      const command = { matchId, sectorId, userId, sessionToken: undefined, quantity: QUANTITY };
-      return requestContext.run(request, () => holdSeats.execute(command).then(() => undefined, refusalOf));
+      const fan = { matchId, userId, sessionToken: undefined, deadlineAtMs: Date.now() + DEADLINE_MS };
+      const idempotencyKey = { key, fingerprint: key };
+      const command = { ...fan, sectorId, quantity: QUANTITY, idempotencyKey };
+      return holdSeats.execute(command).then(() => undefined, refusalOf);
     },
     retries: async () => {
       const metric = await resources.metrics.registry.getSingleMetric('transaction_retries_total')?.get();

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
-import { hasApt, librariesAmong, libraryPathOf, unpackedFolder, unpackFromDebian } from '../../tools/local/debian-packages.ts';
+import { hasApt, selectLibraries, libraryPathOf, unpackedFolder, unpackFromDebian } from '../../tools/local/debian-packages.ts';
 
 export interface PgbenchBinary {
   readonly file: string;
@@ -46,7 +46,7 @@ function fetchFromDebian(say: (line: string) => void): void {
       into: UNPACKED,
       packages: (dependenciesOf) => {
         const server = dependenciesOf('postgresql').filter((name) => /^postgresql-\d+$/.test(name));
-        return [...server, 'libpq5', ...librariesAmong(dependenciesOf('libpq5', { recurse: true }))];
+        return [...server, 'libpq5', ...selectLibraries(dependenciesOf('libpq5', { recurse: true }))];
       },
       tryOut: (root) => {
         if (!unpackedBinary(root)) throw new Error('the unpacked pgbench does not run');

@@ -42,4 +42,4 @@ export const readText = (file: string) => fs.readFileSync(file, 'utf8');
 
 /** The drain limit of a service after SIGTERM, read from its source. */
 export const drainSeconds =
-  Number(/DRAIN_LIMIT_MS = ([\d_]+)/.exec(readText('libs/platform/src/http/run-service.ts'))?.[1]?.replaceAll('_', '')) / 1000;
+  Number(/DRAIN_TIMEOUT_MS = ([\d_]+)/.exec(readText('libs/platform/src/http/run-service.ts'))?.[1]?.replaceAll('_', '')) / 1000;

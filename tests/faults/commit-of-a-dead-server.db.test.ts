@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import pg from 'pg';
 import { WriterConnection } from '../../apps/monolith/src/purchase/hold/outbound/writer-connection.ts';
-import { onFreePort } from '../../tools/local/free-port.ts';
+import { startOnFreePort } from '../../tools/local/free-port.ts';
 import type { LocalServer } from '../../tools/local/local-server.ts';
 import { startPostgres } from '../../tools/local/postgres.ts';
 import { startStandby } from '../../tools/local/standby.ts';
@@ -42,7 +42,7 @@ async function query<T extends pg.QueryResultRow>(url: string, sql: string): Pro
 }
 
 async function primaryIn(name: string): Promise<LocalServer> {
-  const primary = await stopAtEnd(onFreePort(undefined, (port) => startPostgres({ folder: path.join(folder, name), port })));
+  const primary = await stopAtEnd(startOnFreePort(undefined, (port) => startPostgres({ folder: path.join(folder, name), port })));
   await query(primary.url, 'create table effects (run int); create table other_inserts (n int)');
   return primary;
 }
@@ -72,7 +72,7 @@ async function outcomeAfter(
     await (killed === 'all' ? killServer(primary) : killOneProcess(primary));
     const next = await successor();
     await useTransactionIdsUpTo(BigInt(id), next.url);
-    proxy.leadTo(next.url);
+    proxy.redirectTo(next.url);
     const result = await outcome;
     return { result, effects: await query(next.url, 'select * from effects') };
   } finally {
@@ -149,7 +149,7 @@ test('a promoted standby: the outcome is OUTCOME_UNKNOWN, not that of another tr
   const replication = await TcpProxy.inFrontOf(primary.url);
   const options = { folder: path.join(folder, 'standby'), primaryFolder: path.join(folder, 'followed'), throwaway: false };
   const standby = await stopAtEnd(
-    onFreePort(undefined, (port) => startStandby({ ...options, primaryUrl: replication.url, port })),
+    startOnFreePort(undefined, (port) => startStandby({ ...options, primaryUrl: replication.url, port })),
   );
   for (let lag = 1; lag > 0;)
     lag = (await query(primary.url, 'select 1 from pg_stat_replication where replay_lsn = pg_current_wal_lsn()')).length ? 0 : 1;

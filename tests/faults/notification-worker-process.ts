@@ -34,7 +34,7 @@ const worker = await bareWorker({
   redisUrl: settings.redisUrl,
   mails: new Mailgun(settings.mailgun),
   pushes: new DeadlyFcm(settings.fcm),
-  gate: (redis) => new SharedProviderLimiter(redis, { provider: 'faults', callsPerSecond: 1000, onBreaker: () => undefined }),
+  limiter: (redis) => new SharedProviderLimiter(redis, { provider: 'faults', callsPerSecond: 1000, onBreaker: () => undefined }),
   retrySeconds: [1, 1],
 });
 worker.start();

@@ -6,9 +6,9 @@ import { Redis } from 'ioredis';
 import { spawn, type ChildProcess } from 'node:child_process';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
-import { FcmPeer } from '../../apps/notification-worker/src/testing/fcm-peer.ts';
+import { FakeFcm } from '../../apps/notification-worker/src/testing/fake-fcm.ts';
 import { ticketMail, turnPush } from '../../apps/notification-worker/src/testing/jobs.ts';
-import { MailgunPeer } from '../../apps/notification-worker/src/testing/mailgun-peer.ts';
+import { FakeMailgun } from '../../apps/notification-worker/src/testing/fake-mailgun.ts';
 import { eventually, inState } from '../../apps/notification-worker/src/testing/running-worker.ts';
 
 // F15, F16 and F17: notification worker processes are frozen and killed. About three minutes, because the locks have their real expiry.
@@ -18,8 +18,8 @@ const TWO_MINUTES = 120_000;
 let testDatabase: TestDatabase;
 let testRedis: TestRedis;
 let connection: Redis;
-let mailgun: MailgunPeer;
-let fcm: FcmPeer;
+let mailgun: FakeMailgun;
+let fcm: FakeFcm;
 let queues: Map<JobQueue, Queue>;
 let children: ChildProcess[];
 
@@ -27,8 +27,8 @@ beforeEach(async () => {
   [testDatabase, testRedis, mailgun, fcm] = await Promise.all([
     createTestDatabase(),
     createTestRedis(),
-    MailgunPeer.start(),
-    FcmPeer.start(),
+    FakeMailgun.start(),
+    FakeFcm.start(),
   ]);
   connection = new Redis(testRedis.url, { maxRetriesPerRequest: null });
   [queues, children] = [new Map(), []];
@@ -103,7 +103,7 @@ async function startWorker(): Promise<WorkerProcess> {
 
 test('F15: a worker is frozen while it sends a mail: another worker sends it once and counts it as a possible duplicate', async () => {
   const frozen = await startWorker();
-  mailgun.next.push('accept, then swallow');
+  mailgun.next.push('accept without answer');
   const job = await publish('email', ticketMail({ recipient: 'frozen@example.com' }));
   await eventually(() => Promise.resolve(mailgun.arrived.length === 1));
   frozen.child.kill('SIGSTOP');

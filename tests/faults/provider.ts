@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { StripePeer } from '../../apps/monolith/src/payment/testing/stripe-peer.ts';
+import { FakeStripe } from '../../apps/monolith/src/payment/testing/fake-stripe.ts';
 import type { Ordered } from './fan.ts';
 import type { Scene } from './scene.ts';
 
@@ -9,7 +9,7 @@ const WEBHOOK = '/api/v1/payments/webhooks/stripe';
 
 /** A payment provider outside the service with its own records. The orders of the service must agree with them. */
 export class Provider {
-  readonly #peer = new StripePeer();
+  readonly #peer = new FakeStripe();
   readonly #scene: Scene;
   #url = '';
 

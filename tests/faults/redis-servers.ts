@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
-import { onFreePort } from '../../tools/local/free-port.ts';
+import { startOnFreePort } from '../../tools/local/free-port.ts';
 import { redisBinaries, redisEnvironment } from '../../tools/local/redis-binaries.ts';
 
 export interface RedisServer {
@@ -22,7 +22,7 @@ const KILL_WITH_PARENT = '"$@" & pid=$!; read -r _; kill -9 $pid; wait $pid';
 
 /** Starts a Redis server for one test: in memory, on a free port. */
 export function startRedisServer(settings: readonly string[] = []): Promise<RedisServer> {
-  return onFreePort(undefined, (port) => startOn(port, settings));
+  return startOnFreePort(undefined, (port) => startOn(port, settings));
 }
 
 async function startOn(port: number, settings: readonly string[]): Promise<RedisServer> {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { ExpireReservations } from '../../apps/monolith/src/purchase/hold/application/expire-reservations.ts';
-import type { Settled } from '../../apps/monolith/src/purchase/settlement/application/settle-payment.ts';
+import type { SettlementResult } from '../../apps/monolith/src/purchase/settlement/application/settle-payment.ts';
 import type { TestAnswer } from '../../apps/monolith/src/testing/test-app.ts';
 import { putOnSale, seated, type MatchOnSale } from '../../apps/monolith/src/testing/whole-monolith.ts';
 import { faultsOf, openReplicas, report, seatsClaimedTwice, type Replicas } from './concurrent-buyers.ts';
@@ -19,7 +19,7 @@ beforeAll(async () => {
 afterAll(() => replicas.close());
 
 interface Round {
-  readonly settled: Settled;
+  readonly settled: SettlementResult;
   readonly isTakenByOther: boolean;
   readonly owner: string;
   readonly orderStatus: string;
@@ -38,7 +38,7 @@ async function playRound(round: number, seatId: string): Promise<Round> {
      update seats set expires_at = moved.expires_at from moved where reservation_id = moved.id`,
     [ordered.held.id, ((round % 9) - 2) / 400],
   );
-  let settled: Settled = 'noted';
+  let settled: SettlementResult = 'noted';
   let competingHold: TestAnswer | undefined;
   const events = [
     async () => void (settled = await officeB.settle(officeA.report(ordered))),

@@ -7,8 +7,8 @@ import * as settings from '#platform/config/settings';
 import { loaderSettings, monolithConfig } from '../../apps/monolith/src/config.ts';
 import { workerConfig } from '../../apps/notification-worker/src/config.ts';
 import { queueServiceConfig } from '../../apps/queue-service/src/config.ts';
-import { renderEnvExample, renderEnvPage, sectionsOf } from '../../tools/docs/env.ts';
-import { events, outboxDestinations, renderEvents } from '../../tools/docs/events.ts';
+import { renderEnvExample, renderEnvPage, settingSections } from '../../tools/docs/env.ts';
+import { events, documentedDestinations, renderEvents } from '../../tools/docs/events.ts';
 import { renderRedisKeys } from '../../tools/docs/redis-keys.ts';
 import { waitingRoomKeys } from '../../tools/docs/waiting-room-keys.ts';
 import { expectGenerated } from './generated.ts';
@@ -34,7 +34,7 @@ const services = {
   'notification worker': workerConfig,
   loader: loaderSettings,
 };
-const sections = sectionsOf(slices, services);
+const sections = settingSections(slices, services);
 
 describe('settings', () => {
   test('every settings slice has a section on the page', () => {
@@ -55,7 +55,9 @@ describe('settings', () => {
   });
 
   test('a setting without a description makes the page fail', () => {
-    expect(() => sectionsOf({ Bare: z.object({ NAMELESS: z.string() }) }, {})).toThrow('NAMELESS does not say what it means');
+    expect(() => settingSections({ Bare: z.object({ NAMELESS: z.string() }) }, {})).toThrow(
+      'NAMELESS does not say what it means',
+    );
   });
 });
 
@@ -73,7 +75,7 @@ describe('events and jobs', () => {
   });
 
   test('every BullMQ queue is an outbox destination', () => {
-    expect(Object.keys(outboxDestinations)).toEqual(expect.arrayContaining(Object.keys(queueSchemas)));
+    expect(Object.keys(documentedDestinations)).toEqual(expect.arrayContaining(Object.keys(queueSchemas)));
   });
 });
 

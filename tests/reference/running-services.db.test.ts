@@ -1,8 +1,8 @@
 import { Redis } from 'ioredis';
 import { randomUUID } from 'node:crypto';
 import { RelayApi } from '../../apps/monolith/src/relay/relay.api.ts';
-import { outboxDestinations } from '../../tools/docs/events.ts';
-import { patternOf, platformKeys } from '../../tools/docs/redis-keys.ts';
+import { documentedDestinations } from '../../tools/docs/events.ts';
+import { redisKeyPattern, platformKeys } from '../../tools/docs/redis-keys.ts';
 import { waitingRoomKeys } from '../../tools/docs/waiting-room-keys.ts';
 import { FAN_ID, INTERNAL_SECRET, newKey, openServices, type Services } from '../bad-input/system.ts';
 import { expectGenerated } from './generated.ts';
@@ -99,7 +99,7 @@ const WITHOUT_BODY = new Set(['/api/v1/ops/jobs/{job_id}/retry']);
 
 test('the outbox has exactly the destinations of events.md', () => {
   const relays = system.monolith.app.get(RelayApi, { strict: false }).relays;
-  expect(relays.map(({ destination }) => destination.name).sort()).toEqual(Object.keys(outboxDestinations).sort());
+  expect(relays.map(({ destination }) => destination.name).sort()).toEqual(Object.keys(documentedDestinations).sort());
 });
 
 test('every key in Redis is documented in redis-keys.md, with its type and with or without an expiry', async () => {
@@ -109,7 +109,7 @@ test('every key in Redis is documented in redis-keys.md, with its type and with 
   const keys = await redis.keys('*');
   const wrong: string[] = [];
   for (const key of keys) {
-    const candidates = documented.filter((row) => patternOf(row).test(key));
+    const candidates = documented.filter((row) => redisKeyPattern(row).test(key));
     const [type, ttlSeconds] = [await redis.type(key), await redis.ttl(key)];
     const isDocumented = candidates.some(
       (row) =>

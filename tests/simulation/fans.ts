@@ -180,9 +180,9 @@ export class Fan {
     const answers = new Set<string>();
     const send = (): Task => {
       const replica = this.system.anyReplica();
-      const keyInHand = { key, userId: this.userId, render: render as (result: never) => unknown };
+      const currentKey = { key, userId: this.userId, render: render as (result: never) => unknown };
       return scheduler.spawn(`${this.userId} ${action} (${key})`, replica, () =>
-        this.system.answer(keyInHand, () => work(replica, key)),
+        this.system.answer(currentKey, () => work(replica, key)),
       );
     };
     let last: Answer<T> = { refusal: 'no answer' };

@@ -141,7 +141,7 @@ function expiryFaults(system: SimulatedSystem, reservations: readonly Reservatio
 }
 
 function keyFaults(reservations: readonly ReservationRow[]): string[] {
-  const keys = reservations.flatMap(({ madeByKey }) => madeByKey ?? []);
+  const keys = reservations.flatMap(({ heldWithKey }) => heldWithKey ?? []);
   return new Set(keys).size < keys.length ? ['I5: one key made two reservations'] : [];
 }
 

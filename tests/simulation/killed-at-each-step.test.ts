@@ -79,7 +79,7 @@ async function runWithKill(before: readonly ActionName[], action: ActionName, ki
     const [first, second] = system.replicas;
     if (!first || !second) throw new Error('two replicas are needed');
     // Only the steps of this process count. Shared transactions run in their own tasks.
-    first.diesAfter = killAtStep;
+    first.diesAfterSteps = killAtStep;
     const victim = scheduler.spawn(action, first, () => actions[action](first));
     wasKilled = (await scheduler.finished(victim)).state === 'crashed';
     if (victim.state === 'failed') throw victim.error;

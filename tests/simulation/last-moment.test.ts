@@ -59,12 +59,12 @@ test.each<Case>([
   { name: 'the fan stays within the limit if the freeze is before the first read', off: {}, maxSteps: 4 },
   {
     name: 'negative control: over the limit if the payment does not change the fan row',
-    off: { sharedPaidCounts: false },
+    off: { batchedPaymentCounts: false },
     maxSteps: 20,
   },
   {
     name: 'negative control: over the limit if the payment does not check that the fan row still lists its reservation',
-    off: { sharedPaidListed: false },
+    off: { batchedPaymentChecksFan: false },
     maxSteps: 4,
   },
 ])('a hold paid in its last millisecond and a second hold: $name', async ({ off, maxSteps }) => {

@@ -78,7 +78,7 @@ export class PaymentSimulator {
   private async deliver(report: PaymentReport): Promise<void> {
     const { scheduler, style } = this.system;
     const { random } = scheduler;
-    if (random.chance(style.lastMoment)) await scheduler.sleepUntil(scheduler.nextMoment() - 1);
+    if (random.chance(style.lastMoment)) await scheduler.sleepUntil(scheduler.nextExpiry() - 1);
     else await scheduler.sleep(random.pick([0, 0, 1, random.int(HOLD_MS), 2 * HOLD_MS]));
     for (let attempt = 1; ; attempt += 1) {
       const replica = this.system.anyReplica();

@@ -85,7 +85,7 @@ describe('the simulation finds the fault if a protection is off', () => {
     { name: 'without the revision of the fan row a fan exceeds the limit', off: { fanRevision: false }, fault: overLimit },
     {
       name: 'if a late payment does not check the limit, a fan exceeds it',
-      off: { lateLimit: false },
+      off: { latePaymentLimit: false },
       fault: overLimit,
       style: LAST_MILLISECOND,
     },
@@ -108,7 +108,7 @@ describe('the simulation finds the fault if a protection is off', () => {
     },
     {
       name: 'if a sweeper does not read again after locking, an order awaits its payment for ever',
-      off: { sweeperLooksAgain: false },
+      off: { sweeperReadsAgain: false },
       fault: /^I12: order .* still awaits/,
       style: LAST_MILLISECOND,
     },
@@ -119,13 +119,13 @@ describe('the simulation finds the fault if a protection is off', () => {
     },
     {
       name: 'with REPEATABLE READ, and payments that do not change the fan row, a hold is made in a used turn',
-      off: { serializable: false, paidCounts: false },
+      off: { serializable: false, singlePaymentCounts: false },
       fault: /^I11: .* is held in .*, whose order is completed/,
       style: BUSY_TURN,
     },
     {
       name: 'with REPEATABLE READ, and shared payments that do not change the fan row, a hold is made in a used turn',
-      off: { serializable: false, sharedPaidCounts: false },
+      off: { serializable: false, batchedPaymentCounts: false },
       fault: /^I11: .* is held in .*, whose order is completed/,
       style: BUSY_TURN,
     },
@@ -139,7 +139,7 @@ describe('the simulation finds the fault if a protection is off', () => {
   test('each protection has a negative control', () => {
     const controlled = new Set(controls.flatMap(({ off }) => Object.keys(off)));
     // This fault needs a payment that begins before the expiry of its hold and reads after it. last-moment.test.ts causes that.
-    controlled.add('sharedPaidListed');
+    controlled.add('batchedPaymentChecksFan');
     expect(controlled).toEqual(new Set(Object.keys(ALL_PROTECTIONS)));
     expect(STYLES.map(({ name }) => name)).toEqual(expect.arrayContaining([LAST_MILLISECOND, BUSY_TURN]));
   });

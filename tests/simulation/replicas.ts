@@ -18,7 +18,7 @@ import {
 import { FollowWaitingRoom } from '../../apps/monolith/src/purchase/turns/application/follow-waiting-room.ts';
 import type { Process, Scheduler } from '#testing/simulation/scheduler';
 import { SimulatedDatabase } from '#testing/simulation/simulated-database';
-import { idempotencyKeys, KeyTaken, SimulatedTransactions, type KeyInHand } from '#testing/simulation/simulated-transactions';
+import { idempotencyKeys, KeyTaken, SimulatedTransactions, type CurrentKey } from '#testing/simulation/simulated-transactions';
 import type { Style } from './styles.ts';
 
 /** The protections of the purchase. A negative control switches one off, and the simulation must then find a fault. */
@@ -40,13 +40,13 @@ export interface Protections {
   /** A hold compares the revision of the fan row with the one for which the seats were counted. */
   readonly fanRevision: boolean;
   /** A late payment checks the ticket limit. */
-  readonly lateLimit: boolean;
+  readonly latePaymentLimit: boolean;
   /** A payment changes the fan row, so that a concurrent hold notices it. */
-  readonly paidCounts: boolean;
+  readonly singlePaymentCounts: boolean;
   /** The same for payments in a shared transaction. */
-  readonly sharedPaidCounts: boolean;
+  readonly batchedPaymentCounts: boolean;
   /** A payment in a shared transaction checks that the fan row still lists its reservation. */
-  readonly sharedPaidListed: boolean;
+  readonly batchedPaymentChecksFan: boolean;
   /** Unique index: one order for each window. */
   readonly oneOrderAWindow: boolean;
   /** The inbox recognises repeated events of the provider. */
@@ -54,7 +54,7 @@ export interface Protections {
   /** The expiry sweeper locks the rows that it ends. */
   readonly sweeperLocks: boolean;
   /** The sweeper ends reservations in a second statement after it has locked them, so that it sees orders committed in between. */
-  readonly sweeperLooksAgain: boolean;
+  readonly sweeperReadsAgain: boolean;
   /** The cursor of the waiting room's stream moves by compare-and-set. */
   readonly cursorCompares: boolean;
 }
@@ -68,14 +68,14 @@ export const ALL_PROTECTIONS: Protections = {
   batchesAnswer: true,
   skipsLocked: true,
   fanRevision: true,
-  lateLimit: true,
-  paidCounts: true,
-  sharedPaidCounts: true,
-  sharedPaidListed: true,
+  latePaymentLimit: true,
+  singlePaymentCounts: true,
+  batchedPaymentCounts: true,
+  batchedPaymentChecksFan: true,
   oneOrderAWindow: true,
   paymentInbox: true,
   sweeperLocks: true,
-  sweeperLooksAgain: true,
+  sweeperReadsAgain: true,
   cursorCompares: true,
 };
 
@@ -118,10 +118,10 @@ export class SimulatedSystem {
   ) {
     scheduler.clockRate = style.clock * scheduler.random.next();
     this.match = { queueRequired: scheduler.random.chance(style.queue), maxTicketsPerFan: scheduler.random.between(2, 3) };
-    const { conflictDetection: locks, serializable, skipsLocked, idempotencyRow: fences, batchesAnswer } = protections;
+    const { conflictDetection: locks, serializable, skipsLocked, idempotencyRow: writesKeyRow, batchesAnswer } = protections;
     const strictness = { locks, serializable, skipsLocked, spuriousFailures };
     this.db = new SimulatedDatabase(scheduler, strictness);
-    this.transactions = new SimulatedTransactions(this.db, { fences, batchesAnswer });
+    this.transactions = new SimulatedTransactions(this.db, { writesKeyRow, batchesAnswer });
     const { refuses = 0 } = style;
     this.payments = new MemoryPayments(this.db, this.transactions, () => refuses > 0 && scheduler.random.chance(refuses));
     this.waitingRoom = new MemoryWaitingRoom(this.db);
@@ -175,7 +175,7 @@ export class SimulatedSystem {
   }
 
   /** Runs a request with an idempotency key like the HTTP layer: a known key returns its stored answer. */
-  async answer<R>(key: KeyInHand, work: () => Promise<R>): Promise<unknown> {
+  async answer<R>(key: CurrentKey, work: () => Promise<R>): Promise<unknown> {
     await this.scheduler.step(`looks up key ${key.key}`);
     const stored = this.db.read(idempotencyKeys, key.key);
     if (stored) return stored.answer;

@@ -89,7 +89,7 @@ async function runBackground(
   let isClosed = false;
   const mayCrash = random.chance(0.5);
   for (let index = 0; index < BACKGROUND_EVENTS; index += 1) {
-    if (random.chance(system.style.lastMoment)) await scheduler.sleepUntil(scheduler.nextMoment());
+    if (random.chance(system.style.lastMoment)) await scheduler.sleepUntil(scheduler.nextExpiry());
     else await scheduler.sleep(random.pick([0, 1, random.int(HOLD_MS), HOLD_MS]));
     const { sweeps, freezes } = system.style;
     const otherEvent = random.chance(freezes / (1 - sweeps))

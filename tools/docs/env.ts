@@ -55,7 +55,7 @@ function settingOf(name: string, field: z.ZodType, readBy: readonly string[]): S
 }
 
 /** One section for each group of shared settings, then one for each service that has settings of its own. */
-export function sectionsOf(
+export function settingSections(
   sharedSchemas: Readonly<Record<string, SettingsSchema>>,
   services: Readonly<Record<string, SettingsSchema>>,
 ): Section[] {

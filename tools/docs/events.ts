@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import { fieldTable, variantsOf } from './schema-table.ts';
 
 /** For each outbox destination: the consumer, and the form in which the message arrives there. */
-export const outboxDestinations: Readonly<Record<string, readonly [consumer: string, form: string]>> = {
+export const documentedDestinations: Readonly<Record<string, readonly [consumer: string, form: string]>> = {
   email: ['notification worker', 'a job of the BullMQ queue `email`'],
   push: ['notification worker', 'a job of the BullMQ queue `push`'],
   'push-priority': ['notification worker', 'a job of the BullMQ queue `push-priority`, which has priority over `push`'],
@@ -89,7 +89,7 @@ letters.
 
 export function renderEvents(contracts: { queueEvent: z.ZodType; emailJob: z.ZodType; pushJob: z.ZodType }): string {
   const eventRows = Object.entries(events).map(([name, [meaning, messages]]) => `| \`${name}\` | ${meaning} | ${messages} |`);
-  const destinationRows = Object.entries(outboxDestinations).map(
+  const destinationRows = Object.entries(documentedDestinations).map(
     ([name, [consumer, form]]) => `| \`${name}\` | ${consumer} | ${form} |`,
   );
   const queueEvents = variantsOf(contracts.queueEvent, 'event').map(

@@ -133,7 +133,7 @@ export function renderRedisKeys(): string {
 }
 
 /** A pattern that matches all Redis keys of this row. */
-export function patternOf({ key }: RedisKey): RegExp {
+export function redisKeyPattern({ key }: RedisKey): RegExp {
   const literal = key.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
   return new RegExp(`^${literal.replaceAll(/<\w+>/g, '[^{}]+').replace(String.raw`\*`, '.*')}$`);
 }

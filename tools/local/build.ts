@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, wri
 import path from 'node:path';
 import { waitForLock } from './home-lock.ts';
 import { runCommand } from './run-command.ts';
-import { Trouble } from './trouble.ts';
+import { UserError } from './trouble.ts';
 
 export const ROOT = path.resolve(import.meta.dirname, '../..');
 const WEB_OUTPUT = path.join(ROOT, 'dist/web');
@@ -62,8 +62,8 @@ async function runOrThrow(tool: string, args: string[], failure: string, signal?
   const { code, output } = await runCommand(npmBinary(tool), args, { cwd: ROOT, signal });
   if (code === 0) return;
   if (code === 127)
-    throw new Trouble(`\`${tool}\` is not installed.`, 'Run `npm ci` (with dev dependencies: they contain the build tools).');
-  throw new Trouble(`${failure}:\n${output}\n`, 'Fix these errors, or check out a version that builds.');
+    throw new UserError(`\`${tool}\` is not installed.`, 'Run `npm ci` (with dev dependencies: they contain the build tools).');
+  throw new UserError(`${failure}:\n${output}\n`, 'Fix these errors, or check out a version that builds.');
 }
 
 /** A hash over file names and contents. File dates are not included, because they change with every checkout. */

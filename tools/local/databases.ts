@@ -1,4 +1,4 @@
-import { onFreePort } from './free-port.ts';
+import { startOnFreePort } from './free-port.ts';
 import { type HomePaths, readPorts, rememberPorts } from './home.ts';
 import { ProcessRestarter, type RestarterEvents } from './process-restarter.ts';
 import type { LocalServer } from './local-server.ts';
@@ -46,7 +46,7 @@ async function startWithRestarts(
   const restarter = new ProcessRestarter(
     name,
     async () => {
-      const server = port === undefined ? await onFreePort(readPorts(home)[name], start) : await start(port);
+      const server = port === undefined ? await startOnFreePort(readPorts(home)[name], start) : await start(port);
       ({ url, port } = server);
       return server;
     },

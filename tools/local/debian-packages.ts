@@ -57,7 +57,7 @@ export function unpackFromDebian({ into, packages, tryOut }: UnpackOptions): voi
  * Only libraries, without those that every Debian has: a second libc would conflict with the system's. Package names differ between
  * releases (libssl3, libssl3t64), so they are read from the dependencies of a package instead of being listed here.
  */
-export function librariesAmong(names: readonly string[]): string[] {
+export function selectLibraries(names: readonly string[]): string[] {
   return names.filter((name) => name.startsWith('lib') && !['libc6', 'libsystemd0', 'libgcc-s1', 'libstdc++6'].includes(name));
 }
 

@@ -1,5 +1,5 @@
 import { createServer } from 'node:net';
-import { isPortFree, onFreePort } from './free-port.ts';
+import { isPortFree, startOnFreePort } from './free-port.ts';
 
 async function withTakenPort<T>(work: (port: number) => Promise<T>): Promise<T> {
   const server = createServer().listen(0, '127.0.0.1');
@@ -20,23 +20,23 @@ test('a port is not free while a server listens on it, and is free afterwards', 
 });
 
 test('the remembered port is used again while it is free', async () => {
-  const first = await onFreePort(undefined, async (port) => port);
-  expect(await onFreePort(first, async (port) => port)).toBe(first);
+  const first = await startOnFreePort(undefined, async (port) => port);
+  expect(await startOnFreePort(first, async (port) => port)).toBe(first);
 });
 
 test('if the remembered port is taken, another port is used', async () => {
   await withTakenPort(async (taken) => {
-    expect(await onFreePort(taken, async (port) => port)).not.toBe(taken);
+    expect(await startOnFreePort(taken, async (port) => port)).not.toBe(taken);
   });
 });
 
 test.each([5432, 6379])('the standard port %i of PostgreSQL or Redis is never used, even if it is remembered', async (port) => {
-  expect(await onFreePort(port, async (chosen) => chosen)).not.toBe(port);
+  expect(await startOnFreePort(port, async (chosen) => chosen)).not.toBe(port);
 });
 
 test('if another process takes the port before the server binds it, a second port is tried', async () => {
   const tried: number[] = [];
-  const port = await onFreePort(undefined, async (candidate) => {
+  const port = await startOnFreePort(undefined, async (candidate) => {
     tried.push(candidate);
     if (tried.length === 1) throw new Error('could not bind: Address already in use');
     return candidate;

@@ -13,7 +13,7 @@ async function freePort(remembered?: number): Promise<number> {
 }
 
 /** Starts a server on a free port. Another process may take the port before the server binds it; then a second port is tried. */
-export async function onFreePort<T>(remembered: number | undefined, start: (port: number) => Promise<T>): Promise<T> {
+export async function startOnFreePort<T>(remembered: number | undefined, start: (port: number) => Promise<T>): Promise<T> {
   const port = await freePort(remembered);
   try {
     return await start(port);

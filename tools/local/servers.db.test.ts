@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Redis } from 'ioredis';
 import pg from 'pg';
-import { onFreePort } from './free-port.ts';
+import { startOnFreePort } from './free-port.ts';
 import type { LocalServer } from './local-server.ts';
 import { startPostgres } from './postgres.ts';
 import { publicFolderOf } from './public-folder.ts';
@@ -29,9 +29,9 @@ const stopAfterTests = async (server: Promise<LocalServer>) => {
   return server;
 };
 const postgresIn = (name: string) =>
-  stopAfterTests(onFreePort(undefined, (port) => startPostgres({ folder: path.join(folder, name), port, say })));
+  stopAfterTests(startOnFreePort(undefined, (port) => startPostgres({ folder: path.join(folder, name), port, say })));
 const redisIn = (name: string) =>
-  stopAfterTests(onFreePort(undefined, (port) => startRedis({ folder: path.join(folder, name), port, say })));
+  stopAfterTests(startOnFreePort(undefined, (port) => startRedis({ folder: path.join(folder, name), port, say })));
 
 async function query(url: string, sql: string): Promise<unknown[]> {
   const client = new pg.Client({ connectionString: url });
@@ -83,7 +83,7 @@ test('a standby has old and new data of the primary; it refuses writes until it 
   await query(primary.url, 'create table tickets (id int); insert into tickets values (1)');
   const [primaryFolder, standbyFolder] = [path.join(folder, 'followed'), path.join(folder, 'standby')];
   const options = { folder: standbyFolder, primaryFolder, primaryUrl: primary.url, throwaway: false };
-  const standby = await stopAfterTests(onFreePort(undefined, (port) => startStandby({ ...options, port })));
+  const standby = await stopAfterTests(startOnFreePort(undefined, (port) => startStandby({ ...options, port })));
   await query(primary.url, `alter system set synchronous_standby_names = '${STANDBY}'`);
   await query(primary.url, 'select pg_reload_conf()');
   for (const deadline = Date.now() + 10_000; Date.now() < deadline;) {

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { ROOT } from './build.ts';
-import { BAD_SETTINGS, Trouble } from './trouble.ts';
+import { BAD_SETTINGS, UserError } from './trouble.ts';
 
 export interface ServiceSettings {
   name: 'monolith' | 'queue-service' | 'notification-worker';
@@ -60,14 +60,14 @@ function readPort(name: string, value: string | undefined, defaultPort: number):
   if (!value) return defaultPort;
   const port = Number(value);
   if (/^\d+$/.test(value) && port >= 1 && port <= 65_535) return port;
-  throw new Trouble(`${name} is "${value}".`, 'A port is a whole number from 1 to 65535.', BAD_SETTINGS);
+  throw new UserError(`${name} is "${value}".`, 'A port is a whole number from 1 to 65535.', BAD_SETTINGS);
 }
 
 function refuseSharedPorts(services: ServiceSettings[]): void {
   for (const [index, { port, portSetting }] of services.entries()) {
     const other = services.slice(0, index).find((earlier) => earlier.port === port);
     if (other)
-      throw new Trouble(`${other.portSetting} and ${portSetting} are both ${port}.`, 'Give each its own port.', BAD_SETTINGS);
+      throw new UserError(`${other.portSetting} and ${portSetting} are both ${port}.`, 'Give each its own port.', BAD_SETTINGS);
   }
 }
 

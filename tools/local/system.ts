@@ -9,7 +9,7 @@ import { waitUntilAllReady, waitUntilLinesAreKnown } from './readiness.ts';
 import { runCommand } from './run-command.ts';
 import { startService } from './service.ts';
 import { readSettings, type Settings } from './settings.ts';
-import { BAD_SETTINGS, Trouble } from './trouble.ts';
+import { BAD_SETTINGS, UserError } from './trouble.ts';
 import { watchSources } from './watch.ts';
 
 export interface SystemOptions {
@@ -116,7 +116,7 @@ class System {
       changed: () => this.#writeRuntime(),
       shouldNotRestart: ({ code }) => {
         if (!service || code !== BAD_SETTINGS) return false;
-        this.#failure.abort(new Trouble(`The ${service} refuses its settings.`, 'The faults are printed above.', BAD_SETTINGS));
+        this.#failure.abort(new UserError(`The ${service} refuses its settings.`, 'The faults are printed above.', BAD_SETTINGS));
         return true;
       },
     };
@@ -128,7 +128,7 @@ class System {
     const options = { cwd: ROOT, env: this.#environment(), onLine, signal: this.#end };
     const { code } = await runCommand(process.execPath, ['--enable-source-maps', program, ...args], options);
     if (code === 0) return;
-    throw new Trouble(
+    throw new UserError(
       `\`${args.join(' ')}\` failed with exit code ${code}.`,
       'The reason is printed above.',
       code === BAD_SETTINGS ? code : 1,

@@ -13,7 +13,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { onFreePort } from './free-port.ts';
+import { startOnFreePort } from './free-port.ts';
 import type { LocalServer } from './local-server.ts';
 import { startPostgres } from './postgres.ts';
 import { isOpenToUserNobody, publicFolderOf } from './public-folder.ts';
@@ -111,11 +111,13 @@ process.on('SIGHUP', () => void stop(0));
 try {
   writeRecord();
   await removeLeftovers();
-  const starting = register(onFreePort(undefined, (port) => startPostgres({ folder: folderOf('postgres'), port, throwaway })));
+  const starting = register(
+    startOnFreePort(undefined, (port) => startPostgres({ folder: folderOf('postgres'), port, throwaway })),
+  );
   const redis: LocalServer[] = [];
   for (let number = 1; number <= Number(process.argv[2] ?? 1); number += 1) {
     const runFolder = folderOf(`redis-${number}`);
-    redis.push(await register(onFreePort(undefined, (port) => startRedis({ folder: runFolder, port, throwaway, say }))));
+    redis.push(await register(startOnFreePort(undefined, (port) => startRedis({ folder: runFolder, port, throwaway, say }))));
   }
   let postgres = await starting;
   const pids = { postgres: postgres.identity.pid, redis: redis.map(({ identity }) => identity.pid) };
@@ -123,7 +125,7 @@ try {
   let standby: LocalServer | undefined;
   const startStandbyOf = (primaryUrl: string) => {
     const options = { folder: folderOf('standby'), primaryFolder: folderOf('postgres'), primaryUrl, throwaway };
-    return register(onFreePort(undefined, (port) => startStandby({ ...options, port })));
+    return register(startOnFreePort(undefined, (port) => startStandby({ ...options, port })));
   };
   const commands: { readonly [line: string]: (argument: string) => Promise<unknown> } = {
     'kill postgres': () => kill(postgres),

@@ -1,7 +1,7 @@
 import 'reflect-metadata';
 import { loadConfigOrExit } from '#platform/config/load-config';
 import { runService } from '#platform/http/run-service';
-import { warnOfServerDefaults } from '#platform/postgres/server-defaults';
+import { warnAboutServerDefaults } from '#platform/postgres/server-defaults';
 import { monolithConfig } from './config.ts';
 import { createMonolith } from './monolith.ts';
 import { openResources } from './resources.ts';
@@ -13,6 +13,6 @@ const resources = await openResources(config, 'monolith').catch((error: unknown)
   );
   process.exit(69);
 });
-await warnOfServerDefaults(resources.dataSource, resources.logger);
+await warnAboutServerDefaults(resources.dataSource, resources.logger);
 const app = await createMonolith(resources);
 await runService(app, { name: 'monolith', host: config.BIND_HOST, port: config.MONOLITH_PORT, logger: resources.logger });

@@ -32,13 +32,13 @@ afterEach(async () => {
   await Promise.all([database.drop(), redis.close()]);
 });
 
-/** One replica of the service, on the database and the Redis of this test. */
+/** Starts one replica of the service on the database and Redis of the test. */
 async function openWorker(): Promise<void> {
   workers.push(await runWorker({ ALERT_EMAIL: 'ops@hns.hr' }, { database, redis }));
 }
 
-/** A mail that nobody can read; it is in the dead letter after one look. */
-async function deadMail(): Promise<string> {
+/** Adds a mail job with an invalid payload and waits until it is a dead letter. Returns its id. */
+async function addDeadLetter(): Promise<string> {
   const mail = { ...ticketMail(), payload: {} };
   await inState(await queue.add('ticket_delivery', mail, notificationJobOptions(mail.job_id)), 'failed');
   return mail.job_id;
@@ -48,23 +48,23 @@ const alerts = async (): Promise<AlertOperators[]> =>
   (await sql.query<{ message: AlertOperators }>(`select message from jobs where class = 'alert_operators' order by id`)).rows.map(
     ({ message }) => message,
   );
-const told = async (): Promise<string> => (await alerts()).map(({ text }) => text).join('\n');
-/** As if half a minute had passed and the monolith had got every alert through. */
-async function halfAMinuteLater(): Promise<void> {
+const alertTexts = async (): Promise<string> => (await alerts()).map(({ text }) => text).join('\n');
+/** Changes the rows as if half a minute had passed and the monolith had delivered all alerts. */
+async function passHalfAMinute(): Promise<void> {
   await sql.query(`update alert_notes set told_at = told_at - interval '31 s'`);
   await sql.query(`update jobs set done_at = now() where class = 'alert_operators'`);
 }
 
-test('a second dead letter right after the first is told too', async () => {
+test('a second dead letter right after the first one is reported too', async () => {
   await openWorker();
-  const first = await deadMail();
-  await eventually(async () => (await told()).includes(first));
-  const second = await deadMail();
-  await halfAMinuteLater();
-  await eventually(async () => (await told()).includes(second), 30_000);
+  const first = await addDeadLetter();
+  await eventually(async () => (await alertTexts()).includes(first));
+  const second = await addDeadLetter();
+  await passHalfAMinute();
+  await eventually(async () => (await alertTexts()).includes(second), 30_000);
 }, 60_000);
 
-test('a dead letter whose worker died before it could tell anybody is told by the next worker', async () => {
+test('a dead letter whose worker died before it reported it is reported by the next worker', async () => {
   const mail = ticketMail();
   const dying = new QueueConsumer<EmailJob>({
     queue: 'email',
@@ -82,17 +82,17 @@ test('a dead letter whose worker died before it could tell anybody is told by th
   await inState(await queue.add(mail.template, mail, notificationJobOptions(mail.job_id)), 'failed');
   await dying.stop(1000);
   await openWorker();
-  await eventually(async () => (await told()).includes(mail.job_id), 20_000);
+  await eventually(async () => (await alertTexts()).includes(mail.job_id), 20_000);
   expect(await alerts()).toMatchObject([{ about: 'dead letter email ticket_delivery', count: 1 }]);
-  expect(await told()).toContain('a mail ticket_delivery is in the dead letter: mailgun answered 400');
+  expect(await alertTexts()).toContain('a mail ticket_delivery is in the dead letter: mailgun answered 400');
 }, 60_000);
 
-test('with two replicas each of forty dead letters is told, and told once', async () => {
+test('with two replicas each of forty dead letters is reported exactly once', async () => {
   await Promise.all([openWorker(), openWorker()]);
-  const dead = await Promise.all(Array.from({ length: 40 }, () => deadMail()));
+  const dead = await Promise.all(Array.from({ length: 40 }, () => addDeadLetter()));
   await eventually(async () => (await sql.query(`select 1 from alert_notes`)).rowCount === 40, 30_000);
   const count = async (): Promise<number> => (await alerts()).reduce((sum, { count: facts = 1 }) => sum + facts, 0);
-  await eventually(async () => (await halfAMinuteLater(), (await count()) >= 40), 60_000);
+  await eventually(async () => (await passHalfAMinute(), (await count()) >= 40), 60_000);
   expect(await count()).toBe(40);
   const { rows } = await sql.query<{ text: string }>('select text from alert_notes');
   expect(dead.filter((id) => !rows.some(({ text }) => text.includes(id)))).toEqual([]);

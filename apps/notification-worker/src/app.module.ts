@@ -1,6 +1,6 @@
 import { JOBS_PREFIX, jobQueues } from '#contracts/queue-jobs';
 import { HealthModule } from '#platform/health/health.module';
-import { assertConsumed, ConsumerBeats } from '#platform/jobs/consumer-beats';
+import { assertHasConsumer, ConsumerHeartbeats } from '#platform/jobs/consumer-heartbeats';
 import { pingDatabase } from '#platform/postgres/database';
 import { closeRedis } from '#platform/redis/redis-connection';
 import { Inject, Module, type DynamicModule, type OnApplicationShutdown } from '@nestjs/common';
@@ -15,14 +15,14 @@ import { SendingModule } from './sending/sending.module.ts';
 const PARTS = Symbol('parts');
 
 /**
- * The notification worker. Stopping: the processors finish or give back what they hold (beforeApplicationShutdown), HTTP
- * closes, and only then do the connections.
+ * The root module of the notification worker. On shutdown the processors first finish their jobs or give them back
+ * (beforeApplicationShutdown), then HTTP closes, then the connections.
  */
 @Module({})
 export class AppModule implements OnApplicationShutdown {
   constructor(
     @Inject(PARTS) private readonly parts: WorkerParts,
-    private readonly beats: ConsumerBeats,
+    private readonly beats: ConsumerHeartbeats,
   ) {}
 
   static register(parts: WorkerParts): DynamicModule {
@@ -42,7 +42,7 @@ export class AppModule implements OnApplicationShutdown {
             ...jobQueues.map((queue) => ({
               name: `consumer of ${queue}`,
               vital: true,
-              probe: () => assertConsumed(redis, JOBS_PREFIX, queue),
+              probe: () => assertHasConsumer(redis, JOBS_PREFIX, queue),
             })),
           ],
         }),
@@ -50,10 +50,10 @@ export class AppModule implements OnApplicationShutdown {
       providers: [
         { provide: PARTS, useValue: parts },
         {
-          provide: ConsumerBeats,
+          provide: ConsumerHeartbeats,
           inject: [EmailProcessor, PushProcessor],
           useFactory: (email: EmailProcessor, push: PushProcessor) =>
-            new ConsumerBeats(redis, JOBS_PREFIX, [...email.consumers, ...push.consumers]),
+            new ConsumerHeartbeats(redis, JOBS_PREFIX, [...email.consumers, ...push.consumers]),
         },
       ],
     };
@@ -63,7 +63,7 @@ export class AppModule implements OnApplicationShutdown {
     const { database, statements, redis, jobsRedis, alerts } = this.parts;
     this.beats.stop();
     await alerts.settled();
-    // Nothing is in flight on it any more, and without Redis a polite QUIT would wait for ever.
+    // This connection has no command in progress any more. Not QUIT: it would wait for ever if Redis is down.
     jobsRedis.disconnect();
     await closeRedis(redis);
     await Promise.all([statements.close(), database.destroy()]);

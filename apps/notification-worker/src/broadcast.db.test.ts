@@ -22,14 +22,14 @@ let testRedis: TestRedis;
 let connection: Redis;
 let queue: Queue;
 let workers: BareWorker[];
-let provider: Phones;
+let provider: RecordingProvider;
 
-/** What arrives at the devices; may be told to wait. */
-class Phones extends PushProvider {
+/** A push provider that records the tokens it gets. A test can delay its answers with `delay`. */
+class RecordingProvider extends PushProvider {
   readonly arrived: string[] = [];
-  gate = Promise.resolve();
+  delay = Promise.resolve();
   async send({ tokens }: OutgoingPush): Promise<readonly DeviceResult[]> {
-    await this.gate;
+    await this.delay;
     this.arrived.push(...tokens);
     return tokens.map(() => ({ kind: 'sent' }) as const);
   }
@@ -44,7 +44,7 @@ beforeAll(async () => {
 beforeEach(async () => {
   await testRedis.flush();
   workers = [];
-  provider = new Phones();
+  provider = new RecordingProvider();
 });
 
 afterEach(async () => {
@@ -57,19 +57,19 @@ afterAll(async () => {
   await Promise.all([testDatabase.drop(), testRedis.close()]);
 });
 
-async function worker(): Promise<BareWorker> {
-  const made = await bareWorker({
+async function openWorker(): Promise<BareWorker> {
+  const worker = await bareWorker({
     databaseUrl: testDatabase.url,
     redisUrl: testRedis.url,
     pushes: provider,
-    gate: () => new UnlimitedProvider(),
+    limiter: () => new UnlimitedProvider(),
     retrySeconds: [0, 0],
   });
-  workers.push(made);
-  return made;
+  workers.push(worker);
+  return worker;
 }
 
-/** A broadcast to 200 devices in 20 ranges, as the monolith writes it, and one round of its relay. */
+/** Stores a broadcast to 200 devices in 20 ranges as the monolith does, and runs the relay once. */
 async function broadcast({ database }: BareWorker, changes: Partial<BroadcastJob> = {}): Promise<BroadcastJob[]> {
   const id = newId();
   await database.query('truncate outbox, queued_jobs, push_progress, broadcasts, broadcast_devices');
@@ -90,45 +90,45 @@ async function broadcast({ database }: BareWorker, changes: Partial<BroadcastJob
   return jobs;
 }
 
-const everybody = (): Promise<true> =>
+const allDevicesReached = (): Promise<true> =>
   eventually(() => Promise.resolve(new Set(provider.arrived).size === DEVICES)).then(() => true);
-const nothingInHand = (): Promise<true> =>
+const queueIsEmpty = (): Promise<true> =>
   eventually(async () => (await queue.getJobCountByTypes('waiting', 'active', 'delayed')) === 0).then(() => true);
-const copies = async ({ database }: BareWorker): Promise<number> =>
+const jobCopies = async ({ database }: BareWorker): Promise<number> =>
   (await database.query<{ count: number }[]>('select count(*)::int as count from queued_jobs'))[0]?.count ?? -1;
 const queueSize = async ({ registry }: BareWorker): Promise<number | undefined> =>
   (await registry.getMetricsAsJSON()).find(({ name }) => name === 'notification_push_queue_size')?.values[0]?.value;
-const ofId = (jobs: readonly BroadcastJob[]) => Promise.all(jobs.map(({ job_id }) => queue.getJob(job_id)));
+const queuedJobsOf = (jobs: readonly BroadcastJob[]) => Promise.all(jobs.map(({ job_id }) => queue.getJob(job_id)));
 
-test('a broadcast waits as one bundle, counted as the jobs it is; then each range is a job of its own, and each device is reached once', async () => {
-  const one = await worker();
-  const jobs = await broadcast(one);
-  expect([await queue.getJobCountByTypes('waiting'), await queueSize(one)]).toEqual([1, RANGES]);
-  one.start();
-  await everybody();
-  await nothingInHand();
+test('a broadcast waits as one bundle that counts as 20 jobs; then each range is its own job, and each device is reached once', async () => {
+  const worker = await openWorker();
+  const jobs = await broadcast(worker);
+  expect([await queue.getJobCountByTypes('waiting'), await queueSize(worker)]).toEqual([1, RANGES]);
+  worker.start();
+  await allDevicesReached();
+  await queueIsEmpty();
   expect(provider.arrived).toHaveLength(DEVICES);
-  const done = await ofId(jobs);
+  const done = await queuedJobsOf(jobs);
   expect(done.map((job) => job?.returnvalue as unknown)).toEqual(jobs.map(() => 'sent'));
-  // Its age is the message's own: a wait in a bundle is no secret.
+  // The age of a job counts from the creation of the message, so it includes the wait in the bundle.
   expect(new Set(done.map((job) => job?.timestamp))).toEqual(new Set([Date.parse('2026-11-18T12:00:00Z')]));
-  await eventually(async () => (await copies(one)) === 0);
-  expect(await queueSize(one)).toBe(0);
+  await eventually(async () => (await jobCopies(worker)) === 0);
+  expect(await queueSize(worker)).toBe(0);
 });
 
 test.each([
-  ['under the same ids of its jobs reaches nobody', false, DEVICES],
-  // The control: what keeps the second one quiet are the ids.
-  ['under other ids reaches everybody again', true, 2 * DEVICES],
-])('a bundle that comes a second time %s', async (_name, otherIds, arrived) => {
-  const one = await worker();
-  await broadcast(one);
+  ['with the same job ids reaches no device again', false, DEVICES],
+  // Negative control: the job ids prevent the duplicates.
+  ['with other job ids reaches all devices again', true, 2 * DEVICES],
+])('a bundle that is delivered twice %s', async (_name, otherIds, arrived) => {
+  const worker = await openWorker();
+  await broadcast(worker);
   const [bundle] = await queue.getJobs(['waiting']);
   const data = bundle?.data as { ranges: string };
-  one.start();
-  await everybody();
-  await nothingInHand();
-  // Also when Redis has forgotten that it ever had them.
+  worker.start();
+  await allDevicesReached();
+  await queueIsEmpty();
+  // Redis no longer knows the jobs.
   await testRedis.flush();
   const again = (JSON.parse(data.ranges) as [string, unknown][]).map(([id, range]) => [otherIds ? newId() : id, range]);
   const id = newId();
@@ -137,72 +137,73 @@ test.each([
   expect(provider.arrived).toHaveLength(arrived);
 });
 
-test('a worker that dies with a bundle half unpacked: the next one unpacks the rest, and each device is reached once', async () => {
-  const heir = await worker();
-  const jobs = await broadcast(heir);
-  // It has taken the bundle, written the copies, and put seven of its twenty jobs in; its lock runs out at once.
+test('after a worker died with a bundle half unpacked, the next worker unpacks the rest, and each device is reached once', async () => {
+  const nextWorker = await openWorker();
+  const jobs = await broadcast(nextWorker);
+  // The dying worker has taken the bundle, stored the copies, and added seven of the 20 jobs to the queue. Its lock expires in
+  // 50 ms.
   const dying = new Worker('push', undefined, { connection, prefix: JOBS_PREFIX, autorun: false, lockDuration: 50 });
   const taken = await dying.getNextJob('dying');
   expect(taken?.data).toHaveProperty('ranges');
-  await heir.jobs.unpack('push', broadcastBundle.parse(taken?.data));
-  for (const job of await ofId(jobs.slice(7))) await job?.remove();
+  await nextWorker.jobs.unpack('push', broadcastBundle.parse(taken?.data));
+  for (const job of await queuedJobsOf(jobs.slice(7))) await job?.remove();
   await dying.close(true);
-  heir.start();
+  nextWorker.start();
   await eventually(() => Promise.resolve(new Set(provider.arrived).size === 70));
   await eventually(() => Promise.resolve(new Set(provider.arrived).size === DEVICES), 25_000);
-  await nothingInHand();
-  expect([provider.arrived.length, heir.possibleDuplicates()]).toEqual([DEVICES, 0]);
-  await eventually(async () => (await copies(heir)) === 0);
+  await queueIsEmpty();
+  expect([provider.arrived.length, nextWorker.possibleDuplicates()]).toEqual([DEVICES, 0]);
+  await eventually(async () => (await jobCopies(nextWorker)) === 0);
 }, 45_000);
 
-describe('a Redis that loses everything', () => {
-  test('while the broadcast waits as a bundle costs nobody', async () => {
-    const one = await worker();
-    await broadcast(one);
+describe('a loss of all data in Redis', () => {
+  test('while the broadcast waits as a bundle: all devices are reached', async () => {
+    const worker = await openWorker();
+    await broadcast(worker);
     await testRedis.flush();
-    one.start();
-    await one.jobs.restoreOnce();
-    await everybody();
-    await nothingInHand();
+    worker.start();
+    await worker.jobs.restoreOnce();
+    await allDevicesReached();
+    await queueIsEmpty();
     expect(provider.arrived).toHaveLength(DEVICES);
   });
 
-  test('in the middle of it costs nobody, and reaches nobody twice', async () => {
-    const one = await worker();
-    await broadcast(one);
-    let open = (): void => undefined;
-    provider.gate = new Promise((resolve) => (open = resolve));
-    one.start();
-    // Four are in hand at the provider, sixteen wait.
+  test('in the middle of a broadcast: all devices are reached, none twice', async () => {
+    const worker = await openWorker();
+    await broadcast(worker);
+    let endDelay = (): void => undefined;
+    provider.delay = new Promise((resolve) => (endDelay = resolve));
+    worker.start();
+    // Four jobs are at the provider, sixteen wait.
     await eventually(async () => (await queue.getActiveCount()) === 4 && (await queue.getWaitingCount()) === 16);
     await testRedis.flush();
-    open();
-    await one.jobs.restoreOnce();
-    await everybody();
-    await nothingInHand();
+    endDelay();
+    await worker.jobs.restoreOnce();
+    await allDevicesReached();
+    await queueIsEmpty();
     expect(provider.arrived).toHaveLength(DEVICES);
-    await eventually(async () => (await copies(one)) === 0);
+    await eventually(async () => (await jobCopies(worker)) === 0);
   });
 });
 
-test('a broadcast that is of no use any more expires range by range', async () => {
-  const one = await worker();
-  const jobs = await broadcast(one, { useful_until: '2026-11-18T13:00:00.000Z' });
-  one.start();
+test('after `useful_until` every range of a broadcast expires and no device is reached', async () => {
+  const worker = await openWorker();
+  const jobs = await broadcast(worker, { useful_until: '2026-11-18T13:00:00.000Z' });
+  worker.start();
   await eventually(async () => (await queue.getCompletedCount()) === RANGES + 1);
-  expect((await ofId(jobs)).map((job) => job?.returnvalue as unknown)).toEqual(jobs.map(() => 'expired'));
+  expect((await queuedJobsOf(jobs)).map((job) => job?.returnvalue as unknown)).toEqual(jobs.map(() => 'expired'));
   expect(provider.arrived).toEqual([]);
 });
 
-test('a range that is wrong is one dead letter, and the rest of its bundle arrives', async () => {
-  const one = await worker();
-  const jobs = await broadcast(one);
+test('an invalid range is one dead letter, and the other ranges of its bundle arrive', async () => {
+  const worker = await openWorker();
+  const jobs = await broadcast(worker);
   const [bundle] = await queue.getJobs(['waiting']);
   const data = bundle?.data as { ranges: string };
-  const wrong = data.ranges.replace(/\{[^}]*\}/, '{"from": 0, "to": 501}');
-  await bundle?.updateData({ ...data, ranges: wrong });
-  one.start();
+  const invalid = data.ranges.replace(/\{[^}]*\}/, '{"from": 0, "to": 501}');
+  await bundle?.updateData({ ...data, ranges: invalid });
+  worker.start();
   await eventually(() => Promise.resolve(new Set(provider.arrived).size === DEVICES - DEVICES / RANGES));
-  await nothingInHand();
+  await queueIsEmpty();
   expect((await queue.getFailed()).map(({ id }) => id)).toEqual([jobs[0]?.job_id]);
 });

@@ -3,7 +3,7 @@ import { workerConfig } from './config.ts';
 import { MailboxController } from './mailbox/mailbox.controller.ts';
 import { MailboxModule } from './mailbox/mailbox.module.ts';
 
-const least = { DATABASE_URL: 'postgres://127.0.0.1/tribina', REDIS_URL: 'redis://127.0.0.1:1' };
+const minimalSettings = { DATABASE_URL: 'postgres://127.0.0.1/tribina', REDIS_URL: 'redis://127.0.0.1:1' };
 
 function faultsOf(env: Record<string, string>): readonly string[] {
   try {
@@ -15,8 +15,8 @@ function faultsOf(env: Record<string, string>): readonly string[] {
   }
 }
 
-test('the addresses of PostgreSQL and Redis are enough', () => {
-  expect(loadConfig(workerConfig, least)).toMatchObject({
+test('worker settings: the addresses of PostgreSQL and Redis are enough', () => {
+  expect(loadConfig(workerConfig, minimalSettings)).toMatchObject({
     WORKER_PORT: 3002,
     EMAIL_PROVIDER: 'mailbox',
     PUSH_PROVIDER: 'mailbox',
@@ -24,7 +24,7 @@ test('the addresses of PostgreSQL and Redis are enough', () => {
   });
 });
 
-test('every fault is told at once', () => {
+test('worker settings: all faults are reported at once', () => {
   expect(faultsOf({ WORKER_PORT: 'many', NOTIFICATION_RETRY_SECONDS: '30', EMAIL_PROVIDER: 'pigeon' })).toHaveLength(5);
 });
 
@@ -33,12 +33,12 @@ test.each([
   [{ EMAIL_PROVIDER: 'smtp' }, ['SMTP_URL']],
   [{ EMAIL_PROVIDER: 'smtp', SMTP_URL: 'http://127.0.0.1' }, ['SMTP_URL']],
   [{ PUSH_PROVIDER: 'fcm' }, ['FCM_SERVICE_ACCOUNT']],
-])('%o does not start without %o', (env, missing) => {
-  const faults = faultsOf({ ...least, ...(env as Record<string, string>) }).map((fault) => fault.split(':')[0]);
+])('worker settings: with %o also %o is required', (env, missing) => {
+  const faults = faultsOf({ ...minimalSettings, ...(env as Record<string, string>) }).map((fault) => fault.split(':')[0]);
   expect([...new Set(faults)]).toEqual(missing);
 });
 
-test('production starts with providers', () => {
+test('worker settings: production with real providers has no faults', () => {
   const providers = {
     NODE_ENV: 'production',
     EMAIL_PROVIDER: 'mailgun',
@@ -47,17 +47,17 @@ test('production starts with providers', () => {
     PUSH_PROVIDER: 'fcm',
     FCM_SERVICE_ACCOUNT: '/run/fcm.json',
   };
-  expect(faultsOf({ ...least, ...providers })).toEqual([]);
+  expect(faultsOf({ ...minimalSettings, ...providers })).toEqual([]);
 });
 
-test('production refuses the mailbox', () => {
-  expect(faultsOf({ ...least, NODE_ENV: 'production' })).toEqual([
+test('worker settings: production refuses the mailbox as provider', () => {
+  expect(faultsOf({ ...minimalSettings, NODE_ENV: 'production' })).toEqual([
     'EMAIL_PROVIDER: mailbox is refused in production',
     'PUSH_PROVIDER: mailbox is refused in production',
   ]);
 });
 
-test('the mailbox has pages only where a provider is the mailbox', () => {
+test('the mailbox has pages only if the mail or push provider is the mailbox', () => {
   const pages = (config: object) => MailboxModule.register({ config, database: undefined } as never).controllers;
   expect(pages({ EMAIL_PROVIDER: 'smtp', PUSH_PROVIDER: 'fcm' })).toEqual([]);
   expect(pages({ EMAIL_PROVIDER: 'smtp', PUSH_PROVIDER: 'mailbox' })).toEqual([MailboxController]);

@@ -8,7 +8,10 @@ import {
 } from '#platform/config/settings';
 import { z } from 'zod';
 
-/** What this service reads from the environment. It has no callers of its own, hence no authentication settings. */
+/**
+ * The settings that this service reads from the environment. It serves no signed-in callers, so it has no authentication
+ * settings.
+ */
 export const workerConfig = z.object({
   ...processSettings.shape,
   ...databaseSettings.shape,

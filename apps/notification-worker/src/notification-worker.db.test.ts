@@ -22,8 +22,8 @@ async function metric(line: string): Promise<number> {
   return found === undefined ? NaN : Number(found.split(' ').at(-1));
 }
 
-describe('watching it', () => {
-  test('the metrics of the contract are there before anything was sent', async () => {
+describe('monitoring', () => {
+  test('all metrics of the contract exist before anything was sent', async () => {
     const { body } = await worker.get('/metrics');
     for (const line of [
       'notification_email_sent_total{template="order_confirmation"} 0',
@@ -37,13 +37,13 @@ describe('watching it', () => {
     }
   });
 
-  test('it is ready with PostgreSQL and Redis', async () => {
+  test('the worker is ready and live with PostgreSQL and Redis', async () => {
     expect(await worker.get('/health/ready')).toMatchObject({ status: 200 });
     expect(await worker.get('/health/live')).toMatchObject({ status: 200 });
   });
 });
 
-test('its API describes itself', async () => {
+test('the worker serves its OpenAPI document and its API docs', async () => {
   const { status, body } = await worker.get('/openapi.json');
   const document = JSON.parse(body) as { openapi: string; paths: object };
   expect([status, document.openapi, Object.keys(document.paths)]).toEqual([200, '3.1.0', ['/mailbox']]);
@@ -51,7 +51,7 @@ test('its API describes itself', async () => {
 });
 
 describe('a mail', () => {
-  test('is one entry of the mailbox, with the words of its template', async () => {
+  test('becomes one entry of the mailbox, with the text of its template', async () => {
     const job = await worker.publish('email', ticketMail({ recipient: 'one@example.com' }));
     await inState(job, 'completed');
     const items = await worker.mailbox({ to: 'one@example.com' });
@@ -74,7 +74,7 @@ describe('a mail', () => {
     expect(await metric('notification_email_sent_total{template="ticket_delivery"}')).toBe(1);
   });
 
-  test('delivered twice, with the first job long forgotten by Redis, is one entry', async () => {
+  test('delivered twice, the second time after Redis has dropped the first job, is one entry', async () => {
     const message = ticketMail({ recipient: 'twice@example.com' });
     const first = await worker.publish('email', message);
     await inState(first, 'completed');
@@ -85,7 +85,7 @@ describe('a mail', () => {
     expect(await worker.mailbox({ to: 'twice@example.com' })).toHaveLength(1);
   });
 
-  test('delivered again after Redis lost everything is one entry', async () => {
+  test('delivered again after Redis lost all data is one entry', async () => {
     const message = ticketMail({ recipient: 'flushed@example.com' });
     await inState(await worker.publish('email', message), 'completed');
     await worker.redis.flush();
@@ -96,10 +96,10 @@ describe('a mail', () => {
   });
 
   test.each([
-    { fault: 'a template nobody knows', changes: { template: 'happy_birthday' }, label: 'unknown' },
+    { fault: 'an unknown template', changes: { template: 'happy_birthday' }, label: 'unknown' },
     { fault: 'no recipient', changes: { recipient: undefined }, label: 'ticket_delivery' },
     { fault: 'an empty payload', changes: { payload: {} }, label: 'ticket_delivery' },
-  ])('with $fault is in the dead letter after one attempt', async ({ changes, label }) => {
+  ])('with $fault is a dead letter after one attempt', async ({ changes, label }) => {
     const failedTotal = `notification_email_failed_total{template="${label}"}`;
     const failedBefore = (await metric(failedTotal)) || 0;
     const job = await worker.publish('email', { ...ticketMail(), ...changes } as never);
@@ -110,10 +110,10 @@ describe('a mail', () => {
     expect(await metric(failedTotal)).toBe(failedBefore + 1);
   });
 
-  test('that cannot be sent is tried after 30 s and after 5 min, then it is in the dead letter', async () => {
+  test('that cannot be sent is retried after 30 s and after 5 min, then it is a dead letter', async () => {
     const failedBefore = await metric('notification_email_failed_total{template="ticket_delivery"}');
     await sql.query('alter table mailbox_messages rename to gone');
-    // As somebody might put it in by hand: no number of attempts, no backoff.
+    // A job that was added by hand, without a number of attempts and without backoff.
     const message = ticketMail({ recipient: 'late@example.com' });
     const job = await worker.queue('email').add('by hand', message, { jobId: message.job_id });
     const delays: number[] = [];
@@ -137,7 +137,7 @@ describe('a mail', () => {
 });
 
 describe('a push', () => {
-  test('is one entry for each device, found by user and by token', async () => {
+  test('becomes one entry for each device, found by user and by token', async () => {
     const push = turnPush({ fcm_tokens: ['phone', 'tablet', 'phone'] });
     await inState(await worker.publish('push-priority', push), 'completed');
     const items = await worker.mailbox({ to: push.user_id, template: 'queue_your_turn' });
@@ -149,7 +149,7 @@ describe('a push', () => {
     expect(await metric('notification_push_latency_seconds_count')).toBe(1);
   });
 
-  test('whose use is over is dropped as expired, without a retry', async () => {
+  test('after its `useful_until` is dropped as expired, without a retry', async () => {
     const push = turnPush({ useful_until: new Date(Date.now() - 1000).toISOString() });
     await inState(await worker.publish('push-priority', push), 'completed');
     expect((await worker.queue('push-priority').getJob(push.job_id))?.returnvalue).toBe('expired');
@@ -157,13 +157,13 @@ describe('a push', () => {
     expect(await metric('notification_push_expired_total{template="queue_your_turn"}')).toBe(1);
   });
 
-  test('of the priority lane does not wait while the other lane has its hands full', async () => {
-    const held = Array.from({ length: 20 }, () => turnPush({ template: 'queue_position', priority: 'normal' }));
+  test('of the priority queue does not wait while the other queue is at its concurrency limit', async () => {
+    const blocked = Array.from({ length: 20 }, () => turnPush({ template: 'queue_position', priority: 'normal' }));
     await sql.query('begin');
-    for (const { job_id } of held) {
+    for (const { job_id } of blocked) {
       await sql.query("insert into inbox (consumer, message_id, attempts) values ('push', $1, 1)", [job_id]);
     }
-    const slow = await Promise.all(held.map((push) => worker.publish('push', push)));
+    const slow = await Promise.all(blocked.map((push) => worker.publish('push', push)));
     await eventually(async () => (await worker.queue('push').getActiveCount()) > 0);
     expect(await metric('notification_push_queue_size')).toBe(20);
     const urgent = turnPush();
@@ -184,7 +184,7 @@ describe('the mailbox', () => {
     expect(await worker.mailbox({ to: 'many@example.com', template: 'refund' })).toHaveLength(3);
   });
 
-  test('has a page for people', async () => {
+  test('has an HTML page', async () => {
     await sql.query(`insert into mailbox_messages (channel, recipient, template, subject, text)
       values ('email', 'page@example.com', 'refund', '<b>subject</b>', 'line one')`);
     const page = await worker.get('/mailbox/?to=page%40example.com&template=');
@@ -201,7 +201,7 @@ describe('the mailbox', () => {
     ['/mailbox/a/b', 404],
     ['/mailbox?nonsense=1&template=none', 200],
     ['/mailbox/?to=%00', 400],
-  ])('%s is answered %i', async (url, status) => {
+  ])('answers GET %s with status %i', async (url, status) => {
     expect((await worker.get(url)).status).toBe(status);
   });
 });

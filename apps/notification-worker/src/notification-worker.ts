@@ -1,6 +1,6 @@
-import { alertWays, publicUrls } from '#platform/config/settings';
+import { alertChannels, publicUrls } from '#platform/config/settings';
 import { Metrics } from '#platform/health/metrics';
-import { ConsumerBeats } from '#platform/jobs/consumer-beats';
+import { ConsumerHeartbeats } from '#platform/jobs/consumer-heartbeats';
 import { allowedOrigins } from '#platform/http/cors';
 import { createHttpApp } from '#platform/http/http-app';
 import { apiDocsPrefixes, describeApi, serveApiDocs } from '#platform/http/openapi';
@@ -33,11 +33,11 @@ import { AlertLoop, JobRestorer } from './sending/sending.module.ts';
 const SERVICE = 'notification-worker';
 const DESCRIPTION =
   'The mailbox that stands in for the providers of mails and pushes. Errors are application/problem+json with a stable code.';
-/** Only for work outside a job; a job brings the deadline of its own lock. */
+/** For transactions outside a job. A job has the deadline of its own lock. */
 const TRANSACTION_DEADLINE_MS = 10_000;
 
 async function openParts(config: WorkerConfig, logger: Logger): Promise<WorkerParts> {
-  // First, because it needs nothing else: a file that is missing or no service account ends the start.
+  // Read first, because it needs no connection: a missing or invalid file ends the start at once.
   const serviceAccount = config.PUSH_PROVIDER === 'fcm' ? await readServiceAccount(config.FCM_SERVICE_ACCOUNT ?? '') : undefined;
   const database = await openDatabase({ url: config.DATABASE_URL, name: SERVICE, logger });
   const redis = connectRedis(config.REDIS_URL, { name: SERVICE, sharedWrites: 'all' });
@@ -46,7 +46,7 @@ async function openParts(config: WorkerConfig, logger: Logger): Promise<WorkerPa
   const metrics = new Metrics();
   const retries = new Counter({
     name: 'transaction_retries_total',
-    help: 'Attempts of a transaction that had to be run again, by SQLSTATE.',
+    help: 'Transaction attempts that failed and were run again, by SQLSTATE.',
     labelNames: ['sqlstate'],
     registers: [metrics.registry],
   });
@@ -54,12 +54,12 @@ async function openParts(config: WorkerConfig, logger: Logger): Promise<WorkerPa
   const marks = new ProcessedMarks(redis);
   const possibleDuplicates = new Counter({
     name: 'notification_possible_duplicates_total',
-    help: 'Sends whose first try nobody knows the end of, so that they may have arrived twice.',
+    help: 'Messages sent again after a first send with an unknown outcome, so that they may have arrived twice.',
     labelNames: ['consumer'] as const,
     registers: [metrics.registry],
   });
   for (const consumer of ['email', 'push']) possibleDuplicates.inc({ consumer }, 0);
-  // Alerts are background jobs, which the monolith does.
+  // Alerts are sent as background jobs, which the monolith runs.
   const alertNotes = new AlertNotes(database, transactions, new PostgresJobs(new PostgresOutbox(), new TimeOrderedIds()));
   return {
     config,
@@ -74,21 +74,21 @@ async function openParts(config: WorkerConfig, logger: Logger): Promise<WorkerPa
     marks,
     possibleDuplicates,
     alertNotes,
-    alerts: new Alerts(logger, { ways: alertWays(config), webhookUrl: config.ALERT_WEBHOOK_URL, notes: alertNotes }),
+    alerts: new Alerts(logger, { ways: alertChannels(config), webhookUrl: config.ALERT_WEBHOOK_URL, notes: alertNotes }),
     serviceAccount,
   };
 }
 
 export interface NotificationWorker {
   readonly app: NestFastifyApplication;
-  /** Begins to take jobs. */
+  /** Starts to take jobs from the queues. */
   start(): void;
 }
 
-/** The whole service, not yet listening and with no job in its hands. */
+/** Creates the whole service. It does not listen on a port and takes no jobs yet. */
 export async function createNotificationWorker(config: WorkerConfig, logger: Logger): Promise<NotificationWorker> {
   const parts = await openParts(config, logger);
-  // No route here asks for a caller or for our own services; a secret nobody knows keeps it so.
+  // No route of this service is for signed-in callers or our own services. A random secret makes internal calls impossible.
   const internalSecret = randomUUID();
   const addressLimit = new RateLimiter(parts.redis, 'rate_limit:global:notification-worker', config.RATE_LIMIT_IP_PER_MINUTE);
   const app = await createHttpApp(AppModule.register(parts), {
@@ -111,7 +111,7 @@ export async function createNotificationWorker(config: WorkerConfig, logger: Log
   const processors = [
     app.get(EmailProcessor),
     app.get(PushProcessor),
-    app.get(ConsumerBeats),
+    app.get(ConsumerHeartbeats),
     app.get(JobRestorer),
     app.get(AlertLoop),
   ];

@@ -12,7 +12,7 @@ import type { ServiceAccount } from './push/outbound/fcm-access.ts';
 import type { AlertNotes } from '#platform/sending/alert-notes';
 import type { Alerts } from '#platform/sending/alerts';
 
-/** What the modules of this service are made of; opened by main, closed by AppModule. */
+/** Connections and shared objects of this service. Opened at the start, closed by AppModule. */
 export interface WorkerParts {
   readonly config: WorkerConfig;
   readonly logger: Logger;
@@ -25,10 +25,10 @@ export interface WorkerParts {
   readonly possibleDuplicates: Counter<'consumer'>;
   readonly alerts: Alerts;
   readonly alertNotes: AlertNotes;
-  /** Only with PUSH_PROVIDER=fcm. */
+  /** Undefined unless PUSH_PROVIDER=fcm. */
   readonly serviceAccount: ServiceAccount | undefined;
-  /** Commands that answer or fail within two seconds. */
+  /** For commands that must answer or fail within two seconds. */
   readonly redis: RedisConnection;
-  /** BullMQ's: waits for Redis as long as it is away. */
+  /** For BullMQ: its commands wait while Redis is down. */
   readonly jobsRedis: RedisConnection;
 }

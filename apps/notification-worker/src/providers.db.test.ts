@@ -3,17 +3,17 @@ import { writeFile, mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import pg from 'pg';
-import { fcmError, FcmPeer } from './testing/fcm-peer.ts';
-import { HttpPeer } from './testing/http-peer.ts';
+import { fcmError, FakeFcm } from './testing/fake-fcm.ts';
+import { FakeHttpServer } from './testing/fake-http-server.ts';
 import { ticketMail, turnPush } from './testing/jobs.ts';
-import { MailgunPeer } from './testing/mailgun-peer.ts';
+import { FakeMailgun } from './testing/fake-mailgun.ts';
 import { eventually, inState, runWorker, type RunningWorker } from './testing/running-worker.ts';
 
-// The service as production runs it, with providers on this machine.
+// The service with production settings and fake providers on this machine.
 
-let mailgun: MailgunPeer;
-let fcm: FcmPeer;
-let alerts: HttpPeer;
+let mailgun: FakeMailgun;
+let fcm: FakeFcm;
+let alerts: FakeHttpServer;
 let worker: RunningWorker;
 let folder: string;
 let sql: pg.Client;
@@ -21,7 +21,11 @@ let sql: pg.Client;
 const secret = 'x'.repeat(40);
 
 beforeAll(async () => {
-  [mailgun, fcm, alerts] = await Promise.all([MailgunPeer.start(), FcmPeer.start(), HttpPeer.start(() => ({ status: 200 }))]);
+  [mailgun, fcm, alerts] = await Promise.all([
+    FakeMailgun.start(),
+    FakeFcm.start(),
+    FakeHttpServer.start(() => ({ status: 200 })),
+  ]);
   folder = await mkdtemp(path.join(os.tmpdir(), 'tribina-fcm-'));
   const account = path.join(folder, 'service-account.json');
   await writeFile(account, JSON.stringify(fcm.account));
@@ -57,7 +61,7 @@ async function metric(line: string): Promise<number> {
   return found === undefined ? NaN : Number(found.split(' ').at(-1));
 }
 
-test('in production a mail leaves through Mailgun with text and HTML, and a push through FCM', async () => {
+test('in production a mail is sent through Mailgun with text, HTML and files, and a push through FCM', async () => {
   await inState(await worker.publish('email', ticketMail({ recipient: 'ana@example.com' })), 'completed');
   await inState(await worker.publish('push-priority', turnPush({ fcm_tokens: ['phone'] })), 'completed');
   const [mail] = mailgun.arrived;
@@ -81,53 +85,53 @@ test('in production the mailbox has no pages', async () => {
   expect((await worker.get('/mailbox/')).status).toBe(404);
 });
 
-interface Kept {
+interface StoredAlert {
   readonly by: string;
   readonly about: string;
   readonly text: string;
 }
 
-async function keptAlerts(about: string): Promise<Kept[]> {
-  const { rows } = await sql.query<{ message: Kept }>(
+async function storedAlerts(about: string): Promise<StoredAlert[]> {
+  const { rows } = await sql.query<{ message: StoredAlert }>(
     `select message from jobs where class = 'alert_operators' and message ->> 'about' = $1 order by id`,
     [about],
   );
   return rows.map(({ message }) => message);
 }
 
-test('a dead letter is an alert for the webhook and by mail, without address, token or name', async () => {
+test('a dead letter raises an alert by webhook and by mail, without address, token or name', async () => {
   mailgun.next.push({ status: 400 });
   await inState(await worker.publish('email', ticketMail({ recipient: 'secret@example.com' })), 'failed');
-  const kept = await eventually(async () => {
-    const found = await keptAlerts('dead letter email ticket_delivery');
+  const stored = await eventually(async () => {
+    const found = await storedAlerts('dead letter email ticket_delivery');
     return found.length > 0 && found;
   });
-  expect(kept.map(({ by }) => by).sort()).toEqual(['mail', 'webhook']);
-  expect(kept[0]?.text).toContain('ticket_delivery is in the dead letter: mailgun answered 400');
-  expect(JSON.stringify(kept)).not.toMatch(/secret|example\.com|Horvat/);
+  expect(stored.map(({ by }) => by).sort()).toEqual(['mail', 'webhook']);
+  expect(stored[0]?.text).toContain('ticket_delivery is in the dead letter: mailgun answered 400');
+  expect(JSON.stringify(stored)).not.toMatch(/secret|example\.com|Horvat/);
 });
 
-test('an alert mail in the dead letter is told by the webhook alone', async () => {
+test('an alert mail that becomes a dead letter raises an alert by webhook only', async () => {
   mailgun.next.push({ status: 400 });
   const payload = { about: 'x', text: 'y', at: new Date().toISOString(), locale: 'en' as const };
   await inState(await worker.publish('email', { ...ticketMail(), template: 'ops_alert', payload }), 'failed');
-  const kept = await eventually(async () => {
-    const found = await keptAlerts('dead letter email ops_alert');
+  const stored = await eventually(async () => {
+    const found = await storedAlerts('dead letter email ops_alert');
     return found.length > 0 && found;
   });
-  expect(kept.map(({ by }) => by)).toEqual(['webhook']);
+  expect(stored.map(({ by }) => by)).toEqual(['webhook']);
 });
 
-test('a provider that is down is an alert, and one more when it is back', async () => {
+test('a provider that goes down raises an alert, and another one when it is back', async () => {
   mailgun.always = { status: 503 };
   const mails = await Promise.all(Array.from({ length: 25 }, () => worker.publish('email', ticketMail())));
-  await eventually(async () => (await keptAlerts('breaker mailgun opened')).length === 2);
+  await eventually(async () => (await storedAlerts('breaker mailgun opened')).length === 2);
   mailgun.always = undefined;
-  await eventually(async () => (await keptAlerts('breaker mailgun closed')).length === 2, 20_000);
+  await eventually(async () => (await storedAlerts('breaker mailgun closed')).length === 2, 20_000);
   for (const mail of mails) await inState(mail, 'completed', 20_000);
 }, 60_000);
 
-test('without the database to keep it in, an alert calls the webhook at once', async () => {
+test('an alert that cannot be stored in the database is sent to the webhook directly', async () => {
   await sql.query('alter table jobs rename to gone');
   mailgun.next.push({ status: 400 });
   const mail = { ...ticketMail(), template: 'refund' as const };
@@ -138,7 +142,7 @@ test('without the database to keep it in, an alert calls the webhook at once', a
   await sql.query('alter table gone rename to jobs');
 });
 
-test('the age of the oldest unsent message is told by template', async () => {
+test('the metric of the oldest unsent message has a value for each template', async () => {
   fcm.always = fcmError(429, 'QUOTA_EXCEEDED', { retryAfter: 2 });
   const job = await worker.publish('push', turnPush({ template: 'queue_position', fcm_tokens: ['slow'] }));
   await eventually(async () => (await metric('notification_push_oldest_unsent_seconds{template="queue_position"}')) > 0.5);
@@ -149,7 +153,7 @@ test('the age of the oldest unsent message is told by template', async () => {
   expect(await metric('notification_possible_duplicates_total{consumer="push"}')).toBe(0);
 });
 
-test('a queue that nobody serves makes the service unready, by name', async () => {
+test('the service is not ready while a queue has no consumer, and the answer names the queue', async () => {
   await eventually(async () => (await worker.get('/health/ready')).status === 200);
   await worker.redis.flush();
   const { status, body } = await worker.get('/health/ready');
@@ -157,6 +161,6 @@ test('a queue that nobody serves makes the service unready, by name', async () =
     503,
     { status: 'down', down: ['consumer of email', 'consumer of push', 'consumer of push-priority'] },
   ]);
-  // The consumers are alive and say so again within five seconds.
+  // The consumers are alive and report this again within five seconds.
   await eventually(async () => (await worker.get('/health/ready')).status === 200);
 });

@@ -2,7 +2,7 @@ import type { JobQueue } from '#contracts/queue-jobs';
 import type { Job } from 'bullmq';
 import { inState, runWorker, type RunningWorker } from './testing/running-worker.ts';
 
-// The two jobs that the specification shows, byte for byte: whoever wrote a producer from that page is understood.
+// The two example jobs of the specification, unchanged, so that producers written from the specification work.
 
 const MAIL = `{
   "job_id": "job_abc123",
@@ -47,12 +47,12 @@ beforeAll(async () => {
 });
 afterAll(() => worker.close());
 
-/** As another program would: no options, no id of ours. */
-const put = (queue: JobQueue, json: string, changes: Record<string, unknown> = {}): Promise<Job> =>
+/** Adds the job like another program: without our job options and ids. */
+const addJob = (queue: JobQueue, json: string, changes: Record<string, unknown> = {}): Promise<Job> =>
   worker.queue(queue).add('example', { ...(JSON.parse(json) as object), ...changes });
 
-test('the example mail is sent as it stands, in Croatian, and says nothing of a date and a place it does not know', async () => {
-  await inState(await put('email', MAIL), 'completed');
+test('the example mail is sent in Croatian, and its text omits the date and venue that the job does not have', async () => {
+  await inState(await addJob('email', MAIL), 'completed');
   const mails = await worker.mailbox({ to: 'user@example.com' });
   expect(mails.map(({ template, subject, text }) => [template, subject, text])).toEqual([
     [
@@ -77,10 +77,10 @@ test('the example mail is sent as it stands, in Croatian, and says nothing of a 
 });
 
 test.each(['push', 'push-priority'] as const)(
-  'the example push reaches both devices as it stands, from queue %s',
+  'the example push in queue %s reaches both devices with its text',
   async (queue) => {
     const changes = queue === 'push' ? {} : { job_id: 'job_xyz790', fcm_tokens: ['token3', 'token4'] };
-    await inState(await put(queue, PUSH, changes), 'completed');
+    await inState(await addJob(queue, PUSH, changes), 'completed');
     for (const token of queue === 'push' ? ['token1', 'token2'] : ['token3', 'token4']) {
       const pushes = await worker.mailbox({ to: token });
       expect(pushes).toMatchObject([
@@ -96,12 +96,12 @@ test.each(['push', 'push-priority'] as const)(
   },
 );
 
-test('the tickets of an order are sent without date and place too, each with its files', async () => {
+test('a ticket mail without date and venue is sent too, with the files of each ticket', async () => {
   const ticket = { sector: 'West A', row: '12', seat: '15', holder_name: 'Ana', code: 'TRB1.x' };
   const tickets = [{ ...ticket, ticket_id: '770e8400-e29b-41d4-a716-446655440000' }];
   const payload = { order_id: 'ORD-2026-001235', match_name: 'Croatia vs Italy', tickets, locale: 'en' };
   const changes = { job_id: 'job_abc124', template: 'ticket_delivery', recipient: 'other@example.com', payload };
-  await inState(await put('email', MAIL, changes), 'completed');
+  await inState(await addJob('email', MAIL, changes), 'completed');
   const [mail] = await worker.mailbox({ to: 'other@example.com' });
   expect(mail?.text.split('\n').slice(0, 4)).toEqual(['1 ticket of order ORD-2026-001235', '', 'Croatia vs Italy', '']);
   expect(mail?.attachments).toEqual(['ticket-55440000.pdf', 'ticket-55440000.svg']);

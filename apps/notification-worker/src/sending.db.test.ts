@@ -14,17 +14,17 @@ import { PushProvider } from './push/application/ports.ts';
 import { Fcm } from './push/outbound/fcm.ts';
 import { UnlimitedProvider, SharedProviderLimiter } from '#platform/sending/provider-limiter';
 import { bareWorker, type BareOptions, type BareWorker } from './testing/bare-worker.ts';
-import { fcmError, FcmPeer } from './testing/fcm-peer.ts';
-import { mostInOneSecond } from '#testing/sliding-second';
+import { fcmError, FakeFcm } from './testing/fake-fcm.ts';
+import { maxInOneSecond } from '#testing/sliding-second';
 import { ticketMail, turnPush } from './testing/jobs.ts';
-import { MailgunPeer } from './testing/mailgun-peer.ts';
+import { FakeMailgun } from './testing/fake-mailgun.ts';
 import { eventually, inState } from './testing/running-worker.ts';
 
 let testDatabase: TestDatabase;
 let testRedis: TestRedis;
 let connection: Redis;
-let mailgun: MailgunPeer;
-let fcm: FcmPeer;
+let mailgun: FakeMailgun;
+let fcm: FakeFcm;
 let workers: BareWorker[];
 let queues: Map<JobQueue, Queue>;
 
@@ -37,7 +37,7 @@ beforeEach(async () => {
   await testRedis.flush();
   workers = [];
   queues = new Map();
-  [mailgun, fcm] = await Promise.all([MailgunPeer.start(), FcmPeer.start()]);
+  [mailgun, fcm] = await Promise.all([FakeMailgun.start(), FakeFcm.start()]);
 });
 
 afterEach(async () => {
@@ -59,14 +59,19 @@ const queue = (name: JobQueue): Queue => {
 const publish = (name: JobQueue, job: EmailJob | PushJob): Promise<Job> =>
   queue(name).add(job.template, job, notificationJobOptions(job.job_id));
 
-async function work(options: Partial<BareOptions> = {}): Promise<BareWorker> {
+async function startWorker(options: Partial<BareOptions> = {}): Promise<BareWorker> {
   const worker = await bareWorker({
     databaseUrl: testDatabase.url,
     redisUrl: testRedis.url,
     mails: new Mailgun({ ...mailgun.settings, timeoutMs: 400 }),
     pushes: new Fcm({ base: fcm.url, account: fcm.account }),
-    gate: (redis) =>
-      new SharedProviderLimiter(redis, { provider: 'test', callsPerSecond: 10_000, onBreaker: () => undefined, tryEveryMs: 300 }),
+    limiter: (redis) =>
+      new SharedProviderLimiter(redis, {
+        provider: 'test',
+        callsPerSecond: 10_000,
+        onBreaker: () => undefined,
+        probeIntervalMs: 300,
+      }),
     retrySeconds: [0, 0],
     lockMs: 300,
     ...options,
@@ -77,12 +82,12 @@ async function work(options: Partial<BareOptions> = {}): Promise<BareWorker> {
 }
 
 const mailsTo = (to: string): number => mailgun.arrived.filter((mail) => mail.to === to).length;
-const manyMails = (count: number): Promise<Job[]> =>
+const publishMails = (count: number): Promise<Job[]> =>
   Promise.all(Array.from({ length: count }, (_, n) => publish('email', ticketMail({ recipient: `fan${n}@example.com` }))));
 
 describe('a mail through a provider', () => {
-  test('leaves once, also when it comes again after Redis has forgotten everything, 40 days later', async () => {
-    await work();
+  test('is sent once, also if its job comes again 40 days later and Redis has lost all data', async () => {
+    await startWorker();
     const mail = ticketMail({ recipient: 'once@example.com' });
     await inState(await publish('email', mail), 'completed');
     await testRedis.flush();
@@ -95,24 +100,24 @@ describe('a mail through a provider', () => {
   test.each([
     { ledger: false, arrived: 2 },
     { ledger: true, arrived: 1 },
-  ])('delivered to two workers, with the ledger $ledger it arrives $arrived times', async ({ ledger, arrived }) => {
-    await work({ ledger });
+  ])('whose job is delivered twice arrives $arrived times if `ledger` is $ledger', async ({ ledger, arrived }) => {
+    await startWorker({ ledger });
     const mail = ticketMail({ recipient: `ledger-${ledger}@example.com` });
-    for (let time = 0; time < 2; time += 1) {
+    for (let delivery = 0; delivery < 2; delivery += 1) {
       await inState(await publish('email', mail), 'completed');
       await testRedis.flush();
     }
     expect(mailsTo(mail.recipient)).toBe(arrived);
   });
 
-  test('that was taken without an answer is sent once more, counted, and then left to people', async () => {
-    const worker = await work();
-    const mail = ticketMail({ recipient: 'doubt@example.com' });
-    mailgun.next.push('accept, then swallow', 'accept, then swallow');
+  test('that was accepted without an answer is sent once more, counted as a possible duplicate, and then a dead letter', async () => {
+    const worker = await startWorker();
+    const mail = ticketMail({ recipient: 'unanswered@example.com' });
+    mailgun.next.push('accept without answer', 'accept without answer');
     const job = await publish('email', mail);
     await inState(job, 'failed');
     expect((await queue('email').getJob(mail.job_id))?.failedReason).toMatch(/without an answer/);
-    // It is told after it has failed.
+    // The dead letter is reported after the job has failed.
     await eventually(() => Promise.resolve(worker.deadLetters.length > 0));
     expect([mailsTo(mail.recipient), worker.possibleDuplicates(), worker.deadLetters]).toEqual([
       2,
@@ -121,8 +126,8 @@ describe('a mail through a provider', () => {
     ]);
   });
 
-  test('that the provider refuses for good is in the dead letter after one try', async () => {
-    const worker = await work();
+  test('that the provider refuses for good is a dead letter after one attempt', async () => {
+    const worker = await startWorker();
     mailgun.next.push({ status: 400, body: { message: 'no such address' } });
     const job = await publish('email', ticketMail());
     await inState(job, 'failed');
@@ -130,47 +135,47 @@ describe('a mail through a provider', () => {
     expect([mailgun.requests, worker.deadLetters.length, worker.possibleDuplicates()]).toEqual([1, 1, 0]);
   });
 
-  test('is completed without waiting for its end to be written, and its worker does not leave before it is', async () => {
+  test('is completed before its send is persisted, and its worker does not stop until it is persisted', async () => {
     const holder = new pg.Client({ connectionString: testDatabase.url });
     await holder.connect();
-    const mails = new SendingUnderLock(holder);
-    const worker = await work({ mails });
+    const mails = new ProviderThatLocksLedger(holder);
+    const worker = await startWorker({ mails });
     const job = await publish('email', ticketMail());
     await inState(job, 'completed');
-    let hasLeft = false;
-    const leaving = worker.stop().then(() => (hasLeft = true));
+    let hasStopped = false;
+    const stopping = worker.stop().then(() => (hasStopped = true));
     await new Promise((resolve) => setTimeout(resolve, 300));
-    expect(hasLeft).toBe(false);
+    expect(hasStopped).toBe(false);
     await holder.query('rollback');
-    await leaving;
+    await stopping;
     const { rows } = await holder.query('select finished_at is not null as finished from inbox where message_id = $1', [job.id]);
     expect(rows).toEqual([{ finished: true }]);
     await holder.end();
   });
 
-  test('whose use is over is dropped as expired', async () => {
-    await work();
+  test('after its `useful_until` is dropped as expired', async () => {
+    await startWorker();
     const mail = ticketMail({ useful_until: new Date(Date.now() - 1000).toISOString() });
     await inState(await publish('email', mail), 'completed');
     expect([(await queue('email').getJob(mail.job_id))?.returnvalue, mailgun.requests]).toEqual(['expired', 0]);
   });
 });
 
-describe('a provider that is down, then slow, then well', () => {
-  test('control: without the breaker every mail ends in the dead letter', async () => {
-    const worker = await work({ gate: () => new UnlimitedProvider() });
+describe('a provider that is down, then limits the rate, then works again', () => {
+  test('negative control, without the breaker: every mail becomes a dead letter', async () => {
+    const worker = await startWorker({ limiter: () => new UnlimitedProvider() });
     mailgun.always = { status: 503 };
-    await manyMails(40);
+    await publishMails(40);
     await eventually(() => Promise.resolve(worker.deadLetters.length === 40));
     expect(mailgun.requests).toBe(120);
   });
 
-  test('with the breaker no mail is lost, none arrives twice, and none ends in the dead letter', async () => {
-    const worker = await work({ retrySeconds: [1, 1] });
+  test('with the breaker every mail arrives exactly once, and none becomes a dead letter', async () => {
+    const worker = await startWorker({ retrySeconds: [1, 1] });
     mailgun.always = { status: 503 };
-    const jobs = await manyMails(40);
+    const jobs = await publishMails(40);
     await new Promise((resolve) => setTimeout(resolve, 4000));
-    // 20 calls open it; then one try every 300 ms: not one call a job and retry.
+    // 20 failed calls open the breaker. After that only one call every 300 ms is tried, not one for each job and retry.
     expect(mailgun.requests).toBeGreaterThanOrEqual(20);
     expect(mailgun.requests).toBeLessThan(50);
     mailgun.next.push({ status: 429, headers: { 'retry-after': '1' } });
@@ -180,8 +185,8 @@ describe('a provider that is down, then slow, then well', () => {
     expect([worker.deadLetters, worker.possibleDuplicates()]).toEqual([[], 0]);
   }, 40_000);
 
-  test('a 429 costs no attempt', async () => {
-    await work();
+  test('a 429 does not count as an attempt of the job', async () => {
+    await startWorker();
     mailgun.next.push({ status: 429, headers: { 'retry-after': '1' } });
     const mail = ticketMail();
     await inState(await publish('email', mail), 'completed');
@@ -189,25 +194,26 @@ describe('a provider that is down, then slow, then well', () => {
   });
 });
 
-test('a rollout with two workers side by side keeps the limit in every second', async () => {
+test('during a rollout two workers together keep the rate limit in every second', async () => {
   const options: Partial<BareOptions> = {
     mailsAtOnce: 50,
-    gate: (redis) => new SharedProviderLimiter(redis, { provider: 'rollout', callsPerSecond: 100, onBreaker: () => undefined }),
+    limiter: (redis) =>
+      new SharedProviderLimiter(redis, { provider: 'rollout', callsPerSecond: 100, onBreaker: () => undefined }),
     mails: new Mailgun(mailgun.settings),
   };
-  const old = await work(options);
-  const jobs = await manyMails(350);
+  const old = await startWorker(options);
+  const jobs = await publishMails(350);
   await eventually(() => Promise.resolve(mailgun.requests > 80));
-  await work(options);
+  await startWorker(options);
   await eventually(() => Promise.resolve(mailgun.requests > 200));
   await old.stop();
   await Promise.all(jobs.map((job) => inState(job, 'completed', 20_000)));
   expect(mailgun.arrived).toHaveLength(350);
-  expect(mostInOneSecond(mailgun.times)).toBeLessThanOrEqual(100);
+  expect(maxInOneSecond(mailgun.times)).toBeLessThanOrEqual(100);
 }, 40_000);
 
-describe('a Redis that loses everything', () => {
-  /** From the outbox into Redis, as the monolith's relay does it. */
+describe('a loss of all data in Redis', () => {
+  /** Moves the mails from the outbox into Redis, as the monolith's relay does. */
   async function relay(worker: BareWorker, mails: readonly EmailJob[]): Promise<void> {
     for (const mail of mails) {
       await worker.database.query(`insert into outbox (id, destination, event, body) values ($1, 'email', 'test', $2)`, [
@@ -220,26 +226,25 @@ describe('a Redis that loses everything', () => {
     await destination.close();
   }
 
-  test('in the middle of a mailing costs no mail, and brings none a second time', async () => {
-    const worker = await work({ mailsAtOnce: 2 });
+  test('while 60 mails are sent: every mail arrives exactly once', async () => {
+    const worker = await startWorker({ mailsAtOnce: 2 });
     const mails = Array.from({ length: 60 }, (_, n) => ticketMail({ recipient: `wiped${n}@example.com` }));
     mailgun.always = undefined;
     await relay(worker, mails);
     await eventually(() => Promise.resolve(mailgun.arrived.length > 10));
     await testRedis.flush();
-    const whenWiped = mailgun.arrived.length;
-    expect(whenWiped).toBeLessThan(60);
+    expect(mailgun.arrived.length).toBeLessThan(60);
     await worker.jobs.restoreOnce();
     await eventually(() => Promise.resolve(new Set(mailgun.arrived.map(({ to }) => to)).size === 60));
     expect(mailgun.arrived).toHaveLength(60);
     await eventually(async () => {
-      const [left] = await worker.database.query<{ count: number }[]>('select count(*)::int as count from queued_jobs');
-      return left?.count === 0;
+      const [copies] = await worker.database.query<{ count: number }[]>('select count(*)::int as count from queued_jobs');
+      return copies?.count === 0;
     });
   });
 
-  test('is looked after once; while it knows its jobs nothing is put back', async () => {
-    const worker = await work();
+  test('is restored only once: while Redis knows its jobs, no job is added again', async () => {
+    const worker = await startWorker();
     await worker.jobs.restoreOnce();
     await worker.database.query(`insert into queued_jobs (message_id, queue, body) values (gen_random_uuid(), 'email', $1)`, [
       JSON.stringify(ticketMail()),
@@ -253,59 +258,60 @@ describe('a Redis that loses everything', () => {
 describe('a push through a provider', () => {
   const tokens = (count: number): string[] => Array.from({ length: count }, (_, n) => `device-${n}`);
 
-  test('what failed is tried again, what arrived is not, dead tokens are told to the monolith', async () => {
-    const worker = await work({ callsAtOnce: 20 });
+  test('is retried only for the devices that failed, and the monolith gets a message with the dead tokens', async () => {
+    const worker = await startWorker({ callsAtOnce: 20 });
     fcm.devices.set('device-3', fcmError(404, 'UNREGISTERED'));
     fcm.devices.set('device-5', fcmError(503, 'UNAVAILABLE'));
     const push = turnPush({ fcm_tokens: tokens(50) });
     const job = await publish('push', push);
     await inState(job, 'failed');
     expect([fcm.arrived.length, new Set(fcm.arrived.map(({ token }) => token)).size]).toEqual([48, 48]);
-    // The dead letter goes on where it stopped.
+    // A retry of the dead letter sends only to the device that failed.
     fcm.devices.delete('device-5');
     await (await queue('push').getJob(push.job_id))?.retry();
     await inState(job, 'completed');
     expect([fcm.arrived.length, fcm.arrived.at(-1)?.token]).toEqual([49, 'device-5']);
-    const told = await worker.database.query<{ body: { fcm_tokens: string[] } }[]>(
+    const messages = await worker.database.query<{ body: { fcm_tokens: string[] } }[]>(
       `select body from outbox where destination = 'devices'`,
     );
-    expect(told.map(({ body }) => body.fcm_tokens)).toEqual([['device-3']]);
+    expect(messages.map(({ body }) => body.fcm_tokens)).toEqual([['device-3']]);
   });
 
-  test('of 500 whose worker dies: all arrive, only those in doubt twice, and those are counted', async () => {
-    const dying = new DyingProvider(new Fcm({ base: fcm.url, account: fcm.account }), 3);
-    const frozen = await work({ pushes: dying, pushesAtOnce: 1, callsAtOnce: 100, lockMs: 500 });
+  test('to 500 devices whose worker dies reaches all devices; unconfirmed ones may get it twice and are counted', async () => {
+    const dying = new FreezingProvider(new Fcm({ base: fcm.url, account: fcm.account }), 3);
+    const frozen = await startWorker({ pushes: dying, pushesAtOnce: 1, callsAtOnce: 100, lockMs: 500 });
     const push = turnPush({ fcm_tokens: tokens(500) });
     await publish('push', push);
     await eventually(() => Promise.resolve(dying.isFrozen));
-    // Redis loses everything, too: what is known stands in PostgreSQL alone.
+    // Redis loses all data too, so the progress is only in PostgreSQL.
     await testRedis.flush();
     await new Promise((resolve) => setTimeout(resolve, 600));
-    const heir = await work({ callsAtOnce: 100, lockMs: 500 });
+    const nextWorker = await startWorker({ callsAtOnce: 100, lockMs: 500 });
     await inState(await publish('push', push), 'completed');
-    // Three groups had been answered; the third was not noted yet, the rest was never sent.
+    // FCM had answered three groups of 100. The third one was not recorded yet, so it is sent again. The last two were never
+    // sent.
     expect([new Set(fcm.arrived.map(({ token }) => token)).size, fcm.arrived.length]).toEqual([500, 600]);
-    expect(heir.possibleDuplicates()).toBe(300);
+    expect(nextWorker.possibleDuplicates()).toBe(300);
     dying.wakeUp();
     await frozen.stop();
   });
 
-  test('a worker that is told to stop puts down a long push between two groups, and another one goes on there', async () => {
+  test('to many devices stops between two groups when its worker stops, and another worker continues it there', async () => {
     fcm.delayMs = 60;
-    const first = await work({ callsAtOnce: 20, lockMs: 20_000 });
+    const first = await startWorker({ callsAtOnce: 20, lockMs: 20_000 });
     const push = turnPush({ fcm_tokens: tokens(200) });
     const job = await publish('push', push);
     await eventually(() => Promise.resolve(fcm.arrived.length >= 40));
     await first.stop();
     expect(fcm.arrived.length).toBeLessThan(200);
     expect(await job.getState()).toBe('waiting');
-    const second = await work({ lockMs: 20_000 });
+    const second = await startWorker({ lockMs: 20_000 });
     await inState(job, 'completed');
     expect([fcm.arrived.length, second.possibleDuplicates()]).toEqual([200, 0]);
   });
 
-  test('of a broadcast carries a range; its progress is known, and a second time reaches nobody', async () => {
-    const worker = await work();
+  test('with a range of a broadcast updates the broadcast’s progress, and a second delivery reaches no device', async () => {
+    const worker = await startWorker();
     const id = '0190f3a2-7c11-7d32-9f00-5b2e9c4d7e81';
     await worker.database.query(`insert into broadcasts (id, template, devices) values ($1, 'match_changed', 700)`, [id]);
     await worker.database.query(`insert into broadcast_devices select $1, n, 'device-' || n from generate_series(0, 699) n`, [
@@ -315,10 +321,10 @@ describe('a push through a provider', () => {
       const { user_id: _user, fcm_tokens: _tokens, ...push } = turnPush({ template: 'match_changed', priority: 'normal' });
       return { ...push, job_id, broadcast_id: id, range: { from, to } } as never;
     };
-    const [a, b] = [range('r1', 0, 500), range('r2', 500, 700)];
-    for (const job of [a, b]) await inState(await publish('push', job), 'completed');
+    const [first, second] = [range('r1', 0, 500), range('r2', 500, 700)];
+    for (const job of [first, second]) await inState(await publish('push', job), 'completed');
     await testRedis.flush();
-    await inState(await publish('push', a), 'completed');
+    await inState(await publish('push', first), 'completed');
     expect([fcm.arrived.length, new Set(fcm.arrived.map(({ token }) => token)).size]).toEqual([700, 700]);
     const progress = await new (await import('./push/outbound/postgres-broadcasts.ts')).PostgresBroadcasts(
       worker.database,
@@ -326,9 +332,10 @@ describe('a push through a provider', () => {
     expect(progress).toEqual([{ id, template: 'match_changed', devices: 700, done: 700, dead: 0, refused: 0 }]);
   });
 
-  test('that is urgent is handed over at once while a mailing uses up its calls', async () => {
-    await work({
-      gate: (redis) => new SharedProviderLimiter(redis, { provider: 'lanes', callsPerSecond: 100, onBreaker: () => undefined }),
+  test('that is urgent is sent at once, although bulk pushes use up their share of the calls', async () => {
+    await startWorker({
+      limiter: (redis) =>
+        new SharedProviderLimiter(redis, { provider: 'priorities', callsPerSecond: 100, onBreaker: () => undefined }),
     });
     const slow = await Promise.all(
       [1, 2, 3, 4].map((n) => publish('push', turnPush({ fcm_tokens: tokens(100).map((t) => `${t}-${n}`) }))),
@@ -344,8 +351,8 @@ describe('a push through a provider', () => {
   }, 30_000);
 });
 
-/** From the moment the mail has left nobody can write to the ledger. */
-class SendingUnderLock extends MailProvider {
+/** Locks the ledger's table when it sends a mail, so that the send cannot be persisted until the lock is released. */
+class ProviderThatLocksLedger extends MailProvider {
   constructor(private readonly holder: pg.Client) {
     super();
   }
@@ -355,20 +362,20 @@ class SendingUnderLock extends MailProvider {
   }
 }
 
-/** Answers some groups, then takes one and never says what became of it. */
-class DyingProvider extends PushProvider {
+/** Answers `remaining` - 1 calls. It sends the next one too, but does not return the result until `wakeUp`. */
+class FreezingProvider extends PushProvider {
   isFrozen = false;
   wakeUp: () => void = () => undefined;
   constructor(
     private readonly inner: PushProvider,
-    private left: number,
+    private remaining: number,
   ) {
     super();
   }
   async send(push: OutgoingPush): Promise<readonly DeviceResult[]> {
-    this.left -= 1;
+    this.remaining -= 1;
     const results = await this.inner.send(push);
-    if (this.left > 0) return results;
+    if (this.remaining > 0) return results;
     this.isFrozen = true;
     return new Promise((resolve) => (this.wakeUp = () => resolve(results)));
   }

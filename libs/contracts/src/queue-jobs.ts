@@ -116,15 +116,15 @@ const push = {
   useful_until: usefulUntil,
 };
 
-export const MOST_DEVICES_A_JOB = 500;
+export const MAX_DEVICES_PER_JOB = 500;
 
-export const pushJob = z.object({ ...push, user_id: z.guid(), fcm_tokens: z.array(z.string()).min(1).max(MOST_DEVICES_A_JOB) });
+export const pushJob = z.object({ ...push, user_id: z.guid(), fcm_tokens: z.array(z.string()).min(1).max(MAX_DEVICES_PER_JOB) });
 export type PushJob = z.infer<typeof pushJob>;
 export const pushTemplates = pushJob.shape.template.options;
 
 const range = z
   .object({ from: z.int().min(0), to: z.int().min(1) })
-  .refine(({ from, to }) => from < to && to - from <= MOST_DEVICES_A_JOB, 'must be 1 to 500 devices');
+  .refine(({ from, to }) => from < to && to - from <= MAX_DEVICES_PER_JOB, 'must be 1 to 500 devices');
 
 /** A job of a broadcast. Its devices are the rows `from` (inclusive) to `to` (exclusive) in `broadcast_devices`. */
 export const broadcastJob = z.object({ ...push, broadcast_id: z.guid(), range });
@@ -154,7 +154,10 @@ export const broadcastBundle = z.object({
 export type BroadcastBundle = z.infer<typeof broadcastBundle>;
 
 /** Splits a bundle into its jobs. The ranges are not checked here. */
-export const jobsIn = ({ ranges, ...shared }: BroadcastBundle): (Omit<BroadcastJob, 'range'> & { readonly range: unknown })[] =>
+export const jobsOfBundle = ({
+  ranges,
+  ...shared
+}: BroadcastBundle): (Omit<BroadcastJob, 'range'> & { readonly range: unknown })[] =>
   ranges.map(([job_id, range]) => ({ ...shared, job_id, range }));
 
 export const anyPushJob = z.union([pushJob, broadcastJob, broadcastBundle]);

@@ -22,7 +22,7 @@ const openWindow = z.strictObject({
 });
 
 /** How many entries one part may have, so that it stays below 256 KB. */
-export const MOST_RESTORED = { windows: 1000, used: 4000 };
+export const MAX_RESTORED_PER_PART = { windows: 1000, used: 4000 };
 
 /**
  * Sends the state of a match to the waiting room: after Redis has lost it, and for a new match before the first `control`. Sent in
@@ -38,11 +38,11 @@ export const restoreRequest = z.strictObject({
   /** Only in part 0. */
   sale: controlRequest.extend({ closed_reason: z.enum(['sold_out', 'closed']).optional() }).optional(),
   counts: z.strictObject({ granted: z.int().min(0), completed: z.int().min(0), expired: z.int().min(0) }).optional(),
-  windows: z.array(openWindow).max(MOST_RESTORED.windows).optional(),
+  windows: z.array(openWindow).max(MAX_RESTORED_PER_PART.windows).optional(),
   /** Fans who used or gave up a turn, with the join time (µs) of that queue entry (the latest one). A receipt cannot restore it. */
   used: z
     .array(z.tuple([z.guid().toLowerCase(), z.int().min(0)]))
-    .max(MOST_RESTORED.used)
+    .max(MAX_RESTORED_PER_PART.used)
     .optional(),
 });
 export type RestoreRequest = z.infer<typeof restoreRequest>;

@@ -1,31 +1,33 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** What a source was asked, and what it answered. */
+/** The requests that a source got, and the events that it sent. */
 export interface SourceLedger {
-  /** When requests arrived, in ms of `performance.now()`. */
+  /** Arrival times of the requests, in ms of `performance.now()`. */
   readonly arrivals: number[];
+  /** The `after_id` of each request. */
   readonly askedAfter: number[];
-  /** How many events it sent. */
+  /** The number of events that were sent, including repeated ones. */
   sent: number;
-  /** How often an event was sent that had been sent before. */
+  /** The number of events that were sent although they had been sent before. */
   sentAgain: number;
-  /** Up to here everything has been sent once. */
+  /** The greatest id that was sent. A later answer with ids up to it counts as sent again. */
   sentUpTo: number;
 }
 
-/** Takes over an answer; false leaves it to the source. */
+/** Answers a request with a fault instead of events. Returns false if the source should answer normally. */
 export type Misbehaviour = (request: IncomingMessage, response: ServerResponse, name: string) => boolean;
 
 export interface EventSourcesOptions {
-  /** How many events a source has, by its name; ids from 1 on. */
+  /** The number of events of a source; their ids start at 1. */
   readonly sizeOf: (name: string) => number;
   readonly misbehave?: Misbehaviour;
 }
 
 /**
- * HTTP sources as the contract has them, any number on one port: `/{name}?after_id&limit`. Each keeps its own ledger, which is
- * the truth about what was transported, how often, and when. Written without parameter properties: Node runs it as it is.
+ * HTTP event sources for the loader's tests and benchmarks, any number on one port: `/{name}?after_id&limit`. Each source keeps
+ * a ledger of its requests and events; tests use it to check what was fetched twice, and when. The file has no parameter
+ * properties, because Node runs it without a compiler.
  */
 export class EventSources {
   readonly ledgers = new Map<string, SourceLedger>();
@@ -35,7 +37,7 @@ export class EventSources {
   private constructor(options: EventSourcesOptions) {
     this.#options = options;
     this.#server = createServer((request, response) => this.#answer(request, response));
-    // The loaders keep their connections; a source that closes them between two requests is another test.
+    // Longer than any pause of a loader, so that its connection stays open between two requests.
     this.#server.keepAliveTimeout = 60_000;
   }
 
@@ -57,8 +59,8 @@ export class EventSources {
     return fresh;
   }
 
-  /** The shortest time between two requests to the same source; Infinity when none was asked twice. */
-  leastGapMs(): number {
+  /** The shortest time between two requests to the same source; Infinity if no source got two requests. */
+  minGapMs(): number {
     const gaps = [...this.ledgers.values()].flatMap(({ arrivals }) =>
       arrivals.slice(1).map((at, index) => at - arrivals[index]!),
     );
@@ -94,7 +96,7 @@ export class EventSources {
   }
 }
 
-/** About 120 bytes, as a scanner's log line has. */
+/** One event of about 120 bytes, like a log line of a ticket scanner. */
 function eventText(name: string, id: number): string {
   return `{"id":${id},"payload":{"type":"gate.scan","gate":"${name}","ticket":"t-${id}","at":"2026-11-18T19:45:00.${id % 1000}Z","seq":${id}}}`;
 }

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** A stream of server-sent events as it arrives, byte for byte, so that its framing is seen too. */
+/** Reads a stream of server-sent events. It keeps the raw text, so that tests can also check the framing. */
 export class EventStreamReader<M extends { type: string }> {
   text = '';
   readonly ended: Promise<void>;
@@ -24,13 +24,13 @@ export class EventStreamReader<M extends { type: string }> {
     return [...this.text.matchAll(/^data: (.*)$/gm)].map(([, json = '']) => JSON.parse(json) as M);
   }
 
-  /** The first message that fits, now or within this time. */
+  /** Returns the first message that fits; waits for it at most `withinMs`. */
   async until(fits: (message: M) => boolean, withinMs = 3000): Promise<M> {
     for (const giveUpAt = Date.now() + withinMs; Date.now() < giveUpAt; await pause(10)) {
       const found = this.messages.find(fits);
       if (found) return found;
     }
-    throw new Error(`nothing like that was heard, but: ${this.text}`);
+    throw new Error(`no matching message within ${withinMs} ms; received: ${this.text}`);
   }
 
   close(): void {
@@ -41,7 +41,7 @@ export class EventStreamReader<M extends { type: string }> {
     try {
       for await (const chunk of this.response.body ?? []) this.text += Buffer.from(chunk).toString();
     } catch {
-      // Closed by the test, or cut off.
+      // The test closed the stream, or the connection was cut.
     }
   }
 }

@@ -1,5 +1,5 @@
-/** The most events that fell into one second, wherever it begins. */
-export function mostInOneSecond(times: readonly number[]): number {
+/** The greatest number of events within any second (sliding window). `times` are in milliseconds. */
+export function maxInOneSecond(times: readonly number[]): number {
   const sorted = times.toSorted((a, b) => a - b);
   let most = 0;
   for (let from = 0, to = 0; to < sorted.length; to += 1) {

@@ -6,7 +6,7 @@ let server: net.Server;
 let proxy: TcpProxy;
 let client: net.Socket;
 
-/** Says again what it hears. */
+// The server is an echo server: it returns all bytes to the client.
 beforeEach(async () => {
   server = net.createServer((socket) => socket.on('error', () => undefined).pipe(socket)).listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -21,49 +21,49 @@ afterEach(async () => {
   await new Promise((resolve) => server.close(resolve));
 });
 
-const say = (text: string): Promise<void> => new Promise((sent) => client.write(text, () => setTimeout(sent, 10)));
-const heard = async (): Promise<string> => String(await once(client, 'data'));
+const send = (text: string): Promise<void> => new Promise((sent) => client.write(text, () => setTimeout(sent, 10)));
+const receive = async (): Promise<string> => String(await once(client, 'data'));
 
-test('a message that waits keeps back what follows it on its connection, in its order', async () => {
-  const sprung = proxy.setTrap({ whenSent: 'hold', passOn: false, then: 'wait' });
-  await say('hold ');
-  await sprung;
-  await say('pay ');
+test('trap `wait`: the message and all later ones of its connection are delayed until release and keep their order', async () => {
+  const triggered = proxy.setTrap({ whenSent: 'hold', passOn: false, then: 'wait' });
+  await send('hold ');
+  await triggered;
+  await send('pay ');
   let text = '';
   client.on('data', (bytes) => (text += String(bytes)));
   proxy.release();
-  await say('go');
+  await send('go');
   expect(text).toBe('hold pay go');
 });
 
-test('a message arrives as late as it should, and never before one that was sent earlier', async () => {
+test('delayMs: a message is delayed, and a later message without delay does not overtake it', async () => {
   proxy.delayMs = 60;
-  const begunAt = Date.now();
-  await say('first ');
+  const startedAt = Date.now();
+  await send('first ');
   proxy.delayMs = 0;
-  await say('second');
-  let text = await heard();
-  expect(Date.now() - begunAt).toBeGreaterThanOrEqual(55);
-  if (text === 'first ') text += await heard();
+  await send('second');
+  let text = await receive();
+  expect(Date.now() - startedAt).toBeGreaterThanOrEqual(55);
+  if (text === 'first ') text += await receive();
   expect(text).toBe('first second');
 });
 
-test('a text is heard as another of the same length, and only such a one', async () => {
+test('rewrite: a text is replaced by another of the same length; a text of another length is refused', async () => {
   expect(() => proxy.rewrite('free', 'taken')).toThrow('length');
   proxy.rewrite('free', 'true');
-  await Promise.all([say('is it free?'), heard().then((text) => expect(text).toBe('is it true?'))]);
+  await Promise.all([send('is it free?'), receive().then((text) => expect(text).toBe('is it true?'))]);
   expect(proxy.rewritten).toBe(1);
 });
 
-test('led to another server, it breaks what led to the first, and the next connection reaches the other', async () => {
+test('redirectTo: connections to the first server break, and the next connection reaches the other server', async () => {
   const other = net.createServer((socket) => socket.on('error', () => undefined).write('the other')).listen(0, '127.0.0.1');
   await once(other, 'listening');
   client.on('error', () => undefined);
   const broken = new Promise((resolve) => client.once('close', resolve));
-  proxy.leadTo(`tcp://127.0.0.1:${(other.address() as net.AddressInfo).port}`);
+  proxy.redirectTo(`tcp://127.0.0.1:${(other.address() as net.AddressInfo).port}`);
   await broken;
   client = net.connect(Number(new URL(proxy.url).port), '127.0.0.1');
-  expect(await heard()).toBe('the other');
+  expect(await receive()).toBe('the other');
   client.destroy();
   await new Promise((resolve) => other.close(resolve));
 });

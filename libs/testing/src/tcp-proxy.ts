@@ -1,17 +1,17 @@
 import net from 'node:net';
 
-/** What happens when a client sends certain bytes, once. */
+/** A fault that the proxy injects once, when a client sends certain bytes. */
 export interface Trap {
   /**
-   * What the client says: `COMMIT\0` is PostgreSQL's COMMIT message, `EVALSHA` a command of Redis. Or who knows it when it
-   * comes; asked about each message, with something that is the same for all messages of a connection.
+   * The bytes that trigger the trap: `COMMIT\0` is PostgreSQL's COMMIT message, `EVALSHA` a command of Redis. Or a function
+   * that is called for each message; `connection` is the same object for all messages of one connection.
    */
   readonly whenSent: string | ((bytes: Buffer, connection: object) => boolean);
-  /** Whether the server still hears it. */
+  /** Whether the server still receives the message that triggered the trap. */
   readonly passOn: boolean;
   /**
-   * `cut` breaks this connection; `silence` keeps it open and lets nothing more through, as a network that drops packets;
-   * `wait` keeps what is sent from here on until `release`, as a network that is slow.
+   * `cut` breaks the connection. `silence` keeps it open but drops all later data in both directions, like a network that loses
+   * packets. `wait` delays later messages to the server until `release`, like a slow network.
    */
   readonly then: 'cut' | 'silence' | 'wait';
 }
@@ -20,29 +20,29 @@ interface Pair {
   readonly client: net.Socket;
   readonly server: net.Socket;
   silent: boolean;
-  /** What waits to be let through. */
-  kept: Buffer[] | undefined;
+  /** Messages to the server that wait for `release`. */
+  delayed: Buffer[] | undefined;
 }
 
 /**
- * A network between us and a server, for breaking it: cuts, silences or delays one connection at an exact message, or all of
- * them, and refuses new ones, until `restore`.
+ * A TCP proxy in front of a server that simulates network faults. It cuts, silences or delays one connection at an exact message,
+ * or all connections; it refuses new connections until `restore`.
  */
 export class TcpProxy {
-  /** How much later each message arrives, in either direction. */
+  /** Delay of each message, in both directions. */
   delayMs = 0;
   private target: { host: string; port: number };
   private readonly targetUrl: string;
   private readonly pairs = new Set<Pair>();
   private readonly listener = net.createServer((client) => this.accept(client));
-  private traps: { trap: Trap; sprung: () => void }[] = [];
-  private readonly rewritings: { said: string; heard: string }[] = [];
-  /** Messages in which something was rewritten. */
+  private traps: { trap: Trap; onTriggered: () => void }[] = [];
+  private readonly replacements: { from: string; to: string }[] = [];
+  /** The number of messages in which `rewrite` replaced text. */
   rewritten = 0;
   private state: 'open' | 'refusing' | 'silent' = 'open';
 
   private constructor(targetUrl: string) {
-    this.target = placeOf(targetUrl);
+    this.target = addressOf(targetUrl);
     this.targetUrl = targetUrl;
   }
 
@@ -63,44 +63,44 @@ export class TcpProxy {
     return this.pairs.size;
   }
 
-  /** Every connection breaks, and new ones lead to another server: the address of a primary after a failover. */
-  leadTo(url: string): void {
-    this.target = placeOf(url);
+  /** Breaks all connections and sends new ones to another server, like the address of a primary after a failover. */
+  redirectTo(url: string): void {
+    this.target = addressOf(url);
     for (const pair of this.pairs) this.cut(pair);
   }
 
-  /** Sets a trap; resolves when it has sprung. Traps set for the same text spring one after the other. */
+  /** Sets a trap; resolves when it was triggered. Of several traps for the same text each message triggers one, in order. */
   setTrap(trap: Trap): Promise<void> {
-    return new Promise((sprung) => this.traps.push({ trap, sprung }));
+    return new Promise((onTriggered) => this.traps.push({ trap, onTriggered }));
   }
 
-  /** Breaks every connection and accepts no new one: the server is down. */
+  /** Breaks all connections and refuses new ones, as if the server were down. */
   refuse(): void {
     this.state = 'refusing';
     for (const pair of this.pairs) this.cut(pair);
   }
 
-  /** Every connection stays open, new ones are accepted, and nothing is heard on any of them: a black hole. */
+  /** Keeps connections open and accepts new ones, but drops all data, in both directions (a black hole). */
   silence(): void {
     this.state = 'silent';
     for (const pair of this.pairs) pair.silent = true;
   }
 
-  /** What waits arrives, in its order. */
+  /** Sends the delayed messages to the server, in their order. */
   release(): void {
     for (const pair of this.pairs) {
-      for (const bytes of pair.kept ?? []) pair.server.write(bytes);
-      pair.kept = undefined;
+      for (const bytes of pair.delayed ?? []) pair.server.write(bytes);
+      pair.delayed = undefined;
     }
   }
 
-  /** From now on clients are heard to say one text for another of the same length: what messages say of their length stays true. */
-  rewrite(said: string, heard: string): void {
-    if (said.length !== heard.length) throw new Error('the texts differ in length');
-    this.rewritings.push({ said, heard });
+  /** Replaces text in messages to the server. Both texts must have the same length, because messages contain their own length. */
+  rewrite(from: string, to: string): void {
+    if (from.length !== to.length) throw new Error('the texts differ in length');
+    this.replacements.push({ from, to });
   }
 
-  /** New connections work again; what was silenced stays so, because its stream has a hole. */
+  /** New connections work again. Silenced connections stay silent, because data is missing in their streams. */
   restore(): void {
     this.state = 'open';
     this.traps = [];
@@ -117,10 +117,10 @@ export class TcpProxy {
       return;
     }
     const server = net.connect(this.target);
-    const pair: Pair = { client, server, silent: this.state === 'silent', kept: undefined };
+    const pair: Pair = { client, server, silent: this.state === 'silent', delayed: undefined };
     this.pairs.add(pair);
-    const toServer = this.late((bytes) => this.fromClient(pair, this.heard(bytes)));
-    const toClient = this.late((bytes) => {
+    const toServer = this.withDelay((bytes) => this.fromClient(pair, this.replaceText(bytes)));
+    const toClient = this.withDelay((bytes) => {
       if (!pair.silent) client.write(bytes);
     });
     client.on('data', toServer);
@@ -132,48 +132,48 @@ export class TcpProxy {
     }
   }
 
-  /** Passes on after the delay, never overtaking what came before. */
-  private late(passOn: (bytes: Buffer) => void): (bytes: Buffer) => void {
+  /** Forwards messages after `delayMs`, always in their order. */
+  private withDelay(forward: (bytes: Buffer) => void): (bytes: Buffer) => void {
     let dueAt = 0;
-    const onTheWay: Buffer[] = [];
+    const inTransit: Buffer[] = [];
     return (bytes) => {
-      if (this.delayMs === 0 && onTheWay.length === 0) return passOn(bytes);
+      if (this.delayMs === 0 && inTransit.length === 0) return forward(bytes);
       const now = Date.now();
       dueAt = Math.max(dueAt, now + this.delayMs);
-      onTheWay.push(bytes);
-      // Timers of different lengths that are due at the same moment fire in any order: whichever does, the first one leaves.
-      setTimeout(() => passOn(onTheWay.shift()!), dueAt - now);
+      inTransit.push(bytes);
+      // Timers that are due at the same moment may fire in any order, so each one forwards the oldest message, not its own.
+      setTimeout(() => forward(inTransit.shift()!), dueAt - now);
     };
   }
 
-  private heard(bytes: Buffer): Buffer {
-    const rewritings = this.rewritings.filter(({ said }) => bytes.includes(said));
-    if (rewritings.length === 0) return bytes;
+  private replaceText(bytes: Buffer): Buffer {
+    const matching = this.replacements.filter(({ from }) => bytes.includes(from));
+    if (matching.length === 0) return bytes;
     this.rewritten += 1;
-    const text = rewritings.reduce((all, { said, heard }) => all.replaceAll(said, heard), bytes.toString('latin1'));
+    const text = matching.reduce((all, { from, to }) => all.replaceAll(from, to), bytes.toString('latin1'));
     return Buffer.from(text, 'latin1');
   }
 
   private fromClient(pair: Pair, bytes: Buffer): void {
-    if (pair.kept) return void pair.kept.push(bytes);
+    if (pair.delayed) return void pair.delayed.push(bytes);
     if (pair.silent) return;
-    const sprung = this.traps.find(({ trap: { whenSent } }) =>
+    const triggered = this.traps.find(({ trap: { whenSent } }) =>
       typeof whenSent === 'string' ? bytes.includes(whenSent) : whenSent(bytes, pair),
     );
-    if (!sprung) {
+    if (!triggered) {
       pair.server.write(bytes);
       return;
     }
-    this.traps = this.traps.filter((other) => other !== sprung);
-    const { passOn, then } = sprung.trap;
-    if (then === 'wait') pair.kept = passOn ? [] : [bytes];
+    this.traps = this.traps.filter((other) => other !== triggered);
+    const { passOn, then } = triggered.trap;
+    if (then === 'wait') pair.delayed = passOn ? [] : [bytes];
     else pair.silent = true;
     if (passOn) pair.server.write(bytes);
     if (then === 'cut') this.cut(pair);
-    sprung.sprung();
+    triggered.onTriggered();
   }
 
-  /** The server gets what was written to it before it hears of the end; the client gets a reset. */
+  /** The server receives everything that was written before, then the end of the connection. The client gets a reset. */
   private cut(pair: Pair): void {
     if (!this.pairs.delete(pair)) return;
     pair.server.end();
@@ -181,7 +181,7 @@ export class TcpProxy {
   }
 }
 
-function placeOf(url: string): { host: string; port: number } {
+function addressOf(url: string): { host: string; port: number } {
   const { hostname, port } = new URL(url);
   return { host: hostname, port: Number(port) };
 }

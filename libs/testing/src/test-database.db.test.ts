@@ -3,21 +3,21 @@ import pg from 'pg';
 import { createTestDatabase, createTestRedis } from './test-database.ts';
 
 describe('a test database', () => {
-  test('two of them do not see each other', async () => {
-    const [one, other] = await Promise.all([createTestDatabase(), createTestDatabase()]);
-    const client = new pg.Client({ connectionString: one.url });
+  test('two test databases are isolated from each other', async () => {
+    const [first, second] = await Promise.all([createTestDatabase(), createTestDatabase()]);
+    const client = new pg.Client({ connectionString: first.url });
     await client.connect();
     await client.query('create table only_here (id int)');
     await client.end();
-    const elsewhere = new pg.Client({ connectionString: other.url });
-    await elsewhere.connect();
-    const { rows } = await elsewhere.query("select to_regclass('only_here') as found");
-    await elsewhere.end();
+    const secondClient = new pg.Client({ connectionString: second.url });
+    await secondClient.connect();
+    const { rows } = await secondClient.query("select to_regclass('only_here') as found");
+    await secondClient.end();
     expect(rows[0].found).toBeNull();
-    await Promise.all([one.drop(), other.drop()]);
+    await Promise.all([first.drop(), second.drop()]);
   });
 
-  test('the server holds the settings our SERIALIZABLE batches need', async () => {
+  test('the test server has the settings that our SERIALIZABLE batches need', async () => {
     const database = await createTestDatabase();
     const client = new pg.Client({ connectionString: database.url });
     await client.connect();
@@ -29,7 +29,7 @@ describe('a test database', () => {
     expect(rows.map(({ setting }) => Number(setting))).toEqual([200, 200, 20_000]);
   });
 
-  test('dropping it tells of a connection left open', async () => {
+  test('dropping a database with an open connection fails and names the connection', async () => {
     const database = await createTestDatabase();
     const client = new pg.Client({ connectionString: database.url, application_name: 'forgotten' });
     client.on('error', () => undefined);
@@ -39,7 +39,7 @@ describe('a test database', () => {
   });
 });
 
-test('a test Redis is empty and answers', async () => {
+test('a new test Redis is empty, also after an earlier test wrote to it', async () => {
   const first = await createTestRedis();
   const client = new Redis(first.url);
   await client.set('left', 'over');

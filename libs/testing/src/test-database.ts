@@ -4,17 +4,17 @@ import path from 'node:path';
 import { Redis } from 'ioredis';
 import pg from 'pg';
 
-/** Any number; it keeps two workers from making the template at the same time. */
+/** Key of the advisory lock that keeps two Jest workers from creating the template at the same time. The number is arbitrary. */
 const TEMPLATE_LOCK = 727_001;
 const MIGRATIONS = path.resolve(import.meta.dirname, '../../../migrations');
 
 export interface TestDatabase {
   url: string;
-  /** Fails when a connection to it is still open: a leak in the test or in the code. */
+  /** Throws if a connection to the database is still open: a leak in the test or in the code. */
   drop(): Promise<void>;
 }
 
-/** A database of this test file's own, cloned (20–30 ms) from one that has every migration applied. */
+/** Creates a database for one test file. It is cloned (20–30 ms) from a template database with all migrations applied. */
 export async function createTestDatabase(): Promise<TestDatabase> {
   const adminUrl = required('TEST_DATABASE_URL');
   const name = `test_${randomUUID().replaceAll('-', '')}`;
@@ -31,18 +31,20 @@ export interface TestRedis {
   close(): Promise<void>;
 }
 
-/** An empty Redis that no other test file uses at the same time: each Jest worker has its own server. */
+/**
+ * Returns an empty Redis that no other test file uses at the same time: each Jest worker has its own server or database number.
+ */
 export async function createTestRedis(): Promise<TestRedis> {
   const url = redisOfWorker(Number(process.env.JEST_WORKER_ID ?? 1));
   const client = new Redis(url, { maxRetriesPerRequest: 1 });
-  // Where a test kills it, this one only waits for it to come back.
+  // A test may kill this Redis. The client then reconnects when it is back; without a listener the error would end the process.
   client.on('error', () => undefined);
   const flush = async () => void (await client.flushdb());
   await flush();
   return { url, flush, close: async () => void (await client.quit()) };
 }
 
-/** More workers than servers share one and differ in the number of their database. */
+/** If there are more workers than servers, workers share a server and use different database numbers. */
 function redisOfWorker(worker: number): string {
   const urls = required('TEST_REDIS_URLS').split(',');
   const database = Math.floor((worker - 1) / urls.length);
@@ -94,7 +96,7 @@ async function dropDatabase(adminUrl: string, name: string): Promise<void> {
   });
 }
 
-/** The server notices a closed socket a moment after the client has closed it: look again for up to two seconds. */
+/** Waits up to two seconds, because the server notices a closed socket a moment after the client has closed it. */
 async function openConnections(client: pg.Client, name: string): Promise<string[]> {
   const giveUpAt = Date.now() + 2_000;
   for (;;) {

@@ -7,7 +7,7 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 export const INTERNAL_SECRET = 'internal-secret-of-the-tests-00000000';
 export const silentLogger = createLogger({ service: 'test', level: 'silent' });
 
-/** A few routes behind the real HTTP pipeline, ready for `app.inject`; the caller closes it. */
+/** Creates an app with the given controllers behind the real HTTP pipeline, ready for `app.inject`. The caller closes it. */
 export async function createTestHttpApp(
   parts: { controllers: Type[]; providers?: Provider[] },
   options: Partial<HttpAppOptions> = {},

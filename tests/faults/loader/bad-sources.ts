@@ -155,7 +155,7 @@ export function sourcesMisbehave({ healthy, events, loaders, limitMs, withSlow }
         return {
           healthy_per_second: Math.round((events * healthy) / seconds),
           quarantined: rows.reduce((sum, { quarantined }) => sum + quarantined, 0),
-          least_gap_ms: Math.round(sources.leastGapMs() * 10) / 10,
+          least_gap_ms: Math.round(sources.minGapMs() * 10) / 10,
         };
       } finally {
         await scene.close();

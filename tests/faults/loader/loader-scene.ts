@@ -125,6 +125,6 @@ export function checkHealthy(
     check(backwardRequests.length === 0, `${name}: fetched from before an earlier cursor ${backwardRequests.length} times`);
     check(arrivals.length > 0, `${name} was never fetched`);
   }
-  const gap = sources.leastGapMs();
+  const gap = sources.minGapMs();
   check(gap >= 200, `only ${gap.toFixed(1)} ms between two requests to the same source`);
 }

@@ -85,7 +85,7 @@ export function loadersKilled(size: Size): LoaderScenario {
           stored_twice: rows.reduce((sum, row) => sum + row.rows - row.distinct_ids, 0),
           transported_twice: fetchedAgain,
           per_second: Math.round((size.events * size.sources) / seconds),
-          least_gap_ms: Math.round(sources.leastGapMs() * 10) / 10,
+          least_gap_ms: Math.round(sources.minGapMs() * 10) / 10,
         };
       } finally {
         await scene.close();

@@ -88,7 +88,7 @@ async function failOver(scene: Scene, { toPrimary, replication, standby }: Failo
   await scene.servers?.kill('postgres');
   const [killedAt, acknowledged] = [Date.now(), scene.history.acknowledged().length - before];
   // In practice the address often points to the standby before it is promoted: a server that refuses writes.
-  toPrimary.leadTo(standby.url);
+  toPrimary.redirectTo(standby.url);
   await sleep(READ_ONLY_MS);
   const client = new pg.Client({ connectionString: standby.url });
   await client.connect();

@@ -1,4 +1,4 @@
-import { StripePeer } from '../../../apps/monolith/src/payment/testing/stripe-peer.ts';
+import { FakeStripe } from '../../../apps/monolith/src/payment/testing/fake-stripe.ts';
 import type { ErrorCode } from '#platform/http/error-catalogue';
 import { randomUUID } from 'node:crypto';
 import { callers, fillPath, validCall, closeSockets, needsKey, unknownIds, takesBody, type Call } from '../../bad-input/calls.ts';
@@ -16,7 +16,7 @@ import { operationsOf, type Document } from '../openapi-document.ts';
 
 const names = ['monolith', 'queue'] as const;
 const samples = { monolith: monolithSamples, queue: queueSamples };
-const peer = new StripePeer();
+const peer = new FakeStripe();
 let system: System;
 let limited: Services;
 let documents: Record<ServiceName, DocumentedAnswers>;

@@ -1,5 +1,5 @@
 import { PostgresLoadedEffect } from '#event-loader/adapters/postgres-loaded-effect';
-import { answering, type Answering } from '#event-loader/testing/answering';
+import { startSourceServer, type SourceServer } from '#event-loader/testing/source-server';
 import { Command } from 'commander';
 import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -15,7 +15,7 @@ import { addLoaderCommands } from './loader-commands.ts';
 let open: OpenBoxOffice;
 let office: BoxOffice;
 let match: MatchOnSale;
-let source: Answering;
+let source: SourceServer;
 let folder: string;
 const eventsOf: Record<string, unknown[]> = { gate: [], partner: [], other: [] };
 const stdoutWrite = process.stdout.write;
@@ -25,7 +25,7 @@ beforeAll(async () => {
   open = await openBoxOffice();
   office = open.office;
   match = await putOnSale(office.monolith);
-  source = await answering((url, response) => {
+  source = await startSourceServer((url, response) => {
     const after = Number(url.searchParams.get('after_id'));
     const events = (eventsOf[url.pathname.slice(1)] ?? []).map((payload, index) => ({ id: index + 1, payload })).slice(after);
     response.end(JSON.stringify({ events }));

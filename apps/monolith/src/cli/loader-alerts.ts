@@ -1,6 +1,6 @@
 import type { SourceAlerts } from '#event-loader/adapters/recorded-polls';
 import { PostgresJobs } from '#platform/jobs/job-ledger';
-import { alertWays } from '#platform/config/settings';
+import { alertChannels } from '#platform/config/settings';
 import type { Logger } from '#platform/logging/logger';
 import { PostgresOutbox } from '#platform/outbox/postgres-outbox';
 import { openDatabase } from '#platform/postgres/database';
@@ -26,9 +26,9 @@ export function loaderAlerts(config: MonolithConfig, logger: Logger): Alerts {
     }
   };
   return new Alerts(logger, {
-    ways: alertWays(config),
+    ways: alertChannels(config),
     webhookUrl: config.ALERT_WEBHOOK_URL,
-    notes: { add: (notes) => withNotes((to) => to.add(notes)), tellOnce: () => withNotes((to) => to.tellOnce()) },
+    notes: { add: (notes) => withNotes((to) => to.add(notes)), createDueAlerts: () => withNotes((to) => to.createDueAlerts()) },
   });
 }
 

@@ -1,5 +1,5 @@
 import { EventSources } from '#testing/event-sources';
-import { answering, type Answering } from '#event-loader/testing/answering';
+import { startSourceServer, type SourceServer } from '#event-loader/testing/source-server';
 import { answerAsStripe } from '#event-loader/testing/stripe-list';
 import { Command } from 'commander';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -13,7 +13,7 @@ let open: OpenBoxOffice;
 let office: BoxOffice;
 let match: MatchOnSale;
 let sources: EventSources;
-let stripe: Answering;
+let stripe: SourceServer;
 let folder: string;
 let size = 2500;
 const stripeEvents: { id: string }[] = [];
@@ -25,7 +25,7 @@ beforeAll(async () => {
   office = open.office;
   match = await putOnSale(office.monolith);
   sources = await EventSources.open({ sizeOf: (name) => (name === 'dead' ? 0 : size), misbehave: answer500 });
-  stripe = await answering((url, response) => answerAsStripe(stripeEvents, url, response));
+  stripe = await startSourceServer((url, response) => answerAsStripe(stripeEvents, url, response));
   folder = await mkdtemp(path.join(tmpdir(), 'tribina-loader-'));
   Object.assign(process.env, open.settings, { LOG_LEVEL: 'silent', STRIPE_SECRET_KEY: 'sk_test' });
 }, 60_000);

@@ -30,16 +30,12 @@ export async function runLoader(sources: readonly ConfiguredSource[], run: Run):
   const pools = openLoaderPools(config.DATABASE_URL);
   const redis = connectRedis(config.REDIS_URL, { name: 'loader' });
   try {
-    await pools.look.query('select 1 from loader_sources limit 1').catch(explainMissingTables);
+    await pools.reads.query('select 1 from loader_sources limit 1').catch(explainMissingTables);
     if (!(await whenReady(redis)))
       throw new NotRunning('Redis does not answer; the loader needs it for its locks and its rate limiter.');
-    const {
-      loader,
-      turns: polls,
-      locks,
-    } = openEventLoader(sources, { pools, redis, logger, tell: sourceAlerts(alerts) }, run.stop);
+    const { loader, polls, locks } = openEventLoader(sources, { pools, redis, logger, alerts: sourceAlerts(alerts) }, run.stop);
     const loadAndApply = async (consumers: Consumers): Promise<void> => {
-      const effects = consumers.size > 0 && new DueEffects(new DueEvents(pools.look), consumers, locks, logger);
+      const effects = consumers.size > 0 && new DueEffects(new DueEvents(pools.reads), consumers, locks, logger);
       if (!run.once) return void (await Promise.all([loader.run(run.stop), effects && effects.run(run.stop)]));
       await loader.runOnce(run.stop);
       while (effects && (await effects.runOnce(run.stop)) > 0);
@@ -72,10 +68,10 @@ function consumersOf(context: INestApplicationContext): Consumers {
   ]);
 }
 
-type Sum = Readonly<Record<'stored' | 'refused' | 'quarantined' | 'transportedAgain', number>>;
+type Sum = Readonly<Record<'stored' | 'refused' | 'quarantined' | 'fetchedAgain', number>>;
 
 function resultOf(sum: Sum, failing: ReadonlyMap<string, unknown>): string[] {
-  const again = sum.transportedAgain > 0 ? `, ${sum.transportedAgain} fetched again` : '';
+  const again = sum.fetchedAgain > 0 ? `, ${sum.fetchedAgain} fetched again` : '';
   return [
     `${sum.stored} event(s) stored, ${sum.refused} duplicate(s) refused, ${sum.quarantined} quarantined${again}`,
     ...[...failing].map(([source, error]) => `${source}: ${error instanceof Error ? error.message : String(error)}`),

@@ -6,7 +6,7 @@ import { newId } from '#platform/ids';
 import { createTestDatabase, type TestDatabase } from '#testing/test-database';
 import type { DataSource } from 'typeorm';
 import { DeadTokensDestination } from './outbound/dead-tokens-destination.ts';
-import { PostgresFanBroadcasts } from './outbound/postgres-announcements.ts';
+import { PostgresFanBroadcasts } from './outbound/postgres-fan-broadcasts.ts';
 
 let testDatabase: TestDatabase;
 let database: DataSource;

@@ -11,7 +11,7 @@ import { RegisterDevice } from './application/register-device.ts';
 import { FanBroadcasts, FansApi } from './fans.api.ts';
 import { MeController } from './inbound/me.controller.ts';
 import { DeadTokensDestination } from './outbound/dead-tokens-destination.ts';
-import { PostgresFanBroadcasts } from './outbound/postgres-announcements.ts';
+import { PostgresFanBroadcasts } from './outbound/postgres-fan-broadcasts.ts';
 import { PostgresContacts } from './outbound/postgres-contacts.ts';
 import { PostgresDevices } from './outbound/postgres-devices.ts';
 import { PostgresFans } from './outbound/postgres-fans.ts';

@@ -13,14 +13,14 @@ import { jobsInBundles } from '#platform/jobs/queued-jobs';
 import type { Logger } from '#platform/logging/logger';
 import type { Destination } from '#platform/outbox/destination';
 import { ParkedMessages } from '#platform/outbox/parked-messages';
-import { alertWays } from '#platform/config/settings';
+import { alertChannels } from '#platform/config/settings';
 import type { RedisConnection } from '#platform/redis/redis-connection';
 import { AlertNotes } from '#platform/sending/alert-notes';
 import { AlertUpkeep } from '#platform/sending/alert-upkeep';
 import { Alerts } from '#platform/sending/alerts';
 import { SharedProviderLimiter } from '#platform/sending/provider-limiter';
 import { UnreportedFailures } from '#platform/sending/unreported-failures';
-import { VendorCalls } from '#platform/sending/vendor-calls';
+import { ProviderCalls } from '#platform/sending/provider-calls';
 import { useCase } from '#platform/use-case';
 import { Inject, Module, type OnApplicationShutdown } from '@nestjs/common';
 import { DataSource } from 'typeorm';
@@ -50,11 +50,15 @@ const ALERTS_PER_SECOND = 1;
 /** The longest time an alert job waits for the rate limiter. After that it goes back to its queue without a failed attempt. */
 const MAX_LIMITER_WAIT_MS = 1500;
 
-function webhookCalls(redis: RedisConnection, alerts: Alerts): VendorCalls {
+function webhookCalls(redis: RedisConnection, alerts: Alerts): ProviderCalls {
   const onBreaker = (provider: string, state: string): void =>
-    alerts.raise({ about: `breaker ${provider} ${state}`, text: `the breaker of ${provider} has ${state}`, notBy: 'webhook' });
-  const options = { provider: 'alert-webhook', callsPerSecond: ALERTS_PER_SECOND, patienceMs: MAX_LIMITER_WAIT_MS, onBreaker };
-  return new VendorCalls(new SharedProviderLimiter(redis, options));
+    alerts.raise({
+      about: `breaker ${provider} ${state}`,
+      text: `the breaker of ${provider} has ${state}`,
+      excludedChannel: 'webhook',
+    });
+  const options = { provider: 'alert-webhook', callsPerSecond: ALERTS_PER_SECOND, maxWaitMs: MAX_LIMITER_WAIT_MS, onBreaker };
+  return new ProviderCalls(new SharedProviderLimiter(redis, options));
 }
 
 /** The outbox destinations that this context provides to the relay. */
@@ -129,7 +133,7 @@ export abstract class JobDestinations {
     {
       provide: Alerts,
       useFactory: (config: MonolithConfig, logger: Logger, notes: AlertNotes) =>
-        new Alerts(logger, { ways: alertWays(config), notes, webhookUrl: config.ALERT_WEBHOOK_URL }),
+        new Alerts(logger, { ways: alertChannels(config), notes, webhookUrl: config.ALERT_WEBHOOK_URL }),
       inject: [CONFIG, LOGGER, AlertNotes],
     },
     {
@@ -137,7 +141,7 @@ export abstract class JobDestinations {
       useFactory: (config: MonolithConfig, notes: AlertNotes, dataSource: DataSource) => {
         const failures = new UnreportedFailures(dataSource);
         const finders = [() => failures.failedJobs(), () => failures.parkedMessages(), () => failures.parkedEvents()];
-        return new AlertUpkeep(notes, alertWays(config), finders);
+        return new AlertUpkeep(notes, alertChannels(config), finders);
       },
       inject: [CONFIG, AlertNotes, DataSource],
     },

@@ -18,7 +18,7 @@ import { CreateMatch } from './application/create-match.ts';
 import { CheckSale } from './application/check-sale.ts';
 import { MatchReport } from './application/match-report.ts';
 import { Catalog, MatchNumbers, Queues, Seats } from './application/ports.ts';
-import { SettleSale } from './application/settle-sale.ts';
+import { EndOrReopenSale } from './application/end-or-reopen-sale.ts';
 import { ChangeMatch } from './application/change-match.ts';
 import { ReportRemainingSeats } from './application/report-remaining-seats.ts';
 import { OperationsController } from './inbound/operations.controller.ts';
@@ -52,9 +52,9 @@ import { OperationsApi } from './operations.api.ts';
     },
     useCase(ChangeMatch, TransactionManager, Catalog, Queues, Jobs, Clock),
     useCase(MatchReport, Catalog, MatchNumbers),
-    useCase(SettleSale, TransactionManager, Catalog, Seats, Queues, Outbox, Ids),
+    useCase(EndOrReopenSale, TransactionManager, Catalog, Seats, Queues, Outbox, Ids),
     useCase(ReportRemainingSeats, Catalog, Queues, Seats),
-    useCase(CheckSale, Seats, SettleSale, ReportRemainingSeats),
+    useCase(CheckSale, Seats, EndOrReopenSale, ReportRemainingSeats),
     {
       provide: Leadership,
       useFactory: (config: MonolithConfig) => new Leadership(config.DATABASE_URL, 'sale watch'),

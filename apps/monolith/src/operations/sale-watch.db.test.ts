@@ -21,7 +21,7 @@ import { WaitingRoomApi } from '../waiting-room/waiting-room.api.ts';
 import { FakeQueueService } from '../waiting-room/testing/fake-queue-service.ts';
 import { CheckSale } from './application/check-sale.ts';
 import { ReportRemainingSeats } from './application/report-remaining-seats.ts';
-import { SettleSale } from './application/settle-sale.ts';
+import { EndOrReopenSale } from './application/end-or-reopen-sale.ts';
 import { SaleWatch } from './inbound/sale-watch.schedule.ts';
 
 let database: TestDatabase;
@@ -155,7 +155,7 @@ describe('a match without free seats', () => {
     const match = await onSale();
     await sellAll(match);
     await refundOne(match);
-    expect(await monolith.get(SettleSale).execute(match.id)).toBe('open');
+    expect(await monolith.get(EndOrReopenSale).execute(match.id)).toBe('open');
   });
 
   test('is detected with a single SIREAD lock for a whole stadium, because PostgreSQL has few of them', async () => {
@@ -178,7 +178,7 @@ describe('a match without free seats', () => {
     const match = await onSale();
     await sellAll(match);
     const settled = await Promise.all(
-      Array.from({ length: 8 }, (_, index) => (index % 2 ? monolith : other).get(SettleSale).execute(match.id)),
+      Array.from({ length: 8 }, (_, index) => (index % 2 ? monolith : other).get(EndOrReopenSale).execute(match.id)),
     );
     expect(new Set(settled)).toEqual(new Set(['sold_out']));
     const rows = await office.outbox(match.id);
@@ -193,7 +193,7 @@ describe('the message that a sale is sold out', () => {
     await relay();
     await sellAll(match);
     queue.behaviour = 'down';
-    expect(await dying.get(SettleSale).execute(match.id)).toBe('sold_out');
+    expect(await dying.get(EndOrReopenSale).execute(match.id)).toBe('sold_out');
     await dying.close();
     await relay();
     expect(soldOutReports(match)).toBe(0);
@@ -209,7 +209,7 @@ describe('the message that a sale is sold out', () => {
     await relay();
     await sellAll(match);
     queue.behaviour = 'down';
-    await monolith.get(SettleSale).execute(match.id);
+    await monolith.get(EndOrReopenSale).execute(match.id);
     await relay();
     queue.behaviour = 'normal';
     await monolith.get(QueueKeeper).runOnce();

@@ -15,16 +15,19 @@ import { MailProvider, Mails } from './application/ports.ts';
 import { SendMail } from './application/send-mail.ts';
 import { EmailMetrics } from './inbound/email-metrics.ts';
 import { EmailProcessor } from './inbound/email.processor.ts';
-import { DrawnTickets } from './outbound/drawn-tickets.ts';
+import { PdfTicketPrints } from './outbound/pdf-ticket-prints.ts';
 import { MailboxMails } from './outbound/mailbox-mails.ts';
 import { Mailgun } from './outbound/mailgun.ts';
-import { ProvidedMails } from './outbound/provided-mails.ts';
+import { ProviderMails } from './outbound/provider-mails.ts';
 import { SmtpServer } from './outbound/smtp-server.ts';
 
-/** The mailbox holds a connection of the pool for each mail; with a provider the ledger puts them together. */
-const MAILS_AT_ONCE = { mailbox: 4, provider: 100 };
+/**
+ * Mails that are processed at the same time. The mailbox needs one pooled connection for each mail. With a provider the ledger
+ * writes many mails in one statement.
+ */
+const MAIL_CONCURRENCY = { mailbox: 4, provider: 100 };
 
-/** The queue `email`, from the job to the provider. */
+/** Everything that processes the queue `email`, from the job to the provider. */
 @Module({})
 export class EmailModule implements OnApplicationShutdown {
   constructor(private readonly provider: MailProvider) {}
@@ -36,7 +39,7 @@ export class EmailModule implements OnApplicationShutdown {
       retrySeconds: config.NOTIFICATION_RETRY_SECONDS,
       logger,
       alerts,
-      concurrency: MAILS_AT_ONCE[config.EMAIL_PROVIDER === 'mailbox' ? 'mailbox' : 'provider'],
+      concurrency: MAIL_CONCURRENCY[config.EMAIL_PROVIDER === 'mailbox' ? 'mailbox' : 'provider'],
     };
     const links = { ticketsUrl: `${publicUrls(config).publicUrl}/tickets` };
     return {
@@ -53,14 +56,14 @@ export class EmailModule implements OnApplicationShutdown {
         {
           provide: Mails,
           inject: [MailProvider, Mailbox, ProviderLimiters],
-          useFactory: (provider: MailProvider, mailbox: Mailbox, gates: ProviderLimiters) =>
-            mailsOf(parts, provider, mailbox, gates),
+          useFactory: (provider: MailProvider, mailbox: Mailbox, limiters: ProviderLimiters) =>
+            mailsOf(parts, provider, mailbox, limiters),
         },
         { provide: Clock, useClass: SystemClock },
         {
           provide: SendMail,
           inject: [Mails, Clock],
-          useFactory: (mails: Mails, clock: Clock) => new SendMail(mails, links, clock, new DrawnTickets()),
+          useFactory: (mails: Mails, clock: Clock) => new SendMail(mails, links, clock, new PdfTicketPrints()),
         },
         {
           provide: EmailProcessor,
@@ -78,14 +81,14 @@ export class EmailModule implements OnApplicationShutdown {
   }
 }
 
-/** The mailbox is no provider: it keeps mails in the same commit that remembers their message. */
+/** Never called: with EMAIL_PROVIDER=mailbox `MailboxMails` stores mails without a provider. */
 class NoProvider extends MailProvider {
   send(): Promise<void> {
     throw new Error('EMAIL_PROVIDER=mailbox sends nothing');
   }
 }
 
-/** What crossChecks demanded of each provider is there. */
+/** The settings of the chosen provider are present: `crossChecks` of the settings requires them. */
 function providerOf({ config }: WorkerParts): MailProvider {
   const from = config.MAIL_FROM;
   if (config.EMAIL_PROVIDER === 'smtp') return new SmtpServer({ url: config.SMTP_URL ?? '', from });
@@ -94,10 +97,10 @@ function providerOf({ config }: WorkerParts): MailProvider {
   return new Mailgun({ base, domain, apiKey, from });
 }
 
-function mailsOf(parts: WorkerParts, provider: MailProvider, mailbox: Mailbox, gates: ProviderLimiters): Mails {
+function mailsOf(parts: WorkerParts, provider: MailProvider, mailbox: Mailbox, limiters: ProviderLimiters): Mails {
   const { config, inbox, statements, marks, possibleDuplicates, logger } = parts;
   if (config.EMAIL_PROVIDER === 'mailbox') return new MailboxMails(inbox, mailbox);
   const ledger = { consumer: 'email', lockMs: CLAIM_LOCK_MS, marks, possibleDuplicates, logger };
   const claims = new SendClaims(statements, ledger);
-  return new ProvidedMails(provider, claims, gates.email);
+  return new ProviderMails(provider, claims, limiters.email);
 }

@@ -15,19 +15,19 @@ const item: MailboxEntry = {
   sent_at: '2026-11-18T12:00:00.000Z',
 };
 
-test('nothing from a message or from the filter becomes markup', () => {
+test('HTML in a message or in the filter is escaped on the mailbox page', () => {
   const page = mailboxPage([item], { to: attack, template: attack });
   expect(page).not.toContain('<script');
   expect(page.split('&quot;&gt;&lt;script&gt;alert(&#39;x&#39;)&lt;/script&gt;&amp;')).toHaveLength(8);
 });
 
-test('the page loads nothing and runs nothing; a mail is one click away', () => {
+test('the mailbox page loads no resources and runs no scripts; it links to the HTML of a mail', () => {
   const page = mailboxPage([item], {});
   expect(page).not.toMatch(/src=|url\(|@import/);
   expect(page.match(/href="[^"]*"/g)).toEqual(['href="html/7"']);
   expect(mailboxPagePolicy).toMatch(/^default-src 'none'; style-src 'sha256-[\w+/=]+';/);
 });
 
-test('an empty mailbox says so', () => {
-  expect(mailboxPage([], {})).toContain('Nothing here.');
+test('the page of an empty mailbox says that there are no messages', () => {
+  expect(mailboxPage([], {})).toContain('No messages.');
 });

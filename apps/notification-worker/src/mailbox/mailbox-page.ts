@@ -14,7 +14,10 @@ header p { margin: 0; font-size: .85rem; opacity: .8; overflow-wrap: anywhere; }
 pre { white-space: pre-wrap; overflow-wrap: anywhere; font: inherit; margin: .75rem 0 0; }
 `;
 
-/** Nothing but the page's own style sheet: whatever stands in a message, it runs and loads nothing. */
+/**
+ * Content-Security-Policy of the page: only its own style sheet. So the content of a message cannot run scripts or load
+ * anything.
+ */
 export const mailboxPagePolicy = [
   "default-src 'none'",
   `style-src 'sha256-${createHash('sha256').update(style).digest('base64')}'`,
@@ -23,11 +26,11 @@ export const mailboxPagePolicy = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** A mail brings styles in its elements and nothing else; its links open outside the sandbox only when somebody clicks. */
+/** Content-Security-Policy of a mail's HTML: inline styles only. Links open outside the sandbox, and only by a click. */
 export const mailPolicy =
   "default-src 'none'; style-src 'unsafe-inline'; sandbox allow-popups; base-uri 'none'; frame-ancestors 'none'";
 
-/** The mailbox for people. */
+/** The HTML page of the mailbox, for developers and testers. */
 export function mailboxPage(items: readonly MailboxEntry[], filter: { to?: string; template?: string }): string {
   const messages = items.map(messageText).join('\n');
   return `<!doctype html>
@@ -40,13 +43,13 @@ export function mailboxPage(items: readonly MailboxEntry[], filter: { to?: strin
 </head>
 <body>
 <h1>Mailbox</h1>
-<p>What would have been sent, newest first.</p>
+<p>Messages that would have been sent, newest first.</p>
 <form method="get">
 <label>To: address, user id or token <input name="to" value="${escapeHtml(filter.to ?? '')}"></label>
 <label>Template <input name="template" value="${escapeHtml(filter.template ?? '')}"></label>
 <button>Show</button>
 </form>
-${messages || '<p>Nothing here.</p>'}
+${messages || '<p>No messages.</p>'}
 </body>
 </html>
 `;

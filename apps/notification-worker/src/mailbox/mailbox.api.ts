@@ -1,17 +1,17 @@
 import type { Transaction } from '#application/transaction-manager';
 
-/** What would have left the house, had a provider been set. */
+/** A message that would have been sent if a real provider were configured. */
 export interface MailboxMessage {
   readonly channel: 'email' | 'push';
-  /** Address of a mail, token of a push. */
+  /** The address of a mail, or the device token of a push. */
   readonly recipient: string;
   readonly userId?: string;
   readonly template: string;
   readonly subject: string;
   readonly text: string;
-  /** Mails only. */
+  /** Only mails have HTML. */
   readonly html?: string;
-  /** Names of the files that came with it. */
+  /** Names of the attached files. */
   readonly attachments?: readonly string[];
 }
 
@@ -26,18 +26,18 @@ export interface MailboxItem {
   readonly sent_at: string;
 }
 
-/** A message as the page needs it: where its HTML is, if it has any. */
+/** A message with what the HTML page needs in addition: its id, and whether it has HTML. */
 export interface MailboxEntry extends MailboxItem {
   readonly id: string;
   readonly hasHtml: boolean;
 }
 
-/** The provider of development and tests: kept here instead of sent into the world. */
+/** Stores messages instead of sending them; the provider of development and tests. */
 export abstract class Mailbox {
-  /** In the transaction that remembers the message, so that a message is kept exactly once. */
-  abstract keep(tx: Transaction, messages: readonly MailboxMessage[]): Promise<void>;
-  /** Newest first; `to` is an address, a user id or a token. */
+  /** Stores the messages. `tx` is the transaction that marks the message as sent, so each message is stored exactly once. */
+  abstract add(tx: Transaction, messages: readonly MailboxMessage[]): Promise<void>;
+  /** Finds messages, newest first. `to` is an address, a user id or a device token. */
   abstract find(filter: { to?: string; template?: string }): Promise<MailboxEntry[]>;
-  /** The mail as mail programs show it. */
+  /** The HTML of a mail. Undefined if the message does not exist or has no HTML. */
   abstract html(id: string): Promise<string | undefined>;
 }

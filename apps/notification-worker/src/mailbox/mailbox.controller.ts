@@ -6,16 +6,19 @@ import { z } from 'zod';
 import { mailboxPage, mailboxPagePolicy, mailPolicy } from './mailbox-page.ts';
 import { Mailbox, type MailboxItem } from './mailbox.api.ts';
 
-/** As long as a device token may be; a form sends its empty fields too; PostgreSQL stores no NUL. */
-const wanted = z
+/**
+ * A filter value, at most as long as a device token. Empty means no filter, because a form sends empty fields too. PostgreSQL
+ * refuses NUL.
+ */
+const filterValue = z
   .string()
   .max(4096)
   .refine((text) => !text.includes('\0'), 'must not contain NUL')
   .transform((text) => text.trim() || undefined)
   .optional();
-/** A bigint of PostgreSQL, and no more digits than one has. */
+/** The id of a message: a bigint of PostgreSQL. 18 digits always fit. */
 const messageId = /^\d{1,18}$/;
-const mailboxQuery = z.object({ to: wanted, template: wanted });
+const mailboxQuery = z.object({ to: filterValue, template: filterValue });
 
 const mailboxAnswer = z.object({
   items: z.array(
@@ -39,14 +42,14 @@ export class MailboxController {
 
   @Get()
   @Endpoint({ access: 'public' })
-  @ApiOperation({ summary: 'What would have been sent, newest first, a hundred at most' })
+  @ApiOperation({ summary: 'Messages that would have been sent, newest first, a hundred at most' })
   @ApiOkResponse({ standardSchema: mailboxAnswer })
   async list(@Query({ schema: mailboxQuery }) query: z.output<typeof mailboxQuery>): Promise<{ items: MailboxItem[] }> {
     const entries = await this.mailbox.find(query);
     return { items: entries.map(({ id: _id, hasHtml: _hasHtml, ...item }) => item) };
   }
 
-  /** A mail as mail programs show it, in a sandbox of its own. */
+  /** The HTML of a mail, in a sandbox. */
   @Get('html/:id')
   @Endpoint({ access: 'public' })
   @ApiExcludeEndpoint()
@@ -58,7 +61,7 @@ export class MailboxController {
     return html;
   }
 
-  /** `/mailbox/`: Nest drops the slash at the end of a path, hence the wildcard that takes nothing else. */
+  /** Serves `/mailbox/`. The path is a wildcard, because Nest removes a slash at the end of a path. Any other path is 404. */
   @Get('*')
   @Endpoint({ access: 'public' })
   @ApiExcludeEndpoint()

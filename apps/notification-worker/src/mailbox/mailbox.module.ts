@@ -4,15 +4,18 @@ import { Mailbox } from './mailbox.api.ts';
 import { MailboxController } from './mailbox.controller.ts';
 import { PostgresMailbox } from './postgres-mailbox.ts';
 
-/** What providers would have been given; its pages exist only where a provider is the mailbox, elsewhere they are 404. */
+/**
+ * Messages that are stored instead of sent. The pages exist only if the mail or push provider is the mailbox; otherwise they
+ * are 404.
+ */
 @Module({})
 export class MailboxModule {
   static register({ config, database }: Pick<WorkerParts, 'config' | 'database'>): DynamicModule {
-    const inUse = [config.EMAIL_PROVIDER, config.PUSH_PROVIDER].includes('mailbox');
+    const isInUse = [config.EMAIL_PROVIDER, config.PUSH_PROVIDER].includes('mailbox');
     return {
       module: MailboxModule,
       global: true,
-      controllers: inUse ? [MailboxController] : [],
+      controllers: isInUse ? [MailboxController] : [],
       providers: [{ provide: Mailbox, useFactory: () => new PostgresMailbox(database) }],
       exports: [Mailbox],
     };

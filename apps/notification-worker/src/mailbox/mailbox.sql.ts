@@ -1,8 +1,8 @@
 import { namedSql } from '#platform/postgres/named-sql';
 
 /** Adds messages. `messages` is a JSON array of MailboxMessage. */
-export const KEEP_MESSAGES = namedSql<{ readonly messages: string }>(
-  'keep-messages',
+export const ADD_MESSAGES = namedSql<{ readonly messages: string }>(
+  'add-mailbox-messages',
   `
   insert into mailbox_messages (channel, recipient, user_id, template, subject, text, html, attachments)
   select channel, recipient, "userId", template, subject, text, html, coalesce(attachments, '{}')
@@ -20,7 +20,7 @@ interface MessageFilter {
 
 /** The newest messages first. A filter that is null matches every message. */
 export const FIND_MESSAGES = namedSql<MessageFilter>(
-  'find-messages',
+  'find-mailbox-messages',
   `
   select id::text, html is not null as "hasHtml", channel, recipient as "to", user_id, template, subject, text, attachments, sent_at
   from mailbox_messages

@@ -3,26 +3,26 @@ import { runUnprepared } from '#platform/postgres/database';
 import { inside } from '#platform/postgres/transaction';
 import type { DataSource } from 'typeorm';
 import { Mailbox, type MailboxEntry, type MailboxMessage } from './mailbox.api.ts';
-import { FIND_MESSAGES, KEEP_MESSAGES } from './mailbox.sql.ts';
+import { FIND_MESSAGES, ADD_MESSAGES } from './mailbox.sql.ts';
 
-const NEWEST = 100;
+const MAX_ITEMS = 100;
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** The mailbox as a table. */
+/** The mailbox in the table `mailbox_messages`. */
 export class PostgresMailbox extends Mailbox {
   constructor(private readonly database: DataSource) {
     super();
   }
 
-  async keep(tx: Transaction, messages: readonly MailboxMessage[]): Promise<void> {
-    await inside(tx).rows(KEEP_MESSAGES.with({ messages: JSON.stringify(messages) }));
+  async add(tx: Transaction, messages: readonly MailboxMessage[]): Promise<void> {
+    await inside(tx).rows(ADD_MESSAGES.with({ messages: JSON.stringify(messages) }));
   }
 
   async find({ to, template }: { to?: string; template?: string }): Promise<MailboxEntry[]> {
     const userId = to && uuid.test(to) ? to : null;
     const rows = await runUnprepared<(Omit<MailboxEntry, 'sent_at'> & { sent_at: Date })[]>(
       this.database,
-      FIND_MESSAGES.with({ to: to ?? null, userId, template: template ?? null, limit: NEWEST }),
+      FIND_MESSAGES.with({ to: to ?? null, userId, template: template ?? null, limit: MAX_ITEMS }),
     );
     return rows.map((row) => ({ ...row, sent_at: row.sent_at.toISOString() }));
   }

@@ -13,32 +13,35 @@ import { QueuedJobs } from '#platform/jobs/queued-jobs';
 import { ProviderLimiters } from '../sending/sending.module.ts';
 import { Pushes } from './application/ports.ts';
 import { SendPush } from './application/send-push.ts';
-import { watchBroadcasts } from './inbound/broadcast-metrics.ts';
+import { registerBroadcastMetrics } from './inbound/broadcast-metrics.ts';
 import { PushMetrics } from './inbound/push-metrics.ts';
 import { PushProcessor } from './inbound/push.processor.ts';
 import { Fcm } from './outbound/fcm.ts';
 import { MailboxPushes } from './outbound/mailbox-pushes.ts';
 import { PostgresBroadcasts } from './outbound/postgres-broadcasts.ts';
-import { ProvidedPushes } from './outbound/provided-pushes.ts';
+import { ProviderPushes } from './outbound/provider-pushes.ts';
 import { PushLedger } from './outbound/push-ledger.ts';
 
-/** Hands by lane. Each holds one of the pool's 24 connections for the moment it claims or notes. */
-const PUSHES_AT_ONCE = { 'push-priority': 10, push: 6 };
+/**
+ * Pushes of each queue that are processed at the same time. Each one uses one of the 24 connections of the pool while it claims
+ * a job or records progress.
+ */
+const PUSH_CONCURRENCY = { 'push-priority': 10, push: 6 };
 
-/** The queues `push` and `push-priority`, from the job to the provider. */
+/** Everything that processes the queues `push` and `push-priority`, from the job to the provider. */
 @Module({})
 export class PushModule {
   static register(parts: WorkerParts): DynamicModule {
     const { config, logger, metrics, redis, jobsRedis, alerts, database } = parts;
-    const devices = new PostgresBroadcasts(database);
-    watchBroadcasts(metrics.registry, devices);
+    const broadcasts = new PostgresBroadcasts(database);
+    registerBroadcastMetrics(metrics.registry, broadcasts);
     const consumer = {
       connection: jobsRedis,
       retrySeconds: config.NOTIFICATION_RETRY_SECONDS,
       logger,
       alerts,
-      devices,
-      concurrency: config.PUSH_PROVIDER === 'mailbox' ? { 'push-priority': 4, push: 4 } : PUSHES_AT_ONCE,
+      broadcasts,
+      concurrency: config.PUSH_PROVIDER === 'mailbox' ? { 'push-priority': 4, push: 4 } : PUSH_CONCURRENCY,
     };
     return {
       module: PushModule,
@@ -58,7 +61,7 @@ export class PushModule {
         {
           provide: Pushes,
           inject: [Mailbox, ProviderLimiters],
-          useFactory: (mailbox: Mailbox, gates: ProviderLimiters) => pushesOf(parts, mailbox, gates),
+          useFactory: (mailbox: Mailbox, limiters: ProviderLimiters) => pushesOf(parts, mailbox, limiters),
         },
         { provide: Clock, useClass: SystemClock },
         useCase(SendPush, Pushes, Clock),
@@ -74,7 +77,7 @@ export class PushModule {
   }
 }
 
-function pushesOf(parts: WorkerParts, mailbox: Mailbox, gates: ProviderLimiters): Pushes {
+function pushesOf(parts: WorkerParts, mailbox: Mailbox, limiters: ProviderLimiters): Pushes {
   const { config, inbox, statements, transactions, marks, possibleDuplicates, serviceAccount: account } = parts;
   if (config.PUSH_PROVIDER === 'mailbox' || !account) return new MailboxPushes(inbox, mailbox);
   const ledger = new PushLedger(statements, transactions, new PostgresOutbox(), {
@@ -82,5 +85,5 @@ function pushesOf(parts: WorkerParts, mailbox: Mailbox, gates: ProviderLimiters)
     marks,
     possibleDuplicates,
   });
-  return new ProvidedPushes(new Fcm({ base: config.FCM_API_BASE, account }), ledger, gates.push);
+  return new ProviderPushes(new Fcm({ base: config.FCM_API_BASE, account }), ledger, limiters.push);
 }

@@ -1,4 +1,4 @@
-import { alertWays } from '#platform/config/settings';
+import { alertChannels } from '#platform/config/settings';
 import { JOBS_PREFIX, jobQueues } from '#contracts/queue-jobs';
 import { DeadLetters } from '#platform/jobs/dead-letters';
 import { RelayLoop } from '#platform/outbox/relay-loop';
@@ -7,14 +7,14 @@ import type { WorkerParts } from '../parts.ts';
 import { UnlimitedProvider, SharedProviderLimiter, type ProviderLimiter } from '#platform/sending/provider-limiter';
 import { QueuedJobs } from '#platform/jobs/queued-jobs';
 import { AlertUpkeep } from '#platform/sending/alert-upkeep';
-import { foundLetterAlert } from '#platform/jobs/dead-letter-alert';
+import { unreportedDeadLetterAlert } from '#platform/jobs/dead-letter-alert';
 
-/** How soon a Redis that has lost its jobs is noticed. */
-const RESTORE_EVERY_MS = 5000;
-/** How soon a dead letter is found that a worker has left without a report. */
-const ALERTS_EVERY_MS = 10_000;
+/** How often the worker checks whether Redis has lost its jobs. */
+const RESTORE_INTERVAL_MS = 5000;
+/** How often dead letters are searched that a worker did not report before it died. */
+const ALERTS_INTERVAL_MS = 10_000;
 
-/** The doors to the two providers. */
+/** Rate limit and breaker of each of the two providers. */
 export class ProviderLimiters {
   constructor(
     readonly email: ProviderLimiter,
@@ -22,7 +22,7 @@ export class ProviderLimiters {
   ) {}
 }
 
-/** Looks for jobs that Redis has lost, from the start of the service to its end. */
+/** Puts jobs that Redis has lost back into their queues. Runs from the start of the service to its end. */
 export class JobRestorer implements BeforeApplicationShutdown {
   private readonly loop: RelayLoop;
 
@@ -30,7 +30,7 @@ export class JobRestorer implements BeforeApplicationShutdown {
     private readonly jobs: QueuedJobs,
     { logger }: Pick<WorkerParts, 'logger'>,
   ) {
-    this.loop = new RelayLoop('lost jobs', () => jobs.restoreOnce(), logger, RESTORE_EVERY_MS);
+    this.loop = new RelayLoop('lost jobs', () => jobs.restoreOnce(), logger, RESTORE_INTERVAL_MS);
   }
 
   start(): void {
@@ -43,16 +43,16 @@ export class JobRestorer implements BeforeApplicationShutdown {
   }
 }
 
-/** Reports what a worker that died has left unreported, and tells operators what is due. */
+/** Reports dead letters that a dead worker left unreported, and sends the alerts that are due. */
 export class AlertLoop implements BeforeApplicationShutdown {
   private readonly loop: RelayLoop;
 
   constructor({ config, redis, alertNotes, logger }: WorkerParts) {
     const letters = new DeadLetters(redis, JOBS_PREFIX, jobQueues, (subjects) => alertNotes.unknown(subjects));
-    const upkeep = new AlertUpkeep(alertNotes, alertWays(config), [
-      async () => (await letters.unreported()).map(foundLetterAlert),
+    const upkeep = new AlertUpkeep(alertNotes, alertChannels(config), [
+      async () => (await letters.unreported()).map(unreportedDeadLetterAlert),
     ]);
-    this.loop = new RelayLoop('alerts', () => upkeep.runOnce(), logger, ALERTS_EVERY_MS);
+    this.loop = new RelayLoop('alerts', () => upkeep.runOnce(), logger, ALERTS_INTERVAL_MS);
   }
 
   start(): void {
@@ -64,12 +64,12 @@ export class AlertLoop implements BeforeApplicationShutdown {
   }
 }
 
-/** What both channels have in common on the way out. */
+/** The parts of sending that mails and pushes share. */
 @Module({})
 export class SendingModule {
   static register(parts: WorkerParts): DynamicModule {
     const { config, redis, alerts, database, logger } = parts;
-    const gate = (provider: string, callsPerSecond: number): ProviderLimiter =>
+    const limiterOf = (provider: string, callsPerSecond: number): ProviderLimiter =>
       provider === 'mailbox'
         ? new UnlimitedProvider()
         : new SharedProviderLimiter(redis, {
@@ -80,8 +80,8 @@ export class SendingModule {
                 about: `breaker ${name} ${state}`,
                 text:
                   state === 'opened'
-                    ? `${name} failed 20 times in a row; its queue rests, one try every 5 s, nothing is lost`
-                    : `${name} answers again; its queue goes on`,
+                    ? `${name} failed 20 times in a row; its queue is paused, one call is tried every 5 s, no message is lost`
+                    : `${name} answers again; its queue continues`,
               }),
           });
     return {
@@ -95,8 +95,8 @@ export class SendingModule {
           provide: ProviderLimiters,
           useFactory: () =>
             new ProviderLimiters(
-              gate(config.EMAIL_PROVIDER, config.EMAIL_RATE_PER_SECOND),
-              gate(config.PUSH_PROVIDER, config.PUSH_CALLS_PER_SECOND),
+              limiterOf(config.EMAIL_PROVIDER, config.EMAIL_RATE_PER_SECOND),
+              limiterOf(config.PUSH_PROVIDER, config.PUSH_CALLS_PER_SECOND),
             ),
         },
       ],

@@ -15,14 +15,14 @@ import type { MailProvider } from '../email/application/ports.ts';
 import { SendMail } from '../email/application/send-mail.ts';
 import { EmailMetrics } from '../email/inbound/email-metrics.ts';
 import { EmailProcessor } from '../email/inbound/email.processor.ts';
-import { DrawnTickets } from '../email/outbound/drawn-tickets.ts';
-import { ProvidedMails } from '../email/outbound/provided-mails.ts';
+import { PdfTicketPrints } from '../email/outbound/pdf-ticket-prints.ts';
+import { ProviderMails } from '../email/outbound/provider-mails.ts';
 import type { PushProvider } from '../push/application/ports.ts';
 import { SendPush } from '../push/application/send-push.ts';
 import { PushMetrics } from '../push/inbound/push-metrics.ts';
 import { PushProcessor } from '../push/inbound/push.processor.ts';
 import { PostgresBroadcasts } from '../push/outbound/postgres-broadcasts.ts';
-import { ProvidedPushes } from '../push/outbound/provided-pushes.ts';
+import { ProviderPushes } from '../push/outbound/provider-pushes.ts';
 import { PushLedger } from '../push/outbound/push-ledger.ts';
 import type { ProviderLimiter } from '#platform/sending/provider-limiter';
 import { QueuedJobs } from '#platform/jobs/queued-jobs';
@@ -32,18 +32,18 @@ export interface BareOptions {
   readonly redisUrl: string;
   readonly mails?: MailProvider;
   readonly pushes?: PushProvider;
-  readonly gate: (redis: RedisConnection) => ProviderLimiter;
+  readonly limiter: (redis: RedisConnection) => ProviderLimiter;
   readonly retrySeconds?: readonly number[];
   readonly lockMs?: number;
-  /** False: the house without its guarantee, every message is new. */
+  /** If false (a negative control), the mail ledger treats every message as new. */
   readonly ledger?: boolean;
   readonly mailsAtOnce?: number;
   readonly pushesAtOnce?: number;
-  /** Tokens a pass to the provider; the gate may give fewer. */
+  /** Devices of one group of pushes; the rate limiter may allow fewer. */
   readonly callsAtOnce?: number;
 }
 
-/** Without the ledger: whatever comes is sent. */
+/** Negative control without a ledger: every message is sent. */
 class NoClaims extends SendClaims {
   override claim(): Promise<{ kind: 'claimed'; token: string; possibleDuplicate: boolean }> {
     return Promise.resolve({ kind: 'claimed', token: '', possibleDuplicate: false });
@@ -54,14 +54,16 @@ class NoClaims extends SendClaims {
   }
 }
 
-/** Both channels from the queue to a provider, as the modules put them together, without Nest and HTTP around them. */
+/**
+ * A notification worker without Nest and HTTP: mails and pushes from the queues to the providers, connected as in the modules.
+ */
 export interface BareWorker {
   readonly database: DataSource;
   readonly redis: RedisConnection;
   readonly deadLetters: string[];
   readonly registry: Registry;
   readonly jobs: QueuedJobs;
-  /** Pushes and mails that may have arrived twice. */
+  /** The number of pushes and mails that may have arrived twice. */
   possibleDuplicates(): number;
   start(): void;
   stop(): Promise<void>;
@@ -74,13 +76,13 @@ export async function bareWorker(options: BareOptions): Promise<BareWorker> {
   const redis = connectRedis(redisUrl, { name: 'bare-worker', sharedWrites: 'all' });
   const connection = connectRedis(redisUrl, { name: 'bare-worker-jobs', forJobs: true });
   await whenReady(redis);
-  let doubts = 0;
-  const possibleDuplicates = { inc: (_labels: unknown, count = 1): void => void (doubts += count) } as never;
+  let duplicatesCounted = 0;
+  const possibleDuplicates = { inc: (_labels: unknown, count = 1): void => void (duplicatesCounted += count) } as never;
   const transactions = new PostgresTransactionManager(database, { deadlineMs: 10_000 });
   const statements = new SingleStatements(databaseUrl, 'bare-worker-ledger');
   const marks = new ProcessedMarks(redis);
   const registry = new Registry();
-  const gate = options.gate(redis);
+  const limiter = options.limiter(redis);
   const deadLetters: string[] = [];
   const jobs = new QueuedJobs(database, redis, createLogger({ service: 'bare', level: 'silent' }));
   const common = {
@@ -99,22 +101,22 @@ export async function bareWorker(options: BareOptions): Promise<BareWorker> {
   const processors: (EmailProcessor | PushProcessor)[] = [];
   if (options.mails) {
     const Claims = options.ledger === false ? NoClaims : SendClaims;
-    const mails = new ProvidedMails(
+    const mails = new ProviderMails(
       options.mails,
       new Claims(statements, { consumer: 'email', lockMs, marks, possibleDuplicates }),
-      gate,
+      limiter,
     );
-    const sendMail = new SendMail(mails, { ticketsUrl: 'http://127.0.0.1/tickets' }, clock, new DrawnTickets());
+    const sendMail = new SendMail(mails, { ticketsUrl: 'http://127.0.0.1/tickets' }, clock, new PdfTicketPrints());
     const metrics = new EmailMetrics(registry, sizes, oldest);
     processors.push(new EmailProcessor(sendMail, metrics, { ...common, mails, concurrency: options.mailsAtOnce ?? 10 }));
   }
   if (options.pushes) {
     const ledger = new PushLedger(statements, transactions, new PostgresOutbox(), { lockMs, marks, possibleDuplicates });
-    const sendPush = new SendPush(new ProvidedPushes(options.pushes, ledger, gate, options.callsAtOnce), clock);
+    const sendPush = new SendPush(new ProviderPushes(options.pushes, ledger, limiter, options.callsAtOnce), clock);
     const metrics = new PushMetrics(registry, pushSizes, oldest);
-    const devices = new PostgresBroadcasts(database);
+    const broadcasts = new PostgresBroadcasts(database);
     const concurrency = { 'push-priority': options.pushesAtOnce ?? 4, push: options.pushesAtOnce ?? 4 };
-    processors.push(new PushProcessor(sendPush, metrics, { ...common, devices, concurrency }));
+    processors.push(new PushProcessor(sendPush, metrics, { ...common, broadcasts, concurrency }));
   }
   let stopped: Promise<void> | undefined;
   const stop = (): Promise<void> =>
@@ -128,7 +130,7 @@ export async function bareWorker(options: BareOptions): Promise<BareWorker> {
     deadLetters,
     jobs,
     registry,
-    possibleDuplicates: () => doubts,
+    possibleDuplicates: () => duplicatesCounted,
     start: () => processors.forEach((processor) => processor.start()),
     stop,
     close: async () => {

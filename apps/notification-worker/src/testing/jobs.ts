@@ -1,7 +1,7 @@
 import type { BroadcastJob, EmailJob, PushJob } from '#contracts/queue-jobs';
 import { newId } from '#platform/ids';
 
-/** Jobs as the monolith writes them; each call is another message. */
+/** A ticket mail job as the monolith writes it. Each call creates a new message. */
 export function ticketMail(changes: Partial<EmailJob> = {}): EmailJob {
   return {
     job_id: newId(),
@@ -25,6 +25,7 @@ export function ticketMail(changes: Partial<EmailJob> = {}): EmailJob {
   } as EmailJob;
 }
 
+/** A "your turn" push job as the monolith writes it. Each call creates a new message. */
 export function turnPush(changes: Partial<PushJob> = {}): PushJob {
   return {
     job_id: newId(),
@@ -41,7 +42,7 @@ export function turnPush(changes: Partial<PushJob> = {}): PushJob {
   };
 }
 
-/** The jobs of a broadcast to `count` times `size` devices. */
+/** The jobs of a broadcast: `count` ranges of `size` devices each. */
 export function rangePushes(
   broadcastId: string,
   { count, size, ...changes }: { count: number; size: number } & Partial<BroadcastJob>,

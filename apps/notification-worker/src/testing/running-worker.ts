@@ -15,11 +15,11 @@ export interface RunningWorker {
   readonly databaseUrl: string;
   readonly redis: TestRedis;
   queue(name: JobQueue): Queue;
-  /** Puts a job in as the relay does. */
+  /** Adds a job to a queue as the relay does. */
   publish(name: JobQueue, job: EmailJob | PushJob): Promise<Job>;
   mailbox(query: Record<string, string>): Promise<MailboxItem[]>;
   get(url: string): Promise<{ status: number; body: string; type: string }>;
-  /** Drains the service as SIGTERM does. */
+  /** Stops the service as SIGTERM does: running jobs finish. */
   drain(): Promise<void>;
   close(): Promise<void>;
 }
@@ -29,9 +29,11 @@ interface Servers {
   readonly redis: TestRedis;
 }
 
-/** The real service on a database and a Redis of its own, or on those that are given; it takes jobs but listens on no port. */
-export async function runWorker(settings: Record<string, string> = {}, given?: Servers): Promise<RunningWorker> {
-  const [database, redis] = given ? [given.database, given.redis] : await Promise.all([createTestDatabase(), createTestRedis()]);
+/** Starts the real service on its own database and Redis, or on the given ones. It processes jobs but listens on no port. */
+export async function runWorker(settings: Record<string, string> = {}, servers?: Servers): Promise<RunningWorker> {
+  const [database, redis] = servers
+    ? [servers.database, servers.redis]
+    : await Promise.all([createTestDatabase(), createTestRedis()]);
   const config = loadConfig(workerConfig, {
     DATABASE_URL: database.url,
     REDIS_URL: redis.url,
@@ -71,21 +73,22 @@ export async function runWorker(settings: Record<string, string> = {}, given?: S
       await drain();
       await Promise.all([...queues.values()].map((open) => open.close()));
       await connection.quit();
-      if (!given) await Promise.all([database.drop(), redis.close()]);
+      if (!servers) await Promise.all([database.drop(), redis.close()]);
     },
   };
 }
 
-/** Polls until the answer is truthy; a test waits for what happens, not for time. */
+/** Polls until the answer is truthy, so that a test waits for an event and not for a fixed time. */
 export async function eventually<T>(ask: () => Promise<T | undefined | false>, withinMs = 10_000): Promise<T> {
   const giveUpAt = Date.now() + withinMs;
   for (;;) {
     const answer = await ask();
     if (answer) return answer;
-    if (Date.now() > giveUpAt) throw new Error(`It did not happen within ${withinMs} ms: ${ask.toString()}`);
+    if (Date.now() > giveUpAt) throw new Error(`Not true within ${withinMs} ms: ${ask.toString()}`);
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
 }
 
+/** Waits until the job is in this state of BullMQ. */
 export const inState = (job: Job, state: string, withinMs?: number): Promise<true> =>
   eventually(async () => (await job.getState()) === state, withinMs);

@@ -1,4 +1,4 @@
-import { assertEndsLater, blacklisted, ListedFans } from './listed-fans.ts';
+import { assertEndsInFuture, blacklisted, ListedFans } from './listed-fans.ts';
 
 const [ana, boris] = ['0190a000-0000-7000-8000-0000000000a1', '0190a000-0000-7000-8000-0000000000b1'];
 
@@ -35,8 +35,8 @@ test.each([
   ['ends a millisecond later', new Date(1001), true],
   ['ends now', new Date(1000), false],
   ['ended in the past', new Date(1), false],
-])('assertEndsLater: an entry that %s (until %j): accepted = %s', (_what, until, isAccepted) => {
-  const check = () => assertEndsLater({ until, now: new Date(1000) });
+])('assertEndsInFuture: an entry that %s (until %j): accepted = %s', (_what, until, isAccepted) => {
+  const check = () => assertEndsInFuture({ until, now: new Date(1000) });
   if (isAccepted) expect(check).not.toThrow();
   else expect(check).toThrow(expect.objectContaining({ code: 'VALIDATION_FAILED' }));
 });

@@ -26,7 +26,7 @@ export class ListedFans {
 }
 
 /** Refuses an entry that ends in the past: the operator has mistyped the date or the time zone. */
-export function assertEndsLater({ until, now }: { readonly until: Date | null; readonly now: Date }): void {
+export function assertEndsInFuture({ until, now }: { readonly until: Date | null; readonly now: Date }): void {
   if (until === null || until > now) return;
   throw new DomainError('VALIDATION_FAILED', 'The request is malformed: see errors.', {
     errors: [{ path: 'until', message: 'must be in the future' }],

@@ -1,8 +1,8 @@
 import {
-  afterAction,
-  afterSeats,
+  saleStatusAfterAction,
+  saleStatusAfterSeats,
   assertHoldsAllowed,
-  assertMayBe,
+  assertSaleStatusAllowed,
   saleActions,
   saleStatuses,
   statusAt,
@@ -22,17 +22,18 @@ test.each(saleActions.flatMap((action) => saleStatuses.map((status) => ({ action
   'sale: action $action in status $status leads to the status of the table, or is refused',
   ({ action, status }) => {
     const to = legal[action][status];
-    if (to) expect(afterAction(status, action)).toBe(to);
-    else expect(() => afterAction(status, action)).toThrow(expect.objectContaining({ code: 'INVALID_STATE' }));
+    if (to) expect(saleStatusAfterAction(status, action)).toBe(to);
+    else expect(() => saleStatusAfterAction(status, action)).toThrow(expect.objectContaining({ code: 'INVALID_STATE' }));
   },
 );
 
 test('sale: a cancelled match may only be closed', () => {
   const cancelledAt = new Date('2026-11-18T10:00:00Z');
   for (const status of saleStatuses) {
-    expect(() => assertMayBe(status, { cancelledAt: null })).not.toThrow();
-    if (status === 'closed') expect(() => assertMayBe(status, { cancelledAt })).not.toThrow();
-    else expect(() => assertMayBe(status, { cancelledAt })).toThrow(expect.objectContaining({ code: 'INVALID_STATE' }));
+    expect(() => assertSaleStatusAllowed(status, { cancelledAt: null })).not.toThrow();
+    if (status === 'closed') expect(() => assertSaleStatusAllowed(status, { cancelledAt })).not.toThrow();
+    else
+      expect(() => assertSaleStatusAllowed(status, { cancelledAt })).toThrow(expect.objectContaining({ code: 'INVALID_STATE' }));
   }
 });
 
@@ -54,7 +55,7 @@ test.each<[SaleStatus, boolean, SaleStatus]>([
   ['closed', false, 'closed'],
   ['closed', true, 'closed'],
 ])('sale: status %s with seats left = %s becomes %s', (status, anythingLeft, to) => {
-  expect(afterSeats(status, anythingLeft)).toBe(to);
+  expect(saleStatusAfterSeats(status, anythingLeft)).toBe(to);
 });
 
 test.each<[SaleStatus, boolean, string | null]>([

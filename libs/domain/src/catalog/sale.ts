@@ -25,7 +25,7 @@ const transitions: Record<SaleAction, { readonly from: readonly SaleStatus[]; re
 };
 
 /** The status after an operator's action. A repeated action is accepted and changes nothing. Other invalid actions are refused. */
-export function afterAction(status: SaleStatus, action: SaleAction): SaleStatus {
+export function saleStatusAfterAction(status: SaleStatus, action: SaleAction): SaleStatus {
   const { from, to } = transitions[action];
   if (status !== to && !from.includes(status)) {
     throw new DomainError('INVALID_STATE', `A sale that is ${status} cannot ${action}.`, { sale_status: status });
@@ -34,7 +34,7 @@ export function afterAction(status: SaleStatus, action: SaleAction): SaleStatus 
 }
 
 /** Refuses every status except `closed` for a cancelled match. */
-export function assertMayBe(status: SaleStatus, match: { readonly cancelledAt: Date | null }): void {
+export function assertSaleStatusAllowed(status: SaleStatus, match: { readonly cancelledAt: Date | null }): void {
   if (match.cancelledAt === null || status === 'closed') return;
   throw new DomainError('INVALID_STATE', 'This match was cancelled and is no longer for sale.', {
     sale_status: 'closed',
@@ -43,7 +43,7 @@ export function assertMayBe(status: SaleStatus, match: { readonly cancelledAt: D
 }
 
 /** The status after a change of seats. `anythingLeft`: at least one seat is free, or held and may become free. */
-export function afterSeats(status: SaleStatus, anythingLeft: boolean): SaleStatus {
+export function saleStatusAfterSeats(status: SaleStatus, anythingLeft: boolean): SaleStatus {
   if (status === 'open' && !anythingLeft) return 'sold_out';
   return status === 'sold_out' && anythingLeft ? 'open' : status;
 }

@@ -1,5 +1,5 @@
 /** The channels over which operators can be alerted. */
-export type AlertWay = 'webhook' | 'mail';
+export type AlertChannel = 'webhook' | 'mail';
 
 /**
  * Background job that tells operators about a problem. Each channel has its own job, so a webhook that fails does not delay the
@@ -7,7 +7,7 @@ export type AlertWay = 'webhook' | 'mail';
  */
 export interface AlertOperators {
   readonly class: 'alert_operators';
-  readonly by: AlertWay;
+  readonly by: AlertChannel;
   readonly about: string;
   readonly text: string;
   /** Number of facts in `text`. Absent in jobs of earlier versions, which had one fact. */
@@ -21,7 +21,7 @@ const MAX_LISTED_FACTS = 20;
 /** Makes one alert for all facts of one kind. Lists up to 20 of them and gives the number of the others. */
 export function alertOperators(
   { about, texts }: { about: string; texts: readonly string[] },
-  by: AlertWay,
+  by: AlertChannel,
   at: Date,
 ): AlertOperators {
   const more = texts.length - MAX_LISTED_FACTS;

@@ -1,9 +1,9 @@
 import { parseSources, readSources } from './configured-sources.ts';
 
 const http = { name: 'gate-north', kind: 'http', url: 'http://127.0.0.1:1/events' };
-const faultsOf = (given: unknown, env = {}) => parseSources(given, env, '/etc/tribina').faults;
+const faultsOf = (content: unknown, env = {}) => parseSources(content, env, '/etc/tribina').faults;
 
-test('each kind with what it needs', () => {
+test('each kind of source is parsed, and its defaults and secrets are filled in', () => {
   const { sources, faults } = parseSources(
     [
       { ...http, headers: { 'X-Api-Key': 'k-${GATE_KEY}' }, overlap: 5 },
@@ -31,12 +31,12 @@ test('each kind with what it needs', () => {
   ]);
 });
 
-test('a host alone is where Stripe’s API begins', () => {
+test('a Stripe URL without a path gets the path of Stripe’s events', () => {
   const { sources } = parseSources([{ name: 's', kind: 'stripe', url: 'http://127.0.0.1:9' }], { STRIPE_SECRET_KEY: 'k' }, '/');
   expect(sources[0]).toMatchObject({ url: 'http://127.0.0.1:9/v1/events' });
 });
 
-test('every fault is told at once, by source and field, none with a secret', () => {
+test('all faults are reported at once, with source and field, without secrets', () => {
   const faults = faultsOf([
     { ...http, name: 'Not A Name' },
     { ...http, url: 'ftp://x' },
@@ -51,18 +51,23 @@ test('every fault is told at once, by source and field, none with a secret', () 
 });
 
 test.each<[string, unknown, object, RegExp]>([
-  ['no list', { name: 'x' }, {}, /expected array/],
+  ['content that is not a list', { name: 'x' }, {}, /expected array/],
   ['an empty list', [], {}, /at least one/],
-  ['two of one name', [http, http], {}, /^gate-north: there are two/],
-  ['a secret that is not there', [{ ...http, headers: { a: '${NOT_SET}' } }], {}, /NOT_SET is not in the environment/],
-  ['a header that cannot be sent', [{ ...http, headers: { a: '${KEY}' } }], { KEY: 'x\ny' }, /cannot be sent/],
-  ['Stripe without its key', [{ name: 's', kind: 'stripe' }], {}, /STRIPE_SECRET_KEY/],
-  ['an overlap of ids that have no order', [{ name: 's', kind: 'stripe', overlap: 3 }], { STRIPE_SECRET_KEY: 'x' }, /overlap/],
-])('%s is a fault', (_what, given, env, fault) => {
-  expect(faultsOf(given, env)).toEqual([expect.stringMatching(fault)]);
+  ['two sources with the same name', [http, http], {}, /^gate-north: the name is used twice/],
+  [
+    'a secret that is not in the environment',
+    [{ ...http, headers: { a: '${NOT_SET}' } }],
+    {},
+    /NOT_SET is not in the environment/,
+  ],
+  ['a header value with a line break', [{ ...http, headers: { a: '${KEY}' } }], { KEY: 'x\ny' }, /cannot be sent/],
+  ['a Stripe source without a key', [{ name: 's', kind: 'stripe' }], {}, /STRIPE_SECRET_KEY/],
+  ['an overlap for ids that have no order', [{ name: 's', kind: 'stripe', overlap: 3 }], { STRIPE_SECRET_KEY: 'x' }, /overlap/],
+])('%s is a fault', (_case, content, env, fault) => {
+  expect(faultsOf(content, env)).toEqual([expect.stringMatching(fault)]);
 });
 
-test('a file that is not there, or is no JSON, is a fault', () => {
+test('a configuration file that is missing or is not JSON is a fault', () => {
   expect(readSources('/nowhere/sources.json', {}).faults).toEqual(['/nowhere/sources.json cannot be read (ENOENT)']);
   expect(readSources(import.meta.filename, {}).faults[0]).toMatch(/is not JSON$/);
 });

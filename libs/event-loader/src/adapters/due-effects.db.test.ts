@@ -10,7 +10,7 @@ import { DueEvents } from './due-events.ts';
 import { openLoaderPools, type LoaderPools } from './postgres-event-store.ts';
 import { readStatus } from './loader-status.ts';
 
-// Loaded events and those who act upon them: here one that only counts.
+// Loaded events and their effects. The consumer of these tests counts each event in a table.
 
 let database: TestDatabase;
 let dataSource: DataSource;
@@ -23,28 +23,31 @@ beforeAll(async () => {
   dataSource = await openDatabase({ url: database.url, name: 'test', poolSize: 8 });
   pools = openLoaderPools(database.url);
   transactions = new PostgresTransactionManager(dataSource, { deadlineMs: 20_000 });
-  await pools.look.query('create table counted (event_id text not null)');
+  await pools.reads.query('create table counted (event_id text not null)');
 });
 afterAll(async () => {
   await Promise.all([pools.close(), dataSource.destroy()]);
   await database.drop();
 });
-beforeEach(() => pools.look.query('truncate loaded_events, loaded_events_due, loaded_conflicts, counted, loader_sources'));
+beforeEach(() => pools.reads.query('truncate loaded_events, loaded_events_due, loaded_conflicts, counted, loader_sources'));
 
-async function loaded(count: number, feeds = 'counting'): Promise<void> {
-  await pools.look.query(`insert into loader_sources (source) values ('gate')`);
-  await pools.look.query(
+async function storeDueEvents(count: number, feeds = 'counting'): Promise<void> {
+  await pools.reads.query(`insert into loader_sources (source) values ('gate')`);
+  await pools.reads.query(
     `insert into loaded_events (source, event_id, payload) select 'gate', n::text, jsonb_build_object('n', n) from generate_series(1, $1) n`,
     [count],
   );
-  await pools.look.query(
+  await pools.reads.query(
     `insert into loaded_events_due (source, event_id, feeds) select 'gate', n::text, $2 from generate_series(1, $1) n`,
     [count, feeds],
   );
 }
 
-/** Counts each event, in the transaction in which its note goes; a careless one does not look whether it has. */
-function counting(change: { careless?: boolean; crashOn?: number } = {}): Consumer {
+/**
+ * Counts each event in the transaction that deletes its due row. `skipsDueCheck`: a negative control that does not check whether
+ * the event is still due.
+ */
+function counting(options: { skipsDueCheck?: boolean; crashOn?: number } = {}): Consumer {
   return {
     isFinal: (error) => (error as Error).message === 'no such event',
     async act(payload, effect) {
@@ -52,71 +55,71 @@ function counting(change: { careless?: boolean; crashOn?: number } = {}): Consum
       if (n < 0) throw new Error('no such event');
       return transactions.run(async (tx) => {
         const isDue = await effect.begin(tx);
-        if (!isDue && !change.careless) return { conflicts: [] };
+        if (!isDue && !options.skipsDueCheck) return { conflicts: [] };
         await inside(tx).rows('insert into counted values ($1)', [String(n)]);
         await effect.end(tx, { conflicts: [] });
-        if (n === change.crashOn) throw new Error('crashed before the commit');
+        if (n === options.crashOn) throw new Error('crashed before the commit');
         return { conflicts: [] };
       });
     },
   };
 }
 
-/** Four loaders at once, with nothing between them but the database. */
-async function actAtOnce(consumer: Consumer): Promise<void> {
+/** Four loaders act at the same time. They have no lock, only the database. */
+async function actInFourLoaders(consumer: Consumer): Promise<void> {
   const effects = Array.from(
     { length: 4 },
-    () => new DueEffects(new DueEvents(pools.look), new Map([['counting', consumer]]), new MemoryLocks(false), logger),
+    () => new DueEffects(new DueEvents(pools.reads), new Map([['counting', consumer]]), new MemoryLocks(false), logger),
   );
-  await Promise.all(effects.map((one) => one.runOnce()));
+  await Promise.all(effects.map((loader) => loader.runOnce()));
 }
 
 async function counted(): Promise<{ rows: number; events: number }> {
-  const { rows } = await pools.look.query<{ rows: number; events: number }>(
+  const { rows } = await pools.reads.query<{ rows: number; events: number }>(
     'select count(*)::int as rows, count(distinct event_id)::int as events from counted',
   );
   return rows[0]!;
 }
 
-const status = async () => (await readStatus(async (sql) => (await pools.look.query(sql)).rows))[0];
+const status = async () => (await readStatus(async (sql) => (await pools.reads.query(sql)).rows))[0];
 
-test('four act upon the same forty events at once: each has its effect once', async () => {
-  await loaded(40);
-  await actAtOnce(counting());
+test('four loaders act on the same forty events at the same time: each event takes effect once', async () => {
+  await storeDueEvents(40);
+  await actInFourLoaders(counting());
   expect(await counted()).toEqual({ rows: 40, events: 40 });
   expect(await status()).toMatchObject({ due: 0, parked: 0 });
 }, 30_000);
 
-test('negative control, nobody looks whether the event has acted: it acts again', async () => {
-  await loaded(40);
-  await actAtOnce(counting({ careless: true }));
+test('negative control, the consumer does not check whether the event is due: events take effect more than once', async () => {
+  await storeDueEvents(40);
+  await actInFourLoaders(counting({ skipsDueCheck: true }));
   expect((await counted()).rows).toBeGreaterThan(40);
 }, 30_000);
 
-test('an effect that does not commit leaves its event due, and those behind it act', async () => {
-  await loaded(3);
-  await actAtOnce(counting({ crashOn: 2 }));
+test('an event whose effect does not commit stays due, and later events take effect', async () => {
+  await storeDueEvents(3);
+  await actInFourLoaders(counting({ crashOn: 2 }));
   expect(await counted()).toEqual({ rows: 2, events: 2 });
   expect(await status()).toMatchObject({ due: 1, parked: 0 });
-  await pools.look.query('update loaded_events_due set due_at = now()');
-  await actAtOnce(counting());
+  await pools.reads.query('update loaded_events_due set due_at = now()');
+  await actInFourLoaders(counting());
   expect(await counted()).toEqual({ rows: 3, events: 3 });
 });
 
-test('what can never act is set aside at once; what fails goes on being tried, ten times', async () => {
-  await loaded(2);
-  await pools.look.query(`update loaded_events set payload = '{"n": -1}' where event_id = '1'`);
+test('an event with a final error is parked after one attempt, an event with another error after ten', async () => {
+  await storeDueEvents(2);
+  await pools.reads.query(`update loaded_events set payload = '{"n": -1}' where event_id = '1'`);
   const effects = new DueEffects(
-    new DueEvents(pools.look),
+    new DueEvents(pools.reads),
     new Map([['counting', counting({ crashOn: 2 })]]),
     new MemoryLocks(),
     logger,
   );
   for (let attempt = 0; attempt < 12; attempt += 1) {
     await effects.runOnce();
-    await pools.look.query('update loaded_events_due set due_at = now()');
+    await pools.reads.query('update loaded_events_due set due_at = now()');
   }
-  const { rows } = await pools.look.query(
+  const { rows } = await pools.reads.query(
     'select event_id, attempts, parked_at is not null as parked from loaded_events_due order by 1',
   );
   expect(rows).toEqual([
@@ -125,8 +128,8 @@ test('what can never act is set aside at once; what fails goes on being tried, t
   ]);
 });
 
-test('put off, it acts again when it said; a conflict that is told anew is the same one, and one no longer told is resolved', async () => {
-  await loaded(1);
+test('a delayed event acts again when it is due; a repeated conflict is not counted twice, a conflict that is gone is resolved', async () => {
+  await storeDueEvents(1);
   let seats = ['a', 'b'];
   const consumer: Consumer = {
     isFinal: () => false,
@@ -139,14 +142,14 @@ test('put off, it acts again when it said; a conflict that is told anew is the s
         return outcome;
       }),
   };
-  const effects = new DueEffects(new DueEvents(pools.look), new Map([['counting', consumer]]), new MemoryLocks(), logger);
+  const effects = new DueEffects(new DueEvents(pools.reads), new Map([['counting', consumer]]), new MemoryLocks(), logger);
   expect(await effects.runOnce()).toBe(1);
   expect(await effects.runOnce()).toBe(0);
   expect(await status()).toMatchObject({ due: 1, conflicts: 2 });
-  for (const left of [['b'], []]) {
-    seats = left;
-    await pools.look.query('update loaded_events_due set due_at = now()');
+  for (const conflicting of [['b'], []]) {
+    seats = conflicting;
+    await pools.reads.query('update loaded_events_due set due_at = now()');
     expect(await effects.runOnce()).toBe(1);
-    expect(await status()).toMatchObject({ due: left.length, conflicts: left.length });
+    expect(await status()).toMatchObject({ due: conflicting.length, conflicts: conflicting.length });
   }
 });

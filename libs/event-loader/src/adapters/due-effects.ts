@@ -5,22 +5,25 @@ import type { LockFactory } from '../core/ports.ts';
 import type { DueEvent, DueEvents } from './due-events.ts';
 import { PostgresLoadedEffect } from './postgres-loaded-effect.ts';
 
-const BATCH = 100;
-const IDLE_MS = 200;
-const TROUBLE_MS = 1000;
+const BATCH_SIZE = 100;
+const IDLE_SLEEP_MS = 200;
+const OUTAGE_SLEEP_MS = 1000;
 
-/** Acts upon one event, in a transaction that remembers it: the same event again changes nothing. */
+/**
+ * Handles the events of one `feeds` value. It records each event in the transaction of its effect, so a repeated event changes
+ * nothing.
+ */
 export interface Consumer {
-  /** What came of it, where it noted that with `effect` itself; nothing where it remembers events in its own way. */
+  /** Returns the outcome if it recorded the event with `effect`. Undefined if it recognises repeated events in its own way. */
   act(payload: unknown, effect: LoadedEffect): Promise<EffectOutcome | undefined>;
-  /** Could this event never succeed? */
+  /** True if a retry of this event can never succeed. */
   isFinal(error: unknown): boolean;
 }
 
-/** Saves the work of doing the same side by side; that it takes effect once is the consumer's own row. */
-const EFFECTS: Source = { name: '.effects', ids: 'listed', overlap: 0 };
+/** The name of the lock. It only saves duplicate work; each event takes effect once because of the row of its consumer. */
+const EFFECTS_LOCK: Source = { name: '.effects', ids: 'listed', overlap: 0 };
 
-/** Hands loaded events to those who act upon them: at least once, in the order they were loaded, bad ones set aside. */
+/** Hands loaded events to their consumers: at least once, in the order of loading. Events that keep failing are parked. */
 export class DueEffects {
   constructor(
     private readonly due: DueEvents,
@@ -29,13 +32,13 @@ export class DueEffects {
     private readonly logger: Logger,
   ) {}
 
-  /** How many were acted upon. */
+  /** Handles one batch. Returns the number of events that took effect. */
   async runOnce(stop?: AbortSignal): Promise<number> {
-    const lock = await this.locks.tryAcquire(EFFECTS);
+    const lock = await this.locks.tryAcquire(EFFECTS_LOCK);
     if (!lock) return 0;
     let done = 0;
     try {
-      for (const event of await this.due.next(BATCH)) {
+      for (const event of await this.due.next(BATCH_SIZE)) {
         if (stop?.aborted || !lock.isHeld) break;
         if (await this.act(event)) done += 1;
       }
@@ -47,34 +50,34 @@ export class DueEffects {
 
   async run(stop: AbortSignal): Promise<void> {
     while (!stop.aborted) {
-      const restMs = await this.runOnce(stop).then(
-        (done) => (done > 0 ? 0 : IDLE_MS),
+      const pauseMs = await this.runOnce(stop).then(
+        (done) => (done > 0 ? 0 : IDLE_SLEEP_MS),
         (error: unknown) => {
-          this.logger.warn({ err: error }, 'loaded events wait');
-          return TROUBLE_MS;
+          this.logger.warn({ err: error }, 'loaded events could not be handled; the loader retries');
+          return OUTAGE_SLEEP_MS;
         },
       );
-      if (restMs > 0 && !stop.aborted) await new Promise((resolve) => setTimeout(resolve, restMs));
+      if (pauseMs > 0 && !stop.aborted) await new Promise((resolve) => setTimeout(resolve, pauseMs));
     }
   }
 
   private async act(event: DueEvent): Promise<boolean> {
     const consumer = this.consumers.get(event.feeds);
     try {
-      if (!consumer) throw new Error(`nobody acts upon ${event.feeds}`);
+      if (!consumer) throw new Error(`no consumer for feeds ${event.feeds}`);
       const outcome = await consumer.act(event.payload, new PostgresLoadedEffect(event.source, event.eventId));
       if (!outcome) await this.due.done(event);
       for (const conflict of outcome?.conflicts ?? [])
         this.logger.error(
           { source: event.source, event_id: event.eventId, ...conflict },
-          'a loaded event conflicts with what is here',
+          'a loaded event conflicts with our data',
         );
       return true;
     } catch (error) {
       const isFinal = consumer?.isFinal(error) ?? false;
-      const why = error instanceof Error ? error.message : String(error);
+      const reason = error instanceof Error ? error.message : String(error);
       this.logger.warn({ source: event.source, event_id: event.eventId, err: error }, 'a loaded event had no effect');
-      await this.due.failed(event, why.slice(0, 500), isFinal);
+      await this.due.failed(event, reason.slice(0, 500), isFinal);
       return false;
     }
   }

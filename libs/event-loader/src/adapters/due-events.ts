@@ -8,10 +8,10 @@ export interface DueEvent {
   readonly payload: Payload;
 }
 
-/** After so many failures an event is set aside for people; those behind it never waited. */
-const MOST_ATTEMPTS = 10;
+/** After this many failed attempts an event is parked for people. Later events never wait for it. */
+const MAX_ATTEMPTS = 10;
 
-/** Loaded events that somebody here has yet to act upon. Gone from here only after the effect is committed. */
+/** Loaded events that have not taken effect yet. A row is deleted only when its effect is committed. */
 export class DueEvents {
   constructor(private readonly pool: pg.Pool) {}
 
@@ -29,13 +29,13 @@ export class DueEvents {
     await this.pool.query('delete from loaded_events_due where source = $1 and event_id = $2', [source, eventId]);
   }
 
-  /** Tried again after 1, 2, 4 … seconds; set aside at once when it can never succeed. */
-  async failed({ source, eventId }: DueEvent, why: string, isFinal: boolean): Promise<void> {
+  /** Schedules a retry after 1, 2, 4 … at most 300 seconds. A final error parks the event at once. */
+  async failed({ source, eventId }: DueEvent, reason: string, isFinal: boolean): Promise<void> {
     await this.pool.query(
       `update loaded_events_due set attempts = attempts + 1, last_error = $3, due_at = now() + make_interval(secs => least(2 ^ attempts, 300)),
               parked_at = case when $4::boolean or attempts + 1 >= $5 then now() end
        where source = $1 and event_id = $2`,
-      [source, eventId, why, isFinal, MOST_ATTEMPTS],
+      [source, eventId, reason, isFinal, MAX_ATTEMPTS],
     );
   }
 }

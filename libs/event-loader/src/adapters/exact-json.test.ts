@@ -7,23 +7,23 @@ test.each([
   '{"a":1e400}',
   '{"a":1e-400}',
   '{"a":1,"b":"12345678901234567890","c":null,"d":true}',
-])('%s comes out as it went in', (text) => {
+])('%s is the same text after parse and stringify', (text) => {
   expect(JSON.stringify(parseExactly(text))).toBe(text);
 });
 
-test('numbers a double can carry are numbers', () => {
+test('numbers that a double represents exactly are parsed as numbers', () => {
   expect(parseExactly('{"a":1,"b":1.50,"c":1e3,"long":"0123456789012345678"}')).toEqual({
     ...{ a: 1, b: 1.5, c: 1000 },
     long: '0123456789012345678',
   });
 });
 
-test('a long number can be an id', () => {
+test('textOfLongNumber: a long number becomes its text, other values stay as they are', () => {
   const { id } = parseExactly('{"id":9223372036854775807}') as { id: unknown };
   expect(textOfLongNumber(id)).toBe('9223372036854775807');
   expect([textOfLongNumber(7), textOfLongNumber('x'), textOfLongNumber(undefined)]).toEqual([7, 'x', undefined]);
 });
 
-test('what is not JSON is not', () => {
+test('text that is not JSON throws a SyntaxError', () => {
   expect(() => parseExactly('{"a":12345678901234567890')).toThrow(SyntaxError);
 });

@@ -1,16 +1,16 @@
-/** Node has both since version 21; the types do not know them yet. */
+/** `JSON.rawJSON` and the reviver's `context`: Node has them since version 21, its types do not. */
 const exact = JSON as unknown as {
   parse(text: string, reviver: (key: string, value: unknown, context: { source?: string }) => unknown): unknown;
   rawJSON(text: string): { readonly rawJSON: string };
   isRawJSON(value: unknown): value is { readonly rawJSON: string };
 };
 
-/** What may stand for a number that a double cannot carry. */
+/** Matches every text that may contain a number that a double cannot represent exactly. */
 const LONG_NUMBER = /[\d.]{16,}|\d[eE][+-]?\d{3}/;
 
 /**
- * JSON whose long numbers stay as they were written: an event is kept as it came, and 12345678901234567890 is not
- * 12345678901234567000. Only a text that may have such numbers pays for looking at each.
+ * Parses JSON and keeps long numbers as they were written. Events are stored unchanged, but JSON.parse would turn
+ * 12345678901234567890 into 12345678901234567000. The slow reviver runs only if the text may contain such numbers.
  */
 export function parseExactly(text: string): unknown {
   if (!LONG_NUMBER.test(text)) return JSON.parse(text);
@@ -29,7 +29,7 @@ function isInexact(value: number, source: string): boolean {
   return !Number.isFinite(value) || digits.length > 15 || (value === 0 && digits !== '');
 }
 
-/** An id that was written as a long number, as its text. */
+/** Turns a long number that `parseExactly` kept into its text; returns other values unchanged. */
 export function textOfLongNumber(value: unknown): unknown {
   return exact.isRawJSON(value) ? value.rawJSON : value;
 }

@@ -1,4 +1,4 @@
-import { EventFetcher, type Fetched } from '../core/ports.ts';
+import { EventFetcher, type FetchResult } from '../core/ports.ts';
 import { FileEventFetcher, type FileSource } from './file-event-fetcher.ts';
 import { HttpEventFetcher, type HttpSource } from './http-event-fetcher.ts';
 import type { StoredSource } from './postgres-event-store.ts';
@@ -6,7 +6,7 @@ import { StripeEventFetcher, type StripeSource } from './stripe-event-fetcher.ts
 
 export type ConfiguredSource = (HttpSource | StripeSource | FileSource) & StoredSource;
 
-/** Every source by the fetcher of its own kind. */
+/** Fetches each source with the fetcher of its kind. */
 export class FetcherByKind extends EventFetcher<ConfiguredSource> {
   private readonly http = new HttpEventFetcher();
   private readonly file = new FileEventFetcher();
@@ -17,7 +17,7 @@ export class FetcherByKind extends EventFetcher<ConfiguredSource> {
     this.stripe = new StripeEventFetcher({ stop });
   }
 
-  fetch(source: ConfiguredSource, afterId: string | undefined, limit: number): Promise<Fetched> {
+  fetch(source: ConfiguredSource, afterId: string | undefined, limit: number): Promise<FetchResult> {
     if (source.kind === 'http') return this.http.fetch(source, afterId, limit);
     return source.kind === 'stripe' ? this.stripe.fetch(source, afterId, limit) : this.file.fetch(source, afterId, limit);
   }

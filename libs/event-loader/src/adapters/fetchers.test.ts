@@ -3,7 +3,7 @@ import { appendFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { EventFetchError } from '../core/event.ts';
-import { answering, type Answering } from '../testing/answering.ts';
+import { startSourceServer, type SourceServer } from '../testing/source-server.ts';
 import { eventFetcherContract } from '../testing/event-fetcher.contract.ts';
 import { ManualTime, MemoryFetcher } from '../testing/memory-parts.ts';
 import { sourceNamed } from '../testing/sources.ts';
@@ -12,9 +12,9 @@ import { FileEventFetcher, type FileSource } from './file-event-fetcher.ts';
 import { HttpEventFetcher, type HttpSource } from './http-event-fetcher.ts';
 import { StripeEventFetcher, type StripeSource } from './stripe-event-fetcher.ts';
 
-/** The discard port: nothing listens there. */
+/** The discard port: no server listens there. */
 const NOWHERE = 'http://127.0.0.1:9/events';
-const sized = (count: number, bad: readonly number[], idOf: (n: number) => unknown) =>
+const makeEntries = (count: number, bad: readonly number[], idOf: (n: number) => unknown) =>
   Array.from({ length: count }, (_, index) => ({
     id: idOf(index + 1),
     payload: bad.includes(index + 1) ? 'none' : { n: index + 1 },
@@ -22,21 +22,21 @@ const sized = (count: number, bad: readonly number[], idOf: (n: number) => unkno
 
 describe('memory fetcher', () => {
   const fetcher = new MemoryFetcher(new ManualTime());
-  fetcher.failing.set('gone', new EventFetchError('SOURCE_UNREACHABLE', 'ECONNREFUSED'));
+  fetcher.failing.set('unreachable', new EventFetchError('SOURCE_UNREACHABLE', 'ECONNREFUSED'));
   eventFetcherContract(() => ({
     fetcher,
     source: sourceNamed('any'),
-    gone: sourceNamed('gone'),
+    unreachable: sourceNamed('unreachable'),
     idOf: String,
-    offer: async (count, bad = []) => void fetcher.offered.set('any', sized(count, bad, Number)),
+    offer: async (count, bad = []) => void fetcher.offered.set('any', makeEntries(count, bad, Number)),
   }));
 });
 
 describe('HTTP fetcher', () => {
-  let server: Answering;
+  let server: SourceServer;
   let events: { id: unknown; payload: unknown }[] = [];
   beforeAll(async () => {
-    server = await answering((url, response) => {
+    server = await startSourceServer((url, response) => {
       const [after, limit] = [Number(url.searchParams.get('after_id')), Number(url.searchParams.get('limit'))];
       response.end(JSON.stringify({ events: events.filter(({ id }) => Number(id) > after).slice(0, limit) }));
     });
@@ -47,12 +47,12 @@ describe('HTTP fetcher', () => {
   eventFetcherContract(() => ({
     fetcher: new HttpEventFetcher(),
     source: source(server.url),
-    gone: source(NOWHERE),
+    unreachable: source(NOWHERE),
     idOf: String,
-    offer: async (count, bad = []) => void (events = sized(count, bad, Number)),
+    offer: async (count, bad = []) => void (events = makeEntries(count, bad, Number)),
   }));
 
-  test('it asks with what the contract names, keeps what the URL has, and sends the source’s own headers', async () => {
+  test('a request has after_id and limit, keeps the query of the source’s URL, and sends the source’s headers', async () => {
     await new HttpEventFetcher().fetch(source(`${server.url}?gate=north`, { 'x-api-key': 'secret' }), '17', 1000);
     const last = server.requests.at(-1)!;
     expect([last.url.search, last.headers['x-api-key']]).toEqual(['?gate=north&after_id=17&limit=1000', 'secret']);
@@ -60,11 +60,11 @@ describe('HTTP fetcher', () => {
 });
 
 describe('Stripe fetcher', () => {
-  let server: Answering;
+  let server: SourceServer;
   let events: { id: string; object?: string }[] = [];
   const idOf = (n: number): string => `evt_${n.toString(36)}x`;
   beforeAll(async () => {
-    server = await answering((url, response) => answerAsStripe(events, url, response));
+    server = await startSourceServer((url, response) => answerAsStripe(events, url, response));
   });
   afterAll(() => server.close());
 
@@ -80,16 +80,16 @@ describe('Stripe fetcher', () => {
   eventFetcherContract(() => ({
     fetcher: new StripeEventFetcher({ gapMs: 1 }),
     source: source(server.url),
-    gone: source(NOWHERE),
+    unreachable: source(NOWHERE),
     idOf,
     offer: async (count, bad = []) => {
       offer(count);
-      // Here the payload is the event itself: what cannot be stored is bad.
+      // The payload of Stripe is the whole entry, so a payload is bad only if it cannot be stored.
       for (const n of bad) events[n - 1] = { id: idOf(n), object: 'zero \0' };
     },
   }));
 
-  test('behind a cursor it makes one request, for the page next to it', async () => {
+  test('with a cursor a fetch is one request, for the next newer page', async () => {
     offer(500);
     const before = server.requests.length;
     const { events: page } = await new StripeEventFetcher().fetch(source(server.url), idOf(120), 1000);
@@ -97,13 +97,13 @@ describe('Stripe fetcher', () => {
     expect(server.requests.slice(before).map(({ url }) => url.search)).toEqual([`?limit=100&ending_before=${idOf(120)}`]);
   });
 
-  test('more than fit one fetch at the first start: the oldest come first, the rest behind them', async () => {
+  test('without a cursor a fetch returns the oldest events, up to the limit', async () => {
     offer(350);
     const { events: page } = await new StripeEventFetcher({ gapMs: 1 }).fetch(source(server.url), undefined, 200);
     expect([page.length, page[0]?.id, page.at(-1)?.id]).toEqual([200, idOf(1), idOf(200)]);
   });
 
-  test('a cursor Stripe has forgotten begins anew with the oldest it has', async () => {
+  test('with a cursor that Stripe no longer knows, a fetch starts again at the oldest event', async () => {
     offer(3);
     const { events: page } = await new StripeEventFetcher({ gapMs: 1 }).fetch(source(server.url), 'evt_forgotten', 1000);
     expect(page.map(({ id }) => id)).toEqual([1, 2, 3].map(idOf));
@@ -124,62 +124,66 @@ describe('file fetcher', () => {
   eventFetcherContract(() => ({
     fetcher,
     source: file,
-    gone: { ...file, path: path.join(folder, 'nothing.ndjson') },
+    unreachable: { ...file, path: path.join(folder, 'nothing.ndjson') },
     idOf: String,
-    offer: (count, bad = []) => writeFile(file.path, lines(sized(count, bad, Number))),
+    offer: (count, bad = []) => writeFile(file.path, lines(makeEntries(count, bad, Number))),
   }));
 
-  test('a line that is still being written is left for the next time', async () => {
-    await writeFile(file.path, `${lines(sized(2, [], Number))}{"id":3,"pay`);
+  test('an incomplete last line is read by a later fetch, when it is complete', async () => {
+    await writeFile(file.path, `${lines(makeEntries(2, [], Number))}{"id":3,"pay`);
     expect((await fetcher.fetch(file, undefined, 10)).events).toHaveLength(2);
     await appendFile(file.path, 'load":{"n":3}}\n');
     expect((await fetcher.fetch(file, '2', 10)).events.map(({ id }) => id)).toEqual(['3']);
   });
 
-  test('a line that is not JSON is set aside, the others are read', async () => {
-    await writeFile(file.path, `${lines(sized(1, [], Number))}\nnot json\n${lines([{ id: 2, payload: {} }])}`);
+  test('a line that is not JSON is a bad event, the other lines are read', async () => {
+    await writeFile(file.path, `${lines(makeEntries(1, [], Number))}\nnot json\n${lines([{ id: 2, payload: {} }])}`);
     const { events, bad } = await fetcher.fetch(file, undefined, 10);
     expect([events.map(({ id }) => id), bad.map(({ content }) => content)]).toEqual([['1', '2'], ['not json']]);
   });
 
-  test('what is no file is refused: a pipe would be waited for, for ever', async () => {
+  test('a path that is not a regular file is refused, because reading a pipe could block for ever', async () => {
     const pipe = path.join(folder, 'pipe');
     execFileSync('mkfifo', [pipe]);
-    for (const place of [pipe, folder, '/dev/zero'])
-      await expect(fetcher.fetch({ ...file, path: place }, undefined, 10)).rejects.toMatchObject({ code: 'SOURCE_FAILED' });
+    for (const notAFile of [pipe, folder, '/dev/zero'])
+      await expect(fetcher.fetch({ ...file, path: notAFile }, undefined, 10)).rejects.toMatchObject({ code: 'SOURCE_FAILED' });
   });
 
-  test('of a file of junk as much is set aside as was asked for, and the events behind it are found', async () => {
-    await writeFile(file.path, `${'junk\n'.repeat(5000)}${lines(sized(3, [], Number))}`);
+  test('of many invalid lines at most `limit` are returned as bad events, and the events after them are read', async () => {
+    await writeFile(file.path, `${'junk\n'.repeat(5000)}${lines(makeEntries(3, [], Number))}`);
     const { events, bad } = await fetcher.fetch(file, undefined, 10);
     expect([events.length, bad.length]).toEqual([3, 10]);
   });
 
-  test('junk at the end of a file is met once, and what is written behind it is found', async () => {
-    const mine = new FileEventFetcher();
-    await writeFile(file.path, `${lines(sized(2, [], Number))}junk\n`);
-    const met = [await mine.fetch(file, undefined, 10), await mine.fetch(file, '2', 10), await mine.fetch(file, '2', 10)];
-    expect(met.map(({ events, bad }) => [events.length, bad.length])).toEqual([
+  test('an invalid line at the end of a file is read once, and a line that is added later is read', async () => {
+    const ownFetcher = new FileEventFetcher();
+    await writeFile(file.path, `${lines(makeEntries(2, [], Number))}junk\n`);
+    const results = [
+      await ownFetcher.fetch(file, undefined, 10),
+      await ownFetcher.fetch(file, '2', 10),
+      await ownFetcher.fetch(file, '2', 10),
+    ];
+    expect(results.map(({ events, bad }) => [events.length, bad.length])).toEqual([
       [2, 1],
       [0, 0],
       [0, 0],
     ]);
     await appendFile(file.path, lines([{ id: 3, payload: {} }]));
-    expect((await mine.fetch(file, '2', 10)).events.map(({ id }) => id)).toEqual(['3']);
+    expect((await ownFetcher.fetch(file, '2', 10)).events.map(({ id }) => id)).toEqual(['3']);
   });
 
-  test('who reads after another goes on from where it was itself, not from the beginning', async () => {
-    await writeFile(file.path, lines(sized(30, [], Number)));
-    const mine = new FileEventFetcher();
-    await mine.fetch(file, undefined, 10);
-    // Another loader has moved the cursor to 20; what is before our place is junk by now, and would be met by who begins anew.
-    const text = lines(sized(30, [], Number));
+  test('a fetcher that another loader has overtaken continues at its own last offset, not at the start of the file', async () => {
+    await writeFile(file.path, lines(makeEntries(30, [], Number)));
+    const ownFetcher = new FileEventFetcher();
+    await ownFetcher.fetch(file, undefined, 10);
+    // Another loader has moved the cursor to 20. Line 2 is now invalid: a read from the start of the file would report it.
+    const text = lines(makeEntries(30, [], Number));
     await writeFile(file.path, text.replace('{"id":2,', '!"id":2,'));
-    const { events, bad } = await mine.fetch(file, '20', 10);
+    const { events, bad } = await ownFetcher.fetch(file, '20', 10);
     expect([events[0]?.id, events.length, bad.length]).toEqual(['21', 10, 0]);
   });
 
-  test('lines longer than what is read at once are whole', async () => {
+  test('lines longer than one read of the file are complete', async () => {
     const long = Array.from({ length: 5 }, (_, index) => ({ id: index + 1, payload: { text: 'ž'.repeat(200_000) } }));
     await writeFile(file.path, lines(long));
     expect((await fetcher.fetch(file, undefined, 10)).events.map(({ payload }) => payload)).toEqual(

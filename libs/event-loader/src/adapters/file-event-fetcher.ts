@@ -1,6 +1,6 @@
 import { open, stat, type FileHandle } from 'node:fs/promises';
 import { EventFetchError, type BadEvent, type Source } from '../core/event.ts';
-import { EventFetcher, type Fetched } from '../core/ports.ts';
+import { EventFetcher, type FetchResult } from '../core/ports.ts';
 import { parseExactly, textOfLongNumber } from './exact-json.ts';
 import { badEvent, readEvents, type Candidate } from '../core/reading-events.ts';
 
@@ -9,25 +9,28 @@ export interface FileSource extends Source {
   readonly path: string;
 }
 
-/** A line longer than this is no event; what is read at once is bounded by it, too. */
-const LINE_LIMIT = 2 * 1024 * 1024;
-const CHUNK = 256 * 1024;
+/** A longer line is an error. This also limits the memory for an unfinished line. */
+const MAX_LINE_BYTES = 2 * 1024 * 1024;
+const CHUNK_BYTES = 256 * 1024;
 
-interface Place {
+interface ReadPosition {
   readonly afterId: string | undefined;
   readonly inode: number;
   readonly offset: number;
 }
 
-/** NDJSON: a line `{"id", "payload"}` an event, appended at the end. A line without its end is still being written. */
+/**
+ * Reads NDJSON: each line is one event `{"id", "payload"}`, new lines are appended. A line without a line break is not complete
+ * yet.
+ */
 export class FileEventFetcher extends EventFetcher<FileSource> {
-  /** Where the last fetch ended, so that a long file is not read from its beginning each time. */
-  private readonly places = new Map<string, Place>();
+  /** The end of the last fetch, by source, so that a long file is not read from its start each time. */
+  private readonly positions = new Map<string, ReadPosition>();
 
-  async fetch(source: FileSource, afterId: string | undefined, limit: number): Promise<Fetched> {
-    // A pipe without a writer would be waited for while it is opened, and a device never ends.
-    const kind = await stat(source.path).catch(() => undefined);
-    if (kind && !kind.isFile()) throw new EventFetchError('SOURCE_FAILED', `${source.path}: it is not a file`);
+  async fetch(source: FileSource, afterId: string | undefined, limit: number): Promise<FetchResult> {
+    // Opening a pipe without a writer blocks, and a device has no end.
+    const stats = await stat(source.path).catch(() => undefined);
+    if (stats && !stats.isFile()) throw new EventFetchError('SOURCE_FAILED', `${source.path}: it is not a file`);
     const file = await open(source.path, 'r').catch((cause: NodeJS.ErrnoException) => {
       throw new EventFetchError('SOURCE_UNREACHABLE', `${source.path}: ${cause.code ?? cause.message}`, { cause });
     });
@@ -43,14 +46,14 @@ export class FileEventFetcher extends EventFetcher<FileSource> {
     }
   }
 
-  private async read(file: FileHandle, source: FileSource, afterId: string | undefined, limit: number): Promise<Fetched> {
+  private async read(file: FileHandle, source: FileSource, afterId: string | undefined, limit: number): Promise<FetchResult> {
     const { ino: inode, size } = await file.stat();
-    const known = this.places.get(source.name);
-    // Another loader may have brought the cursor further: what is behind our own place is enough all the same.
-    const isBehind =
+    const known = this.positions.get(source.name);
+    // If another loader has moved the cursor further, the remembered position is still good: it is before the new events.
+    const isBeforeCursor =
       known !== undefined && (known.afterId === afterId || (known.afterId !== undefined && !isBeyond(known.afterId, afterId)));
-    const goesOn = isBehind && known.inode === inode && known.offset <= size;
-    let offset = goesOn ? known.offset : 0;
+    const canContinue = isBeforeCursor && known.inode === inode && known.offset <= size;
+    let offset = canContinue ? known.offset : 0;
     const candidates: Candidate[] = [];
     const unreadable: BadEvent[] = [];
     for await (const line of linesFrom(file, offset)) {
@@ -63,9 +66,10 @@ export class FileEventFetcher extends EventFetcher<FileSource> {
     }
     const { events, bad, ...rest } = readEvents(candidates, source.ids);
     const last = events.at(-1)?.id;
-    // Only where the cursor will stand at the end of what was read, or stays, is there a place to go on from: junk is met once.
+    // The position is kept only if the cursor will be at the last id that was read, or does not move. So invalid lines are read
+    // once.
     if (source.overlap === 0 && (last !== undefined || candidates.length === 0))
-      this.places.set(source.name, { afterId: last ?? afterId, inode, offset });
+      this.positions.set(source.name, { afterId: last ?? afterId, inode, offset });
     return { events, bad: [...bad, ...unreadable], ...rest };
   }
 }
@@ -79,7 +83,7 @@ function parsed(text: string): Candidate | undefined {
   }
 }
 
-/** An id that is none is passed on, for whoever reads events to refuse. */
+/** True if `id` is greater than `afterId`. Also true for an invalid id: `readEvents` refuses it later. */
 function isBeyond(id: unknown, afterId: string | undefined): boolean {
   if (afterId === undefined) return true;
   const text = String(id);
@@ -89,9 +93,9 @@ function isBeyond(id: unknown, afterId: string | undefined): boolean {
 async function* linesFrom(file: FileHandle, from: number): AsyncGenerator<{ text: string; end: number }> {
   let rest: Buffer = Buffer.alloc(0);
   let end = from;
-  const chunk = Buffer.alloc(CHUNK);
+  const chunk = Buffer.alloc(CHUNK_BYTES);
   for (let position = from; ;) {
-    const { bytesRead } = await file.read(chunk, 0, CHUNK, position);
+    const { bytesRead } = await file.read(chunk, 0, CHUNK_BYTES, position);
     if (bytesRead === 0) return;
     position += bytesRead;
     let bytes = Buffer.concat([rest, chunk.subarray(0, bytesRead)]);
@@ -101,7 +105,8 @@ async function* linesFrom(file: FileHandle, from: number): AsyncGenerator<{ text
       bytes = bytes.subarray(at + 1);
       if (text !== '') yield { text, end };
     }
-    if (bytes.length > LINE_LIMIT) throw new EventFetchError('SOURCE_TOO_LARGE', `a line of more than ${LINE_LIMIT} bytes`);
+    if (bytes.length > MAX_LINE_BYTES)
+      throw new EventFetchError('SOURCE_TOO_LARGE', `a line of more than ${MAX_LINE_BYTES} bytes`);
     rest = Buffer.from(bytes);
   }
 }

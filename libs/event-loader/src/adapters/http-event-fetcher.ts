@@ -1,6 +1,6 @@
 import { sourcePage } from '#contracts/loaded-events';
 import { EventFetchError, type Source } from '../core/event.ts';
-import { EventFetcher, type Fetched } from '../core/ports.ts';
+import { EventFetcher, type FetchResult } from '../core/ports.ts';
 import { readEvents } from '../core/reading-events.ts';
 import { textOfLongNumber } from './exact-json.ts';
 import { getReply, parseReply, type RemoteSource, type ReplyLimits } from './source-reply.ts';
@@ -9,15 +9,15 @@ export interface HttpSource extends Source, RemoteSource {
   readonly kind: 'http';
 }
 
-/** `GET {url}?after_id=<id>&limit=<n>` → `{"events": [{"id", "payload"}]}`. */
+/** Fetches with `GET {url}?after_id=<id>&limit=<n>`. The answer is `{"events": [{"id", "payload"}]}`. */
 export class HttpEventFetcher extends EventFetcher<HttpSource> {
   constructor(private readonly limits: ReplyLimits = {}) {
     super();
   }
 
-  async fetch(source: HttpSource, afterId: string | undefined, limit: number): Promise<Fetched> {
+  async fetch(source: HttpSource, afterId: string | undefined, limit: number): Promise<FetchResult> {
     const url = new URL(source.url);
-    // "Beyond 0" is the beginning: ids are positive.
+    // Ids are positive, so all events come after 0.
     url.searchParams.set('after_id', afterId ?? '0');
     url.searchParams.set('limit', String(limit));
     const page = sourcePage.safeParse(parseReply(await getReply(url, source, this.limits)));

@@ -17,7 +17,7 @@ export interface SourceStatus {
   readonly conflicts: number;
 }
 
-/** Numbers beyond 2^53 are not to be expected of counters. */
+/** Counters are read as floats: they stay below 2^53. */
 const STATUS = `
   select source, cursor, stored::float as stored, refused_duplicates::float as refused_duplicates, quarantined::float as quarantined,
          last_error, transported_again::float as transported_again, gaps::float as gaps, missing::float as missing,
@@ -27,17 +27,17 @@ const STATUS = `
          (select count(*)::int from loaded_conflicts c where c.source = s.source and resolved_at is null) as conflicts
   from loader_sources s order by source`;
 
-/** Anything that runs SQL: a pool's own words differ from the mapper's. */
+/** Runs SQL and returns the rows. A function type, because pg and TypeORM return results in different forms. */
 export type Query = (sql: string) => Promise<readonly unknown[]>;
 
-/** Every source known to the store, and those that are configured and have not been asked yet. */
+/** The status of every stored source, and of configured sources that were not polled yet. */
 export async function readStatus(query: Query, configured: readonly string[] = []): Promise<SourceStatus[]> {
   const known = (await query(STATUS)) as SourceStatus[];
-  const fresh = configured.filter((name) => !known.some(({ source }) => source === name)).map(untouched);
-  return [...known, ...fresh].toSorted((a, b) => (a.source < b.source ? -1 : 1));
+  const unpolled = configured.filter((name) => !known.some(({ source }) => source === name)).map(statusBeforeFirstPoll);
+  return [...known, ...unpolled].toSorted((a, b) => (a.source < b.source ? -1 : 1));
 }
 
-function untouched(source: string): SourceStatus {
+function statusBeforeFirstPoll(source: string): SourceStatus {
   const numbers = { stored: 0, refused_duplicates: 0, quarantined: 0, transported_again: 0, gaps: 0, errors: 0 };
   return {
     source,
@@ -55,26 +55,29 @@ function untouched(source: string): SourceStatus {
 const GAUGES: readonly [name: string, help: string, member: keyof SourceStatus][] = [
   [
     'loader_lag_seconds',
-    'Since all that the source had was here; before the first time, since it was asked first.',
+    'Seconds since the loader last had all events of the source; before the first time, since the first poll.',
     'lag_seconds',
   ],
-  ['loader_events_stored', 'Events of the source that are here.', 'stored'],
-  ['loader_duplicates_refused', 'Events that came again and were refused.', 'refused_duplicates'],
-  ['loader_events_quarantined', 'Events that were set aside for people.', 'quarantined'],
+  ['loader_events_stored', 'Stored events of the source.', 'stored'],
+  ['loader_duplicates_refused', 'Events that came again with the same content and were refused.', 'refused_duplicates'],
+  ['loader_events_quarantined', 'Invalid or changed events that are quarantined for people to check.', 'quarantined'],
   [
     'loader_events_transported_again',
-    'Events that were fetched and thrown away, another loader having been faster.',
+    'Events that were fetched and dropped, because another loader was faster.',
     'transported_again',
   ],
-  ['loader_gaps', 'Ids that nobody offered.', 'gaps'],
-  ['loader_events_missing', "Events the source's own count has and we have not.", 'missing'],
-  ['loader_errors', 'Turns that failed.', 'errors'],
-  ['loader_events_due', 'Events somebody here has yet to act upon.', 'due'],
-  ['loader_events_parked', 'Events that can have no effect, or failed too often: set aside for people.', 'parked'],
-  ['loader_conflicts', 'What was done elsewhere and cannot be done here, for people to resolve.', 'conflicts'],
+  ['loader_gaps', 'Ids below the cursor that the source never sent.', 'gaps'],
+  ['loader_events_missing', "Events that the source's own count includes and that are not stored.", 'missing'],
+  ['loader_errors', 'Failed polls of the source.', 'errors'],
+  ['loader_events_due', 'Loaded events that have not taken effect yet.', 'due'],
+  ['loader_events_parked', 'Loaded events that cannot take effect or failed ten times: parked for people.', 'parked'],
+  ['loader_conflicts', 'Actions of other systems that we cannot apply, for people to resolve.', 'conflicts'],
 ];
 
-/** Read from the rows when somebody asks, once for all: so they count what every loader did, also those that are gone. */
+/**
+ * Registers the gauges of all sources. They read the database when metrics are collected, one query for all gauges. So they count
+ * the work of every loader, also of loaders that have ended.
+ */
 export function observeLoader(registry: Registry, query: Query): void {
   let reading: Promise<SourceStatus[]> | undefined;
   const read = (): Promise<SourceStatus[]> => {

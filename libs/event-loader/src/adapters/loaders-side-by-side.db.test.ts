@@ -4,7 +4,7 @@ import { EventSources } from '#testing/event-sources';
 import { createTestDatabase, createTestRedis, type TestDatabase, type TestRedis } from '#testing/test-database';
 import type pg from 'pg';
 import type { Source } from '../core/event.ts';
-import { EventStore, SourceRateLimiter, type Appended, type Batch, type LockFactory } from '../core/ports.ts';
+import { EventStore, SourceRateLimiter, type AppendResult, type Batch, type LockFactory } from '../core/ports.ts';
 import { RoundRobinEventLoader } from '../core/round-robin-event-loader.ts';
 import { MemoryLocks } from '../testing/memory-parts.ts';
 import { sourceNamed } from '../testing/sources.ts';
@@ -13,37 +13,40 @@ import { openLoaderPools, PostgresEventStore, type LoaderPools } from './postgre
 import { RecordedPolls } from './recorded-polls.ts';
 import { RedisLocks } from './redis-locks.ts';
 import { RedisSourceRateLimiter } from './redis-source-rate-limiter.ts';
-import { SteadyTime } from './steady-time.ts';
+import { MonotonicTime } from './monotonic-time.ts';
 
-// Four loaders over the same sources, on a real PostgreSQL, Redis and HTTP: what holds, and what breaks once the lock and the
-// compare-and-set are taken away. The same with processes that are killed and frozen: tests/faults.
+// Four loaders of the same sources, with real PostgreSQL, Redis and HTTP. The negative controls switch off the lock and the
+// compare-and-set of the cursor. tests/faults repeats this with killed and frozen processes.
 
-const SIZE = 20_000;
+const EVENTS_PER_SOURCE = 20_000;
 let database: TestDatabase;
 let server: TestRedis;
 let redis: RedisConnection;
 let pools: LoaderPools[];
 const logger = createLogger({ service: 'test', level: 'silent' });
 
-/** Everybody passes. */
-class UnlimitedProvider extends SourceRateLimiter {
-  tryPass = () => Promise.resolve({ used: () => Promise.resolve() });
+/** Never refuses. */
+class UnlimitedRateLimiter extends SourceRateLimiter {
+  tryAcquire = () => Promise.resolve({ requestFinished: () => Promise.resolve() });
 }
 
-/** Believes what it is told: no compare-and-set, no fence, no unique id. */
-class CarelessStore extends EventStore {
+/** A store without guarantees: no compare-and-set of the cursor, no lock number, no unique ids. */
+class StoreWithoutGuarantees extends EventStore {
   constructor(private readonly pool: pg.Pool) {
     super();
   }
   async lastKnownId({ name }: Source): Promise<string | undefined> {
     const { rows } = await this.pool.query<{ last: string | null }>(
-      'select max(event_id::int)::text as last from careless_events where source = $1',
+      'select max(event_id::int)::text as last from unguarded_events where source = $1',
       [name],
     );
     return rows[0]?.last ?? undefined;
   }
-  async append({ source, events }: Batch): Promise<Appended> {
-    await this.pool.query('insert into careless_events select $1, unnest($2::text[])', [source.name, events.map(({ id }) => id)]);
+  async append({ source, events }: Batch): Promise<AppendResult> {
+    await this.pool.query('insert into unguarded_events select $1, unnest($2::text[])', [
+      source.name,
+      events.map(({ id }) => id),
+    ]);
     return { kind: 'appended', stored: events.length, refused: 0, quarantined: 0 };
   }
 }
@@ -53,7 +56,7 @@ beforeAll(async () => {
   redis = connectRedis(server.url, { name: 'test' });
   await whenReady(redis);
   pools = Array.from({ length: 4 }, () => openLoaderPools(database.url));
-  await pools[0]!.look.query('create table careless_events (source text, event_id text)');
+  await pools[0]!.reads.query('create table unguarded_events (source text, event_id text)');
 });
 afterAll(async () => {
   await Promise.all(pools.map((pool) => pool.close()));
@@ -63,13 +66,16 @@ afterAll(async () => {
 
 interface Parts {
   readonly locks: LockFactory;
-  readonly gate: SourceRateLimiter;
+  readonly rateLimiter: SourceRateLimiter;
   readonly storeOf?: (pools: LoaderPools) => EventStore;
 }
 
-/** Runs four of them until everything is there, or for four seconds; what the sources saw. */
-async function loadSideBySide(prefix: string, parts: Parts): Promise<EventSources> {
-  const sources = await EventSources.open({ sizeOf: () => SIZE });
+/**
+ * Runs four loaders until they have asked both sources for events after the last one, at most 8 s. Returns the sources with
+ * their ledgers.
+ */
+async function runFourLoaders(prefix: string, parts: Parts): Promise<EventSources> {
+  const sources = await EventSources.open({ sizeOf: () => EVENTS_PER_SOURCE });
   const list: HttpSource[] = [`${prefix}-1`, `${prefix}-2`].map((name) => ({
     ...sourceNamed(name),
     kind: 'http',
@@ -83,14 +89,14 @@ async function loadSideBySide(prefix: string, parts: Parts): Promise<EventSource
         sources: list,
         fetcher: new HttpEventFetcher(),
         store: (parts.storeOf ?? ((given) => new PostgresEventStore(given)))(own),
-        log: new RecordedPolls(own.look, logger),
-        time: new SteadyTime(),
+        log: new RecordedPolls(own.reads, logger),
+        time: new MonotonicTime(),
         ...parts,
       }),
   );
   const running = Promise.all(loaders.map((loader) => loader.run(stop.signal)));
-  for (const giveUpAt = Date.now() + 8000; Date.now() < giveUpAt; await new SteadyTime().sleep(50)) {
-    if (list.every(({ name }) => sources.ledgerOf(name).askedAfter.includes(SIZE))) break;
+  for (const giveUpAt = Date.now() + 8000; Date.now() < giveUpAt; await new MonotonicTime().sleep(50)) {
+    if (list.every(({ name }) => sources.ledgerOf(name).askedAfter.includes(EVENTS_PER_SOURCE))) break;
   }
   stop.abort();
   await running;
@@ -99,31 +105,31 @@ async function loadSideBySide(prefix: string, parts: Parts): Promise<EventSource
 }
 
 async function counted(table: string, prefix: string): Promise<{ rows: number; ids: number }> {
-  const { rows } = await pools[0]!.look.query<{ rows: number; ids: number }>(
+  const { rows } = await pools[0]!.reads.query<{ rows: number; ids: number }>(
     `select count(*)::int as rows, count(distinct (source, event_id))::int as ids from ${table} where source like $1`,
     [`${prefix}-%`],
   );
   return rows[0]!;
 }
 
-test('with lock, gate and compare-and-set: transported once, stored once, a gap between any two requests', async () => {
-  const sources = await loadSideBySide('held', { locks: new RedisLocks(redis), gate: new RedisSourceRateLimiter(redis) });
-  expect(await counted('loaded_events', 'held')).toEqual({ rows: 2 * SIZE, ids: 2 * SIZE });
-  expect([sources.total('sent'), sources.total('sentAgain')]).toEqual([2 * SIZE, 0]);
-  expect(sources.leastGapMs()).toBeGreaterThanOrEqual(200);
+test('with lock, rate limiter and compare-and-set: each event is fetched once and stored once, requests are 200 ms apart', async () => {
+  const sources = await runFourLoaders('held', { locks: new RedisLocks(redis), rateLimiter: new RedisSourceRateLimiter(redis) });
+  expect(await counted('loaded_events', 'held')).toEqual({ rows: 2 * EVENTS_PER_SOURCE, ids: 2 * EVENTS_PER_SOURCE });
+  expect([sources.total('sent'), sources.total('sentAgain')]).toEqual([2 * EVENTS_PER_SOURCE, 0]);
+  expect(sources.minGapMs()).toBeGreaterThanOrEqual(200);
 }, 30_000);
 
-test('negative control, lock off: transported twice, and still stored once', async () => {
-  const sources = await loadSideBySide('unlocked', { locks: new MemoryLocks(false), gate: new UnlimitedProvider() });
+test('negative control, lock off: events are fetched twice, but stored once', async () => {
+  const sources = await runFourLoaders('unlocked', { locks: new MemoryLocks(false), rateLimiter: new UnlimitedRateLimiter() });
   expect(sources.total('sentAgain')).toBeGreaterThan(0);
   const { rows, ids } = await counted('loaded_events', 'unlocked');
   expect(rows).toBe(ids);
-  expect(rows).toBe(2 * SIZE);
+  expect(rows).toBe(2 * EVENTS_PER_SOURCE);
 }, 30_000);
 
-test('negative control, lock and compare-and-set off: stored twice', async () => {
-  const storeOf = (own: LoaderPools): EventStore => new CarelessStore(own.look);
-  await loadSideBySide('careless', { locks: new MemoryLocks(false), gate: new UnlimitedProvider(), storeOf });
-  const { rows, ids } = await counted('careless_events', 'careless');
+test('negative control, lock and compare-and-set off: events are stored twice', async () => {
+  const storeOf = (own: LoaderPools): EventStore => new StoreWithoutGuarantees(own.reads);
+  await runFourLoaders('unguarded', { locks: new MemoryLocks(false), rateLimiter: new UnlimitedRateLimiter(), storeOf });
+  const { rows, ids } = await counted('unguarded_events', 'unguarded');
   expect(rows).toBeGreaterThan(ids);
 }, 30_000);

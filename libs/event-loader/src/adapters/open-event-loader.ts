@@ -7,43 +7,46 @@ import { PostgresEventStore, type LoaderPools } from './postgres-event-store.ts'
 import { RecordedPolls, type SourceAlerts } from './recorded-polls.ts';
 import { RedisLocks } from './redis-locks.ts';
 import { RedisSourceRateLimiter } from './redis-source-rate-limiter.ts';
-import { SteadyTime } from './steady-time.ts';
+import { MonotonicTime } from './monotonic-time.ts';
 
 interface LoaderConnections {
   readonly pools: LoaderPools;
   readonly redis: RedisConnection;
   readonly logger: Logger;
-  readonly tell?: SourceAlerts;
+  readonly alerts?: SourceAlerts;
 }
 
 export interface OpenEventLoader {
   readonly loader: RoundRobinEventLoader<ConfiguredSource>;
-  readonly turns: RecordedPolls;
+  readonly polls: RecordedPolls;
   readonly locks: RedisLocks;
 }
 
-/** Loaders that begin at the same source meet at the same locks, again and again. */
-function fromAnywhere<T>(all: readonly T[]): T[] {
+/**
+ * Starts each loader at another source. Loaders in the same order would request the same locks at the same time, again and
+ * again.
+ */
+function rotateRandomly<T>(all: readonly T[]): T[] {
   const first = randomInt(all.length);
   return [...all.slice(first), ...all.slice(0, first)];
 }
 
-/** The core with the adapters that `loader:run` uses: locks and gate in Redis, events in PostgreSQL. */
+/** Builds the loader of `loader:run`: locks and rate limiter in Redis, events in PostgreSQL. */
 export function openEventLoader(
   sources: readonly ConfiguredSource[],
-  { pools, redis, logger, tell }: LoaderConnections,
+  { pools, redis, logger, alerts }: LoaderConnections,
   stop: AbortSignal,
 ): OpenEventLoader {
-  const turns = new RecordedPolls(pools.look, logger, tell);
+  const polls = new RecordedPolls(pools.reads, logger, alerts);
   const locks = new RedisLocks(redis);
   const loader = new RoundRobinEventLoader({
-    sources: fromAnywhere(sources),
+    sources: rotateRandomly(sources),
     fetcher: new FetcherByKind(stop),
     store: new PostgresEventStore(pools),
     locks,
-    gate: new RedisSourceRateLimiter(redis),
-    log: turns,
-    time: new SteadyTime(),
+    rateLimiter: new RedisSourceRateLimiter(redis),
+    log: polls,
+    time: new MonotonicTime(),
   });
-  return { loader, turns, locks };
+  return { loader, polls, locks };
 }

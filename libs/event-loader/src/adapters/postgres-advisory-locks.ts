@@ -3,11 +3,11 @@ import type { Source } from '../core/event.ts';
 import { Lock, LockFactory } from '../core/ports.ts';
 
 /** The first half of the key of every advisory lock of the loader. */
-const LOADER = 7_426_010;
+const LOCK_NAMESPACE = 7_426_010;
 
 /**
- * The lock without Redis: it lives as long as its session, so a process that dies lets go at once and nobody renews anything.
- * A frozen one keeps it until the server misses it; that is why Redis is what `loader:run` uses.
+ * Locks without Redis. A lock lives as long as its database session: a process that dies releases it at once, and no renewal is
+ * needed. A frozen process keeps its lock until the server closes the connection; therefore `loader:run` uses Redis.
  */
 export class PostgresAdvisoryLocks extends LockFactory {
   constructor(private readonly url: string) {
@@ -19,11 +19,11 @@ export class PostgresAdvisoryLocks extends LockFactory {
     const lock = new AdvisoryLock(client);
     await client.connect();
     try {
-      const { rows } = await client.query<{ mine: boolean; fence: string }>(
-        `select pg_try_advisory_lock($1, hashtext($2)) as mine, (extract(epoch from clock_timestamp()) * 1000000)::bigint as fence`,
-        [LOADER, name],
+      const { rows } = await client.query<{ acquired: boolean; lock_number: string }>(
+        `select pg_try_advisory_lock($1, hashtext($2)) as acquired, (extract(epoch from clock_timestamp()) * 1000000)::bigint as lock_number`,
+        [LOCK_NAMESPACE, name],
       );
-      if (rows[0]?.mine) return lock.heldAs(Number(rows[0].fence));
+      if (rows[0]?.acquired) return lock.heldAs(Number(rows[0].lock_number));
     } catch (error) {
       await client.end().catch(() => undefined);
       throw error;
@@ -34,7 +34,7 @@ export class PostgresAdvisoryLocks extends LockFactory {
 }
 
 class AdvisoryLock extends Lock {
-  fence = 0;
+  lockNumber = 0;
   isHeld = false;
 
   constructor(private readonly client: pg.Client) {
@@ -43,8 +43,8 @@ class AdvisoryLock extends Lock {
     client.on('end', () => (this.isHeld = false));
   }
 
-  heldAs(fence: number): this {
-    this.fence = fence;
+  heldAs(lockNumber: number): this {
+    this.lockNumber = lockNumber;
     this.isHeld = true;
     return this;
   }

@@ -18,7 +18,7 @@ let store: PostgresEventStore;
 beforeAll(async () => {
   database = await createTestDatabase();
   pools = openLoaderPools(database.url);
-  pool = pools.look;
+  pool = pools.reads;
   store = new PostgresEventStore(pools);
 });
 afterAll(async () => {
@@ -26,15 +26,15 @@ afterAll(async () => {
   await database.drop();
 });
 
-const column = async (sql: string, source: Source): Promise<string[]> =>
+const values = async (sql: string, source: Source): Promise<string[]> =>
   (await pool.query<{ value: string }>(sql, [source.name])).rows.map(({ value }) => value);
 
 describe('PostgreSQL store', () => {
   eventStoreContract(() => ({
     store,
     storedOf: (source) =>
-      column('select event_id as value from loaded_events where source = $1 order by event_id::bigint', source),
-    quarantinedOf: (source) => column('select code as value from quarantined_events where source = $1 order by code', source),
+      values('select event_id as value from loaded_events where source = $1 order by event_id::bigint', source),
+    quarantinedOf: (source) => values('select code as value from quarantined_events where source = $1 order by code', source),
   }));
 
   const batch = (source: Source, events: Event[], more = {}) => ({
@@ -42,18 +42,18 @@ describe('PostgreSQL store', () => {
       source,
       from: undefined,
       to: events.at(-1)?.id,
-      fence: 1,
+      lockNumber: 1,
       events,
-      unasked: [],
+      unrequested: [],
       bad: [],
-      repeated: 0,
+      duplicates: 0,
       gaps: 0,
-      isAll: false,
+      isCaughtUp: false,
     },
     ...more,
   });
 
-  test('an event the database cannot store is quarantined, and its neighbours are stored', async () => {
+  test('an event that the database cannot store is quarantined, and the other events of the batch are stored', async () => {
     const source = sourceNamed('unstorable');
     await store.lastKnownId(source);
     const events = [new Event('1', { a: 1 }), new Event('2', { a: 'zero \0 byte' }), new Event('3', { a: 3 })];
@@ -61,22 +61,22 @@ describe('PostgreSQL store', () => {
     expect(await store.lastKnownId(source)).toBe('3');
   });
 
-  test('junk that is known does not wipe away what another loader has said of it; anything else does', async () => {
+  test('an answer with only known bad events keeps the last error that another loader wrote; any other answer clears it', async () => {
     const source = sourceNamed('junk');
     await store.lastKnownId(source);
     const bad = [{ id: undefined, code: 'EVENT_INVALID' as const, detail: 'no id', content: '1' }];
     const errorAfter = async (more: object): Promise<string | undefined> => {
       await pool.query(`update loader_sources set last_error = 'SOURCE_BAD_FORMAT' where source = $1`, [source.name]);
       await store.append(batch(source, [], more));
-      return (await column('select last_error as value from loader_sources where source = $1', source))[0];
+      return (await values('select last_error as value from loader_sources where source = $1', source))[0];
     };
     expect(await errorAfter({ bad })).toBeNull();
     expect(await errorAfter({ bad })).toBe('SOURCE_BAD_FORMAT');
     expect(await errorAfter({ bad, to: '1' })).toBeNull();
-    expect(await errorAfter({ bad, from: '1', to: '1', unasked: [new Event('1', {})] })).toBeNull();
+    expect(await errorAfter({ bad, from: '1', to: '1', unrequested: [new Event('1', {})] })).toBeNull();
   });
 
-  test('order of the fields is not content', async () => {
+  test('an event whose fields come in another order is the same event', async () => {
     const source = sourceNamed('reordered');
     await store.lastKnownId(source);
     await store.append(batch(source, [new Event('1', { a: 1, b: [2] })]));
@@ -84,13 +84,13 @@ describe('PostgreSQL store', () => {
     expect(await store.append(again)).toMatchObject({ refused: 1, quarantined: 0 });
   });
 
-  test('the balance sheet adds up, and the source’s own count says what is missing', async () => {
+  test('the balance of an hour adds up, and `missing` follows from the source’s digest', async () => {
     const source = sourceNamed('balanced');
     await store.lastKnownId(source);
-    await store.append(batch(source, [new Event('1', { n: 1 }), new Event('4', { n: 4 })], { gaps: 2, repeated: 1 }));
+    await store.append(batch(source, [new Event('1', { n: 1 }), new Event('4', { n: 4 })], { gaps: 2, duplicates: 1 }));
     const bad = [{ id: '5', code: 'EVENT_INVALID', detail: 'x', content: 'y' }];
     const digest = { upToId: '5', count: 4 };
-    await store.append(batch(source, [], { from: '4', to: '5', unasked: [new Event('2', { n: 2 })], bad, digest }));
+    await store.append(batch(source, [], { from: '4', to: '5', unrequested: [new Event('2', { n: 2 })], bad, digest }));
     const { rows } = await pool.query(
       `select s.gaps::int, s.missing::int, b.missing::int as missing_then, offered::int, b.stored::int, b.refused_duplicates::int as refused, b.quarantined::int, dropped::int
        from loader_sources s join loader_balance b using (source) where source = $1`,
@@ -101,7 +101,7 @@ describe('PostgreSQL store', () => {
     ]);
   });
 
-  test('repetitions are looked up by key, whatever the planner knows of the tables', async () => {
+  test('known events are found by index, independent of the planner’s statistics', async () => {
     await pool.query(
       `insert into loaded_events (source, event_id, payload) select 'x', n::text, '{}' from generate_series(1, 50000) n`,
     );
@@ -113,7 +113,7 @@ describe('PostgreSQL store', () => {
     expect(plan).not.toMatch(/Hash Join|Merge Join|Seq Scan|Bitmap Heap Scan/);
   });
 
-  test('a source whose every answer has something new, but no more than that, has caught up', async () => {
+  test('a source whose answers have new events, but never more than fit one answer, has caught up', async () => {
     const source = sourceNamed('busy');
     await store.lastKnownId(source);
     const lag = async (): Promise<number | null | undefined> =>
@@ -121,23 +121,23 @@ describe('PostgreSQL store', () => {
     await pool.query(`update loader_sources set asked_since = now() - interval '1 hour' where source = $1`, [source.name]);
     await store.append(batch(source, [new Event('1', {})]));
     expect(await lag()).toBeGreaterThan(3599);
-    await store.append(batch(source, [new Event('2', {})], { from: '1', isAll: true }));
+    await store.append(batch(source, [new Event('2', {})], { from: '1', isCaughtUp: true }));
     expect(await lag()).toBeLessThan(5);
   });
 
-  test('what somebody acts upon is noted with it', async () => {
-    const source = { ...sourceNamed('acted-upon'), feeds: 'payments' };
+  test('events of a source with feeds are marked as due', async () => {
+    const source = { ...sourceNamed('with-feeds'), feeds: 'payments' };
     await store.lastKnownId(source);
     await store.append(batch(source, [new Event('1', { n: 1 })]));
-    expect(await column('select event_id as value from loaded_events_due where source = $1', source)).toEqual(['1']);
+    expect(await values('select event_id as value from loaded_events_due where source = $1', source)).toEqual(['1']);
   });
 });
 
 describe('PostgreSQL advisory locks', () => {
   lockFactoryContract(() => ({
-    one: new PostgresAdvisoryLocks(database.url),
-    other: new PostgresAdvisoryLocks(database.url),
-    lapse: async (lock: Lock) => {
+    first: new PostgresAdvisoryLocks(database.url),
+    second: new PostgresAdvisoryLocks(database.url),
+    expire: async (lock: Lock) => {
       await pool.query(
         `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and application_name = 'tribina-loader-lock'`,
       );

@@ -2,13 +2,13 @@ import { backoffMs, isUniqueViolation, MAX_ATTEMPTS, RETRYABLE_SQLSTATES, sqlsta
 import pg from 'pg';
 import { Event, type Source } from '../core/event.ts';
 import { badEvent } from '../core/reading-events.ts';
-import { EventStore, type Appended, type Batch } from '../core/ports.ts';
-import { APPEND, APPEND_FRESH, SEPARATOR } from './append-statement.ts';
+import { EventStore, type AppendResult, type Batch } from '../core/ports.ts';
+import { APPEND, APPEND_ONLY_NEW, SEPARATOR } from './append-statement.ts';
 
-/** Of the server's complaints those about the data itself: what it cannot store, however often it is asked. */
+/** SQLSTATE classes of faults in the data itself (22 data exception, 54 limit exceeded). A retry cannot help. */
 const DATA_FAULT = /^(22|54)/;
 
-/** The events of a source that feeds somebody here are noted as due in the same statement. */
+/** With `feeds`, the events are marked as due in the statement that stores them. */
 export interface StoredSource extends Source {
   readonly feeds?: string;
 }
@@ -16,18 +16,19 @@ export interface StoredSource extends Source {
 export interface LoaderPools {
   /** For appends. */
   readonly commit: pg.Pool;
-  /** For looking, and for notes about a source that decide nothing. */
-  readonly look: pg.Pool;
+  /** For reads, and for notes about a source that no decision depends on, such as its last error. */
+  readonly reads: pg.Pool;
   close(): Promise<void>;
 }
 
-const BY_KEY = ['seqscan', 'bitmapscan', 'hashjoin', 'mergejoin'].map((way) => `-c enable_${way}=off`).join(' ');
+const INDEX_SCANS_ONLY = ['seqscan', 'bitmapscan', 'hashjoin', 'mergejoin'].map((plan) => `-c enable_${plan}=off`).join(' ');
 
 /**
- * Sessions for appends are SERIALIZABLE by their own settings, and an append is one statement: a transaction in one round trip.
- * Two appends of one source meet at its row; the second finds the cursor moved. Everything is reached by key: a
- * scan of the small table of sources would read every other source's row, and put all appends in each other's way; a hash join
- * would read a whole source to find a few repetitions.
+ * Opens the pools of one loader. Sessions for appends are SERIALIZABLE by their connection settings, and an append is one
+ * statement: a transaction in one round trip. Two appends of one source wait for each other at the row of the source; the second
+ * finds that the cursor has moved. All rows are found by index. A scan of the table of sources would read the rows of other
+ * sources and cause serialization conflicts between all appends. A hash join would read all events of a source to find a few
+ * duplicates.
  */
 export function openLoaderPools(url: string): LoaderPools {
   const open = (options: string): pg.Pool => {
@@ -38,8 +39,8 @@ export function openLoaderPools(url: string): LoaderPools {
     pool.on('error', () => undefined);
     return pool;
   };
-  const [commit, look] = [open(`-c default_transaction_isolation=serializable ${BY_KEY}`), open('')];
-  return { commit, look, close: async () => void (await Promise.all([commit.end(), look.end()])) };
+  const [commit, reads] = [open(`-c default_transaction_isolation=serializable ${INDEX_SCANS_ONLY}`), open('')];
+  return { commit, reads, close: async () => void (await Promise.all([commit.end(), reads.end()])) };
 }
 
 export class PostgresEventStore extends EventStore {
@@ -48,14 +49,14 @@ export class PostgresEventStore extends EventStore {
   }
 
   async lastKnownId({ name }: Source): Promise<string | undefined> {
-    const { look } = this.pools;
+    const { reads } = this.pools;
     const find = { name: 'loader-cursor', text: 'select cursor from loader_sources where source = $1', values: [name] };
-    const { rows } = await look.query<{ cursor: string | null }>(find);
-    if (rows.length === 0) await look.query('insert into loader_sources (source) values ($1) on conflict do nothing', [name]);
+    const { rows } = await reads.query<{ cursor: string | null }>(find);
+    if (rows.length === 0) await reads.query('insert into loader_sources (source) values ($1) on conflict do nothing', [name]);
     return rows[0]?.cursor ?? undefined;
   }
 
-  async append(batch: Batch): Promise<Appended> {
+  async append(batch: Batch): Promise<AppendResult> {
     try {
       return await this.appendOrRetry(batch);
     } catch (error) {
@@ -64,7 +65,7 @@ export class PostgresEventStore extends EventStore {
     }
   }
 
-  private async appendOrRetry(batch: Batch): Promise<Appended> {
+  private async appendOrRetry(batch: Batch): Promise<AppendResult> {
     for (let attempt = 1; ; attempt += 1) {
       try {
         return await this.appendOnce(batch);
@@ -75,49 +76,51 @@ export class PostgresEventStore extends EventStore {
     }
   }
 
-  /** Most batches hold nothing that is known; who finds something asks the way that bears it. */
-  private async appendOnce(batch: Batch): Promise<Appended> {
-    const mayRepeat = batch.source.overlap > 0 || batch.unasked.length > 0;
-    if (mayRepeat) return this.send({ name: 'loader-append', text: APPEND }, batch);
+  /**
+   * Most batches have only new events, so the faster statement is tried first. If it finds a stored event, the other one runs.
+   */
+  private async appendOnce(batch: Batch): Promise<AppendResult> {
+    const mayHaveKnownEvents = batch.source.overlap > 0 || batch.unrequested.length > 0;
+    if (mayHaveKnownEvents) return this.send({ name: 'loader-append', text: APPEND }, batch);
     try {
-      return await this.send({ name: 'loader-append-fresh', text: APPEND_FRESH }, batch);
+      return await this.send({ name: 'loader-append-only-new', text: APPEND_ONLY_NEW }, batch);
     } catch (error) {
       if (!isUniqueViolation(error, 'loaded_events_pkey')) throw error;
       return this.send({ name: 'loader-append', text: APPEND }, batch);
     }
   }
 
-  private async send(statement: { name: string; text: string }, batch: Batch): Promise<Appended> {
-    const offered = [...batch.events, ...batch.unasked];
+  private async send(statement: { name: string; text: string }, batch: Batch): Promise<AppendResult> {
+    const offered = [...batch.events, ...batch.unrequested];
     const values = [
       batch.source.name,
       batch.from ?? null,
       batch.to ?? null,
-      batch.fence,
+      batch.lockNumber,
       offered.map(({ id }) => id).join(SEPARATOR),
       offered.map(({ payload }) => JSON.stringify(payload)).join(SEPARATOR),
       batch.events.length,
       JSON.stringify(batch.bad.map((bad) => ({ ...bad, content: storable(bad.content), detail: storable(bad.detail) }))),
-      batch.repeated,
+      batch.duplicates,
       batch.gaps,
       (batch.source as StoredSource).feeds ?? null,
       batch.digest?.upToId ?? null,
       batch.digest?.count ?? null,
       offered.length,
-      batch.isAll,
+      batch.isCaughtUp,
     ];
     const { rows } = await this.pools.commit.query<{ stored: number; refused: number; quarantined: number }>({
       ...statement,
       values,
     });
-    return rows[0] ? { kind: 'appended', ...rows[0] } : { kind: 'outpaced' };
+    return rows[0] ? { kind: 'appended', ...rows[0] } : { kind: 'stale' };
   }
 
-  /** The server refuses a whole batch for one event; asked one by one it says which. */
+  /** PostgreSQL refuses the whole batch because of one event. Each payload is tested alone to find the ones it cannot store. */
   private async withoutUnstorable(batch: Batch, cause: unknown): Promise<Batch> {
     const unstorable = new Set<Event>();
-    for (const event of [...batch.events, ...batch.unasked]) {
-      const sqlstate = await this.pools.look
+    for (const event of [...batch.events, ...batch.unrequested]) {
+      const sqlstate = await this.pools.reads
         .query('select $1::jsonb is null', [JSON.stringify(event.payload)])
         .then(() => undefined, sqlstateOf);
       if (DATA_FAULT.test(sqlstate ?? '')) unstorable.add(event);
@@ -128,13 +131,13 @@ export class PostgresEventStore extends EventStore {
     return {
       ...batch,
       events: batch.events.filter(isStorable),
-      unasked: batch.unasked.filter(isStorable),
+      unrequested: batch.unrequested.filter(isStorable),
       bad: [...batch.bad, ...bad],
     };
   }
 }
 
-/** Text for people, without the characters PostgreSQL has no place for. */
+/** Replaces characters that PostgreSQL cannot store: NUL and lone surrogates. */
 function storable(text: string): string {
   return text.replaceAll('\0', '␀').toWellFormed();
 }

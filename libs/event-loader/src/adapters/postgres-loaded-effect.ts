@@ -2,7 +2,7 @@ import { LoadedEffect, type EffectOutcome } from '#application/loaded-effect';
 import type { Transaction } from '#application/transaction-manager';
 import { inside } from '#platform/postgres/transaction';
 
-/** The row that says the event is due is the note: it goes, or is put off, in the transaction of the effect. */
+/** Records an effect by the due row of its event: the row is deleted or delayed in the transaction of the effect. */
 export class PostgresLoadedEffect extends LoadedEffect {
   constructor(
     readonly source: string,

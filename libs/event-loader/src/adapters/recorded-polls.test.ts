@@ -7,12 +7,12 @@ import { RecordedPolls } from './recorded-polls.ts';
 
 function setUp(isHourOver = true) {
   const lines: { level: string; source: string; reason: string }[] = [];
-  const noted: unknown[][] = [];
-  const told: string[] = [];
+  const written: unknown[][] = [];
+  const refusals: string[] = [];
   const opened: string[] = [];
   const query = (_sql: string, values: unknown[]) => {
-    noted.push(values.slice(0, 2));
-    return Promise.resolve({ rows: [{ tell: values[2] === true && isHourOver }] });
+    written.push(values.slice(0, 2));
+    return Promise.resolve({ rows: [{ should_alert: values[2] === true && isHourOver }] });
   };
   const pool = { query } as unknown as pg.Pool;
   const logger = createLogger({
@@ -20,11 +20,11 @@ function setUp(isHourOver = true) {
     level: 'info',
     destination: { write: (line) => void lines.push(JSON.parse(line)) },
   });
-  const tell = {
-    refusal: (source: string) => void told.push(source),
+  const alerts = {
+    refusal: (source: string) => void refusals.push(source),
     breakerOpened: (source: string) => void opened.push(source),
   };
-  return { turns: new RecordedPolls(pool, logger, tell), lines, noted, told, opened };
+  return { polls: new RecordedPolls(pool, logger, alerts), lines, written, refusals, opened };
 }
 
 const failed = (code: EventFetchError['code'], detail: string): PollResult => ({
@@ -36,53 +36,53 @@ test.each([
   ['SOURCE_FAILED', 'warn'],
   ['SOURCE_TIMEOUT', 'warn'],
   ['SOURCE_BAD_FORMAT', 'warn'],
-  // It waits for people.
+  // Only people can correct this one.
   ['SOURCE_FORBIDDEN', 'error'],
-] as const)('%s is told at level %s, and stands in the row of its source', async (code, level) => {
-  const { turns, lines, noted } = setUp();
-  await turns.heard(sourceNamed('north'), failed(code, 'as it was'));
+] as const)('%s is logged at level %s and written to the row of its source', async (code, level) => {
+  const { polls, lines, written } = setUp();
+  await polls.record(sourceNamed('north'), failed(code, 'as it was'));
   expect(lines).toMatchObject([{ level, source: 'north', reason: `${code}: as it was` }]);
-  expect(noted).toEqual([['north', `${code}: as it was`]]);
+  expect(written).toEqual([['north', `${code}: as it was`]]);
 });
 
-test('people are told of a source that refuses us, when the hour is over, and of no other trouble', async () => {
-  const { turns, told } = setUp();
-  await turns.heard(sourceNamed('north'), failed('SOURCE_FAILED', 'it answered 500'));
-  await turns.heard(sourceNamed('south'), failed('SOURCE_FORBIDDEN', 'it answered 401'));
-  expect(told).toEqual(['south']);
-  const within = setUp(false);
-  await within.turns.heard(sourceNamed('south'), failed('SOURCE_FORBIDDEN', 'it answered 401'));
-  expect(within.told).toEqual([]);
+test('operators are alerted of a source that answers 401, at most once an hour, and of no other failure', async () => {
+  const { polls, refusals } = setUp();
+  await polls.record(sourceNamed('north'), failed('SOURCE_FAILED', 'it answered 500'));
+  await polls.record(sourceNamed('south'), failed('SOURCE_FORBIDDEN', 'it answered 401'));
+  expect(refusals).toEqual(['south']);
+  const alertedBefore = setUp(false);
+  await alertedBefore.polls.record(sourceNamed('south'), failed('SOURCE_FORBIDDEN', 'it answered 401'));
+  expect(alertedBefore.refusals).toEqual([]);
 });
 
-test('people are told of a source that is left alone after five failures', () => {
-  const { turns, lines, opened } = setUp();
-  turns.breakerOpened(sourceNamed('north'));
+test('operators are alerted of a source that is paused after five failures', () => {
+  const { polls, lines, opened } = setUp();
+  polls.breakerOpened(sourceNamed('north'));
   expect([opened, lines]).toMatchObject([['north'], [{ level: 'error', source: 'north' }]]);
 });
 
-test('what looks like a credential is told nowhere', async () => {
-  const { turns, lines, noted } = setUp();
-  await turns.heard(sourceNamed('north'), failed('SOURCE_FAILED', 'it answered: Bearer canary-1234'));
-  expect(JSON.stringify([lines, noted])).not.toContain('canary');
+test('text that looks like a credential is neither logged nor stored', async () => {
+  const { polls, lines, written } = setUp();
+  await polls.record(sourceNamed('north'), failed('SOURCE_FAILED', 'it answered: Bearer canary-1234'));
+  expect(JSON.stringify([lines, written])).not.toContain('canary');
 });
 
-test('told to stop is no failure', async () => {
-  const { turns, lines, noted } = setUp();
-  await turns.heard(sourceNamed('north'), failed('SOURCE_STOPPED', 'told to stop'));
-  expect([lines, noted, turns.sum.failed]).toEqual([[], [], 0]);
+test('a fetch that was stopped by the loader’s shutdown is no failure', async () => {
+  const { polls, lines, written } = setUp();
+  await polls.record(sourceNamed('north'), failed('SOURCE_STOPPED', 'the loader was stopped'));
+  expect([lines, written, polls.sum.failed]).toEqual([[], [], 0]);
 });
 
-test('a source that sends too much is told of once a minute', async () => {
-  const { turns, lines } = setUp();
-  const turn: PollResult = { kind: 'appended', stored: 1000, refused: 0, quarantined: 0, left: 500 };
-  await turns.heard(sourceNamed('north'), turn);
-  await turns.heard(sourceNamed('north'), turn);
-  expect(lines).toMatchObject([{ level: 'warn', reason: 'SOURCE_OVERSEND', left: 500 }]);
+test('a source that sends more events than requested is logged once a minute', async () => {
+  const { polls, lines } = setUp();
+  const result: PollResult = { kind: 'appended', stored: 1000, refused: 0, quarantined: 0, excess: 500 };
+  await polls.record(sourceNamed('north'), result);
+  await polls.record(sourceNamed('north'), result);
+  expect(lines).toMatchObject([{ level: 'warn', reason: 'SOURCE_OVERSEND', excess: 500 }]);
 });
 
-test('events that were set aside are told of', async () => {
-  const { turns, lines } = setUp();
-  await turns.heard(sourceNamed('north'), { kind: 'appended', stored: 0, refused: 0, quarantined: 2 });
+test('quarantined events are logged', async () => {
+  const { polls, lines } = setUp();
+  await polls.record(sourceNamed('north'), { kind: 'appended', stored: 0, refused: 0, quarantined: 2 });
   expect(lines).toMatchObject([{ level: 'warn', source: 'north', quarantined: 2 }]);
 });

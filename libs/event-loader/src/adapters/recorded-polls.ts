@@ -4,92 +4,99 @@ import type pg from 'pg';
 import { EventFetchError, type Source } from '../core/event.ts';
 import { PollLog, type PollResult } from '../core/ports.ts';
 
-/** A source that has nothing new says so five times a second; that it was well is worth a row less often. */
-const WELL_EVERY_MS = 5000;
-const OVERSENT_EVERY_MS = 60_000;
+/** An idle source is polled up to five times a second, but its success is written less often. */
+const SUCCESS_WRITE_INTERVAL_MS = 5000;
+const OVERSEND_LOG_INTERVAL_MS = 60_000;
 
-/** `tell`: this very statement moved the hour on. Who dies before telling leaves it to the log, and to the next hour. */
-const FAILED = `
+/**
+ * Counts the failure and keeps the last error. `should_alert` is true if this statement started a new hour, so this loader
+ * alerts. If the loader dies before its alert, only the log has the failure until the next hour.
+ */
+const RECORD_FAILURE = `
   update loader_sources set errors = errors + 1, last_error = $2,
     refusal_told_at = case when $3 and refusal_told_at > now() - interval '1 hour' is not true then now() else refusal_told_at end
-  where source = $1 returning $3 and refusal_told_at = now() as tell`;
+  where source = $1 returning $3 and refusal_told_at = now() as should_alert`;
 
-/** What people are told. */
+/** Alerts for operators. */
 export interface SourceAlerts {
-  /** This source lets us in no more: once an hour, by one of all loaders. */
+  /** The source answers 401 or 403. Called once an hour for each source, by one of all loaders. */
   readonly refusal?: (source: string) => void;
-  /** This source has failed five times in a row here. */
+  /** The source has failed five times in a row in this loader. */
   readonly breakerOpened?: (source: string) => void;
 }
 
-/** Tells the log, and the source's row, where `loader:status` and the metrics find it: it outlives every loader. */
+/**
+ * Records poll results in the log and in the source's row. `loader:status` and the metrics read the row, so results are kept when
+ * a loader ends.
+ */
 export class RecordedPolls extends PollLog {
-  readonly sum = { stored: 0, refused: 0, quarantined: 0, transportedAgain: 0, failed: 0 };
-  /** The failures of the last turns, by source. */
+  readonly sum = { stored: 0, refused: 0, quarantined: 0, fetchedAgain: 0, failed: 0 };
+  /** By source: the error of its last poll, if that failed. */
   readonly failing = new Map<string, unknown>();
-  private readonly oversentAt = new Map<string, number>();
-  private readonly wellAt = new Map<string, number>();
+  private readonly oversendLoggedAt = new Map<string, number>();
+  private readonly successWrittenAt = new Map<string, number>();
 
   constructor(
     private readonly pool: pg.Pool,
     private readonly logger: Logger,
-    private readonly tell: SourceAlerts = {},
+    private readonly alerts: SourceAlerts = {},
   ) {
     super();
   }
 
-  async heard({ name }: Source, turn: PollResult): Promise<void> {
-    if (turn.kind === 'failed') return this.failed(name, turn.error);
-    if (turn.kind === 'idle') return this.well(name);
-    if (turn.kind === 'outpaced') return this.outpaced(name, turn.transported);
-    if (turn.kind !== 'appended') return;
+  async record({ name }: Source, result: PollResult): Promise<void> {
+    if (result.kind === 'failed') return this.recordFailure(name, result.error);
+    if (result.kind === 'idle') return this.recordIdle(name);
+    if (result.kind === 'stale') return this.recordStale(name, result.fetchedCount);
+    if (result.kind !== 'appended') return;
     this.failing.delete(name);
-    this.sum.stored += turn.stored;
-    this.sum.refused += turn.refused;
-    this.sum.quarantined += turn.quarantined;
-    if (turn.left !== undefined) this.oversent(name, turn.left);
-    if (turn.quarantined > 0) this.logger.warn({ source: name, quarantined: turn.quarantined }, 'events were quarantined');
+    this.sum.stored += result.stored;
+    this.sum.refused += result.refused;
+    this.sum.quarantined += result.quarantined;
+    if (result.excess !== undefined) this.logOversend(name, result.excess);
+    if (result.quarantined > 0) this.logger.warn({ source: name, quarantined: result.quarantined }, 'events were quarantined');
   }
 
   breakerOpened({ name }: Source): void {
-    this.logger.error({ source: name }, 'a source is left alone for a while');
-    this.tell.breakerOpened?.(name);
+    this.logger.error({ source: name }, 'a source failed five times in a row and is paused');
+    this.alerts.breakerOpened?.(name);
   }
 
-  /** It goes on for as long as the source does: worth a line a minute. */
-  private oversent(name: string, left: number): void {
+  /** Logs at most once a minute, because a source that sends too many events does so with every answer. */
+  private logOversend(name: string, excess: number): void {
     const now = performance.now();
-    if (now - (this.oversentAt.get(name) ?? Number.NEGATIVE_INFINITY) < OVERSENT_EVERY_MS) return;
-    this.oversentAt.set(name, now);
-    this.logger.warn({ source: name, left, reason: 'SOURCE_OVERSEND' }, 'a source sent more than it was asked for');
+    if (now - (this.oversendLoggedAt.get(name) ?? Number.NEGATIVE_INFINITY) < OVERSEND_LOG_INTERVAL_MS) return;
+    this.oversendLoggedAt.set(name, now);
+    this.logger.warn({ source: name, excess, reason: 'SOURCE_OVERSEND' }, 'a source sent more events than requested');
   }
 
-  private async failed(name: string, error: unknown): Promise<void> {
+  private async recordFailure(name: string, error: unknown): Promise<void> {
     if (error instanceof EventFetchError && error.code === 'SOURCE_STOPPED') return;
     this.sum.failed += 1;
     this.failing.set(name, error);
-    this.wellAt.delete(name);
+    this.successWrittenAt.delete(name);
     const text = redactText(error instanceof Error ? error.message : String(error)).slice(0, 500);
-    // A source that refuses us waits for people; all other trouble goes by itself, or lasts and is seen in the metrics.
+    // Only people can correct a refusal, so operators are alerted. Other failures end by themselves or are visible in the
+    // metrics.
     const isRefusal = error instanceof EventFetchError && error.code === 'SOURCE_FORBIDDEN';
     this.logger[isRefusal ? 'error' : 'warn']({ source: name, reason: text }, 'a source was skipped');
-    const { rows } = await this.pool.query<{ tell: boolean }>(FAILED, [name, text, isRefusal]);
-    if (rows[0]?.tell) this.tell.refusal?.(name);
+    const { rows } = await this.pool.query<{ should_alert: boolean }>(RECORD_FAILURE, [name, text, isRefusal]);
+    if (rows[0]?.should_alert) this.alerts.refusal?.(name);
   }
 
-  private async well(name: string): Promise<void> {
+  private async recordIdle(name: string): Promise<void> {
     this.failing.delete(name);
     const now = performance.now();
-    if (now - (this.wellAt.get(name) ?? Number.NEGATIVE_INFINITY) < WELL_EVERY_MS) return;
-    this.wellAt.set(name, now);
+    if (now - (this.successWrittenAt.get(name) ?? Number.NEGATIVE_INFINITY) < SUCCESS_WRITE_INTERVAL_MS) return;
+    this.successWrittenAt.set(name, now);
     await this.pool.query('update loader_sources set last_error = null, caught_up_at = now() where source = $1', [name]);
   }
 
-  private async outpaced(name: string, transported: number): Promise<void> {
-    this.sum.transportedAgain += transported;
+  private async recordStale(name: string, fetchedCount: number): Promise<void> {
+    this.sum.fetchedAgain += fetchedCount;
     await this.pool.query('update loader_sources set transported_again = transported_again + $2 where source = $1', [
       name,
-      transported,
+      fetchedCount,
     ]);
   }
 }

@@ -9,14 +9,14 @@ import { RedisSourceRateLimiter } from './redis-source-rate-limiter.ts';
 
 let server: TestRedis;
 let connections: [RedisConnection, RedisConnection];
-let gates: RedisSourceRateLimiter[];
+let limiters: RedisSourceRateLimiter[];
 
 beforeAll(async () => {
   server = await createTestRedis();
   const open = () => connectRedis(server.url, { name: 'test' });
   connections = [open(), open()];
   await Promise.all(connections.map((connection) => whenReady(connection)));
-  gates = connections.map((connection) => new RedisSourceRateLimiter(connection));
+  limiters = connections.map((connection) => new RedisSourceRateLimiter(connection));
 });
 afterAll(async () => {
   await Promise.all(connections.map(closeRedis));
@@ -25,12 +25,12 @@ afterAll(async () => {
 
 describe('Redis locks', () => {
   lockFactoryContract(() => ({
-    one: new RedisLocks(connections[0]),
-    other: new RedisLocks(connections[1]),
-    lapse: async () => server.flush(),
+    first: new RedisLocks(connections[0]),
+    second: new RedisLocks(connections[1]),
+    expire: async () => server.flush(),
   }));
 
-  test('a holder that lives keeps it for as long as it likes', async () => {
+  test('a lock is renewed for as long as its holder lives', async () => {
     const source = sourceNamed('renewed');
     const lock = (await new RedisLocks(connections[0], 300).tryAcquire(source))!;
     await sleep(900);
@@ -39,7 +39,7 @@ describe('Redis locks', () => {
     await lock.release();
   });
 
-  test('a holder whose lock is gone learns it at its next renewal', async () => {
+  test('a holder notices at its next renewal that its lock was lost', async () => {
     const lock = (await new RedisLocks(connections[0], 300).tryAcquire(sourceNamed('flushed')))!;
     await server.flush();
     await sleep(250);
@@ -47,36 +47,36 @@ describe('Redis locks', () => {
     await lock.release();
   });
 
-  test('a Redis that lost everything numbers no lock below those before', async () => {
+  test('after Redis lost all data, lock numbers are still greater than before', async () => {
     const source = sourceNamed('wiped');
     const before = (await new RedisLocks(connections[0]).tryAcquire(source))!;
     await server.flush();
     const after = (await new RedisLocks(connections[0]).tryAcquire(source))!;
-    expect(after.fence).toBeGreaterThan(before.fence);
+    expect(after.lockNumber).toBeGreaterThan(before.lockNumber);
     await Promise.all([before.release(), after.release()]);
   });
 });
 
-describe('Redis gate', () => {
+describe('Redis rate limiter', () => {
   sourceRateLimiterContract(() => ({
-    one: gates[0]!,
-    other: gates[1]!,
+    first: limiters[0]!,
+    second: limiters[1]!,
     gapMs: 200,
     sleep: async (ms) => void (await sleep(ms)),
   }));
 
-  test('a Redis that comes back without its memory lets nobody pass before older passes are over', async () => {
+  test('after a Redis that lost all data is back, no permit is given until older permits have expired', async () => {
     const connection = connectRedis(server.url, { name: 'test' });
     await whenReady(connection);
-    const gate = new RedisSourceRateLimiter(connection);
+    const limiter = new RedisSourceRateLimiter(connection);
     const source = sourceNamed('forgotten');
-    expect(await gate.tryPass(source)).toBeDefined();
+    expect(await limiter.tryAcquire(source)).toBeDefined();
     connection.disconnect(true);
     await server.flush();
     await new Promise((resolve) => connection.once('ready', resolve));
-    expect(await gate.tryPass(source)).toBeUndefined();
+    expect(await limiter.tryAcquire(source)).toBeUndefined();
     await sleep(460);
-    expect(await gate.tryPass(source)).toBeDefined();
+    expect(await limiter.tryAcquire(source)).toBeDefined();
     await closeRedis(connection);
   });
 });

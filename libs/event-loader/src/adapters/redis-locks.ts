@@ -4,26 +4,29 @@ import { randomUUID } from 'node:crypto';
 import type { Source } from '../core/event.ts';
 import { Lock, LockFactory } from '../core/ports.ts';
 
-/** Three times a fetch may take (10 s): a holder that lives renews it, one that froze loses it. */
-const LIFE_MS = 30_000;
+/** Three times the longest fetch (10 s). A living holder renews its lock, a frozen one loses it. */
+const LIFETIME_MS = 30_000;
 
 /**
- * Takes the lock if nobody has it, and numbers it: Redis' own time in µs, made strictly increasing, so that a Redis that lost
- * everything still gives greater numbers than before.
- * KEYS[1] lock, KEYS[2] last number; ARGV[1] owner, ARGV[2] life in ms. Returns the number, or nothing.
+ * Takes the lock if it is free, and gives it a number: Redis' own time in µs, made strictly increasing. So a Redis that lost all
+ * data still gives greater numbers than before.
+ * KEYS[1] lock, KEYS[2] last number; ARGV[1] owner, ARGV[2] lifetime in ms. Returns the number, or nil if the lock is taken.
  */
 const ACQUIRE = new RedisScript(`
 if not redis.call('SET', KEYS[1], ARGV[1], 'NX', 'PX', ARGV[2]) then return false end
 local time = redis.call('TIME')
-local fence = math.max(time[1] * 1000000 + time[2], tonumber(redis.call('GET', KEYS[2]) or '0') + 1)
-local text = string.format('%.0f', fence)
+local number = math.max(time[1] * 1000000 + time[2], tonumber(redis.call('GET', KEYS[2]) or '0') + 1)
+local text = string.format('%.0f', number)
 redis.call('SET', KEYS[2], text)
 return text`);
 
-/** Nobody lets go of another's lock. KEYS[1] lock; ARGV[1] owner. */
+/** Deletes the lock only if the owner still holds it. KEYS[1] lock; ARGV[1] owner. */
 const RELEASE = new RedisScript(`if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0`);
 
-/** KEYS[1] lock; ARGV[1] owner, ARGV[2] life in ms. Returns 0 when it is another's. */
+/**
+ * Extends the lifetime of the lock. KEYS[1] lock; ARGV[1] owner, ARGV[2] lifetime in ms. Returns 0 if the owner no longer holds
+ * it.
+ */
 const RENEW = new RedisScript(
   `if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('PEXPIRE', KEYS[1], ARGV[2]) end return 0`,
 );
@@ -31,7 +34,7 @@ const RENEW = new RedisScript(
 export class RedisLocks extends LockFactory {
   constructor(
     private readonly redis: RedisConnection,
-    private readonly lifeMs = LIFE_MS,
+    private readonly lifetimeMs = LIFETIME_MS,
   ) {
     super();
   }
@@ -40,15 +43,15 @@ export class RedisLocks extends LockFactory {
     const owner = randomUUID();
     const keys = [`loader:lock:{${name}}`, `loader:fence:{${name}}`] as const;
     const askedAt = performance.now();
-    const fence = await ACQUIRE.run<string | null>(this.redis, keys, [owner, this.lifeMs]);
-    return fence === null
+    const lockNumber = await ACQUIRE.run<string | null>(this.redis, keys, [owner, this.lifetimeMs]);
+    return lockNumber === null
       ? undefined
-      : new RedisLock(this.redis, keys[0], owner, Number(fence), { askedAt, lifeMs: this.lifeMs });
+      : new RedisLock(this.redis, keys[0], owner, Number(lockNumber), { askedAt, lifetimeMs: this.lifetimeMs });
   }
 }
 
 class RedisLock extends Lock {
-  /** By our own clock, counted from before we asked: never later than Redis lets it go. */
+  /** By this process's clock, counted from before the request to Redis, so it never ends later than the key in Redis. */
   private heldUntil: number;
   private readonly renewal: NodeJS.Timeout;
 
@@ -56,12 +59,12 @@ class RedisLock extends Lock {
     private readonly redis: RedisConnection,
     private readonly key: string,
     private readonly owner: string,
-    readonly fence: number,
-    private readonly life: { askedAt: number; lifeMs: number },
+    readonly lockNumber: number,
+    private readonly lifetime: { askedAt: number; lifetimeMs: number },
   ) {
     super();
-    this.heldUntil = life.askedAt + life.lifeMs;
-    this.renewal = setInterval(() => void this.renew(), life.lifeMs / 3);
+    this.heldUntil = lifetime.askedAt + lifetime.lifetimeMs;
+    this.renewal = setInterval(() => void this.renew(), lifetime.lifetimeMs / 3);
     this.renewal.unref();
   }
 
@@ -78,9 +81,11 @@ class RedisLock extends Lock {
   private async renew(): Promise<void> {
     if (!this.isHeld) return;
     const askedAt = performance.now();
-    const renewed = await RENEW.run<number>(this.redis, [this.key], [this.owner, this.life.lifeMs]).catch(() => undefined);
-    // Unheard: it may be ours, and it ends when it ends.
+    const renewed = await RENEW.run<number>(this.redis, [this.key], [this.owner, this.lifetime.lifetimeMs]).catch(
+      () => undefined,
+    );
+    // If Redis did not answer, the lock may or may not be renewed: `heldUntil` stays as it is.
     if (renewed === undefined || this.heldUntil === 0) return;
-    this.heldUntil = renewed === 1 ? askedAt + this.life.lifeMs : 0;
+    this.heldUntil = renewed === 1 ? askedAt + this.lifetime.lifetimeMs : 0;
   }
 }

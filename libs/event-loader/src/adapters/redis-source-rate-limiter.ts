@@ -1,66 +1,76 @@
 import type { RedisConnection } from '#platform/redis/redis-connection';
 import { RedisScript } from '#platform/redis/script';
 import type { Source } from '../core/event.ts';
-import { Pass, SourceRateLimiter } from '../core/ports.ts';
-import { PASS_MS } from '../core/round-robin-event-loader.ts';
+import { Permit, SourceRateLimiter } from '../core/ports.ts';
+import { PERMIT_VALID_MS } from '../core/round-robin-event-loader.ts';
 
-/** Between two requests to the same source, whoever makes them. */
+/** The gap between two requests to the same source, over all loaders. */
 export const GAP_MS = 200;
 
-/** Passes if the gate is open. KEYS[1] gate; ARGV[1] life in ms. Returns 0, or for how many ms it is shut. */
-const PASS = new RedisScript(`
+/**
+ * Sets the key if it is free. KEYS[1] `loader:gate:{source}`; ARGV[1] lifetime in ms. Returns 0, or the remaining ms of the
+ * key.
+ */
+const ACQUIRE = new RedisScript(`
 if redis.call('SET', KEYS[1], '1', 'NX', 'PX', ARGV[1]) then return 0 end
 return math.max(redis.call('PTTL', KEYS[1]), 1)`);
 
 /**
- * `loader:gate:{source}`, set for as long as a pass is good and a gap: whatever happens to the holder, the next request starts a
- * gap after the last moment at which this one could. Once the request is over, a gap is enough.
+ * Rate limiter on the Redis key `loader:gate:{source}`. The key lives for the lifetime of the permit plus one gap. So even if the
+ * holder dies, the next request starts one gap after the last moment at which the holder could send its own. When the request is
+ * over, the key is shortened to one gap.
  */
 export class RedisSourceRateLimiter extends SourceRateLimiter {
-  private shutUntil = 0;
-  private readonly knownShut = new Map<string, number>();
+  /** For all sources: no permits until then, because Redis may have lost its keys. */
+  private blockedUntil = 0;
+  private readonly limitedUntil = new Map<string, number>();
 
   constructor(
     private readonly redis: RedisConnection,
     private readonly gapMs = GAP_MS,
   ) {
     super();
-    // Another Redis, or the same without its memory: who had a pass from the one before may still use it.
-    redis.on('ready', () => (this.shutUntil = performance.now() + PASS_MS + gapMs));
+    // After a reconnect Redis may have lost its keys, while permits that were given before are still valid.
+    redis.on('ready', () => (this.blockedUntil = performance.now() + PERMIT_VALID_MS + gapMs));
   }
 
-  override isKnownShut({ name }: Source): boolean {
-    return performance.now() < Math.max(this.shutUntil, this.knownShut.get(name) ?? 0);
+  override isKnownLimited({ name }: Source): boolean {
+    return performance.now() < Math.max(this.blockedUntil, this.limitedUntil.get(name) ?? 0);
   }
 
-  async tryPass(source: Source): Promise<Pass | undefined> {
-    if (performance.now() < this.shutUntil) return undefined;
+  async tryAcquire(source: Source): Promise<Permit | undefined> {
+    if (performance.now() < this.blockedUntil) return undefined;
     const key = `loader:gate:{${source.name}}`;
     const askedAt = performance.now();
-    const leftMs = await PASS.run<number>(this.redis, [key], [PASS_MS + this.gapMs]);
-    if (leftMs > 0) this.shut(source, askedAt, leftMs);
-    return leftMs > 0 ? undefined : new RedisPass(this.redis, key, this.gapMs, (at) => this.shut(source, at, this.gapMs));
+    const remainingMs = await ACQUIRE.run<number>(this.redis, [key], [PERMIT_VALID_MS + this.gapMs]);
+    if (remainingMs > 0) this.rememberLimit(source, askedAt, remainingMs);
+    return remainingMs > 0
+      ? undefined
+      : new RedisPermit(this.redis, key, this.gapMs, (at) => this.rememberLimit(source, at, this.gapMs));
   }
 
-  /** Counted from before Redis was asked, so never too long. Whoever has a pass may end its request now: a gap is sure, no more. */
-  private shut({ name }: Source, askedAt: number, leftMs: number): void {
-    this.knownShut.set(name, askedAt + Math.min(leftMs, this.gapMs));
+  /**
+   * Remembers when to ask Redis again. The time is never too long: it counts from before the request to Redis, and it is at most
+   * one gap, because the permit's holder may finish its request now and shorten the key to one gap.
+   */
+  private rememberLimit({ name }: Source, askedAt: number, remainingMs: number): void {
+    this.limitedUntil.set(name, askedAt + Math.min(remainingMs, this.gapMs));
   }
 }
 
-class RedisPass extends Pass {
+class RedisPermit extends Permit {
   constructor(
     private readonly redis: RedisConnection,
     private readonly key: string,
     private readonly gapMs: number,
-    private readonly onUsed: (askedAt: number) => void,
+    private readonly onFinished: (askedAt: number) => void,
   ) {
     super();
   }
 
-  async used(): Promise<void> {
+  async requestFinished(): Promise<void> {
     const askedAt = performance.now();
     await this.redis.set(this.key, '1', 'PX', this.gapMs);
-    this.onUsed(askedAt);
+    this.onFinished(askedAt);
   }
 }

@@ -5,13 +5,13 @@ import { createGunzip } from 'node:zlib';
 import { EventFetchError } from '../core/event.ts';
 import { parseExactly } from './exact-json.ts';
 
-/** Less than half of a lock's life (30 s), so that a holder that lives never loses it to its own slowness. */
+/** Less than half of a lock's lifetime (30 s), so a slow fetch alone never costs a living holder its lock. */
 const FETCH_TIMEOUT_MS = 10_000;
-/** A thousand events of 8 KB. */
-const BODY_LIMIT = 8 * 1024 * 1024;
-/** What is packed tighter is a bomb; a small answer may be. */
-const UNPACKED_RATIO = 50;
-const RATIO_MATTERS_FROM = 256 * 1024;
+/** 8 MB: 1,000 events of 8 KB. */
+const MAX_BODY_BYTES = 8 * 1024 * 1024;
+/** An answer that is compressed more than this is refused as a compression bomb, if it is larger than `RATIO_CHECK_MIN_BYTES`. */
+const MAX_COMPRESSION_RATIO = 50;
+const RATIO_CHECK_MIN_BYTES = 256 * 1024;
 
 export interface RemoteSource {
   readonly url: string;
@@ -28,26 +28,27 @@ export interface ReplyLimits {
   readonly bodyLimit?: number;
 }
 
-/** As many connections as there are sources at one address: a source that hangs must not keep its neighbours' requests waiting. */
+/** No limit of connections for one address: a source that hangs must not delay other sources of the same server. */
 const agents = { 'http:': new http.Agent({ keepAlive: true }), 'https:': new https.Agent({ keepAlive: true }) };
 
 /**
- * One GET: whole within the time, at most 8 MB, no redirect followed. Not `fetch`, which unpacks without saying how much came
- * in. Nothing of the headers is ever in an error: they may be secrets.
+ * Sends one GET. The whole answer must arrive within the timeout and have at most 8 MB; redirects are not followed. `fetch` is
+ * not used, because it does not tell the compressed size. Errors never contain header values, which may be secrets.
  */
 export async function getReply(url: URL, { headers }: RemoteSource, limits: ReplyLimits = {}): Promise<Reply> {
-  const { timeoutMs = FETCH_TIMEOUT_MS, bodyLimit = BODY_LIMIT } = limits;
+  const { timeoutMs = FETCH_TIMEOUT_MS, bodyLimit = MAX_BODY_BYTES } = limits;
   const signal = AbortSignal.timeout(timeoutMs);
   try {
-    const answer = await begun(url, headers, signal);
+    const answer = await sendRequest(url, headers, signal);
     const status = answer.statusCode ?? 0;
     if (status >= 300 && status < 400)
       throw refuse(answer, 'SOURCE_REDIRECT', `it answered ${status}; redirects are not followed`);
-    if (status === 401 || status === 403) throw refuse(answer, 'SOURCE_FORBIDDEN', `it answered ${status}: look at its headers`);
+    if (status === 401 || status === 403)
+      throw refuse(answer, 'SOURCE_FORBIDDEN', `it answered ${status}: check the headers of this source`);
     return { status, body: await read(answer, bodyLimit) };
   } catch (error) {
     if (error instanceof EventFetchError) throw error;
-    if (signal.aborted) throw new EventFetchError('SOURCE_TIMEOUT', `no whole answer within ${timeoutMs / 1000} s`);
+    if (signal.aborted) throw new EventFetchError('SOURCE_TIMEOUT', `no complete answer within ${timeoutMs / 1000} s`);
     const { code, message } = error as NodeJS.ErrnoException;
     throw new EventFetchError('SOURCE_UNREACHABLE', code ?? message, { cause: error });
   }
@@ -62,7 +63,8 @@ export function parseReply({ status, body }: Reply): unknown {
   }
 }
 
-function begun(url: URL, headers: Readonly<Record<string, string>>, signal: AbortSignal): Promise<http.IncomingMessage> {
+/** Resolves when the headers of the answer have arrived. */
+function sendRequest(url: URL, headers: Readonly<Record<string, string>>, signal: AbortSignal): Promise<http.IncomingMessage> {
   const isSecure = url.protocol === 'https:';
   const options = { headers: { accept: 'application/json', 'accept-encoding': 'gzip', ...headers }, signal };
   return new Promise((resolve, reject) => {
@@ -81,20 +83,20 @@ function refuse(answer: http.IncomingMessage, code: EventFetchError['code'], det
 async function read(answer: http.IncomingMessage, bodyLimit: number): Promise<string> {
   const encoding = answer.headers['content-encoding'] ?? 'identity';
   if (encoding !== 'identity' && encoding !== 'gzip')
-    throw refuse(answer, 'SOURCE_BAD_FORMAT', 'the answer is packed in a way that was not asked for');
-  let packed = 0;
-  answer.on('data', (bytes: Buffer) => (packed += bytes.length));
-  const unpacked: Readable = encoding === 'gzip' ? answer.pipe(createGunzip()) : answer;
-  answer.on('error', (error) => unpacked.destroy(error));
+    throw refuse(answer, 'SOURCE_BAD_FORMAT', 'the answer has a compression that was not requested');
+  let compressedSize = 0;
+  answer.on('data', (bytes: Buffer) => (compressedSize += bytes.length));
+  const decompressed: Readable = encoding === 'gzip' ? answer.pipe(createGunzip()) : answer;
+  answer.on('error', (error) => decompressed.destroy(error));
   const chunks: Buffer[] = [];
   let size = 0;
-  for await (const chunk of unpacked as AsyncIterable<Buffer>) {
+  for await (const chunk of decompressed as AsyncIterable<Buffer>) {
     size += chunk.length;
-    const isBomb = size > RATIO_MATTERS_FROM && size > packed * UNPACKED_RATIO;
+    const isBomb = size > RATIO_CHECK_MIN_BYTES && size > compressedSize * MAX_COMPRESSION_RATIO;
     if (size > bodyLimit || isBomb)
-      throw refuse(answer, 'SOURCE_TOO_LARGE', isBomb ? 'the answer is packed too tightly' : `more than ${bodyLimit} bytes`);
+      throw refuse(answer, 'SOURCE_TOO_LARGE', isBomb ? 'the answer is compressed too much' : `more than ${bodyLimit} bytes`);
     chunks.push(chunk);
   }
-  if (!answer.complete) throw new EventFetchError('SOURCE_UNREACHABLE', 'the answer broke off');
+  if (!answer.complete) throw new EventFetchError('SOURCE_UNREACHABLE', 'the answer is incomplete');
   return Buffer.concat(chunks).toString('utf8');
 }

@@ -1,7 +1,7 @@
-/** Plain data, whatever the wire carried it as: JSON of an HTTP answer, a line of a file. */
+/** Plain data, independent of the transport: JSON of an HTTP answer, a line of a file. */
 export type Payload = Readonly<Record<string, unknown>>;
 
-/** Something that happened at a source. It never changes: the same id with another content is a violation, not news. */
+/** Something that happened at a source. It never changes: the same id with another content is a violation, not an update. */
 export class Event {
   constructor(
     readonly id: string,
@@ -11,31 +11,33 @@ export class Event {
   }
 }
 
-/** What came instead of an event. It is kept for people to look at, and the source goes on behind it. */
+/**
+ * An entry of an answer that is not a valid event. It is quarantined for people to check; the source's later events are loaded.
+ */
 export interface BadEvent {
-  /** Undefined when not even that can be read. */
+  /** Undefined if the id cannot be read. */
   readonly id: string | undefined;
   readonly code: 'EVENT_INVALID' | 'EVENT_IMMUTABILITY_VIOLATION';
   readonly detail: string;
-  /** As it came, shortened. */
+  /** The entry as it was received, truncated. */
   readonly content: string;
 }
 
 /**
- * `numbers`: positive integers that ascend. `listed`: names without an order of their own; what the source lists later is
- * newer.
+ * `numbers`: ids are positive integers in ascending order. `listed`: ids are names without an order; an event later in the
+ * source's list is newer.
  */
 export type IdOrder = 'numbers' | 'listed';
 
-/** Who a source is. How it is reached (URL, path, topic …) is what its fetcher's own kind of source adds. */
+/** The identity of a source. Each kind of source adds how to reach it (URL, path, topic …). */
 export interface Source {
   readonly name: string;
   readonly ids: IdOrder;
-  /** How far below the cursor ids are asked for again, for sources whose low ids may come late. 0: nothing is asked for twice. */
+  /** How many ids below the cursor are requested again, for sources where a lower id may appear later. 0: none. */
   readonly overlap: number;
 }
 
-/** The source is away, refuses, or does not say what a source says. It is skipped, and asked again later. */
+/** The source is unreachable, refuses the request, or answers in a wrong format. The loader skips it and polls it again later. */
 export class EventFetchError extends Error {
   constructor(
     readonly code:

@@ -1,32 +1,32 @@
 import { Event, type BadEvent, type IdOrder, type Payload } from './event.ts';
-import type { Fetched } from './ports.ts';
+import type { FetchResult } from './ports.ts';
 
-/** What a source sent in the place of an event. */
+/** One entry of an answer, before it is checked. */
 export interface Candidate {
   readonly id: unknown;
   readonly payload: unknown;
 }
 
-const GREATEST_NUMBER = 2n ** 63n - 1n;
-const GREATEST_PAYLOAD = 1024 * 1024;
-const DEEPEST_PAYLOAD = 100;
-const CONTENT_KEPT = 2000;
-/** Ten times what is asked for. */
-const MOST_READ = 10_000;
+const MAX_ID = 2n ** 63n - 1n;
+const MAX_PAYLOAD_CHARACTERS = 1024 * 1024;
+const MAX_PAYLOAD_DEPTH = 100;
+const MAX_CONTENT_CHARACTERS = 2000;
+/** Entries read from one answer: ten times the requested limit. */
+const MAX_ENTRIES = 10_000;
 
 /**
- * Reads what it can; one that is not an event does not spoil the others. Of an answer of four million entries, which 8 MB can
- * hold, the first ten thousand.
+ * Separates valid events from bad ones; a bad entry does not affect the others. Only the first 10,000 entries are read, because
+ * an answer of 8 MB can hold four million.
  */
-export function readEvents(offered: readonly Candidate[], ids: IdOrder): Fetched {
-  const candidates = offered.slice(0, MOST_READ);
+export function readEvents(offered: readonly Candidate[], ids: IdOrder): FetchResult {
+  const candidates = offered.slice(0, MAX_ENTRIES);
   const events: Event[] = [];
   const bad: BadEvent[] = [];
   let lastId: string | undefined;
   for (const candidate of candidates) {
     const id = readId(candidate.id, ids);
     lastId = id ?? lastId;
-    const fault = id === undefined ? 'the id is not one' : payloadFault(candidate.payload);
+    const fault = id === undefined ? 'the id is not valid' : payloadFault(candidate.payload);
     if (id !== undefined && fault === undefined) events.push(new Event(id, candidate.payload as Payload));
     else bad.push(badEvent(id, fault ?? '', candidate));
   }
@@ -36,30 +36,33 @@ export function readEvents(offered: readonly Candidate[], ids: IdOrder): Fetched
 
 export function badEvent(id: string | undefined, detail: string, content: unknown): BadEvent {
   const text = typeof content === 'string' ? content : textOf(content);
-  return { id, code: 'EVENT_INVALID', detail, content: text.slice(0, CONTENT_KEPT) };
+  return { id, code: 'EVENT_INVALID', detail, content: text.slice(0, MAX_CONTENT_CHARACTERS) };
 }
 
-/** A number that JSON could not carry exactly is not the number that was sent, so it is refused. */
+/** Refuses numbers above 2^53: JSON.parse rounds them, so the value is not the id that was sent. */
 function readId(id: unknown, order: IdOrder): string | undefined {
   if (order === 'listed') return typeof id === 'string' && /^[\w.:-]{1,255}$/.test(id) ? id : undefined;
   if (typeof id === 'number') return Number.isSafeInteger(id) && id > 0 ? String(id) : undefined;
-  return typeof id === 'string' && /^[1-9]\d{0,18}$/.test(id) && BigInt(id) <= GREATEST_NUMBER ? id : undefined;
+  return typeof id === 'string' && /^[1-9]\d{0,18}$/.test(id) && BigInt(id) <= MAX_ID ? id : undefined;
 }
 
-/** A character 0 and half a surrogate pair can be written in JSON and stored nowhere: an escape of either, itself not escaped. */
+/**
+ * Matches the JSON escapes of NUL and of a lone surrogate: valid JSON, but PostgreSQL cannot store them. The backslash of the
+ * escape must not be escaped itself.
+ */
 const UNSTORABLE = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f])/i;
 
 function payloadFault(payload: unknown): string | undefined {
   if (payload === null || typeof payload !== 'object' || Array.isArray(payload)) return 'the payload is not an object';
-  if (depthOf(payload) > DEEPEST_PAYLOAD) return `the payload is nested more than ${DEEPEST_PAYLOAD} deep`;
+  if (depthOf(payload) > MAX_PAYLOAD_DEPTH) return `the payload is nested more than ${MAX_PAYLOAD_DEPTH} deep`;
   const text = JSON.stringify(payload);
-  if (text.length > GREATEST_PAYLOAD) return `the payload has more than ${GREATEST_PAYLOAD} characters`;
+  if (text.length > MAX_PAYLOAD_CHARACTERS) return `the payload has more than ${MAX_PAYLOAD_CHARACTERS} characters`;
   return UNSTORABLE.test(text) ? 'the payload has characters that cannot be stored' : undefined;
 }
 
 function depthOf(value: object): number {
   let level: object[] = [value];
-  for (let depth = 1; depth <= DEEPEST_PAYLOAD; depth += 1) {
+  for (let depth = 1; depth <= MAX_PAYLOAD_DEPTH; depth += 1) {
     const below: object[] = [];
     for (const item of level) {
       for (const key in item) {
@@ -70,13 +73,13 @@ function depthOf(value: object): number {
     if (below.length === 0) return depth;
     level = below;
   }
-  return DEEPEST_PAYLOAD + 1;
+  return MAX_PAYLOAD_DEPTH + 1;
 }
 
 function textOf(content: unknown): string {
   try {
     return JSON.stringify(content) ?? String(content);
   } catch {
-    return 'too deep to be shown';
+    return 'nested too deep to be shown';
   }
 }

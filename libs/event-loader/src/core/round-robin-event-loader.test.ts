@@ -1,44 +1,51 @@
-import { ManualTime, MemoryFetcher, MemoryRateLimiter, MemoryLocks, MemoryStore, PollList } from '../testing/memory-parts.ts';
+import {
+  ManualTime,
+  MemoryFetcher,
+  MemoryRateLimiter,
+  MemoryLocks,
+  MemoryStore,
+  MemoryPollLog,
+} from '../testing/memory-parts.ts';
 import { eventsFrom, sourceNamed } from '../testing/sources.ts';
 import { EventFetchError, type Event, type Source } from './event.ts';
-import { EventStore, LockFactory, type Appended, type Batch } from './ports.ts';
+import { EventStore, LockFactory, type AppendResult, type Batch } from './ports.ts';
 import { RoundRobinEventLoader } from './round-robin-event-loader.ts';
 
-interface Change {
+interface Options {
   readonly locks?: LockFactory;
   readonly store?: EventStore;
   readonly overlap?: number;
   readonly time?: ManualTime;
-  readonly gate?: MemoryRateLimiter;
+  readonly rateLimiter?: MemoryRateLimiter;
 }
 
-function setUp(names: readonly string[], change: Change = {}) {
-  const time = change.time ?? new ManualTime();
-  const sources = names.map((name) => sourceNamed(name, { overlap: change.overlap ?? 0 }));
+function setUp(names: readonly string[], options: Options = {}) {
+  const time = options.time ?? new ManualTime();
+  const sources = names.map((name) => sourceNamed(name, { overlap: options.overlap ?? 0 }));
   const parts = {
     sources,
     time,
     fetcher: new MemoryFetcher(time),
     store: new MemoryStore(),
     locks: new MemoryLocks(),
-    gate: new MemoryRateLimiter(time),
-    log: new PollList(),
+    rateLimiter: new MemoryRateLimiter(time),
+    log: new MemoryPollLog(),
   };
-  const another = () => new RoundRobinEventLoader<Source>({ ...parts, ...change });
-  return { ...parts, loader: another(), another, source: sources[0]! };
+  const newLoader = () => new RoundRobinEventLoader<Source>({ ...parts, ...options });
+  return { ...parts, loader: newLoader(), newLoader, source: sources[0]! };
 }
 
 const ids = (count: number): string[] => Array.from({ length: count }, (_, index) => String(index + 1));
 
-test('a round asks every source once, for at most 1,000 events beyond its cursor', async () => {
+test('one pass polls every source once, for at most 1,000 events after its cursor', async () => {
   const { loader, fetcher, store, sources, time } = setUp(['north', 'south']);
   for (const { name } of sources) fetcher.offered.set(name, eventsFrom(1, 1500));
   expect(await loader.runOnce()).toBe(true);
-  time.pass(200);
+  time.advance(200);
   expect(await loader.runOnce()).toBe(true);
-  time.pass(200);
+  time.advance(200);
   expect(await loader.runOnce()).toBe(false);
-  expect(fetcher.asked.map(({ source, afterId }) => [source, afterId])).toEqual([
+  expect(fetcher.requests.map(({ source, afterId }) => [source, afterId])).toEqual([
     ...[
       ['north', undefined],
       ['south', undefined],
@@ -55,70 +62,73 @@ test('a round asks every source once, for at most 1,000 events beyond its cursor
   for (const source of sources) expect(store.stored(source)).toEqual(ids(1500));
 });
 
-test('a source that is locked or rateLimited is passed over, and not asked', async () => {
-  const { loader, another, fetcher, locks, source, log, time } = setUp(['north']);
+test('a source that is locked or rate limited is skipped without a request', async () => {
+  const { loader, newLoader, fetcher, locks, source, log, time } = setUp(['north']);
   fetcher.offered.set('north', eventsFrom(1, 1));
   const lock = (await locks.tryAcquire(source))!;
   expect(await loader.runOnce()).toBe(false);
   await lock.release();
   await loader.runOnce();
-  await another().runOnce();
-  time.pass(199);
-  await another().runOnce();
-  expect(log.kinds()).toEqual(['locked', 'appended', 'gated', 'gated']);
-  expect(fetcher.asked).toHaveLength(1);
+  await newLoader().runOnce();
+  time.advance(199);
+  await newLoader().runOnce();
+  expect(log.kinds()).toEqual(['locked', 'appended', 'rateLimited', 'rateLimited']);
+  expect(fetcher.requests).toHaveLength(1);
 });
 
-test('a source that keeps its answer for itself costs the others a moment, once', async () => {
-  /** Nothing takes long but the answer of `slow`. */
-  class ImpatientTime extends ManualTime {
+test('a slow source delays the other sources once and only briefly; its poll goes on in the background', async () => {
+  /** Only the answer of source `slow` takes real time. */
+  class TimeWithSlowAnswers extends ManualTime {
     override async sleep(ms: number): Promise<void> {
       await new Promise((later) => setImmediate(later));
-      this.pass(ms);
+      this.advance(ms);
     }
-    override async within(ms: number, work: Promise<void>): Promise<boolean> {
-      const isOver = await Promise.race([work.then(() => true), new Promise<boolean>((later) => setTimeout(later, 20, false))]);
-      if (!isOver) this.pass(ms);
-      return isOver;
+    override async finishesWithin(ms: number, work: Promise<void>): Promise<boolean> {
+      const isFinished = await Promise.race([
+        work.then(() => true),
+        new Promise<boolean>((later) => setTimeout(later, 20, false)),
+      ]);
+      if (!isFinished) this.advance(ms);
+      return isFinished;
     }
   }
-  const time = new ImpatientTime();
-  const { fetcher, store, sources, another, log } = setUp(['slow', 'quick'], { time });
+  const time = new TimeWithSlowAnswers();
+  const { fetcher, store, sources, newLoader, log } = setUp(['slow', 'quick'], { time });
   for (const { name } of sources) fetcher.offered.set(name, eventsFrom(1, 5000));
   let answer = (): void => undefined;
-  fetcher.onTheWay = ({ name }) => (name === 'slow' ? new Promise<void>((resolve) => (answer = resolve)) : undefined);
+  fetcher.beforeAnswer = ({ name }) => (name === 'slow' ? new Promise<void>((resolve) => (answer = resolve)) : undefined);
   const stop = { aborted: false };
-  const running = another().run(stop);
+  const running = newLoader().run(stop);
   while (store.stored(sources[1]!).length < 5000) await new Promise((resolve) => setTimeout(resolve, 1));
-  expect([store.stored(sources[0]!).length, fetcher.asked.filter(({ source }) => source === 'slow').length]).toEqual([0, 1]);
+  expect([store.stored(sources[0]!).length, fetcher.requests.filter(({ source }) => source === 'slow').length]).toEqual([0, 1]);
   stop.aborted = true;
   answer();
   await running;
-  // Told to stop, it ended what was under way.
+  // After the stop signal the loader finished its running poll.
   expect(store.stored(sources[0]!)).toHaveLength(1000);
   expect(log.kinds().at(-1)).toBe('appended');
 });
 
-test('a source others take care of is asked about less and less, until it is to be had', async () => {
+test('the lock of a source that newLoader loader holds is requested less and less often, until the lock is free', async () => {
   const { loader, fetcher, locks, source, time } = setUp(['north']);
-  let asked = 0;
+  let lockRequests = 0;
   const tryAcquire = locks.tryAcquire.bind(locks);
-  locks.tryAcquire = (of) => ((asked += 1), tryAcquire(of));
+  locks.tryAcquire = (of) => ((lockRequests += 1), tryAcquire(of));
   fetcher.offered.set('north', eventsFrom(1, 1));
   const lock = (await tryAcquire(source))!;
-  for (let round = 0; round < 100; round += 1) {
+  for (let pass = 0; pass < 100; pass += 1) {
     await loader.runOnce();
-    time.pass(100);
+    time.advance(100);
   }
-  // In ten seconds: twice at once, then after 400, 800 and every 1,600 ms.
-  expect(asked).toBeGreaterThan(6);
-  expect(asked).toBeLessThan(11);
+  // In ten seconds: two requests without a pause, then after 400, 800 and every 1,600 ms.
+  expect(lockRequests).toBeGreaterThan(6);
+  expect(lockRequests).toBeLessThan(11);
   await lock.release();
-  time.pass(1600);
+  time.advance(1600);
   expect(await loader.runOnce()).toBe(true);
 });
 
-test('a source that fails is skipped with its lock released, and the others are loaded', async () => {
+test('a source that fails is skipped, its lock is released, and the other sources are loaded', async () => {
   const { loader, fetcher, locks, store, sources, log } = setUp(['dead', 'alive']);
   fetcher.failing.set('dead', new EventFetchError('SOURCE_FAILED', 'it answered 500'));
   fetcher.offered.set('alive', eventsFrom(1, 3));
@@ -128,107 +138,107 @@ test('a source that fails is skipped with its lock released, and the others are 
   expect(await locks.tryAcquire(sources[0]!)).toBeDefined();
 });
 
-test('a dead source costs nothing: it rests, longer and longer, until it answers', async () => {
+test('a dead source is paused for longer and longer, until it answers', async () => {
   const { loader, fetcher, time, log } = setUp(['dead']);
   fetcher.failing.set('dead', new EventFetchError('SOURCE_UNREACHABLE', 'ECONNREFUSED'));
-  for (let round = 0; round < 60 * 5; round += 1) {
+  for (let pass = 0; pass < 60 * 5; pass += 1) {
     await loader.runOnce();
-    time.pass(200);
+    time.advance(200);
   }
-  // In a minute: five in a row, then after 1, 2, 4, 8, 16 seconds.
-  expect(fetcher.asked.length).toBeLessThan(12);
-  // People are told when it opens, not with each try that fails.
+  // In one minute: five requests in a row, then one after 1, 2, 4, 8 and 16 seconds.
+  expect(fetcher.requests.length).toBeLessThan(12);
+  // The opened breaker is reported once, not at each failed try.
   expect(log.opened).toEqual(['dead']);
   fetcher.failing.clear();
   fetcher.offered.set('dead', eventsFrom(1, 1));
-  time.pass(30_000);
+  time.advance(30_000);
   expect(await loader.runOnce()).toBe(true);
 });
 
-test('a source of nothing but junk rests like a dead one, once the junk is set aside', async () => {
-  const { loader, fetcher, store, source, time } = setUp(['junk']);
-  fetcher.offered.set('junk', [{ id: null, payload: 1 }]);
-  for (let round = 0; round < 60 * 5; round += 1) {
+test('a source that sends only invalid entries is paused like a dead one after they are quarantined', async () => {
+  const { loader, fetcher, store, source, time } = setUp(['invalid']);
+  fetcher.offered.set('invalid', [{ id: null, payload: 1 }]);
+  for (let pass = 0; pass < 60 * 5; pass += 1) {
     await loader.runOnce();
-    time.pass(200);
+    time.advance(200);
   }
-  expect(fetcher.asked.length).toBeLessThan(14);
+  expect(fetcher.requests.length).toBeLessThan(14);
   expect(store.quarantined(source)).toHaveLength(1);
 });
 
-test('junk that is met once more, and then no more, is no failure: another loader had read the file', async () => {
-  const { another, fetcher, log, time } = setUp(['file']);
+test('invalid entries that each of two loaders reads once are no failure', async () => {
+  const { newLoader, fetcher, log, time } = setUp(['file']);
   fetcher.offered.set('file', [{ id: null, payload: 1 }]);
-  const other = another();
-  await other.runOnce();
-  time.pass(200);
-  await another().runOnce();
+  const first = newLoader();
+  await first.runOnce();
+  time.advance(200);
+  await newLoader().runOnce();
   fetcher.offered.set('file', []);
-  time.pass(200);
-  await other.runOnce();
+  time.advance(200);
+  await first.runOnce();
   expect(log.kinds()).toEqual(['appended', 'appended', 'idle']);
 });
 
-test('a source that says we may not is not asked again for a minute', async () => {
+test('a source that answers 401 is not polled again for a minute', async () => {
   const { loader, fetcher, time, log } = setUp(['private']);
   fetcher.failing.set('private', new EventFetchError('SOURCE_FORBIDDEN', 'it answered 401'));
-  for (let round = 0; round < 50; round += 1) {
+  for (let pass = 0; pass < 50; pass += 1) {
     await loader.runOnce();
-    time.pass(1000);
+    time.advance(1000);
   }
-  expect(fetcher.asked).toHaveLength(1);
+  expect(fetcher.requests).toHaveLength(1);
   expect(log.opened).toEqual([]);
 });
 
-test('after an idle round it sleeps 100 ms, after a busy one not at all', async () => {
+test('the loader sleeps 100 ms after a pass without work, and not after a pass with work', async () => {
   const time = new ManualTime();
-  /** As the one in Redis: its own gap is known to a loader without asking. */
-  class KnowingLimiter extends MemoryRateLimiter {
-    override isKnownShut = (): boolean => time.now() < (fetcher.asked.at(-1)?.at ?? 0) + 200 && fetcher.asked.length > 0;
+  /** Like the limiter in Redis: a loader knows the gap after its own request without asking Redis. */
+  class LimiterWithLocalKnowledge extends MemoryRateLimiter {
+    override isKnownLimited = (): boolean => time.now() < (fetcher.requests.at(-1)?.at ?? 0) + 200 && fetcher.requests.length > 0;
   }
-  const { loader, fetcher } = setUp(['north'], { time, gate: new KnowingLimiter(time) });
+  const { loader, fetcher } = setUp(['north'], { time, rateLimiter: new LimiterWithLocalKnowledge(time) });
   fetcher.offered.set('north', eventsFrom(1, 1));
-  const begunAt = time.now();
+  const startedAt = time.now();
   const stop = {
-    rounds: 0,
+    checks: 0,
     get aborted() {
-      return (this.rounds += 1) > 30;
+      return (this.checks += 1) > 30;
     },
   };
   await loader.run(stop);
-  const asked = fetcher.asked.map(({ at }) => at - begunAt);
-  expect(asked.slice(0, 3)).toEqual([0, 200, 400]);
+  const requestTimes = fetcher.requests.map(({ at }) => at - startedAt);
+  expect(requestTimes.slice(0, 3)).toEqual([0, 200, 400]);
 });
 
-test('told to stop it ends the source in hand and begins no other', async () => {
+test('after the stop signal the loader finishes the running poll and starts no other', async () => {
   const { loader, fetcher, store, sources } = setUp(['north', 'south']);
   for (const { name } of sources) fetcher.offered.set(name, eventsFrom(1, 5));
   const stop = { aborted: false };
-  fetcher.onTheWay = () => void (stop.aborted = true);
+  fetcher.beforeAnswer = () => void (stop.aborted = true);
   await loader.run(stop);
   expect(store.stored(sources[0]!)).toEqual(ids(5));
-  expect(fetcher.asked).toHaveLength(1);
+  expect(fetcher.requests).toHaveLength(1);
 });
 
-test('a lock lost on the way: what was fetched is thrown away, and comes with the one who has it now', async () => {
-  const { loader, another, fetcher, locks, store, source, time, log } = setUp(['north']);
+test('if the lock is lost during a fetch, the fetched events are dropped, and the new lock holder loads them', async () => {
+  const { loader, newLoader, fetcher, locks, store, source, time, log } = setUp(['north']);
   fetcher.offered.set('north', eventsFrom(1, 10));
-  const second = another();
+  const second = newLoader();
   let isFrozen = true;
-  fetcher.onTheWay = async () => {
+  fetcher.beforeAnswer = async () => {
     if (!isFrozen) return;
     isFrozen = false;
-    locks.lapseAll();
-    time.pass(500);
+    locks.expireAll();
+    time.advance(500);
     await second.runOnce();
   };
   await loader.runOnce();
-  expect(log.kinds()).toEqual(['appended', 'outpaced']);
+  expect(log.kinds()).toEqual(['appended', 'stale']);
   expect(store.stored(source)).toEqual(ids(10));
 });
 
-describe('a pass of the gate is good for 250 ms', () => {
-  /** The cursor takes so long to read. */
+describe('a permit of the rate limiter is valid for 250 ms', () => {
+  /** Reading the cursor takes `ms`. */
   class SlowStore extends MemoryStore {
     constructor(
       private readonly time: ManualTime,
@@ -237,11 +247,11 @@ describe('a pass of the gate is good for 250 ms', () => {
       super();
     }
     override lastKnownId(source: Source): Promise<string | undefined> {
-      this.time.pass(this.ms);
+      this.time.advance(this.ms);
       return super.lastKnownId(source);
     }
   }
-  /** The gate's answer takes so long to arrive: the pass has been running since it was asked for. */
+  /** The permit arrives `ms` after it was requested; it is valid from the moment of the request. */
   class SlowLimiter extends MemoryRateLimiter {
     constructor(
       private readonly clock: ManualTime,
@@ -249,91 +259,91 @@ describe('a pass of the gate is good for 250 ms', () => {
     ) {
       super(clock);
     }
-    override async tryPass(source: Source) {
-      const pass = await super.tryPass(source);
-      this.clock.pass(this.ms);
-      return pass;
+    override async tryAcquire(source: Source) {
+      const permit = await super.tryAcquire(source);
+      this.clock.advance(this.ms);
+      return permit;
     }
   }
 
   test.each([
-    { where: 'reading the cursor', at: 250, kinds: ['appended'], asked: 1 },
-    { where: 'reading the cursor', at: 251, kinds: ['late'], asked: 0 },
-    { where: 'waiting for the gate', at: 250, kinds: ['appended'], asked: 1 },
-    { where: 'waiting for the gate', at: 251, kinds: ['late'], asked: 0 },
-  ])('$at ms $where: $kinds', async ({ where, at, kinds, asked }) => {
+    { delay: 'reading the cursor', ms: 250, kinds: ['appended'], requests: 1 },
+    { delay: 'reading the cursor', ms: 251, kinds: ['permitExpired'], requests: 0 },
+    { delay: 'waiting for the rate limiter', ms: 250, kinds: ['appended'], requests: 1 },
+    { delay: 'waiting for the rate limiter', ms: 251, kinds: ['permitExpired'], requests: 0 },
+  ])('$delay takes $ms ms: the poll ends as $kinds', async ({ delay, ms, kinds, requests }) => {
     const time = new ManualTime();
-    const slow = where === 'reading the cursor' ? { store: new SlowStore(time, at) } : { gate: new SlowLimiter(time, at) };
+    const slow = delay === 'reading the cursor' ? { store: new SlowStore(time, ms) } : { rateLimiter: new SlowLimiter(time, ms) };
     const { loader, fetcher, log } = setUp(['north'], { time, ...slow });
     fetcher.offered.set('north', eventsFrom(1, 3));
     await loader.runOnce();
-    expect([log.kinds(), fetcher.asked.length]).toEqual([kinds, asked]);
+    expect([log.kinds(), fetcher.requests.length]).toEqual([kinds, requests]);
   });
 
-  test('who was frozen with a pass in hand does not come between the requests of others', async () => {
+  test('a loader that was frozen after it got a permit sends no request between those of other loaders', async () => {
     const time = new ManualTime();
     let other: RoundRobinEventLoader<Source> | undefined;
-    /** Frozen for longer than lock and pass live, while another loader has its turn. */
+    /** Simulates a loader that is frozen for longer than its lock and permit live, while newLoader loader polls. */
     class FreezingStore extends MemoryStore {
       override async lastKnownId(source: Source): Promise<string | undefined> {
-        const [frozen, id] = [other, await super.lastKnownId(source)];
+        const [otherLoader, id] = [other, await super.lastKnownId(source)];
         other = undefined;
-        if (frozen) {
-          locks.lapseAll();
-          time.pass(450);
-          await frozen.runOnce();
-          time.pass(100);
+        if (otherLoader) {
+          locks.expireAll();
+          time.advance(450);
+          await otherLoader.runOnce();
+          time.advance(100);
         }
         return id;
       }
     }
-    const { loader, another, fetcher, locks, log } = setUp(['north'], { time, store: new FreezingStore() });
+    const { loader, newLoader, fetcher, locks, log } = setUp(['north'], { time, store: new FreezingStore() });
     fetcher.offered.set('north', eventsFrom(1, 3));
-    other = another();
+    other = newLoader();
     await loader.runOnce();
-    expect(log.kinds()).toEqual(['appended', 'late']);
-    expect(fetcher.asked).toHaveLength(1);
+    expect(log.kinds()).toEqual(['appended', 'permitExpired']);
+    expect(fetcher.requests).toHaveLength(1);
   });
 });
 
-test('with an overlap low ids that come late are found, and nothing is stored twice', async () => {
-  const { loader, fetcher, store, source, time } = setUp(['late'], { overlap: 5 });
-  fetcher.offered.set('late', [...eventsFrom(1, 6), ...eventsFrom(8, 3)]);
+test('with an overlap, a lower id that appears later is loaded, and no event is stored twice', async () => {
+  const { loader, fetcher, store, source, time } = setUp(['permitExpired'], { overlap: 5 });
+  fetcher.offered.set('permitExpired', [...eventsFrom(1, 6), ...eventsFrom(8, 3)]);
   await loader.runOnce();
-  fetcher.offered.set('late', eventsFrom(1, 10));
-  time.pass(200);
+  fetcher.offered.set('permitExpired', eventsFrom(1, 10));
+  time.advance(200);
   await loader.runOnce();
-  expect(fetcher.asked[1]?.afterId).toBe('5');
+  expect(fetcher.requests[1]?.afterId).toBe('5');
   expect(store.stored(source).toSorted((a, b) => Number(a) - Number(b))).toEqual(ids(10));
 });
 
-test('a source we cannot store for is left alone, the others are loaded', async () => {
-  class Choosy extends MemoryStore {
-    override append(batch: Batch): Promise<Appended> {
+test('a source whose events cannot be stored is paused, and the other sources are loaded', async () => {
+  class StoreThatRefusesOdd extends MemoryStore {
+    override append(batch: Batch): Promise<AppendResult> {
       return batch.source.name === 'odd' ? Promise.reject(new Error('disk full')) : super.append(batch);
     }
   }
-  const store = new Choosy();
+  const store = new StoreThatRefusesOdd();
   const { loader, fetcher, sources, time } = setUp(['odd', 'even'], { store });
   for (const { name } of sources) fetcher.offered.set(name, eventsFrom(1, 20_000));
-  const begunAt = time.now();
-  for (let round = 0; round < 25; round += 1) {
+  const startedAt = time.now();
+  for (let pass = 0; pass < 25; pass += 1) {
     await loader.runOnce();
-    time.pass(200);
+    time.advance(200);
   }
   expect(store.stored(sources[1]!)).toHaveLength(20_000);
-  expect(fetcher.asked.filter(({ source }) => source === 'odd').length).toBeLessThan(9);
-  expect(time.now() - begunAt).toBe(5000);
+  expect(fetcher.requests.filter(({ source }) => source === 'odd').length).toBeLessThan(9);
+  expect(time.now() - startedAt).toBe(5000);
 });
 
-test('with the database away it looks once a second, and goes on as soon as it is back', async () => {
-  let isAway = true;
-  class Away extends MemoryStore {
+test('while the database is down each source is polled once a second, and loading goes on when it is back', async () => {
+  let isDown = true;
+  class StoreThatIsDown extends MemoryStore {
     override lastKnownId(source: Source): Promise<string | undefined> {
-      return isAway ? Promise.reject(new Error('ECONNREFUSED')) : super.lastKnownId(source);
+      return isDown ? Promise.reject(new Error('ECONNREFUSED')) : super.lastKnownId(source);
     }
   }
-  const store = new Away();
+  const store = new StoreThatIsDown();
   const { loader, fetcher, log, source, time } = setUp(['north', 'south'], { store });
   fetcher.offered.set('north', eventsFrom(1, 3));
   const endAt = time.now() + 60_000;
@@ -342,68 +352,68 @@ test('with the database away it looks once a second, and goes on as soon as it i
       return time.now() >= endAt;
     },
   });
-  expect(log.turns.length).toBeLessThanOrEqual(2 * 60);
-  isAway = false;
-  time.pass(500);
+  expect(log.results.length).toBeLessThanOrEqual(2 * 60);
+  isDown = false;
+  time.advance(500);
   await loader.runOnce();
   expect(store.stored(source)).toEqual(ids(3));
 });
 
-describe('negative controls: several loaders side by side', () => {
-  /** Without a memory of what it has: what a store would be with neither cursor nor unique ids to hold on to. */
-  class CarelessStore extends EventStore {
+describe('several loaders at the same time, with negative controls', () => {
+  /** A store without guarantees: no compare-and-set of the cursor, no unique ids. */
+  class StoreWithoutGuarantees extends EventStore {
     readonly events: string[] = [];
     private cursor: string | undefined;
     lastKnownId(): Promise<string | undefined> {
       return Promise.resolve(this.cursor);
     }
-    append({ events, to }: Batch): Promise<Appended> {
+    append({ events, to }: Batch): Promise<AppendResult> {
       this.events.push(...events.map(({ id }: Event) => id));
       this.cursor = to;
       return Promise.resolve({ kind: 'appended', stored: events.length, refused: 0, quarantined: 0 });
     }
   }
-  const transportedTwice = ({ fetcher }: { fetcher: MemoryFetcher }): number => {
-    const asked = fetcher.asked.map(({ afterId }) => afterId);
-    return asked.length - new Set(asked).size;
+  const pagesFetchedTwice = ({ fetcher }: { fetcher: MemoryFetcher }): number => {
+    const afterIds = fetcher.requests.map(({ afterId }) => afterId);
+    return afterIds.length - new Set(afterIds).size;
   };
 
-  /** Eight of them; each answer takes as long as a gap and some, during which the others have their turns. */
-  async function crowd(change: Parameters<typeof setUp>[1]) {
-    const all = setUp(['north'], change);
+  /** Nests polls: while a loader waits 500 ms for its answer, newLoader loader polls the same source, up to three levels deep. */
+  async function runNestedLoaders(options: Options) {
+    const all = setUp(['north'], options);
     all.fetcher.offered.set('north', eventsFrom(1, 5000));
     let depth = 0;
-    all.fetcher.onTheWay = async () => {
+    all.fetcher.beforeAnswer = async () => {
       if (depth >= 3) return;
       depth += 1;
-      all.time.pass(500);
-      await all.another().runOnce();
+      all.time.advance(500);
+      await all.newLoader().runOnce();
       depth -= 1;
     };
-    for (let round = 0; round < 5; round += 1) {
+    for (let pass = 0; pass < 5; pass += 1) {
       await all.loader.runOnce();
-      all.time.pass(200);
+      all.time.advance(200);
     }
     return all;
   }
 
-  test('with locks and compare-and-set nothing is transported twice, nothing stored twice', async () => {
-    const all = await crowd({});
-    expect(transportedTwice(all)).toBe(0);
+  test('with locks and compare-and-set no page is fetched twice and no event is stored twice', async () => {
+    const all = await runNestedLoaders({});
+    expect(pagesFetchedTwice(all)).toBe(0);
     expect(all.store.stored(all.source)).toEqual(ids(5000));
   });
 
-  test('locks off: transported twice, and still not stored twice', async () => {
-    const all = await crowd({ locks: new MemoryLocks(false) });
-    expect(transportedTwice(all)).toBeGreaterThan(0);
+  test('negative control, locks off: pages are fetched twice, but no event is stored twice', async () => {
+    const all = await runNestedLoaders({ locks: new MemoryLocks(false) });
+    expect(pagesFetchedTwice(all)).toBeGreaterThan(0);
     const stored = all.store.stored(all.source);
     expect(new Set(stored).size).toBe(stored.length);
-    expect(all.log.kinds()).toContain('outpaced');
+    expect(all.log.kinds()).toContain('stale');
   });
 
-  test('locks and compare-and-set off: stored twice', async () => {
-    const store = new CarelessStore();
-    await crowd({ locks: new MemoryLocks(false), store });
+  test('negative control, locks and compare-and-set off: events are stored twice', async () => {
+    const store = new StoreWithoutGuarantees();
+    await runNestedLoaders({ locks: new MemoryLocks(false), store });
     expect(new Set(store.events).size).toBeLessThan(store.events.length);
   });
 });

@@ -3,197 +3,208 @@ import type {
   Batch,
   EventFetcher,
   EventStore,
-  Fetched,
+  FetchResult,
   LoaderTime,
   Lock,
   LockFactory,
-  Pass,
+  Permit,
   SourceRateLimiter,
   PollResult,
   PollLog,
 } from './ports.ts';
-import { BusyNeighbours } from './busy-neighbours.ts';
-import { askFrom, sift } from './sifting.ts';
+import { ContentionBackoff } from './contention-backoff.ts';
+import { fetchStart, normalizeAnswer } from './normalize-answer.ts';
 import { SourceBreaker } from './source-breaker.ts';
 
 const FETCH_LIMIT = 1000;
-const IDLE_MS = 100;
-/** Something of our own is away (database, Redis): asking it ten times a second does not bring it back. */
-const TROUBLE_MS = 1000;
+const IDLE_SLEEP_MS = 100;
+/** The pause while the database or Redis is down, because every poll would fail. */
+const OUTAGE_SLEEP_MS = 1000;
 /**
- * A turn that takes longer is left to itself: a source that dribbles has 10 s for it, and would stop every other one of this
- * loader meanwhile. Turns take about 15 ms.
+ * How long the loader waits for a poll before it goes on to the next source; the poll continues in the background. A source may
+ * take 10 s for its answer and must not block the other sources meanwhile. A poll usually takes about 15 ms.
  */
-const PATIENCE_MS = 500;
-/** Each holds an answer of up to 8 MB. */
-const MOST_SLOW = 16;
-/** A pass is for now. Who was stopped between the gate and the request would come at a time that is another's. */
-export const PASS_MS = 250;
+const POLL_WAIT_MS = 500;
+/** Limits memory: each running poll holds an answer of up to 8 MB. */
+const MAX_RUNNING_POLLS = 16;
+/**
+ * A permit that is older than this is not used. A loader that was frozen after it got its permit would otherwise send its request
+ * in a time slot that belongs to another loader.
+ */
+export const PERMIT_VALID_MS = 250;
 
+/** The ports that a loader needs, and the sources that it loads. */
 export interface LoaderParts<S extends Source> {
   readonly sources: readonly S[];
   readonly fetcher: EventFetcher<S>;
   readonly store: EventStore;
   readonly locks: LockFactory;
-  readonly gate: SourceRateLimiter;
+  readonly rateLimiter: SourceRateLimiter;
   readonly log: PollLog;
   readonly time: LoaderTime;
 }
 
-/** `aborted` of an AbortSignal; the core knows no more of it. */
+/** The part of an AbortSignal that the core needs; the core compiles without Node's types. */
 export interface StopSignal {
   readonly aborted: boolean;
 }
 
 /**
- * Any number of these, in any number of processes, share the same sources:
+ * Loads events from many sources. Any number of loaders, in any number of processes, may share the same sources. One poll of one
+ * source:
  *
- *   lock (who may fetch?) → gate (when?) → cursor → fetch at most 1,000 beyond it → append with the moved cursor → release
+ *   lock → rate limiter → cursor → fetch at most 1,000 events after it → append events and new cursor → release the lock
  *
- * Lock and gate are asked, never waited for: denied, it is the next source's turn, and so it is when a source takes its time.
- * The lock makes it unlikely that two fetch the same; the cursor's compare-and-set makes it impossible that two store the same.
- * A source's trouble is its own.
+ * The loader never waits for a lock or the rate limiter: if one of them refuses, it goes on to the next source. It does the same
+ * if a poll is slow. The lock makes it unlikely that two loaders fetch the same events. The compare-and-set of the cursor makes
+ * it impossible that they store the same events twice. A failing source does not affect the other sources.
  */
 export class RoundRobinEventLoader<S extends Source> {
   private readonly breakers: ReadonlyMap<string, SourceBreaker>;
-  private readonly neighbours = new BusyNeighbours();
-  /** What the sources said last of their own counts. */
+  private readonly contention = new ContentionBackoff();
+  /** The last digest (own count) of each source, to notice a changed one. */
   private readonly digests = new Map<string, string>();
-  /** Sources whose last answer was junk, all of it known. */
-  private readonly junk = new Set<string>();
-  /** Turns that nobody waits for any more. */
-  private readonly slow = new Map<string, Promise<void>>();
-  private tally = new Tally<S>();
-  private hasTrouble = false;
+  /** Sources whose last answer had only bad entries, all of them quarantined before. */
+  private readonly onlyKnownBad = new Set<string>();
+  /** Polls that are not finished, by source; `POLL_WAIT_MS` after their start they continue in the background. */
+  private readonly runningPolls = new Map<string, Promise<void>>();
+  private summary = new PassSummary<S>();
+  private hasOutage = false;
 
   constructor(private readonly parts: LoaderParts<S>) {
     this.breakers = new Map(parts.sources.map(({ name }) => [name, new SourceBreaker()]));
   }
 
-  /** One pass over all sources, to its end; true when any of them gave something. */
+  /** Polls each source once and waits for all polls. True if any source had work. */
   async runOnce(stop?: StopSignal): Promise<boolean> {
-    await this.pass(stop);
-    await Promise.all(this.slow.values());
-    return this.conclude();
+    await this.pollAll(stop);
+    await Promise.all(this.runningPolls.values());
+    return this.finishPass();
   }
 
-  /** Until told to stop, which it does after the turns in hand. */
+  /** Polls all sources again and again until it is stopped. It finishes running polls before it returns. */
   async run(stop: StopSignal): Promise<void> {
     while (!stop.aborted) {
-      await this.pass(stop);
-      const worked = this.conclude();
-      if (!stop.aborted && this.hasTrouble) await this.parts.time.sleep(TROUBLE_MS);
-      else if (!stop.aborted && !worked) await this.parts.time.sleep(IDLE_MS);
+      await this.pollAll(stop);
+      const hadWork = this.finishPass();
+      if (!stop.aborted && this.hasOutage) await this.parts.time.sleep(OUTAGE_SLEEP_MS);
+      else if (!stop.aborted && !hadWork) await this.parts.time.sleep(IDLE_SLEEP_MS);
     }
-    await Promise.all(this.slow.values());
+    await Promise.all(this.runningPolls.values());
   }
 
-  /** One after the other. A source that keeps its answer for itself is left to that, and the next one is asked meanwhile. */
-  private async pass(stop?: StopSignal): Promise<void> {
+  /** Polls one source after the other. A slow poll continues in the background while the next source is polled. */
+  private async pollAll(stop?: StopSignal): Promise<void> {
     for (const source of this.parts.sources) {
       if (stop?.aborted) return;
-      if (this.slow.has(source.name) || this.isPassedOver(source)) continue;
-      const turn = this.pollOnce(source).then(() => void this.slow.delete(source.name));
-      this.slow.set(source.name, turn);
-      if (await this.parts.time.within(PATIENCE_MS, turn)) continue;
-      if (this.slow.size >= MOST_SLOW) await Promise.race(this.slow.values());
+      if (this.runningPolls.has(source.name) || this.isSkipped(source)) continue;
+      const poll = this.pollOnce(source).then(() => void this.runningPolls.delete(source.name));
+      this.runningPolls.set(source.name, poll);
+      if (await this.parts.time.finishesWithin(POLL_WAIT_MS, poll)) continue;
+      if (this.runningPolls.size >= MAX_RUNNING_POLLS) await Promise.race(this.runningPolls.values());
     }
   }
 
-  /** What is known without asking anybody costs nothing. */
-  private isPassedOver(source: S): boolean {
+  /** Decides from local memory, without a call to Redis or the database. */
+  private isSkipped(source: S): boolean {
     const now = this.parts.time.now();
-    if (this.breakerOf(source).isResting(now)) return true;
-    const isShut = this.parts.gate.isKnownShut(source);
-    if (isShut) this.tally.isWell = true;
-    return isShut || this.neighbours.careFor(source, now);
+    if (this.breakerOf(source).isPaused(now)) return true;
+    const isLimited = this.parts.rateLimiter.isKnownLimited(source);
+    if (isLimited) this.summary.hasOtherResult = true;
+    return isLimited || this.contention.isPaused(source, now);
   }
 
   private async pollOnce(source: S): Promise<void> {
-    const turn = await this.turn(source).catch((error: unknown): PollResult => ({ kind: 'failed', error }));
-    this.tally.add(source, turn, this.judge(source, turn));
-    await this.parts.log.heard(source, turn).catch(() => undefined);
+    const result = await this.poll(source).catch((error: unknown): PollResult => ({ kind: 'failed', error }));
+    this.summary.add(source, result, this.updateBreaker(source, result));
+    await this.parts.log.record(source, result).catch(() => undefined);
   }
 
-  /** Where all fail on our side the database or Redis is away; where one does it is left alone, as if it were its own fault. */
-  private conclude(): boolean {
-    const { ours, isWell, worked } = this.tally;
-    this.tally = new Tally();
-    this.hasTrouble = ours.length > 0 && !isWell;
-    if (!this.hasTrouble) for (const source of ours) this.breakerOf(source).failed(this.parts.time.now(), false);
-    return worked;
+  /**
+   * Resets the summary; true if any source had work. If every poll failed on our side, the database or Redis is down. If only
+   * some did, their breakers count a failure, as if the source had failed.
+   */
+  private finishPass(): boolean {
+    const { failedOnOurSide, hasOtherResult, hadWork } = this.summary;
+    this.summary = new PassSummary();
+    this.hasOutage = failedOnOurSide.length > 0 && !hasOtherResult;
+    if (!this.hasOutage) for (const source of failedOnOurSide) this.breakerOf(source).failed(this.parts.time.now(), false);
+    return hadWork;
   }
 
-  private async turn(source: S): Promise<PollResult> {
+  private async poll(source: S): Promise<PollResult> {
     const lock = await this.parts.locks.tryAcquire(source);
-    if (!lock) return this.denied(source, 'locked');
+    if (!lock) return this.refused(source, 'locked');
     try {
-      const askedAt = this.parts.time.now();
-      const pass = await this.parts.gate.tryPass(source);
-      if (!pass) return this.denied(source, 'gated');
-      this.neighbours.had(source);
+      const requestedAt = this.parts.time.now();
+      const permit = await this.parts.rateLimiter.tryAcquire(source);
+      if (!permit) return this.refused(source, 'rateLimited');
+      this.contention.acquired(source);
       const cursor = await this.parts.store.lastKnownId(source);
-      const isLate = this.parts.time.now() - askedAt > PASS_MS;
-      if (isLate || !lock.isHeld) return { kind: 'late' };
-      return await this.load(source, cursor, lock, pass);
+      const hasExpired = this.parts.time.now() - requestedAt > PERMIT_VALID_MS;
+      if (hasExpired || !lock.isHeld) return { kind: 'permitExpired' };
+      return await this.load(source, cursor, lock, permit);
     } finally {
       await lock.release().catch(() => undefined);
     }
   }
 
-  private denied(source: S, kind: 'locked' | 'gated'): PollResult {
-    this.neighbours.denied(source, this.parts.time.now());
+  private refused(source: S, kind: 'locked' | 'rateLimited'): PollResult {
+    this.contention.refused(source, this.parts.time.now());
     return { kind };
   }
 
-  private async load(source: S, cursor: string | undefined, lock: Lock, pass: Pass): Promise<PollResult> {
-    const fetched = await this.fetchThrough(pass, source, cursor);
+  private async load(source: S, cursor: string | undefined, lock: Lock, permit: Permit): Promise<PollResult> {
+    const fetched = await this.fetchWith(permit, source, cursor);
     const { name } = source;
     const digest = fetched.digest && `${fetched.digest.upToId} ${fetched.digest.count}`;
     const isNewDigest = digest !== undefined && digest !== this.digests.get(name);
     const batch = {
       source,
       from: cursor,
-      fence: lock.fence,
+      lockNumber: lock.lockNumber,
       digest: fetched.digest,
-      isAll: !(fetched.hasMore ?? fetched.events.length + fetched.bad.length >= FETCH_LIMIT),
-      ...sift(source, cursor, fetched, FETCH_LIMIT),
+      isCaughtUp: !(fetched.hasMore ?? fetched.events.length + fetched.bad.length >= FETCH_LIMIT),
+      ...normalizeAnswer(source, cursor, fetched, FETCH_LIMIT),
     };
-    const transported = fetched.events.length + fetched.bad.length;
-    if (transported === 0 && !isNewDigest) return { kind: 'idle' };
-    if (!lock.isHeld) return { kind: 'outpaced', transported };
+    const fetchedCount = fetched.events.length + fetched.bad.length;
+    if (fetchedCount === 0 && !isNewDigest) return { kind: 'idle' };
+    if (!lock.isHeld) return { kind: 'stale', fetchedCount };
     const appended = await this.parts.store.append(batch);
-    if (appended.kind === 'outpaced') return { kind: 'outpaced', transported };
+    if (appended.kind === 'stale') return { kind: 'stale', fetchedCount };
     if (digest !== undefined) this.digests.set(name, digest);
-    this.refuseJunk(name, isJunk(batch, appended));
-    const left = transported - FETCH_LIMIT;
-    return left > 0 ? { ...appended, left } : appended;
+    this.failIfBadAgain(name, hasOnlyKnownBad(batch, appended));
+    const excess = fetchedCount - FETCH_LIMIT;
+    return excess > 0 ? { ...appended, excess } : appended;
   }
 
-  /** Once may be another loader's leavings in a file. */
-  private refuseJunk(name: string, isJunkAgain: boolean): void {
-    const wasJunk = this.junk.delete(name);
-    if (!isJunkAgain) return;
-    this.junk.add(name);
-    if (wasJunk) throw new EventFetchError('SOURCE_BAD_FORMAT', 'it sends the same again, and none of it is an event');
+  /**
+   * Throws at the second answer in a row with only known bad entries, so that the breaker pauses the source. The first one is
+   * normal: another loader may have quarantined the entries of a file before.
+   */
+  private failIfBadAgain(name: string, isOnlyKnownBad: boolean): void {
+    const wasOnlyKnownBad = this.onlyKnownBad.delete(name);
+    if (!isOnlyKnownBad) return;
+    this.onlyKnownBad.add(name);
+    if (wasOnlyKnownBad) throw new EventFetchError('SOURCE_BAD_FORMAT', 'it sends the same invalid entries again and no events');
   }
 
-  private async fetchThrough(pass: Pass, source: S, cursor: string | undefined): Promise<Fetched> {
+  private async fetchWith(permit: Permit, source: S, cursor: string | undefined): Promise<FetchResult> {
     try {
-      return await this.parts.fetcher.fetch(source, askFrom(source, cursor), FETCH_LIMIT);
+      return await this.parts.fetcher.fetch(source, fetchStart(source, cursor), FETCH_LIMIT);
     } finally {
-      // Unheard, the gate stays shut as long as the pass was good, and a gap longer.
-      await pass.used().catch(() => undefined);
+      // If this call fails, the next request has to wait for the lifetime of the permit plus one gap.
+      await permit.requestFinished().catch(() => undefined);
     }
   }
 
-  /** True when it failed on our side, not on the source's. */
-  private judge(source: S, turn: PollResult): boolean {
+  /** True if the poll failed on our side (database, Redis), not because of the source. */
+  private updateBreaker(source: S, result: PollResult): boolean {
     const breaker = this.breakerOf(source);
-    if (turn.kind === 'idle' || turn.kind === 'appended' || turn.kind === 'outpaced') breaker.succeeded();
-    if (turn.kind !== 'failed') return false;
-    if (!(turn.error instanceof EventFetchError)) return true;
-    const hasOpened = breaker.failed(this.parts.time.now(), turn.error.code === 'SOURCE_FORBIDDEN');
+    if (result.kind === 'idle' || result.kind === 'appended' || result.kind === 'stale') breaker.succeeded();
+    if (result.kind !== 'failed') return false;
+    if (!(result.error instanceof EventFetchError)) return true;
+    const hasOpened = breaker.failed(this.parts.time.now(), result.error.code === 'SOURCE_FORBIDDEN');
     if (hasOpened) this.parts.log.breakerOpened(source);
     return false;
   }
@@ -203,27 +214,34 @@ export class RoundRobinEventLoader<S extends Source> {
   }
 }
 
-/** What came of the turns since the last look. */
-class Tally<S extends Source> {
-  worked = false;
-  isWell = false;
-  /** Failed on our side, not on the source's. */
-  readonly ours: S[] = [];
+/** Results of the polls since the last `finishPass`. */
+class PassSummary<S extends Source> {
+  hadWork = false;
+  /** At least one source was polled or skipped without a failure on our side. */
+  hasOtherResult = false;
+  /** Sources whose poll failed because of the database or Redis. */
+  readonly failedOnOurSide: S[] = [];
 
-  add(source: S, turn: PollResult, isOurs: boolean): void {
-    if (isOurs) this.ours.push(source);
-    else this.isWell = true;
-    this.worked ||= isWork(turn);
+  add(source: S, result: PollResult, isOurFailure: boolean): void {
+    if (isOurFailure) this.failedOnOurSide.push(source);
+    else this.hasOtherResult = true;
+    this.hadWork ||= isWork(result);
   }
 }
 
-/** All of it known, nothing to be read, and the cursor where it was: the next answer will be the same, and may be 8 MB. */
-function isJunk({ from, to, events, unasked, bad }: Batch, { quarantined }: { readonly quarantined: number }): boolean {
-  return from === to && bad.length > 0 && events.length + unasked.length + quarantined === 0;
+/**
+ * True if the answer had only bad entries, all known, and the cursor did not move: the next answer will be the same, up to 8
+ * MB.
+ */
+function hasOnlyKnownBad(
+  { from, to, events, unrequested, bad }: Batch,
+  { quarantined }: { readonly quarantined: number },
+): boolean {
+  return from === to && bad.length > 0 && events.length + unrequested.length + quarantined === 0;
 }
 
-/** What only repeats is none: the sleep after an idle round is for such a source, too. */
-function isWork(turn: PollResult): boolean {
-  if (turn.kind === 'appended') return turn.stored + turn.refused + turn.quarantined > 0;
-  return turn.kind === 'outpaced';
+/** An answer that changed no counter is no work: the loader sleeps as after an idle pass. */
+function isWork(result: PollResult): boolean {
+  if (result.kind === 'appended') return result.stored + result.refused + result.quarantined > 0;
+  return result.kind === 'stale';
 }

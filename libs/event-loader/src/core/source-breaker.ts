@@ -1,33 +1,36 @@
-/** So many failures in a row, and the source is left alone for a while. */
+/** After this many failures in a row the source is paused. */
 const FAILURES_TO_OPEN = 5;
-const FIRST_REST_MS = 1000;
-const LONGEST_REST_MS = 30_000;
-/** A source that says we may not is not asked again soon: only people can change that. */
-const FORBIDDEN_REST_MS = 60_000;
+const FIRST_PAUSE_MS = 1000;
+const MAX_PAUSE_MS = 30_000;
+/** A source that answers 401 or 403 is paused longer: only people can change that. */
+const FORBIDDEN_PAUSE_MS = 60_000;
 
 /**
- * A dead source costs nothing: after five failures in a row it rests, then one fetch tries; each failed try doubles the rest
- * up to half a minute, and the first success forgets everything.
+ * Keeps a dead source from costing time. After five failures in a row the source is paused, then one fetch is tried. Each failed
+ * try doubles the pause, up to half a minute. The first success resets the breaker.
  */
 export class SourceBreaker {
   private failures = 0;
-  private restsUntil = 0;
+  private pausedUntil = 0;
 
-  isResting(now: number): boolean {
-    return now < this.restsUntil;
+  isPaused(now: number): boolean {
+    return now < this.pausedUntil;
   }
 
   succeeded(): void {
     this.failures = 0;
-    this.restsUntil = 0;
+    this.pausedUntil = 0;
   }
 
-  /** True if this failure opened the breaker. A source that answers 401 or 403 is alive: it has an alert of its own. */
+  /**
+   * True if this failure opened the breaker. Never for 401 and 403: the source is alive, and this error has an alert of its
+   * own.
+   */
   failed(now: number, isForbidden: boolean): boolean {
     this.failures += 1;
-    const doubled = FIRST_REST_MS * 2 ** Math.min(this.failures - FAILURES_TO_OPEN, 10);
-    const restMs = isForbidden ? FORBIDDEN_REST_MS : this.failures < FAILURES_TO_OPEN ? 0 : Math.min(doubled, LONGEST_REST_MS);
-    this.restsUntil = now + restMs;
+    const doubled = FIRST_PAUSE_MS * 2 ** Math.min(this.failures - FAILURES_TO_OPEN, 10);
+    const pauseMs = isForbidden ? FORBIDDEN_PAUSE_MS : this.failures < FAILURES_TO_OPEN ? 0 : Math.min(doubled, MAX_PAUSE_MS);
+    this.pausedUntil = now + pauseMs;
     return this.failures === FAILURES_TO_OPEN && !isForbidden;
   }
 }

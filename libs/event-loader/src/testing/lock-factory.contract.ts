@@ -2,56 +2,56 @@ import type { Lock, LockFactory } from '../core/ports.ts';
 import { sourceNamed } from './sources.ts';
 
 export interface LockSetup {
-  /** Two of them, as in two processes. */
-  readonly one: LockFactory;
-  readonly other: LockFactory;
-  /** Its holder is frozen, or cut off, for longer than a lock lives. */
-  lapse(lock: Lock): Promise<void>;
+  /** Two factories, as in two processes. */
+  readonly first: LockFactory;
+  readonly second: LockFactory;
+  /** Makes the lock expire, as if its holder were frozen or disconnected for longer than the lifetime of a lock. */
+  expire(lock: Lock): Promise<void>;
 }
 
-/** What every LockFactory promises. */
-export function lockFactoryContract(ground: () => LockSetup): void {
+/** The tests that every LockFactory must pass. */
+export function lockFactoryContract(setup: () => LockSetup): void {
   let names = 0;
   const nextSource = () => sourceNamed(`locked-${(names += 1)}`);
 
-  test('one of many gets it, the others are told at once', async () => {
+  test('of eight simultaneous requests for a lock one gets it, the others are refused at once', async () => {
     const source = nextSource();
-    const asked = await Promise.all(
-      Array.from({ length: 8 }, (_, index) => (index % 2 ? ground().one : ground().other).tryAcquire(source)),
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, (_, index) => (index % 2 ? setup().first : setup().second).tryAcquire(source)),
     );
-    const got = asked.filter((lock) => lock !== undefined);
-    expect(got).toHaveLength(1);
-    expect(got[0]!.isHeld).toBe(true);
-    await got[0]!.release();
+    const acquired = answers.filter((lock) => lock !== undefined);
+    expect(acquired).toHaveLength(1);
+    expect(acquired[0]!.isHeld).toBe(true);
+    await acquired[0]!.release();
   });
 
-  test('after its release the next one gets it, with a greater number', async () => {
+  test('a released lock can be acquired again, each time with a greater number', async () => {
     const source = nextSource();
     const numbers: number[] = [];
-    for (let turn = 0; turn < 4; turn += 1) {
-      const lock = await (turn % 2 ? ground().one : ground().other).tryAcquire(source);
-      numbers.push(lock!.fence);
+    for (let repetition = 0; repetition < 4; repetition += 1) {
+      const lock = await (repetition % 2 ? setup().first : setup().second).tryAcquire(source);
+      numbers.push(lock!.lockNumber);
       await lock!.release();
       expect(lock!.isHeld).toBe(false);
     }
     expect(numbers).toEqual([...new Set(numbers)].toSorted((a, b) => a - b));
   });
 
-  test('each source has its own', async () => {
-    const locks = await Promise.all([nextSource(), nextSource()].map((source) => ground().one.tryAcquire(source)));
+  test('each source has its own lock', async () => {
+    const locks = await Promise.all([nextSource(), nextSource()].map((source) => setup().first.tryAcquire(source)));
     expect(locks.every((lock) => lock?.isHeld)).toBe(true);
     await Promise.all(locks.map((lock) => lock!.release()));
   });
 
-  test('who lost it cannot let go of the one who has it now', async () => {
+  test('a holder whose lock expired cannot release the lock of the new holder', async () => {
     const source = nextSource();
-    const frozen = (await ground().one.tryAcquire(source))!;
-    await ground().lapse(frozen);
-    const now = (await ground().other.tryAcquire(source))!;
-    expect(now.fence).toBeGreaterThan(frozen.fence);
+    const frozen = (await setup().first.tryAcquire(source))!;
+    await setup().expire(frozen);
+    const current = (await setup().second.tryAcquire(source))!;
+    expect(current.lockNumber).toBeGreaterThan(frozen.lockNumber);
     await frozen.release().catch(() => undefined);
-    expect(now.isHeld).toBe(true);
-    expect(await ground().one.tryAcquire(source)).toBeUndefined();
-    await now.release();
+    expect(current.isHeld).toBe(true);
+    expect(await setup().first.tryAcquire(source)).toBeUndefined();
+    await current.release();
   });
 }

@@ -15,14 +15,14 @@ describe('memory store', () => {
 describe('memory locks', () => {
   const locks = new MemoryLocks();
   lockFactoryContract(() => ({
-    one: locks,
-    other: locks,
-    lapse: () => Promise.resolve(locks.lapseAll()),
+    first: locks,
+    second: locks,
+    expire: () => Promise.resolve(locks.expireAll()),
   }));
 });
 
-describe('memory gate', () => {
+describe('memory rate limiter', () => {
   const time = new ManualTime();
-  const gate = new MemoryRateLimiter(time);
-  sourceRateLimiterContract(() => ({ one: gate, other: gate, gapMs: 200, sleep: (ms) => time.sleep(ms) }));
+  const limiter = new MemoryRateLimiter(time);
+  sourceRateLimiterContract(() => ({ first: limiter, second: limiter, gapMs: 200, sleep: (ms) => time.sleep(ms) }));
 });

@@ -5,54 +5,58 @@ import {
   LoaderTime,
   Lock,
   LockFactory,
-  Pass,
+  Permit,
   SourceRateLimiter,
   PollLog,
-  type Appended,
+  type AppendResult,
   type Batch,
-  type Fetched,
+  type FetchResult,
   type PollResult,
 } from '../core/ports.ts';
 import { readEvents, type Candidate } from '../core/reading-events.ts';
+import { PERMIT_VALID_MS } from '../core/round-robin-event-loader.ts';
 
-/** Everything the loader needs, in memory and on a clock that is moved by hand. Held to the same suites as the adapters. */
+// In-memory implementations of the loader's ports, on a clock that a test moves by hand. They pass the same contract tests as the
+// real adapters.
+
 export class ManualTime extends LoaderTime {
   private ms = 1000;
   now(): number {
     return this.ms;
   }
   sleep(ms: number): Promise<void> {
-    this.pass(ms);
+    this.advance(ms);
     return Promise.resolve();
   }
-  async within(_ms: number, work: Promise<void>): Promise<boolean> {
+  async finishesWithin(_ms: number, work: Promise<void>): Promise<boolean> {
     await work;
     return true;
   }
-  pass(ms: number): void {
+  advance(ms: number): void {
     this.ms += ms;
   }
 }
 
 export class MemoryFetcher extends EventFetcher {
-  readonly asked: { source: string; afterId: string | undefined; at: number }[] = [];
+  readonly requests: { source: string; afterId: string | undefined; at: number }[] = [];
+  /** By source name: all entries that it has. */
   readonly offered = new Map<string, Candidate[]>();
   readonly failing = new Map<string, EventFetchError>();
-  /** Called while the answer is on its way. */
-  onTheWay: (source: Source) => void | Promise<void> = () => undefined;
+  /** Called after the request and before the answer. */
+  beforeAnswer: (source: Source) => void | Promise<void> = () => undefined;
 
   constructor(private readonly time: LoaderTime) {
     super();
   }
 
-  async fetch(source: Source, afterId: string | undefined, limit: number): Promise<Fetched> {
-    this.asked.push({ source: source.name, afterId, at: this.time.now() });
+  async fetch(source: Source, afterId: string | undefined, limit: number): Promise<FetchResult> {
+    this.requests.push({ source: source.name, afterId, at: this.time.now() });
     const failure = this.failing.get(source.name);
     if (failure) throw failure;
     const all = this.offered.get(source.name) ?? [];
     const from = afterId === undefined ? 0 : all.findIndex(({ id }) => this.isBeyond(source, String(id), afterId));
     const page = from < 0 ? [] : all.slice(from, from + limit);
-    await this.onTheWay(source);
+    await this.beforeAnswer(source);
     return readEvents(page, source.ids);
   }
 
@@ -65,7 +69,7 @@ export class MemoryFetcher extends EventFetcher {
 
 interface Row {
   cursor?: string;
-  fence: number;
+  lockNumber: number;
   refused: number;
   quarantined: Map<string, string>;
   events: Map<string, Event>;
@@ -78,15 +82,15 @@ export class MemoryStore extends EventStore {
     return Promise.resolve(this.row(source).cursor);
   }
 
-  append({ source, from, to, fence, events, unasked, bad, repeated }: Batch): Promise<Appended> {
+  append({ source, from, to, lockNumber, events, unrequested, bad, duplicates }: Batch): Promise<AppendResult> {
     const row = this.row(source);
-    if (row.cursor !== from || fence < row.fence) return Promise.resolve({ kind: 'outpaced' });
+    if (row.cursor !== from || lockNumber < row.lockNumber) return Promise.resolve({ kind: 'stale' });
     if (to !== undefined) row.cursor = to;
-    row.fence = fence;
-    let [stored, refused] = [0, repeated];
+    row.lockNumber = lockNumber;
+    let [stored, refused] = [0, duplicates];
     const before = row.quarantined.size;
     for (const { id, code, content } of bad) row.quarantined.set(`${id} ${code} ${content}`, code);
-    for (const event of [...events, ...unasked]) {
+    for (const event of [...events, ...unrequested]) {
       const known = row.events.get(event.id);
       const isKnown = known && JSON.stringify(known.payload) === JSON.stringify(event.payload);
       if (isKnown) refused += 1;
@@ -109,7 +113,7 @@ export class MemoryStore extends EventStore {
   }
 
   private row({ name }: Source): Row {
-    const row = this.rows.get(name) ?? { fence: 0, refused: 0, quarantined: new Map(), events: new Map() };
+    const row = this.rows.get(name) ?? { lockNumber: 0, refused: 0, quarantined: new Map(), events: new Map() };
     this.rows.set(name, row);
     return row;
   }
@@ -117,7 +121,7 @@ export class MemoryStore extends EventStore {
 
 export class MemoryLocks extends LockFactory {
   private readonly held = new Map<string, MemoryLock>();
-  private fence = 0;
+  private lockNumber = 0;
 
   constructor(private readonly isOn = true) {
     super();
@@ -125,14 +129,14 @@ export class MemoryLocks extends LockFactory {
 
   tryAcquire({ name }: Source): Promise<Lock | undefined> {
     if (this.isOn && this.held.has(name)) return Promise.resolve(undefined);
-    this.fence += 1;
-    const lock = new MemoryLock(this.fence, () => this.held.get(name) === lock && this.held.delete(name));
+    this.lockNumber += 1;
+    const lock = new MemoryLock(this.lockNumber, () => this.held.get(name) === lock && this.held.delete(name));
     this.held.set(name, lock);
     return Promise.resolve(lock);
   }
 
-  /** As if every holder had been frozen for longer than a lock lives. */
-  lapseAll(): void {
+  /** As if every lock holder had been frozen for longer than the lifetime of a lock. */
+  expireAll(): void {
     this.held.clear();
   }
 }
@@ -141,23 +145,21 @@ class MemoryLock extends Lock {
   isHeld = true;
 
   constructor(
-    readonly fence: number,
-    private readonly letGo: () => void,
+    readonly lockNumber: number,
+    private readonly onRelease: () => void,
   ) {
     super();
   }
 
   release(): Promise<void> {
     this.isHeld = false;
-    this.letGo();
+    this.onRelease();
     return Promise.resolve();
   }
 }
 
-const PASS_MS = 250;
-
 export class MemoryRateLimiter extends SourceRateLimiter {
-  private readonly shutUntil = new Map<string, number>();
+  private readonly limitedUntil = new Map<string, number>();
 
   constructor(
     private readonly time: LoaderTime,
@@ -166,20 +168,20 @@ export class MemoryRateLimiter extends SourceRateLimiter {
     super();
   }
 
-  tryPass({ name }: Source): Promise<Pass | undefined> {
-    if (this.time.now() < (this.shutUntil.get(name) ?? 0)) return Promise.resolve(undefined);
-    this.shutUntil.set(name, this.time.now() + PASS_MS + this.gapMs);
-    const used = (): void => void this.shutUntil.set(name, this.time.now() + this.gapMs);
-    return Promise.resolve({ used: () => Promise.resolve(used()) });
+  tryAcquire({ name }: Source): Promise<Permit | undefined> {
+    if (this.time.now() < (this.limitedUntil.get(name) ?? 0)) return Promise.resolve(undefined);
+    this.limitedUntil.set(name, this.time.now() + PERMIT_VALID_MS + this.gapMs);
+    const startGap = (): void => void this.limitedUntil.set(name, this.time.now() + this.gapMs);
+    return Promise.resolve({ requestFinished: () => Promise.resolve(startGap()) });
   }
 }
 
-export class PollList extends PollLog {
-  readonly turns: [source: string, turn: PollResult][] = [];
+export class MemoryPollLog extends PollLog {
+  readonly results: [source: string, result: PollResult][] = [];
   readonly opened: string[] = [];
 
-  heard(source: Source, turn: PollResult): Promise<void> {
-    this.turns.push([source.name, turn]);
+  record(source: Source, result: PollResult): Promise<void> {
+    this.results.push([source.name, result]);
     return Promise.resolve();
   }
 
@@ -188,6 +190,6 @@ export class PollList extends PollLog {
   }
 
   kinds(): string[] {
-    return this.turns.map(([, { kind }]) => kind);
+    return this.results.map(([, { kind }]) => kind);
   }
 }

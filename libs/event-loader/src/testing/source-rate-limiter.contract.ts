@@ -2,66 +2,67 @@ import type { SourceRateLimiter } from '../core/ports.ts';
 import { sourceNamed } from './sources.ts';
 
 export interface RateLimiterSetup {
-  readonly one: SourceRateLimiter;
-  readonly other: SourceRateLimiter;
+  /** Two limiters, as in two processes. */
+  readonly first: SourceRateLimiter;
+  readonly second: SourceRateLimiter;
   readonly gapMs: number;
   sleep(ms: number): Promise<void>;
 }
 
-/** What every SourceRateLimiter promises. */
-export function sourceRateLimiterContract(ground: () => RateLimiterSetup): void {
+/** The tests that every SourceRateLimiter must pass. */
+export function sourceRateLimiterContract(setup: () => RateLimiterSetup): void {
   let names = 0;
-  const nextSource = () => sourceNamed(`rateLimited-${(names += 1)}`);
+  const nextSource = () => sourceNamed(`rate-limited-${(names += 1)}`);
 
-  test('one of many passes, the others are told at once', async () => {
+  test('of eight simultaneous requests for a permit one gets it, the others are refused at once', async () => {
     const source = nextSource();
-    const asked = await Promise.all(
-      Array.from({ length: 8 }, (_, index) => (index % 2 ? ground().one : ground().other).tryPass(source)),
+    const permits = await Promise.all(
+      Array.from({ length: 8 }, (_, index) => (index % 2 ? setup().first : setup().second).tryAcquire(source)),
     );
-    expect(asked.filter((pass) => pass !== undefined)).toHaveLength(1);
+    expect(permits.filter((permit) => permit !== undefined)).toHaveLength(1);
   });
 
-  test('after a request nobody passes for a gap, then somebody does', async () => {
-    const { one, other, gapMs, sleep } = ground();
+  test('after a request no permit is given for one gap, then one is', async () => {
+    const { first, second, gapMs, sleep } = setup();
     const source = nextSource();
-    await (await one.tryPass(source))!.used();
+    await (await first.tryAcquire(source))!.requestFinished();
     await sleep(gapMs * 0.6);
-    expect(await other.tryPass(source)).toBeUndefined();
+    expect(await second.tryAcquire(source)).toBeUndefined();
     await sleep(gapMs * 0.6);
-    expect(await other.tryPass(source)).toBeDefined();
+    expect(await second.tryAcquire(source)).toBeDefined();
   });
 
-  test('a request that takes its time is followed by a whole gap', async () => {
-    const { one, other, gapMs, sleep } = ground();
+  test('a slow request is followed by a whole gap, counted from its end', async () => {
+    const { first, second, gapMs, sleep } = setup();
     const source = nextSource();
-    const pass = (await one.tryPass(source))!;
+    const permit = (await first.tryAcquire(source))!;
     await sleep(gapMs * 0.9);
-    await pass.used();
+    await permit.requestFinished();
     await sleep(gapMs * 0.6);
-    expect(await other.tryPass(source)).toBeUndefined();
+    expect(await second.tryAcquire(source)).toBeUndefined();
   });
 
-  test('who takes a pass and dies shuts the gate for a while, not for ever', async () => {
-    const { one, other, gapMs, sleep } = ground();
+  test('a permit whose holder dies blocks the source for a limited time', async () => {
+    const { first, second, gapMs, sleep } = setup();
     const source = nextSource();
-    expect(await one.tryPass(source)).toBeDefined();
+    expect(await first.tryAcquire(source)).toBeDefined();
     await sleep(gapMs + 300);
-    expect(await other.tryPass(source)).toBeDefined();
+    expect(await second.tryAcquire(source)).toBeDefined();
   });
 
-  test('it is never known to be shut when it is open', async () => {
-    const { one, other, gapMs, sleep } = ground();
+  test('isKnownLimited is false when a permit is available', async () => {
+    const { first, second, gapMs, sleep } = setup();
     const source = nextSource();
-    expect(one.isKnownShut(source)).toBe(false);
-    await (await one.tryPass(source))!.used();
-    await other.tryPass(source);
+    expect(first.isKnownLimited(source)).toBe(false);
+    await (await first.tryAcquire(source))!.requestFinished();
+    await second.tryAcquire(source);
     await sleep(gapMs + 5);
-    expect([one.isKnownShut(source), other.isKnownShut(source)]).toEqual([false, false]);
-    expect(await one.tryPass(source)).toBeDefined();
+    expect([first.isKnownLimited(source), second.isKnownLimited(source)]).toEqual([false, false]);
+    expect(await first.tryAcquire(source)).toBeDefined();
   });
 
-  test('each source has its own', async () => {
-    expect(await ground().one.tryPass(nextSource())).toBeDefined();
-    expect(await ground().one.tryPass(nextSource())).toBeDefined();
+  test('each source has its own limit', async () => {
+    expect(await setup().first.tryAcquire(nextSource())).toBeDefined();
+    expect(await setup().first.tryAcquire(nextSource())).toBeDefined();
   });
 }

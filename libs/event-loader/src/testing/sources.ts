@@ -4,7 +4,7 @@ export function sourceNamed(name: string, more: { overlap?: number; ids?: IdOrde
   return { name, ids: 'numbers' as IdOrder, overlap: 0, ...more };
 }
 
-/** So many events with ascending ids. */
+/** `count` events with ascending ids, starting at `first`. */
 export function eventsFrom(first: number, count: number): { id: number; payload: { n: number } }[] {
   return Array.from({ length: count }, (_, index) => ({ id: first + index, payload: { n: first + index } }));
 }

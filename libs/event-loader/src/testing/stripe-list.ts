@@ -4,7 +4,10 @@ interface Listed {
   readonly id: string;
 }
 
-/** Stripe's way of listing: newest first, `ending_before` the page next to it, `starting_after` the page behind it. */
+/**
+ * Answers as Stripe's list of events does: newest first. `ending_before` returns the next newer page, `starting_after` the next
+ * older one. An unknown id is the error `resource_missing`.
+ */
 export function answerAsStripe(all: readonly Listed[], url: URL, response: ServerResponse): void {
   const newestFirst = all.toReversed();
   const limit = Number(url.searchParams.get('limit') ?? 10);

@@ -1,4 +1,4 @@
-import type { AlertWay } from '#domain/notification/alert-operators';
+import type { AlertChannel } from '#domain/notification/alert-operators';
 import { z } from 'zod';
 
 /**
@@ -194,7 +194,9 @@ export const jobSettings = z.object({
 });
 
 /** The channels on which operators receive alerts. */
-export function alertWays(config: Pick<z.output<typeof notificationSettings>, 'ALERT_WEBHOOK_URL' | 'ALERT_EMAIL'>): AlertWay[] {
+export function alertChannels(
+  config: Pick<z.output<typeof notificationSettings>, 'ALERT_WEBHOOK_URL' | 'ALERT_EMAIL'>,
+): AlertChannel[] {
   return [
     ...(config.ALERT_WEBHOOK_URL ? (['webhook'] as const) : []),
     ...(config.ALERT_EMAIL.length > 0 ? (['mail'] as const) : []),

@@ -31,7 +31,7 @@ test('EventStream: sends the headers of the hooks, events, heartbeats and a fina
   await until(() => open.size === 1);
   const [stream] = open;
   stream?.send('{"type":"change"}');
-  stream?.breathe();
+  stream?.sendHeartbeat();
   stream?.end(1234);
   await reader.ended;
   expect(reader.text).toBe('retry: 3000\n\ndata: {"type":"change"}\n\n:\n\nretry: 1234\n\n');

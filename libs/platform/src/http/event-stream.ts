@@ -37,7 +37,7 @@ export class EventStream {
   }
 
   /** Sends a comment as a heartbeat, so that proxies do not close a stream without events. */
-  breathe(): void {
+  sendHeartbeat(): void {
     this.write(':\n\n');
   }
 

@@ -2,7 +2,7 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { Logger } from '../logging/logger.ts';
 
 /** After this the process exits even if a request still runs. It is longer than the default request deadline of 55 s. */
-const DRAIN_LIMIT_MS = 60_000;
+const DRAIN_TIMEOUT_MS = 60_000;
 /**
  * How many new connections the kernel keeps until the process accepts them. When a sale opens, thousands of fans connect at the same
  * instant. With Node's default of 511 further connections are reset or retried after a second. Linux limits this value to
@@ -24,7 +24,7 @@ export async function runService(
     if (draining) return;
     draining = true;
     logger.info({ signal }, `${name} is draining`);
-    setTimeout(() => process.exit(1), DRAIN_LIMIT_MS).unref();
+    setTimeout(() => process.exit(1), DRAIN_TIMEOUT_MS).unref();
     try {
       await app.close();
       logger.info(`${name} has stopped`);

@@ -19,7 +19,7 @@ export class Answers {
 
   /** For a command that runs in `TransactionManager.run`, which commits the rendered answer together with the effect. */
   async give<T>(reply: FastifyReply, command: () => Promise<T>, view: (result: T) => Answer): Promise<void> {
-    const key = requestContext.current()?.fence;
+    const key = requestContext.current()?.requestKey;
     if (key) key.render = (result) => toStored(view(result as T));
     try {
       const result = await command();
@@ -39,7 +39,7 @@ export class Answers {
     view: (result: T) => Answer,
     find: (madeId: string) => Promise<T>,
   ): Promise<void> {
-    const key = reply.request.keyInHand?.fence;
+    const key = reply.request.currentKey?.requestKey;
     try {
       const answer = toStored(view(await command(key)));
       if (key) key.stored = answer;
@@ -58,7 +58,7 @@ export class Answers {
     error: unknown,
     answerOf: (first: StoredRow) => StoredAnswer | Promise<StoredAnswer>,
   ): Promise<StoredAnswer> {
-    const key = reply.request.keyInHand?.fence;
+    const key = reply.request.currentKey?.requestKey;
     const isUsed = error instanceof KeyAlreadyUsed;
     // A refusal may be an effect of the first command itself: the limit is reached, the hold is paid.
     const mayBeRepeat = isUsed || (error instanceof DomainError && reply.request.routeOptions.config.keyWithEffect);

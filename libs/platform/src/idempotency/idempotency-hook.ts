@@ -3,7 +3,7 @@ import { rulesOf } from '../http/route-rules.ts';
 import type { ErrorCode } from '../http/error-catalogue.ts';
 import { RequestRefused } from '../http/request-refused.ts';
 import type { Logger } from '../logging/logger.ts';
-import type { IdempotencyKey, StoredAnswer } from '../logging/request-context.ts';
+import type { RequestKey, StoredAnswer } from '../logging/request-context.ts';
 import type { IdempotencyCache, KeyClaim } from './idempotency-cache.ts';
 import type { IdempotencyRows } from './idempotency-rows.ts';
 import { fingerprintOf, isIdempotencyKey } from './request-fingerprint.ts';
@@ -21,15 +21,15 @@ const PASSING_CODES: ReadonlySet<ErrorCode> = new Set([
   'IDEMPOTENCY_KEY_IN_USE',
 ]);
 
-interface KeyInHand {
-  readonly fence: IdempotencyKey;
+interface CurrentKey {
+  readonly requestKey: RequestKey;
   /** The owner name of the lock in Redis; undefined if this request does not have the lock. */
   readonly owner: string | undefined;
 }
 
 declare module 'fastify' {
   interface FastifyRequest {
-    keyInHand?: KeyInHand;
+    currentKey?: CurrentKey;
   }
 }
 
@@ -70,12 +70,12 @@ export function guardIdempotency(fastify: FastifyInstance, parts: Dependencies):
     const { userId } = request.caller;
     const path = request.url.split('?')[0] ?? '';
     const fingerprint = fingerprintOf({ userId, method: request.method, path, body: request.body });
-    const idempotencyKey: IdempotencyKey = { key, userId, fingerprint };
-    request.context.fence = idempotencyKey;
-    request.keyInHand = { fence: idempotencyKey, owner: undefined };
+    const requestKey: RequestKey = { key, userId, fingerprint };
+    request.context.requestKey = requestKey;
+    request.currentKey = { requestKey, owner: undefined };
     const continueOrReplay = (first: StoredAnswer | undefined): void => {
       if (!first) return done();
-      idempotencyKey.stored = first;
+      requestKey.stored = first;
       replay(reply, first);
     };
     const withoutRedis = (error: unknown): KeyClaim => {
@@ -85,15 +85,15 @@ export function guardIdempotency(fastify: FastifyInstance, parts: Dependencies):
     parts.cache
       .claim(key, fingerprint)
       .catch(withoutRedis)
-      .then((claim) => firstAnswer(request, idempotencyKey, claim, parts))
+      .then((claim) => firstAnswer(request, requestKey, claim, parts))
       .then(continueOrReplay, done);
   });
 
   fastify.addHook('onSend', (request, reply, payload, done) => {
-    const { keyInHand } = request;
-    if (!keyInHand) return done(null, payload);
-    request.keyInHand = undefined;
-    return storeOutcome({ request, reply }, payload, keyInHand, parts).then(() => payload);
+    const { currentKey } = request;
+    if (!currentKey) return done(null, payload);
+    request.currentKey = undefined;
+    return storeOutcome({ request, reply }, payload, currentKey, parts).then(() => payload);
   });
 }
 
@@ -110,33 +110,33 @@ function keyOf(request: FastifyRequest): string {
 /** Returns the answer of the first use of the key, or undefined if this request may run. */
 function firstAnswer(
   request: FastifyRequest,
-  idempotencyKey: IdempotencyKey,
+  requestKey: RequestKey,
   { owner, known, isUnknown }: KeyClaim,
   { rows }: Dependencies,
 ): StoredAnswer | undefined | Promise<StoredAnswer | undefined> {
-  if (known) mustBeSameRequest(known, idempotencyKey);
+  if (known) mustBeSameRequest(known, requestKey);
   if (known?.answer) return known.answer;
   const { keyWithEffect } = rulesOf(request);
-  if (owner) request.keyInHand = { fence: idempotencyKey, owner };
+  if (owner) request.currentKey = { requestKey, owner };
   // No query here: if the key was used, the transaction of the effect fails on its row.
   if (keyWithEffect && (owner ?? isUnknown)) return undefined;
-  return answerInRow(idempotencyKey, rows, { isTaken: !owner && !isUnknown, keyWithEffect });
+  return answerInRow(requestKey, rows, { isTaken: !owner && !isUnknown, keyWithEffect });
 }
 
 /** The holder of the lock may have stopped between its effect and its command to Redis. Then the row has the answer. */
 async function answerInRow(
-  idempotencyKey: IdempotencyKey,
+  requestKey: RequestKey,
   rows: IdempotencyRows,
   { isTaken, keyWithEffect }: { isTaken: boolean; keyWithEffect: boolean | undefined },
 ): Promise<StoredAnswer | undefined> {
-  const row = await rows.read(idempotencyKey.key);
+  const row = await rows.read(requestKey.key);
   if (!row && isTaken) throw new RequestRefused('IDEMPOTENCY_KEY_IN_USE');
-  if (row) mustBeSameRequest(row, idempotencyKey);
+  if (row) mustBeSameRequest(row, requestKey);
   return row?.made && keyWithEffect ? undefined : row?.answer;
 }
 
-function mustBeSameRequest(first: { readonly fingerprint: string }, idempotencyKey: IdempotencyKey): void {
-  if (first.fingerprint !== idempotencyKey.fingerprint) throw new RequestRefused('IDEMPOTENCY_KEY_REUSED');
+function mustBeSameRequest(first: { readonly fingerprint: string }, requestKey: RequestKey): void {
+  if (first.fingerprint !== requestKey.fingerprint) throw new RequestRefused('IDEMPOTENCY_KEY_REUSED');
 }
 
 /**
@@ -146,23 +146,23 @@ function mustBeSameRequest(first: { readonly fingerprint: string }, idempotencyK
 function storeOutcome(
   { request, reply }: Exchange,
   payload: unknown,
-  { fence: idempotencyKey, owner }: KeyInHand,
+  { requestKey, owner }: CurrentKey,
   { cache, rows, logger }: Dependencies,
 ): Promise<unknown> {
   const status = reply.statusCode;
-  const answer = idempotencyKey.stored ?? answerOf(reply, payload);
+  const answer = requestKey.stored ?? answerOf(reply, payload);
   const success = status >= 200 && status < 300;
   const lasting = LASTING_STATUS.has(status) && request.problemCode && !PASSING_CODES.has(request.problemCode);
   const logRedisError = (error: unknown): void => logger.warn({ err: error }, 'storing an idempotent answer in Redis failed');
   const updateRedis = (): Promise<unknown> => {
     if (!owner) return Promise.resolve();
     return success || lasting
-      ? cache.complete(idempotencyKey.key, owner, { fingerprint: idempotencyKey.fingerprint, answer }, logRedisError)
-      : cache.forget(idempotencyKey.key, owner, logRedisError);
+      ? cache.complete(requestKey.key, owner, { fingerprint: requestKey.fingerprint, answer }, logRedisError)
+      : cache.forget(requestKey.key, owner, logRedisError);
   };
-  if (!success || idempotencyKey.stored) return updateRedis();
+  if (!success || requestKey.stored) return updateRedis();
   return rows
-    .add(idempotencyKey, answer)
+    .add(requestKey, answer)
     .catch((error: unknown) => logger.warn({ err: error }, 'storing an idempotent answer in PostgreSQL failed'))
     .then(updateRedis);
 }

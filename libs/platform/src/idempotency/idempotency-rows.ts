@@ -1,4 +1,4 @@
-import type { IdempotencyKey, StoredAnswer } from '../logging/request-context.ts';
+import type { RequestKey, StoredAnswer } from '../logging/request-context.ts';
 
 export interface StoredRow {
   readonly fingerprint: string;
@@ -11,7 +11,7 @@ export interface StoredRow {
 export abstract class IdempotencyRows {
   abstract read(key: string): Promise<StoredRow | undefined>;
   /** Stores the answer of a success that needed no transaction, so that a repeated key gets the same answer. */
-  abstract add(idempotencyKey: IdempotencyKey, answer: StoredAnswer): Promise<void>;
+  abstract add(requestKey: RequestKey, answer: StoredAnswer): Promise<void>;
   /** Deletes a batch of expired rows and returns their number. */
   abstract purgeOnce(): Promise<number>;
 }

@@ -2,8 +2,8 @@ import type { DataSource } from 'typeorm';
 import { CoalescedReader } from '../postgres/coalesced-reader.ts';
 import { runUnprepared } from '../postgres/database.ts';
 import { ADD_ANSWER, PURGE_KEYS, READ_ANSWERS, type StoredKey } from '../postgres/idempotency-keys.sql.ts';
-import { movingRows } from '../postgres/moving-rows.ts';
-import type { IdempotencyKey, StoredAnswer } from '../logging/request-context.ts';
+import { runReadCommitted } from '../postgres/read-committed.ts';
+import type { RequestKey, StoredAnswer } from '../logging/request-context.ts';
 import { IdempotencyRows, type StoredRow } from './idempotency-rows.ts';
 
 /** Longer than the 48 h that the contract promises, so that a loss of Redis near the end of the 48 h breaks nothing. */
@@ -28,7 +28,7 @@ export class PostgresIdempotencyRows extends IdempotencyRows {
     return new Map(rows.map((row) => [row.key, stored(row)]));
   }
 
-  async add({ key, userId, fingerprint }: IdempotencyKey, answer: StoredAnswer): Promise<void> {
+  async add({ key, userId, fingerprint }: RequestKey, answer: StoredAnswer): Promise<void> {
     const { status, body, location = null } = answer;
     await runUnprepared(this.dataSource, ADD_ANSWER.with({ key, userId, fingerprint, status, body, location }));
   }
@@ -36,7 +36,7 @@ export class PostgresIdempotencyRows extends IdempotencyRows {
   /** READ COMMITTED is enough: no command decides by these rows. */
   async purgeOnce(): Promise<number> {
     const statement = PURGE_KEYS.with({ keepHours: KEEP_HOURS, limit: PURGE_BATCH });
-    return (await movingRows(this.dataSource, (tx) => tx.query(statement))).rowCount;
+    return (await runReadCommitted(this.dataSource, (tx) => tx.query(statement))).rowCount;
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Cluster, Redis } from 'ioredis';
-import { Hopeless } from './job-outcomes.ts';
+import { PermanentFailure } from './job-outcomes.ts';
 
 /** The crash count of a job expires one day after its last crash. */
 const COUNT_EXPIRY_SECONDS = 86_400;
@@ -54,7 +54,7 @@ export class CrashSuspects {
     await this.connection.expire(key, COUNT_EXPIRY_SECONDS);
     if (count > this.maxCrashes) {
       await this.connection.del(key);
-      throw new Hopeless(`its worker died while handling it ${this.maxCrashes + 1} times`);
+      throw new PermanentFailure(`its worker died while handling it ${this.maxCrashes + 1} times`);
     }
     try {
       return await work();

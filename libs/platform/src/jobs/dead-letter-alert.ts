@@ -10,7 +10,7 @@ export function deadLetterAlert(queue: JobQueue, { jobId, template, error, faile
 }
 
 /** The alert about a dead letter that AlertUpkeep found in Redis. Its text equals the text of `deadLetterAlert`. */
-export function foundLetterAlert(letter: StoredDeadLetter & { readonly subject: string }): Alert {
+export function unreportedDeadLetterAlert(letter: StoredDeadLetter & { readonly subject: string }): Alert {
   return alertOf(letter, letter.subject);
 }
 
@@ -22,7 +22,7 @@ function alertOf({ queue, jobId, template, reason }: StoredDeadLetter, subject: 
     about: `dead letter ${channel} ${label}`,
     text: `a ${kind} ${label} is in the dead letter: ${reason} (job ${jobId})`,
     // When alert mails cannot be sent, an alert mail about that would fail, too.
-    notBy: label === 'ops_alert' ? 'mail' : undefined,
+    excludedChannel: label === 'ops_alert' ? 'mail' : undefined,
     subject,
   };
 }

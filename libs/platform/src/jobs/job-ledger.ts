@@ -4,7 +4,7 @@ import type { Outbox } from '#application/outbox';
 import type { Transaction } from '#application/transaction-manager';
 import type { DataSource } from 'typeorm';
 import { runUnprepared } from '../postgres/database.ts';
-import { movingRows } from '../postgres/moving-rows.ts';
+import { runReadCommitted } from '../postgres/read-committed.ts';
 import { inside } from '../postgres/transaction.ts';
 import type { FailedAttempt } from './failed-attempts.ts';
 import { GENERAL_QUEUE, type TransportName } from './job-transport.ts';
@@ -156,7 +156,7 @@ export class JobLedger {
   /** Deletes old jobs. READ COMMITTED on purpose: no decision depends on these rows any more. */
   async purgeOnce(): Promise<number> {
     const statement = PURGE_JOBS.with({ keepDone: DONE_RETENTION, keepFailed: FAILED_RETENTION });
-    return (await movingRows(this.dataSource, (tx) => tx.query(statement))).rowCount;
+    return (await runReadCommitted(this.dataSource, (tx) => tx.query(statement))).rowCount;
   }
 }
 

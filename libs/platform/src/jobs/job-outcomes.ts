@@ -14,4 +14,4 @@ export class HeldBack extends Error {
 }
 
 /** A handler throws this when a retry cannot succeed: the job becomes a dead letter at once. */
-export class Hopeless extends Error {}
+export class PermanentFailure extends Error {}

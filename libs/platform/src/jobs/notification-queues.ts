@@ -1,4 +1,4 @@
-import { broadcastBundle, broadcastJob, JOBS_PREFIX, jobQueues, jobsIn, type JobQueue } from '#contracts/queue-jobs';
+import { broadcastBundle, broadcastJob, JOBS_PREFIX, jobQueues, jobsOfBundle, type JobQueue } from '#contracts/queue-jobs';
 import { Queue, type Job, type JobType } from 'bullmq';
 import { closeRedis, connectRedis, type RedisConnection } from '../redis/redis-connection.ts';
 import { failedAttempts, type FailedAttempt } from './failed-attempts.ts';
@@ -155,7 +155,7 @@ function contains(job: QueuedNotification, text: string): boolean {
 function reachesAny({ payload }: QueuedNotification, devices: readonly BroadcastDevice[]): boolean {
   if (devices.length === 0) return false;
   const bundle = broadcastBundle.safeParse(payload);
-  const jobs = bundle.success ? jobsIn(bundle.data) : [payload];
+  const jobs = bundle.success ? jobsOfBundle(bundle.data) : [payload];
   return jobs.some((job) => {
     const range = broadcastJob.safeParse(job);
     if (!range.success) return false;

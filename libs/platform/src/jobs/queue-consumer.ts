@@ -4,7 +4,7 @@ import type { z } from 'zod';
 import type { Logger } from '../logging/logger.ts';
 import { requestContext } from '../logging/request-context.ts';
 import { withFailureTime } from './failed-attempts.ts';
-import { HeldBack, Hopeless } from './job-outcomes.ts';
+import { HeldBack, PermanentFailure } from './job-outcomes.ts';
 import { jobRetention, retryDelayMs } from './job-policy.ts';
 import { CrashSuspects } from './crash-suspects.ts';
 
@@ -170,7 +170,7 @@ export class QueueConsumer<Message> {
    */
   private async handleError(error: unknown, job: Job<unknown, string>, token: string | undefined): Promise<never> {
     const { isOutage, pauseMs } = this.options;
-    if (error instanceof Hopeless) throw new UnrecoverableError(error.message);
+    if (error instanceof PermanentFailure) throw new UnrecoverableError(error.message);
     if (!token) throw error;
     if (error instanceof HeldBack && error.scope === 'job') {
       await job.moveToDelayed(Date.now() + error.forMs, token);

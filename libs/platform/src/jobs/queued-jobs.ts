@@ -1,5 +1,5 @@
 import type { Transaction } from '#application/transaction-manager';
-import { JOBS_PREFIX, jobQueues, jobsIn, type BroadcastBundle, type JobQueue } from '#contracts/queue-jobs';
+import { JOBS_PREFIX, jobQueues, jobsOfBundle, type BroadcastBundle, type JobQueue } from '#contracts/queue-jobs';
 import { notificationJobOptions } from './job-policy.ts';
 import type { Logger } from '../logging/logger.ts';
 import { runUnprepared } from '../postgres/database.ts';
@@ -28,7 +28,7 @@ interface QueuedJob {
 }
 
 /** Deletes the copy of a job that an operator dropped, so that it is not restored after a loss of Redis. */
-export async function forgetQueuedJob(tx: Transaction, jobId: string): Promise<void> {
+export async function deleteJobCopy(tx: Transaction, jobId: string): Promise<void> {
   await inside(tx).rows('delete from queued_jobs where message_id::text = $1', [jobId]);
 }
 
@@ -71,7 +71,7 @@ export class QueuedJobs {
    * unpack a bundle twice: the jobs keep their ids, and the ledger knows which ones were sent.
    */
   async unpack(queue: JobQueue, bundle: BroadcastBundle): Promise<void> {
-    const jobs = jobsIn(bundle);
+    const jobs = jobsOfBundle(bundle);
     const body = { ...bundle, ranges: JSON.stringify(bundle.ranges) };
     await runUnprepared(
       this.database,

@@ -1,3 +1,4 @@
+import type { IdempotencyKey } from '#application/idempotency-key';
 import { AsyncLocalStorage } from 'node:async_hooks';
 
 /** Data of one request, available in all its asynchronous code: the id for logs, the idempotency key for the transaction manager. */
@@ -5,13 +6,11 @@ export interface RequestContext {
   readonly requestId: string;
   /** Unix time in milliseconds at which the caller stops waiting. No transaction attempt starts after it. */
   readonly deadlineAt: number;
-  fence?: IdempotencyKey;
+  requestKey?: RequestKey;
 }
 
-/** The caller's idempotency key with the fingerprint of the request. It is stored in the transaction of the effect (CONTRACT §4). */
-export interface IdempotencyKey {
-  readonly key: string;
-  readonly fingerprint: string;
+/** The idempotency key of the current request, and its answer once it is known (CONTRACT §4). */
+export interface RequestKey extends IdempotencyKey {
   readonly userId: string;
   /** Turns the command's result into the caller's answer. The controller sets it before the command runs. */
   render?: (result: unknown) => StoredAnswer;

@@ -1,7 +1,7 @@
 import type { DataSource } from 'typeorm';
 import type { Logger } from '../logging/logger.ts';
 import { driverClientOf, type DriverClient } from '../postgres/database.ts';
-import { BEGIN_READ_COMMITTED } from '../postgres/moving-rows.ts';
+import { BEGIN_READ_COMMITTED } from '../postgres/read-committed.ts';
 import { rollBack } from '../postgres/roll-back.ts';
 import { TAKE_BUNDLES, type Bundle } from './bundles.sql.ts';
 import type { Delivery, Destination, RelayedMessage } from './destination.ts';

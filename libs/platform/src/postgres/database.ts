@@ -60,7 +60,7 @@ export interface DriverClient {
   readonly connection: { readonly stream: Socket };
 }
 
-/** Names of prepared statements that have none of their own, by SQL text. It does not grow without limit: every text is a constant in our sources. */
+/** Names of statements that are given as texts. It does not grow without limit: every text is a constant in our sources. */
 const statementNames = new Map<string, string>();
 
 /**

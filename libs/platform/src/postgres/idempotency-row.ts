@@ -1,28 +1,28 @@
 import type { PostgresTransaction } from './transaction.ts';
 import { KeyAlreadyUsed } from '#application/idempotency-key';
 import { INSERT_KEY, INSERT_KEYS_WITH_ANSWERS, STORE_ANSWER } from './idempotency-keys.sql.ts';
-import type { IdempotencyKey, StoredAnswer } from '../logging/request-context.ts';
+import type { RequestKey, StoredAnswer } from '../logging/request-context.ts';
 
 /**
  * First statement of the effect's own transaction. It waits while another transaction has inserted the same key; if that one
  * commits, this one fails. The lock in Redis makes this rare; the unique row guarantees that the effect happens once (W5).
  */
-export async function insertKey(tx: PostgresTransaction, idempotencyKey: IdempotencyKey): Promise<void> {
-  const { key, userId, fingerprint } = idempotencyKey;
+export async function insertKey(tx: PostgresTransaction, requestKey: RequestKey): Promise<void> {
+  const { key, userId, fingerprint } = requestKey;
   const rows = await tx.rows(INSERT_KEY.with({ key, userId, fingerprint }));
   if (rows.length === 0) throw new KeyAlreadyUsed(key);
 }
 
 /** Last statement of the transaction: the answer commits with the effect. */
-export async function storeAnswer(tx: PostgresTransaction, idempotencyKey: IdempotencyKey, result: unknown): Promise<void> {
-  const answer = renderAnswer(idempotencyKey, result);
+export async function storeAnswer(tx: PostgresTransaction, requestKey: RequestKey, result: unknown): Promise<void> {
+  const answer = renderAnswer(requestKey, result);
   const { status, body, location = null } = answer;
-  await tx.rows(STORE_ANSWER.with({ key: idempotencyKey.key, status, body, location }));
-  idempotencyKey.stored = answer;
+  await tx.rows(STORE_ANSWER.with({ key: requestKey.key, status, body, location }));
+  requestKey.stored = answer;
 }
 
 interface CommandResult {
-  readonly idempotencyKey: IdempotencyKey;
+  readonly requestKey: RequestKey;
   readonly value: unknown;
 }
 
@@ -32,13 +32,13 @@ interface CommandResult {
  * Returns a function that the caller runs after the commit: it marks each key as stored.
  */
 export function storeAnswers(tx: PostgresTransaction, results: readonly CommandResult[]): () => void {
-  const rows = results.map(({ idempotencyKey, value }) => ({ idempotencyKey, answer: renderAnswer(idempotencyKey, value) }));
+  const rows = results.map(({ requestKey, value }) => ({ requestKey, answer: renderAnswer(requestKey, value) }));
   if (rows.length > 0) {
     void tx.write(
       INSERT_KEYS_WITH_ANSWERS.with({
-        keys: rows.map(({ idempotencyKey }) => idempotencyKey.key),
-        userIds: rows.map(({ idempotencyKey }) => idempotencyKey.userId),
-        fingerprints: rows.map(({ idempotencyKey }) => idempotencyKey.fingerprint),
+        keys: rows.map(({ requestKey }) => requestKey.key),
+        userIds: rows.map(({ requestKey }) => requestKey.userId),
+        fingerprints: rows.map(({ requestKey }) => requestKey.fingerprint),
         statuses: rows.map(({ answer }) => answer.status),
         bodies: rows.map(({ answer }) => answer.body),
         locations: rows.map(({ answer }) => answer.location ?? null),
@@ -46,11 +46,11 @@ export function storeAnswers(tx: PostgresTransaction, results: readonly CommandR
     );
   }
   return () => {
-    for (const { idempotencyKey, answer } of rows) idempotencyKey.stored = answer;
+    for (const { requestKey, answer } of rows) requestKey.stored = answer;
   };
 }
 
-function renderAnswer(idempotencyKey: IdempotencyKey, result: unknown): StoredAnswer {
-  if (!idempotencyKey.render) throw new Error('The controller did not set how to render the answer: use Answers.');
-  return idempotencyKey.render(result);
+function renderAnswer(requestKey: RequestKey, result: unknown): StoredAnswer {
+  if (!requestKey.render) throw new Error('The controller did not set how to render the answer: use Answers.');
+  return requestKey.render(result);
 }

@@ -1,6 +1,6 @@
 import type { DataSource } from 'typeorm';
 import { PURGE_INBOX } from './inbox.sql.ts';
-import { movingRows } from './moving-rows.ts';
+import { runReadCommitted } from './read-committed.ts';
 
 /** Longer than a message can be repeated: dead letters are kept for 30 days, the relay's own rows much shorter. */
 const RETENTION_DAYS = 90;
@@ -9,7 +9,7 @@ const BATCH_SIZE = 1000;
 /** Deletes rows of messages that cannot arrive again. READ COMMITTED on purpose: no decision depends on these rows any more. */
 export async function purgeInboxOnce(dataSource: DataSource): Promise<number> {
   const statement = PURGE_INBOX.with({ keepDays: RETENTION_DAYS, limit: BATCH_SIZE });
-  return (await movingRows(dataSource, (tx) => tx.query(statement))).rowCount;
+  return (await runReadCommitted(dataSource, (tx) => tx.query(statement))).rowCount;
 }
 
 /** One day less than Redis keeps a failed job (30 days). A copy that lived longer would restore jobs that Redis has expired. */
@@ -32,7 +32,7 @@ export async function purgeNotificationsOnce(dataSource: DataSource): Promise<nu
       delete from ${table} where ${key} in (
         select ${key} from ${table} where ${time} < now() - make_interval(days => $1) limit $2 for update skip locked
       )`;
-    purged += (await movingRows(dataSource, (tx) => tx.query(sql, [days, BATCH_SIZE]))).rowCount;
+    purged += (await runReadCommitted(dataSource, (tx) => tx.query(sql, [days, BATCH_SIZE]))).rowCount;
   }
   return purged;
 }

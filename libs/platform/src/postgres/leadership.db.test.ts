@@ -25,7 +25,7 @@ function openCandidate(task = 'a', silenceTimeoutSeconds?: number): Leadership {
   opened.push(candidate);
   return candidate;
 }
-const leading = (candidates: readonly Leadership[]) => Promise.all(candidates.map((candidate) => candidate.isMine()));
+const leading = (candidates: readonly Leadership[]) => Promise.all(candidates.map((candidate) => candidate.isLeader()));
 
 test('exactly one of three candidates leads, and it stays the leader', async () => {
   const three = [openCandidate(), openCandidate(), openCandidate()];
@@ -40,34 +40,34 @@ test('each task has a leader of its own', async () => {
 
 test('after the leader gives up, another candidate becomes the leader', async () => {
   const [a, b] = [openCandidate(), openCandidate()];
-  expect([await a.isMine(), await b.isMine()]).toEqual([true, false]);
+  expect([await a.isLeader(), await b.isLeader()]).toEqual([true, false]);
   await a.giveUp();
-  expect([await b.isMine(), await a.isMine()]).toEqual([true, false]);
+  expect([await b.isLeader(), await a.isLeader()]).toEqual([true, false]);
 });
 
 test('a leader that loses its connection learns it at the next check, and another candidate becomes the leader', async () => {
   const [a, b] = [openCandidate(), openCandidate()];
-  await a.isMine();
+  await a.isLeader();
   await observer.query(
     `select pg_terminate_backend(pid) from pg_locks where locktype = 'advisory' and granted
      and database = (select oid from pg_database where datname = current_database())`,
   );
-  for (let tries = 0; tries < 100 && !(await b.isMine()); tries += 1) await pause(10);
-  expect([await b.isMine(), await a.isMine(), await a.isMine()]).toEqual([true, false, false]);
+  for (let tries = 0; tries < 100 && !(await b.isLeader()); tries += 1) await pause(10);
+  expect([await b.isLeader(), await a.isLeader(), await a.isLeader()]).toEqual([true, false, false]);
   await b.giveUp();
-  expect(await a.isMine()).toBe(true);
+  expect(await a.isLeader()).toBe(true);
 });
 
 test('a leader that is silent longer than the timeout loses its lock, and learns it at its next check', async () => {
   const [a, b] = [openCandidate('a', 1), openCandidate('a', 1)];
-  expect([await a.isMine(), await b.isMine()]).toEqual([true, false]);
+  expect([await a.isLeader(), await b.isLeader()]).toEqual([true, false]);
   await pause(600);
-  expect([await a.isMine(), await b.isMine()]).toEqual([true, false]);
+  expect([await a.isLeader(), await b.isLeader()]).toEqual([true, false]);
   await pause(1300);
-  expect([await b.isMine(), await a.isMine()]).toEqual([true, false]);
+  expect([await b.isLeader(), await a.isLeader()]).toEqual([true, false]);
 });
 
 test('an unreachable database is an error, not a leader', async () => {
   const nowhere = new Leadership('postgres://nobody@127.0.0.1:1/nothing', 'a');
-  await expect(nowhere.isMine()).rejects.toThrow('ECONNREFUSED');
+  await expect(nowhere.isLeader()).rejects.toThrow('ECONNREFUSED');
 });

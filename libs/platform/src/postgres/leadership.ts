@@ -9,7 +9,7 @@ const TIMEOUT_MS = 5000;
 
 /**
  * Elects one leader for `task` among all replicas. The leader holds an advisory lock in an open transaction, on a connection of
- * its own, and sends a statement at each `isMine`. The lock is freed when the process ends, when the connection breaks, and
+ * its own, and sends a statement at each `isLeader`. The lock is freed when the process ends, when the connection breaks, and
  * when the process hangs, because the server ends a transaction that is silent for 15 s. A process that hung and continues may
  * not know yet that it lost the lock. So the task must be safe when two processes run it for a moment.
  */
@@ -24,7 +24,7 @@ export class Leadership {
   ) {}
 
   /** True when this process leads; takes the lock if it is free. Call it before each run of the task. */
-  async isMine(): Promise<boolean> {
+  async isLeader(): Promise<boolean> {
     const wasLeading = this.isLeading;
     try {
       const client = await this.connect();

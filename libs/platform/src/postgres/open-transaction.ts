@@ -14,6 +14,6 @@ export function isTransactionOpen(): boolean {
  * Every call to another system calls this first and throws inside a transaction. The block of a transaction may run six times,
  * and a call to another system cannot be rolled back. It throws a plain Error, because it reports a programming error.
  */
-export function mustBeOutsideTransaction(action: string): void {
+export function assertOutsideTransaction(action: string): void {
   if (isTransactionOpen()) throw new Error(`${action} inside an open transaction: move it out, or into the outbox.`);
 }

@@ -1,7 +1,7 @@
 import type { Counter } from 'prom-client';
 import type { Logger } from '../logging/logger.ts';
 import type { ProcessedMarks } from '../redis/processed-marks.ts';
-import { Together } from '../together.ts';
+import { KeyedBatcher } from '../keyed-batcher.ts';
 import { READ_CLAIM_KINDS, RELEASE_CLAIM, WRITE_CLAIMS, type ClaimKind, type WriteResult } from './send-claims.sql.ts';
 import type { SingleStatements } from './single-statements.ts';
 
@@ -43,10 +43,10 @@ interface LedgerWrite {
  * statement.
  */
 export class SendClaims {
-  private readonly writes = new Together<LedgerWrite, Claim>(keyOf, (batch) => this.writeBatch(batch), {
+  private readonly writes = new KeyedBatcher<LedgerWrite, Claim>(keyOf, (batch) => this.writeBatch(batch), {
     rounds: MAX_PARALLEL_BATCHES,
   });
-  private readonly marks: Together<string, void>;
+  private readonly marks: KeyedBatcher<string, void>;
   /** Completed sends not yet persisted in PostgreSQL. */
   private readonly unpersisted = new Set<string>();
   private isStopped = false;
@@ -56,7 +56,7 @@ export class SendClaims {
     private readonly statements: SingleStatements,
     private readonly options: SendClaimOptions,
   ) {
-    this.marks = new Together<string, void>(
+    this.marks = new KeyedBatcher<string, void>(
       (messageId) => messageId,
       async (messageIds) => {
         await options.marks?.addAll(options.consumer, messageIds);

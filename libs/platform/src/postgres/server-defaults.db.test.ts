@@ -1,7 +1,7 @@
 import { createTestDatabase, type TestDatabase } from '#testing/test-database';
 import type { DataSource } from 'typeorm';
 import { openDatabase } from './database.ts';
-import { adviceFor, readSettings, warnOfServerDefaults, type ServerSetting } from './server-defaults.ts';
+import { adviceFor, readSettings, warnAboutServerDefaults, type ServerSetting } from './server-defaults.ts';
 
 let testDatabase: TestDatabase;
 let database: DataSource;
@@ -17,7 +17,7 @@ afterAll(async () => {
 
 const warnings: string[] = [];
 const logger = { warn: (_facts: unknown, text: string) => void warnings.push(text) } as unknown as Parameters<
-  typeof warnOfServerDefaults
+  typeof warnAboutServerDefaults
 >[1];
 
 test('our test server has both settings changed from their defaults, so there is no warning', async () => {
@@ -25,7 +25,7 @@ test('our test server has both settings changed from their defaults, so there is
     { name: 'max_pred_locks_per_page', setting: '200', byDefault: '2' },
     { name: 'max_pred_locks_per_relation', setting: '20000', byDefault: '-2' },
   ]);
-  await warnOfServerDefaults(database, logger);
+  await warnAboutServerDefaults(database, logger);
   expect(warnings).toEqual([]);
 });
 
@@ -51,6 +51,6 @@ test('the advice names only settings that have their default', async () => {
 
 test('when the settings cannot be read there is no warning and no error', async () => {
   await database.destroy();
-  await warnOfServerDefaults(database, logger);
+  await warnAboutServerDefaults(database, logger);
   expect(warnings).toEqual([]);
 });

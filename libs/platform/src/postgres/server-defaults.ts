@@ -25,7 +25,7 @@ export function adviceFor(settings: readonly ServerSetting[]): string | undefine
 }
 
 /** Logs the advice once at start. If the settings cannot be read, the process starts without a warning. */
-export async function warnOfServerDefaults(dataSource: DataSource, logger: Pick<Logger, 'warn'>): Promise<void> {
+export async function warnAboutServerDefaults(dataSource: DataSource, logger: Pick<Logger, 'warn'>): Promise<void> {
   const advice = adviceFor(await readSettings(dataSource).catch(() => []));
   if (advice) logger.warn({ see: 'docs/deployment.md, PostgreSQL' }, advice);
 }

@@ -1,7 +1,7 @@
 import type { SharedWork, Transaction } from '#application/transaction-manager';
 import { createTestDatabase, type TestDatabase } from '#testing/test-database';
 import type { DataSource } from 'typeorm';
-import { requestContext, type IdempotencyKey } from '../logging/request-context.ts';
+import { requestContext, type RequestKey } from '../logging/request-context.ts';
 import { openDatabase } from './database.ts';
 import { KeyAlreadyUsed } from '#application/idempotency-key';
 import { PostgresTransactionManager } from './transaction-manager.ts';
@@ -148,14 +148,14 @@ test('a command with less than 2 s until its deadline is refused, and the other 
 
 describe('idempotency keys in a shared transaction', () => {
   const USER = '8d7f1bb4-5a3e-4a43-9c77-9b46c8a5f001';
-  const idempotencyKeyOf = (key: string): IdempotencyKey => ({
+  const idempotencyKeyOf = (key: string): RequestKey => ({
     key,
     userId: USER,
     fingerprint: `print of ${key}`,
     render: (written) => ({ status: 201, body: JSON.stringify((written as Written).word) }),
   });
-  const writeWithKey = (word: string, idempotencyKey: IdempotencyKey, run = write): Promise<Written> =>
-    requestContext.run({ requestId: word, deadlineAt: Date.now() + 20_000, fence: idempotencyKey }, () => run(word));
+  const writeWithKey = (word: string, requestKey: RequestKey, run = write): Promise<Written> =>
+    requestContext.run({ requestId: word, deadlineAt: Date.now() + 20_000, requestKey }, () => run(word));
   const keys = (): Promise<{ key: string; body: string }[]> =>
     database.query('select key, status, body, fingerprint from idempotency_keys order by key');
   const storedRow = (key: string, word: string) => ({ key, status: 201, body: `"${word}"`, fingerprint: `print of ${key}` });

@@ -1,5 +1,5 @@
 import { DomainError } from '#domain/shared/domain-error';
-import { requestContext, type IdempotencyKey, type RequestContext } from '../logging/request-context.ts';
+import { requestContext, type RequestKey, type RequestContext } from '../logging/request-context.ts';
 import { isTransactionOpen } from './open-transaction.ts';
 import { isConnectionLoss } from './sqlstates.ts';
 
@@ -24,7 +24,7 @@ export class Mutex {
 export interface QueuedCommand<C> {
   readonly command: C;
   readonly deadlineAt: number;
-  readonly idempotencyKey: IdempotencyKey | undefined;
+  readonly requestKey: RequestKey | undefined;
 }
 
 interface WaitingCommand<C, T> extends QueuedCommand<C> {
@@ -55,13 +55,13 @@ export class SharedCommands<C, T> {
     private readonly runner: CommandRunner<C, T>,
   ) {}
 
-  run(command: C, idempotencyKey: IdempotencyKey | undefined): Promise<T> {
+  run(command: C, requestKey: RequestKey | undefined): Promise<T> {
     if (isTransactionOpen()) throw new Error('A transaction inside a transaction: pass tx along instead.');
     if (this.waiting.length >= MAX_WAITING) throw tooManyCommands();
     const context = requestContext.current();
     const deadlineAt = context?.deadlineAt ?? Number.POSITIVE_INFINITY;
     return new Promise((resolve, reject) => {
-      this.waiting.push({ command, deadlineAt, idempotencyKey, context, resolve, reject });
+      this.waiting.push({ command, deadlineAt, requestKey, context, resolve, reject });
       if (!this.isRunning) requestContext.exit(() => void this.runAllBatches());
     });
   }

@@ -4,7 +4,7 @@ import { createTestDatabase, type TestDatabase } from '#testing/test-database';
 import type { DataSource } from 'typeorm';
 import { requestContext } from '../logging/request-context.ts';
 import { driverClientOf, openDatabase } from './database.ts';
-import { mustBeOutsideTransaction } from './open-transaction.ts';
+import { assertOutsideTransaction } from './open-transaction.ts';
 import { sqlstateOf } from './sqlstates.ts';
 import { PostgresTransactionManager } from './transaction-manager.ts';
 import { inside, PostgresTransaction } from './transaction.ts';
@@ -244,7 +244,7 @@ test('a transaction inside a transaction is refused', async () => {
 });
 
 test('a call to another system is refused inside a transaction, and allowed before and after it', async () => {
-  const callProvider = (): void => mustBeOutsideTransaction('A call to the provider');
+  const callProvider = (): void => assertOutsideTransaction('A call to the provider');
   callProvider();
   await expect(transactions.run(() => Promise.resolve(callProvider()))).rejects.toThrow(
     'A call to the provider inside an open transaction',

@@ -3,7 +3,7 @@ import { DomainError } from '#domain/shared/domain-error';
 import type { Counter } from 'prom-client';
 import type { DataSource } from 'typeorm';
 import { storeAnswer, storeAnswers, insertKey } from './idempotency-row.ts';
-import { requestContext, type IdempotencyKey } from '../logging/request-context.ts';
+import { requestContext, type RequestKey } from '../logging/request-context.ts';
 import { breakConnection, driverClientOf, type DriverClient } from './database.ts';
 import { isTransactionOpen, whileTransactionIsOpen } from './open-transaction.ts';
 import { backoffMs, isConnectionLoss, MAX_ATTEMPTS, RETRYABLE_SQLSTATES, sqlstateOf, sqlstates } from './sqlstates.ts';
@@ -48,10 +48,10 @@ export class PostgresTransactionManager extends TransactionManager {
   }
 
   run<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
-    const idempotencyKey = openIdempotencyKey();
-    if (!idempotencyKey) return this.runWithRetries(work);
-    return this.runWithRetries((tx) => withIdempotencyKey(tx, idempotencyKey, work)).catch((error: unknown) => {
-      delete idempotencyKey.stored;
+    const requestKey = currentRequestKey();
+    if (!requestKey) return this.runWithRetries(work);
+    return this.runWithRetries((tx) => withIdempotencyKey(tx, requestKey, work)).catch((error: unknown) => {
+      delete requestKey.stored;
       throw error;
     });
   }
@@ -62,7 +62,7 @@ export class PostgresTransactionManager extends TransactionManager {
 
   together<C, T>(work: SharedWork<C, T>): (command: C) => Promise<T> {
     const commands = this.share(work, (command) => this.run((tx) => work.one(tx, command)));
-    return (command) => commands.run(command, openIdempotencyKey());
+    return (command) => commands.run(command, currentRequestKey());
   }
 
   stepTogether<C, T>(work: SharedWork<C, T>): (command: C) => Promise<T> {
@@ -87,9 +87,9 @@ export class PostgresTransactionManager extends TransactionManager {
     const deadlineAt = Math.min(Date.now() + this.options.deadlineMs, ...batch.map((queued) => queued.deadlineAt));
     const { values, markStored } = await this.runWithRetries(async (tx) => {
       const decided = await work.many(tx, commands);
-      const results = batch.flatMap(({ idempotencyKey }, index) => {
+      const results = batch.flatMap(({ requestKey }, index) => {
         const value = decided[index];
-        return idempotencyKey && value !== undefined ? [{ idempotencyKey, value }] : [];
+        return requestKey && value !== undefined ? [{ requestKey, value }] : [];
       });
       return { values: decided, markStored: storeAnswers(tx, results) };
     }, deadlineAt);
@@ -171,22 +171,22 @@ export class PostgresTransactionManager extends TransactionManager {
 class BeginFailed extends Error {}
 
 /** The idempotency key of the current request, under which its answer will be stored; undefined without one. */
-function openIdempotencyKey(): IdempotencyKey | undefined {
-  const idempotencyKey = requestContext.current()?.fence;
-  if (idempotencyKey?.stored)
+function currentRequestKey(): RequestKey | undefined {
+  const requestKey = requestContext.current()?.requestKey;
+  if (requestKey?.stored)
     throw new Error('A second run in one request: its answer is stored already. Earlier steps use runStep.');
-  return idempotencyKey;
+  return requestKey;
 }
 
 /** Inserts the key before `work` and stores the answer after it, in the same transaction. */
 async function withIdempotencyKey<T>(
   tx: PostgresTransaction,
-  idempotencyKey: IdempotencyKey,
+  requestKey: RequestKey,
   work: (tx: Transaction) => Promise<T>,
 ): Promise<T> {
-  await insertKey(tx, idempotencyKey);
+  await insertKey(tx, requestKey);
   const answer = await work(tx);
-  await storeAnswer(tx, idempotencyKey, answer);
+  await storeAnswer(tx, requestKey, answer);
   return answer;
 }
 

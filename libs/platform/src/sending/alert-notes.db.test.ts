@@ -49,14 +49,14 @@ const completeAlertJobs = (): Promise<unknown> => database.query('update jobs se
 
 test('of two dead letters six seconds apart the first is alerted at once, the second 30 seconds after the first alert', async () => {
   await notes.add([note(1)]);
-  await notes.tellOnce();
+  await notes.createDueAlerts();
   await completeAlertJobs();
   await letSecondsPass(6);
   await notes.add([note(2)]);
-  await notes.tellOnce();
+  await notes.createDueAlerts();
   expect(await texts()).toEqual(['webhook: job 1']);
   await letSecondsPass(25);
-  await notes.tellOnce();
+  await notes.createDueAlerts();
   expect(await texts()).toEqual(['webhook: job 1', 'webhook: job 2']);
 });
 
@@ -69,7 +69,7 @@ test('five hundred dead letters make at most three alerts, which together count 
   }
   await completeAlertJobs();
   await letSecondsPass(31);
-  await notes.tellOnce();
+  await notes.createDueAlerts();
   const told = await alerts();
   expect(told.length).toBeLessThan(4);
   expect(told.reduce((sum, { count = 1 }) => sum + count, 0)).toBe(500);
@@ -78,18 +78,18 @@ test('five hundred dead letters make at most three alerts, which together count 
 test('notes that a stopped process has stored are alerted by another process', async () => {
   const stopped = openNotes();
   await stopped.add([note(1)]);
-  await stopped.tellOnce();
+  await stopped.createDueAlerts();
   await stopped.add([note(2), note(3)]);
   await completeAlertJobs();
   await letSecondsPass(31);
-  await openNotes().tellOnce();
+  await openNotes().createDueAlerts();
   expect((await texts()).at(-1)).toBe('webhook: 2 times: job 2; job 3');
 });
 
 test('a dead letter that two processes note makes one alert for each way', async () => {
   const both: AlertNote[] = [note(1), note(1, { way: 'mail' })];
   await Promise.all([openNotes().add(both), openNotes().add(both)]);
-  await notes.tellOnce();
+  await notes.createDueAlerts();
   expect((await texts()).sort()).toEqual(['mail: job 1', 'webhook: job 1']);
 });
 
@@ -97,43 +97,43 @@ test('notes without a subject, such as a breaker that opens twice, are all alert
   const opened = note('x', { subject: undefined, about: 'breaker opened', text: 'down' });
   await notes.add([opened]);
   await notes.add([opened]);
-  await notes.tellOnce();
+  await notes.createDueAlerts();
   expect(await texts()).toEqual(['webhook: 2 times: down; down']);
 });
 
 test('when four processes create alerts at the same time, each note is in exactly one alert', async () => {
   await notes.add(Array.from({ length: 200 }, (_, n) => note(n, { about: `kind ${n % 5}` })));
-  await Promise.all([openNotes(), openNotes(), openNotes(), openNotes()].map((process) => process.tellOnce()));
+  await Promise.all([openNotes(), openNotes(), openNotes(), openNotes()].map((process) => process.createDueAlerts()));
   const told = (await alerts()).map(({ about, count }) => `${about}: ${count}`);
   expect(told.sort()).toEqual([0, 1, 2, 3, 4].map((kind) => `kind ${kind}: 40`));
 });
 
 test('while an alert is not delivered, later notes of its kind and way wait; notes of another kind or way do not', async () => {
   await notes.add([note(1), note(1, { way: 'mail' })]);
-  await notes.tellOnce();
+  await notes.createDueAlerts();
   await database.query(`update jobs set done_at = now() where message ->> 'by' = 'mail'`);
   await letSecondsPass(31);
   await notes.add([note(2), note(2, { way: 'mail' }), note(3, { about: 'breaker' })]);
-  await notes.tellOnce();
+  await notes.createDueAlerts();
   expect((await texts()).slice(2).sort()).toEqual(['mail: job 2', 'webhook: job 3']);
   await completeAlertJobs();
-  await notes.tellOnce();
+  await notes.createDueAlerts();
   expect((await texts()).at(-1)).toBe('webhook: job 2');
 });
 
 test('an alert that is undelivered for more than an hour does not delay later notes', async () => {
   await notes.add([note(1)]);
-  await notes.tellOnce();
+  await notes.createDueAlerts();
   await notes.add([note(2)]);
   await letSecondsPass(3601);
   await database.query(`update jobs set created_at = created_at - interval '61 minutes'`);
-  await notes.tellOnce();
+  await notes.createDueAlerts();
   expect(await texts()).toEqual(['webhook: job 1', 'webhook: job 2']);
 });
 
 test('retryFailedAlerts retries an alert job 30 seconds after it failed for good, and no other failed job', async () => {
   await notes.add([note(1)]);
-  await notes.tellOnce();
+  await notes.createDueAlerts();
   await database.query(
     `insert into jobs (id, class, message, failed_at) values ($1, 'refund_match', '{}', now() - interval '1 hour')`,
     [newId()],
@@ -212,7 +212,12 @@ describe('failures stored in PostgreSQL', () => {
 test('a failure that must not use the only configured way counts as reported and is not found again', async () => {
   const finder = async () => {
     const unknown = await notes.unknown(['email:9:1']);
-    return [...unknown].map((subject) => ({ about: 'dead letter email ops_alert', text: 'x', subject, notBy: 'mail' as const }));
+    return [...unknown].map((subject) => ({
+      about: 'dead letter email ops_alert',
+      text: 'x',
+      subject,
+      excludedChannel: 'mail' as const,
+    }));
   };
   const upkeep = new AlertUpkeep(notes, ['mail'], [finder]);
   expect([await upkeep.runOnce(), await upkeep.runOnce(), await texts()]).toEqual([1, 0, []]);

@@ -1,13 +1,13 @@
-import { alertOperators, type AlertOperators, type AlertWay } from '#domain/notification/alert-operators';
+import { alertOperators, type AlertOperators, type AlertChannel } from '#domain/notification/alert-operators';
 import type { TransactionManager } from '#application/transaction-manager';
 import type { DataSource } from 'typeorm';
 import type { PostgresJobs } from '../jobs/job-ledger.ts';
 import { inside } from '../postgres/transaction.ts';
-import { outsideTheJobsDeadline } from './ledger-deadline.ts';
+import { withLedgerDeadline } from './ledger-deadline.ts';
 
 /** One event that operators must learn of, for one way (webhook or mail). */
 export interface AlertNote {
-  readonly way: AlertWay;
+  readonly way: AlertChannel;
   /** The kind of problem, for example `dead letter email refund`. Notes of one kind share an alert. */
   readonly about: string;
   readonly text: string;
@@ -82,10 +82,10 @@ export class AlertNotes {
    * Creates alert jobs for all due notes; returns how many. Two processes may call it at the same time: each note is in one
    * alert, because the second process finds it taken.
    */
-  async tellOnce(): Promise<number> {
+  async createDueAlerts(): Promise<number> {
     const due = await this.dataSource.query<Pick<AlertNote, 'way' | 'about'>[]>(DUE, [this.minIntervalSeconds]);
     if (due.length === 0) return 0;
-    return outsideTheJobsDeadline(() =>
+    return withLedgerDeadline(() =>
       this.transactions.run(async (tx) => {
         const alerts: AlertOperators[] = [];
         for (const { way, about } of due) {
@@ -104,6 +104,6 @@ export class AlertNotes {
     const failed = await this.dataSource.query<{ id: string }[]>(FAILED_ALERTS, [RETRY_AFTER_SECONDS]);
     if (failed.length === 0) return 0;
     const ids = failed.map(({ id }) => id);
-    return outsideTheJobsDeadline(() => this.transactions.run((tx) => this.jobs.retry(tx, ids)));
+    return withLedgerDeadline(() => this.transactions.run((tx) => this.jobs.retry(tx, ids)));
   }
 }

@@ -1,4 +1,4 @@
-import type { AlertWay } from '#domain/notification/alert-operators';
+import type { AlertChannel } from '#domain/notification/alert-operators';
 import type { AlertNotes } from './alert-notes.ts';
 import { notesOf, type Alert } from './alerts.ts';
 
@@ -8,8 +8,8 @@ import { notesOf, type Alert } from './alerts.ts';
  */
 export class AlertUpkeep {
   constructor(
-    private readonly notes: Pick<AlertNotes, 'add' | 'tellOnce' | 'retryFailedAlerts'>,
-    private readonly ways: readonly AlertWay[],
+    private readonly notes: Pick<AlertNotes, 'add' | 'createDueAlerts' | 'retryFailedAlerts'>,
+    private readonly ways: readonly AlertChannel[],
     /** Each returns failures without a note. If it returns any, more may remain. */
     private readonly finders: readonly (() => Promise<readonly Alert[]>)[],
   ) {}
@@ -21,7 +21,7 @@ export class AlertUpkeep {
   async runOnce(): Promise<number> {
     if (this.ways.length === 0) return 0;
     const searches = await Promise.allSettled(this.finders.map((find) => this.note(find)));
-    await this.notes.tellOnce();
+    await this.notes.createDueAlerts();
     await this.notes.retryFailedAlerts();
     const failed = searches.find(({ status }) => status === 'rejected') as PromiseRejectedResult | undefined;
     if (failed) throw failed.reason;

@@ -32,7 +32,7 @@ afterEach(() => new Promise((resolve) => (server.closeAllConnections(), server.c
 
 const notes: AlertOptions['notes'] = {
   add: (some) => (isDatabaseDown ? Promise.reject(new Error('no database')) : Promise.resolve(void stored.push(...some))),
-  tellOnce: () => Promise.resolve(0),
+  createDueAlerts: () => Promise.resolve(0),
 };
 const alertsOf = (options: Partial<AlertOptions> = {}): Alerts =>
   new Alerts(silent, { ways: ['webhook', 'mail'], notes, retryMs: 5, ...options });
@@ -45,7 +45,7 @@ async function until(isSo: () => boolean): Promise<void> {
 test('an alert is noted once for each configured way, except the excluded way', async () => {
   const alerts = alertsOf();
   alerts.raise({ about: 'breaker mailgun opened', text: 'down' });
-  alerts.raise({ about: 'dead letter email ops_alert', text: 'no mail', notBy: 'mail' });
+  alerts.raise({ about: 'dead letter email ops_alert', text: 'no mail', excludedChannel: 'mail' });
   await alerts.settled();
   expect(unreported()).toEqual([
     'webhook: breaker mailgun opened',

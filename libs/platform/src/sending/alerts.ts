@@ -1,4 +1,4 @@
-import { alertOperators, type AlertOperators, type AlertWay } from '#domain/notification/alert-operators';
+import { alertOperators, type AlertOperators, type AlertChannel } from '#domain/notification/alert-operators';
 import type { Logger } from '../logging/logger.ts';
 import type { AlertNote, AlertNotes } from './alert-notes.ts';
 import { post } from './http-call.ts';
@@ -17,15 +17,15 @@ export interface Alert {
   /** One sentence without personal data or secrets: no address, token or name. */
   readonly text: string;
   /** A way that must not be used: when alert mails cannot be sent, a mail about that would fail, too. */
-  readonly notBy?: AlertWay | undefined;
+  readonly excludedChannel?: AlertChannel | undefined;
   /** Identifies the failed item (job or row), if other processes may report the same failure. */
   readonly subject?: string | undefined;
 }
 
 export interface AlertOptions {
-  readonly ways: readonly AlertWay[];
+  readonly ways: readonly AlertChannel[];
   /** Stores alerts as notes in PostgreSQL, so that they survive the process and are sent until they are delivered. */
-  readonly notes: Pick<AlertNotes, 'add' | 'tellOnce'>;
+  readonly notes: Pick<AlertNotes, 'add' | 'createDueAlerts'>;
   /** Called directly when the notes cannot be stored. */
   readonly webhookUrl?: string | undefined;
   readonly now?: () => number;
@@ -58,7 +58,7 @@ export class Alerts {
 
   raise(alert: Alert): void {
     this.logger.error({ alert: alert.about }, alert.text);
-    if (this.options.ways.every((way) => way === alert.notBy)) return;
+    if (this.options.ways.every((way) => way === alert.excludedChannel)) return;
     if (this.waiting.length >= MAX_WAITING && alert.subject !== undefined) return;
     this.waiting.push({ ...alert, isSentToWebhook: false });
     this.store();
@@ -89,7 +89,7 @@ export class Alerts {
         await this.options.notes.add(batch.flatMap((alert) => notesOf(alert, this.options.ways)));
         stored.push(...this.waiting.splice(0, batch.length));
       }
-      await this.options.notes.tellOnce();
+      await this.options.notes.createDueAlerts();
     } catch (error) {
       const alert = (this.waiting[0] ?? stored[0])?.about;
       this.logger.error(
@@ -104,7 +104,7 @@ export class Alerts {
   private async callDirectly(alerts: readonly WaitingAlert[]): Promise<void> {
     const { webhookUrl } = this.options;
     if (!webhookUrl) return;
-    const unreported = alerts.filter(({ notBy, isSentToWebhook }) => notBy !== 'webhook' && !isSentToWebhook);
+    const unreported = alerts.filter(({ excludedChannel, isSentToWebhook }) => excludedChannel !== 'webhook' && !isSentToWebhook);
     for (const about of new Set(unreported.map((alert) => alert.about))) {
       if (this.now() - (this.calledAt.get(about) ?? -Infinity) < MIN_CALL_INTERVAL_MS) continue;
       this.calledAt.set(about, this.now());
@@ -132,10 +132,10 @@ export class Alerts {
  * not find the failure again.
  */
 export function notesOf(
-  { about, text, subject, notBy, isSentToWebhook }: Alert & { isSentToWebhook?: boolean },
-  ways: readonly AlertWay[],
+  { about, text, subject, excludedChannel, isSentToWebhook }: Alert & { isSentToWebhook?: boolean },
+  ways: readonly AlertChannel[],
 ): AlertNote[] {
-  const isReported = (way: AlertWay): boolean => way === notBy || (way === 'webhook' && isSentToWebhook === true);
+  const isReported = (way: AlertChannel): boolean => way === excludedChannel || (way === 'webhook' && isSentToWebhook === true);
   return ways.map((way) => ({ way, about, text, subject, isReported: isReported(way) }));
 }
 

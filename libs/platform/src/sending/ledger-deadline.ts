@@ -6,7 +6,7 @@ const LEDGER_DEADLINE_MS = 10_000;
  * Runs a ledger transaction with a new deadline of 10 s. The job's own deadline may have passed while the job waited for the
  * provider's rate limit.
  */
-export function outsideTheJobsDeadline<T>(work: () => Promise<T>): Promise<T> {
+export function withLedgerDeadline<T>(work: () => Promise<T>): Promise<T> {
   const requestId = requestContext.current()?.requestId ?? 'ledger';
   return requestContext.run({ requestId, deadlineAt: Date.now() + LEDGER_DEADLINE_MS }, work);
 }

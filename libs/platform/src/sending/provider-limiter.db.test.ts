@@ -2,7 +2,7 @@ import { HeldBack } from '../jobs/job-outcomes.ts';
 import { connectRedis, whenReady, type RedisConnection } from '../redis/redis-connection.ts';
 import { createTestRedis, type TestRedis } from '#testing/test-database';
 import { setTimeout as pause } from 'node:timers/promises';
-import { mostInOneSecond } from '#testing/sliding-second';
+import { maxInOneSecond } from '#testing/sliding-second';
 import { SharedProviderLimiter, type ProviderLimiter, type ProviderLimiterOptions } from './provider-limiter.ts';
 
 let testRedis: TestRedis;
@@ -28,7 +28,7 @@ const openLimiter = (changes: Partial<ProviderLimiterOptions> = {}): SharedProvi
     provider: 'test',
     callsPerSecond: 50,
     onBreaker: (_provider, state) => breakerChanges.push(state),
-    tryEveryMs: 200,
+    probeIntervalMs: 200,
     ...changes,
   });
 
@@ -73,7 +73,7 @@ test('negative control: a limiter with a fixed window allows more than 60 calls 
   // The burst starts near the end of the first window, so most of it falls into two windows.
   await pause(850);
   expect(
-    mostInOneSecond(
+    maxInOneSecond(
       await simulateCalls(
         fortyOf(() => new FixedWindow(redis, options)),
         99,
@@ -86,7 +86,7 @@ test('two workers together never exceed the limit in any sliding second, with ra
   const [first, second] = [openLimiter(), openLimiter()];
   const arrivals = await simulateCalls([...fortyOf(() => first), ...fortyOf(() => second)], 160);
   expect(arrivals).toHaveLength(160);
-  const most = mostInOneSecond(arrivals);
+  const most = maxInOneSecond(arrivals);
   expect(most).toBeLessThanOrEqual(50);
   expect(most).toBeGreaterThan(30);
 });
@@ -129,7 +129,7 @@ describe('the breaker', () => {
     await fail(limiter, 19);
     await (await limiter.enter(1, 'bulk')).leave({ answered: 1 });
     await fail(limiter, 19);
-    await (await limiter.enter(1, 'bulk')).leave({ tooFast: { calls: 1, forMs: 50 } });
+    await (await limiter.enter(1, 'bulk')).leave({ rateLimited: { calls: 1, forMs: 50 } });
     expect(breakerChanges).toEqual([]);
     await pause(60);
     await fail(limiter, 1);
@@ -139,7 +139,7 @@ describe('the breaker', () => {
 
 test('after a 429 all workers pause as long as it says, and then use only half of the limit for a while', async () => {
   const [first, second] = [openLimiter({ callsPerSecond: 1000 }), openLimiter({ callsPerSecond: 1000 })];
-  await (await first.enter(1, 'urgent')).leave({ tooFast: { calls: 1, forMs: 300 } });
+  await (await first.enter(1, 'urgent')).leave({ rateLimited: { calls: 1, forMs: 300 } });
   const held = await second.enter(1, 'urgent').catch((error: unknown) => error);
   expect(held).toBeInstanceOf(HeldBack);
   expect((held as HeldBack).forMs).toBeGreaterThan(200);

@@ -29,7 +29,7 @@ export interface CallOutcomes {
   /** Calls with 5xx or no answer. */
   readonly failed?: number;
   /** Calls with 429, and how long all workers have to pause. */
-  readonly tooFast?: { readonly calls: number; readonly forMs: number };
+  readonly rateLimited?: { readonly calls: number; readonly forMs: number };
 }
 
 /** Permission for a number of calls to the provider. */
@@ -56,9 +56,9 @@ export interface ProviderLimiterOptions {
   readonly callsPerSecond: number;
   readonly onBreaker: (provider: string, state: 'opened' | 'closed') => void;
   readonly failuresToOpen?: number;
-  readonly tryEveryMs?: number;
+  readonly probeIntervalMs?: number;
   /** Maximum wait for the rate limit; after it `enter` throws HeldBack. Without this option it waits without a limit. */
-  readonly patienceMs?: number;
+  readonly maxWaitMs?: number;
 }
 
 /** A limiter that all workers share: rate, breaker and the pause after a 429 are stored in two keys in Redis. */
@@ -83,14 +83,14 @@ export class SharedProviderLimiter extends ProviderLimiter {
    * in parallel would be thousands of commands a second.
    */
   enter(wanted: number, priority: SendPriority): Promise<Pass> {
-    const giveUpAt = Date.now() + (this.options.patienceMs ?? Infinity);
+    const giveUpAt = Date.now() + (this.options.maxWaitMs ?? Infinity);
     const pass = this.lastRequests[priority].then(() => this.waitForPass(wanted, priority, giveUpAt));
     this.lastRequests[priority] = pass.catch(() => undefined);
     return pass;
   }
 
   private async waitForPass(wanted: number, priority: SendPriority, giveUpAt: number): Promise<Pass> {
-    const { callsPerSecond, tryEveryMs = PROBE_INTERVAL_MS, provider } = this.options;
+    const { callsPerSecond, probeIntervalMs = PROBE_INTERVAL_MS, provider } = this.options;
     const limit = priority === 'urgent' ? callsPerSecond : Math.max(1, Math.floor(callsPerSecond * (1 - URGENT_SHARE)));
     for (;;) {
       const callerId = newId();
@@ -99,7 +99,7 @@ export class SharedProviderLimiter extends ProviderLimiter {
         wanted,
         callerId,
         CALL_TIMEOUT_MS,
-        tryEveryMs,
+        probeIntervalMs,
       ]);
       if (calls > 0) return { calls, leave: (outcomes) => this.leave(callerId, calls, outcomes) };
       if (reason !== 'rate')
@@ -109,10 +109,14 @@ export class SharedProviderLimiter extends ProviderLimiter {
     }
   }
 
-  private async leave(callerId: string, calls: number, { answered = 0, failed = 0, tooFast }: CallOutcomes): Promise<boolean> {
-    const { failuresToOpen = FAILURES_TO_OPEN, tryEveryMs = PROBE_INTERVAL_MS, provider, onBreaker } = this.options;
-    const unmade = calls - answered - failed - (tooFast?.calls ?? 0);
-    const numbers = [calls, answered, failed, tooFast?.forMs ?? 0, failuresToOpen, tryEveryMs, unmade];
+  private async leave(
+    callerId: string,
+    calls: number,
+    { answered = 0, failed = 0, rateLimited }: CallOutcomes,
+  ): Promise<boolean> {
+    const { failuresToOpen = FAILURES_TO_OPEN, probeIntervalMs = PROBE_INTERVAL_MS, provider, onBreaker } = this.options;
+    const unmade = calls - answered - failed - (rateLimited?.calls ?? 0);
+    const numbers = [calls, answered, failed, rateLimited?.forMs ?? 0, failuresToOpen, probeIntervalMs, unmade];
     // An error of Redis must not fail the message, because its call was made. The calls just count longer towards the limit.
     const verdict = await this.run<string>(leave, [callerId, ...numbers]).catch(() => '');
     if (verdict === 'opened' || verdict === 'closed') onBreaker(provider, verdict);

@@ -11,7 +11,7 @@ export class Refused extends SendFailure {}
 export class NotSent extends SendFailure {}
 
 /** Rate limited: not sent. Pause all sends for `forMs`. */
-export class TooFast extends SendFailure {
+export class RateLimited extends SendFailure {
   constructor(
     readonly forMs: number,
     reason: string,
@@ -27,4 +27,4 @@ export class ProviderDown extends SendFailure {}
 export class NoAnswer extends SendFailure {}
 
 /** True for errors that count as a failure of the provider. */
-export const isTrouble = (error: unknown): boolean => error instanceof ProviderDown || error instanceof NoAnswer;
+export const isProviderFailure = (error: unknown): boolean => error instanceof ProviderDown || error instanceof NoAnswer;

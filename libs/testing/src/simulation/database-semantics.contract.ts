@@ -1,6 +1,6 @@
 /**
- * What the simulated database promises about concurrent transactions, told as histories; the real one must tell them the same
- * way, or the simulation proves nothing.
+ * Contract of the simulated database for concurrent transactions. Each history is a sequence of operations with their expected
+ * results. PostgreSQL must give the same results; otherwise the simulation would prove nothing.
  */
 
 export type Session = 'A' | 'B' | 'C';
@@ -8,42 +8,54 @@ export type Operation =
   | { readonly do: 'begin'; readonly isolation?: 'read committed' }
   | { readonly do: 'get' | 'lock' | 'lock unless locked'; readonly row: string }
   | { readonly do: 'set'; readonly row: string; readonly to: number }
-  /** On conflict do nothing. */
+  /** `insert … on conflict do nothing`. */
   | { readonly do: 'insert'; readonly row: string }
   | { readonly do: 'sum' | 'commit' | 'rollback' };
 
-/** A value, `locked`, a SQLSTATE, `ok`; `waits` when it has no answer yet. */
-export type Told = number | string | boolean | null;
+/** The result of an operation: a value, `locked`, a SQLSTATE or `ok`; `waits` if it waits for a lock. */
+export type OperationResult = number | string | boolean | null;
 
 export interface HistoryPlayer {
-  /** Rows x, y and z are there, each 10. Plays one operation after the other, the next one also when one waits. */
+  /**
+   * Starts with the rows x, y and z, each 10. Runs the operations one after the other; if one waits, the next one starts
+   * anyway.
+   */
   play(history: readonly (readonly [Session, Operation])[]): Promise<{
-    /** What each operation said at first, and, if it waited, in the end. */
-    readonly told: readonly Told[];
-    readonly later: Readonly<Record<number, Told>>;
+    /** The first result of each operation. */
+    readonly results: readonly OperationResult[];
+    /** By index of the operation: the final result of those that waited. */
+    readonly resultsAfterWait: Readonly<Record<number, OperationResult>>;
     readonly rows: Readonly<Record<string, number>>;
   }>;
 }
 
-type Line = readonly [session: Session, operation: Operation, told: Told];
+type Line = readonly [session: Session, operation: Operation, result: OperationResult];
 
 const begin = (session: Session): Line => [session, { do: 'begin' }, 'ok'];
-const beginLoose = (session: Session): Line => [session, { do: 'begin', isolation: 'read committed' }, 'ok'];
-const get = (session: Session, row: string, told: Told): Line => [session, { do: 'get', row }, told];
-const lock = (session: Session, row: string, told: Told): Line => [session, { do: 'lock', row }, told];
-const skip = (session: Session, row: string, told: Told): Line => [session, { do: 'lock unless locked', row }, told];
-const set = (session: Session, row: string, to: number, told: Told = 'ok'): Line => [session, { do: 'set', row, to }, told];
-const insert = (session: Session, row: string, told: Told): Line => [session, { do: 'insert', row }, told];
-const sum = (session: Session, told: Told): Line => [session, { do: 'sum' }, told];
-const commit = (session: Session, told: Told = 'ok'): Line => [session, { do: 'commit' }, told];
+const beginReadCommitted = (session: Session): Line => [session, { do: 'begin', isolation: 'read committed' }, 'ok'];
+const get = (session: Session, row: string, result: OperationResult): Line => [session, { do: 'get', row }, result];
+const lock = (session: Session, row: string, result: OperationResult): Line => [session, { do: 'lock', row }, result];
+const skip = (session: Session, row: string, result: OperationResult): Line => [
+  session,
+  { do: 'lock unless locked', row },
+  result,
+];
+const set = (session: Session, row: string, to: number, result: OperationResult = 'ok'): Line => [
+  session,
+  { do: 'set', row, to },
+  result,
+];
+const insert = (session: Session, row: string, result: OperationResult): Line => [session, { do: 'insert', row }, result];
+const sum = (session: Session, result: OperationResult): Line => [session, { do: 'sum' }, result];
+const commit = (session: Session, result: OperationResult = 'ok'): Line => [session, { do: 'commit' }, result];
 const rollback = (session: Session): Line => [session, { do: 'rollback' }, 'ok'];
 const both = [begin('A'), begin('B')];
 
 interface History {
   readonly name: string;
   readonly lines: readonly Line[];
-  /** By the number of the operation that waited. */
-  readonly later?: Readonly<Record<number, Told>>;
+  /** By index of the operation: the final result of those that waited. */
+  readonly resultsAfterWait?: Readonly<Record<number, OperationResult>>;
   readonly rows: Readonly<Record<string, number>>;
 }
 
@@ -51,7 +63,7 @@ const unchanged = { x: 10, y: 10, z: 10 };
 
 const histories: History[] = [
   {
-    name: 'who changes a row that somebody changed since the snapshot starts anew',
+    name: 'an update of a row that changed after the snapshot fails with 40001',
     lines: [
       ...both,
       get('A', 'x', 10),
@@ -64,7 +76,7 @@ const histories: History[] = [
     rows: { ...unchanged, x: 11 },
   },
   {
-    name: 'a lock is waited for; what was changed under it is news, and the waiter starts anew',
+    name: 'a transaction that waited for a lock fails with 40001 if the row was changed meanwhile',
     lines: [
       ...both,
       get('B', 'y', 10),
@@ -74,38 +86,46 @@ const histories: History[] = [
       commit('A'),
       rollback('B'),
     ],
-    later: { 4: '40001' },
+    resultsAfterWait: { 4: '40001' },
     rows: { ...unchanged, x: 11 },
   },
   {
-    name: 'a lock under which nothing was changed is passed on',
+    name: 'a transaction that waited for a lock gets it if the row was not changed',
     lines: [...both, lock('A', 'x', 10), lock('B', 'x', 'waits'), commit('A'), set('B', 'x', 12), commit('B')],
-    later: { 3: 10 },
+    resultsAfterWait: { 3: 10 },
     rows: { ...unchanged, x: 12 },
   },
   {
-    name: 'at READ COMMITTED the row that was waited for is looked at again',
-    lines: [begin('A'), beginLoose('B'), set('A', 'x', 11), lock('B', 'x', 'waits'), commit('A'), commit('B')],
-    later: { 3: 11 },
+    name: 'READ COMMITTED: after waiting for a lock the row is read again',
+    lines: [begin('A'), beginReadCommitted('B'), set('A', 'x', 11), lock('B', 'x', 'waits'), commit('A'), commit('B')],
+    resultsAfterWait: { 3: 11 },
     rows: { ...unchanged, x: 11 },
   },
   {
-    name: 'at READ COMMITTED the next statement sees what was committed since the one before',
-    lines: [begin('A'), beginLoose('B'), get('B', 'x', 10), set('A', 'x', 11), commit('A'), get('B', 'x', 11), commit('B')],
+    name: 'READ COMMITTED: each statement sees what was committed before it',
+    lines: [
+      begin('A'),
+      beginReadCommitted('B'),
+      get('B', 'x', 10),
+      set('A', 'x', 11),
+      commit('A'),
+      get('B', 'x', 11),
+      commit('B'),
+    ],
     rows: { ...unchanged, x: 11 },
   },
   {
-    name: 'a locked row is skipped, others are not',
+    name: 'skip locked: a locked row is skipped, a free row is locked',
     lines: [...both, lock('A', 'x', 10), skip('B', 'x', 'locked'), skip('B', 'y', 10), commit('A'), commit('B')],
     rows: unchanged,
   },
   {
-    name: 'skipping does not help against a row that was changed since the snapshot',
+    name: 'skip locked: an unlocked row that was changed after the snapshot still fails with 40001',
     lines: [...both, get('B', 'y', 10), set('A', 'x', 11), commit('A'), skip('B', 'x', '40001'), rollback('B')],
     rows: { ...unchanged, x: 11 },
   },
   {
-    name: 'a snapshot is of the first statement, and stays',
+    name: 'the snapshot is taken by the first statement, not by BEGIN, and does not change later',
     lines: [
       ...both,
       set('A', 'x', 11),
@@ -120,12 +140,12 @@ const histories: History[] = [
     rows: { ...unchanged, x: 12 },
   },
   {
-    name: 'write skew: each saw the other as it was before, so one starts anew',
+    name: 'write skew: if two transactions each read what the other one changes, one of them fails with 40001',
     lines: [...both, sum('A', 30), sum('B', 30), set('A', 'x', 0), set('B', 'y', 0), commit('A'), commit('B', '40001')],
     rows: { ...unchanged, x: 0 },
   },
   {
-    name: 'a row that appears where somebody has looked is write skew, too',
+    name: 'write skew: if two transactions each insert a row into what the other one has scanned, one of them fails with 40001',
     lines: [
       ...both,
       sum('A', 30),
@@ -138,56 +158,57 @@ const histories: History[] = [
     rows: { ...unchanged, v: 0 },
   },
   {
-    name: 'to have seen what somebody else changes is no harm alone: there is an order',
+    name: 'a read of an old version in one direction only is no conflict: a serial order exists',
     lines: [...both, get('A', 'x', 10), set('B', 'x', 11), commit('B'), set('A', 'y', 12), commit('A')],
     rows: { ...unchanged, x: 11, y: 12 },
   },
   {
-    name: 'one of two inserts waits, and starts anew when the other is committed',
+    name: 'an insert waits for an open insert of the same id, and fails with 40001 if that one commits',
     lines: [...both, get('B', 'y', 10), insert('A', 'v', true), insert('B', 'v', 'waits'), commit('A'), rollback('B')],
-    later: { 4: '40001' },
+    resultsAfterWait: { 4: '40001' },
     rows: { ...unchanged, v: 0 },
   },
   {
-    name: 'and inserts when the other is taken back',
+    name: 'an insert waits for an open insert of the same id, and succeeds if that one is rolled back',
     lines: [...both, insert('A', 'v', true), insert('B', 'v', 'waits'), rollback('A'), commit('B')],
-    later: { 3: true },
+    resultsAfterWait: { 3: true },
     rows: { ...unchanged, v: 0 },
   },
   {
-    name: 'what was there already is no insert',
+    name: 'an insert of an existing id does nothing',
     lines: [begin('A'), insert('A', 'x', false), commit('A')],
     rows: unchanged,
   },
   {
-    name: 'what is rolled back was never there',
+    name: 'changes that are rolled back are not visible to later transactions',
     lines: [begin('A'), set('A', 'x', 11), get('A', 'x', 11), rollback('A'), begin('B'), get('B', 'x', 10), commit('B')],
     rows: unchanged,
   },
 ];
 
-export function itTellsTheSameHistories(open: () => Promise<HistoryPlayer>): void {
-  test.each(histories)('$name', async ({ lines, later = {}, rows }) => {
+export function databaseSemanticsContract(open: () => Promise<HistoryPlayer>): void {
+  test.each(histories)('$name', async ({ lines, resultsAfterWait = {}, rows }) => {
     const player = await open();
     const outcome = await player.play(lines.map(([session, operation]) => [session, operation] as const));
-    expect(outcome).toEqual({ told: lines.map(([, , told]) => told), later, rows });
+    expect(outcome).toEqual({ results: lines.map(([, , result]) => result), resultsAfterWait, rows });
   });
 
-  test('three in a row: the one in the middle starts anew', async () => {
+  test('three transactions in a cycle of reads and writes: exactly one fails with 40001', async () => {
     const reads = [get('A', 'x', 10), get('B', 'y', 10), get('C', 'z', 10)];
     const writes = [set('C', 'y', 11), commit('C'), set('B', 'x', 12), set('A', 'z', 13), commit('A'), commit('B')];
     const player = await open();
     const lines = [...both, begin('C'), ...reads, ...writes];
-    const { told, rows } = await player.play(lines.map(([session, operation]) => [session, operation] as const));
-    // The server sees it coming when B writes, the simulation when it commits.
-    expect([told.filter((one) => one === '40001').length, rows]).toEqual([1, { ...unchanged, y: 11, z: 13 }]);
+    const { results, rows } = await player.play(lines.map(([session, operation]) => [session, operation] as const));
+    // PostgreSQL finds the conflict when B writes, the simulation when B commits.
+    expect([results.filter((result) => result === '40001').length, rows]).toEqual([1, { ...unchanged, y: 11, z: 13 }]);
   });
 
-  test('two that wait for each other: one of them starts anew', async () => {
+  test('deadlock: of two transactions that wait for each other one fails with 40P01', async () => {
     const lines = [...both, lock('A', 'x', 10), lock('B', 'y', 10), lock('A', 'y', 'waits'), lock('B', 'x', 'waits')];
     const player = await open();
-    const { later, told } = await player.play(lines.map(([session, operation]) => [session, operation] as const));
-    // The server finds it after a second, and by whoever has waited that long; the simulation at once, by whoever came last.
-    expect([...told, ...Object.values(later)]).toContain('40P01');
+    const { resultsAfterWait, results } = await player.play(lines.map(([session, operation]) => [session, operation] as const));
+    // PostgreSQL finds the deadlock after one second, in the transaction that has waited that long. The simulation finds it at
+    // once, in the transaction that waits last.
+    expect([...results, ...Object.values(resultsAfterWait)]).toContain('40P01');
   });
 }

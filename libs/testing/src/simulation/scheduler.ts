@@ -1,25 +1,26 @@
 import { SeededRandom } from './seeded-random.ts';
 
 /*
- * Many tasks, one at a time. A task runs until it reaches a point where in life something else could happen (a statement is
- * sent, a lock waited for, an answer on its way); there it is parked, and chance decides who goes on.
+ * Runs many tasks, one at a time. A task runs until a point where in production another task could run: it sends a statement,
+ * waits for a lock or for an answer. There the task is parked, and the seeded random generator chooses the task that continues.
  *
- *   running ──step, sleep, until──▶ parked ──drawn, and ready──▶ running ──returned──▶ done
+ *   running ──step, sleep, until──▶ parked ──ready and chosen──▶ running ──returned──▶ done
  *                                     │                              └──threw──▶ failed
- *                                     └──its process crashed──▶ crashed: never goes on
+ *                                     └──its process crashed──▶ crashed: never continues
  *
- * The clock stands still unless chance moves it, and then likes to stop exactly at the moments something expires.
+ * The clock moves only when the random generator moves it. It often stops exactly at a moment when something expires, or 1 ms
+ * before.
  */
 
-/** A replica: what runs in it ends with it. */
+/** A simulated replica. Its tasks end with it. */
 export interface Process {
   readonly name: string;
-  /** Stopped (SIGSTOP, a long collection of garbage) until then; its locks and its memory stay. */
+  /** Until this time its tasks do not continue (SIGSTOP, a long garbage collection). It keeps its locks and its memory. */
   frozenUntil: number;
-  /** How often one of its tasks has gone on. */
+  /** The number of steps of its tasks. */
   steps: number;
-  /** It dies when its tasks have gone on so often and one of them stops again. */
-  diesAfter?: number;
+  /** The process dies at the end of the step with this number. */
+  diesAfterSteps?: number;
 }
 
 export interface Task {
@@ -33,25 +34,26 @@ export interface Task {
 
 interface Parked {
   readonly task: Task;
+  /** What the task waits for, for traces. */
   readonly at: string;
-  /** Not before; or, with `isReady`, in any case then. */
+  /** Without `isReady`: the task continues at this time. With `isReady`: at this time at the latest. */
   readonly wakeAt: number;
   readonly isReady: (() => boolean) | undefined;
   readonly resume: () => void;
 }
 
-/** A run of the purchase takes some hundred steps; one that takes so many goes round in circles. */
-const MOST_STEPS = 20_000;
+/** A purchase run takes a few hundred steps. A run with this many steps is in an endless loop. */
+const MAX_STEPS = 20_000;
 const NEVER = Number.POSITIVE_INFINITY;
 
 export class Scheduler {
   readonly random: SeededRandom;
   nowMs = Date.UTC(2026, 0, 1);
   steps = 0;
-  /** Tells runs apart: the same number, the same order of steps. */
+  /** Identifies the order of steps: two runs with the same fingerprint had the same order. */
   fingerprint = 0x811c9dc5;
   current: Task | undefined;
-  /** Told of every task that is gone with its process. */
+  /** Called for every task that ended with its process. */
   readonly crashed: ((task: Task) => void)[] = [];
   private readonly startedMs = this.nowMs;
   private readonly tasks: Task[] = [];
@@ -59,9 +61,10 @@ export class Scheduler {
   private moments: number[] = [];
   private ids = 100;
   private last: Task | undefined;
-  private stopped: () => void = () => undefined;
-  /** How readily a task goes on, and the clock moves: differs from run to run, as every style finds other faults. */
+  private onParked: () => void = () => undefined;
+  /** The probability that the same task continues. It differs from run to run, because each value finds other faults. */
   private readonly stickiness: number;
+  /** The probability that the clock moves before a step. */
   clockRate: number;
 
   constructor(
@@ -77,13 +80,13 @@ export class Scheduler {
     return new Date(this.nowMs);
   }
 
-  /** "r17": the same in every run of this seed. */
+  /** Returns ids like "r117". They are the same in every run of a seed. */
   newId(prefix: string): string {
     this.ids += 1;
     return `${prefix}${this.ids}`;
   }
 
-  /** Something may happen before this does. */
+  /** A point where other tasks may run before this one continues. */
   step(at: string): Promise<void> {
     return this.park(at, 0);
   }
@@ -96,7 +99,7 @@ export class Scheduler {
     return this.park('sleeps', ms);
   }
 
-  /** Until it is so, or until then. */
+  /** Waits until `isReady` is true, at most until `latestMs`. */
   until(at: string, isReady: () => boolean, latestMs = NEVER): Promise<void> {
     return this.park(at, latestMs, isReady);
   }
@@ -106,13 +109,13 @@ export class Scheduler {
     return task;
   }
 
-  /** Something ends then: the clock will like to stop there, or a millisecond before. */
-  expectMoment(ms: number): void {
+  /** Registers the time of an expiry, so that the clock often stops there or 1 ms before. */
+  registerExpiry(ms: number): void {
     if (!this.moments.includes(ms)) this.moments.push(ms);
   }
 
-  /** When the next thing ends; now, if nothing does. */
-  nextMoment(): number {
+  /** The time of the next registered expiry; the current time if none is registered. */
+  nextExpiry(): number {
     const soonest = Math.min(...this.moments.filter((ms) => ms > this.nowMs));
     return soonest === NEVER ? this.nowMs : soonest;
   }
@@ -123,8 +126,8 @@ export class Scheduler {
     const settle = (state: 'done' | 'failed', outcome: { value?: unknown; error?: unknown }): void => {
       if (task.state !== 'running') return;
       Object.assign(task, { state, ...outcome });
-      this.stopped();
-      if (this.trace) this.say(task, state === 'done' ? `is done: ${inShort(task.value)}` : `failed: ${inShort(task.error)}`);
+      this.onParked();
+      if (this.trace) this.say(task, state === 'done' ? `is done: ${shorten(task.value)}` : `failed: ${shorten(task.error)}`);
     };
     this.parked.push({
       task,
@@ -140,29 +143,29 @@ export class Scheduler {
     return task;
   }
 
-  /** Everything that runs in it stops where it is, for ever. */
+  /** Ends all tasks of the process where they are. */
   crash(process: Process): void {
     for (const task of this.tasks) {
       if (task.process !== process || task.state !== 'running') continue;
       task.state = 'crashed';
       if (this.trace) this.say(task, 'crashed');
-      for (const tell of this.crashed) tell(task);
+      for (const notify of this.crashed) notify(task);
     }
     this.parked = this.parked.filter(({ task }) => task.state === 'running');
   }
 
-  /** Until nobody has anything left to do. */
+  /** Runs until all tasks have ended. */
   async run(): Promise<void> {
     for (;;) {
       this.current = undefined;
       if (this.parked.length === 0) return;
       this.steps += 1;
-      if (this.steps > MOST_STEPS) throw new Error(`no end after ${MOST_STEPS} steps: ${this.whereAll()}`);
+      if (this.steps > MAX_STEPS) throw new Error(`no end after ${MAX_STEPS} steps: ${this.describeParked()}`);
       if (this.random.chance(this.clockRate)) this.moveClock();
-      // Until it stops again. Through the event loop this took three times as long.
-      await new Promise<void>((stopped) => {
-        this.stopped = stopped;
-        this.goOn(this.next());
+      // Waits until the task is parked again or ends. Waiting for the event loop instead took three times as long.
+      await new Promise<void>((onParked) => {
+        this.onParked = onParked;
+        this.resume(this.next());
       });
     }
   }
@@ -175,17 +178,17 @@ export class Scheduler {
 
   private park(at: string, wakeAt: number, isReady?: () => boolean): Promise<void> {
     const task = this.current;
-    if (!task) throw new Error(`nobody is running, so nobody can stop at "${at}"`);
-    this.stopped();
+    if (!task) throw new Error(`no task is running, so none can wait at "${at}"`);
+    this.onParked();
     const { process } = task;
-    if (process?.diesAfter !== undefined && process.diesAfter <= process.steps) {
+    if (process?.diesAfterSteps !== undefined && process.diesAfterSteps <= process.steps) {
       this.crash(process);
       return new Promise(() => undefined);
     }
     return new Promise((resume) => this.parked.push({ task, at, wakeAt, isReady, resume }));
   }
 
-  private goOn(chosen: Parked): void {
+  private resume(chosen: Parked): void {
     const { task, at, resume } = chosen;
     this.parked.splice(this.parked.indexOf(chosen), 1);
     this.fingerprint = Math.imul(this.fingerprint ^ (this.tasks.indexOf(task) + 1), 0x01000193) >>> 0;
@@ -194,23 +197,23 @@ export class Scheduler {
     this.last = task;
     this.current = task;
     if (this.trace && at !== 'sleeps') this.say(task, at);
-    // Of several things it waits for, this one may be over without its waiting for anything new.
-    if (this.parked.some((other) => other.task === task)) setImmediate(this.stopped);
+    // A task that waits for several things at once (Promise.all) may not park again after this one.
+    if (this.parked.some((other) => other.task === task)) setImmediate(this.onParked);
     resume();
   }
 
   private next(): Parked {
-    // What a task asks for together is done in that order.
+    // If a task started several operations at once, they run in the order of their start.
     const first = new Map<Task, Parked>();
-    for (const one of this.parked) if (!first.has(one.task)) first.set(one.task, one);
+    for (const parked of this.parked) if (!first.has(parked.task)) first.set(parked.task, parked);
     const waiting = [...first.values()];
     for (;;) {
-      const ready = waiting.filter((one) => this.isReady(one));
-      const again = ready.length > 1 ? ready.find(({ task }) => task === this.last) : undefined;
-      if (again && this.random.chance(this.stickiness)) return again;
+      const ready = waiting.filter((parked) => this.isReady(parked));
+      const same = ready.length > 1 ? ready.find(({ task }) => task === this.last) : undefined;
+      if (same && this.random.chance(this.stickiness)) return same;
       if (ready.length > 0) return this.random.pick(ready);
-      const soonest = Math.min(...waiting.map((one) => this.readyAt(one)));
-      if (soonest === NEVER) throw new Error(`everybody waits for somebody: ${this.whereAll()}`);
+      const soonest = Math.min(...waiting.map((parked) => this.readyAt(parked)));
+      if (soonest === NEVER) throw new Error(`deadlock: all tasks wait for each other: ${this.describeParked()}`);
       this.nowMs = Math.max(this.nowMs, soonest);
     }
   }
@@ -228,17 +231,17 @@ export class Scheduler {
   private moveClock(): void {
     this.moments = this.moments.filter((ms) => ms > this.nowMs);
     const soonest = Math.min(...this.moments);
-    const way = this.random.int(6);
-    if (way < 3 && soonest < NEVER) this.nowMs = Math.max(this.nowMs, soonest - (way === 0 ? 1 : 0));
-    else this.nowMs += way < 5 ? 1 : this.random.between(2, 200);
+    const choice = this.random.int(6);
+    if (choice < 3 && soonest < NEVER) this.nowMs = Math.max(this.nowMs, soonest - (choice === 0 ? 1 : 0));
+    else this.nowMs += choice < 5 ? 1 : this.random.between(2, 200);
   }
 
-  private whereAll(): string {
+  private describeParked(): string {
     return this.parked.map(({ task, at }) => `${task.name} at "${at}"`).join(', ');
   }
 }
 
-function inShort(value: unknown): string {
+function shorten(value: unknown): string {
   if (value instanceof Error) return `${(value as { code?: string }).code ?? value.name} ${value.message}`;
   const text = JSON.stringify(value) ?? 'nothing';
   return text.length > 120 ? `${text.slice(0, 117)}...` : text;

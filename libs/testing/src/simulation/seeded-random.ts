@@ -1,13 +1,13 @@
-/** Chance that can be had again: the same seed gives the same numbers on every machine (mulberry32). */
+/** A reproducible random generator: the same seed gives the same numbers on every machine (mulberry32). */
 export class SeededRandom {
   private state: number;
 
   constructor(seed: number) {
-    // Neighbouring seeds would begin alike.
+    // Spreads the seeds: without this, consecutive seeds would start with similar numbers.
     this.state = Math.imul(seed + 1, 0x9e3779b1) >>> 0;
   }
 
-  /** From 0 up to, not including, 1. */
+  /** A number from 0 (inclusive) to 1 (exclusive). */
   next(): number {
     this.state = (this.state + 0x6d2b79f5) >>> 0;
     let mixed = this.state;
@@ -16,12 +16,14 @@ export class SeededRandom {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296;
   }
 
+  /** A whole number from 0 to `below` - 1. */
   int(below: number): number {
     return Math.floor(this.next() * below);
   }
 
-  between(least: number, most: number): number {
-    return least + this.int(most - least + 1);
+  /** A whole number from `min` to `max`, both inclusive. */
+  between(min: number, max: number): number {
+    return min + this.int(max - min + 1);
   }
 
   chance(probability: number): boolean {

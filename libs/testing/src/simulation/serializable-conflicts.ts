@@ -1,17 +1,20 @@
 import type { Cell } from './simulated-database.ts';
 
-/** What a transaction has seen and changed. */
+/** The rows that a transaction has read and written. */
 export interface Footprint {
   snapshot: number;
   commitSeq: number;
   readonly reads: Set<Cell>;
   readonly scans: { readonly table: string; readonly matches: (row: object) => boolean }[];
   readonly writes: Map<Cell, { readonly before: object | undefined; readonly after: object | undefined }>;
-  /** When the first of those committed who overwrote what this one had read; kept from its commit on. */
-  overtakenAt?: number;
+  /**
+   * The commit number of the first committed transaction that overwrote something this transaction had read. Set when this
+   * transaction commits.
+   */
+  firstOverwriteSeq?: number;
 }
 
-/** `reader` has seen something as it was before `writer`: alone they would have run in this order. */
+/** True if `reader` read a version older than the write of `writer`. In a serial order `reader` must then run before `writer`. */
 function mustComeBefore(reader: Footprint, writer: Footprint): boolean {
   for (const [cell, { before, after }] of writer.writes) {
     if (reader.reads.has(cell)) return true;
@@ -23,24 +26,28 @@ function mustComeBefore(reader: Footprint, writer: Footprint): boolean {
 }
 
 /**
- * May `tx` not commit under SERIALIZABLE? PostgreSQL's rule (Cahill; Ports and Grittner, VLDB 2012): somebody read what a
- * pivot changed, the pivot read what a third one changed, all at the same time, and the third committed first. Looked for
- * whenever one of them commits; PostgreSQL sees it earlier and, by whole pages, where there is none, which only means more
- * repetitions.
+ * True if `tx` may not commit under SERIALIZABLE. This is PostgreSQL's rule (Cahill; Ports and Grittner, VLDB 2012): of three
+ * concurrent transactions the first read what the second (the pivot) changed, the second read what the third changed, and the
+ * third committed first. The simulation checks this at each commit. PostgreSQL checks earlier. It tracks whole pages, so it also
+ * reports some conflicts that do not exist; that only means more retries.
  */
-export function dangerous(tx: Footprint, finished: readonly Footprint[], active: readonly Footprint[]): boolean {
+export function isDangerous(tx: Footprint, finished: readonly Footprint[], active: readonly Footprint[]): boolean {
   const concurrent = finished.filter(({ commitSeq }) => commitSeq > tx.snapshot);
-  const overtakers = concurrent.filter((other) => mustComeBefore(tx, other));
-  if (overtakers.length === 0) return false;
-  const overtakenAt = Math.min(...overtakers.map(({ commitSeq }) => commitSeq));
-  tx.overtakenAt = overtakenAt;
+  const overwriters = concurrent.filter((other) => mustComeBefore(tx, other));
+  if (overwriters.length === 0) return false;
+  const firstOverwriteSeq = Math.min(...overwriters.map(({ commitSeq }) => commitSeq));
+  tx.firstOverwriteSeq = firstOverwriteSeq;
   const isReadOnly = tx.writes.size === 0;
-  const isLast = overtakers.some((pivot) => pivot.overtakenAt !== undefined && (!isReadOnly || pivot.overtakenAt <= tx.snapshot));
+  const isFirst = overwriters.some(
+    (pivot) => pivot.firstOverwriteSeq !== undefined && (!isReadOnly || pivot.firstOverwriteSeq <= tx.snapshot),
+  );
   const isPivot =
     active.some((other) => mustComeBefore(other, tx)) ||
     concurrent.some(
       (other) =>
-        other.commitSeq >= overtakenAt && mustComeBefore(other, tx) && (other.writes.size > 0 || overtakenAt <= other.snapshot),
+        other.commitSeq >= firstOverwriteSeq &&
+        mustComeBefore(other, tx) &&
+        (other.writes.size > 0 || firstOverwriteSeq <= other.snapshot),
     );
-  return isLast || isPivot;
+  return isFirst || isPivot;
 }

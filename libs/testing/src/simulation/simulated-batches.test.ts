@@ -7,31 +7,32 @@ import {
   KeyTaken,
   SimulatedTransactions,
   type KeyGuards,
-  type KeyInHand,
+  type CurrentKey,
 } from './simulated-transactions.ts';
 
-// An account that anybody may add to, in a process of its own lane. What is odd is not plain, and is left to be decided alone.
+// The commands add amounts to one account. Even amounts can be decided together in a batch; an odd amount must be decided alone.
 
 const sums = new Table<{ readonly sum: number; readonly by: readonly string[] }>('sums');
 
-class Till {
+class Account {
   readonly scheduler: Scheduler;
   readonly db: SimulatedDatabase;
   readonly transactions: SimulatedTransactions;
   readonly add: (amount: number) => Promise<string>;
   readonly process: Process = { name: 'p', frozenUntil: 0, steps: 0 };
-  refuses: unknown;
+  /** An error that every batch throws. */
+  batchError: unknown;
 
-  constructor(seed: number, guards: KeyGuards = { fences: true, batchesAnswer: true }) {
+  constructor(seed: number, guards: KeyGuards = { writesKeyRow: true, batchesAnswer: true }) {
     this.scheduler = new Scheduler(seed);
     this.db = new SimulatedDatabase(this.scheduler, { locks: true, serializable: true, skipsLocked: true, spuriousFailures: 0 });
     this.transactions = new SimulatedTransactions(this.db, guards);
-    this.db.seed(sums, 'till', { sum: 0, by: [] });
+    this.db.seed(sums, 'account', { sum: 0, by: [] });
     this.add = this.transactions.together<number, string>({
       many: async (tx, amounts) => {
-        const plain = amounts.filter((amount) => amount % 2 === 0);
-        await this.write(tx, plain, 'together');
-        if (this.refuses) throw this.refuses;
+        const even = amounts.filter((amount) => amount % 2 === 0);
+        await this.write(tx, even, 'together');
+        if (this.batchError) throw this.batchError;
         return amounts.map((amount) => (amount % 2 === 0 ? `together ${amount}` : undefined));
       },
       one: async (tx, amount) => {
@@ -41,7 +42,7 @@ class Till {
     });
   }
 
-  asks(amount: number, key?: KeyInHand): void {
+  request(amount: number, key?: CurrentKey): void {
     this.scheduler.spawn(`adds ${amount}`, this.process, async () => {
       const work = (): Promise<string> => this.add(amount);
       this.answers.push(await (key ? this.transactions.under(key, work) : work()).catch((error: unknown) => errorOf(error)));
@@ -52,83 +53,84 @@ class Till {
 
   async outcome(): Promise<{ answers: string[]; sum: number; commits: number }> {
     await this.scheduler.run();
-    return { answers: this.answers.sort(), sum: this.db.read(sums, 'till')?.sum ?? NaN, commits: this.db.commits };
+    return { answers: this.answers.sort(), sum: this.db.read(sums, 'account')?.sum ?? NaN, commits: this.db.commits };
   }
 
   private async write(tx: Parameters<typeof inside>[0], amounts: readonly number[], how: string): Promise<void> {
     await inside(tx).statement(`adds ${amounts.join(' ')} ${how}`);
-    const row = await inside(tx).lock(sums, 'till');
+    const row = await inside(tx).lock(sums, 'account');
     const sum = amounts.reduce((total, amount) => total + amount, row?.sum ?? 0);
-    if (amounts.length > 0) await inside(tx).put(sums, 'till', { sum, by: [...(row?.by ?? []), how] });
+    if (amounts.length > 0) await inside(tx).put(sums, 'account', { sum, by: [...(row?.by ?? []), how] });
   }
 }
 
 const errorOf = (error: unknown): string =>
   error instanceof KeyTaken ? 'key taken' : ((error as DomainError).code ?? String(error));
-const keyOf = (key: string): KeyInHand => ({ key, userId: 'ana', render: (answer) => answer });
+const keyOf = (key: string): CurrentKey => ({ key, userId: 'ana', render: (answer) => answer });
 const SEEDS = Array.from({ length: 40 }, (_, index) => index + 1);
 
-test('commands that wait share a commit; what is not plain is decided outside of it', async () => {
+test('waiting commands share a commit; a command that the batch leaves undecided is decided alone', async () => {
   const seen = new Set<number>();
   for (const seed of SEEDS) {
-    const till = new Till(seed);
-    for (const amount of [2, 4, 6, 7]) till.asks(amount);
-    const { answers, sum, commits } = await till.outcome();
+    const account = new Account(seed);
+    for (const amount of [2, 4, 6, 7]) account.request(amount);
+    const { answers, sum, commits } = await account.outcome();
     expect({ answers, sum }).toEqual({ answers: ['alone 7', 'together 2', 'together 4', 'together 6'], sum: 19 });
     seen.add(commits);
   }
-  // One for the three, one for the seven; or each its own, and an empty round of the seven.
+  // At best two commits: one for the three even amounts, one for the 7. At worst each command has its own, and the 7 also an
+  // empty batch.
   expect(Math.min(...seen)).toBe(2);
   expect(Math.max(...seen)).toBeGreaterThan(2);
 });
 
-test('a round that fails is decided again, each alone; nothing of it stays', async () => {
+test('if a batch fails, nothing of it is stored, and each of its commands is decided alone', async () => {
   for (const seed of SEEDS) {
-    const till = new Till(seed);
-    till.refuses = new Error('one of them is impossible');
-    for (const amount of [2, 4, 6]) till.asks(amount);
-    expect(await till.outcome()).toEqual({ answers: ['alone 2', 'alone 4', 'alone 6'], sum: 12, commits: 3 });
+    const account = new Account(seed);
+    account.batchError = new Error('the batch fails');
+    for (const amount of [2, 4, 6]) account.request(amount);
+    expect(await account.outcome()).toEqual({ answers: ['alone 2', 'alone 4', 'alone 6'], sum: 12, commits: 3 });
   }
 });
 
-test('what concerns all of them is told to all', async () => {
-  const till = new Till(1);
-  till.refuses = new DomainError('LOCK_TIMEOUT', 'No.');
-  for (const amount of [2, 4]) till.asks(amount);
-  expect(await till.outcome()).toEqual({ answers: ['LOCK_TIMEOUT', 'LOCK_TIMEOUT'], sum: 0, commits: 0 });
+test('a DomainError of a batch is the answer to each of its commands', async () => {
+  const account = new Account(1);
+  account.batchError = new DomainError('LOCK_TIMEOUT', 'No.');
+  for (const amount of [2, 4]) account.request(amount);
+  expect(await account.outcome()).toEqual({ answers: ['LOCK_TIMEOUT', 'LOCK_TIMEOUT'], sum: 0, commits: 0 });
 });
 
-test('whoever waits for a round that dies with its process hears nothing; of all of them everything is done, or nothing', async () => {
-  const ends: unknown[] = [];
+test('if the process dies during a batch, waiting commands get no answer, and either all of them or none took effect', async () => {
+  const finalSums: unknown[] = [];
   for (let steps = 1; steps <= 12; steps += 1) {
-    const till = new Till(1);
-    till.process.diesAfter = steps;
-    for (const amount of [2, 4]) till.asks(amount);
-    const { answers, sum } = await till.outcome();
-    if (answers.length < 2) ends.push(sum);
+    const account = new Account(1);
+    account.process.diesAfterSteps = steps;
+    for (const amount of [2, 4]) account.request(amount);
+    const { answers, sum } = await account.outcome();
+    if (answers.length < 2) finalSums.push(sum);
   }
-  expect(new Set(ends)).toEqual(new Set([0, 6]));
+  expect(new Set(finalSums)).toEqual(new Set([0, 6]));
 });
 
-describe('the same request twice at the same time, among others', () => {
+describe('the same request, sent twice at the same time as another one', () => {
   const twice = async (seed: number, guards?: KeyGuards): Promise<{ sum: number; stored: unknown[] }> => {
-    const till = new Till(seed, guards);
-    for (const amount of [2, 2]) till.asks(amount, keyOf('k'));
-    till.asks(8, keyOf('other'));
-    const { sum } = await till.outcome();
-    return { sum, stored: till.db.rows(idempotencyKeys).map(({ answer }) => answer) };
+    const account = new Account(seed, guards);
+    for (const amount of [2, 2]) account.request(amount, keyOf('k'));
+    account.request(8, keyOf('other'));
+    const { sum } = await account.outcome();
+    return { sum, stored: account.db.rows(idempotencyKeys).map(({ answer }) => answer) };
   };
 
-  test('is done once, and its answer is stored with it', async () => {
+  test('takes effect once, and its answer is stored with the effect', async () => {
     for (const seed of SEEDS) {
       const { sum, stored } = await twice(seed);
       expect([sum, stored.length, stored.every((answer) => typeof answer === 'string')]).toEqual([10, 2, true]);
     }
   });
 
-  test('is done twice if a round does not store its answers with what it does', async () => {
+  test('negative control, batches do not store their answers: takes effect twice', async () => {
     const sumsSeen = new Set<number>();
-    for (const seed of SEEDS) sumsSeen.add((await twice(seed, { fences: true, batchesAnswer: false })).sum);
+    for (const seed of SEEDS) sumsSeen.add((await twice(seed, { writesKeyRow: true, batchesAnswer: false })).sum);
     expect([...sumsSeen]).toEqual([12]);
   });
 });

@@ -2,45 +2,48 @@ import type { SharedWork, Transaction } from '#application/transaction-manager';
 import { DomainError } from '#domain/shared/domain-error';
 import type { Process, Scheduler } from './scheduler.ts';
 
-const BUSY_MS = 20;
+const MAX_BUSY_MS = 20;
 
-/** One commit at a time in a process, in the order they asked; it dies with its process. */
+/** Lets one batch of a process commit at a time, in the order of the requests. Batches that wait end with their process. */
 class Mutex {
-  private readonly turns: object[] = [];
+  private readonly waiting: object[] = [];
 
-  async take(scheduler: Scheduler, round: () => Promise<void>): Promise<void> {
-    const turn = {};
-    this.turns.push(turn);
-    if (this.turns[0] !== turn) await scheduler.until('waits for the lane', () => this.turns[0] === turn);
-    await round();
-    this.turns.shift();
+  async run(scheduler: Scheduler, work: () => Promise<void>): Promise<void> {
+    const ticket = {};
+    this.waiting.push(ticket);
+    if (this.waiting[0] !== ticket) await scheduler.until('waits for the mutex', () => this.waiting[0] === ticket);
+    await work();
+    this.waiting.shift();
   }
 }
 
+/** One mutex for each simulated process. */
 export class ProcessMutexes {
   private readonly byProcess = new Map<Process | undefined, Mutex>();
 
   of(process: Process | undefined): Mutex {
-    const lane = this.byProcess.get(process) ?? new Mutex();
-    this.byProcess.set(process, lane);
-    return lane;
+    const mutex = this.byProcess.get(process) ?? new Mutex();
+    this.byProcess.set(process, mutex);
+    return mutex;
   }
 }
 
-/** To see that a crowd of seeds gets everywhere. */
-export interface BatchesSeen {
+/** Counts how often each path was taken, so that a run of many seeds can show that it reached all of them. */
+export interface BatchCounts {
   'shared commits': number;
-  'decided in a round': number;
-  'left to themselves': number;
-  'rounds undone': number;
+  'commands decided in a batch': number;
+  'commands decided alone': number;
+  'batches rolled back': number;
 }
 
-interface Asked<C, T, K> {
+interface WaitingCommand<C, T, K> {
   readonly command: C;
   readonly key: K;
-  /** To be decided alone: now, or once the one before it is over. */
-  outcome?: { readonly value: T } | { readonly error: unknown } | { readonly after: { isOver: boolean } | undefined };
-  isOver: boolean;
+  /**
+   * Set by its batch. `after`: the command must be decided alone, once the command before it is finished (undefined: at once).
+   */
+  outcome?: { readonly value: T } | { readonly error: unknown } | { readonly after: { isFinished: boolean } | undefined };
+  isFinished: boolean;
 }
 
 interface Deciding<C, T, K> {
@@ -52,69 +55,71 @@ interface Deciding<C, T, K> {
 }
 
 /**
- * What shared-commands.ts does, as tasks: the round is one of its own in the process of who asked first; who asked waits for it,
- * and decides for itself, under its own key, what the round has left. Nobody's time runs out, and nobody is one too many.
+ * Simulates shared-commands.ts with tasks. A batch is a task in the process of the first command. Commands wait for their
+ * batch. A command that the batch leaves undecided is decided by its own task, under its own idempotency key. Unlike
+ * shared-commands.ts, deadlines and the limit of waiting commands are not simulated.
  */
 export class SimulatedBatches<C, T, K> {
-  private readonly waiting: Asked<C, T, K>[] = [];
+  private readonly waiting: WaitingCommand<C, T, K>[] = [];
   private isRunning = false;
 
   constructor(
     private readonly scheduler: Scheduler,
-    private readonly lanes: ProcessMutexes,
-    private readonly seen: BatchesSeen,
+    private readonly mutexes: ProcessMutexes,
+    private readonly counts: BatchCounts,
     private readonly work: SharedWork<C, T>,
     private readonly deciding: Deciding<C, T, K>,
   ) {}
 
   async ask(command: C, key: K): Promise<T> {
-    const asked: Asked<C, T, K> = { command, key, isOver: false };
-    this.waiting.push(asked);
+    const waitingCommand: WaitingCommand<C, T, K> = { command, key, isFinished: false };
+    this.waiting.push(waitingCommand);
     const process = this.scheduler.current?.process;
-    // Whoever asks before it is drawn shares the first round.
-    if (!this.isRunning) this.scheduler.spawn('round', process, () => this.run(this.lanes.of(process)));
+    // Commands that arrive before the scheduler starts this task share the first batch.
+    if (!this.isRunning) this.scheduler.spawn('batch', process, () => this.run(this.mutexes.of(process)));
     this.isRunning = true;
-    await this.scheduler.until('waits for its round', () => asked.outcome !== undefined);
+    await this.scheduler.until('waits for its batch', () => waitingCommand.outcome !== undefined);
     try {
-      return await this.conclude(asked);
+      return await this.conclude(waitingCommand);
     } finally {
-      asked.isOver = true;
+      waitingCommand.isFinished = true;
     }
   }
 
-  private async conclude({ command, outcome }: Asked<C, T, K>): Promise<T> {
-    if (!outcome) throw new Error('a round ended without a word');
+  private async conclude({ command, outcome }: WaitingCommand<C, T, K>): Promise<T> {
+    if (!outcome) throw new Error('a batch ended without an outcome');
     if ('value' in outcome) return outcome.value;
     if ('error' in outcome) throw outcome.error;
     const { after } = outcome;
-    if (after && !after.isOver) await this.scheduler.until('waits for those before', () => after.isOver);
+    if (after && !after.isFinished) await this.scheduler.until('waits for the command before', () => after.isFinished);
     return this.deciding.alone((tx) => this.work.one(tx, command));
   }
 
-  private async run(lane: Mutex): Promise<void> {
-    // The process may have other things to do first; those who come meanwhile share.
-    const most = this.scheduler.random.pick([1, 1, 2, 3]);
-    if (most > 1) await this.scheduler.until('is busy', () => this.waiting.length >= most, this.scheduler.nowMs + BUSY_MS);
-    while (this.waiting.length > 0) await lane.take(this.scheduler, () => this.round());
+  private async run(mutex: Mutex): Promise<void> {
+    // Sometimes the process is busy first; commands that arrive meanwhile share the batch.
+    const enough = this.scheduler.random.pick([1, 1, 2, 3]);
+    if (enough > 1)
+      await this.scheduler.until('is busy', () => this.waiting.length >= enough, this.scheduler.nowMs + MAX_BUSY_MS);
+    while (this.waiting.length > 0) await mutex.run(this.scheduler, () => this.runBatch());
     this.isRunning = false;
   }
 
-  private async round(): Promise<void> {
+  private async runBatch(): Promise<void> {
     const batch = this.waiting.splice(0);
     try {
       const values = await this.deciding.together(batch, (tx, commands) => this.work.many(tx, commands));
-      const left = values.filter((value) => value === undefined).length;
-      this.seen['left to themselves'] += left;
-      this.seen['decided in a round'] += batch.length - left;
-      if (batch.length - left > 1) this.seen['shared commits'] += 1;
-      for (const [index, asked] of batch.entries()) {
+      const undecided = values.filter((value) => value === undefined).length;
+      this.counts['commands decided alone'] += undecided;
+      this.counts['commands decided in a batch'] += batch.length - undecided;
+      if (batch.length - undecided > 1) this.counts['shared commits'] += 1;
+      for (const [index, waitingCommand] of batch.entries()) {
         const value = values[index];
-        asked.outcome = value === undefined ? { after: undefined } : { value };
+        waitingCommand.outcome = value === undefined ? { after: undefined } : { value };
       }
     } catch (error) {
-      this.seen['rounds undone'] += 1;
-      for (const [index, asked] of batch.entries())
-        asked.outcome = error instanceof DomainError ? { error } : { after: batch[index - 1] };
+      this.counts['batches rolled back'] += 1;
+      for (const [index, waitingCommand] of batch.entries())
+        waitingCommand.outcome = error instanceof DomainError ? { error } : { after: batch[index - 1] };
     }
   }
 }

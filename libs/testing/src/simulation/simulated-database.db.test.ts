@@ -1,17 +1,17 @@
 import { createTestDatabase, type TestDatabase } from '#testing/test-database';
 import pg from 'pg';
 import {
-  itTellsTheSameHistories,
+  databaseSemanticsContract,
   type HistoryPlayer,
   type Operation,
   type Session,
-  type Told,
+  type OperationResult,
 } from './database-semantics.contract.ts';
 
-// The fake is only as good as its likeness: PostgreSQL tells the same histories.
+// PostgreSQL runs the contract of the simulated database, so the simulation behaves like PostgreSQL in all these histories.
 
-/** Who has not answered by then waits for somebody. */
-const PATIENCE_MS = 150;
+/** An operation without an answer after this time waits for a lock. */
+const ANSWER_TIMEOUT_MS = 150;
 
 let database: TestDatabase;
 let clients: Record<Session, pg.Client>;
@@ -19,7 +19,7 @@ let clients: Record<Session, pg.Client>;
 beforeAll(async () => {
   database = await createTestDatabase();
   const [A, B, C] = [1, 2, 3].map(() => new pg.Client({ connectionString: database.url }));
-  if (!A || !B || !C) throw new Error('three clients');
+  if (!A || !B || !C) throw new Error('expected three clients');
   clients = { A, B, C };
   for (const client of Object.values(clients)) await client.connect();
   await clients.A.query('create table cells (id text primary key, value int not null)');
@@ -41,7 +41,7 @@ const statements: Record<Operation['do'], string> = {
   rollback: 'rollback',
 };
 
-async function perform(session: Session, operation: Operation): Promise<Told> {
+async function perform(session: Session, operation: Operation): Promise<OperationResult> {
   const parameters = 'row' in operation ? [operation.row, ...('to' in operation ? [operation.to] : [])] : [];
   const isolation = operation.do === 'begin' ? ` isolation level ${operation.isolation ?? 'serializable'}` : '';
   try {
@@ -58,23 +58,23 @@ const player: HistoryPlayer = {
   async play(history) {
     await clients.A.query('truncate cells');
     await clients.A.query(`insert into cells values ('x', 10), ('y', 10), ('z', 10)`);
-    const told: Told[] = [];
-    const later: Record<number, Told> = {};
-    const late: Promise<void>[] = [];
+    const results: OperationResult[] = [];
+    const resultsAfterWait: Record<number, OperationResult> = {};
+    const waiting: Promise<void>[] = [];
     for (const [index, [session, operation]] of history.entries()) {
-      const performing = perform(session, operation);
+      const result = perform(session, operation);
       const first = await Promise.race([
-        performing,
-        new Promise<'waits'>((resolve) => setTimeout(() => resolve('waits'), PATIENCE_MS)),
+        result,
+        new Promise<'waits'>((resolve) => setTimeout(() => resolve('waits'), ANSWER_TIMEOUT_MS)),
       ]);
-      told.push(first);
-      if (first === 'waits') late.push(performing.then((answer) => void (later[index] = answer)));
+      results.push(first);
+      if (first === 'waits') waiting.push(result.then((final) => void (resultsAfterWait[index] = final)));
     }
-    await Promise.all(late);
+    await Promise.all(waiting);
     for (const client of Object.values(clients)) await client.query('rollback');
     const { rows } = await clients.A.query<{ id: string; value: number }>('select id, value from cells order by id');
-    return { told, later, rows: Object.fromEntries(rows.map(({ id, value }) => [id, value])) };
+    return { results, resultsAfterWait, rows: Object.fromEntries(rows.map(({ id, value }) => [id, value])) };
   },
 };
 
-itTellsTheSameHistories(() => Promise.resolve(player));
+databaseSemanticsContract(() => Promise.resolve(player));

@@ -1,19 +1,19 @@
 import {
-  itTellsTheSameHistories,
+  databaseSemanticsContract,
   type HistoryPlayer,
   type Operation,
   type Session,
-  type Told,
+  type OperationResult,
 } from './database-semantics.contract.ts';
 import { Scheduler, type Task } from './scheduler.ts';
 import { SimulatedDatabase, SqlError, Table, type SimulatedTransaction } from './simulated-database.ts';
 
 const cells = new Table<{ readonly value: number }>('cells');
-const STRICT = { locks: true, serializable: true, skipsLocked: true, spuriousFailures: 0 };
+const ALL_PROTECTIONS = { locks: true, serializable: true, skipsLocked: true, spuriousFailures: 0 };
 
 class SimulatedPlayer implements HistoryPlayer {
   private readonly scheduler = new Scheduler(1);
-  private readonly db = new SimulatedDatabase(this.scheduler, STRICT);
+  private readonly db = new SimulatedDatabase(this.scheduler, ALL_PROTECTIONS);
   private readonly open = new Map<Session, SimulatedTransaction>();
 
   constructor() {
@@ -22,24 +22,28 @@ class SimulatedPlayer implements HistoryPlayer {
   }
 
   async play(history: readonly (readonly [Session, Operation])[]): ReturnType<HistoryPlayer['play']> {
-    const told: Told[] = [];
-    const later: Record<number, Told> = {};
-    this.scheduler.spawn('conductor', undefined, async () => {
+    const results: OperationResult[] = [];
+    const resultsAfterWait: Record<number, OperationResult> = {};
+    this.scheduler.spawn('player', undefined, async () => {
       const waiting: { index: number; task: Task }[] = [];
       for (const [index, [session, operation]] of history.entries()) {
         const task = this.scheduler.spawn(`${session} ${operation.do}`, undefined, () => this.perform(session, operation));
-        await this.scheduler.until('it is told', () => task.state !== 'running' || this.open.get(session)?.isWaiting === true);
-        told.push(task.state === 'running' ? 'waits' : (task.value as Told));
+        await this.scheduler.until('ends or waits', () => task.state !== 'running' || this.open.get(session)?.isWaiting === true);
+        results.push(task.state === 'running' ? 'waits' : (task.value as OperationResult));
         if (task.state === 'running') waiting.push({ index, task });
-        for (const one of waiting)
-          await this.scheduler.until('it goes on', () => one.task.state !== 'running' || this.isBlocked(history[one.index]?.[0]));
+        for (const other of waiting)
+          await this.scheduler.until(
+            'ends or is blocked',
+            () => other.task.state !== 'running' || this.isBlocked(history[other.index]?.[0]),
+          );
       }
-      for (const { index, task } of waiting) if (task.state !== 'running') later[index] = task.value as Told;
+      for (const { index, task } of waiting)
+        if (task.state !== 'running') resultsAfterWait[index] = task.value as OperationResult;
       for (const tx of this.db.open) tx.rollback();
     });
     await this.scheduler.run();
     const rows = Object.fromEntries([...this.db.cells(cells)].flatMap(({ id }) => this.valueOf(id)));
-    return { told, later, rows };
+    return { results, resultsAfterWait, rows };
   }
 
   private valueOf(id: string): [string, number][] {
@@ -51,7 +55,7 @@ class SimulatedPlayer implements HistoryPlayer {
     return session !== undefined && this.open.get(session)?.isBlocked === true;
   }
 
-  private async perform(session: Session, operation: Operation): Promise<Told> {
+  private async perform(session: Session, operation: Operation): Promise<OperationResult> {
     try {
       if (operation.do === 'begin') {
         this.open.set(session, this.db.begin(operation.isolation));
@@ -59,7 +63,7 @@ class SimulatedPlayer implements HistoryPlayer {
       }
       const tx = this.open.get(session);
       if (!tx) throw new Error(`${session} has not begun`);
-      return await this.within(tx, operation);
+      return await this.runStatement(tx, operation);
     } catch (error) {
       if (!(error instanceof SqlError)) throw error;
       this.open.get(session)?.rollback();
@@ -67,7 +71,7 @@ class SimulatedPlayer implements HistoryPlayer {
     }
   }
 
-  private async within(tx: SimulatedTransaction, operation: Exclude<Operation, { do: 'begin' }>): Promise<Told> {
+  private async runStatement(tx: SimulatedTransaction, operation: Exclude<Operation, { do: 'begin' }>): Promise<OperationResult> {
     if (operation.do === 'rollback') {
       tx.rollback();
       return 'ok';
@@ -79,18 +83,18 @@ class SimulatedPlayer implements HistoryPlayer {
     if (operation.do === 'get') return tx.get(cells, row)?.value ?? null;
     if (operation.do === 'insert') return tx.insert(cells, row, { value: 0 });
     if (operation.do === 'set') return tx.change(cells, row, { value: operation.to }).then(() => 'ok');
-    const found = operation.do === 'lock' ? await tx.lock(cells, row) : await tx.lockUnlessLocked(cells, row);
+    const found = operation.do === 'lock' ? await tx.lock(cells, row) : await tx.lockOrSkip(cells, row);
     return found === 'locked' ? 'locked' : (found?.value ?? null);
   }
 }
 
-itTellsTheSameHistories(() => Promise.resolve(new SimulatedPlayer()));
+databaseSemanticsContract(() => Promise.resolve(new SimulatedPlayer()));
 
-test('who crashes before the commit has done nothing, after it everything; the locks are free either way', async () => {
+test('a task that crashes before its commit has no effect, after its commit the full effect; its locks are released', async () => {
   const values = new Set<number | undefined>();
   for (let seed = 1; seed <= 60; seed += 1) {
     const scheduler = new Scheduler(seed);
-    const db = new SimulatedDatabase(scheduler, STRICT);
+    const db = new SimulatedDatabase(scheduler, ALL_PROTECTIONS);
     db.seed(cells, 'x', { value: 10 });
     const process = { name: 'p', frozenUntil: 0, steps: 0 };
     const task = scheduler.spawn('writer', process, async () => {
@@ -99,9 +103,9 @@ test('who crashes before the commit has done nothing, after it everything; the l
       await tx.change(cells, 'x', { value: 11 });
       await tx.commit();
     });
-    scheduler.spawn('fate', undefined, async () => {
+    scheduler.spawn('crash', undefined, async () => {
       await scheduler.step('waits');
-      await scheduler.step('waits on');
+      await scheduler.step('waits again');
       scheduler.crash(process);
     });
     await scheduler.run();

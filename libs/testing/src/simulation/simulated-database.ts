@@ -1,14 +1,14 @@
 import { Transaction } from '#application/transaction-manager';
 import type { Scheduler, Task } from './scheduler.ts';
-import { dangerous, type Footprint } from './serializable-conflicts.ts';
+import { isDangerous, type Footprint } from './serializable-conflicts.ts';
 
 /*
- * As much of PostgreSQL as a purchase leans on, in memory: rows with versions, snapshots, row locks that are waited for,
- * skipped or time out, deadlocks found, first updater wins (40001), dangerous structures of SERIALIZABLE (40001), and
- * `now()` that is the start of the transaction. A unique index is a table whose ids are its values.
+ * Simulates in memory the parts of PostgreSQL that a purchase depends on: row versions and snapshots; row locks with wait, skip
+ * and timeout; deadlock detection; serialization failures (40001) for concurrent updates and for SERIALIZABLE conflicts;
+ * `now()` as the start of the transaction. A unique index is a table whose ids are its values.
  */
 
-/** What the server says when it refuses; the code is the SQLSTATE. */
+/** An error of the simulated server. `code` is the SQLSTATE. */
 export class SqlError extends Error {
   constructor(
     readonly code: '40001' | '40P01' | '55P03' | '23505',
@@ -24,11 +24,13 @@ export class Table<R extends object> {
   constructor(readonly name: string) {}
 }
 
+/** `row` is undefined after a delete. */
 interface Version {
   readonly seq: number;
   readonly row: object | undefined;
 }
 
+/** One row with all its versions and its lock. */
 export interface Cell {
   readonly table: string;
   readonly id: string;
@@ -36,15 +38,15 @@ export interface Cell {
   lockedBy: SimulatedTransaction | undefined;
 }
 
-/** What a negative control switches off. */
+/** The protections that a negative control switches off. */
 export interface Strictness {
-  /** Off: nobody waits for a row, and the last writer wins. */
+  /** If false, transactions do not wait for row locks, and the last writer wins. */
   readonly locks: boolean;
-  /** Off: REPEATABLE READ. */
+  /** If false, transactions are only REPEATABLE READ. */
   readonly serializable: boolean;
-  /** Off: a batch waits for rows that somebody else has. */
+  /** If false, a batch waits for rows that another transaction has locked. */
   readonly skipsLocked: boolean;
-  /** So many commits fail for no reason: contention with somebody who is not part of the run. */
+  /** The share of commits that fail without a conflict, as if a transaction outside of the simulation had caused one. */
   readonly spuriousFailures: number;
 }
 
@@ -58,7 +60,7 @@ export class SimulatedDatabase {
   refusals = 0;
   /** Called when a commit has become visible. */
   readonly committed: ((tx: SimulatedTransaction) => void)[] = [];
-  /** Called when a row is waited for. */
+  /** Called when a transaction starts to wait for a row lock. */
   readonly waited: ((tx: SimulatedTransaction, cell: Cell) => void)[] = [];
   readonly open = new Set<SimulatedTransaction>();
   private readonly tables = new Map<string, Map<string, Cell>>();
@@ -79,7 +81,7 @@ export class SimulatedDatabase {
     return tx;
   }
 
-  /** As committed, this moment; no lock, no transaction. */
+  /** Reads the last committed version, without a lock or a transaction. */
   read<R extends object>(table: Table<R>, id: string): R | undefined {
     return this.tables.get(table.name)?.get(id)?.versions.at(-1)?.row as R | undefined;
   }
@@ -93,7 +95,7 @@ export class SimulatedDatabase {
     return found;
   }
 
-  /** Before the first step: what was there already. */
+  /** Adds a row that exists before the first step. */
   seed<R extends object>(table: Table<R>, id: string, row: R): void {
     this.cell(table, id).versions.push({ seq: this.seq, row });
   }
@@ -110,13 +112,16 @@ export class SimulatedDatabase {
     return this.tables.get(table.name)?.values() ?? [];
   }
 
-  /** All at once; throws 40001 and has changed nothing when the transaction cannot have run alone. */
+  /**
+   * Makes the writes of the transaction visible, all at once. Throws 40001 and changes nothing if the result would not be
+   * serializable.
+   */
   install(tx: SimulatedTransaction): void {
     const { footprint } = tx;
     if (tx.isolation === 'serializable' && this.strictness.serializable && this.strictness.locks) {
       const active = [...this.open].filter((other) => other !== tx && other.isolation === 'serializable');
       if (
-        dangerous(
+        isDangerous(
           footprint,
           this.finished,
           active.map((other) => other.footprint),
@@ -124,7 +129,7 @@ export class SimulatedDatabase {
       )
         throw new SqlError('40001', 'could not serialize access due to read/write dependencies among transactions');
       if (footprint.writes.size > 0 && this.scheduler.random.chance(this.strictness.spuriousFailures))
-        throw new SqlError('40001', 'could not serialize access, by the will of the simulation');
+        throw new SqlError('40001', 'could not serialize access (injected by the simulation)');
     }
     this.seq += 1;
     footprint.commitSeq = this.seq;
@@ -134,7 +139,7 @@ export class SimulatedDatabase {
     const oldest = Math.min(...[...this.open].map(({ snapshot }) => snapshot));
     this.finished = this.finished.filter(({ commitSeq }) => commitSeq > oldest);
     this.commits += 1;
-    for (const tell of this.committed) tell(tx);
+    for (const notify of this.committed) notify(tx);
   }
 
   end(tx: SimulatedTransaction): void {
@@ -152,10 +157,10 @@ export class SimulatedTransaction extends Transaction {
   readonly now: Date;
   readonly locks = new Set<Cell>();
   readonly footprint: Footprint;
-  /** Of many who asked at the same time. */
+  /** True if several commands share this transaction. */
   isShared = false;
   private waitsFor: Cell | undefined;
-  private taken = false;
+  private hasSnapshot = false;
 
   constructor(
     private readonly db: SimulatedDatabase,
@@ -176,27 +181,27 @@ export class SimulatedTransaction extends Transaction {
     return this.waitsFor !== undefined;
   }
 
-  /** Waits, and not only for its turn. */
+  /** True while another transaction holds the lock that this one waits for. */
   get isBlocked(): boolean {
     return this.waitsFor?.lockedBy !== undefined;
   }
 
-  /** The first statement takes the snapshot; `now()` is older, it is that of BEGIN. */
+  /** The first statement takes the snapshot. `now()` is older: the time of BEGIN. */
   takeSnapshot(): void {
-    if (!this.taken) this.footprint.snapshot = this.db.seq;
-    this.taken = true;
+    if (!this.hasSnapshot) this.footprint.snapshot = this.db.seq;
+    this.hasSnapshot = true;
   }
 
-  /** A statement on its way to the server. */
+  /** Starts a statement. Other tasks may run before it reaches the server. */
   async statement(what: string): Promise<void> {
     await this.db.scheduler.step(what);
-    if (!this.db.open.has(this)) throw new Error(`${this.id} is over, and yet: ${what}`);
+    if (!this.db.open.has(this)) throw new Error(`${this.id} has ended, but a statement follows: ${what}`);
     this.takeSnapshot();
   }
 
-  /** Another statement of the same transaction: at READ COMMITTED it sees what was committed before it began. */
+  /** Starts a further statement of the transaction. At READ COMMITTED it takes a new snapshot. */
   async nextStatement(what: string): Promise<void> {
-    if (this.isolation === 'read committed') this.taken = false;
+    if (this.isolation === 'read committed') this.hasSnapshot = false;
     await this.statement(what);
   }
 
@@ -216,13 +221,13 @@ export class SimulatedTransaction extends Transaction {
     return rows;
   }
 
-  /** What is there now, whatever the snapshot says: READ COMMITTED looks again at a row it has locked. */
+  /** The newest committed version, not that of the snapshot: READ COMMITTED reads a row again after it has locked it. */
   latest<R extends object>(table: Table<R>, id: string): R | undefined {
     const own = this.footprint.writes.get(this.db.cell(table, id));
     return own ? (own.after as R | undefined) : this.db.read(table, id);
   }
 
-  /** `for update`: waited for as long as somebody else has it. */
+  /** `for update`: waits while another transaction holds the lock. */
   async lock<R extends object>(table: Table<R>, id: string): Promise<R | undefined> {
     const cell = this.db.cell(table, id);
     await this.acquire(cell);
@@ -230,13 +235,15 @@ export class SimulatedTransaction extends Transaction {
   }
 
   /** `for update skip locked`. */
-  async lockUnlessLocked<R extends object>(table: Table<R>, id: string): Promise<R | 'locked' | undefined> {
+  async lockOrSkip<R extends object>(table: Table<R>, id: string): Promise<R | 'locked' | undefined> {
     const cell = this.db.cell(table, id);
     if (this.db.strictness.locks && cell.lockedBy && cell.lockedBy !== this) return 'locked';
     return this.lock(table, id);
   }
 
-  /** These rows, those of them that are so and that nobody else has: `where … for update skip locked` over a batch. */
+  /**
+   * Locks those of the rows that match and that no other transaction has locked: `where … for update skip locked` over a batch.
+   */
   async lockFree<R extends object>(
     table: Table<R>,
     ids: readonly string[],
@@ -247,7 +254,7 @@ export class SimulatedTransaction extends Transaction {
       if (index > 0) await this.statement(`goes on to ${table.name} ${id}`);
       const seen = this.get(table, id);
       if (!seen || !matches(seen)) continue;
-      const row = await (this.db.strictness.skipsLocked ? this.lockUnlessLocked(table, id) : this.lock(table, id));
+      const row = await (this.db.strictness.skipsLocked ? this.lockOrSkip(table, id) : this.lock(table, id));
       if (row && row !== 'locked') free.set(id, row);
     }
     return free;
@@ -265,7 +272,7 @@ export class SimulatedTransaction extends Transaction {
     if (row) await this.put(table, id, { ...row, ...change });
   }
 
-  /** `insert … on conflict do nothing`: false when somebody has this id. */
+  /** `insert … on conflict do nothing`: false if a row with this id exists. */
   async insert<R extends object>(table: Table<R>, id: string, row: R): Promise<boolean> {
     await this.acquire(this.db.cell(table, id));
     if ((this.isolation === 'serializable' ? this.get(table, id) : this.latest(table, id)) !== undefined) return false;
@@ -278,7 +285,7 @@ export class SimulatedTransaction extends Transaction {
       throw new SqlError('23505', `duplicate key value violates unique constraint: ${table.name} ${id}`);
   }
 
-  /** Two points where a crash or somebody else may come between: before it is decided, and before anybody hears of it. */
+  /** Other tasks or a crash may come at two points: before the commit takes effect, and before the caller learns of it. */
   async commit(): Promise<void> {
     await this.db.scheduler.step(`${this.id} commits`);
     this.db.install(this);
@@ -320,7 +327,7 @@ export class SimulatedTransaction extends Transaction {
     const { scheduler } = this.db;
     const deadline = scheduler.nowMs + LOCK_TIMEOUT_MS;
     this.waitsFor = cell;
-    for (const tell of this.db.waited) tell(this, cell);
+    for (const notify of this.db.waited) notify(this, cell);
     await scheduler.until(`waits for ${cell.table} ${cell.id}`, () => cell.lockedBy === undefined, deadline);
     this.waitsFor = undefined;
     if (cell.lockedBy && scheduler.nowMs >= deadline) throw new SqlError('55P03', 'canceling statement due to lock timeout');

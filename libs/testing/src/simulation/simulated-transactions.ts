@@ -1,11 +1,11 @@
 import { TransactionManager, type SharedWork, type Transaction } from '#application/transaction-manager';
 import { DomainError } from '#domain/shared/domain-error';
 import type { Scheduler, Task } from './scheduler.ts';
-import { ProcessMutexes, SimulatedBatches, type BatchesSeen } from './simulated-batches.ts';
+import { ProcessMutexes, SimulatedBatches, type BatchCounts } from './simulated-batches.ts';
 import { SimulatedTransaction, SqlError, Table, type SimulatedDatabase } from './simulated-database.ts';
 
-/** The caller's key on its way into the transaction of the effect. */
-export interface KeyInHand {
+/** The idempotency key of the current request. It is stored in the transaction of the effect. */
+export interface CurrentKey {
   readonly key: string;
   readonly userId: string;
   readonly render: (result: never) => unknown;
@@ -20,13 +20,16 @@ export interface KeyRow {
 
 export const idempotencyKeys = new Table<KeyRow>('idempotency_keys');
 
-/** Somebody else finished a request with this key first. */
+/** Another request with this key has committed first. */
 export class KeyTaken extends Error {}
 
 const RETRYABLE: ReadonlySet<string> = new Set(['40001', '40P01', '55P03']);
 const MAX_ATTEMPTS = 6;
 
-/** Again, whole, on contention, at most six times; what else goes wrong goes to the caller. */
+/**
+ * Runs `attempt` again after a serialization failure, deadlock or lock timeout, at most six times. Other errors go to the
+ * caller.
+ */
 export async function withRetries<T>(scheduler: Scheduler, attempt: () => Promise<T>): Promise<T> {
   for (let attempts = 1; ; attempts += 1) {
     try {
@@ -40,50 +43,55 @@ export async function withRetries<T>(scheduler: Scheduler, attempt: () => Promis
   }
 }
 
-/** What a negative control switches off. */
+/** The protections that a negative control switches off. */
 export interface KeyGuards {
-  /** Off: the key is looked up before the work, and fences nothing. */
-  readonly fences: boolean;
-  /** Off: what is decided together with others is not answered under its key. */
+  /** If false, no idempotency row is written in the transaction of the effect. */
+  readonly writesKeyRow: boolean;
+  /** If false, a batch does not store the answers of its commands under their keys. */
   readonly batchesAnswer: boolean;
 }
 
-interface Asked<C> {
+interface BatchedCommand<C> {
   readonly command: C;
-  readonly key: KeyInHand | undefined;
+  readonly key: CurrentKey | undefined;
 }
 
 /**
- * SERIALIZABLE with the key as its first statement and the answer as its last, as the one on PostgreSQL; six attempts. Whose
- * key it is, is known by the task that runs.
+ * Simulates PostgresTransactionManager: SERIALIZABLE, the first statement takes the key, the last one stores the answer, at
+ * most six attempts. The key belongs to the task that is running.
  */
 export class SimulatedTransactions extends TransactionManager {
-  readonly seen: BatchesSeen = { 'shared commits': 0, 'decided in a round': 0, 'left to themselves': 0, 'rounds undone': 0 };
-  private readonly keys = new Map<Task, KeyInHand>();
-  private readonly lanes = new ProcessMutexes();
+  readonly seen: BatchCounts = {
+    'shared commits': 0,
+    'commands decided in a batch': 0,
+    'commands decided alone': 0,
+    'batches rolled back': 0,
+  };
+  private readonly keys = new Map<Task, CurrentKey>();
+  private readonly mutexes = new ProcessMutexes();
 
   constructor(
     private readonly db: SimulatedDatabase,
-    private readonly guards: KeyGuards = { fences: true, batchesAnswer: true },
+    private readonly guards: KeyGuards = { writesKeyRow: true, batchesAnswer: true },
   ) {
     super();
   }
 
-  /** What the current request does, it does under this key. */
-  async under<T>(key: KeyInHand, work: () => Promise<T>): Promise<T> {
+  /** Runs `work` as a request with this idempotency key. */
+  async under<T>(key: CurrentKey, work: () => Promise<T>): Promise<T> {
     const task = this.db.scheduler.current;
-    if (!task) throw new Error('a key without a request');
+    if (!task) throw new Error('a key without a running task');
     this.keys.set(task, key);
     return work().finally(() => this.keys.delete(task));
   }
 
-  /** Of the request that runs, for the statement that stores it itself. */
-  keyInHand(): KeyInHand | undefined {
+  /** The key of the running request, for a statement that stores the key itself. Undefined if keys are switched off. */
+  currentKey(): CurrentKey | undefined {
     const { current } = this.db.scheduler;
-    return this.guards.fences && current ? this.keys.get(current) : undefined;
+    return this.guards.writesKeyRow && current ? this.keys.get(current) : undefined;
   }
 
-  /** Whether it fences or not: by which key the request that runs was sent. */
+  /** The key of the running request, also if keys are switched off. */
   requestKey(): string | undefined {
     const { current } = this.db.scheduler;
     return current && this.keys.get(current)?.key;
@@ -98,44 +106,47 @@ export class SimulatedTransactions extends TransactionManager {
   }
 
   together<C, T>(work: SharedWork<C, T>): (command: C) => Promise<T> {
-    const rounds = this.rounds(work, (one) => this.run(one));
+    const batches = this.batches(work, (alone) => this.run(alone));
     return (command) => {
       this.mustBeOutside('a shared transaction');
-      return rounds.ask(command, this.openKey());
+      return batches.ask(command, this.openKey());
     };
   }
 
   stepTogether<C, T>(work: SharedWork<C, T>): (command: C) => Promise<T> {
-    const rounds = this.rounds(work, (one) => this.runStep(one));
+    const batches = this.batches(work, (alone) => this.runStep(alone));
     return (command) => {
       this.mustBeOutside('a shared transaction');
-      return rounds.ask(command, undefined);
+      return batches.ask(command, undefined);
     };
   }
 
-  /** A call to the outside under an open transaction would hold its locks for as long as others please. */
+  /** Throws if the running task has an open transaction: during a call to another system its locks would be held too long. */
   mustBeOutside(what: string): void {
     const { current } = this.db.scheduler;
     if ([...this.db.open].some(({ owner }) => owner === current)) throw new Error(`${what} inside an open transaction`);
   }
 
-  private openKey(): KeyInHand | undefined {
-    const key = this.keyInHand();
-    if (key?.stored !== undefined) throw new Error('a second run in one request: its answer is stored already');
+  private openKey(): CurrentKey | undefined {
+    const key = this.currentKey();
+    if (key?.stored !== undefined) throw new Error('a second transaction in one request: its answer is already stored');
     return key;
   }
 
-  private rounds<C, T>(
+  private batches<C, T>(
     work: SharedWork<C, T>,
-    alone: (one: (tx: Transaction) => Promise<T>) => Promise<T>,
-  ): SimulatedBatches<C, T, KeyInHand | undefined> {
-    const together = (batch: readonly Asked<C>[], many: typeof work.many): Promise<readonly (T | undefined)[]> =>
+    alone: (work: (tx: Transaction) => Promise<T>) => Promise<T>,
+  ): SimulatedBatches<C, T, CurrentKey | undefined> {
+    const together = (batch: readonly BatchedCommand<C>[], many: typeof work.many): Promise<readonly (T | undefined)[]> =>
       this.decide(batch, many);
-    return new SimulatedBatches(this.db.scheduler, this.lanes, this.seen, work, { together, alone });
+    return new SimulatedBatches(this.db.scheduler, this.mutexes, this.seen, work, { together, alone });
   }
 
-  /** Keys and answers are its last statement; a request knows of its own once they are committed. */
-  private async decide<C, T>(batch: readonly Asked<C>[], many: SharedWork<C, T>['many']): Promise<readonly (T | undefined)[]> {
+  /** Decides a batch. Its last statement stores all keys and answers; the requests get their answers after the commit. */
+  private async decide<C, T>(
+    batch: readonly BatchedCommand<C>[],
+    many: SharedWork<C, T>['many'],
+  ): Promise<readonly (T | undefined)[]> {
     const [values, answers] = await this.attempts(async (tx) => {
       inside(tx).isShared = true;
       const decided = await many(
@@ -148,8 +159,7 @@ export class SimulatedTransactions extends TransactionManager {
       });
       await this.storeAll(inside(tx), answered);
       const { scheduler, strictness } = this.db;
-      if (scheduler.random.chance(strictness.spuriousFailures))
-        throw new Error('a round is undone, by the will of the simulation');
+      if (scheduler.random.chance(strictness.spuriousFailures)) throw new Error('the simulation rolls this batch back');
       return [decided, answered] as const;
     }, undefined);
     for (const { key, answer } of answers) key.stored = answer;
@@ -158,7 +168,7 @@ export class SimulatedTransactions extends TransactionManager {
 
   private async storeAll(
     tx: SimulatedTransaction,
-    answers: readonly { readonly key: KeyInHand; readonly answer: unknown }[],
+    answers: readonly { readonly key: CurrentKey; readonly answer: unknown }[],
   ): Promise<void> {
     if (answers.length === 0) return;
     await tx.statement(`stores the answers of keys ${answers.map(({ key }) => key.key).join(' ')}`);
@@ -168,7 +178,7 @@ export class SimulatedTransactions extends TransactionManager {
     }
   }
 
-  private attempts<T>(work: (tx: Transaction) => Promise<T>, key: KeyInHand | undefined): Promise<T> {
+  private attempts<T>(work: (tx: Transaction) => Promise<T>, key: CurrentKey | undefined): Promise<T> {
     this.mustBeOutside('a transaction');
     return withRetries(this.db.scheduler, async () => {
       const tx = this.db.begin();
@@ -186,19 +196,19 @@ export class SimulatedTransactions extends TransactionManager {
     });
   }
 
-  private async take(tx: SimulatedTransaction, { key, userId }: KeyInHand): Promise<void> {
+  private async take(tx: SimulatedTransaction, { key, userId }: CurrentKey): Promise<void> {
     await tx.statement(`takes key ${key}`);
     if (!(await tx.insert(idempotencyKeys, key, { key, userId, answer: undefined }))) throw new KeyTaken(key);
   }
 
-  private async store(tx: SimulatedTransaction, key: KeyInHand, result: unknown): Promise<void> {
+  private async store(tx: SimulatedTransaction, key: CurrentKey, result: unknown): Promise<void> {
     await tx.statement(`stores the answer of key ${key.key}`);
     key.stored = key.render(result as never);
     await tx.change(idempotencyKeys, key.key, { answer: key.stored });
   }
 }
 
-/** Fakes look inside with this; use cases cannot. */
+/** Gives in-memory adapters access to the simulated transaction. Use cases see only the type `Transaction`. */
 export function inside(tx: Transaction): SimulatedTransaction {
   if (!(tx instanceof SimulatedTransaction)) throw new Error('this transaction was not opened by the simulation');
   return tx;

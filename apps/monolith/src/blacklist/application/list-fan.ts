@@ -1,6 +1,6 @@
 import type { Ids } from '#application/ids';
 import type { TransactionManager } from '#application/transaction-manager';
-import { assertEndsLater } from '#domain/blacklist/listed-fans';
+import { assertEndsInFuture } from '#domain/blacklist/listed-fans';
 import type { Blacklist, BlacklistCopies, Listing } from './ports.ts';
 
 export interface ListFanCommand {
@@ -22,7 +22,7 @@ export class ListFan {
   async execute({ userId, reason, until, by }: ListFanCommand): Promise<{ listing: Listing; isNew: boolean }> {
     const listed = await this.transactions.run(async (tx) => {
       const now = await this.blacklist.lock(tx);
-      assertEndsLater({ until, now });
+      assertEndsInFuture({ until, now });
       const listing = { id: this.ids.next(), userId, reason, until, listedBy: by, listedAt: now };
       return { listing, isNew: await this.blacklist.put(tx, listing) };
     });

@@ -11,7 +11,7 @@ import {
 } from '#platform/jobs/job-ledger';
 import type { JobTransport } from '#platform/jobs/job-transport';
 import type { NotificationQueues } from '#platform/jobs/notification-queues';
-import { forgetQueuedJob } from '#platform/jobs/queued-jobs';
+import { deleteJobCopy } from '#platform/jobs/queued-jobs';
 import type { OutboxMessageView, ParkedMessages } from '#platform/outbox/parked-messages';
 import { AllQueues } from '../application/ports.ts';
 import type { JobCounts, JobFilter, JobState, JobView } from '../jobs.api.ts';
@@ -111,7 +111,7 @@ export class BullmqQueues extends AllQueues {
   async drop(tx: Transaction, { id, queue }: JobView, by: string): Promise<(() => Promise<void>) | undefined> {
     if (queue === 'jobs' && !(await this.parts.ledger.drop(tx, id))) return undefined;
     if (queue === 'outbox' && !(await this.parts.parked.drop(tx, id))) return undefined;
-    if (queue !== 'jobs' && queue !== 'outbox') await forgetQueuedJob(tx, id);
+    if (queue !== 'jobs' && queue !== 'outbox') await deleteJobCopy(tx, id);
     await this.parts.interventions.note(tx, { queue, jobId: id, action: 'drop', by });
     if (queue === 'outbox') return () => Promise.resolve();
     return queue === 'jobs' ? () => this.parts.transport.remove([id]) : () => this.dropNotification(queue, id);

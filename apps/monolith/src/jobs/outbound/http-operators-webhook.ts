@@ -1,7 +1,7 @@
 import type { AlertOperators } from '#domain/notification/alert-operators';
 import type { Logger } from '#platform/logging/logger';
 import { alertRequest } from '#platform/sending/alerts';
-import type { VendorCalls } from '#platform/sending/vendor-calls';
+import type { ProviderCalls } from '#platform/sending/provider-calls';
 import { OperatorsWebhook } from '../application/ports.ts';
 
 const TIMEOUT_MS = 5000;
@@ -10,7 +10,7 @@ const TIMEOUT_MS = 5000;
 export class HttpOperatorsWebhook extends OperatorsWebhook {
   constructor(
     private readonly url: string | undefined,
-    private readonly calls: VendorCalls,
+    private readonly calls: ProviderCalls,
     private readonly logger: Logger,
   ) {
     super();

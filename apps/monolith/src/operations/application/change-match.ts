@@ -1,7 +1,7 @@
 import type { Jobs } from '#application/jobs';
 import type { Transaction, TransactionManager } from '#application/transaction-manager';
 import type { Clock } from '#application/clock';
-import { afterAction, assertMayBe, type SaleAction } from '#domain/catalog/sale';
+import { saleStatusAfterAction, assertSaleStatusAllowed, type SaleAction } from '#domain/catalog/sale';
 import { matchChanged } from '#domain/notification/holder-notice';
 import { DomainError } from '#domain/shared/domain-error';
 import type { Catalog, Match, Queues } from './ports.ts';
@@ -23,8 +23,8 @@ export class ChangeMatch {
 
   changeSale(command: { matchId: string; action: SaleAction; reason: string | null }): Promise<Match> {
     return this.change(command.matchId, (match) => {
-      const saleStatus = afterAction(match.saleStatus, command.action);
-      assertMayBe(saleStatus, match);
+      const saleStatus = saleStatusAfterAction(match.saleStatus, command.action);
+      assertSaleStatusAllowed(saleStatus, match);
       return { saleStatus, pauseReason: saleStatus === 'paused' ? (command.reason ?? match.pauseReason) : null };
     });
   }

@@ -1,7 +1,7 @@
 import type { SaleStatus } from '#domain/catalog/sale';
-import { afterSeats } from '#domain/catalog/sale';
+import { saleStatusAfterSeats } from '#domain/catalog/sale';
 import type { Match, Seats, RemainingSeats } from './ports.ts';
-import type { SettleSale } from './settle-sale.ts';
+import type { EndOrReopenSale } from './end-or-reopen-sale.ts';
 import type { ReportRemainingSeats, SentReport } from './report-remaining-seats.ts';
 
 export interface SaleCheckResult {
@@ -17,7 +17,7 @@ export interface SaleCheckResult {
 export class CheckSale {
   constructor(
     private readonly seats: Seats,
-    private readonly settleSale: SettleSale,
+    private readonly endOrReopenSale: EndOrReopenSale,
     private readonly reportRemainingSeats: ReportRemainingSeats,
   ) {}
 
@@ -25,8 +25,8 @@ export class CheckSale {
   async execute(match: Match, lastSent: SentReport | undefined): Promise<SaleCheckResult> {
     const remaining = await this.seats.remaining(match.id);
     const hasSeats = remaining.free + remaining.held > 0;
-    const isUpToDate = afterSeats(match.saleStatus, hasSeats) === match.saleStatus;
-    const status = isUpToDate ? match.saleStatus : ((await this.settleSale.execute(match.id)) ?? match.saleStatus);
+    const isUpToDate = saleStatusAfterSeats(match.saleStatus, hasSeats) === match.saleStatus;
+    const status = isUpToDate ? match.saleStatus : ((await this.endOrReopenSale.execute(match.id)) ?? match.saleStatus);
     if (!match.queueRequired || !lastSent || status === 'sold_out' || status === 'closed') return { status, remaining, sent: {} };
     try {
       return { status, remaining, sent: await this.reportRemainingSeats.execute(match.id, remaining, lastSent) };

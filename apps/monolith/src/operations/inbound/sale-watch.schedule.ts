@@ -68,7 +68,7 @@ export class SaleWatch implements OnApplicationBootstrap, BeforeApplicationShutd
 
   /** Checks every sale that is due. Returns false if another process is the leader. */
   async runOnce(): Promise<boolean> {
-    this.isLeading = await this.leadership.isMine();
+    this.isLeading = await this.leadership.isLeader();
     const before = this.watched;
     // Forget the old state: if we are not the leader, another process sends reports that we do not know.
     this.watched = new Map();

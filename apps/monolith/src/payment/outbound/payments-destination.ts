@@ -1,4 +1,4 @@
-import { mustBeOutsideTransaction } from '#platform/postgres/open-transaction';
+import { assertOutsideTransaction } from '#platform/postgres/open-transaction';
 import type { Delivery, Destination, RelayedMessage } from '#platform/outbox/destination';
 import { z } from 'zod';
 import type { PaymentProvider } from '../application/ports.ts';
@@ -28,7 +28,7 @@ export class PaymentsDestination implements Destination {
   constructor(private readonly provider: PaymentProvider) {}
 
   async deliver(messages: readonly RelayedMessage[]): Promise<readonly Delivery[]> {
-    mustBeOutsideTransaction('A command to the payment provider');
+    assertOutsideTransaction('A command to the payment provider');
     return deliverEach(messages, (message) => this.send(message), causeOf);
   }
 

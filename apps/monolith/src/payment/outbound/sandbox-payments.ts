@@ -1,7 +1,7 @@
 import type { Clock } from '#application/clock';
 import type { TransactionManager } from '#application/transaction-manager';
 import { cancelSandboxIntent, refundSandboxIntent } from '../domain/sandbox-intent.ts';
-import { mustBeOutsideTransaction } from '#platform/postgres/open-transaction';
+import { assertOutsideTransaction } from '#platform/postgres/open-transaction';
 import { randomBytes } from 'node:crypto';
 import type { PaymentEvent, PaymentIntent } from '../payment.api.ts';
 import { PaymentProvider, type SandboxIntent, type SandboxIntents } from '../application/ports.ts';
@@ -48,7 +48,7 @@ export class SandboxPayments extends PaymentProvider {
   }
 
   async createIntent(order: { orderId: string; amountCents: number; currency: string }): Promise<PaymentIntent> {
-    mustBeOutsideTransaction('A payment intent');
+    assertOutsideTransaction('A payment intent');
     const id = `pi_${randomText(24)}`;
     const intent = await this.add({ ...order, id, clientSecret: `${id}_secret_${randomText(24)}` });
     if (intent.amountCents !== order.amountCents || intent.currency !== order.currency) {
@@ -63,7 +63,7 @@ export class SandboxPayments extends PaymentProvider {
   }
 
   async refund({ intentId, amountCents, key }: { intentId: string; amountCents: number; key: string }): Promise<void> {
-    mustBeOutsideTransaction('A refund');
+    assertOutsideTransaction('A refund');
     await this.transactions.runStep(async (tx) => {
       const intent = await this.intents.lock(tx, intentId);
       if (!intent) throw new ProviderRefused('no such intent', 'resource_missing');
@@ -78,7 +78,7 @@ export class SandboxPayments extends PaymentProvider {
   }
 
   async cancel(intentId: string): Promise<void> {
-    mustBeOutsideTransaction('The cancellation of a payment');
+    assertOutsideTransaction('The cancellation of a payment');
     await this.transactions.runStep(async (tx) => {
       const intent = await this.intents.lock(tx, intentId);
       if (!intent) throw new ProviderRefused('no such intent', 'resource_missing');

@@ -1,5 +1,5 @@
 import type { Clock } from '#application/clock';
-import { mustBeOutsideTransaction } from '#platform/postgres/open-transaction';
+import { assertOutsideTransaction } from '#platform/postgres/open-transaction';
 import http from 'node:http';
 import https from 'node:https';
 import { urlToHttpOptions } from 'node:url';
@@ -25,7 +25,7 @@ export class SandboxWebhooks implements Destination {
   }
 
   async deliver(messages: readonly RelayedMessage[]): Promise<readonly Delivery[]> {
-    mustBeOutsideTransaction('A webhook');
+    assertOutsideTransaction('A webhook');
     return deliverEach(
       messages,
       (message) => this.post(message),

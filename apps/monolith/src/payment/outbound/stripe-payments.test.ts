@@ -2,11 +2,11 @@ import type { Clock } from '#application/clock';
 import { toProblem } from '#platform/http/problem';
 import { randomUUID } from 'node:crypto';
 import { describePaymentProvider } from '../testing/payment-provider.contract.ts';
-import { StripePeer, type Fault } from '../testing/stripe-peer.ts';
+import { FakeStripe, type Fault } from '../testing/fake-stripe.ts';
 import { StripeClient } from './stripe-client.ts';
 import { StripePayments } from './stripe-payments.ts';
 
-const peer = new StripePeer();
+const peer = new FakeStripe();
 let base = '';
 let stripe: StripePayments;
 

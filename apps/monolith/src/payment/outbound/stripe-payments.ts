@@ -1,5 +1,5 @@
 import type { Clock } from '#application/clock';
-import { mustBeOutsideTransaction } from '#platform/postgres/open-transaction';
+import { assertOutsideTransaction } from '#platform/postgres/open-transaction';
 import { z } from 'zod';
 import type { PaymentEvent, PaymentIntent } from '../payment.api.ts';
 import { PaymentProvider } from '../application/ports.ts';
@@ -32,7 +32,7 @@ export class StripePayments extends PaymentProvider {
   }
 
   async createIntent(order: { orderId: string; amountCents: number; currency: string }): Promise<PaymentIntent> {
-    mustBeOutsideTransaction('A payment intent');
+    assertOutsideTransaction('A payment intent');
     const { id, client_secret } = await this.client
       .call({
         method: 'POST',
@@ -51,7 +51,7 @@ export class StripePayments extends PaymentProvider {
   }
 
   async refund({ intentId, amountCents, key }: { intentId: string; amountCents: number; key: string }): Promise<void> {
-    mustBeOutsideTransaction('A refund');
+    assertOutsideTransaction('A refund');
     const refunds = await this.client.call({
       method: 'GET',
       path: 'refunds',
@@ -65,7 +65,7 @@ export class StripePayments extends PaymentProvider {
   }
 
   async cancel(intentId: string): Promise<void> {
-    mustBeOutsideTransaction('The cancellation of a payment');
+    assertOutsideTransaction('The cancellation of a payment');
     await this.client
       .call({
         method: 'POST',

@@ -2,7 +2,7 @@ import { Ids } from '#application/ids';
 import { TransactionManager } from '#application/transaction-manager';
 import { randomUUID } from 'node:crypto';
 import { verifyDatabase } from '../../cli/verify/verify-database.ts';
-import { StripePeer } from '../../payment/testing/stripe-peer.ts';
+import { FakeStripe } from '../../payment/testing/fake-stripe.ts';
 import { newKey } from '../../testing/test-app.ts';
 import { grantTurn, putOnSale, seated, type MatchOnSale } from '../../testing/whole-monolith.ts';
 import { Reservations } from '../hold/application/reservation-ports.ts';
@@ -10,7 +10,7 @@ import { openBoxOffice, type BoxOffice, type HeldSeats, type OpenBoxOffice } fro
 import { CheckOut } from './application/check-out.ts';
 import { OrderConsequences, Orders, Payments } from './application/ports.ts';
 
-const peer = new StripePeer();
+const peer = new FakeStripe();
 let opened: OpenBoxOffice;
 let office: BoxOffice;
 let match: MatchOnSale;

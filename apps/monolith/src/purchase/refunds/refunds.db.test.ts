@@ -1,7 +1,7 @@
 import { emailJob } from '#contracts/queue-jobs';
 import { randomUUID } from 'node:crypto';
 import { verifyDatabase } from '../../cli/verify/verify-database.ts';
-import { StripePeer } from '../../payment/testing/stripe-peer.ts';
+import { FakeStripe } from '../../payment/testing/fake-stripe.ts';
 import { newKey } from '../../testing/test-app.ts';
 import { ops, putOnSale, seated, type MatchOnSale } from '../../testing/whole-monolith.ts';
 import { openBoxOffice, type BoxOffice, type OpenBoxOffice } from '../testing/box-office.ts';
@@ -273,7 +273,7 @@ describe('refunds of transferred tickets', () => {
 });
 
 describe('with Stripe', () => {
-  const peer = new StripePeer();
+  const peer = new FakeStripe();
   let stripe: OpenBoxOffice;
   let stripeActions: RefundActions;
 

@@ -3,7 +3,7 @@ import { createTestDatabase, createTestRedis } from '#testing/test-database';
 import type { TestAnswer } from '../../testing/test-app.ts';
 import { openMonolith, type MatchOnSale, type WholeMonolith } from '../../testing/whole-monolith.ts';
 import { ReleaseReservation } from '../checkout/application/release-reservation.ts';
-import { SettlePayment, type PaymentReport, type Settled } from '../settlement/application/settle-payment.ts';
+import { SettlePayment, type PaymentReport, type SettlementResult } from '../settlement/application/settle-payment.ts';
 
 export interface HeldSeats {
   readonly id: string;
@@ -87,7 +87,7 @@ export class BoxOffice {
     };
   }
 
-  settle(report: PaymentReport): Promise<Settled> {
+  settle(report: PaymentReport): Promise<SettlementResult> {
     return this.monolith.get(SettlePayment).execute(report);
   }
 

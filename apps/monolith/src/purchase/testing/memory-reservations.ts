@@ -18,17 +18,17 @@ import {
 /** Protections of the real adapter. A negative control switches one off. */
 export interface ReservationGuards {
   /** A payment for an expired hold must fit into the fan's limit. */
-  readonly lateLimit: boolean;
+  readonly latePaymentLimit: boolean;
   /** A payment increases the revision of the fan's row, so that a concurrent hold request counts its seats. */
-  readonly paidCounts: boolean;
+  readonly singlePaymentCounts: boolean;
   /** The same for a payment that is settled in a batch. */
-  readonly sharedPaidCounts: boolean;
+  readonly batchedPaymentCounts: boolean;
   /** A payment settled in a batch checks that the fan's row still lists its reservation: the fan may have got other seats. */
-  readonly sharedPaidListed: boolean;
+  readonly batchedPaymentChecksFan: boolean;
   /** The expiry job locks the reservations it ends, and skips locked ones. */
   readonly sweeperLocks: boolean;
   /** The expiry job ends reservations in a second statement, which sees an order that was committed before it got the lock. */
-  readonly sweeperLooksAgain: boolean;
+  readonly sweeperReadsAgain: boolean;
 }
 
 /** Holds that can be completed: all their seats are locked and held, and their fan's row is locked. */
@@ -43,12 +43,12 @@ export class MemoryReservations extends Reservations {
   constructor(
     private readonly db: SimulatedDatabase,
     private readonly guards: ReservationGuards = {
-      lateLimit: true,
-      paidCounts: true,
-      sharedPaidCounts: true,
-      sharedPaidListed: true,
+      latePaymentLimit: true,
+      singlePaymentCounts: true,
+      batchedPaymentCounts: true,
+      batchedPaymentChecksFan: true,
       sweeperLocks: true,
-      sweeperLooksAgain: true,
+      sweeperReadsAgain: true,
     },
   ) {
     super();
@@ -109,7 +109,7 @@ export class MemoryReservations extends Reservations {
   async staysCounted(tx: Transaction, reservation: Reservation): Promise<boolean> {
     const open = inside(tx);
     const fan = fanAtMatch(reservation);
-    if (!this.guards.paidCounts) return true;
+    if (!this.guards.singlePaymentCounts) return true;
     await open.statement(`increases the revision of the fan of ${reservation.id}`);
     if (open.get(tables.fanSeats, fan)?.reservationIds.includes(reservation.id) !== true) return false;
     const row = await open.lock(tables.fanSeats, fan);
@@ -123,7 +123,7 @@ export class MemoryReservations extends Reservations {
     const fan = fanAtMatch(reservation);
     const reservationOf = (id: string): ReservationRow | undefined => open.get(tables.reservations, id);
     const { taken, revision, countedIds } = countFan(open.get(tables.fanSeats, fan), reservationOf, open.now.getTime());
-    if (!this.guards.lateLimit) return true;
+    if (!this.guards.latePaymentLimit) return true;
     if (taken + reservation.seats.length > limit) return false;
     await open.statement(`increases the revision of ${reservation.userId}`);
     const row = await open.lock(tables.fanSeats, fan);
@@ -160,11 +160,13 @@ export class MemoryReservations extends Reservations {
     const open = inside(tx);
     const seatIds = reservations.flatMap(({ seats }) => seats.map(({ seatId }) => seatId));
     const free = await open.lockFree(tables.seats, seatIds, ({ status }) => status === 'held');
-    const fans = this.guards.sharedPaidCounts ? await open.lockFree(tables.fanSeats, reservations.map(fanAtMatch)) : undefined;
+    const fans = this.guards.batchedPaymentCounts
+      ? await open.lockFree(tables.fanSeats, reservations.map(fanAtMatch))
+      : undefined;
     const whole = reservations.filter((reservation) => {
       const own = [...free.values()].filter(({ reservationId }) => reservationId === reservation.id);
       const fan = fans?.get(fanAtMatch(reservation));
-      const isCounted = !fans || (fan && (fan.reservationIds.includes(reservation.id) || !this.guards.sharedPaidListed));
+      const isCounted = !fans || (fan && (fan.reservationIds.includes(reservation.id) || !this.guards.batchedPaymentChecksFan));
       // Like the SQL join: a reservation that is named twice yields each of its seats twice.
       const times = reservations.filter(({ id }) => id === reservation.id).length;
       return isCounted && own.length * times === reservation.seats.length;
@@ -191,7 +193,7 @@ export class MemoryReservations extends Reservations {
     try {
       await tx.statement('finds due reservations');
       const due = await this.lockDue(tx, limit, after);
-      if (this.guards.sweeperLooksAgain) await tx.nextStatement('reads the locked reservations again');
+      if (this.guards.sweeperReadsAgain) await tx.nextStatement('reads the locked reservations again');
       let ended = 0;
       for (const row of due) ended += Number(await this.endReservation(tx, row));
       await tx.commit();
@@ -213,7 +215,7 @@ export class MemoryReservations extends Reservations {
     for (const unlocked of tx.find(tables.reservations, (row) => isDue(row) && isNext(row)).sort(byTime)) {
       if (due.length === limit) break;
       await tx.statement(`locks due reservation ${unlocked.id}`);
-      const row = this.guards.sweeperLocks ? await tx.lockUnlessLocked(tables.reservations, unlocked.id) : unlocked;
+      const row = this.guards.sweeperLocks ? await tx.lockOrSkip(tables.reservations, unlocked.id) : unlocked;
       if (row && row !== 'locked' && isDue(row)) due.push(row);
     }
     return due;

@@ -173,7 +173,7 @@ export class MemorySeatHolds extends SeatHolds {
     try {
       return await withRetries(this.db.scheduler, () => this.statement(attempt));
     } catch (error) {
-      const key = this.transactions.keyInHand();
+      const key = this.transactions.currentKey();
       if (key && error instanceof SqlError && error.code === '23505') throw new KeyTaken(key.key);
       throw error;
     }
@@ -192,7 +192,7 @@ export class MemorySeatHolds extends SeatHolds {
       if (won) return won;
       return facts === 'permitted' ? { ...this.rulesFor(tx, attempt.request), takenSeatIds: [], busy: [] } : facts;
     } catch (error) {
-      delete this.transactions.keyInHand()?.stored;
+      delete this.transactions.currentKey()?.stored;
       tx.rollback();
       throw error;
     }
@@ -217,7 +217,7 @@ export class MemorySeatHolds extends SeatHolds {
     const decidedAt = tx.now.getTime() + this.guards.clockAheadMs;
     for (const seatId of [...seatIds].sort()) {
       await tx.statement(`locks seat ${seatId} unless it is locked`);
-      const seat = await tx.lockUnlessLocked(tables.seats, seatId);
+      const seat = await tx.lockOrSkip(tables.seats, seatId);
       if (seat === 'locked') busy.push(seatId);
       else if (!seat || (this.guards.seats && !isFree(seat, decidedAt))) takenSeatIds.push(seatId);
     }
@@ -236,7 +236,7 @@ export class MemorySeatHolds extends SeatHolds {
     if (row && row.revision !== fan.revision && this.guards.revision) return undefined;
     await tx.put(tables.fanSeats, id, { revision: fan.revision + 1, reservationIds: [...fan.countedIds, reservationId] });
     const expiresAtMs = Math.min(tx.now.getTime() + this.holdMs, window?.expiresAtMs ?? Number.POSITIVE_INFINITY);
-    const key = this.transactions.keyInHand();
+    const key = this.transactions.currentKey();
     const reservation: ReservationRow = {
       id: reservationId,
       matchId: request.matchId,
@@ -250,7 +250,7 @@ export class MemorySeatHolds extends SeatHolds {
       currency: request.sector.currency,
       expiresAtMs,
       swept: false,
-      madeByKey: this.transactions.requestKey() ?? null,
+      heldWithKey: this.transactions.requestKey() ?? null,
     };
     const made = asReservation(reservation, this.db, tx.now);
     if (key) {
@@ -260,7 +260,7 @@ export class MemorySeatHolds extends SeatHolds {
     }
     await tx.put(tables.reservations, reservationId, reservation);
     for (const seatId of seatIds) await tx.change(tables.seats, seatId, { status: 'held', reservationId, expiresAtMs });
-    this.db.scheduler.expectMoment(expiresAtMs);
+    this.db.scheduler.registerExpiry(expiresAtMs);
     return made;
   }
 }

@@ -40,7 +40,7 @@ export interface ReservationRow {
   readonly expiresAtMs: number;
   readonly swept: boolean;
   /** Idempotency key of the hold request. Tests check that a key created at most one reservation. */
-  readonly madeByKey: string | null;
+  readonly heldWithKey: string | null;
 }
 
 export interface OrderRow extends Omit<Order, 'status'> {

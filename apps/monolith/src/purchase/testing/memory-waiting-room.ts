@@ -30,7 +30,7 @@ export class MemoryWaitingRoom extends WaitingRoomEvents {
       generation: undefined,
       placeScore: undefined,
     });
-    this.db.scheduler.expectMoment(expiresAtMs);
+    this.db.scheduler.registerExpiry(expiresAtMs);
   }
 
   end(turn: { matchId: string; userId: string; sessionToken: string; reason: string }): void {

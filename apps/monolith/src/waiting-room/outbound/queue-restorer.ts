@@ -1,4 +1,4 @@
-import { MOST_RESTORED, type RestoreRequest } from '#contracts/waiting-room-control';
+import { MAX_RESTORED_PER_PART, type RestoreRequest } from '#contracts/waiting-room-control';
 import type { StoredTurns } from '../../purchase/stored-turns.api.ts';
 import { restoredSaleOf, type QueuedMatch } from '../waiting-room.api.ts';
 import type { QueueServiceCalls } from './queue-service-calls.ts';
@@ -24,8 +24,8 @@ export class QueueRestorer {
 
     await send({ sale: restoredSaleOf(match, usefulWindows), counts: await this.turns.counts(match.id) });
     const open = await this.turns.open(match.id);
-    for (let from = 0; from < open.length; from += MOST_RESTORED.windows) {
-      const windows = open.slice(from, from + MOST_RESTORED.windows).map((turn) => ({
+    for (let from = 0; from < open.length; from += MAX_RESTORED_PER_PART.windows) {
+      const windows = open.slice(from, from + MAX_RESTORED_PER_PART.windows).map((turn) => ({
         user_id: turn.userId,
         session_token: turn.sessionToken,
         expires_at: turn.expiresAt.toISOString(),
@@ -34,9 +34,9 @@ export class QueueRestorer {
       await send({ windows });
     }
     for (let after: string | null = null; ;) {
-      const used: readonly (readonly [string, number])[] = await this.turns.used(match.id, after, MOST_RESTORED.used);
+      const used: readonly (readonly [string, number])[] = await this.turns.used(match.id, after, MAX_RESTORED_PER_PART.used);
       if (used.length > 0) await send({ used: used.map(([userId, score]) => [userId, score]) });
-      if (used.length < MOST_RESTORED.used) break;
+      if (used.length < MAX_RESTORED_PER_PART.used) break;
       after = used.at(-1)![0];
     }
     await send({ complete: true });

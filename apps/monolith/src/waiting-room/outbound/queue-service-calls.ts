@@ -1,5 +1,5 @@
 import { RequestRefused } from '#platform/http/request-refused';
-import { mustBeOutsideTransaction } from '#platform/postgres/open-transaction';
+import { assertOutsideTransaction } from '#platform/postgres/open-transaction';
 
 const TIMEOUT_MS = 3000;
 
@@ -25,7 +25,7 @@ export class QueueServiceCalls {
 
   /** Returns the answer with any status. Rejects if there is no answer. */
   send(method: string, path: string, body?: unknown): Promise<Response> {
-    mustBeOutsideTransaction('a call to the waiting room');
+    assertOutsideTransaction('a call to the waiting room');
     return fetch(`${this.baseUrl}/api/v1/queue/${path}`, {
       method,
       redirect: 'error',

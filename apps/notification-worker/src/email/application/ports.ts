@@ -6,7 +6,7 @@ export interface Attachment {
   readonly content: Buffer;
 }
 
-/** A finished mail; the message id is its identity, whatever brought it. */
+/** A rendered mail. Two mails with the same message id are the same message, also if they come from different jobs. */
 export interface OutgoingMail {
   readonly messageId: string;
   readonly template: string;
@@ -15,34 +15,37 @@ export interface OutgoingMail {
   readonly subject: string;
   readonly text: string;
   readonly html: string;
-  /** Drawn when the mail leaves: of what is a duplicate or held back, and of what a provider refuses, nothing is needed twice. */
+  /** Rendered only when the mail is sent, so that duplicates and delayed mails cost no rendering. */
   readonly attachments?: () => readonly Attachment[];
 }
 
-/** What a ticket's mail is written from, and the text of each ticket's code. */
+/** The data of a ticket mail, with the code of each ticket. */
 export type PrintableTickets = Omit<TicketDelivery, 'tickets'> & {
   readonly tickets: readonly (TicketDelivery['tickets'][number] & { readonly code: string })[];
 };
 
-/** The tickets themselves, to be attached to their mail: no link opens a gate. */
+/**
+ * Renders tickets as attachments of their mail. The mail contains the tickets themselves, because a fan needs them at the
+ * stadium gate.
+ */
 export abstract class TicketPrints {
   abstract of(delivery: PrintableTickets): readonly Attachment[];
 }
 
-export type Delivered = 'sent' | 'duplicate';
+export type SendOutcome = 'sent' | 'duplicate';
 
-/** Where mails go, once: the same message a second time is `duplicate` and leaves nothing behind. */
+/** Sends each mail once. A second send of the same message returns `duplicate` and has no effect. */
 export abstract class Mails {
-  abstract send(mail: OutgoingMail): Promise<Delivered>;
-  /** When nothing that left is still being written down. */
+  abstract send(mail: OutgoingMail): Promise<SendOutcome>;
+  /** Resolves when all completed sends are persisted. */
   settled(): Promise<void> {
     return Promise.resolve();
   }
 }
 
-/** Who carries mails into the world. It does not know what it was given before: once is the ledger's business. */
+/** The external provider that delivers mails. It does not recognise duplicates; the ledger does that. */
 export abstract class MailProvider {
-  /** Throws a SendFailure that says whether the mail may have left. */
+  /** Throws a SendFailure. Its class says whether the mail may have been sent. */
   abstract send(mail: OutgoingMail): Promise<void>;
   close(): void {}
 }

@@ -1,6 +1,6 @@
 import type { Clock } from '#application/clock';
 import { writeMail, type MailContent, type MailLinks } from '#domain/notification/mail-templates';
-import type { Delivered, Mails, PrintableTickets, TicketPrints } from './ports.ts';
+import type { SendOutcome, Mails, PrintableTickets, TicketPrints } from './ports.ts';
 
 type OtherContent = Exclude<MailContent, { template: 'ticket_delivery' }>;
 
@@ -9,11 +9,11 @@ export interface SendMailCommand {
   readonly to: string;
   readonly userId?: string;
   readonly content: OtherContent | { readonly template: 'ticket_delivery'; readonly payload: PrintableTickets };
-  /** After this the message is worthless: no reminder after the match. */
+  /** After this time the mail is not sent, for example a reminder after the match. */
   readonly usefulUntil?: Date;
 }
 
-/** Writes a mail from its template and hands it over, once, and only while it is worth something. */
+/** Renders a mail from its template and sends it once. After `usefulUntil` the mail is dropped. */
 export class SendMail {
   constructor(
     private readonly mails: Mails,
@@ -22,7 +22,7 @@ export class SendMail {
     private readonly prints: TicketPrints,
   ) {}
 
-  async execute({ messageId, to, userId, content, usefulUntil }: SendMailCommand): Promise<Delivered | 'expired'> {
+  async execute({ messageId, to, userId, content, usefulUntil }: SendMailCommand): Promise<SendOutcome | 'expired'> {
     if (usefulUntil && this.clock.now() >= usefulUntil) return 'expired';
     const { subject, text, html } = writeMail(content, this.links);
     const attachments = content.template === 'ticket_delivery' ? () => this.prints.of(content.payload) : undefined;

@@ -4,7 +4,7 @@ import type { QueueSizes } from '#platform/jobs/queue-sizes';
 import { Counter, Gauge, type Registry } from 'prom-client';
 import { oldestUnsentGauge } from '#platform/jobs/oldest-gauge';
 
-/** The seed's metrics of the email worker, by its names. */
+/** The metrics of the email worker, with the names that the specification gives. */
 export class EmailMetrics {
   private readonly sentTotal: Counter<'template'>;
   private readonly failedTotal: Counter<'template'>;
@@ -15,13 +15,13 @@ export class EmailMetrics {
     const labelNames = ['template'] as const;
     this.sentTotal = new Counter({
       name: 'notification_email_sent_total',
-      help: 'Mails handed to the provider.',
+      help: 'Mails that were sent.',
       labelNames,
       registers,
     });
     this.failedTotal = new Counter({
       name: 'notification_email_failed_total',
-      help: 'Mails in the dead letter.',
+      help: 'Mails that became dead letters.',
       labelNames,
       registers,
     });
@@ -34,7 +34,7 @@ export class EmailMetrics {
     oldestUnsentGauge(registry, 'email', mailTemplates, oldest);
     new Gauge({
       name: 'notification_email_queue_size',
-      help: 'Mails that have not left yet: waiting, delayed or in hand.',
+      help: 'Mails that are not sent yet: waiting, delayed or in progress.',
       registers,
       async collect() {
         this.set(await sizes.unsent());
@@ -55,7 +55,7 @@ export class EmailMetrics {
     this.expiredTotal.inc({ template });
   }
 
-  /** The template is what an unreadable job claims it to be: only known ones become labels. */
+  /** The template of an unreadable job may be any value. Only known templates become labels. */
   failed(template: unknown): void {
     const label = mailTemplates.find((known) => known === template) ?? 'unknown';
     this.failedTotal.inc({ template: label });

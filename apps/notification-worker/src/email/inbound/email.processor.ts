@@ -11,8 +11,8 @@ import type { Mails } from '../application/ports.ts';
 import type { SendMail } from '../application/send-mail.ts';
 import type { EmailMetrics } from './email-metrics.ts';
 
-/** What is in hand is one transaction or one provider call. */
-const GRACE_MS = 12_000;
+/** How long a stop waits for running jobs. Each one is at most one transaction or one provider call. */
+const STOP_TIMEOUT_MS = 12_000;
 
 export interface ProcessorOptions {
   readonly connection: RedisConnection;
@@ -24,7 +24,7 @@ export interface ProcessorOptions {
   readonly mails: Pick<Mails, 'settled'>;
 }
 
-/** Serves the queue `email`. */
+/** Processes the jobs of the queue `email`. */
 export class EmailProcessor implements OnModuleDestroy, BeforeApplicationShutdown {
   readonly consumers: readonly QueueConsumer<EmailJob>[];
   private readonly mails: ProcessorOptions['mails'];
@@ -64,9 +64,11 @@ export class EmailProcessor implements OnModuleDestroy, BeforeApplicationShutdow
     for (const consumer of this.consumers) consumer.start();
   }
 
-  /** All processors stop at the same time; Nest asks the next one only after the last one has answered. */
+  /**
+   * Starts the stop without waiting for it, so that all processors stop at the same time. Nest calls them one after the other.
+   */
   onModuleDestroy(): void {
-    this.stopped = Promise.all(this.consumers.map((consumer) => consumer.stop(GRACE_MS)));
+    this.stopped = Promise.all(this.consumers.map((consumer) => consumer.stop(STOP_TIMEOUT_MS)));
   }
 
   async beforeApplicationShutdown(): Promise<void> {

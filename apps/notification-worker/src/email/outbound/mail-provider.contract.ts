@@ -1,13 +1,13 @@
-import type { ArrivedMail } from '../../testing/mailgun-peer.ts';
+import type { ArrivedMail } from '../../testing/fake-mailgun.ts';
 import { NoAnswer, NotSent, ProviderDown, Refused } from '#platform/sending/send-errors';
 import type { MailProvider, OutgoingMail } from '../application/ports.ts';
 
 export interface ProviderUnderTest {
   readonly provider: MailProvider;
   readonly arrived: readonly ArrivedMail[];
-  /** What the provider meets with the next mail. */
-  plan(fault: 'refuses the address' | 'wrong credentials' | 'in trouble' | 'accept, then drop'): void;
-  /** Nobody listens any more. */
+  /** Makes the fake server fail at the next mail. */
+  plan(fault: 'refused address' | 'wrong credentials' | 'server error' | 'accepted without an answer'): void;
+  /** Stops the fake server. */
   shutDown(): Promise<void>;
   close(): Promise<void>;
 }
@@ -21,14 +21,14 @@ const mail: OutgoingMail = {
   html: '<!doctype html>\n<p>Čćž &amp; <b>€</b></p>\n',
 };
 
-/** What every way to send mails does alike. */
+/** The tests that every MailProvider must pass. */
 export function mailProviderContract(name: string, make: () => Promise<ProviderUnderTest>): void {
   describe(`mails by ${name}`, () => {
     let it: ProviderUnderTest;
     beforeEach(async () => void (it = await make()));
     afterEach(() => it.close());
 
-    test('arrive whole: subject, text and HTML letter for letter, under the id of their message', async () => {
+    test('arrive unchanged: subject, text, HTML and message id', async () => {
       await it.provider.send(mail);
       expect(it.arrived).toHaveLength(1);
       const [arrived] = it.arrived;
@@ -42,7 +42,7 @@ export function mailProviderContract(name: string, make: () => Promise<ProviderU
       });
     });
 
-    test('what is attached arrives byte for byte, and the mail with it as it would alone', async () => {
+    test('with attachments: the files arrive unchanged, and so do subject, text and HTML', async () => {
       const files = [
         {
           name: 'ticket-8BC3DB54.pdf',
@@ -61,29 +61,29 @@ export function mailProviderContract(name: string, make: () => Promise<ProviderU
       ]);
     });
 
-    test('line breaks in subject and address make no headers and no recipients', async () => {
-      const sneaky = { ...mail, subject: 'x\r\nBcc: eve@example.com', to: 'ana@example.com\r\nBcc: eve@example.com' };
-      await it.provider.send(sneaky).catch(() => undefined);
+    test('with line breaks in subject or address get no additional headers or recipients', async () => {
+      const injection = { ...mail, subject: 'x\r\nBcc: eve@example.com', to: 'ana@example.com\r\nBcc: eve@example.com' };
+      await it.provider.send(injection).catch(() => undefined);
       for (const { to } of it.arrived) expect(to).not.toContain('eve');
     });
 
     test.each([
-      ['refuses the address', Refused],
+      ['refused address', Refused],
       ['wrong credentials', NotSent],
-      ['in trouble', ProviderDown],
-      ['accept, then drop', NoAnswer],
-    ] as const)('%s is told as such, without the address', async (fault, kind) => {
+      ['server error', ProviderDown],
+      ['accepted without an answer', NoAnswer],
+    ] as const)('fault "%s" throws its own error class, without the address in the message', async (fault, kind) => {
       it.plan(fault);
       const error = await it.provider.send(mail).catch((reason: unknown) => reason);
       expect(error).toBeInstanceOf(kind);
       expect((error as Error).message).not.toContain('example.com');
-      expect(it.arrived).toHaveLength(fault === 'accept, then drop' ? 1 : 0);
-      // The next one goes through again.
+      expect(it.arrived).toHaveLength(fault === 'accepted without an answer' ? 1 : 0);
+      // After the fault the next mail is sent normally.
       await it.provider.send({ ...mail, messageId: 'next' });
       expect(it.arrived.at(-1)?.messageId).toContain('next');
     });
 
-    test('with nobody there it certainly did not leave', async () => {
+    test('if the server cannot be reached the error is ProviderDown: the mail was certainly not sent', async () => {
       await it.shutDown();
       await expect(it.provider.send(mail)).rejects.toThrow(ProviderDown);
     });

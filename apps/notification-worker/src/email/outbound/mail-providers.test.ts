@@ -1,6 +1,6 @@
-import { TooFast } from '#platform/sending/send-errors';
-import { MailgunPeer } from '../../testing/mailgun-peer.ts';
-import { SmtpPeer, type SmtpFault } from '../../testing/smtp-peer.ts';
+import { RateLimited } from '#platform/sending/send-errors';
+import { FakeMailgun } from '../../testing/fake-mailgun.ts';
+import { FakeSmtpServer, type SmtpFault } from '../../testing/fake-smtp-server.ts';
 import { mailProviderContract } from './mail-provider.contract.ts';
 import { Mailgun } from './mailgun.ts';
 import { SmtpServer } from './smtp-server.ts';
@@ -8,12 +8,12 @@ import { SmtpServer } from './smtp-server.ts';
 const TIMEOUT_MS = 500;
 
 mailProviderContract('Mailgun', async () => {
-  const peer = await MailgunPeer.start();
+  const peer = await FakeMailgun.start();
   const faults = {
-    'refuses the address': { status: 400, body: { message: "'to' parameter is not a valid address: ana@example.com" } },
+    'refused address': { status: 400, body: { message: "'to' parameter is not a valid address: ana@example.com" } },
     'wrong credentials': { status: 401 },
-    'in trouble': { status: 503 },
-    'accept, then drop': 'accept, then swallow',
+    'server error': { status: 503 },
+    'accepted without an answer': 'accept without answer',
   } as const;
   return {
     provider: new Mailgun({ ...peer.settings, timeoutMs: TIMEOUT_MS }),
@@ -25,12 +25,12 @@ mailProviderContract('Mailgun', async () => {
 });
 
 mailProviderContract('SMTP', async () => {
-  const peer = await SmtpPeer.start();
+  const peer = await FakeSmtpServer.start();
   const faults: Record<string, SmtpFault> = {
-    'refuses the address': { at: 'RCPT', reply: '550 5.1.1 <ana@example.com> unknown' },
+    'refused address': { at: 'RCPT', reply: '550 5.1.1 <ana@example.com> unknown' },
     'wrong credentials': { at: 'AUTH', reply: '535 5.7.8 no' },
-    'in trouble': { at: 'MAIL', reply: '421 4.3.2 closing' },
-    'accept, then drop': 'accept, then swallow',
+    'server error': { at: 'MAIL', reply: '421 4.3.2 closing' },
+    'accepted without an answer': 'accept without answer',
   };
   const provider = new SmtpServer({ url: peer.url, from: 'HNS tickets <tickets@hns.hr>', timeoutMs: TIMEOUT_MS });
   return {
@@ -45,9 +45,9 @@ mailProviderContract('SMTP', async () => {
   };
 });
 
-describe('Mailgun alone', () => {
-  let peer: MailgunPeer;
-  beforeEach(async () => void (peer = await MailgunPeer.start()));
+describe('Mailgun', () => {
+  let peer: FakeMailgun;
+  beforeEach(async () => void (peer = await FakeMailgun.start()));
   afterEach(() => peer.close());
   const mail = { messageId: 'm', template: 'refund', to: 'a@example.com', subject: 's', text: 't', html: 'h' };
   const failure = () => new Mailgun({ ...peer.settings, timeoutMs: TIMEOUT_MS }).send(mail).catch((error: unknown) => error);
@@ -57,26 +57,26 @@ describe('Mailgun alone', () => {
     [{ 'retry-after': new Date(Date.now() + 30_000).toUTCString() }, 29_500],
     [{ 'retry-after': 'soon' }, 1000],
     [{}, 1000],
-  ] as const)('a 429 with %o asks for a pause of about %i ms', async (headers, wanted) => {
+  ] as const)('a 429 with headers %o means a pause of about %i ms', async (headers, expectedMs) => {
     peer.next.push({ status: 429, headers: headers as unknown as Record<string, string> });
     const error = await failure();
-    expect(error).toBeInstanceOf(TooFast);
-    expect(Math.abs((error as TooFast).forMs - wanted)).toBeLessThan(3000);
+    expect(error).toBeInstanceOf(RateLimited);
+    expect(Math.abs((error as RateLimited).forMs - expectedMs)).toBeLessThan(3000);
   });
 
-  test('a line cut after the request may have delivered it', async () => {
-    peer.next.push('hang up');
+  test('a connection lost after the request is NoAnswer: the mail may have been sent', async () => {
+    peer.next.push('disconnect');
     expect(((await failure()) as Error).constructor.name).toBe('NoAnswer');
   });
 
-  test('an address that redirects elsewhere is not followed', async () => {
+  test('a redirect is not followed and is NotSent', async () => {
     peer.next.push({ status: 307, headers: { location: `${peer.settings.base}/elsewhere` } });
     expect(((await failure()) as Error).constructor.name).toBe('NotSent');
     expect(peer.requests).toBe(1);
   });
 });
 
-describe('SMTP alone', () => {
+describe('SMTP', () => {
   const mail = { messageId: 'm', template: 'refund', to: 'a@example.com', subject: 's', text: 't', html: 'h' };
 
   test.each([
@@ -84,9 +84,9 @@ describe('SMTP alone', () => {
     [{ at: 'MAIL', reply: '421 4.3.2 closing' }, 'ProviderDown'],
     [{ at: 'MESSAGE', reply: '554 5.7.1 spam' }, 'Refused'],
     [{ at: 'MESSAGE', reply: '451 4.3.0 later' }, 'NotSent'],
-    ['hang up at greeting', 'NoAnswer'],
-  ] as const)('%o is %s, and is not sent again by itself', async (fault, kind) => {
-    const peer = await SmtpPeer.start();
+    ['disconnect at greeting', 'NoAnswer'],
+  ] as const)('fault %o is %s, and the library does not send the mail again', async (fault, kind) => {
+    const peer = await FakeSmtpServer.start();
     peer.next.push(fault);
     const provider = new SmtpServer({ url: peer.url, from: 'a@b.hr', timeoutMs: TIMEOUT_MS });
     const error = await provider.send(mail).catch((reason: unknown) => reason);

@@ -7,11 +7,11 @@ import type { DataSource } from 'typeorm';
 import { PostgresMailbox } from '../../mailbox/postgres-mailbox.ts';
 import { ticketMail } from '../../testing/jobs.ts';
 import { SendMail } from '../application/send-mail.ts';
-import { DrawnTickets } from './drawn-tickets.ts';
+import { PdfTicketPrints } from './pdf-ticket-prints.ts';
 import { MailboxMails } from './mailbox-mails.ts';
 
-/** The house without its guarantee: every message is new. */
-class ForgetfulInbox extends Inbox {
+/** Negative control: an inbox that treats every message as new. */
+class InboxWithoutMemory extends Inbox {
   protected override remember(): Promise<boolean> {
     return Promise.resolve(true);
   }
@@ -30,28 +30,28 @@ afterAll(async () => {
   await testDatabase.drop();
 });
 
-/** The same message brought eight times, four of them at the same moment. */
-async function mailsOf(inbox: Inbox): Promise<number> {
+/** Sends the same message eight times, four of them at the same time. Returns the number of mails in the mailbox. */
+async function sendEightTimes(inbox: Inbox): Promise<number> {
   const mailbox = new PostgresMailbox(database);
   const sendMail = new SendMail(
     new MailboxMails(inbox, mailbox),
     { ticketsUrl: 'http://127.0.0.1:3000/tickets' },
     new SystemClock(),
-    new DrawnTickets(),
+    new PdfTicketPrints(),
   );
   const job = ticketMail();
   const command = { messageId: job.job_id, to: `${job.job_id}@example.com`, content: job };
   await Promise.all(Array.from({ length: 4 }, () => sendMail.execute(command)));
-  for (let again = 0; again < 4; again += 1) await sendMail.execute(command);
+  for (let repetition = 0; repetition < 4; repetition += 1) await sendMail.execute(command);
   return (await mailbox.find({ to: command.to })).length;
 }
 
-test('control: without the inbox one message brought eight times becomes eight mails', async () => {
+test('negative control, without the inbox: one message sent eight times becomes eight mails', async () => {
   const transactions = new PostgresTransactionManager(database, { deadlineMs: 10_000 });
-  expect(await mailsOf(new ForgetfulInbox(transactions))).toBe(8);
+  expect(await sendEightTimes(new InboxWithoutMemory(transactions))).toBe(8);
 });
 
-test('with the inbox one message brought eight times becomes one mail', async () => {
+test('with the inbox one message sent eight times becomes one mail', async () => {
   const transactions = new PostgresTransactionManager(database, { deadlineMs: 10_000 });
-  expect(await mailsOf(new Inbox(transactions))).toBe(1);
+  expect(await sendEightTimes(new Inbox(transactions))).toBe(1);
 });

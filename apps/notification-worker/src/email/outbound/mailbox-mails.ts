@@ -1,11 +1,11 @@
 import type { Inbox } from '#platform/postgres/delivery-ledger';
 import type { Mailbox } from '../../mailbox/mailbox.api.ts';
-import { Mails, type Delivered, type OutgoingMail } from '../application/ports.ts';
+import { Mails, type SendOutcome, type OutgoingMail } from '../application/ports.ts';
 
-/** The name under which the inbox remembers mails, whatever their provider. */
+/** The consumer name of mails in the inbox, the same for all providers. */
 const CONSUMER = 'email';
 
-/** EMAIL_PROVIDER=mailbox: the mail becomes a row, in the same commit that remembers its message. */
+/** EMAIL_PROVIDER=mailbox: stores the mail as a row, in the transaction that marks its message as sent. */
 export class MailboxMails extends Mails {
   constructor(
     private readonly inbox: Inbox,
@@ -14,10 +14,10 @@ export class MailboxMails extends Mails {
     super();
   }
 
-  async send({ messageId, to, userId, template, subject, text, html, attachments }: OutgoingMail): Promise<Delivered> {
+  async send({ messageId, to, userId, template, subject, text, html, attachments }: OutgoingMail): Promise<SendOutcome> {
     const names = attachments?.().map(({ name }) => name);
     const message = { channel: 'email', recipient: to, userId, template, subject, text, html, attachments: names } as const;
-    const outcome = await this.inbox.once(CONSUMER, messageId, (tx) => this.mailbox.keep(tx, [message]));
+    const outcome = await this.inbox.once(CONSUMER, messageId, (tx) => this.mailbox.add(tx, [message]));
     return outcome === 'done' ? 'sent' : 'duplicate';
   }
 }

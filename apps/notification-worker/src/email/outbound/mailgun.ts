@@ -1,10 +1,10 @@
 import { CALL_TIMEOUT_MS } from '#platform/sending/call-timeout';
 import { post, type HttpAnswer } from '#platform/sending/http-call';
-import { NotSent, ProviderDown, Refused, TooFast } from '#platform/sending/send-errors';
+import { NotSent, ProviderDown, Refused, RateLimited } from '#platform/sending/send-errors';
 import { MailProvider, type Attachment, type OutgoingMail } from '../application/ports.ts';
 
-/** When a 429 does not say how long. */
-const PAUSE_MS = 1000;
+/** The pause after a 429 without a valid Retry-After. */
+const DEFAULT_PAUSE_MS = 1000;
 
 export interface MailgunOptions {
   readonly base: string;
@@ -14,7 +14,7 @@ export interface MailgunOptions {
   readonly timeoutMs?: number;
 }
 
-/** EMAIL_PROVIDER=mailgun: `POST {base}/v3/{domain}/messages`, a form as documented. */
+/** EMAIL_PROVIDER=mailgun: sends with `POST {base}/v3/{domain}/messages`, a form as in Mailgun's documentation. */
 export class Mailgun extends MailProvider {
   constructor(private readonly options: MailgunOptions) {
     super();
@@ -28,9 +28,9 @@ export class Mailgun extends MailProvider {
       subject: mail.subject,
       text: mail.text,
       html: mail.html,
-      // The same message twice has the same id: mail programs show it once, and Mailgun's log tells.
+      // A message that is sent twice has the same id, so mail programs show it once, and Mailgun's log shows the duplicate.
       'h:Message-Id': `<${mail.messageId}@${domain}>`,
-      // Links are our own; rewriting them to count clicks would send fans somewhere else first.
+      // No click tracking: Mailgun would rewrite our links and lead fans through its own server.
       'o:tracking': 'no',
       'o:tag': mail.template,
     };
@@ -38,15 +38,15 @@ export class Mailgun extends MailProvider {
     const answer = await post({
       url: `${base}/v3/${encodeURIComponent(domain)}/messages`,
       headers: { authorization: `Basic ${Buffer.from(`api:${apiKey}`).toString('base64')}` },
-      body: attachments.length > 0 ? formOf(fields, attachments) : new URLSearchParams(fields),
+      body: attachments.length > 0 ? multipartFormOf(fields, attachments) : new URLSearchParams(fields),
       timeoutMs: timeoutMs ?? CALL_TIMEOUT_MS,
     });
-    judge(answer);
+    throwIfFailed(answer);
   }
 }
 
-/** Files travel in a form of parts, whose type fetch writes with its boundary. */
-function formOf(fields: Readonly<Record<string, string>>, attachments: readonly Attachment[]): FormData {
+/** A multipart form for mails with files. fetch sets its content type with the boundary. */
+function multipartFormOf(fields: Readonly<Record<string, string>>, attachments: readonly Attachment[]): FormData {
   const form = new FormData();
   for (const [name, value] of Object.entries(fields)) form.set(name, value);
   for (const { name, contentType, content } of attachments)
@@ -54,13 +54,13 @@ function formOf(fields: Readonly<Record<string, string>>, attachments: readonly 
   return form;
 }
 
-/** Statuses only: Mailgun's sentences may quote the address. */
-function judge({ status, retryAfterMs }: HttpAnswer): void {
-  const what = `mailgun answered ${status}`;
+/** Errors contain the status only, because Mailgun's error texts may contain the recipient's address. */
+function throwIfFailed({ status, retryAfterMs }: HttpAnswer): void {
+  const reason = `mailgun answered ${status}`;
   if (status >= 200 && status < 300) return;
-  if (status === 429) throw new TooFast(retryAfterMs ?? PAUSE_MS, what);
-  if (status >= 500) throw new ProviderDown(what);
-  if (status === 400 || status === 413 || status === 422) throw new Refused(what);
-  // 401, 403, 404 are our key or domain, 402 our account: the message is as good as before.
-  throw new NotSent(what);
+  if (status === 429) throw new RateLimited(retryAfterMs ?? DEFAULT_PAUSE_MS, reason);
+  if (status >= 500) throw new ProviderDown(reason);
+  if (status === 400 || status === 413 || status === 422) throw new Refused(reason);
+  // 401, 403 and 404 mean our key or domain is wrong, 402 our account. The message itself is fine and can be sent later.
+  throw new NotSent(reason);
 }

@@ -11,7 +11,7 @@ export interface MailInBox {
 
 export interface MailsUnderTest {
   readonly mails: Mails;
-  /** Everything that has come to any address so far. */
+  /** All mails that have arrived so far, at any address. */
   arrived(): Promise<readonly MailInBox[]>;
   close(): Promise<void>;
 }
@@ -29,7 +29,7 @@ const mail = (changes: Partial<OutgoingMail> = {}): OutgoingMail => {
   };
 };
 
-/** What every way to send mails does alike: its provider, and the ledger that makes it once. */
+/** The tests that every implementation of Mails must pass. */
 export function mailsContract(name: string, make: () => Promise<MailsUnderTest>): void {
   describe(`mails by ${name}`, () => {
     let it: MailsUnderTest;
@@ -37,46 +37,46 @@ export function mailsContract(name: string, make: () => Promise<MailsUnderTest>)
     afterEach(() => it.close());
 
     const arrivedAt = async ({ to }: OutgoingMail): Promise<readonly MailInBox[]> =>
-      (await it.arrived()).filter((one) => one.to === to);
+      (await it.arrived()).filter((sentMail) => sentMail.to === to);
 
-    test('one is sent, and arrives letter for letter', async () => {
-      const one = mail();
-      expect(await it.mails.send(one)).toBe('sent');
-      const [arrived, ...more] = await arrivedAt(one);
+    test('a mail is sent and arrives unchanged', async () => {
+      const sentMail = mail();
+      expect(await it.mails.send(sentMail)).toBe('sent');
+      const [arrived, ...more] = await arrivedAt(sentMail);
       expect(more).toEqual([]);
-      // A mail on the wire ends with a line break, however many it had.
+      // The number of line breaks at the end may change on the way.
       expect([arrived?.subject, arrived?.text.trimEnd(), arrived?.html.trimEnd()]).toEqual([
-        one.subject,
-        one.text.trimEnd(),
-        one.html.trimEnd(),
+        sentMail.subject,
+        sentMail.text.trimEnd(),
+        sentMail.html.trimEnd(),
       ]);
     });
 
-    test('the same message again is a duplicate and reaches nobody; another message reaches the same address', async () => {
-      const one = mail();
-      await it.mails.send(one);
-      expect(await it.mails.send(one)).toBe('duplicate');
+    test('a second send of the same message is a duplicate and does not arrive; another message to the same address arrives', async () => {
+      const sentMail = mail();
+      await it.mails.send(sentMail);
+      expect(await it.mails.send(sentMail)).toBe('duplicate');
       await it.mails.settled();
-      expect(await it.mails.send(one)).toBe('duplicate');
-      expect(await arrivedAt(one)).toHaveLength(1);
-      expect(await it.mails.send(mail({ to: one.to }))).toBe('sent');
-      expect(await arrivedAt(one)).toHaveLength(2);
+      expect(await it.mails.send(sentMail)).toBe('duplicate');
+      expect(await arrivedAt(sentMail)).toHaveLength(1);
+      expect(await it.mails.send(mail({ to: sentMail.to }))).toBe('sent');
+      expect(await arrivedAt(sentMail)).toHaveLength(2);
     });
 
-    test('the same message four times at the same moment arrives once', async () => {
-      const one = mail();
-      const sends = await Promise.allSettled(Array.from({ length: 4 }, () => it.mails.send(one)));
-      // Who finds it in another's hands is held back and comes again later.
+    test('the same message sent four times at the same time arrives once', async () => {
+      const sentMail = mail();
+      const sends = await Promise.allSettled(Array.from({ length: 4 }, () => it.mails.send(sentMail)));
+      // A send that finds the message claimed by another send is held back and retried later.
       const outcomes = sends.map((send) => (send.status === 'fulfilled' ? send.value : nameOf(send.reason)));
       expect(outcomes.filter((outcome) => outcome === 'sent')).toHaveLength(1);
       expect(outcomes.filter((outcome) => !['sent', 'duplicate', 'held back'].includes(outcome))).toEqual([]);
-      expect(await arrivedAt(one)).toHaveLength(1);
+      expect(await arrivedAt(sentMail)).toHaveLength(1);
     });
 
-    test('many messages at once do not mix', async () => {
+    test('of twelve mails sent at the same time each arrives at its own address', async () => {
       const all = Array.from({ length: 12 }, (_, n) => mail({ subject: `Vijest ${n}` }));
-      expect(await Promise.all(all.map((one) => it.mails.send(one)))).toEqual(all.map(() => 'sent'));
-      for (const one of all) expect((await arrivedAt(one)).map(({ subject }) => subject)).toEqual([one.subject]);
+      expect(await Promise.all(all.map((sentMail) => it.mails.send(sentMail)))).toEqual(all.map(() => 'sent'));
+      for (const sentMail of all) expect((await arrivedAt(sentMail)).map(({ subject }) => subject)).toEqual([sentMail.subject]);
     });
   });
 }

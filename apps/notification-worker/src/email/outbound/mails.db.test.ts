@@ -7,13 +7,13 @@ import { UnlimitedProvider } from '#platform/sending/provider-limiter';
 import { createTestDatabase, type TestDatabase } from '#testing/test-database';
 import type { DataSource } from 'typeorm';
 import { PostgresMailbox } from '../../mailbox/postgres-mailbox.ts';
-import { MailgunPeer } from '../../testing/mailgun-peer.ts';
-import { SmtpPeer } from '../../testing/smtp-peer.ts';
+import { FakeMailgun } from '../../testing/fake-mailgun.ts';
+import { FakeSmtpServer } from '../../testing/fake-smtp-server.ts';
 import type { MailProvider } from '../application/ports.ts';
 import { MailboxMails } from './mailbox-mails.ts';
 import { Mailgun } from './mailgun.ts';
 import { mailsContract, type MailInBox } from './mails.contract.ts';
-import { ProvidedMails } from './provided-mails.ts';
+import { ProviderMails } from './provider-mails.ts';
 import { SmtpServer } from './smtp-server.ts';
 
 let testDatabase: TestDatabase;
@@ -31,8 +31,8 @@ afterAll(async () => {
   await testDatabase.drop();
 });
 
-const provided = (provider: MailProvider): ProvidedMails =>
-  new ProvidedMails(provider, new SendClaims(statements, { consumer: 'email', lockMs: 20_000 }), new UnlimitedProvider());
+const provided = (provider: MailProvider): ProviderMails =>
+  new ProviderMails(provider, new SendClaims(statements, { consumer: 'email', lockMs: 20_000 }), new UnlimitedProvider());
 
 mailsContract('the mailbox', () =>
   Promise.resolve({
@@ -47,7 +47,7 @@ mailsContract('the mailbox', () =>
 );
 
 mailsContract('Mailgun', async () => {
-  const peer = await MailgunPeer.start();
+  const peer = await FakeMailgun.start();
   const mails = provided(new Mailgun(peer.settings));
   return {
     mails,
@@ -60,7 +60,7 @@ mailsContract('Mailgun', async () => {
 });
 
 mailsContract('SMTP', async () => {
-  const peer = await SmtpPeer.start();
+  const peer = await FakeSmtpServer.start();
   const server = new SmtpServer({ url: peer.url, from: 'HNS tickets <tickets@hns.hr>' });
   const mails = provided(server);
   return {

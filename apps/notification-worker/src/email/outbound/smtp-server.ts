@@ -3,11 +3,11 @@ import { CALL_TIMEOUT_MS } from '#platform/sending/call-timeout';
 import { NoAnswer, NotSent, ProviderDown, Refused } from '#platform/sending/send-errors';
 import { MailProvider, type OutgoingMail } from '../application/ports.ts';
 
-/** Kept open and used again: a handshake a mail would take longer than the mail. */
-const CONNECTIONS = 5;
-/** What nodemailer says when there was no conversation yet; a silence later has the same code and another sentence. */
-const BEFORE_THE_CONVERSATION = /^(Connection timeout|Greeting never received)/;
-/** Nothing that could become a second recipient or a header of its own. */
+/** Connections are kept open and reused: a handshake for each mail would take longer than the mail. */
+const MAX_CONNECTIONS = 5;
+/** nodemailer's messages for timeouts before the SMTP session began. Later timeouts have the same code, but another message. */
+const TIMEOUT_BEFORE_SESSION = /^(Connection timeout|Greeting never received)/;
+/** Exactly one address, without characters that could add a recipient or a header. */
 const ADDRESS = /^[^\s<>,;:"()[\]\\]+@[^\s<>,;:"()[\]\\]+$/;
 
 interface SmtpError extends Error {
@@ -17,7 +17,7 @@ interface SmtpError extends Error {
   readonly responseCode?: number;
 }
 
-/** EMAIL_PROVIDER=smtp: a mail server named by SMTP_URL. */
+/** EMAIL_PROVIDER=smtp: sends through the mail server of SMTP_URL. */
 export class SmtpServer extends MailProvider {
   private readonly transport: Transporter;
   private readonly host: string;
@@ -29,8 +29,8 @@ export class SmtpServer extends MailProvider {
     this.host = url.hostname;
     this.transport = createTransport({
       pool: true,
-      maxConnections: CONNECTIONS,
-      // By itself the pool sends again what was under way when a connection broke: up to five times the same mail.
+      maxConnections: MAX_CONNECTIONS,
+      // By default the pool sends a mail again when its connection breaks: the same mail up to five times.
       maxRequeues: 0,
       host: url.hostname,
       port: url.port ? Number(url.port) : url.protocol === 'smtps:' ? 465 : 587,
@@ -39,14 +39,14 @@ export class SmtpServer extends MailProvider {
       connectionTimeout: timeoutMs,
       greetingTimeout: timeoutMs,
       socketTimeout: timeoutMs,
-      // What a template says is text: nothing in it is fetched or read from disk.
+      // Paths and URLs in a mail's content are never read or fetched.
       disableFileAccess: true,
       disableUrlAccess: true,
     });
   }
 
   async send(mail: OutgoingMail): Promise<void> {
-    if (!ADDRESS.test(mail.to)) throw new Refused('smtp: not one address');
+    if (!ADDRESS.test(mail.to)) throw new Refused('smtp: not a single valid address');
     const attachments = (mail.attachments?.() ?? []).map(({ name, contentType, content }) => ({
       filename: name,
       contentType,
@@ -64,7 +64,7 @@ export class SmtpServer extends MailProvider {
         headers: { 'X-Template': mail.template, 'Auto-Submitted': 'auto-generated' },
       });
     } catch (error) {
-      throw verdict(error as SmtpError);
+      throw toSendFailure(error as SmtpError);
     }
   }
 
@@ -73,13 +73,13 @@ export class SmtpServer extends MailProvider {
   }
 }
 
-/** Codes only: a server's sentences quote the address. */
-function verdict({ code, command, responseCode, syscall, message }: SmtpError): Error {
-  const what = `smtp ${command ?? 'CONN'}: ${responseCode ?? code ?? 'no answer'}`;
-  if (code === 'EAUTH' || responseCode === 530 || responseCode === 535) return new NotSent(what);
-  if (responseCode === 421) return new ProviderDown(what);
-  if (responseCode !== undefined) return responseCode >= 500 ? new Refused(what) : new NotSent(what);
-  if (code === 'EENVELOPE') return new Refused(what);
-  const neverBegan = syscall === 'connect' || code === 'EDNS' || code === 'ETLS' || BEFORE_THE_CONVERSATION.test(message);
-  return neverBegan ? new ProviderDown(what) : new NoAnswer(what);
+/** Errors contain codes only, because a server's error texts may contain the recipient's address. */
+function toSendFailure({ code, command, responseCode, syscall, message }: SmtpError): Error {
+  const reason = `smtp ${command ?? 'CONN'}: ${responseCode ?? code ?? 'no answer'}`;
+  if (code === 'EAUTH' || responseCode === 530 || responseCode === 535) return new NotSent(reason);
+  if (responseCode === 421) return new ProviderDown(reason);
+  if (responseCode !== undefined) return responseCode >= 500 ? new Refused(reason) : new NotSent(reason);
+  if (code === 'EENVELOPE') return new Refused(reason);
+  const hasNoSession = syscall === 'connect' || code === 'EDNS' || code === 'ETLS' || TIMEOUT_BEFORE_SESSION.test(message);
+  return hasNoSession ? new ProviderDown(reason) : new NoAnswer(reason);
 }

@@ -1,28 +1,28 @@
-/** One notification for up to 500 devices, of one fan or of many. */
+/** One notification to up to 500 devices of one fan or of many fans. */
 export interface OutgoingPush {
   readonly messageId: string;
   readonly template: string;
-  /** Absent when it goes to many fans. */
+  /** Absent for a broadcast, which goes to many fans. */
   readonly userId?: string;
-  /** One of the jobs of a broadcast. */
+  /** Set if this push is a range of a broadcast. */
   readonly broadcastId?: string;
-  /** At most 500, none twice. */
+  /** At most 500 device tokens, each only once. */
   readonly tokens: readonly string[];
   readonly title: string;
   readonly body: string;
   readonly data: Readonly<Record<string, string>>;
-  /** Urgent pushes have calls reserved for them, and wake the device. */
+  /** Urgent pushes have reserved calls at the provider, and they wake the device. */
   readonly urgent: boolean;
   readonly usefulUntil?: Date;
 }
 
-/** `devices`: for how many it was handed over in this call, dead ones not counted. */
-export type Delivered = { readonly outcome: 'sent'; readonly devices: number } | { readonly outcome: 'duplicate' };
+/** `devices`: to how many devices this call delivered the push, dead tokens not counted. */
+export type SendOutcome = { readonly outcome: 'sent'; readonly devices: number } | { readonly outcome: 'duplicate' };
 
-/** Where pushes go, once for each device: the same message a second time is `duplicate` and reaches none. */
+/** Sends each push once to each device. A second send of the same message returns `duplicate` and reaches no device. */
 export abstract class Pushes {
-  abstract send(push: OutgoingPush): Promise<Delivered>;
-  /** What is in hand is put down at the next chance. */
+  abstract send(push: OutgoingPush): Promise<SendOutcome>;
+  /** Running sends stop after their current group of devices and are continued by another worker. */
   stop(): void {}
 }
 
@@ -30,30 +30,34 @@ export interface BroadcastProgress {
   readonly id: string;
   readonly template: string;
   readonly devices: number;
-  /** Done with: delivered, dead or refused. */
+  /** Devices with a final result: delivered, dead or refused. */
   readonly done: number;
   readonly dead: number;
   readonly refused: number;
 }
 
-/** Broadcasts, whose devices were written down when they began. */
+/** Broadcasts. The device tokens of a broadcast are stored when it starts. */
 export abstract class Broadcasts {
-  /** Always the same ones in the same order for the same range. */
+  /** Returns the device tokens of a range: always the same tokens in the same order. */
   abstract tokens(broadcastId: string, range: { readonly from: number; readonly to: number }): Promise<readonly string[]>;
-  /** Of the newest ones. */
+  /** The progress of the newest broadcasts. */
   abstract progress(): Promise<readonly BroadcastProgress[]>;
 }
 
 /**
- * What became of one device's push. `dead`: the token will never work again. `refused`: the provider will not take this
- * message for this device. The rest is tried again: `failed` (it did not leave), `unanswered` (nobody knows), `too fast`.
+ * The result of a push to one device. `dead`: the token will never work again. `refused`: the provider does not accept this
+ * message for this device. The other failures are retried: `failed` (not sent), `unanswered` (unknown whether it was sent),
+ * `provider down` and `too fast` (not sent).
  */
 export type DeviceResult =
   | { readonly kind: 'sent' | 'dead' }
   | { readonly kind: 'refused' | 'failed' | 'unanswered' | 'provider down'; readonly reason: string }
   | { readonly kind: 'too fast'; readonly forMs: number };
 
-/** Who carries pushes to devices: at most 500 a call, one result for each token, in their order. */
+/**
+ * The external provider that delivers pushes: at most 500 devices a call. It returns one result for each token, in the same
+ * order.
+ */
 export abstract class PushProvider {
   abstract send(push: OutgoingPush): Promise<readonly DeviceResult[]>;
 }

@@ -1,19 +1,22 @@
 import type { Clock } from '#application/clock';
-import type { Delivered, OutgoingPush, Pushes } from './ports.ts';
+import type { SendOutcome, OutgoingPush, Pushes } from './ports.ts';
 
-/** Hands a notification to devices, once, and only while it is worth something: no turn notice after the window. */
+/**
+ * Sends a notification to devices once. After `usefulUntil` it is dropped, for example a turn notice after the end of the
+ * window.
+ */
 export class SendPush {
   constructor(
     private readonly pushes: Pushes,
     private readonly clock: Clock,
   ) {}
 
-  async execute(push: OutgoingPush): Promise<Delivered | { readonly outcome: 'expired' }> {
+  async execute(push: OutgoingPush): Promise<SendOutcome | { readonly outcome: 'expired' }> {
     if (push.usefulUntil && this.clock.now() >= push.usefulUntil) return { outcome: 'expired' };
     return this.pushes.send(push);
   }
 
-  /** What is in hand is put down at the next chance, noted, for another worker. */
+  /** Running sends stop after their current group of devices, with their progress stored. Another worker continues them. */
   stop(): void {
     this.pushes.stop();
   }

@@ -1,8 +1,8 @@
 import { Gauge, type Registry } from 'prom-client';
 import type { Broadcasts } from '../application/ports.ts';
 
-/** How far the newest broadcasts have come: `notification_broadcast_devices{broadcast,template,state}`. */
-export function watchBroadcasts(registry: Registry, broadcasts: Pick<Broadcasts, 'progress'>): void {
+/** Registers the gauge of the newest broadcasts' progress: `notification_broadcast_devices{broadcast,template,state}`. */
+export function registerBroadcastMetrics(registry: Registry, broadcasts: Pick<Broadcasts, 'progress'>): void {
   new Gauge({
     name: 'notification_broadcast_devices',
     help: 'Devices of the newest broadcasts: waiting, delivered, dead (token removed) or refused by the provider.',

@@ -6,7 +6,7 @@ import { oldestUnsentGauge } from '#platform/jobs/oldest-gauge';
 
 const LABELS = ['template'] as const;
 
-/** The seed's metrics of the push workers, by its names, and what became of the rest. */
+/** The metrics of the push worker with the names that the specification gives, and additional ones. */
 export class PushMetrics {
   private readonly sentTotal: Counter<'template'>;
   private readonly failedTotal: Counter<'template'>;
@@ -16,18 +16,18 @@ export class PushMetrics {
   constructor(registry: Registry, sizes: QueueSizes, oldest: Pick<OldestUnsent, 'ages'>) {
     oldestUnsentGauge(registry, 'push', pushTemplates, oldest);
     const counter = (name: string, help: string) => new Counter({ name, help, labelNames: LABELS, registers: [registry] });
-    this.sentTotal = counter('notification_push_sent_total', 'Devices for which a push was handed to the provider.');
-    this.failedTotal = counter('notification_push_failed_total', 'Pushes in the dead letter.');
+    this.sentTotal = counter('notification_push_sent_total', 'Devices to which a push was sent.');
+    this.failedTotal = counter('notification_push_failed_total', 'Pushes that became dead letters.');
     this.expiredTotal = counter('notification_push_expired_total', 'Pushes dropped because they were no longer useful.');
     this.latency = new Histogram({
       name: 'notification_push_latency_seconds',
-      help: 'From the moment a push was written to its hand-over to the provider.',
+      help: 'Seconds from the creation of a push to its delivery to the provider.',
       buckets: [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 600],
       registers: [registry],
     });
     new Gauge({
       name: 'notification_push_queue_size',
-      help: 'Pushes that have not left yet, both lanes: waiting, delayed or in hand.',
+      help: 'Pushes of both queues that are not sent yet: waiting, delayed or in progress.',
       registers: [registry],
       async collect() {
         this.set(await sizes.unsent());
@@ -46,7 +46,7 @@ export class PushMetrics {
     this.expiredTotal.inc({ template });
   }
 
-  /** The template is what an unreadable job claims it to be: only known ones become labels. */
+  /** The template of an unreadable job may be any value. Only known templates become labels. */
   failed(template: unknown): void {
     const label = pushTemplates.find((known) => known === template) ?? 'unknown';
     this.failedTotal.inc({ template: label });

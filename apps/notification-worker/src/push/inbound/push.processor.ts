@@ -18,36 +18,36 @@ import type { Broadcasts } from '../application/ports.ts';
 import type { SendPush } from '../application/send-push.ts';
 import type { PushMetrics } from './push-metrics.ts';
 
-/** What is in hand is one transaction or one group of provider calls. */
-const GRACE_MS = 12_000;
-/** The priority lane has hands of its own, so "your turn" never waits for a mailing to let go of one. */
-const LANES = ['push-priority', 'push'] as const;
+/** How long a stop waits for running jobs. Each one is at most one transaction or one group of provider calls. */
+const STOP_TIMEOUT_MS = 12_000;
+/** Each queue has its own concurrency, so "your turn" never waits for the jobs of a broadcast. */
+const PUSH_QUEUES = ['push-priority', 'push'] as const;
 
 export interface ProcessorOptions {
   readonly connection: RedisConnection;
   readonly retrySeconds: readonly number[];
   readonly logger: Logger;
-  readonly concurrency: Readonly<Record<(typeof LANES)[number], number>>;
+  readonly concurrency: Readonly<Record<(typeof PUSH_QUEUES)[number], number>>;
   readonly alerts: Pick<Alerts, 'raise'>;
   readonly jobs: Pick<QueuedJobs, 'forget' | 'unpack'>;
-  readonly devices: Broadcasts;
+  readonly broadcasts: Broadcasts;
 }
 
-/** Serves the queues `push-priority` and `push`. */
+/** Processes the jobs of the queues `push-priority` and `push`. */
 export class PushProcessor implements OnModuleDestroy, BeforeApplicationShutdown {
   readonly consumers: readonly QueueConsumer<AnyPushJob>[];
-  private readonly devices: Broadcasts;
+  private readonly broadcasts: Broadcasts;
   private readonly jobs: Pick<QueuedJobs, 'forget' | 'unpack'>;
   private stopped?: Promise<unknown>;
 
   constructor(
     private readonly sendPush: SendPush,
     private readonly metrics: PushMetrics,
-    { alerts, jobs, concurrency, devices, ...options }: ProcessorOptions,
+    { alerts, jobs, concurrency, broadcasts, ...options }: ProcessorOptions,
   ) {
-    this.devices = devices;
+    this.broadcasts = broadcasts;
     this.jobs = jobs;
-    this.consumers = LANES.map(
+    this.consumers = PUSH_QUEUES.map(
       (queue) =>
         new QueueConsumer<AnyPushJob>({
           ...options,
@@ -69,28 +69,30 @@ export class PushProcessor implements OnModuleDestroy, BeforeApplicationShutdown
     for (const consumer of this.consumers) consumer.start();
   }
 
-  /** All processors stop at the same time; Nest asks the next one only after the last one has answered. */
+  /**
+   * Starts the stop without waiting for it, so that all processors stop at the same time. Nest calls them one after the other.
+   */
   onModuleDestroy(): void {
     this.sendPush.stop();
-    this.stopped = Promise.all(this.consumers.map((consumer) => consumer.stop(GRACE_MS)));
+    this.stopped = Promise.all(this.consumers.map((consumer) => consumer.stop(STOP_TIMEOUT_MS)));
   }
 
   async beforeApplicationShutdown(): Promise<void> {
     await this.stopped;
   }
 
-  private async unpack(queue: (typeof LANES)[number], bundle: BroadcastBundle): Promise<string> {
+  private async unpack(queue: (typeof PUSH_QUEUES)[number], bundle: BroadcastBundle): Promise<string> {
     await this.jobs.unpack(queue, bundle);
     return 'unpacked';
   }
 
   private async handle(job: PushJob | BroadcastJob, urgent: boolean): Promise<string> {
-    const to =
+    const recipients =
       'range' in job
-        ? { broadcastId: job.broadcast_id, tokens: await this.devices.tokens(job.broadcast_id, job.range) }
+        ? { broadcastId: job.broadcast_id, tokens: await this.broadcasts.tokens(job.broadcast_id, job.range) }
         : { userId: job.user_id, tokens: [...new Set(job.fcm_tokens)] };
     const result = await this.sendPush.execute({
-      ...to,
+      ...recipients,
       messageId: job.job_id,
       template: job.template,
       title: job.payload.title,

@@ -1,6 +1,9 @@
 import { namedSql } from '#platform/postgres/named-sql';
 
-/** The tokens of a range of a broadcast's devices. One row: 500 rows would cost the driver more than all the rest of a range. */
+/**
+ * The tokens of a range of a broadcast's devices. All in one row: the driver would need more time to read 500 rows than all other
+ * work on a range takes.
+ */
 export const BROADCAST_TOKENS = namedSql<{ readonly broadcastId: string; readonly from: number; readonly to: number }>(
   'broadcast-tokens',
   `

@@ -6,10 +6,10 @@ import { NotSent, ProviderDown } from '#platform/sending/send-errors';
 
 const SCOPE = 'https://www.googleapis.com/auth/firebase.messaging';
 const GRANT = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
-/** Google allows an hour at most. */
+/** The lifetime of a signed assertion: one hour, Google's maximum. */
 const ASSERTION_SECONDS = 3600;
-/** A token is not used in its last minute: a call may wait for its turn. */
-const MARGIN_MS = 60_000;
+/** A token is not used in its last minute, because a call may wait for the rate limiter before it is sent. */
+const EXPIRY_MARGIN_MS = 60_000;
 
 export const serviceAccount = z.object({
   project_id: z.string().regex(/^[\w-]+$/),
@@ -20,9 +20,9 @@ export const serviceAccount = z.object({
 });
 export type ServiceAccount = z.output<typeof serviceAccount>;
 
-const grant = z.object({ access_token: z.string().min(1), expires_in: z.number().positive() });
+const tokenAnswer = z.object({ access_token: z.string().min(1), expires_in: z.number().positive() });
 
-/** Reads the file FCM_SERVICE_ACCOUNT names. Its content never stands in an error. */
+/** Reads the file of FCM_SERVICE_ACCOUNT. Errors never contain its content. */
 export async function readServiceAccount(path: string): Promise<ServiceAccount> {
   const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
     throw new Error(`FCM_SERVICE_ACCOUNT: cannot be read (${error.code ?? 'unknown'})`);
@@ -36,13 +36,16 @@ export async function readServiceAccount(path: string): Promise<ServiceAccount> 
   const parsed = serviceAccount.safeParse(content);
   if (parsed.success) return parsed.data;
   const fields = [...new Set(parsed.error.issues.map(({ path: at }) => at.join('.')))];
-  throw new Error(`FCM_SERVICE_ACCOUNT: is no service account (${fields.join(', ')})`);
+  throw new Error(`FCM_SERVICE_ACCOUNT: is not a service account (${fields.join(', ')})`);
 }
 
-/** OAuth by service account: a signed assertion for a token that lives an hour; one request for all who wait for it. */
+/**
+ * Gets OAuth access tokens for a service account: it exchanges a signed assertion for a token that is valid for an hour.
+ * Callers at the same time share one request.
+ */
 export class FcmAccess {
   private token: { readonly value: string; readonly until: number } | undefined;
-  private asking: Promise<string> | undefined;
+  private pendingRequest: Promise<string> | undefined;
 
   constructor(
     private readonly account: ServiceAccount,
@@ -51,16 +54,16 @@ export class FcmAccess {
 
   async accessToken(): Promise<string> {
     if (this.token && Date.now() < this.token.until) return this.token.value;
-    this.asking ??= this.ask().finally(() => (this.asking = undefined));
-    return this.asking;
+    this.pendingRequest ??= this.requestToken().finally(() => (this.pendingRequest = undefined));
+    return this.pendingRequest;
   }
 
-  /** The provider no longer takes this one. */
+  /** Drops a token that the provider no longer accepts. */
   forget(token: string): void {
     if (this.token?.value === token) this.token = undefined;
   }
 
-  private async ask(): Promise<string> {
+  private async requestToken(): Promise<string> {
     const { client_email, private_key, private_key_id, token_uri } = this.account;
     const assertion = await new SignJWT({ scope: SCOPE })
       .setProtectedHeader({ alg: 'RS256', typ: 'JWT', ...(private_key_id ? { kid: private_key_id } : {}) })
@@ -75,13 +78,13 @@ export class FcmAccess {
       body: new URLSearchParams({ grant_type: GRANT, assertion }).toString(),
       timeoutMs: this.timeoutMs,
     }).catch((error: unknown) => {
-      // Nothing has been sent to a device yet, whatever the token's server did.
+      // Without a token no push was sent, so this is never an unknown outcome.
       throw new ProviderDown(`access token: ${error instanceof Error ? error.message : 'no answer'}`);
     });
     if (answer.status >= 500 || answer.status === 429) throw new ProviderDown(`access token: answered ${answer.status}`);
-    const granted = grant.safeParse(answer.body);
+    const granted = tokenAnswer.safeParse(answer.body);
     if (answer.status !== 200 || !granted.success) throw new NotSent(`access token: answered ${answer.status}`);
-    const until = Date.now() + granted.data.expires_in * 1000 - MARGIN_MS;
+    const until = Date.now() + granted.data.expires_in * 1000 - EXPIRY_MARGIN_MS;
     this.token = { value: granted.data.access_token, until };
     return granted.data.access_token;
   }

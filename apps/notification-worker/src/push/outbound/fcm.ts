@@ -5,14 +5,14 @@ import { NoAnswer, ProviderDown } from '#platform/sending/send-errors';
 import { PushProvider, type DeviceResult, type OutgoingPush } from '../application/ports.ts';
 import { FcmAccess, type ServiceAccount } from './fcm-access.ts';
 
-/** Requests of one call under way at the same time; HTTP v1 takes one token a request. */
-const REQUESTS_AT_ONCE = 100;
-/** When a 429 does not say how long. */
-const PAUSE_MS = 1000;
-/** FCM keeps an undelivered push four weeks at most. */
-const LONGEST_LIFE_SECONDS = 28 * 86_400;
+/** The number of requests that one `send` makes at the same time. FCM's HTTP v1 API takes only one token a request. */
+const MAX_CONCURRENT_REQUESTS = 100;
+/** The pause after a 429 without a valid Retry-After. */
+const DEFAULT_PAUSE_MS = 1000;
+/** FCM keeps an undelivered push at most four weeks. */
+const MAX_TTL_SECONDS = 28 * 86_400;
 
-const refusal = z.object({
+const errorBody = z.object({
   error: z.object({
     status: z.string().optional(),
     message: z.string().optional(),
@@ -27,12 +27,14 @@ const refusal = z.object({
   }),
 });
 
-/** PUSH_PROVIDER=fcm: Firebase Cloud Messaging, HTTP v1. */
+/** PUSH_PROVIDER=fcm: sends through the HTTP v1 API of Firebase Cloud Messaging. */
 export class Fcm extends PushProvider {
   private readonly access: FcmAccess;
   private readonly url: string;
   private readonly timeoutMs: number;
-  /** A push has arrived: our account and project are right, so a mismatch is the token's. */
+  /**
+   * True after the first successful push. It proves that our account and project are right, so a later mismatch is a bad token.
+   */
   private isProven = false;
 
   constructor(options: { readonly base: string; readonly account: ServiceAccount; readonly timeoutMs?: number }) {
@@ -45,21 +47,21 @@ export class Fcm extends PushProvider {
   async send(push: OutgoingPush): Promise<readonly DeviceResult[]> {
     const results: DeviceResult[] = [];
     let next = 0;
-    const sender = async (): Promise<void> => {
+    const sendNext = async (): Promise<void> => {
       for (let index = next++; index < push.tokens.length; index = next++) {
         results[index] = await this.sendOne(push, push.tokens[index] ?? '');
       }
     };
-    await Promise.all(Array.from({ length: Math.min(REQUESTS_AT_ONCE, push.tokens.length) }, sender));
+    await Promise.all(Array.from({ length: Math.min(MAX_CONCURRENT_REQUESTS, push.tokens.length) }, sendNext));
     return results;
   }
 
   private async sendOne(push: OutgoingPush, token: string): Promise<DeviceResult> {
     try {
       const first = await this.request(push, token);
-      // An access token may be withdrawn before its time: once more with a new one.
-      const isWithdrawn = first.status === 401 && codesOf(first).errorCode === '';
-      const result = resultOf(isWithdrawn ? await this.request(push, token) : first, this.isProven);
+      // An access token may be revoked before it expires: try once more with a new one.
+      const isRevoked = first.status === 401 && errorDetailsOf(first).errorCode === '';
+      const result = resultOf(isRevoked ? await this.request(push, token) : first, this.isProven);
       if (result.kind === 'sent') this.isProven = true;
       return result;
     } catch (error) {
@@ -84,12 +86,13 @@ export class Fcm extends PushProvider {
 
 function messageFor({ title, body, data, urgent, usefulUntil }: OutgoingPush, token: string, nowMs: number): object {
   const until = usefulUntil ? Math.floor(usefulUntil.getTime() / 1000) : undefined;
-  const ttl = until === undefined ? undefined : Math.min(LONGEST_LIFE_SECONDS, Math.max(0, until - Math.floor(nowMs / 1000)));
+  const ttl = until === undefined ? undefined : Math.min(MAX_TTL_SECONDS, Math.max(0, until - Math.floor(nowMs / 1000)));
   return {
     token,
     notification: { title, body },
     data,
-    // A device that is off must not show "your turn" tomorrow: the provider forgets it with the turn.
+    // The provider drops the push when it is no longer useful. Otherwise a device that was off would show "your turn" the next
+    // day.
     android: { priority: urgent ? 'HIGH' : 'NORMAL', ...(ttl === undefined ? {} : { ttl: `${ttl}s` }) },
     apns: {
       headers: { 'apns-priority': urgent ? '10' : '5', ...(until === undefined ? {} : { 'apns-expiration': String(until) }) },
@@ -97,15 +100,18 @@ function messageFor({ title, body, data, urgent, usefulUntil }: OutgoingPush, to
   };
 }
 
-interface Codes {
+interface ErrorDetails {
   readonly errorCode: string;
   readonly status: string;
-  /** What an INVALID_ARGUMENT is about. FCM names the field of a bad message, and of a bad token only sometimes. */
+  /**
+   * True if an INVALID_ARGUMENT is about the token. FCM always names the field of a bad message, but of a bad token only
+   * sometimes.
+   */
   readonly isTokenMalformed: boolean;
 }
 
-function codesOf({ body }: HttpAnswer): Codes {
-  const error = refusal.safeParse(body).data?.error;
+function errorDetailsOf({ body }: HttpAnswer): ErrorDetails {
+  const error = errorBody.safeParse(body).data?.error;
   const details = error?.details ?? [];
   const fields = details.flatMap((detail) => detail.fieldViolations ?? []).map(({ field }) => field);
   const isTooBig = /too (big|large)/i.test(error?.message ?? '');
@@ -117,20 +123,20 @@ function codesOf({ body }: HttpAnswer): Codes {
 }
 
 /**
- * By FCM's own error code. Its sentences quote the token and are not kept. `isProven`: with the wrong account every token is a
- * SENDER_ID_MISMATCH, and that must not cost all fans their devices.
+ * Maps FCM's answer to a result, by its error code. Its error texts contain the token and are dropped. `isProven`: with a wrong
+ * account every token is a SENDER_ID_MISMATCH, and then the tokens of all fans must not be deleted as dead.
  */
 export function resultOf(answer: HttpAnswer, isProven: boolean): DeviceResult {
   const { status } = answer;
   if (status >= 200 && status < 300) return { kind: 'sent' };
-  const { errorCode, status: grpcStatus, isTokenMalformed } = codesOf(answer);
+  const { errorCode, status: grpcStatus, isTokenMalformed } = errorDetailsOf(answer);
   const reason = `fcm answered ${[status, errorCode || grpcStatus].filter(Boolean).join(' ')}`;
-  if (status === 429) return { kind: 'too fast', forMs: answer.retryAfterMs ?? PAUSE_MS };
+  if (status === 429) return { kind: 'too fast', forMs: answer.retryAfterMs ?? DEFAULT_PAUSE_MS };
   if (status >= 500) return { kind: 'provider down', reason };
   if (errorCode === 'UNREGISTERED') return { kind: 'dead' };
   if (errorCode === 'SENDER_ID_MISMATCH') return isProven ? { kind: 'dead' } : { kind: 'failed', reason };
   if (status === 400)
     return errorCode === 'INVALID_ARGUMENT' && isTokenMalformed ? { kind: 'dead' } : { kind: 'refused', reason };
-  // 401 THIRD_PARTY_AUTH_ERROR, 403 without a code, 404 without one: our certificate, account or project.
+  // 401 THIRD_PARTY_AUTH_ERROR, or 403 and 404 without a code, mean that our certificate, account or project is wrong.
   return { kind: 'failed', reason };
 }

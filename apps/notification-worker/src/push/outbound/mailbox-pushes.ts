@@ -1,11 +1,11 @@
 import type { Inbox } from '#platform/postgres/delivery-ledger';
 import type { Mailbox } from '../../mailbox/mailbox.api.ts';
-import { Pushes, type Delivered, type OutgoingPush } from '../application/ports.ts';
+import { Pushes, type SendOutcome, type OutgoingPush } from '../application/ports.ts';
 
-/** The name under which the inbox remembers pushes; both push queues share it. */
+/** The consumer name of pushes in the inbox, the same for both push queues. */
 const CONSUMER = 'push';
 
-/** PUSH_PROVIDER=mailbox: the push becomes a row for each device, in the same commit that remembers its message. */
+/** PUSH_PROVIDER=mailbox: stores the push as one row for each device, in the transaction that marks its message as sent. */
 export class MailboxPushes extends Pushes {
   constructor(
     private readonly inbox: Inbox,
@@ -14,11 +14,11 @@ export class MailboxPushes extends Pushes {
     super();
   }
 
-  async send({ messageId, userId, tokens, template, title, body }: OutgoingPush): Promise<Delivered> {
+  async send({ messageId, userId, tokens, template, title, body }: OutgoingPush): Promise<SendOutcome> {
     const messages = tokens.map(
       (token) => ({ channel: 'push', recipient: token, userId, template, subject: title, text: body }) as const,
     );
-    const outcome = await this.inbox.once(CONSUMER, messageId, (tx) => this.mailbox.keep(tx, messages));
+    const outcome = await this.inbox.once(CONSUMER, messageId, (tx) => this.mailbox.add(tx, messages));
     return outcome === 'done' ? { outcome: 'sent', devices: tokens.length } : { outcome: 'duplicate' };
   }
 }

@@ -3,10 +3,10 @@ import type { DataSource } from 'typeorm';
 import { Broadcasts, type BroadcastProgress } from '../application/ports.ts';
 import { BROADCAST_PROGRESS, BROADCAST_TOKENS } from './broadcasts.sql.ts';
 
-/** The newest ones are watched; there are a handful a week. */
-const WATCHED = 10;
+/** How many of the newest broadcasts have metrics. There are only a few a week. */
+const MAX_WITH_METRICS = 10;
 
-/** Broadcasts as the monolith wrote them down (apps/monolith/src/fans/outbound/postgres-announcements.ts). */
+/** Broadcasts that the monolith stored (apps/monolith/src/fans/outbound/postgres-fan-broadcasts.ts). */
 export class PostgresBroadcasts extends Broadcasts {
   constructor(private readonly database: DataSource) {
     super();
@@ -19,6 +19,6 @@ export class PostgresBroadcasts extends Broadcasts {
   }
 
   async progress(): Promise<BroadcastProgress[]> {
-    return runUnprepared<BroadcastProgress[]>(this.database, BROADCAST_PROGRESS.with({ limit: WATCHED }));
+    return runUnprepared<BroadcastProgress[]>(this.database, BROADCAST_PROGRESS.with({ limit: MAX_WITH_METRICS }));
   }
 }

@@ -8,16 +8,16 @@ import pg from 'pg';
 import type { DataSource } from 'typeorm';
 import { PushLedger, type PushClaim } from './push-ledger.ts';
 
-// The ledger by itself, step by step: nothing here depends on who is faster.
+// Each test runs the ledger step by step, so no result depends on timing.
 
 const LOCK_SECONDS = 20;
 const DEVICES = 5;
-const nothing = { done: [], deadTokens: [], refused: 0 };
+const noProgress = { done: [], deadTokens: [], refused: 0 };
 
 let testDatabase: TestDatabase;
 let database: DataSource;
 let statements: SingleStatements;
-let doubts: number;
+let duplicatesCounted: number;
 let ledger: PushLedger;
 
 beforeAll(async () => {
@@ -27,38 +27,38 @@ beforeAll(async () => {
   const transactions = new PostgresTransactionManager(database, { deadlineMs: 10_000 });
   ledger = new PushLedger(statements, transactions, new PostgresOutbox(), {
     lockMs: LOCK_SECONDS * 1000,
-    possibleDuplicates: { inc: (_labels: unknown, count = 1): void => void (doubts += count) } as never,
+    possibleDuplicates: { inc: (_labels: unknown, count = 1): void => void (duplicatesCounted += count) } as never,
   });
 });
-beforeEach(() => void (doubts = 0));
+beforeEach(() => void (duplicatesCounted = 0));
 afterAll(async () => {
   await Promise.all([statements.close(), database.destroy()]);
   await testDatabase.drop();
 });
 
 const claim = (messageId: string): Promise<PushClaim> => ledger.claim({ messageId, devices: DEVICES });
-async function claimed(messageId: string): Promise<{ holder: string; done: number[] }> {
+async function claimOrFail(messageId: string): Promise<{ holder: string; done: number[] }> {
   const answer = await claim(messageId);
-  if (answer.kind !== 'claimed') throw new Error(`it is ${answer.kind}`);
+  if (answer.kind !== 'claimed') throw new Error(`the claim was answered with ${answer.kind}`);
   return { holder: answer.holder, done: [...answer.done].sort() };
 }
-/** As if so much time had passed since the holder last said something. */
-const pass = (messageId: string, seconds: number): Promise<unknown> =>
+/** Makes the last update of the job older by `seconds`, as if that much time had passed. */
+const passTime = (messageId: string, seconds: number): Promise<unknown> =>
   database.query('update push_progress set claimed_at = claimed_at - make_interval(secs => $2) where message_id = $1', [
     messageId,
     seconds,
   ]);
 
-test('while one has a job in hand, everybody else finds it held', async () => {
+test('a claimed job is held for all other claims until the lock expires', async () => {
   const id = newId();
-  await claimed(id);
+  await claimOrFail(id);
   expect([await claim(id), await claim(id)]).toEqual([{ kind: 'held' }, { kind: 'held' }]);
-  await pass(id, LOCK_SECONDS - 5);
+  await passTime(id, LOCK_SECONDS - 5);
   expect(await claim(id)).toEqual({ kind: 'held' });
-  expect(doubts).toBe(0);
+  expect(duplicatesCounted).toBe(0);
 });
 
-test('a claim that meets another one before its commit waits for it, and finds the job held', async () => {
+test('a claim waits for another claim that is not committed yet, and then finds the job held', async () => {
   const id = newId();
   const other = new pg.Client({ connectionString: testDatabase.url });
   await other.connect();
@@ -69,7 +69,7 @@ test('a claim that meets another one before its commit waits for it, and finds t
       [id, DEVICES, newId()],
     );
     const waiting = claim(id);
-    // It stands behind the other's row now.
+    // Poll until the claim waits for the row lock of the other claim.
     for (let waits = 0; waits === 0;) {
       const [row] = await database.query<{ n: number }[]>(
         `select count(*)::int as n from pg_stat_activity where wait_event_type = 'Lock' and query like '%insert into push_progress%'`,
@@ -83,57 +83,57 @@ test('a claim that meets another one before its commit waits for it, and finds t
   }
 });
 
-test('of eight claims of a new job at once one has it', async () => {
+test('of eight simultaneous claims of a new job exactly one succeeds', async () => {
   const id = newId();
   const kinds = (await Promise.all(Array.from({ length: 8 }, () => claim(id)))).map(({ kind }) => kind);
   expect(kinds.sort()).toEqual(['claimed', ...Array.from({ length: 7 }, () => 'held')]);
 });
 
-test('a holder that has been silent for longer than the lock lives is replaced; what it left undone may be sent twice', async () => {
+test('a job whose holder did not write for longer than the lock is claimed anew; its open devices count as possible duplicates', async () => {
   const id = newId();
-  const first = await claimed(id);
-  await ledger.note(id, first.holder, { ...nothing, done: [0, 3] }, 'go on');
-  await pass(id, LOCK_SECONDS + 1);
-  const second = await claimed(id);
-  expect([second.done, second.holder === first.holder, doubts]).toEqual([[0, 3], false, 3]);
+  const first = await claimOrFail(id);
+  await ledger.recordProgress(id, first.holder, { ...noProgress, done: [0, 3] }, 'continue');
+  await passTime(id, LOCK_SECONDS + 1);
+  const second = await claimOrFail(id);
+  expect([second.done, second.holder === first.holder, duplicatesCounted]).toEqual([[0, 3], false, 3]);
   expect(await claim(id)).toEqual({ kind: 'held' });
 });
 
-test('a holder that says something keeps the job for another full lock', async () => {
+test('a holder that records progress keeps the job for another full lock time', async () => {
   const id = newId();
-  const { holder } = await claimed(id);
-  await pass(id, LOCK_SECONDS - 5);
-  expect(await ledger.note(id, holder, nothing, 'go on')).toBe(true);
-  await pass(id, LOCK_SECONDS - 5);
+  const { holder } = await claimOrFail(id);
+  await passTime(id, LOCK_SECONDS - 5);
+  expect(await ledger.recordProgress(id, holder, noProgress, 'continue')).toBe(true);
+  await passTime(id, LOCK_SECONDS - 5);
   expect(await claim(id)).toEqual({ kind: 'held' });
 });
 
-test('a holder that was replaced is told so; what it has done counts, and its end lets nobody else in', async () => {
+test('a replaced holder gets false; its progress counts, but its release does not free the job', async () => {
   const id = newId();
-  const first = await claimed(id);
-  await pass(id, LOCK_SECONDS + 1);
-  const second = await claimed(id);
-  await pass(id, LOCK_SECONDS - 5);
-  expect(await ledger.note(id, first.holder, { ...nothing, done: [1] }, 'go on')).toBe(false);
-  expect(await ledger.note(id, first.holder, { ...nothing, done: [2] }, 'release')).toBe(false);
+  const first = await claimOrFail(id);
+  await passTime(id, LOCK_SECONDS + 1);
+  const second = await claimOrFail(id);
+  await passTime(id, LOCK_SECONDS - 5);
+  expect(await ledger.recordProgress(id, first.holder, { ...noProgress, done: [1] }, 'continue')).toBe(false);
+  expect(await ledger.recordProgress(id, first.holder, { ...noProgress, done: [2] }, 'release')).toBe(false);
   expect(await claim(id)).toEqual({ kind: 'held' });
-  // What the first said does not make the second look alive.
-  await pass(id, 6);
-  const third = await claimed(id);
+  // Progress of the first holder does not extend the lock of the second one.
+  await passTime(id, 6);
+  const third = await claimOrFail(id);
   expect([third.done, third.holder === second.holder]).toEqual([[1, 2], false]);
 });
 
-test('released, a job goes on where it stopped, and nothing is in doubt', async () => {
+test('a released job continues with its open devices, and no possible duplicates are counted', async () => {
   const id = newId();
-  const { holder } = await claimed(id);
-  expect(await ledger.note(id, holder, { ...nothing, done: [4] }, 'release')).toBe(true);
-  expect([(await claimed(id)).done, doubts]).toEqual([[4], 0]);
+  const { holder } = await claimOrFail(id);
+  expect(await ledger.recordProgress(id, holder, { ...noProgress, done: [4] }, 'release')).toBe(true);
+  expect([(await claimOrFail(id)).done, duplicatesCounted]).toEqual([[4], 0]);
 });
 
-test('a finished job is never in anybody’s hands again', async () => {
+test('a finished job can never be claimed again', async () => {
   const id = newId();
-  const { holder } = await claimed(id);
-  await ledger.note(id, holder, { ...nothing, done: [0, 1, 2, 3, 4] }, 'finish');
-  await pass(id, LOCK_SECONDS * 10);
-  expect([await claim(id), doubts]).toEqual([{ kind: 'finished' }, 0]);
+  const { holder } = await claimOrFail(id);
+  await ledger.recordProgress(id, holder, { ...noProgress, done: [0, 1, 2, 3, 4] }, 'finish');
+  await passTime(id, LOCK_SECONDS * 10);
+  expect([await claim(id), duplicatesCounted]).toEqual([{ kind: 'finished' }, 0]);
 });

@@ -15,8 +15,8 @@ interface ClaimParameters {
 
 export interface ClaimedPush {
   readonly done: readonly number[];
-  /** Another claim had the job and did not finish it: some of its pushes may be sent twice. */
-  readonly left_behind: boolean;
+  /** Another claim had the job, and its lock expired: some of its pushes may be sent twice. */
+  readonly was_abandoned: boolean;
 }
 
 /**
@@ -31,7 +31,7 @@ export const CLAIM_PUSH = namedSql<ClaimParameters>(
   on conflict (message_id) do update set holder = excluded.holder, claimed_at = clock_timestamp()
   where push_progress.finished_at is null
     and (push_progress.holder is null or push_progress.claimed_at < clock_timestamp() - make_interval(secs => :lockSeconds))
-  returning done, coalesce(old.holder is not null, false) as left_behind`,
+  returning done, coalesce(old.holder is not null, false) as was_abandoned`,
 );
 
 export const IS_PUSH_FINISHED = namedSql<{ readonly messageId: string }>(
@@ -42,22 +42,22 @@ export const IS_PUSH_FINISHED = namedSql<{ readonly messageId: string }>(
 interface ProgressParameters {
   readonly messageId: string;
   readonly holder: string;
-  /** An array of numbers in PostgreSQL's text form. The driver would look at each number for quotes. */
+  /** An array in PostgreSQL's text form. The driver would write the same text, but more slowly: it checks each number for quotes. */
   readonly done: string;
   readonly dead: number;
   readonly refused: number;
-  readonly next: 'go on' | 'finish' | 'release';
+  readonly next: 'continue' | 'finish' | 'release';
 }
 
 /**
- * Notes progress, even when another claim has replaced ours, because it is true. Only our own claim is renewed or ended by
- * `go on` and `release`; `finish` ends the job for everybody. `ours` says whether the claim was still ours.
+ * Records progress, even when another claim has replaced ours, because it is true. Only our own claim is renewed or ended by
+ * `continue` and `release`; `finish` ends the job for everybody. `ours` says whether the claim was still ours.
  */
-export const NOTE_PUSH_PROGRESS = namedSql<ProgressParameters>(
-  'note-push-progress',
+export const RECORD_PUSH_PROGRESS = namedSql<ProgressParameters>(
+  'record-push-progress',
   `
   update push_progress set
-    -- Each index once, although two claims may note the same device.
+    -- Each index once, although two claims may record the same device.
     done = case when done = '{}' then :done::smallint[]
                 else done || array(select unnest(:done::smallint[]) except select unnest(done)) end,
     dead = dead + :dead, refused = refused + :refused,
@@ -65,6 +65,6 @@ export const NOTE_PUSH_PROGRESS = namedSql<ProgressParameters>(
     -- Progress renews our lock.
     claimed_at = case when holder = :holder then clock_timestamp() else claimed_at end,
     -- Our claim goes on, or ends. Another claim stays.
-    holder = case when :next = 'go on' or holder <> :holder then holder end
+    holder = case when :next = 'continue' or holder <> :holder then holder end
   where message_id = :messageId returning old.holder = :holder as ours`,
 );

@@ -6,9 +6,9 @@ import type { SingleStatements } from '#platform/postgres/single-statements';
 import { inside } from '#platform/postgres/transaction';
 import type { ProcessedMarks } from '#platform/redis/processed-marks';
 import type { Counter } from 'prom-client';
-import { CLAIM_PUSH, IS_PUSH_FINISHED, NOTE_PUSH_PROGRESS, type ClaimedPush } from './push-ledger.sql.ts';
+import { CLAIM_PUSH, IS_PUSH_FINISHED, RECORD_PUSH_PROGRESS, type ClaimedPush } from './push-ledger.sql.ts';
 
-/** The name under which marks and metrics know pushes; all lanes and providers share it. */
+/** The consumer name of pushes in marks and metrics, the same for both queues and all providers. */
 const CONSUMER = 'push';
 
 export interface PushToClaim {
@@ -22,25 +22,26 @@ export type PushClaim =
   | { readonly kind: 'held' }
   | { readonly kind: 'claimed'; readonly holder: string; readonly done: ReadonlySet<number> };
 
-/** What has become known since the last note; indexes into the job's tokens. */
+/** The results since the progress was last recorded. */
 export interface Progress {
+  /** Indexes into the job's tokens of devices with a final result. */
   readonly done: readonly number[];
   readonly deadTokens: readonly string[];
   readonly refused: number;
 }
 
 /**
- * The ledger of pushes: one row a job, the devices in it by their index. Claimed before the first request; noted while it goes
- * on; then finished, or released when some are left for another try.
+ * The ledger of pushes in PostgreSQL. Each job is one row with the indexes of its finished devices. A job is claimed before its
+ * first request, its progress is recorded during the sending, and then it is finished, or released if devices remain for a retry.
  *
- *   claim ──▶ held by us ──note──▶ … ──▶ finished (all are done with)
- *                  │                └──▶ released (the rest is known not to have left, or counted)
- *                  └─ died, and the lock ran out ──▶ claimed by another: the rest of it may be sent twice, and is counted
+ *   claim ──▶ held by us ──recordProgress──▶ … ──▶ finished (all devices have a final result)
+ *                  │                          └──▶ released (the other devices got no push, or are counted as possible duplicates)
+ *                  └─ holder died and its lock expired ──▶ claimed by another worker: open devices count as possible duplicates
  */
 export class PushLedger {
   constructor(
     private readonly statements: SingleStatements,
-    /** For what died, which is told in the same commit. */
+    /** Only for progress with dead tokens: the message about them is committed with the progress. */
     private readonly transactions: TransactionManager,
     private readonly outbox: Outbox,
     private readonly options: {
@@ -61,23 +62,35 @@ export class PushLedger {
       const [other] = await this.statements.rows<{ finished: boolean }>(IS_PUSH_FINISHED.with({ messageId }));
       return { kind: other?.finished ? 'finished' : 'held' };
     }
-    if (claim.left_behind) this.inDoubt(devices - claim.done.length);
+    if (claim.was_abandoned) this.countPossibleDuplicates(devices - claim.done.length);
     return { kind: 'claimed', holder, done: new Set(claim.done) };
   }
 
   /** Counts pushes that may reach their device twice. */
-  inDoubt(pushes: number): void {
+  countPossibleDuplicates(pushes: number): void {
     if (pushes > 0) this.options.possibleDuplicates?.inc({ consumer: CONSUMER }, pushes);
   }
 
   /**
-   * False: somebody else has taken the job over. What is told is kept even then: it is true. The tokens that died are told to
-   * the fans' context in the same commit.
+   * Stores results. Returns false if another worker has taken over the job; the results are stored even then, because they are
+   * true. A message with the dead tokens for the fans' context is committed together with the results.
    */
-  async note(messageId: string, holder: string, progress: Progress, then: 'go on' | 'finish' | 'release'): Promise<boolean> {
+  async recordProgress(
+    messageId: string,
+    holder: string,
+    progress: Progress,
+    then: 'continue' | 'finish' | 'release',
+  ): Promise<boolean> {
     const { done, deadTokens, refused } = progress;
     const indexes = `{${done.join(',')}}`;
-    const statement = NOTE_PUSH_PROGRESS.with({ messageId, holder, done: indexes, dead: deadTokens.length, refused, next: then });
+    const statement = RECORD_PUSH_PROGRESS.with({
+      messageId,
+      holder,
+      done: indexes,
+      dead: deadTokens.length,
+      refused,
+      next: then,
+    });
     try {
       const [row] =
         deadTokens.length === 0

@@ -7,10 +7,10 @@ import { UnlimitedProvider } from '#platform/sending/provider-limiter';
 import { createTestDatabase, type TestDatabase } from '#testing/test-database';
 import type { DataSource } from 'typeorm';
 import { PostgresMailbox } from '../../mailbox/postgres-mailbox.ts';
-import { FcmPeer } from '../../testing/fcm-peer.ts';
+import { FakeFcm } from '../../testing/fake-fcm.ts';
 import { Fcm } from './fcm.ts';
 import { MailboxPushes } from './mailbox-pushes.ts';
-import { ProvidedPushes } from './provided-pushes.ts';
+import { ProviderPushes } from './provider-pushes.ts';
 import { PushLedger } from './push-ledger.ts';
 import { pushesContract, type PushAtDevice } from './pushes.contract.ts';
 
@@ -43,10 +43,10 @@ pushesContract('the mailbox', () =>
 );
 
 pushesContract('Firebase Cloud Messaging', async () => {
-  const peer = await FcmPeer.start();
+  const peer = await FakeFcm.start();
   const ledger = new PushLedger(statements, transactions, new PostgresOutbox(), { lockMs: 20_000 });
   return {
-    pushes: new ProvidedPushes(new Fcm({ base: peer.url, account: peer.account }), ledger, new UnlimitedProvider()),
+    pushes: new ProviderPushes(new Fcm({ base: peer.url, account: peer.account }), ledger, new UnlimitedProvider()),
     arrived: () =>
       Promise.resolve(
         peer.arrived.map(({ token, message }) => ({ token, ...(message.notification as { title: string; body: string }) })),
@@ -55,17 +55,17 @@ pushesContract('Firebase Cloud Messaging', async () => {
   };
 });
 
-describe('control', () => {
-  /** The house without its guarantee: every message is new. */
-  class ForgetfulInbox extends Inbox {
+describe('negative control', () => {
+  /** An inbox that treats every message as new. */
+  class InboxWithoutMemory extends Inbox {
     protected override remember(): Promise<boolean> {
       return Promise.resolve(true);
     }
   }
 
-  test('without the ledger the same message twice reaches its device twice', async () => {
+  test('without the memory of the inbox, the same message sent twice reaches its device twice', async () => {
     const mailbox = new PostgresMailbox(database);
-    const pushes = new MailboxPushes(new ForgetfulInbox(transactions), mailbox);
+    const pushes = new MailboxPushes(new InboxWithoutMemory(transactions), mailbox);
     const push = { messageId: 'm1', template: 'x', tokens: ['phone'], title: 't', body: 'b', data: {}, urgent: false };
     await pushes.send(push);
     await pushes.send(push);

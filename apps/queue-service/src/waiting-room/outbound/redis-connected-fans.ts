@@ -1,6 +1,6 @@
 import type { QueueState } from '../domain/fan-state.ts';
 import type { LineMove } from '../domain/line-view.ts';
-import { Together } from '#platform/together';
+import { KeyedBatcher } from '#platform/keyed-batcher';
 import type { ConnectedFans, FanDevice, QueueEntry, PositionsSnapshot, TokenLookup } from '../application/ports.ts';
 import { LineCalls } from './line-calls.ts';
 import { ownerOfToken } from './queue-token.ts';
@@ -27,7 +27,7 @@ const AWAY_GRACE_MS = 5000;
 
 /** The port ConnectedFans over the scripts in lua/. */
 export class RedisConnectedFans extends LineCalls implements ConnectedFans {
-  private readonly tokenReads = new Map<string, Together<TokenToRead, QueueEntry | 'full' | undefined>>();
+  private readonly tokenReads = new Map<string, KeyedBatcher<TokenToRead, QueueEntry | 'full' | undefined>>();
 
   async readToken(token: string, websocketId = ''): Promise<TokenLookup | undefined> {
     const read = await this.readInBatch(token, { websocketId, isStream: false });
@@ -96,7 +96,7 @@ export class RedisConnectedFans extends LineCalls implements ConnectedFans {
     const { matchId, userId } = owner;
     let reads = this.tokenReads.get(matchId);
     if (!reads) {
-      reads = new Together(keyOf, (tokens) => this.readBatch(matchId, tokens), { most: MAX_TOKENS_PER_READ });
+      reads = new KeyedBatcher(keyOf, (tokens) => this.readBatch(matchId, tokens), { most: MAX_TOKENS_PER_READ });
       this.tokenReads.set(matchId, reads);
     }
     try {

@@ -79,7 +79,7 @@ export class AvailabilityStreams implements BeforeApplicationShutdown {
     }
     room.streams.add(stream);
     stream.send(availabilityMessage('snapshot', room.told.version, room.told.sectors));
-    this.breathing ??= setInterval(() => this.breathe(), BREATHE_EVERY_MS);
+    this.breathing ??= setInterval(() => this.sendHeartbeat(), BREATHE_EVERY_MS);
   }
 
   leave(matchId: string, stream: EventStream): void {
@@ -134,7 +134,7 @@ export class AvailabilityStreams implements BeforeApplicationShutdown {
     }
   }
 
-  private breathe(): void {
-    for (const { streams } of this.rooms.values()) for (const stream of streams) stream.breathe();
+  private sendHeartbeat(): void {
+    for (const { streams } of this.rooms.values()) for (const stream of streams) stream.sendHeartbeat();
   }
 }

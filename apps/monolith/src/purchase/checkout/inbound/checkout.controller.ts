@@ -53,7 +53,7 @@ export class CheckoutController {
     @Res() reply: FastifyReply,
   ): Promise<void> {
     const holders = body.holders.map(({ seat_id, name }) => ({ seatId: seat_id, name }));
-    const key = reply.request.keyInHand?.fence.key;
+    const key = reply.request.currentKey?.requestKey.key;
     return this.answers.give(
       reply,
       () => this.checkOut.execute({ reservationId, userId: caller.userId, holders, email: body.email, key }),

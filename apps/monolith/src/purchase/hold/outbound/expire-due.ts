@@ -1,4 +1,4 @@
-import { movingRows } from '#platform/postgres/moving-rows';
+import { runReadCommitted } from '#platform/postgres/read-committed';
 import type { DataSource } from 'typeorm';
 import type { ExpiredBatch } from '../application/reservation-ports.ts';
 
@@ -56,7 +56,7 @@ const END_LOCKED = `
 
 /** One transaction a batch: its rows are locked for some milliseconds. */
 export function expireDue(dataSource: DataSource, limit: number, after: ExpiredBatch['next']): Promise<ExpiredBatch> {
-  return movingRows(dataSource, async (tx) => {
+  return runReadCommitted(dataSource, async (tx) => {
     const due = await tx.query<{ id: string; expiresAt: string }>(LOCK_DUE, [limit, after?.expiresAt ?? null, after?.id ?? null]);
     const examined = due.rows.length;
     if (examined === 0) return { examined, ended: 0 };

@@ -24,7 +24,7 @@ export interface PaymentReport {
  * What a payment report has caused. `noted`: only recorded. `repeated`: the event was applied before. `unknown intent`: no order
  * belongs to the payment.
  */
-export type Settled = 'completed' | 'refunded' | 'noted' | 'repeated' | 'unknown intent';
+export type SettlementResult = 'completed' | 'refunded' | 'noted' | 'repeated' | 'unknown intent';
 
 /** Timeline events of a paid order. */
 const PAID_EVENTS = ['payment_succeeded', 'completed'];
@@ -36,7 +36,7 @@ const PAID_EVENTS = ['payment_succeeded', 'completed'];
  * - Otherwise, and if the fan is blacklisted, the payment is refunded in full.
  */
 export class SettlePayment {
-  readonly execute: (report: PaymentReport) => Promise<Settled>;
+  readonly execute: (report: PaymentReport) => Promise<SettlementResult>;
   private readonly completeOrders: CompleteOrders;
 
   constructor(
@@ -54,7 +54,7 @@ export class SettlePayment {
     });
   }
 
-  private async settle(tx: Transaction, report: PaymentReport): Promise<Settled> {
+  private async settle(tx: Transaction, report: PaymentReport): Promise<SettlementResult> {
     if (!(await this.inbox.remember(tx, report))) return 'repeated';
     const reservationId =
       report.intentId && (await this.orders.reservationPaid(tx, { intentId: report.intentId, orderId: report.orderId }));
@@ -67,7 +67,10 @@ export class SettlePayment {
   }
 
   /** Settles the simple cases: an exact payment of an order that awaits it and whose hold is valid. `settle` does the others. */
-  private async settleMany(tx: Transaction, reports: readonly PaymentReport[]): Promise<readonly (Settled | undefined)[]> {
+  private async settleMany(
+    tx: Transaction,
+    reports: readonly PaymentReport[],
+  ): Promise<readonly (SettlementResult | undefined)[]> {
     const succeeded = firstOfEachKey(
       reports.filter(({ outcome, intentId }) => outcome === 'succeeded' && intentId),
       ({ intentId = '' }) => intentId,
@@ -110,7 +113,7 @@ export class SettlePayment {
     return reports.map((report) => (settled.has(report) ? 'completed' : undefined));
   }
 
-  private async paid(tx: Transaction, order: Order, reservation: Reservation, report: PaymentReport): Promise<Settled> {
+  private async paid(tx: Transaction, order: Order, reservation: Reservation, report: PaymentReport): Promise<SettlementResult> {
     const paid = paidFor(order, report);
     const paidExactly = isExactly(order, report);
     const isOpen = order.status !== 'completed' && order.status !== 'refunded';
@@ -144,7 +147,7 @@ export class SettlePayment {
     return this.reservations.sellSeats(tx, reservation);
   }
 
-  private async complete(tx: Transaction, order: Order, reservation: Reservation): Promise<Settled> {
+  private async complete(tx: Transaction, order: Order, reservation: Reservation): Promise<SettlementResult> {
     await this.reservations.setStatus(tx, reservation.id, 'completed');
     await this.completeOrders.finish(tx, [{ order, reservation }], PAID_EVENTS);
     return 'completed';

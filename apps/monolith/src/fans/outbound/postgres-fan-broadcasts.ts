@@ -1,4 +1,4 @@
-import { MOST_DEVICES_A_JOB, type BroadcastJob } from '#contracts/queue-jobs';
+import { MAX_DEVICES_PER_JOB, type BroadcastJob } from '#contracts/queue-jobs';
 import type { Outbox, OutboxMessage } from '#application/outbox';
 import type { Transaction } from '#application/transaction-manager';
 import { newId } from '#platform/ids';
@@ -65,8 +65,8 @@ export class PostgresFanBroadcasts extends FanBroadcasts {
         [id, devices, tokens],
       );
       const end = devices + tokens.length;
-      for (let from = devices; from < end; from += MOST_DEVICES_A_JOB) {
-        const range = { from, to: Math.min(end, from + MOST_DEVICES_A_JOB) };
+      for (let from = devices; from < end; from += MAX_DEVICES_PER_JOB) {
+        const range = { from, to: Math.min(end, from + MAX_DEVICES_PER_JOB) };
         jobs.push({ ...this.job(broadcast, locale, { broadcast_id: id, range }), series });
       }
       devices = end;

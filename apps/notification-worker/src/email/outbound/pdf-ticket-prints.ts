@@ -3,8 +3,11 @@ import { ticketQr } from '#platform/documents/ticket-qr';
 import { shortTicketId } from '#domain/notification/mail-templates';
 import { TicketPrints, type Attachment, type PrintableTickets } from '../application/ports.ts';
 
-/** Each ticket as a page to print and as a code to show, under the short id that stands in the mail. */
-export class DrawnTickets extends TicketPrints {
+/**
+ * Renders each ticket as a PDF to print and as a QR code (SVG) to show. The file names have the short ticket id of the mail's
+ * text.
+ */
+export class PdfTicketPrints extends TicketPrints {
   of({ match_name, kickoff_at, venue, tickets }: PrintableTickets): readonly Attachment[] {
     return tickets.flatMap(({ ticket_id, holder_name, sector, row, seat, gate, code }) => {
       const name = `ticket-${shortTicketId(ticket_id)}`;

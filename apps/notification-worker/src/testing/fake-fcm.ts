@@ -1,7 +1,7 @@
 import { createPublicKey, generateKeyPairSync } from 'node:crypto';
 import { jwtVerify } from 'jose';
 import type { ServiceAccount } from '../push/outbound/fcm-access.ts';
-import { HttpPeer, type PeerAnswer, type PeerRequest } from './http-peer.ts';
+import { FakeHttpServer, type FakeAnswer, type ReceivedRequest } from './fake-http-server.ts';
 
 export interface ArrivedPush {
   readonly at: number;
@@ -12,12 +12,12 @@ export interface ArrivedPush {
 const keys = generateKeyPairSync('rsa', { modulusLength: 2048 });
 const CLIENT = 'worker@tribina-test.iam.gserviceaccount.com';
 
-/** An error as FCM's HTTP v1 writes it. */
+/** An error in the format of FCM's HTTP v1 API. */
 export function fcmError(
   status: number,
   errorCode: string,
   options: { message?: string; field?: string; retryAfter?: number } = {},
-): PeerAnswer {
+): FakeAnswer {
   return {
     status,
     headers: options.retryAfter === undefined ? {} : { 'retry-after': String(options.retryAfter) },
@@ -37,24 +37,26 @@ export function fcmError(
   };
 }
 
-/** Firebase Cloud Messaging and the token endpoint of Google's OAuth on one port. */
-export class FcmPeer {
+/** A fake server of Firebase Cloud Messaging and of Google's OAuth token endpoint, on one port. */
+export class FakeFcm {
   readonly arrived: ArrivedPush[] = [];
-  /** By device token: what a push to it meets, for ever. */
-  readonly devices = new Map<string, PeerAnswer>();
-  /** What the next sends meet; then all is accepted. */
-  readonly next: PeerAnswer[] = [];
-  always: PeerAnswer | undefined;
-  /** How the token endpoint answers, if not with a token. */
-  oauth: PeerAnswer | undefined;
+  /** By device token: the answer to every push to it. */
+  readonly devices = new Map<string, FakeAnswer>();
+  /** Answers to the next pushes, one each. */
+  readonly next: FakeAnswer[] = [];
+  /** The answer to all other pushes. While it is undefined, pushes are accepted. */
+  always: FakeAnswer | undefined;
+  /** The answer of the token endpoint. While it is undefined, it grants tokens. */
+  oauth: FakeAnswer | undefined;
   delayMs = 0;
+  /** The number of access tokens granted so far. */
   granted = 0;
   private valid = new Set<string>();
-  private peer!: HttpPeer;
+  private peer!: FakeHttpServer;
 
-  static async start(): Promise<FcmPeer> {
-    const self = new FcmPeer();
-    self.peer = await HttpPeer.start((request) => (request.path === '/token' ? self.grant(request) : self.send(request)));
+  static async start(): Promise<FakeFcm> {
+    const self = new FakeFcm();
+    self.peer = await FakeHttpServer.start((request) => (request.path === '/token' ? self.grant(request) : self.send(request)));
     return self;
   }
 
@@ -76,7 +78,7 @@ export class FcmPeer {
     return this.peer.requests.filter(({ path }) => path !== '/token').map(({ at }) => at);
   }
 
-  /** All access tokens given so far are refused from now on. */
+  /** Revokes all access tokens granted so far. */
   withdraw(): void {
     this.valid.clear();
   }
@@ -85,7 +87,7 @@ export class FcmPeer {
     return this.peer.close();
   }
 
-  private async grant({ body }: PeerRequest): Promise<PeerAnswer> {
+  private async grant({ body }: ReceivedRequest): Promise<FakeAnswer> {
     if (this.oauth) return this.oauth;
     const form = new URLSearchParams(body);
     const { payload } = await jwtVerify(
@@ -96,17 +98,17 @@ export class FcmPeer {
         audience: `${this.peer.url}/token`,
       },
     ).catch(() => ({ payload: undefined }));
-    const isGood =
+    const isValid =
       form.get('grant_type') === 'urn:ietf:params:oauth:grant-type:jwt-bearer' &&
       payload?.scope === 'https://www.googleapis.com/auth/firebase.messaging';
-    if (!isGood) return { status: 400, body: { error: 'invalid_grant' } };
+    if (!isValid) return { status: 400, body: { error: 'invalid_grant' } };
     this.granted += 1;
     const token = `ya29.${this.granted}`;
     this.valid.add(token);
     return { status: 200, body: { access_token: token, expires_in: 3599, token_type: 'Bearer' } };
   }
 
-  private async send({ path, headers, body, at }: PeerRequest): Promise<PeerAnswer> {
+  private async send({ path, headers, body, at }: ReceivedRequest): Promise<FakeAnswer> {
     if (path !== '/v1/projects/tribina-test/messages:send') return { status: 404 };
     if (!this.valid.has(String(headers.authorization).replace('Bearer ', ''))) {
       return { status: 401, body: { error: { code: 401, status: 'UNAUTHENTICATED' } } };
@@ -114,7 +116,7 @@ export class FcmPeer {
     const { message } = JSON.parse(body) as { message: { token: string } & Record<string, unknown> };
     const planned = this.next.shift() ?? this.devices.get(message.token) ?? this.always;
     if (this.delayMs > 0) await new Promise((resolve) => setTimeout(resolve, this.delayMs));
-    if (planned && planned !== 'swallow') return planned;
+    if (planned && planned !== 'no answer') return planned;
     this.arrived.push({ at, token: message.token, message });
     return planned ?? { status: 200, body: { name: `projects/tribina-test/messages/${this.arrived.length}` } };
   }

@@ -17,7 +17,7 @@ interface WaitingItem<Item, Answer> {
  * Batches run outside the request context of the callers. Under constant load one loop of batches runs for hours. If it had the
  * deadline of the request that started it, every batch after that deadline would fail.
  */
-export class Together<Item, Answer> {
+export class KeyedBatcher<Item, Answer> {
   private waiting: WaitingItem<Item, Answer>[] = [];
   private running = 0;
   private readonly keysInProgress = new Set<string>();

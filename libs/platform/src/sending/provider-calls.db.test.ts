@@ -1,6 +1,6 @@
 import { HeldBack } from '../jobs/job-outcomes.ts';
 import { closeRedis, connectRedis, whenReady, type RedisConnection } from '../redis/redis-connection.ts';
-import { mostInOneSecond } from '#testing/sliding-second';
+import { maxInOneSecond } from '#testing/sliding-second';
 import { createTestRedis, type TestRedis } from '#testing/test-database';
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -11,7 +11,7 @@ import {
   type ProviderLimiter,
   type ProviderLimiterOptions,
 } from './provider-limiter.ts';
-import { VendorCalls } from './vendor-calls.ts';
+import { ProviderCalls } from './provider-calls.ts';
 
 const LIMIT = 10;
 let testRedis: TestRedis;
@@ -49,14 +49,14 @@ const openLimiter = (options: Partial<ProviderLimiterOptions> = {}): ProviderLim
     provider: 'chat',
     callsPerSecond: LIMIT,
     onBreaker: () => undefined,
-    patienceMs: 300,
+    maxWaitMs: 300,
     ...options,
   });
 
-const call = (calls: VendorCalls): Promise<unknown> => calls.post({ url, headers: {}, body: '{}', timeoutMs: 500 });
+const call = (calls: ProviderCalls): Promise<unknown> => calls.post({ url, headers: {}, body: '{}', timeoutMs: 500 });
 
 /** Repeats the call while it is held back, like a job does. Returns how many times it was held back. */
-async function callUntilAccepted(calls: VendorCalls): Promise<number> {
+async function callUntilAccepted(calls: ProviderCalls): Promise<number> {
   for (let timesHeldBack = 0; ; timesHeldBack += 1) {
     const error = await call(calls).then(
       () => undefined,
@@ -72,19 +72,19 @@ test.each([
   { limiter: 'without a limiter', open: () => new UnlimitedProvider(), max: 30 },
   { limiter: 'with a limiter', open: () => openLimiter(), max: LIMIT },
 ])('thirty simultaneous jobs in two processes $limiter: $max calls in the busiest second', async ({ open, max }) => {
-  const processes = [new VendorCalls(open()), new VendorCalls(open())];
-  await Promise.all(Array.from({ length: 30 }, (_, n) => callUntilAccepted(processes[n % 2] as VendorCalls)));
-  expect([arrivals.length, mostInOneSecond(arrivals)]).toEqual([30, max]);
+  const processes = [new ProviderCalls(open()), new ProviderCalls(open())];
+  await Promise.all(Array.from({ length: 30 }, (_, n) => callUntilAccepted(processes[n % 2] as ProviderCalls)));
+  expect([arrivals.length, maxInOneSecond(arrivals)]).toEqual([30, max]);
 });
 
 test('a job that would wait too long for the rate limit is held back alone, so its queue continues', async () => {
-  const slow = new VendorCalls(openLimiter({ callsPerSecond: 1 }));
+  const slow = new ProviderCalls(openLimiter({ callsPerSecond: 1 }));
   await call(slow);
   await expect(call(slow)).rejects.toMatchObject({ scope: 'job', forMs: expect.any(Number) as number });
 });
 
 test('a provider with an open breaker or a 429 holds the job back; an answer 400 or 503 is an ordinary error', async () => {
-  const calls = new VendorCalls(openLimiter({ failuresToOpen: 2 }));
+  const calls = new ProviderCalls(openLimiter({ failuresToOpen: 2 }));
   answer = { status: 400 };
   await expect(call(calls)).rejects.not.toBeInstanceOf(HeldBack);
   answer = { status: 503 };
@@ -98,7 +98,7 @@ test('a provider with an open breaker or a 429 holds the job back; an answer 400
 test('when Redis is unavailable the call is made without the limiter', async () => {
   const nobody = connectRedis('redis://127.0.0.1:1', { name: 'nobody' });
   await call(
-    new VendorCalls(new SharedProviderLimiter(nobody, { provider: 'chat', callsPerSecond: 1, onBreaker: () => undefined })),
+    new ProviderCalls(new SharedProviderLimiter(nobody, { provider: 'chat', callsPerSecond: 1, onBreaker: () => undefined })),
   );
   expect(arrivals).toHaveLength(1);
   await closeRedis(nobody);

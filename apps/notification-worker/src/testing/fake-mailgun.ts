@@ -1,4 +1,4 @@
-import { HttpPeer, type PeerAnswer } from './http-peer.ts';
+import { FakeHttpServer, type FakeAnswer } from './fake-http-server.ts';
 
 export interface ArrivedMail {
   readonly at: number;
@@ -17,33 +17,33 @@ export interface ArrivedFile {
   readonly content: Buffer;
 }
 
-/** Mailgun's messages endpoint, as its documentation describes it. What it accepted it keeps. */
-export class MailgunPeer {
+/** A fake server of Mailgun's messages endpoint, as its documentation describes it. It stores the accepted mails. */
+export class FakeMailgun {
   readonly arrived: ArrivedMail[] = [];
-  /** What the next requests meet; then all is accepted. `accept`: taken, and then … */
-  readonly next: (PeerAnswer | 'accept, then swallow')[] = [];
-  /** Stays until it is undefined again. */
-  always: PeerAnswer | undefined;
+  /** Answers to the next requests, one each. `accept without answer`: the mail is accepted, but the answer never comes. */
+  readonly next: (FakeAnswer | 'accept without answer')[] = [];
+  /** The answer to all other requests. While it is undefined, mails are accepted. */
+  always: FakeAnswer | undefined;
   readonly settings: { readonly base: string; readonly domain: string; readonly apiKey: string; readonly from: string };
 
-  private constructor(private readonly peer: HttpPeer) {
+  private constructor(private readonly peer: FakeHttpServer) {
     this.settings = { base: peer.url, domain: 'mail.example.org', apiKey: 'key-peer', from: 'HNS tickets <tickets@hns.hr>' };
   }
 
-  static async start(): Promise<MailgunPeer> {
-    const holder: { peer?: MailgunPeer } = {};
-    const http = await HttpPeer.start(async ({ path, headers, bytes, at }) => {
-      const self = holder.peer as MailgunPeer;
+  static async start(): Promise<FakeMailgun> {
+    const holder: { peer?: FakeMailgun } = {};
+    const http = await FakeHttpServer.start(async ({ path, headers, bytes, at }) => {
+      const self = holder.peer as FakeMailgun;
       const planned = self.next.shift() ?? self.always;
-      if (planned && planned !== 'accept, then swallow') return planned;
+      if (planned && planned !== 'accept without answer') return planned;
       if (headers.authorization !== `Basic ${Buffer.from('api:key-peer').toString('base64')}`) return { status: 401 };
       if (path !== '/v3/mail.example.org/messages') return { status: 404 };
-      const form = await formIn(bytes, headers['content-type'] ?? '');
+      const form = await parseForm(bytes, headers['content-type'] ?? '');
       const missing = ['from', 'to', 'subject', 'text'].filter((field) => !form.get(field));
       if (missing.length > 0) return { status: 400, body: { message: `${missing[0]} parameter is missing` } };
       const field = (name: string): string => {
         const value = form.get(name);
-        // In a form of parts a line break is CRLF, whatever it was.
+        // A multipart form changes every line break to CRLF.
         return typeof value === 'string' ? value.replaceAll('\r\n', '\n') : '';
       };
       if (!/^[^@\s]+@[^@\s]+\.[a-z]+$/.test(field('to'))) {
@@ -59,10 +59,10 @@ export class MailgunPeer {
         messageId: field('h:Message-Id'),
         attachments: await filesIn(form),
       });
-      if (planned) return 'swallow';
+      if (planned) return 'no answer';
       return { status: 200, body: { id: field('h:Message-Id'), message: 'Queued. Thank you.' } };
     });
-    holder.peer = new MailgunPeer(http);
+    holder.peer = new FakeMailgun(http);
     return holder.peer;
   }
 
@@ -79,8 +79,8 @@ export class MailgunPeer {
   }
 }
 
-/** Either of the two ways a browser sends a form, as the one who got it reads it. */
-function formIn(bytes: Buffer, contentType: string): Promise<FormData> {
+/** Parses both form encodings: urlencoded and multipart. */
+function parseForm(bytes: Buffer, contentType: string): Promise<FormData> {
   return new Response(new Uint8Array(bytes), { headers: { 'content-type': contentType } }).formData();
 }
 

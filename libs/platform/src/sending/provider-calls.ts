@@ -1,7 +1,7 @@
 import { HeldBack } from '../jobs/job-outcomes.ts';
 import { post, type HttpAnswer, type HttpRequest } from './http-call.ts';
 import { LimiterUnavailable, type CallOutcomes, type ProviderLimiter, type Pass } from './provider-limiter.ts';
-import { isTrouble, NotSent, ProviderDown, TooFast } from './send-errors.ts';
+import { isProviderFailure, NotSent, ProviderDown, RateLimited } from './send-errors.ts';
 
 /** Pause after a 429 without Retry-After. */
 const DEFAULT_PAUSE_MS = 1000;
@@ -11,7 +11,7 @@ const DEFAULT_PAUSE_MS = 1000;
  * jobs of all processes stay within the provider's rate limit. While the rate limit is reached or the provider is down, only the
  * job itself is held back, without losing an attempt: other jobs of its queue do not need this provider.
  */
-export class VendorCalls {
+export class ProviderCalls {
   constructor(private readonly limiter: ProviderLimiter) {}
 
   /** Sends one POST. Throws unless the answer is 2xx. */
@@ -24,7 +24,7 @@ export class VendorCalls {
       return answer;
     } catch (error) {
       await pass.leave(outcomeOf(error));
-      throw error instanceof TooFast ? new HeldBack('job', error.forMs, error.message) : error;
+      throw error instanceof RateLimited ? new HeldBack('job', error.forMs, error.message) : error;
     }
   }
 
@@ -41,12 +41,12 @@ export class VendorCalls {
 
 function assertSuccess({ status, retryAfterMs }: HttpAnswer): void {
   const reason = `answered ${status}`;
-  if (status === 429) throw new TooFast(retryAfterMs ?? DEFAULT_PAUSE_MS, reason);
+  if (status === 429) throw new RateLimited(retryAfterMs ?? DEFAULT_PAUSE_MS, reason);
   if (status >= 500) throw new ProviderDown(reason);
   if (status >= 300) throw new NotSent(reason);
 }
 
 function outcomeOf(error: unknown): CallOutcomes {
-  if (error instanceof TooFast) return { tooFast: { calls: 1, forMs: error.forMs } };
-  return isTrouble(error) ? { failed: 1 } : { answered: 1 };
+  if (error instanceof RateLimited) return { rateLimited: { calls: 1, forMs: error.forMs } };
+  return isProviderFailure(error) ? { failed: 1 } : { answered: 1 };
 }

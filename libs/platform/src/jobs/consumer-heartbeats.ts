@@ -7,7 +7,7 @@ const EXPIRY_SECONDS = 15;
 const keyOf = (prefix: string, queue: string): string => `${prefix}:consumer:${queue}`;
 
 /** Writes a heartbeat to Redis for each queue that this process consumes. So a queue without a consumer is noticed early. */
-export class ConsumerBeats {
+export class ConsumerHeartbeats {
   private timer: NodeJS.Timeout | undefined;
 
   constructor(
@@ -33,6 +33,6 @@ export class ConsumerBeats {
 }
 
 /** Throws when no consumer of the queue, in any process, has written a heartbeat in the last 15 s. */
-export async function assertConsumed(redis: RedisConnection, prefix: string, queue: string): Promise<void> {
+export async function assertHasConsumer(redis: RedisConnection, prefix: string, queue: string): Promise<void> {
   if ((await redis.exists(keyOf(prefix, queue))) === 0) throw new Error(`queue ${queue} has no consumer`);
 }

@@ -1,7 +1,7 @@
-import { Ring } from './ring.ts';
+import { RingBuffer } from './ring-buffer.ts';
 
-test('Ring: items come out in the order they were pushed, also after all slots were reused many times', () => {
-  const ring = new Ring<number>(4);
+test('RingBuffer: items come out in the order they were pushed, also after all slots were reused many times', () => {
+  const ring = new RingBuffer<number>(4);
   const shifted: (number | undefined)[] = [];
   for (let number = 0; number < 50; number += 1) {
     ring.push(number);
@@ -12,8 +12,8 @@ test('Ring: items come out in the order they were pushed, also after all slots w
   expect(ring.shift()).toBeUndefined();
 });
 
-test('Ring: an item added by unshift comes out before all older items', () => {
-  const ring = new Ring<string>(2);
+test('RingBuffer: an item added by unshift comes out before all older items', () => {
+  const ring = new RingBuffer<string>(2);
   ring.push('b');
   ring.unshift('a');
   ring.push('c');
@@ -28,10 +28,10 @@ test('Ring: an item added by unshift comes out before all older items', () => {
   ]);
 });
 
-test('Ring: 5000 random calls of push, unshift and shift give the same results as on an array', () => {
+test('RingBuffer: 5000 random calls of push, unshift and shift give the same results as on an array', () => {
   let state = 7;
   const random = (below: number): number => (state = (state * 48_271) % 2_147_483_647) % below;
-  const [ring, array] = [new Ring<number>(1), [] as number[]];
+  const [ring, array] = [new RingBuffer<number>(1), [] as number[]];
   for (let step = 0; step < 5000; step += 1) {
     const operation = random(5);
     if (operation < 2) [ring, array].forEach((queue) => queue.push(step));

@@ -1,12 +1,12 @@
 import { requestContext } from './logging/request-context.ts';
-import { Together } from './together.ts';
+import { KeyedBatcher } from './keyed-batcher.ts';
 
 /** Records the batches. A batch does not end until the test calls `finishBatch`. */
 function setUp(maxConcurrentBatches = 1) {
   const batches: string[][] = [];
   const deadlines: (number | undefined)[] = [];
   const releases: (() => void)[] = [];
-  const together = new Together<string, string>(
+  const together = new KeyedBatcher<string, string>(
     (item) => item.slice(0, 1),
     async (items) => {
       batches.push([...items]);
@@ -23,7 +23,7 @@ function setUp(maxConcurrentBatches = 1) {
   return { together, batches, deadlines, finishBatch };
 }
 
-test('Together: items that arrive during a batch go into the next batch, and a batch never has two items with the same key', async () => {
+test('KeyedBatcher: items that arrive during a batch go into the next batch, and a batch never has two items with the same key', async () => {
   const { together, batches, finishBatch } = setUp();
   const all = Promise.all(['a1', 'b1', 'a2', 'c1'].map((item) => together.add(item)));
   await finishBatch();
@@ -39,7 +39,7 @@ test('Together: items that arrive during a batch go into the next batch, and a b
   ]);
 });
 
-test('Together: a batch runs without a request deadline, because the request that started the loop may be over', async () => {
+test('KeyedBatcher: a batch runs without a request deadline, because the request that started the loop may be over', async () => {
   const { together, deadlines, finishBatch } = setUp();
   const first = requestContext.run({ requestId: 'first', deadlineAt: 1 }, () => together.add('a'));
   const second = requestContext.run({ requestId: 'second', deadlineAt: 2 }, () => together.add('b'));
@@ -50,7 +50,7 @@ test('Together: a batch runs without a request deadline, because the request tha
   expect(deadlines).toEqual([undefined, undefined]);
 });
 
-test('Together: with two concurrent batches, an item waits for the first batch only if that batch has the same key', async () => {
+test('KeyedBatcher: with two concurrent batches, an item waits for the first batch only if that batch has the same key', async () => {
   const { together, batches, finishBatch } = setUp(2);
   const first = together.add('a1');
   await new Promise((resolve) => setImmediate(resolve));

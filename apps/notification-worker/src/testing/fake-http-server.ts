@@ -1,27 +1,30 @@
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-export interface PeerRequest {
+export interface ReceivedRequest {
   readonly at: number;
   readonly path: string;
   readonly headers: http.IncomingHttpHeaders;
   readonly body: string;
-  /** The body as it came: files are not text. */
+  /** The body as bytes, because files are not text. */
   readonly bytes: Buffer;
 }
 
-/** What a provider does with one request; `swallow` takes it and never answers, `hang up` takes it and cuts the line. */
-export type PeerAnswer =
+/**
+ * The reaction to one request. `no answer`: the server reads it and never answers. `disconnect`: it reads it and closes the
+ * connection.
+ */
+export type FakeAnswer =
   | { readonly status: number; readonly body?: unknown; readonly headers?: Readonly<Record<string, string>> }
-  | 'swallow'
-  | 'hang up';
+  | 'no answer'
+  | 'disconnect';
 
-/** A provider on 127.0.0.1 that keeps a ledger of its own of all it was sent. */
-export class HttpPeer {
-  readonly requests: PeerRequest[] = [];
+/** A fake HTTP server on 127.0.0.1 that stores all requests. */
+export class FakeHttpServer {
+  readonly requests: ReceivedRequest[] = [];
   private readonly server: http.Server;
 
-  private constructor(answer: (request: PeerRequest) => PeerAnswer | Promise<PeerAnswer>) {
+  private constructor(answer: (request: ReceivedRequest) => FakeAnswer | Promise<FakeAnswer>) {
     this.server = http.createServer((incoming, outgoing) => {
       const chunks: Buffer[] = [];
       incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
@@ -36,8 +39,8 @@ export class HttpPeer {
         };
         this.requests.push(request);
         void Promise.resolve(answer(request)).then((answered) => {
-          if (answered === 'swallow') return;
-          if (answered === 'hang up') return void outgoing.socket?.destroy();
+          if (answered === 'no answer') return;
+          if (answered === 'disconnect') return void outgoing.socket?.destroy();
           outgoing.writeHead(answered.status, { 'content-type': 'application/json', ...answered.headers });
           outgoing.end(JSON.stringify(answered.body ?? {}));
         });
@@ -45,10 +48,10 @@ export class HttpPeer {
     });
   }
 
-  static async start(answer: (request: PeerRequest) => PeerAnswer | Promise<PeerAnswer>): Promise<HttpPeer> {
-    const peer = new HttpPeer(answer);
-    await new Promise<void>((resolve) => peer.server.listen(0, '127.0.0.1', resolve));
-    return peer;
+  static async start(answer: (request: ReceivedRequest) => FakeAnswer | Promise<FakeAnswer>): Promise<FakeHttpServer> {
+    const fake = new FakeHttpServer(answer);
+    await new Promise<void>((resolve) => fake.server.listen(0, '127.0.0.1', resolve));
+    return fake;
   }
 
   get url(): string {

@@ -7,7 +7,7 @@ import type { Destination } from '../outbox/destination.ts';
 import { OutboxRelay } from '../outbox/outbox-relay.ts';
 import { openDatabase } from './database.ts';
 import { purgeInboxOnce, purgeNotificationsOnce } from './inbox-purge.ts';
-import { movingRows } from './moving-rows.ts';
+import { runReadCommitted } from './read-committed.ts';
 
 // Work that moves or deletes rows and decides nothing (docs/concepts/overselling.md): the relay and the purges. The expiry
 // sweeper has its own test.
@@ -146,14 +146,14 @@ test.each(movers)(
   },
 );
 
-test('movingRows: an error in the block rolls everything back, and the connection can be used again', async () => {
+test('runReadCommitted: an error in the block rolls everything back, and the connection can be used again', async () => {
   await database.query('truncate queued_jobs');
   await database.query(movers.find(({ table }) => table === 'queued_jobs')?.insertRows ?? '');
-  const failing = movingRows(database, async (tx) => {
+  const failing = runReadCommitted(database, async (tx) => {
     await tx.query('delete from queued_jobs', []);
     throw new Error('no');
   });
   await expect(failing).rejects.toThrow('no');
   expect(await database.query('select count(*)::int as n from queued_jobs')).toEqual([{ n: 3 }]);
-  expect(await movingRows(database, async (tx) => (await tx.query('delete from queued_jobs', [])).rowCount)).toBe(3);
+  expect(await runReadCommitted(database, async (tx) => (await tx.query('delete from queued_jobs', [])).rowCount)).toBe(3);
 });

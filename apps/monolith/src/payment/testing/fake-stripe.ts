@@ -47,7 +47,7 @@ export type Fault =
  * A fake of Stripe's documented API, as far as we use it: form bodies, the formats of errors, and idempotency keys, which replay
  * the first answer (also an error) and refuse other parameters. Tests read its intents and refunds.
  */
-export class StripePeer {
+export class FakeStripe {
   readonly secretKey = 'sk_test_peer';
   readonly intents = new Map<string, Intent>();
   readonly refunds: Refund[] = [];

@@ -1,23 +1,24 @@
 import net from 'node:net';
-import type { ArrivedFile, ArrivedMail } from './mailgun-peer.ts';
+import type { ArrivedFile, ArrivedMail } from './fake-mailgun.ts';
 
-/** Where a session goes wrong, once. `accept, then swallow`: the message is taken and the 250 never comes. */
+/** A fault of one session. `accept without answer`: the message is accepted, but the answer 250 never comes. */
 export type SmtpFault =
   | { readonly at: 'AUTH' | 'MAIL' | 'RCPT' | 'DATA' | 'MESSAGE'; readonly reply: string }
-  | 'accept, then swallow'
-  | 'hang up at greeting';
+  | 'accept without answer'
+  | 'disconnect at greeting';
 
-/** A mail server that speaks enough of RFC 5321 for one client, and keeps what it accepted. */
-export class SmtpPeer {
+/** A fake SMTP server with the part of RFC 5321 that our client needs. It stores the accepted mails. */
+export class FakeSmtpServer {
   readonly arrived: ArrivedMail[] = [];
+  /** Faults of the next sessions, one each. */
   readonly next: SmtpFault[] = [];
   private readonly sockets = new Set<net.Socket>();
   private readonly server = net.createServer((socket) => this.session(socket));
 
-  static async start(): Promise<SmtpPeer> {
-    const peer = new SmtpPeer();
-    await new Promise<void>((resolve) => peer.server.listen(0, '127.0.0.1', resolve));
-    return peer;
+  static async start(): Promise<FakeSmtpServer> {
+    const fake = new FakeSmtpServer();
+    await new Promise<void>((resolve) => fake.server.listen(0, '127.0.0.1', resolve));
+    return fake;
   }
 
   get url(): string {
@@ -32,7 +33,7 @@ export class SmtpPeer {
   private session(socket: net.Socket): void {
     this.sockets.add(socket);
     socket.on('error', () => undefined).on('close', () => this.sockets.delete(socket));
-    if (this.next[0] === 'hang up at greeting') {
+    if (this.next[0] === 'disconnect at greeting') {
       this.next.shift();
       return void socket.destroy();
     }
@@ -98,21 +99,23 @@ export class SmtpPeer {
       messageId: header('Message-ID'),
       attachments: filesOf(parts),
     });
-    if (fault === 'accept, then swallow') return void this.next.shift();
+    if (fault === 'accept without answer') return void this.next.shift();
     say('250 queued');
   }
 }
 
-/** RFC 2047: `=?UTF-8?Q?…?=` and `=?UTF-8?B?…?=`. */
+/** Decodes the encoded words of RFC 2047: `=?UTF-8?Q?…?=` and `=?UTF-8?B?…?=`. */
 function decodeWords(text: string): string {
   return text
     .replace(/\?=\s+=\?/g, '?==?')
     .replace(/=\?utf-8\?([qb])\?([^?]*)\?=/gi, (_, kind: string, word: string) =>
-      kind.toLowerCase() === 'b' ? Buffer.from(word, 'base64').toString('utf8') : quotedPrintable(word.replaceAll('_', ' ')),
+      kind.toLowerCase() === 'b'
+        ? Buffer.from(word, 'base64').toString('utf8')
+        : decodeQuotedPrintable(word.replaceAll('_', ' ')),
     );
 }
 
-function quotedPrintable(text: string): string {
+function decodeQuotedPrintable(text: string): string {
   const bytes = text
     .replace(/=\r\n/g, '')
     .replace(/=([0-9A-F]{2})/gi, (_, hex: string) => String.fromCharCode(parseInt(hex, 16)));
@@ -124,7 +127,7 @@ interface MailPart {
   readonly body: Buffer;
 }
 
-/** The leaves of a mail of parts within parts. */
+/** Splits a mail into its parts; parts of nested multiparts are included. */
 function partsOf(source: string): MailPart[] {
   const at = source.indexOf('\r\n\r\n');
   const headers = source.slice(0, at);
@@ -136,7 +139,7 @@ function partsOf(source: string): MailPart[] {
   const body = source.slice(at + 4);
   const encoding = /^Content-Transfer-Encoding: (\S+)/im.exec(headers)?.[1]?.toLowerCase();
   if (encoding === 'base64') return [{ headers, body: Buffer.from(body, 'base64') }];
-  return [{ headers, body: Buffer.from(encoding === 'quoted-printable' ? quotedPrintable(body) : body) }];
+  return [{ headers, body: Buffer.from(encoding === 'quoted-printable' ? decodeQuotedPrintable(body) : body) }];
 }
 
 function textOf(parts: readonly MailPart[], type: string): string {

@@ -22,7 +22,10 @@ export interface ReadCommittedTransaction {
 }
 
 /** Runs `work` in one READ COMMITTED transaction. Each statement in it has a snapshot of its own. */
-export async function movingRows<T>(dataSource: DataSource, work: (tx: ReadCommittedTransaction) => Promise<T>): Promise<T> {
+export async function runReadCommitted<T>(
+  dataSource: DataSource,
+  work: (tx: ReadCommittedTransaction) => Promise<T>,
+): Promise<T> {
   const runner = dataSource.createQueryRunner();
   try {
     const client = await driverClientOf(runner);

@@ -4,7 +4,7 @@
  * it ever held alive until the next full garbage collection. A Map or a Set does the same. Before this class, a fifth of the
  * memory that a hold allocates outlived the hold that way and was copied by two collections.
  */
-export class Ring<T> {
+export class RingBuffer<T> {
   private slots: (T | undefined)[];
   private first = 0;
   private size = 0;

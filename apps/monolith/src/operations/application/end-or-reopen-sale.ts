@@ -1,7 +1,7 @@
 import type { Ids } from '#application/ids';
 import type { Outbox } from '#application/outbox';
 import type { TransactionManager } from '#application/transaction-manager';
-import { afterSeats, type SaleStatus } from '#domain/catalog/sale';
+import { saleStatusAfterSeats, type SaleStatus } from '#domain/catalog/sale';
 import type { Catalog, Queues, Seats } from './ports.ts';
 
 /**
@@ -10,7 +10,7 @@ import type { Catalog, Queues, Seats } from './ports.ts';
  * SERIALIZABLE makes one of the two run again. The message to the waiting room commits with the change, so a crash delays it but
  * does not lose it. The queue lock keeps operators' changes of the same match out.
  */
-export class SettleSale {
+export class EndOrReopenSale {
   constructor(
     private readonly transactions: TransactionManager,
     private readonly catalog: Catalog,
@@ -26,7 +26,7 @@ export class SettleSale {
       this.transactions.run(async (tx) => {
         const match = await this.catalog.match(matchId, tx);
         if (!match) return undefined;
-        const saleStatus = afterSeats(match.saleStatus, await this.seats.hasRemaining(tx, matchId));
+        const saleStatus = saleStatusAfterSeats(match.saleStatus, await this.seats.hasRemaining(tx, matchId));
         if (saleStatus === match.saleStatus) return saleStatus;
         await this.catalog.update(tx, matchId, { saleStatus });
         if (match.queueRequired) {

@@ -1,17 +1,17 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-export interface Answering {
+export interface SourceServer {
   readonly url: string;
   readonly requests: { url: URL; headers: IncomingMessage['headers'] }[];
   close(): Promise<void>;
 }
 
-/** A server that says what the test wants. */
-export async function answering(
+/** Starts an HTTP server whose answers the test decides. It keeps all requests. */
+export async function startSourceServer(
   answer: (url: URL, response: ServerResponse, request: IncomingMessage) => void,
-): Promise<Answering> {
-  const requests: Answering['requests'] = [];
+): Promise<SourceServer> {
+  const requests: SourceServer['requests'] = [];
   const server: Server = createServer((request, response) => {
     const url = new URL(request.url ?? '/', 'http://source');
     requests.push({ url, headers: request.headers });

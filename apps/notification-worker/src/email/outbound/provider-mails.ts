@@ -1,0 +1,66 @@
+import { HeldBack, PermanentFailure } from '#platform/jobs/job-outcomes';
+import type { SendClaims } from '#platform/postgres/send-claims';
+import type { ProviderLimiter, Pass } from '#platform/sending/provider-limiter';
+import { isProviderFailure, NoAnswer, Refused, RateLimited } from '#platform/sending/send-errors';
+import { Mails, type SendOutcome, type MailProvider, type OutgoingMail } from '../application/ports.ts';
+
+/** The delay if another worker is sending the mail. After it the other worker has finished, or its claim can be taken over. */
+const RETRY_AFTER_MS = 10_000;
+
+/**
+ * Sends mails through an external provider:
+ *
+ *   rate limiter ──▶ claim ──▶ send ──▶ finish
+ *                                ├─ certainly not sent ──▶ release: the next send is no duplicate
+ *                                └─ outcome unknown ─────▶ claim stays: sent once more, and counted as a possible duplicate
+ */
+export class ProviderMails extends Mails {
+  constructor(
+    private readonly provider: MailProvider,
+    private readonly claims: SendClaims,
+    private readonly limiter: ProviderLimiter,
+  ) {
+    super();
+  }
+
+  async send(mail: OutgoingMail): Promise<SendOutcome> {
+    // All mails have the same priority, so no calls are reserved.
+    const permit = await this.limiter.enter(1, 'urgent');
+    const claim = await this.claims.claim(mail.messageId).catch(async (error: unknown) => {
+      await permit.leave({});
+      throw error;
+    });
+    if (claim.kind !== 'claimed') await permit.leave({});
+    if (claim.kind === 'finished') return 'duplicate';
+    if (claim.kind === 'held') throw new HeldBack('job', RETRY_AFTER_MS, 'another worker is sending it');
+    if (claim.kind === 'uncertain')
+      throw new PermanentFailure('sent twice without an answer: people must check whether it arrived');
+    try {
+      await this.provider.send(mail);
+    } catch (error) {
+      throw await this.afterFailure(error, mail, claim.token, permit);
+    }
+    await permit.leave({ answered: 1 });
+    this.claims.finish(mail.messageId);
+    return 'sent';
+  }
+
+  override settled(): Promise<void> {
+    return this.claims.settled();
+  }
+
+  private async afterFailure(error: unknown, { messageId }: OutgoingMail, token: string, permit: Pass): Promise<unknown> {
+    const isDown = await permit.leave(
+      error instanceof RateLimited
+        ? { rateLimited: { calls: 1, forMs: error.forMs } }
+        : isProviderFailure(error)
+          ? { failed: 1 }
+          : { answered: 1 },
+    );
+    if (!(error instanceof NoAnswer)) await this.claims.release(messageId, token);
+    if (error instanceof Refused) return new PermanentFailure(error.message);
+    if (error instanceof RateLimited) return new HeldBack('queue', error.forMs, error.message);
+    // While the breaker is open a failure costs the job no attempt; the queue is paused for a second.
+    return isDown && error instanceof Error ? new HeldBack('queue', 1000, error.message) : error;
+  }
+}
