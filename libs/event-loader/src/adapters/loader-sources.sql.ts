@@ -1,0 +1,25 @@
+import { namedSql } from '#platform/postgres/named-sql';
+
+export const READ_CURSOR = namedSql<{ readonly source: string }>(
+  'loader-cursor',
+  'select cursor from loader_sources where source = :source',
+);
+
+interface PollFailure {
+  readonly source: string;
+  readonly error: string;
+  /** The source answered 401 or 403. */
+  readonly isRefusal: boolean;
+}
+
+/**
+ * Counts the failure and keeps the last error. `should_alert` is true if this statement started a new hour, so of all loaders
+ * one alerts. If it dies before its alert, only the log has the failure until the next hour.
+ */
+export const RECORD_POLL_FAILURE = namedSql<PollFailure>(
+  'record-poll-failure',
+  `
+  update loader_sources set errors = errors + 1, last_error = :error,
+    refusal_told_at = case when :isRefusal and refusal_told_at > now() - interval '1 hour' is not true then now() else refusal_told_at end
+  where source = :source returning :isRefusal and refusal_told_at = now() as should_alert`,
+);
