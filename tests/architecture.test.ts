@@ -3,6 +3,7 @@ import { allRoutes, idempotencyKeyFaults, routesWithoutAccess, type RouteFact } 
 import { importsIn, migrations, productionSources } from './architecture/sources.ts';
 import { locationOf } from './architecture/code-locations.ts';
 import { barrelsIn } from './architecture/barrels.ts';
+import { filesWithReplacedWords, REPLACED, replacedWordsIn, wordsInGlossary } from './architecture/words.ts';
 import { ownershipFaults, tableUsers, tablesIn } from './architecture/table-owners.ts';
 
 // Rules about the whole code: which file may import which, which context owns a table, what each route must declare. Each rule is a
@@ -361,5 +362,28 @@ describe('routes', () => {
         {},
       ),
     ).toEqual([]);
+  });
+});
+
+describe('words', () => {
+  test('code, comments and tests use no word that the glossary replaces', () => {
+    expect(filesWithReplacedWords()).toEqual([]);
+  });
+
+  test.each(REPLACED)('the glossary says what to write instead of "%s"', (word) => {
+    expect(wordsInGlossary()).toMatch(new RegExp(`\\b${word}\\b`));
+  });
+
+  test.each([
+    ['an identifier', 'const holdWish = 1;', ['Wish']],
+    ['a constant in capitals', 'MAX_WISHES', ['WISHES']],
+    ['a comment', '/** The picture of a sector. */', ['picture']],
+    ['a plural', 'two lanes', ['lanes']],
+  ])('negative control: a replaced word in %s is found', (_place, text, found) => {
+    expect(replacedWordsIn(text)).toEqual(found);
+  });
+
+  test.each(['renews', 'newSession', 'a plane', "channel 'seat_news'", 'set fence = $4'])('%s is no replaced word', (text) => {
+    expect(replacedWordsIn(text)).toEqual([]);
   });
 });

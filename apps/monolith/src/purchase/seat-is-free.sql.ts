@@ -1,6 +1,6 @@
 /*
- * "An expired hold is free", once for all SQL, by the database's clock. A hold ends at `expires_at`, whenever the sweeper comes.
- * `isSeatFree` is the same rule in the domain; both are tested with the cases of seat-is-free.cases.ts.
+ * The rule "the seat of an expired hold is free", for all SQL, on the database's clock. A hold ends at `expires_at`, also before an
+ * expiry run ends it. `isSeatFree` is the same rule in the domain. The tests of both use the cases of seat-is-free.cases.ts.
  */
 
 /** `seats` is the name or alias of the table `seats` in the statement. */

@@ -1,39 +1,43 @@
-/** A picture of a sector by its names: its number in this process, and what it shows, in whatever process. */
+/** Names one state of a sector's seats. `version` is a number given by this process; `tag` is a hash, the same in all processes. */
 export interface SeatVersion {
   readonly version: number;
   readonly tag: string;
 }
 
-interface Step {
+interface VersionChange {
   readonly from: SeatVersion;
-  /** Places, in the order of the picture, at which the next picture was another. */
+  /** Indices of the seats that the next version changed. */
   readonly changed: readonly number[];
 }
 
 /**
- * The pictures of a sector before the last, as what changed from each to the next. No more is kept than half of the sector has
- * seats: from there on the whole map is as short, and a sector of 2,000 in a rush costs 10 KB here.
+ * The earlier versions of a sector's seats, stored as the changes from each version to the next. The oldest are dropped when the
+ * changes are more than half of the seats, because an answer with all seats is then as short. At peak load a sector of 2,000 seats
+ * costs 10 KB here.
  */
 export class SeatHistory {
   static readonly none = new SeatHistory([]);
 
-  private constructor(private readonly steps: readonly Step[]) {}
+  private constructor(private readonly changes: readonly VersionChange[]) {}
 
-  /** One picture more. */
-  with(from: SeatVersion, changed: readonly number[], seats: number): SeatHistory {
-    const steps = [...this.steps, { from, changed }];
-    let kept = steps.reduce((total, step) => total + step.changed.length, 0);
-    let first = 0;
-    for (; kept > seats / 2; first += 1) kept -= steps[first]?.changed.length ?? 0;
-    return new SeatHistory(steps.slice(first));
+  /** This history and one more change: from `from` to the next version. */
+  with(from: SeatVersion, changed: readonly number[], seatCount: number): SeatHistory {
+    const changes = [...this.changes, { from, changed }];
+    let changedCount = changes.reduce((total, change) => total + change.changed.length, 0);
+    let firstKept = 0;
+    for (; changedCount > seatCount / 2; firstKept += 1) changedCount -= changes[firstKept]?.changed.length ?? 0;
+    return new SeatHistory(changes.slice(firstKept));
   }
 
-  /** Where a picture that is named by its version or its tag differs from now, in order; undefined when it is not known. */
+  /**
+   * Indices of the seats that changed since an earlier version, in ascending order. `name` is its version or its tag. Undefined
+   * when the version is unknown.
+   */
   changedSince(name: string): readonly number[] | undefined {
-    const changed = new Set<number>();
-    for (const step of this.steps.toReversed()) {
-      for (const place of step.changed) changed.add(place);
-      if (name === String(step.from.version) || name === step.from.tag) return [...changed].sort((a, b) => a - b);
+    const changedSeats = new Set<number>();
+    for (const { from, changed } of this.changes.toReversed()) {
+      for (const seatIndex of changed) changedSeats.add(seatIndex);
+      if (name === String(from.version) || name === from.tag) return [...changedSeats].sort((a, b) => a - b);
     }
     return undefined;
   }

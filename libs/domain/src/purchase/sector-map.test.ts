@@ -2,14 +2,15 @@ import { SectorMap, type Proposal } from './sector-map.ts';
 
 interface Drawing {
   readonly map: SectorMap;
+  /** Indices of the free seats. */
   readonly free: readonly number[];
-  /** Places as row and number. */
-  readonly names: (proposal: Proposal | undefined) => string[] | undefined;
+  /** The proposed seats as `row-number`. */
+  readonly seatNames: (proposal: Proposal | undefined) => string[] | undefined;
 }
 
-/** A drawing of rows: `.` is free, `x` is taken. Rank grows with the distance from the middle of the first row. */
-function drawn(...rows: string[]): Drawing {
-  const places = rows.flatMap((row, rowIndex) =>
+/** A sector map from drawn rows: `.` is a free seat, `x` a taken one. The best rank is in the middle of the first row. */
+function sectorOf(...rows: string[]): Drawing {
+  const seats = rows.flatMap((row, rowIndex) =>
     [...row].map((mark, index) => ({
       rowIndex,
       number: index + 1,
@@ -17,12 +18,13 @@ function drawn(...rows: string[]): Drawing {
       mark,
     })),
   );
-  const map = new SectorMap(places);
-  const free = places.flatMap(({ mark }, place) => (mark === '.' ? place : []));
+  const map = new SectorMap(seats);
+  const free = seats.flatMap(({ mark }, seatIndex) => (mark === '.' ? seatIndex : []));
   map.markFree(free);
-  return { map, free, names: (proposal) => proposal?.seats.map((at) => `${places[at]!.rowIndex}-${places[at]!.number}`) };
+  return { map, free, seatNames: (proposal) => proposal?.seats.map((at) => `${seats[at]!.rowIndex}-${seats[at]!.number}`) };
 }
 
+/** A random function that always draws the best block. */
 const first = () => 0;
 
 function seeded(seed: number): () => number {
@@ -31,121 +33,129 @@ function seeded(seed: number): () => number {
 }
 
 test.each<[string, string[], number, string[] | undefined, boolean | undefined]>([
-  ['two together in the middle of the first row', ['......'], 2, ['0-3', '0-4'], true],
-  ['no single seat is left alone when another block avoids it', ['.....'], 2, ['0-1', '0-2'], true],
-  ['a stranded seat if nothing else is together', ['...'], 2, ['0-1', '0-2'], true],
-  ['a farther row rather than apart', ['.x.x.', '..xxx'], 2, ['1-1', '1-2'], true],
-  ['apart, but near each other, if no row has enough', ['.x.x.', 'xxxx.'], 2, ['0-1', '0-3'], false],
-  ['one seat that leaves nobody alone', ['...x.'], 1, ['0-3'], true],
-  ['not the middle of three', ['xx...'], 1, ['0-3'], true],
-  ['fewer free than wanted: nothing', ['.x.'], 3, undefined, undefined],
-])('%s', (_name, rows, quantity, seats, together) => {
-  const { map, names } = drawn(...rows);
+  ['two seats together in the middle of the first row', ['......'], 2, ['0-3', '0-4'], true],
+  ['a block that leaves no single seat alone, rather than the middle', ['.....'], 2, ['0-1', '0-2'], true],
+  ['a block that leaves a single seat alone, if every free block does', ['...'], 2, ['0-1', '0-2'], true],
+  ['seats together in a farther row, rather than separate seats', ['.x.x.', '..xxx'], 2, ['1-1', '1-2'], true],
+  ['separate seats near each other, if no row has enough together', ['.x.x.', 'xxxx.'], 2, ['0-1', '0-3'], false],
+  ['one seat at the end of three, so that no single seat is left alone', ['...x.'], 1, ['0-3'], true],
+  ['one seat at the start of three, not in the middle', ['xx...'], 1, ['0-3'], true],
+  ['nothing, if fewer seats are free than requested', ['.x.'], 3, undefined, undefined],
+])('SectorMap proposes %s', (_name, rows, quantity, seats, together) => {
+  const { map, seatNames } = sectorOf(...rows);
   const proposal = map.propose(quantity, first);
-  expect(names(proposal)?.sort()).toEqual(seats);
+  expect(seatNames(proposal)?.sort()).toEqual(seats);
   expect(proposal?.together).toBe(together);
 });
 
-describe('where no row has enough together, the places are near the best one: a row counts as much as three seats', () => {
+describe('SectorMap without a free block proposes seats near the best one; one row counts as far as three seats', () => {
   test.each<[string, string[], string[]]>([
-    ['two seats away rather than a row away', ['xxxx.x.xx', 'xxxx.xxxx'], ['0-5', '0-7']],
-    ['a row away rather than four seats away', ['xxxx.xxx.', 'xxxx.xxxx'], ['0-5', '1-5']],
-    ['three seats away and a row away are as near: the better place', ['xxxx.xx.x', 'xxxx.xxxx'], ['0-5', '0-8']],
-    ['two rows away rather than seven seats away', ['x.xxxxxx.', 'xxxxxxxxx', 'x.xxxxxxx'], ['0-2', '2-2']],
-    ['five seats away rather than two rows away', ['x.xxxx.xx', 'xxxxxxxxx', 'x.xxxxxxx'], ['0-2', '0-7']],
-    ['a row and a seat away is four seats away: the better place', ['x.xxx.xxx', 'xxxxx', 'xxxxx'], ['0-2', '0-6']],
-    ['of two that are as far to the left and to the right, the better place', ['.xx.xx.xx'], ['0-4', '0-7']],
-  ])('%s', (_name, rows, seats) => {
-    const { map, names } = drawn(...rows);
+    ['two seats away, rather than one row away', ['xxxx.x.xx', 'xxxx.xxxx'], ['0-5', '0-7']],
+    ['one row away, rather than four seats away', ['xxxx.xxx.', 'xxxx.xxxx'], ['0-5', '1-5']],
+    [
+      'three seats away and one row away are equally far: the seat with the better rank',
+      ['xxxx.xx.x', 'xxxx.xxxx'],
+      ['0-5', '0-8'],
+    ],
+    ['two rows away, rather than seven seats away', ['x.xxxxxx.', 'xxxxxxxxx', 'x.xxxxxxx'], ['0-2', '2-2']],
+    ['five seats away, rather than two rows away', ['x.xxxx.xx', 'xxxxxxxxx', 'x.xxxxxxx'], ['0-2', '0-7']],
+    [
+      'one row and one seat is as far as four seats: the seat with the better rank',
+      ['x.xxx.xxx', 'xxxxx', 'xxxxx'],
+      ['0-2', '0-6'],
+    ],
+    ['equally far to the left and to the right: the seat with the better rank', ['.xx.xx.xx'], ['0-4', '0-7']],
+  ])('proposes the nearer seat: %s', (_name, rows, seats) => {
+    const { map, seatNames } = sectorOf(...rows);
     const proposal = map.propose(2, first);
-    expect([names(proposal)?.sort(), proposal?.together]).toEqual([seats, false]);
+    expect([seatNames(proposal)?.sort(), proposal?.together]).toEqual([seats, false]);
   });
 
-  test('rows before the best one are as far as those behind it', () => {
+  test('rows in front of the best seat count as far as rows behind it', () => {
     const at = (rowIndex: number, number: number, rank: number) => ({ rowIndex, number, rank });
-    // The best row is the third; the first one is two rows away, the fourth one row and two seats.
-    const places = [at(0, 5, 20), at(2, 5, 1), at(3, 7, 30)];
-    const map = new SectorMap(places);
-    map.markFree(places.keys());
+    // The best seat is in the third row. The seat in the first row is two rows away, the one in the fourth row one row and two seats.
+    const seats = [at(0, 5, 20), at(2, 5, 1), at(3, 7, 30)];
+    const map = new SectorMap(seats);
+    map.markFree(seats.keys());
     expect(map.propose(2, first)).toEqual({ seats: [1, 2], together: false });
   });
 });
 
-test('what was proposed is not proposed again until it is put back', () => {
-  const { map } = drawn('....');
-  const one = map.propose(2, first);
-  const other = map.propose(2, first);
-  expect(new Set([...(one?.seats ?? []), ...(other?.seats ?? [])]).size).toBe(4);
+test('SectorMap: a proposed seat is not proposed again until it is marked as free', () => {
+  const { map } = sectorOf('....');
+  const proposal = map.propose(2, first);
+  const nextProposal = map.propose(2, first);
+  expect(new Set([...(proposal?.seats ?? []), ...(nextProposal?.seats ?? [])]).size).toBe(4);
   expect(map.propose(1, first)).toBeUndefined();
-  map.markFree(one?.seats ?? []);
-  expect(map.propose(2, first)).toEqual(one);
+  map.markFree(proposal?.seats ?? []);
+  expect(map.propose(2, first)).toEqual(proposal);
 });
 
-test('marking a seat twice, or one it does not know, changes nothing', () => {
-  const { map } = drawn('..');
+test('SectorMap: marking a seat twice, or an unknown seat, changes nothing', () => {
+  const { map } = sectorOf('..');
   map.markFree([0, 0, 7]);
   map.markTaken([1, 1, -1]);
   expect(map.freeCount).toBe(1);
 });
 
-test('a sector sells out seat by seat, every seat once, whatever comes back in between', () => {
+test('SectorMap: until the sector is sold out no seat is proposed twice, also when some seats become free in between', () => {
   for (let seed = 1; seed <= 200; seed += 1) {
     const random = seeded(seed);
-    const { map, free } = drawn('..........', '..........', '..........');
+    const { map, free } = sectorOf('..........', '..........', '..........');
     const held = new Set<number>();
     for (let step = 0; step < 200 && held.size < free.length; step += 1) {
       if (random() < 0.2 && held.size > 0) {
-        const back = [...held].slice(0, 1 + Math.floor(random() * 3));
-        for (const place of back) held.delete(place);
-        map.markFree(back);
+        const freed = [...held].slice(0, 1 + Math.floor(random() * 3));
+        for (const seatIndex of freed) held.delete(seatIndex);
+        map.markFree(freed);
         continue;
       }
       const proposal = map.propose(1 + Math.floor(random() * 4), random);
-      for (const place of proposal?.seats ?? []) {
-        expect(held.has(place)).toBe(false);
-        held.add(place);
+      for (const seatIndex of proposal?.seats ?? []) {
+        expect(held.has(seatIndex)).toBe(false);
+        held.add(seatIndex);
       }
     }
     expect(map.freeCount).toBe(free.length - held.size);
   }
 });
 
-test('together whenever any row has enough together', () => {
+test('SectorMap: seats are together whenever any row has enough free seats together', () => {
   for (let seed = 1; seed <= 300; seed += 1) {
     const random = seeded(seed * 7);
     const rows = Array.from({ length: 3 }, () => Array.from({ length: 8 }, () => (random() < 0.5 ? '.' : 'x')).join(''));
     const quantity = 2 + Math.floor(random() * 3);
-    const { map, free } = drawn(...rows);
-    const anyRow = rows.some((row) => row.split('x').some((run) => run.length >= quantity));
-    const together = free.length < quantity ? undefined : anyRow;
+    const { map, free } = sectorOf(...rows);
+    const hasBlock = rows.some((row) => row.split('x').some((run) => run.length >= quantity));
+    const together = free.length < quantity ? undefined : hasBlock;
     expect([rows, map.propose(quantity, random)?.together]).toEqual([rows, together]);
   }
 });
 
-test('standing places are as many as are wanted, and never alone', () => {
+test('SectorMap: any free standing places can be proposed together', () => {
   const map = new SectorMap(Array.from({ length: 9 }, (_, rank) => ({ rowIndex: 0, number: null, rank })));
-  map.markFree(Array.from({ length: 9 }, (_, place) => place));
+  map.markFree(Array.from({ length: 9 }, (_, seatIndex) => seatIndex));
   expect(map.propose(4, first)).toEqual({ seats: [0, 1, 2, 3], together: true });
   expect(map.propose(4, first)?.seats).toEqual([4, 5, 6, 7]);
   map.markFree([1, 3, 5]);
   expect(map.propose(4, first)).toEqual({ seats: [1, 3, 5, 8], together: true });
 });
 
-test('who shares a sector looks at rows of its own first, and at the others before leaving anybody alone', () => {
-  const { map, names } = drawn('....', '....', '...');
-  const second = { index: 1, of: 2 };
-  expect(names(map.propose(4, first, 1, second))).toEqual(['1-1', '1-2', '1-3', '1-4']);
-  expect(names(map.propose(4, first, 1, second))).toEqual(['0-1', '0-2', '0-3', '0-4']);
-  expect(names(map.propose(2, first, 1, second))).toEqual(['2-1', '2-2']);
+test('SectorMap: a process that shares the sector proposes its own rows first, then other rows before it leaves a single seat alone', () => {
+  const { map, seatNames } = sectorOf('....', '....', '...');
+  const secondShare = { index: 1, of: 2 };
+  expect(seatNames(map.propose(4, first, 1, secondShare))).toEqual(['1-1', '1-2', '1-3', '1-4']);
+  expect(seatNames(map.propose(4, first, 1, secondShare))).toEqual(['0-1', '0-2', '0-3', '0-4']);
+  expect(seatNames(map.propose(2, first, 1, secondShare))).toEqual(['2-1', '2-2']);
 });
 
 test.each([4, 16, 20])(
-  'processes that share a terrace do not propose each other the same places, by %s at a time',
+  'SectorMap: two processes that share a standing sector propose different places, in blocks of %s',
   (quantity) => {
-    const places = Array.from({ length: 960 }, (_, rank) => ({ rowIndex: 0, number: null, rank }));
+    const seats = Array.from({ length: 960 }, (_, rank) => ({ rowIndex: 0, number: null, rank }));
     const proposed = [0, 1].flatMap((index) => {
-      const map = new SectorMap(places);
-      map.markFree(places.keys());
+      const map = new SectorMap(seats);
+      map.markFree(seats.keys());
       const random = seeded(index + 1);
       const blocks = Array.from({ length: 240 / quantity }, () => map.propose(quantity, random, 12, { index, of: 2 }));
       return blocks.flatMap((block) => block?.seats ?? []);

@@ -35,7 +35,7 @@ afterAll(async () => {
 });
 
 const pid = async (): Promise<number> => (await database.query<{ pid: number }[]>('select pg_backend_pid() as pid'))[0]?.pid ?? 0;
-const locksHeld = async (): Promise<unknown> =>
+const locksHeld = async (): Promise<unknown[]> =>
   direct.query(
     `select pid from pg_locks where locktype = 'advisory' and database = (select oid from pg_database where datname = current_database())`,
   );

@@ -4,7 +4,7 @@ import { openMonolith, putOnSale, seated, type MatchOnSale } from '../../testing
 import { openBoxOffice, type BoxOffice, type OpenBoxOffice } from '../testing/box-office.ts';
 import { AvailabilityStreams } from './inbound/availability-streams.ts';
 
-interface Told {
+interface AvailabilityMessage {
   readonly type: 'snapshot' | 'diff';
   readonly version: number;
   readonly sectors: readonly { readonly id: string; readonly available: number }[];
@@ -13,7 +13,7 @@ interface Told {
 let opened: OpenBoxOffice;
 let office: BoxOffice;
 let url: string;
-const readers: EventStreamReader<Told>[] = [];
+const readers: EventStreamReader<AvailabilityMessage>[] = [];
 
 beforeAll(async () => {
   opened = await openBoxOffice();
@@ -25,15 +25,15 @@ afterEach(() => {
   for (const reader of readers.splice(0)) reader.close();
 });
 afterAll(async () => {
-  // Connections that fetch opened and never used: nobody but the 60 s of a drain would end them.
+  // `fetch` opens connections that it never uses. Without this call the shutdown would wait 60 s for them.
   office.monolith.app.getHttpServer().closeAllConnections();
   await opened.close();
 });
 
 const twoSectors = () => putOnSale(office.monolith, { sectors: [seated('East A', 2, 5), seated('West B', 3, 5)] });
-const addressOf = (matchId: string) => `${url}/api/v1/matches/${matchId}/availability`;
-async function watch(match: MatchOnSale, headers: Record<string, string> = {}): Promise<EventStreamReader<Told>> {
-  const reader = await EventStreamReader.open<Told>(addressOf(match.id), headers);
+const streamUrl = (matchId: string) => `${url}/api/v1/matches/${matchId}/availability`;
+async function watch(match: MatchOnSale, headers: Record<string, string> = {}): Promise<EventStreamReader<AvailabilityMessage>> {
+  const reader = await EventStreamReader.open<AvailabilityMessage>(streamUrl(match.id), headers);
   readers.push(reader);
   return reader;
 }
@@ -41,15 +41,15 @@ const get = (path: string, headers = {}) => office.monolith.call('GET', path, { 
 const sectorsOf = async (match: MatchOnSale): Promise<number[]> =>
   (await get(`/api/v1/matches/${match.id}/sectors`)).json.items.map(({ available }: { available: number }) => available);
 const seatsPath = (match: MatchOnSale) => `/api/v1/matches/${match.id}/sectors/${match.sectors[0]?.id}/seats`;
-/** A hold of so many milliseconds. */
+/** Holds one seat for `ms` milliseconds. */
 async function shortHold(match: MatchOnSale, ms: number): Promise<void> {
   const { id } = await office.held(match);
   await office.rows(`update seats set expires_at = now() + make_interval(secs => $2) where reservation_id = $1`, [id, ms / 1000]);
 }
-const looks = () => office.monolith.metric('availability_looks_total');
+const readCount = () => office.monolith.metric('availability_looks_total');
 
-describe('the stream', () => {
-  test('says at once what is free everywhere, then only what changed, under growing versions', async () => {
+describe('availability stream', () => {
+  test('sends a snapshot of all sectors at once, then only changed sectors, with growing versions', async () => {
     const match = await twoSectors();
     const [east, west] = match.sectors;
     const reader = await watch(match);
@@ -68,20 +68,20 @@ describe('the stream', () => {
     expect(reader.text).not.toMatch(/^(event|id):/m);
   });
 
-  test('says that the last seat of a sector is gone', async () => {
+  test('sends 0 when the last seat of a sector is sold', async () => {
     const match = await putOnSale(office.monolith, { sectors: [seated('East A', 1, 1), seated('West B', 1, 5)] });
     const reader = await watch(match);
     const ordered = await office.ordered(await office.held(match));
     await office.settle(office.report(ordered));
     await reader.until(({ type, sectors }) => type === 'diff' && sectors[0]?.available === 0);
-    const late = await watch(match);
-    expect((await late.until(({ type }) => type === 'snapshot')).sectors).toContainEqual({
+    const laterReader = await watch(match);
+    expect((await laterReader.until(({ type }) => type === 'snapshot')).sectors).toContainEqual({
       id: match.sectors[0]?.id,
       available: 0,
     });
   });
 
-  test('counts an expired hold as free within a second, and a hold made elsewhere as taken', async () => {
+  test('counts an expired hold as free within a second, and seats taken by another process as taken', async () => {
     const match = await twoSectors();
     await shortHold(match, 1500);
     const reader = await watch(match);
@@ -99,27 +99,27 @@ describe('the stream', () => {
     await reader.until(({ sectors }) => sectors.some(({ available }) => available === 0), 1400);
   });
 
-  test('is one query a second for a thousand who watch and everybody who asks meanwhile', async () => {
+  test('causes one query a second for 1,000 viewers and all concurrent requests for the sectors', async () => {
     const match = await twoSectors();
-    // Not all in one instant: this socket listens as Node's do, with room for 511 that have not been accepted; others may be reset.
+    // Not all at once: the listen queue of a Node server has room for 511 connections; more may be reset.
     for (let hundreds = 0; hundreds < 10; hundreds += 1) await Promise.all(Array.from({ length: 100 }, () => watch(match)));
     await pause(300);
-    const before = await looks();
-    const from = performance.now();
-    for (let round = 0; round < 6; round += 1) {
+    const before = await readCount();
+    const startedAt = performance.now();
+    for (let halfSeconds = 0; halfSeconds < 6; halfSeconds += 1) {
       await Promise.all(Array.from({ length: 20 }, () => sectorsOf(match)));
       await pause(500);
     }
-    const seconds = (performance.now() - from) / 1000;
-    expect((await looks()) - before).toBeGreaterThanOrEqual(2);
-    expect((await looks()) - before).toBeLessThanOrEqual(Math.ceil(seconds));
+    const seconds = (performance.now() - startedAt) / 1000;
+    expect((await readCount()) - before).toBeGreaterThanOrEqual(2);
+    expect((await readCount()) - before).toBeLessThanOrEqual(Math.ceil(seconds));
     await office.held(match);
-    const heard = await Promise.all(readers.map((reader) => reader.until(({ type }) => type === 'diff')));
-    expect(new Set(heard.map((message) => JSON.stringify(message))).size).toBe(1);
+    const diffs = await Promise.all(readers.map((reader) => reader.until(({ type }) => type === 'diff')));
+    expect(new Set(diffs.map((message) => JSON.stringify(message))).size).toBe(1);
     expect(await office.monolith.metric('availability_streams')).toBe(1000);
   });
 
-  test('passes our hooks: CORS, no caching, HEAD; a match that is not there is 404', async () => {
+  test('has the usual headers (CORS, no-store, request id), answers HEAD, and is 404 for an unknown match', async () => {
     const match = await twoSectors();
     const { response } = await watch(match, { origin: 'http://localhost:3000' });
     expect(Object.fromEntries(response.headers)).toMatchObject({
@@ -128,54 +128,56 @@ describe('the stream', () => {
       'cache-control': 'no-store',
       'x-request-id': expect.any(String),
     });
-    expect([(await fetch(addressOf(match.id), { method: 'HEAD' })).status, await streams()]).toEqual([200, 1]);
-    const unknown = await fetch(addressOf('0190a000-0000-7000-8000-0000000000ff'));
+    expect([(await fetch(streamUrl(match.id), { method: 'HEAD' })).status, await openStreams()]).toEqual([200, 1]);
+    const unknown = await fetch(streamUrl('0190a000-0000-7000-8000-0000000000ff'));
     expect([unknown.status, ((await unknown.json()) as { code: string }).code]).toEqual([404, 'NOT_FOUND']);
-    expect((await fetch(addressOf('17'))).status).toBe(400);
+    expect((await fetch(streamUrl('17'))).status).toBe(400);
   });
 
-  const streams = () => office.monolith.metric('availability_streams');
+  const openStreams = () => office.monolith.metric('availability_streams');
 
-  test('who leaves gives the place back, and nobody is looked after any more', async () => {
+  test('frees its slot when the viewer leaves, and without viewers nothing is read any more', async () => {
     const reader = await watch(await twoSectors());
     await reader.until(({ type }) => type === 'snapshot');
     reader.close();
     await reader.ended;
-    for (const giveUpAt = Date.now() + 2000; (await streams()) > 0 && Date.now() < giveUpAt; await pause(10));
-    const before = await looks();
+    for (const giveUpAt = Date.now() + 2000; (await openStreams()) > 0 && Date.now() < giveUpAt; await pause(10));
+    const before = await readCount();
     await pause(1200);
-    expect([await streams(), await looks()]).toEqual([0, before]);
+    expect([await openStreams(), await readCount()]).toEqual([0, before]);
   });
 
-  test('a full process says 503 and when to come back, and one address has not all of it', async () => {
+  test('is refused with 503 and Retry-After by a process with 5,000 streams, and with 429 for an address with 2,000', async () => {
     const match = await twoSectors();
-    const places = office.monolith.get(AvailabilityStreams);
-    const taken = Array.from({ length: 2000 }, () => places.takeSlot('127.0.0.1'));
-    const greedy = await fetch(addressOf(match.id));
-    expect([greedy.status, greedy.headers.get('retry-after')]).toEqual([429, expect.stringMatching(/^[1-5]$/)]);
-    for (let n = 0; n < 3000; n += 1) taken.push(places.takeSlot(`10.0.${n >> 8}.${n & 255}`));
-    const refused = await fetch(addressOf(match.id));
+    const streams = office.monolith.get(AvailabilityStreams);
+    const releases = Array.from({ length: 2000 }, () => streams.takeSlot('127.0.0.1'));
+    const limited = await fetch(streamUrl(match.id));
+    expect([limited.status, limited.headers.get('retry-after')]).toEqual([429, expect.stringMatching(/^[1-5]$/)]);
+    for (let n = 0; n < 3000; n += 1) releases.push(streams.takeSlot(`10.0.${n >> 8}.${n & 255}`));
+    const refused = await fetch(streamUrl(match.id));
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, expect.stringMatching(/^[1-5]$/)]);
-    for (const giveBack of taken) giveBack();
+    for (const release of releases) release();
     expect((await (await watch(match)).until(({ type }) => type === 'snapshot')).type).toBe('snapshot');
   });
 });
 
-test('a process that goes down sends its viewers elsewhere and does not wait for them', async () => {
+test('availability streams: a process that shuts down ends them with a time to reconnect, and does not wait for the viewers', async () => {
   const other = await openMonolith(opened.settings);
   await other.app.listen(0, '127.0.0.1');
   const match = await putOnSale(other);
-  const reader = await EventStreamReader.open<Told>(`${await other.app.getUrl()}/api/v1/matches/${match.id}/availability`);
+  const reader = await EventStreamReader.open<AvailabilityMessage>(
+    `${await other.app.getUrl()}/api/v1/matches/${match.id}/availability`,
+  );
   await reader.until(({ type }) => type === 'snapshot');
-  const from = performance.now();
+  const startedAt = performance.now();
   await other.close();
   await reader.ended;
-  expect(performance.now() - from).toBeLessThan(3000);
+  expect(performance.now() - startedAt).toBeLessThan(3000);
   expect(reader.text).toMatch(/retry: [1-4]\d{3}\n\n$/);
 });
 
-describe('the numbers of the sectors', () => {
-  test('show a hold and its release of this process at once, one of another within a second', async () => {
+describe('GET …/sectors', () => {
+  test('shows a hold and a release of this process at once, and a change of another process within a second', async () => {
     const match = await twoSectors();
     expect(await sectorsOf(match)).toEqual([10, 15]);
     const held = await office.held(match, { quantity: 3 });
@@ -187,7 +189,7 @@ describe('the numbers of the sectors', () => {
     expect(await sectorsOf(match)).toEqual([6, 15]);
   });
 
-  test('unchanged are not sent again', async () => {
+  test('answers 304 while the numbers of free seats have not changed', async () => {
     const match = await twoSectors();
     const { headers } = await get(`/api/v1/matches/${match.id}/sectors`);
     const path = `/api/v1/matches/${match.id}/sectors`;
@@ -197,36 +199,40 @@ describe('the numbers of the sectors', () => {
   });
 });
 
-describe('the seats of a sector', () => {
+describe('GET …/seats of a sector', () => {
   const statuses = (answer: { json: { items: { status: string }[] } }) => answer.json.items.map(({ status }) => status);
 
-  test('show what this process took at once, under a higher version and another tag', async () => {
+  test('shows a hold of this process at once, with a higher version and another ETag', async () => {
     const match = await twoSectors();
     const before = await get(seatsPath(match));
     const held = await office.held(match, { quantity: 2 });
     const after = await get(seatsPath(match), { 'if-none-match': before.headers.etag });
-    const taken = after.json.items
+    const heldIds = after.json.items
       .filter(({ status }: { status: string }) => status === 'held')
       .map(({ id }: { id: string }) => id);
-    expect([after.status, [...taken].sort()]).toEqual([200, [...held.seatIds].sort()]);
+    expect([after.status, [...heldIds].sort()]).toEqual([200, [...held.seatIds].sort()]);
     expect(after.json.version).toBeGreaterThan(before.json.version);
     expect(Object.keys(after.json.items[0])).toEqual(['id', 'row', 'number', 'x', 'y', 'status']);
   });
 
-  test('are stale from the moment a hold in them ends, and were not before', async () => {
+  test('reads the seats again when a hold in the sector ends, and not before', async () => {
     const match = await twoSectors();
     await shortHold(match, 600);
     const first = await get(seatsPath(match));
-    const before = await looks();
+    const before = await readCount();
     const again = await get(seatsPath(match), { 'if-none-match': first.headers.etag });
-    expect([statuses(first).filter((status) => status === 'held').length, again.status, await looks()]).toEqual([1, 304, before]);
+    expect([statuses(first).filter((status) => status === 'held').length, again.status, await readCount()]).toEqual([
+      1,
+      304,
+      before,
+    ]);
     await pause(620);
     const free = await get(seatsPath(match), { 'if-none-match': first.headers.etag });
     expect([free.status, new Set(statuses(free))]).toEqual([200, new Set(['available'])]);
     expect(free.json.version).toBeGreaterThan(first.json.version);
   });
 
-  test('keep their version and tag while nothing changes in this sector, whatever happens in another', async () => {
+  test('keeps version and ETag while this sector does not change, also when another sector does', async () => {
     const match = await twoSectors();
     const first = await get(seatsPath(match));
     await office.held(match, { sector: 1 });
@@ -235,7 +241,7 @@ describe('the seats of a sector', () => {
     expect([later.json.version, later.headers.etag]).toEqual([first.json.version, first.headers.etag]);
   });
 
-  test('have the same tag in every process', async () => {
+  test('has the same ETag in every process', async () => {
     const match = await twoSectors();
     await office.held(match);
     const other = await openMonolith(opened.settings);
@@ -244,27 +250,27 @@ describe('the seats of a sector', () => {
     await other.close();
   });
 
-  test('of five hundred who ask at once are looked up once', async () => {
+  test('reads the database once for 500 concurrent requests', async () => {
     const match = await twoSectors();
-    const before = await looks();
+    const before = await readCount();
     const answers = await Promise.all(Array.from({ length: 500 }, () => get(seatsPath(match))));
-    expect([new Set(answers.map(({ status }) => status)), (await looks()) - before]).toEqual([new Set([200]), 1]);
+    expect([new Set(answers.map(({ status }) => status)), (await readCount()) - before]).toEqual([new Set([200]), 1]);
   });
 });
 
-describe('the seats of a sector since a picture', () => {
+describe('GET …/seats?since=', () => {
   type Seats = { version: number; since?: number | string; items: { id: string; status: string }[] };
   const seats = async (match: MatchOnSale, since?: number | string): Promise<Seats> =>
     (await get(`${seatsPath(match)}${since === undefined ? '' : `?since=${since}`}`)).json;
-  /** What somebody with this picture has after the answer. */
+  /** The statuses that a caller with the state `known` has after this answer. */
   const applied = (known: Seats, answer: Seats): string[] => {
-    const now = new Map(answer.items.map(({ id, status }) => [id, status]));
-    return known.items.map(({ id, status }) => `${id} ${now.get(id) ?? status}`);
+    const changed = new Map(answer.items.map(({ id, status }) => [id, status]));
+    return known.items.map(({ id, status }) => `${id} ${changed.get(id) ?? status}`);
   };
   const tagOf = async (match: MatchOnSale): Promise<string> =>
     String((await get(seatsPath(match))).headers.etag).replaceAll('"', '');
 
-  test('are those that changed, and lead from any known picture to the same as the whole', async () => {
+  test('answers the changed seats; applied to any known version, they give the current seats', async () => {
     const match = await putOnSale(office.monolith, { sectors: [seated('East A', 4, 10)] });
     const first = await seats(match);
     const tag = await tagOf(match);
@@ -282,16 +288,16 @@ describe('the seats of a sector since a picture', () => {
     expect([sinceFirst.version, sinceTag.items]).toEqual([whole.version, sinceFirst.items]);
     expect(Object.keys(sinceFirst.items[0] ?? {})).toEqual(['id', 'status']);
     expect(sinceFirst.items.length).toBeLessThan(first.items.length);
-    const now = applied(whole, whole);
+    const current = applied(whole, whole);
     for (const [known, answer] of [
       [first, sinceFirst],
       [first, sinceTag],
       [second, sinceSecond],
     ] as const)
-      expect(applied(known, answer)).toEqual(now);
+      expect(applied(known, answer)).toEqual(current);
   });
 
-  test('are none when nothing changed, and an expired hold is a change', async () => {
+  test('answers an empty list when nothing changed; the end of a hold is a change', async () => {
     const match = await twoSectors();
     await shortHold(match, 300);
     const before = await seats(match);
@@ -301,15 +307,15 @@ describe('the seats of a sector since a picture', () => {
     expect([after.since, after.items.map(({ status }) => status)]).toEqual([before.version, ['available']]);
   });
 
-  test('are all when the picture is of another replica, unknown or forgotten; by its tag a picture is known everywhere', async () => {
+  test('answers all seats for a version that is unknown, dropped or of another replica; changes since an ETag work on every replica', async () => {
     const match = await twoSectors();
     const other = await openMonolith(opened.settings);
     const there: Seats = (await other.call('GET', seatsPath(match))).json;
     const here = await seats(match);
     const tag = await tagOf(match);
     await office.held(match);
-    for (const stranger of [there.version, 0, here.version + 1, '9999999999999999']) {
-      const answer = await seats(match, stranger);
+    for (const unknown of [there.version, 0, here.version + 1, '9999999999999999']) {
+      const answer = await seats(match, unknown);
       expect([answer.since, answer.items.length]).toEqual([undefined, 10]);
       expect(Object.keys(answer.items[0] ?? {})).toContain('row');
     }
@@ -321,11 +327,11 @@ describe('the seats of a sector since a picture', () => {
     await other.close();
   });
 
-  test('are tagged like the whole, and a standing sector has none', async () => {
+  test('has the same ETag as the full list, and answers an empty list for a standing sector', async () => {
     const match = await twoSectors();
     const whole = await get(seatsPath(match));
-    const sparse = await get(`${seatsPath(match)}?since=${whole.json.version}`);
-    expect(sparse.headers.etag).toBe(whole.headers.etag);
+    const changes = await get(`${seatsPath(match)}?since=${whole.json.version}`);
+    expect(changes.headers.etag).toBe(whole.headers.etag);
     const same = await get(`${seatsPath(match)}?since=${whole.json.version}`, { 'if-none-match': whole.headers.etag });
     expect([same.status, same.text]).toEqual([304, '']);
     const standing = await putOnSale(office.monolith, {
@@ -341,7 +347,7 @@ describe('the seats of a sector since a picture', () => {
   });
 
   test.each(['', 'abc', '-1', '1.5', '01', '1e3', '%201', '99999999999999999', 'x'.repeat(28), '1&since=2'])(
-    'asked from %p are refused: it names no picture',
+    'refuses since=%p, which is neither a version nor an ETag',
     async (since) => {
       const answer = await get(`${seatsPath(await twoSectors())}?since=${since}`);
       expect([answer.status, answer.json.code, answer.json.errors?.[0]?.path]).toEqual([400, 'VALIDATION_FAILED', 'since']);

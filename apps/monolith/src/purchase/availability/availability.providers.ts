@@ -18,7 +18,7 @@ import { SharedSeatViews } from './outbound/shared-seat-views.ts';
 
 export const availabilityControllers = [SectorsController, AvailabilityController];
 
-/** What is for sale, and which of it is free, as anybody may see it. */
+/** Wires the feature `availability`: the matches and sectors for sale and their free seats, which anybody may read. */
 export const availabilityProviders: Provider[] = [
   { provide: MatchesForSale, useFactory: (catalog: CatalogApi) => new CatalogMatches(catalog), inject: [CatalogApi] },
   {
@@ -35,13 +35,13 @@ export const availabilityProviders: Provider[] = [
   {
     provide: SeatViews,
     useFactory: (postgresAvailability: PostgresAvailability, inventory: SeatInventory, metrics: Metrics) => {
-      const looks = new Counter({
+      const reads = new Counter({
         name: 'availability_looks_total',
-        help: 'Queries for what is free: of a match by sector, or the seats of a sector.',
+        help: 'Reads of availability from the database: the counts of a match (sectors), or the seats of a sector (seats).',
         labelNames: ['at'],
         registers: [metrics.registry],
       });
-      return new SharedSeatViews(postgresAvailability, inventory, (at) => looks.inc({ at }));
+      return new SharedSeatViews(postgresAvailability, inventory, (at) => reads.inc({ at }));
     },
     inject: [PostgresAvailability, SeatInventory, Metrics],
   },

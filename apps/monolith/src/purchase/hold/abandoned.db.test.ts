@@ -10,34 +10,34 @@ import {
 import { BoxOffice, openBoxOffice, type OpenBoxOffice } from '../testing/box-office.ts';
 import { ExpireReservations } from './application/expire-reservations.ts';
 
-// Holds nobody came back to, over two replicas whose memory knows them as taken, and no scheduler.
+// Holds that expire without a checkout, on two replicas whose snapshots have the seats as taken. No scheduled expiry run.
 
-/** Time enough to hold everything first, which takes about two seconds. */
+/** Long enough to hold all seats first, which takes about two seconds. */
 const HOLD_SECONDS = 8;
 
 let opened: OpenBoxOffice;
-let second: WholeMonolith;
+let secondReplica: WholeMonolith;
 let offices: readonly [BoxOffice, BoxOffice];
 
 beforeAll(async () => {
   const settings = { RESERVATION_HOLD_SECONDS: String(HOLD_SECONDS) };
   opened = await openBoxOffice(settings);
-  second = await openMonolith({ ...opened.settings, ...settings });
-  offices = [opened.office, new BoxOffice(second)];
+  secondReplica = await openMonolith({ ...opened.settings, ...settings });
+  offices = [opened.office, new BoxOffice(secondReplica)];
 });
 afterAll(async () => {
-  await second.close();
+  await secondReplica.close();
   await opened.close();
 });
 
-const until = (time: string | number) =>
+const waitUntil = (time: string | number) =>
   new Promise((resolve) => setTimeout(resolve, Math.max(0, new Date(time).getTime() - Date.now())));
 
 /**
- * Asks until it is given, as a patient client does; how long after `from` the last request left that was refused. The time of an
- * answer would measure the machine, too.
+ * Repeats a hold until it succeeds. Returns when the last refused request was sent, in milliseconds after `from`. The time of its
+ * answer would also depend on the speed of the machine.
  */
-async function refusedUntil(
+async function refusedUntilMs(
   office: BoxOffice,
   match: MatchOnSale,
   quantity: number,
@@ -45,17 +45,17 @@ async function refusedUntil(
   as: { as?: string; turn?: string } = {},
 ): Promise<number> {
   for (let lastRefused = 0; ;) {
-    const sentAfter = Date.now() - from;
+    const sentAfterMs = Date.now() - from;
     const { status } = await office.hold(match, { ...as, quantity });
     if (status === 201) return lastRefused;
-    lastRefused = sentAfter;
-    if (sentAfter > 3000) return Number.POSITIVE_INFINITY;
+    lastRefused = sentAfterMs;
+    if (sentAfterMs > 3000) return Number.POSITIVE_INFINITY;
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
 }
 
-/** As every client may be told SEATS_BUSY with Retry-After: two replicas sell a quarter of the sector at once, and may propose the same. */
-async function heldAtPeak(office: BoxOffice, match: MatchOnSale, quantity: number) {
+/** Retries SEATS_BUSY, as clients should: two replicas that hold many seats at once may propose the same ones. */
+async function holdWithRetry(office: BoxOffice, match: MatchOnSale, quantity: number) {
   const from = Date.now();
   for (;;) {
     const answer = await office.hold(match, { quantity });
@@ -65,47 +65,48 @@ async function heldAtPeak(office: BoxOffice, match: MatchOnSale, quantity: numbe
 }
 
 const FANS = 500;
-const EACH = 20;
+const SEATS_PER_FAN = 20;
 
-test('10,000 places that 500 fans let go are buyable again within a second of their end, all of them, everywhere, before anybody tidied up', async () => {
-  const [one, two] = offices;
-  const terrace = { name: 'Terrace', kind: 'standing', price_cents: 900, capacity: FANS * EACH };
-  const match = await putOnSale(one.monolith, { max_tickets_per_fan: EACH, sectors: [terrace] });
+test('10,000 standing places in expired holds: both replicas can hold them again within a second, before any expiry run', async () => {
+  const [first, second] = offices;
+  const terrace = { name: 'Terrace', kind: 'standing', price_cents: 900, capacity: FANS * SEATS_PER_FAN };
+  const match = await putOnSale(first.monolith, { max_tickets_per_fan: SEATS_PER_FAN, sectors: [terrace] });
   const officeOf = (fan: number) => offices[fan % 2 === 0 ? 0 : 1];
-  const holdAll = (fans: number) => Promise.all(Array.from({ length: fans }, (_, fan) => heldAtPeak(officeOf(fan), match, EACH)));
+  const holdAll = (fans: number) =>
+    Promise.all(Array.from({ length: fans }, (_, fan) => holdWithRetry(officeOf(fan), match, SEATS_PER_FAN)));
   const answers = await holdAll(FANS);
   expect(answers.filter(({ status }) => status !== 201)).toEqual([]);
   const ends = answers.map(({ json }) => new Date(json.expires_at).getTime());
-  const [first, last] = [Math.min(...ends), Math.max(...ends)];
+  const [firstEnd, lastEnd] = [Math.min(...ends), Math.max(...ends)];
   for (const office of offices) {
     const { json } = await office.hold(match);
-    expect([json.code, new Date(json.next_expiry_at).getTime()]).toEqual(['ALL_SEATS_HELD', first]);
+    expect([json.code, new Date(json.next_expiry_at).getTime()]).toEqual(['ALL_SEATS_HELD', firstEnd]);
   }
 
-  await until(first);
-  const some = await Promise.all(offices.map((office) => refusedUntil(office, match, 1, first)));
-  await until(last);
-  const many = await Promise.all(offices.map((office) => refusedUntil(office, match, EACH, last)));
-  expect(Math.max(...some, ...many)).toBeLessThan(1000);
-  const { json } = await two.monolith.call('GET', `/api/v1/matches/${match.id}/sectors`);
-  expect(json.items[0].available).toBe(FANS * EACH - 42);
-  const refused = (await holdAll(Math.floor((FANS * EACH - 42) / EACH))).filter(({ status }) => status !== 201);
+  await waitUntil(firstEnd);
+  const oneSeat = await Promise.all(offices.map((office) => refusedUntilMs(office, match, 1, firstEnd)));
+  await waitUntil(lastEnd);
+  const manySeats = await Promise.all(offices.map((office) => refusedUntilMs(office, match, SEATS_PER_FAN, lastEnd)));
+  expect(Math.max(...oneSeat, ...manySeats)).toBeLessThan(1000);
+  const { json } = await second.monolith.call('GET', `/api/v1/matches/${match.id}/sectors`);
+  expect(json.items[0].available).toBe(FANS * SEATS_PER_FAN - 42);
+  const refused = (await holdAll(Math.floor((FANS * SEATS_PER_FAN - 42) / SEATS_PER_FAN))).filter(({ status }) => status !== 201);
   expect(refused).toEqual([]);
 
-  const tidied = await Promise.all(offices.map(({ monolith }) => monolith.get(ExpireReservations).execute()));
-  expect(tidied.reduce((sum, ended) => sum + ended, 0)).toBe(FANS);
-  const told = await one.rows<{ n: number }>(
+  const ended = await Promise.all(offices.map(({ monolith }) => monolith.get(ExpireReservations).execute()));
+  expect(ended.reduce((sum, count) => sum + count, 0)).toBe(FANS);
+  const events = await first.rows<{ n: number }>(
     `select count(*)::int as n from outbox where event = 'reservation.expired' and body ->> 'match_id' = $1 group by body ->> 'reservation_id'`,
     [match.id],
   );
-  expect([told.length, told.every(({ n }) => n === 1)]).toEqual([FANS, true]);
-  const left = (FANS * EACH - 42) % EACH;
-  expect(await one.seatRows(match)).toEqual({ available: left, held: FANS * EACH - left });
+  expect([events.length, events.every(({ n }) => n === 1)]).toEqual([FANS, true]);
+  const left = (FANS * SEATS_PER_FAN - 42) % SEATS_PER_FAN;
+  expect(await first.seatRows(match)).toEqual({ available: left, held: FANS * SEATS_PER_FAN - left });
 });
 
-describe('a hold that ends with its turn', () => {
-  /** Seats by name, held for a moment only; and somebody else in a long turn. */
-  async function heldForAMoment(seatsPerRow: number, from: number, to: number) {
+describe('a hold that expires together with its turn', () => {
+  /** A fan whose turn ends in 2.5 s holds chosen seats. A rival has a longer turn. */
+  async function holdInShortTurn(seatsPerRow: number, from: number, to: number) {
     const [{ monolith }] = offices;
     const match = await putOnSale(monolith, {
       queue_required: true,
@@ -113,28 +114,36 @@ describe('a hold that ends with its turn', () => {
       sectors: [seated('East A', 1, seatsPerRow)],
     });
     const [as, rival] = [randomUUID(), randomUUID()];
-    const [turn, long] = [await grantTurn(monolith, match.id, as, 2.5), await grantTurn(monolith, match.id, rival)];
-    const held = await offices[0].held(match, { as, turn, seatIds: (await offices[0].seatIds(match)).slice(from, to) });
-    return { match, held, end: new Date(held.expires_at).getTime(), rival: { as: rival, turn: long } };
+    const [shortTurn, longTurn] = [await grantTurn(monolith, match.id, as, 2.5), await grantTurn(monolith, match.id, rival)];
+    const held = await offices[0].held(match, {
+      as,
+      turn: shortTurn,
+      seatIds: (await offices[0].seatIds(match)).slice(from, to),
+    });
+    return { match, held, end: new Date(held.expires_at).getTime(), rival: { as: rival, turn: longTurn } };
   }
 
-  test('frees its seats at that moment: not before it, on the database’s clock', async () => {
-    const { match, held, end, rival } = await heldForAMoment(4, 0, 4);
-    const seen: { before: boolean; status: number }[] = [];
-    await until(end - 1200);
-    while (seen.at(-1)?.status !== 201 && Date.now() < end + 5000) {
+  test('frees its seats at its expiry on the database’s clock, not before', async () => {
+    const { match, held, end, rival } = await holdInShortTurn(4, 0, 4);
+    const attempts: { isBeforeEnd: boolean; status: number }[] = [];
+    await waitUntil(end - 1200);
+    while (attempts.at(-1)?.status !== 201 && Date.now() < end + 5000) {
       const { status } = await offices[1].hold(match, { ...rival, seatIds: held.seatIds });
       const [clock] = await offices[0].rows<{ over: boolean }>(`select now() >= $1::timestamptz as over`, [held.expires_at]);
-      seen.push({ before: clock?.over === false, status });
+      attempts.push({ isBeforeEnd: clock?.over === false, status });
     }
-    expect(seen.filter(({ before, status }) => before && status === 201)).toEqual([]);
-    expect([seen[0]?.before, seen.at(-1)?.status, await offices[0].reservation(held)]).toEqual([true, 201, 'expired']);
+    expect(attempts.filter(({ isBeforeEnd, status }) => isBeforeEnd && status === 201)).toEqual([]);
+    expect([attempts[0]?.isBeforeEnd, attempts.at(-1)?.status, await offices[0].reservation(held)]).toEqual([
+      true,
+      201,
+      'expired',
+    ]);
   });
 
-  test('lets a block it broke up be together again', async () => {
-    const { match, end, rival } = await heldForAMoment(5, 2, 4);
+  test('had split a row: its two seats can be held again within a second of its end', async () => {
+    const { match, end, rival } = await holdInShortTurn(5, 2, 4);
     expect((await offices[1].hold(match, { ...rival, quantity: 3 })).json.together).toBe(false);
-    await until(end);
-    expect(await refusedUntil(offices[1], match, 2, end, rival)).toBeLessThan(1000);
+    await waitUntil(end);
+    expect(await refusedUntilMs(offices[1], match, 2, end, rival)).toBeLessThan(1000);
   });
 });

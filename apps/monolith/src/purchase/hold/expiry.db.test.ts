@@ -16,15 +16,15 @@ beforeEach(async () => {
   match = await putOnSale(office.monolith, { sectors: [seated('East A', 20, 50)] });
 });
 
-const sweep = () => office.monolith.get(ExpireReservations).execute();
+const runExpiry = () => office.monolith.get(ExpireReservations).execute();
 const expiredEvents = () =>
   office.rows<{ id: string; n: number }>(
     `select body ->> 'reservation_id' as id, count(*)::int as n from outbox where event = 'reservation.expired' and body ->> 'match_id' = $1 group by 1`,
     [match.id],
   );
 
-/** So many holds of two seats each that nobody came back to. */
-async function abandon(count: number): Promise<void> {
+/** Inserts expired holds of two seats each. */
+async function insertExpiredHolds(count: number): Promise<void> {
   const seats = await office.seatIds(match);
   await office.rows(
     `with made as (
@@ -37,13 +37,13 @@ async function abandon(count: number): Promise<void> {
   );
 }
 
-test('holds whose time has come are ended, their seats freed, their orders closed, and it is told once', async () => {
+test('expiry run: ends expired holds, frees their seats, expires their orders and writes one event for each', async () => {
   const held = await office.held(match, { quantity: 2 });
   const ordered = await office.ordered(await office.held(match));
-  const alive = await office.held(match);
+  const living = await office.held(match);
   await office.lapse(held);
   await office.lapse(ordered.held);
-  expect(await sweep()).toBe(2);
+  expect(await runExpiry()).toBe(2);
   expect(await office.seatRows(match)).toEqual({ available: 999, held: 1 });
   const states = await office.rows<{ id: string; status: string }>(`select id, status from reservations where match_id = $1`, [
     match.id,
@@ -52,7 +52,7 @@ test('holds whose time has come are ended, their seats freed, their orders close
     new Map([
       [held.id, 'expired'],
       [ordered.held.id, 'expired'],
-      [alive.id, 'held'],
+      [living.id, 'held'],
     ]),
   );
   const order = await office.order(ordered);
@@ -70,36 +70,36 @@ test('holds whose time has come are ended, their seats freed, their orders close
       },
     },
   ]);
-  expect(await sweep()).toBe(0);
+  expect(await runExpiry()).toBe(0);
   expect(await expiredEvents()).toHaveLength(2);
 });
 
-test('450 abandoned holds go in batches of 200, and none is left', async () => {
-  await abandon(450);
+test('expiry run: 450 expired holds are ended in batches of 200, all in one run', async () => {
+  await insertExpiredHolds(450);
   const reservations = office.monolith.get(Reservations);
   expect(await reservations.expireDue(200)).toEqual({ examined: 200, ended: 200, next: expect.anything() });
-  expect(await sweep()).toBe(250);
+  expect(await runExpiry()).toBe(250);
   expect(await office.seatRows(match)).toEqual({ available: 1000 });
 });
 
-test('three replicas that tidy up at once end each hold once and tell of it once', async () => {
-  await abandon(500);
-  const ended = await Promise.all([sweep(), sweep(), sweep()]);
-  await sweep();
+test('expiry runs of three replicas at once: each hold is ended once, with one event', async () => {
+  await insertExpiredHolds(500);
+  const ended = await Promise.all([runExpiry(), runExpiry(), runExpiry()]);
+  await runExpiry();
   expect(ended.reduce((sum, n) => sum + n, 0)).toBe(500);
   const events = await expiredEvents();
   expect([events.length, events.every(({ n }) => n === 1)]).toEqual([500, true]);
   expect(await office.seatRows(match)).toEqual({ available: 1000 });
 });
 
-test('seats that somebody else has taken meanwhile stay theirs', async () => {
-  const over = await office.held(match, { quantity: 4 });
-  await office.lapse(over);
-  const next = await office.held(match, { seatIds: over.seatIds.slice(0, 2) });
-  const paid = await office.ordered(await office.held(match, { seatIds: over.seatIds.slice(2, 3) }));
+test('expiry run: seats of an expired hold that another fan holds or bought meanwhile keep the new owner', async () => {
+  const expired = await office.held(match, { quantity: 4 });
+  await office.lapse(expired);
+  const next = await office.held(match, { seatIds: expired.seatIds.slice(0, 2) });
+  const paid = await office.ordered(await office.held(match, { seatIds: expired.seatIds.slice(2, 3) }));
   await office.settle(office.report(paid));
-  expect(await sweep()).toBe(1);
-  const holders = await Promise.all(over.seatIds.map((seatId) => office.holderOf(seatId)));
+  expect(await runExpiry()).toBe(1);
+  const holders = await Promise.all(expired.seatIds.map((seatId) => office.holderOf(seatId)));
   expect(holders).toEqual([
     { status: 'held', reservation_id: next.id },
     { status: 'held', reservation_id: next.id },
@@ -108,7 +108,7 @@ test('seats that somebody else has taken meanwhile stay theirs', async () => {
   ]);
 });
 
-test('what was paid or given back in time is looked at once and left as it is', async () => {
+test('expiry run: a hold that was paid or released in time is examined once and stays as it is', async () => {
   const paid = await office.ordered(await office.held(match));
   await office.settle(office.report(paid));
   const released = await office.held(match);
@@ -121,20 +121,20 @@ test('what was paid or given back in time is looked at once and left as it is', 
   expect(await expiredEvents()).toEqual([]);
 });
 
-test('a hold that is being decided about is left for the next round', async () => {
+test('expiry run: a hold whose reservation is locked is left for the next run', async () => {
   const held = await office.held(match);
   await office.lapse(held);
   const runner = office.monolith.dataSource.createQueryRunner();
   await runner.startTransaction();
   await runner.query(`select 1 from reservations where id = $1 for update`, [held.id]);
-  expect(await sweep()).toBe(0);
+  expect(await runExpiry()).toBe(0);
   await runner.rollbackTransaction();
   await runner.release();
-  expect(await sweep()).toBe(1);
+  expect(await runExpiry()).toBe(1);
 });
 
-/** Another session that has locked this row until it is let go. */
-async function lockedElsewhere(lock: string, id: string | undefined): Promise<() => Promise<void>> {
+/** Locks this row in another session. Returns the function that releases the lock. */
+async function lockInOtherSession(lock: string, id: string | undefined): Promise<() => Promise<void>> {
   const runner = office.monolith.dataSource.createQueryRunner();
   await runner.startTransaction();
   await runner.query(lock, [id]);
@@ -144,40 +144,40 @@ async function lockedElsewhere(lock: string, id: string | undefined): Promise<()
   };
 }
 
-/** A sweep that waits for a lock would end when the lock is given back, and not before. */
-const sweepOrWait = (): Promise<number | string> =>
-  Promise.race([sweep(), new Promise<string>((resolve) => setTimeout(() => resolve('waits'), 6000).unref())]);
+/** An expiry run, or 'waits' after 6 s: a run that waited for a lock would not end before the lock is released. */
+const runExpiryOrTimeOut = (): Promise<number | string> =>
+  Promise.race([runExpiry(), new Promise<string>((resolve) => setTimeout(() => resolve('waits'), 6000).unref())]);
 
-describe('a row that another session has locked', () => {
+describe('expiry run while another session has locked a row', () => {
   test.each([
     ['seat', 'select 1 from seats where reservation_id = $1 limit 1 for update'],
     ['order', 'select 1 from orders where reservation_id = $1 for update'],
     ['reservation', 'select 1 from reservations where id = $1 for update'],
-  ])('%s: its hold is left for the next run, whole; the other four are ended at once', async (_, lock) => {
+  ])('%s row locked: its hold stays unchanged until the next run; the other four holds are ended at once', async (_, lock) => {
     const ordered = await Promise.all(
       Array.from({ length: 5 }, async () => office.ordered(await office.held(match, { quantity: 3 }))),
     );
     for (const { held } of ordered) await office.lapse(held);
-    const [locked, ...others] = ordered.map(({ held }) => held);
-    const unlock = await lockedElsewhere(lock, locked?.id);
-    const ended = await sweepOrWait();
-    const during = await office.seatRows(match);
-    const statusesOf = () => Promise.all(ordered.map(async (one) => (await office.order(one)).status));
+    const [lockedHold, ...otherHolds] = ordered.map(({ held }) => held);
+    const unlock = await lockInOtherSession(lock, lockedHold?.id);
+    const ended = await runExpiryOrTimeOut();
+    const seatsDuring = await office.seatRows(match);
+    const statusesOf = () => Promise.all(ordered.map(async (order) => (await office.order(order)).status));
     const ordersDuring = await statusesOf();
-    const told = (await expiredEvents()).map(({ id }) => id).sort();
+    const eventsDuring = (await expiredEvents()).map(({ id }) => id).sort();
     await unlock();
-    expect([ended, during]).toEqual([4, { available: 997, held: 3 }]);
+    expect([ended, seatsDuring]).toEqual([4, { available: 997, held: 3 }]);
     expect(ordersDuring).toEqual(['awaiting_payment', 'expired', 'expired', 'expired', 'expired']);
-    expect(told).toEqual(others.map(({ id }) => id).sort());
-    expect(await sweep()).toBe(1);
+    expect(eventsDuring).toEqual(otherHolds.map(({ id }) => id).sort());
+    expect(await runExpiry()).toBe(1);
     expect(await office.seatRows(match)).toEqual({ available: 1000 });
     expect(await statusesOf()).toEqual(Array.from({ length: 5 }, () => 'expired'));
     expect((await expiredEvents()).map(({ n }) => n)).toEqual([1, 1, 1, 1, 1]);
   });
 });
 
-test('the oldest 250 holds have a locked seat: the run ends, and the five that came due after them are ended', async () => {
-  await abandon(255);
+test('expiry run: 250 holds with a locked seat do not delay it: it ends the five holds that expired after them', async () => {
+  await insertExpiredHolds(255);
   await office.rows(
     `update reservations set expires_at = now() where id in (select id from reservations where match_id = $1 order by id desc limit 5)`,
     [match.id],
@@ -189,11 +189,11 @@ test('the oldest 250 holds have a locked seat: the run ends, and the five that c
        (select id from reservations where match_id = $1 order by expires_at limit 250) for update`,
     [match.id],
   );
-  const ended = await sweepOrWait();
+  const ended = await runExpiryOrTimeOut();
   await runner.rollbackTransaction();
   await runner.release();
   expect(ended).toBe(5);
-  expect(await sweep()).toBe(250);
+  expect(await runExpiry()).toBe(250);
   expect((await expiredEvents()).every(({ n }) => n === 1)).toBe(true);
   expect(await office.seatRows(match)).toEqual({ available: 1000 });
 });

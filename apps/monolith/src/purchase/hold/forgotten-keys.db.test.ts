@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { putOnSale, seated, type MatchOnSale } from '../../testing/whole-monolith.ts';
 import { openBoxOffice, type BoxOffice, type OpenBoxOffice } from '../testing/box-office.ts';
 
-// Redis has forgotten a key that PostgreSQL knows: the row is looked for when the repeat fails, and not before.
+// Redis has lost an idempotency key that PostgreSQL still has. The row is read only when the repeated request fails.
 
 let opened: OpenBoxOffice;
 let office: BoxOffice;
@@ -16,48 +16,54 @@ beforeAll(async () => {
 afterAll(() => opened.close());
 
 const newKey = (): string => randomUUID().replaceAll('-', '');
-const forget = () => office.monolith.resources.redis.flushdb();
+const clearRedis = () => office.monolith.resources.redis.flushdb();
 
 test.each([
-  ['would be possible again', 1],
-  ['would be refused now, the limit being reached', 4],
-])('the same answer to a repeat that %s', async (_what, quantity) => {
-  const wish = { as: randomUUID(), quantity, key: newKey() };
-  const first = await office.hold(match, wish);
-  await forget();
-  const again = await office.hold(match, wish);
+  ['that could be held once more', 1],
+  ['that would now exceed the ticket limit', 4],
+])('key lost from Redis: a repeated hold request %s gets the first answer, and nothing more is held', async (_case, quantity) => {
+  const request = { as: randomUUID(), quantity, key: newKey() };
+  const first = await office.hold(match, request);
+  await clearRedis();
+  const again = await office.hold(match, request);
   expect([again.status, again.text, again.headers['idempotency-replayed']]).toEqual([201, first.text, 'true']);
-  expect(await office.rows(`select count(*)::int as n from reservations where user_id = $1`, [wish.as])).toEqual([{ n: 1 }]);
+  expect(await office.rows(`select count(*)::int as n from reservations where user_id = $1`, [request.as])).toEqual([{ n: 1 }]);
 });
 
-test.each([1, 4])('another request under the key of a hold of %i is told so', async (quantity) => {
-  const wish = { as: randomUUID(), key: newKey() };
-  await office.hold(match, { ...wish, quantity });
-  await forget();
-  expect(await office.hold(match, { ...wish, quantity: 2 })).toMatchObject({
-    status: 422,
-    json: { code: 'IDEMPOTENCY_KEY_REUSED' },
-  });
-});
+test.each([1, 4])(
+  'key lost from Redis: another request with the key of a hold of %i is refused with IDEMPOTENCY_KEY_REUSED',
+  async (quantity) => {
+    const request = { as: randomUUID(), key: newKey() };
+    await office.hold(match, { ...request, quantity });
+    await clearRedis();
+    expect(await office.hold(match, { ...request, quantity: 2 })).toMatchObject({
+      status: 422,
+      json: { code: 'IDEMPOTENCY_KEY_REUSED' },
+    });
+  },
+);
 
 test.each([
-  ['was given back', (id: string, as: string) => office.monolith.call('DELETE', `/api/v1/reservations/${id}`, { as })],
-  ['is being paid', (id: string) => office.rows(`update reservations set status = 'ordered' where id = $1`, [id])],
+  ['it was released', (id: string, as: string) => office.monolith.call('DELETE', `/api/v1/reservations/${id}`, { as })],
+  ['it has an order', (id: string) => office.rows(`update reservations set status = 'ordered' where id = $1`, [id])],
   [
-    'ended long ago',
+    'it expired long ago',
     (id: string) => office.rows(`update reservations set status = 'expired', ended_at = now(), swept = true where id = $1`, [id]),
   ],
-])('a hold is answered as it was when it %s since', async (_what, happens) => {
-  const wish = { as: randomUUID(), quantity: 2, key: newKey() };
-  const first = await office.hold(match, wish);
-  await happens(first.json.id as string, wish.as);
-  await forget();
-  const again = await office.hold(match, wish);
-  expect([again.status, again.text, again.headers.location]).toEqual([201, first.text, first.headers.location]);
-  expect(first.json.status).toBe('held');
-});
+])(
+  'key lost from Redis: the repeated request gets the first answer also when the hold has changed: %s',
+  async (_case, change) => {
+    const request = { as: randomUUID(), quantity: 2, key: newKey() };
+    const first = await office.hold(match, request);
+    await change(first.json.id as string, request.as);
+    await clearRedis();
+    const again = await office.hold(match, request);
+    expect([again.status, again.text, again.headers.location]).toEqual([201, first.text, first.headers.location]);
+    expect(first.json.status).toBe('held');
+  },
+);
 
-test('a checkout is answered as it was', async () => {
+test('key lost from Redis: a repeated checkout gets the first answer', async () => {
   const held = await office.held(match, { quantity: 2 });
   const checkout = {
     as: held.userId,
@@ -65,23 +71,23 @@ test('a checkout is answered as it was', async () => {
     body: { holders: held.seatIds.map((seat_id) => ({ seat_id, name: 'Ana' })), email: 'ana@example.hr' },
   };
   const first = await office.monolith.call('POST', `/api/v1/reservations/${held.id}/checkout`, checkout);
-  await forget();
+  await clearRedis();
   const again = await office.monolith.call('POST', `/api/v1/reservations/${held.id}/checkout`, checkout);
   expect([again.status, again.text]).toEqual([201, first.text]);
 });
 
-test('many repeats at once beside new wishes: each is answered, nobody else fails, and nothing is done twice', async () => {
+test('keys lost from Redis: eight repeated requests get their first answers, and eight new requests at the same time are held', async () => {
   const known = await Promise.all(
     Array.from({ length: 8 }, async () => {
-      const wish = { as: randomUUID(), quantity: 2, key: newKey() };
-      return { wish, first: await office.hold(match, wish) };
+      const request = { as: randomUUID(), quantity: 2, key: newKey() };
+      return { request, first: await office.hold(match, request) };
     }),
   );
-  await forget();
-  const [again, others] = await Promise.all([
-    Promise.all(known.map(({ wish }) => office.hold(match, wish))),
+  await clearRedis();
+  const [repeated, newRequests] = await Promise.all([
+    Promise.all(known.map(({ request }) => office.hold(match, request))),
     Promise.all(Array.from({ length: 8 }, () => office.hold(match, { quantity: 2 }))),
   ]);
-  expect(again.map(({ text }) => text)).toEqual(known.map(({ first }) => first.text));
-  expect(others.map(({ status }) => status)).toEqual(Array(8).fill(201));
+  expect(repeated.map(({ text }) => text)).toEqual(known.map(({ first }) => first.text));
+  expect(newRequests.map(({ status }) => status)).toEqual(Array(8).fill(201));
 });

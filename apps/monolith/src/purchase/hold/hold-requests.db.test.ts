@@ -3,7 +3,7 @@ import { newKey } from '../../testing/test-app.ts';
 import { putOnSale, seated, type MatchOnSale } from '../../testing/whole-monolith.ts';
 import { openBoxOffice, type BoxOffice, type OpenBoxOffice } from '../testing/box-office.ts';
 
-// How a wish for seats has to read, and in which order it is refused.
+// Which bodies of a hold request are valid, and which error comes first when several apply.
 
 let opened: OpenBoxOffice;
 let office: BoxOffice;
@@ -26,41 +26,41 @@ const post = (body: unknown, as = randomUUID(), matchId = match.id) =>
 const sector = () => match.sectors[0]?.id;
 
 test.each<[string, () => unknown, string]>([
-  ['no seats at all', () => ({ sector_id: sector(), quantity: 0 }), 'quantity'],
-  ['less than none', () => ({ sector_id: sector(), quantity: -1 }), 'quantity'],
-  ['21 of the best', () => ({ sector_id: sector(), quantity: 21 }), 'quantity'],
-  ['a seat and a half', () => ({ sector_id: sector(), quantity: 1.5 }), 'quantity'],
-  ['as many as no number can say', () => ({ sector_id: sector(), quantity: 2 ** 53 }), 'quantity'],
-  ['a text in place of a number', () => ({ sector_id: sector(), quantity: '3' }), 'quantity'],
-  ['nothing in place of a number', () => ({ sector_id: sector(), quantity: null }), 'quantity'],
-  ['a sector and no number', () => ({ sector_id: sector() }), 'quantity'],
-  ['a number and no sector', () => ({ quantity: 2 }), 'sector_id'],
-  ['a sector that is no id', () => ({ sector_id: 'East A', quantity: 2 }), 'sector_id'],
-  ['21 seats by name', () => ({ seat_ids: seatIds.slice(0, 21) }), 'seat_ids'],
-  ['an empty list', () => ({ seat_ids: [] }), 'seat_ids'],
-  ['one seat twice', () => ({ seat_ids: [seatIds[0], seatIds[1], seatIds[0]] }), 'seat_ids'],
-  ['one seat twice, once in capitals', () => ({ seat_ids: [seatIds[0], seatIds[0]?.toUpperCase()] }), 'seat_ids'],
-  ['a seat that is no id', () => ({ seat_ids: [seatIds[0], 'A-12'] }), 'seat_ids.1'],
-  ['seats that are no list', () => ({ seat_ids: seatIds[0] }), 'seat_ids'],
-])('%s is refused, and the answer says where', async (_, body, path) => {
+  ['a quantity of 0', () => ({ sector_id: sector(), quantity: 0 }), 'quantity'],
+  ['a negative quantity', () => ({ sector_id: sector(), quantity: -1 }), 'quantity'],
+  ['a quantity of 21', () => ({ sector_id: sector(), quantity: 21 }), 'quantity'],
+  ['a fractional quantity', () => ({ sector_id: sector(), quantity: 1.5 }), 'quantity'],
+  ['a quantity beyond the safe integers', () => ({ sector_id: sector(), quantity: 2 ** 53 }), 'quantity'],
+  ['a quantity as text', () => ({ sector_id: sector(), quantity: '3' }), 'quantity'],
+  ['a quantity of null', () => ({ sector_id: sector(), quantity: null }), 'quantity'],
+  ['a sector without a quantity', () => ({ sector_id: sector() }), 'quantity'],
+  ['a quantity without a sector', () => ({ quantity: 2 }), 'sector_id'],
+  ['a sector id that is no UUID', () => ({ sector_id: 'East A', quantity: 2 }), 'sector_id'],
+  ['21 seat ids', () => ({ seat_ids: seatIds.slice(0, 21) }), 'seat_ids'],
+  ['an empty list of seat ids', () => ({ seat_ids: [] }), 'seat_ids'],
+  ['a seat id twice', () => ({ seat_ids: [seatIds[0], seatIds[1], seatIds[0]] }), 'seat_ids'],
+  ['a seat id twice, once in upper case', () => ({ seat_ids: [seatIds[0], seatIds[0]?.toUpperCase()] }), 'seat_ids'],
+  ['a seat id that is no UUID', () => ({ seat_ids: [seatIds[0], 'A-12'] }), 'seat_ids.1'],
+  ['seat ids that are no list', () => ({ seat_ids: seatIds[0] }), 'seat_ids'],
+])('hold request: %s is refused with VALIDATION_FAILED and the path of the field', async (_, body, path) => {
   const { status, json } = await post(body());
   expect([status, json.code]).toEqual([400, 'VALIDATION_FAILED']);
   expect(json.errors.map((error: { path: string }) => error.path)).toContain(path);
 });
 
 test.each<[string, () => unknown]>([
-  ['both forms at once', () => ({ sector_id: sector(), quantity: 1, seat_ids: seatIds.slice(0, 1) })],
-  ['seats and how many', () => ({ seat_ids: seatIds.slice(0, 1), quantity: 1 })],
-  ['a field nobody knows', () => ({ sector_id: sector(), quantity: 1, price_cents: 0 })],
-  ['nothing', () => ({})],
+  ['a quantity and seat ids with a sector', () => ({ sector_id: sector(), quantity: 1, seat_ids: seatIds.slice(0, 1) })],
+  ['a quantity and seat ids without a sector', () => ({ seat_ids: seatIds.slice(0, 1), quantity: 1 })],
+  ['an unknown field', () => ({ sector_id: sector(), quantity: 1, price_cents: 0 })],
+  ['an empty object', () => ({})],
   ['a list', () => [{ sector_id: sector(), quantity: 1 }]],
   ['no body', () => undefined],
-])('%s is refused', async (_, body) => {
+])('hold request: %s is refused with VALIDATION_FAILED', async (_, body) => {
   const { status, json } = await post(body());
   expect([status, json.code, json.errors?.length > 0 || json.detail.length > 0]).toEqual([400, 'VALIDATION_FAILED', true]);
 });
 
-test('none of them took a seat or used a key up', async () => {
+test('hold request: an invalid body takes no seat and does not use up its idempotency key', async () => {
   const [as, key] = [randomUUID(), newKey()];
   const url = `/api/v1/matches/${match.id}/reservations`;
   expect((await office.monolith.call('POST', url, { as, key, body: { sector_id: sector(), quantity: 0 } })).status).toBe(400);
@@ -68,34 +68,34 @@ test('none of them took a seat or used a key up', async () => {
   expect(await office.rows(`select count(*)::int as n from seats where status <> 'available'`)).toEqual([{ n: 1 }]);
 });
 
-test('twenty at once are held, by number and by name', async () => {
-  const crowd = await putOnSale(office.monolith, { max_tickets_per_fan: 20, sectors: [seated('East A', 2, 20)] });
-  const { json } = await office.hold(crowd, { quantity: 20 });
+test('hold request: 20 seats are held at once, by quantity and by seat ids', async () => {
+  const ownMatch = await putOnSale(office.monolith, { max_tickets_per_fan: 20, sectors: [seated('East A', 2, 20)] });
+  const { json } = await office.hold(ownMatch, { quantity: 20 });
   expect([json.seats.length, json.together, json.total_cents]).toEqual([20, true, 50_000]);
-  const left = (await office.seatIds(crowd)).filter(
+  const freeSeatIds = (await office.seatIds(ownMatch)).filter(
     (id) => !json.seats.some(({ seat_id }: { seat_id: string }) => seat_id === id),
   );
-  expect((await office.hold(crowd, { seatIds: left })).json.seats).toHaveLength(20);
+  expect((await office.hold(ownMatch, { seatIds: freeSeatIds })).json.seats).toHaveLength(20);
 });
 
-test('ids may be written in capitals', async () => {
+test('hold request: ids in upper case are accepted and answered in lower case', async () => {
   const id = seatIds[40] ?? '';
   const { status, json } = await post({ seat_ids: [id.toUpperCase()] }, randomUUID(), match.id.toUpperCase());
   expect([status, json.seats?.[0].seat_id, json.match_id]).toEqual([201, id, match.id]);
 });
 
-describe('the first thing that is wrong is what the answer speaks of', () => {
-  const gone = randomUUID();
-  const closedTo = async (facts: object, change: string) => {
-    const made = await putOnSale(office.monolith, {
+describe('a hold request that breaks several rules is refused for the first of them', () => {
+  const otherFan = randomUUID();
+  /** A match whose only seat is held by another fan. `change` is applied to the match afterwards. */
+  const matchWithHeldSeat = async (change: string) => {
+    const heldMatch = await putOnSale(office.monolith, {
       queue_required: true,
       max_tickets_per_fan: 1,
       sectors: [seated('East A', 1, 1)],
-      ...facts,
     });
-    await office.held({ ...made }, { as: gone, turn: await turnIn(made.id, gone) });
-    await office.rows(`update matches set ${change} where id = $1`, [made.id]);
-    return made;
+    await office.held(heldMatch, { as: otherFan, turn: await turnIn(heldMatch.id, otherFan) });
+    await office.rows(`update matches set ${change} where id = $1`, [heldMatch.id]);
+    return heldMatch;
   };
   const turnIn = async (matchId: string, userId: string) => {
     const token = `st_${randomUUID()}`;
@@ -106,43 +106,53 @@ describe('the first thing that is wrong is what the answer speaks of', () => {
     return token;
   };
 
-  // Each match has no seat left, no turn for this fan, and a limit of one: only what comes first differs.
-  test.each<[string, (at: MatchOnSale) => unknown, string, string]>([
-    ['fields before the object', () => ({ sector_id: randomUUID(), quantity: 0 }), `sale_status = 'closed'`, 'VALIDATION_FAILED'],
-    ['the object before the sale', () => ({ sector_id: randomUUID(), quantity: 1 }), `sale_status = 'closed'`, 'NOT_FOUND'],
+  // Each match has no free seat, no turn for the requesting fan, and a limit of one ticket. `change` and the body vary.
+  test.each<[string, (onSale: MatchOnSale) => unknown, string, string]>([
     [
-      'the sale before the turn',
+      'an invalid field before an unknown sector',
+      () => ({ sector_id: randomUUID(), quantity: 0 }),
+      `sale_status = 'closed'`,
+      'VALIDATION_FAILED',
+    ],
+    [
+      'an unknown sector before a closed sale',
+      () => ({ sector_id: randomUUID(), quantity: 1 }),
+      `sale_status = 'closed'`,
+      'NOT_FOUND',
+    ],
+    [
+      'a closed sale before a missing turn',
       ({ sectors }) => ({ sector_id: sectors[0]?.id, quantity: 2 }),
       `sale_status = 'closed'`,
       'SALE_NOT_OPEN',
     ],
     [
-      'the turn before the limit',
+      'a missing turn before the ticket limit',
       ({ sectors }) => ({ sector_id: sectors[0]?.id, quantity: 2 }),
       `sale_status = 'paused'`,
       'PURCHASE_WINDOW_REQUIRED',
     ],
     [
-      'the limit before the seats',
+      'the ticket limit before held seats',
       ({ sectors }) => ({ sector_id: sectors[0]?.id, quantity: 2 }),
       `queue_required = false`,
       'TICKET_LIMIT_REACHED',
     ],
     [
-      'and then the seats',
+      'held seats last',
       ({ sectors }) => ({ sector_id: sectors[0]?.id, quantity: 1 }),
       `queue_required = false`,
       'ALL_SEATS_HELD',
     ],
-  ])('%s', async (_, body, change, code) => {
-    const at = await closedTo({}, change);
-    expect((await post(body(at), randomUUID(), at.id)).json.code).toBe(code);
+  ])('checks %s', async (_, body, change, code) => {
+    const onSale = await matchWithHeldSeat(change);
+    expect((await post(body(onSale), randomUUID(), onSale.id)).json.code).toBe(code);
   });
 
-  test('a match that never was is not there, whatever is asked of it', async () => {
-    const never = randomUUID();
-    expect((await post({ sector_id: sector(), quantity: 1 }, randomUUID(), never)).json.code).toBe('NOT_FOUND');
-    expect((await post({ seat_ids: seatIds.slice(0, 1) }, randomUUID(), never)).json.code).toBe('NOT_FOUND');
+  test('answers NOT_FOUND for an unknown match, with a quantity or seat ids, and VALIDATION_FAILED for a match id that is no UUID', async () => {
+    const unknownMatchId = randomUUID();
+    expect((await post({ sector_id: sector(), quantity: 1 }, randomUUID(), unknownMatchId)).json.code).toBe('NOT_FOUND');
+    expect((await post({ seat_ids: seatIds.slice(0, 1) }, randomUUID(), unknownMatchId)).json.code).toBe('NOT_FOUND');
     expect((await post({ sector_id: sector(), quantity: 1 }, randomUUID(), 'not-an-id')).json.code).toBe('VALIDATION_FAILED');
   });
 });

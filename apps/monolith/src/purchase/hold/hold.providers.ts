@@ -25,12 +25,15 @@ import { PostgresReservations } from './outbound/postgres-reservations.ts';
 import { sectorSnapshots, seatChangesFor } from './outbound/sector-snapshot.ts';
 import { SeatChangeBroadcast } from './outbound/seat-change-broadcast.ts';
 
-/** One commits a batch while the other chooses seats. More make the batches smaller (bench/experiments.md). */
+/**
+ * One connection commits a batch while the next batch is prepared. More connections make the batches smaller
+ * (bench/experiments.md).
+ */
 const WRITER_CONNECTIONS = 2;
 
 export const holdControllers = [ReservationsController];
 
-/** From a free seat to a held one, and back when the hold ends. */
+/** Wires the feature `hold`: holds of seats, and their end. */
 export const holdProviders: Provider[] = [
   {
     provide: SeatChangeBroadcast,

@@ -19,7 +19,7 @@ beforeEach(async () => {
 const codes = async (holds: Promise<{ status: number; json: { code?: string } }>[]) =>
   (await Promise.all(holds)).map(({ status, json }) => (status === 201 ? 201 : json.code));
 
-/** Rows locked by somebody who takes his time. */
+/** Does `work` while another session has locked these seats. */
 async function whileLocked<T>(seatIds: readonly string[], work: () => Promise<T>): Promise<T> {
   const runner = office.monolith.dataSource.createQueryRunner();
   await runner.startTransaction();
@@ -32,13 +32,13 @@ async function whileLocked<T>(seatIds: readonly string[], work: () => Promise<T>
   }
 }
 
-describe('seats', () => {
-  test('that were named are all held, for ten minutes, and off sale for everybody', async () => {
-    const wanted = (await office.seatIds(match)).slice(0, 3);
-    const { status, json, headers } = await office.hold(match, { seatIds: wanted });
+describe('holding chosen seats', () => {
+  test('holds all of them for ten minutes, and no other fan can hold them', async () => {
+    const chosen = (await office.seatIds(match)).slice(0, 3);
+    const { status, json, headers } = await office.hold(match, { seatIds: chosen });
     expect([status, json.status, json.total_cents, json.together]).toEqual([201, 'held', 7500, true]);
     expect(headers.location).toBe(`/api/v1/reservations/${json.id}`);
-    expect(json.seats.map(({ seat_id }: { seat_id: string }) => seat_id).sort()).toEqual([...wanted].sort());
+    expect(json.seats.map(({ seat_id }: { seat_id: string }) => seat_id).sort()).toEqual([...chosen].sort());
     const lastsSeconds = (new Date(json.expires_at).getTime() - Date.now()) / 1000;
     expect(lastsSeconds).toBeGreaterThan(590);
     expect(lastsSeconds).toBeLessThanOrEqual(600);
@@ -47,7 +47,7 @@ describe('seats', () => {
     expect(map.items.filter((seat: { status: string }) => seat.status === 'held')).toHaveLength(3);
   });
 
-  test('are held all or none: one that is gone takes the others with it, and is named', async () => {
+  test('holds all or none: one held seat refuses the request with SEATS_UNAVAILABLE, and the answer names that seat', async () => {
     const [first = '', second = '', third = ''] = await office.seatIds(match);
     await office.held(match, { seatIds: [second] });
     const { status, json } = await office.hold(match, { seatIds: [first, second, third] });
@@ -62,13 +62,13 @@ describe('seats', () => {
     expect(await office.seatRows(match)).toEqual({ held: 1, available: 12 });
   });
 
-  test('that the house has blocked are gone', async () => {
+  test('refuses a blocked seat with SEATS_UNAVAILABLE', async () => {
     const [first = ''] = await office.seatIds(match);
     await office.block([first]);
     expect((await office.hold(match, { seatIds: [first] })).json).toMatchObject({ code: 'SEATS_UNAVAILABLE', seat_ids: [first] });
   });
 
-  test('somebody is taking this moment are busy, not gone', async () => {
+  test('refuses seats that another transaction has locked with SEATS_BUSY, not SEATS_UNAVAILABLE', async () => {
     const seatIds = await office.seatIds(match);
     await whileLocked(seatIds, async () => {
       const { json, headers } = await office.hold(match, { seatIds: seatIds.slice(0, 2) });
@@ -82,7 +82,7 @@ describe('seats', () => {
     expect((await office.hold(match, { quantity: 2 })).status).toBe(201);
   });
 
-  test('of one hold are in one sector of this match, and exist', async () => {
+  test('refuses seats of two sectors with VALIDATION_FAILED, and unknown seats and seats of another match with NOT_FOUND', async () => {
     const [east = ''] = await office.seatIds(match);
     const [west = ''] = await office.seatIds(match, 1);
     expect((await office.hold(match, { seatIds: [east, west] })).json).toMatchObject({
@@ -96,8 +96,8 @@ describe('seats', () => {
   });
 });
 
-describe('the best available', () => {
-  test('are neighbours in one row', async () => {
+describe('holding the best seats', () => {
+  test('holds neighbouring seats in one row', async () => {
     const { seats, status } = await office.held(match, { quantity: 3 });
     expect(status).toBe('held');
     expect(new Set(seats.map(({ row }) => row)).size).toBe(1);
@@ -105,31 +105,31 @@ describe('the best available', () => {
     expect(numbers).toEqual([numbers[0], (numbers[0] ?? 0) + 1, (numbers[0] ?? 0) + 2]);
   });
 
-  test('are apart only when nothing is together, and say so', async () => {
+  test('holds separate seats only when none are together, and answers together: false', async () => {
     const seatIds = await office.seatIds(match, 1);
     await office.held(match, { seatIds: seatIds.slice(1, 2) });
     const { json } = await office.hold(match, { sector: 1, quantity: 2 });
     expect([json.together, json.seats.map(({ number }: { number: number }) => number)]).toEqual([false, [1, 3]]);
   });
 
-  test('fewer than wanted: unavailable, with how many there are', async () => {
+  test('with fewer free seats than requested: SEATS_UNAVAILABLE with the number of free seats', async () => {
     const { json } = await office.hold(match, { sector: 1, quantity: 4 });
     expect(json).toMatchObject({ code: 'SEATS_UNAVAILABLE', available: 3, seat_ids: [], other_sectors: true });
   });
 
-  test('all of them held: come back when the next hold ends', async () => {
+  test('with all seats held: ALL_SEATS_HELD with the end of the next hold', async () => {
     const held = await office.held(match, { sector: 1, quantity: 3 });
     const { json } = await office.hold(match, { sector: 1 });
     expect(json).toMatchObject({ code: 'ALL_SEATS_HELD', next_expiry_at: held.expires_at, other_sectors: true });
   });
 
-  test('all of them sold: sold out', async () => {
+  test('with all seats sold: SOLD_OUT', async () => {
     const ordered = await office.ordered(await office.held(match, { sector: 1, quantity: 3 }));
     await office.settle(office.report(ordered));
     expect((await office.hold(match, { sector: 1 })).json).toMatchObject({ code: 'SOLD_OUT', available: 0, other_sectors: true });
   });
 
-  test('standing places have no row and no number', async () => {
+  test('holds standing places without row and number', async () => {
     const standing = await putOnSale(office.monolith, {
       sectors: [{ name: 'Terrace', kind: 'standing', price_cents: 900, capacity: 5 }],
     });
@@ -146,7 +146,7 @@ describe('the best available', () => {
 });
 
 describe('an expired hold', () => {
-  test('is free at once, whoever looks, before anybody tidied up', async () => {
+  test('is free for every reader at once, before any expiry run', async () => {
     const first = await office.held(match, { sector: 1, quantity: 3 });
     await office.lapse(first);
     const { json: list } = await office.monolith.call('GET', `/api/v1/matches/${match.id}/sectors`);
@@ -158,8 +158,8 @@ describe('an expired hold', () => {
   });
 });
 
-describe("a fan's limit", () => {
-  test('counts what is held, ordered and bought, and nothing that is over', async () => {
+describe("a fan's ticket limit", () => {
+  test('counts seats that are held, ordered and bought, not expired or released ones', async () => {
     const as = randomUUID();
     const bought = await office.ordered(await office.held(match, { as, quantity: 1 }));
     await office.settle(office.report(bought));
@@ -177,14 +177,14 @@ describe("a fan's limit", () => {
     expect((await office.hold(match, { as, quantity: 2 })).status).toBe(201);
   });
 
-  test('holds when a fan asks from many devices at once', async () => {
+  test('is kept when a fan sends 12 requests at once', async () => {
     const as = randomUUID();
     const answers = await codes(Array.from({ length: 12 }, () => office.hold(match, { as, quantity: 1 })));
     expect(answers.filter((code) => code === 201)).toHaveLength(4);
     expect(new Set(answers)).toEqual(new Set([201, 'TICKET_LIMIT_REACHED']));
   });
 
-  test("is this match's alone, and this fan's", async () => {
+  test('does not count other matches or other fans', async () => {
     const as = randomUUID();
     await office.held(match, { as, quantity: 4 });
     const other = await putOnSale(office.monolith);
@@ -192,14 +192,14 @@ describe("a fan's limit", () => {
   });
 });
 
-describe('the sale', () => {
+describe('a hold in a sale that is not open', () => {
   test.each([
     ['scheduled', false, { code: 'SALE_NOT_OPEN', sale_status: 'scheduled' }],
     ['paused', false, { code: 'SALE_NOT_OPEN', sale_status: 'paused' }],
     ['paused', true, { code: 'PURCHASE_WINDOW_REQUIRED' }],
     ['sold_out', false, { code: 'SOLD_OUT' }],
     ['closed', true, { code: 'SALE_NOT_OPEN', sale_status: 'closed' }],
-  ])('%s, queue %s: refused before anything is said of turns or seats', async (status, queueRequired, refusal) => {
+  ])('sale status %s, waiting room %s: is refused although seats are free', async (status, queueRequired, refusal) => {
     await office.rows(`update matches set sale_status = $2, queue_required = $3, opens_at = null where id = $1`, [
       match.id,
       status,
@@ -208,21 +208,21 @@ describe('the sale', () => {
     expect((await office.hold(match, { quantity: 1 })).json).toMatchObject(refusal);
   });
 
-  test('that opens tomorrow says when', async () => {
+  test('is refused with the opening time of the sale', async () => {
     const opens_at = new Date(Date.now() + 86_400_000).toISOString();
     const tomorrow = await putOnSale(office.monolith, { opens_at });
     expect((await office.hold(tomorrow)).json).toMatchObject({ code: 'SALE_NOT_OPEN', opens_at });
   });
 });
 
-test('a refusal of the moment leaves its key free, and what was held answers its key for ever', async () => {
+test('ALL_SEATS_HELD does not use up the idempotency key; a successful hold is the answer to every repeat of its key', async () => {
   const as = randomUUID();
   const key = newKey();
-  const blocker = await office.held(match, { sector: 1, quantity: 3 });
+  const otherHold = await office.held(match, { sector: 1, quantity: 3 });
   expect((await office.hold(match, { as, key, sector: 1 })).json.code).toBe('ALL_SEATS_HELD');
-  await office.release(blocker);
-  const taken = await office.hold(match, { as, key, sector: 1 });
-  expect([taken.status, taken.headers['idempotency-replayed']]).toEqual([201, undefined]);
+  await office.release(otherHold);
+  const held = await office.hold(match, { as, key, sector: 1 });
+  expect([held.status, held.headers['idempotency-replayed']]).toEqual([201, undefined]);
   const again = await office.hold(match, { as, key, sector: 1 });
-  expect([again.status, again.headers['idempotency-replayed'], again.text]).toEqual([201, 'true', taken.text]);
+  expect([again.status, again.headers['idempotency-replayed'], again.text]).toEqual([201, 'true', held.text]);
 });

@@ -3,7 +3,7 @@ import { newKey } from '../../testing/test-app.ts';
 import { putOnSale, seated, type MatchOnSale } from '../../testing/whole-monolith.ts';
 import { openBoxOffice, type BoxOffice, type OpenBoxOffice } from '../testing/box-office.ts';
 
-// What a refusal of seats says of its sector and of the others, and what may be done with its key.
+// What a refused hold answers about its sector and the other sectors, and whether it uses up its idempotency key.
 
 let opened: OpenBoxOffice;
 let office: BoxOffice;
@@ -21,27 +21,28 @@ beforeEach(async () => {
   });
 });
 
-const sell = async (quantity: number, sector: number, on = match) =>
-  office.settle(office.report(await office.ordered(await office.held(on, { sector, quantity }))));
-const holdAll = (quantity: number, sector: number) => office.held(match, { sector, quantity });
+const sell = async (quantity: number, sector: number, inMatch = match) =>
+  office.settle(office.report(await office.ordered(await office.held(inMatch, { sector, quantity }))));
+const holdSeats = (quantity: number, sector: number) => office.held(match, { sector, quantity });
 
-describe('seats that were chosen and are gone', () => {
-  test('are answered with the nearest as many side by side, which can then be had', async () => {
-    const [row, places] = [await office.seatIds(match), (from: number, to: number) => row.slice(from - 1, to)];
-    await office.held(match, { seatIds: places(5, 5) });
-    const { json } = await office.hold(match, { seatIds: places(4, 5) });
-    expect([json.code, json.seat_ids, json.alternative]).toEqual(['SEATS_UNAVAILABLE', places(5, 5), places(3, 4)]);
+describe('chosen seats that are taken (SEATS_UNAVAILABLE)', () => {
+  test('are answered with the nearest block of as many neighbouring seats, which can then be held', async () => {
+    const row = await office.seatIds(match);
+    const seats = (from: number, to: number) => row.slice(from - 1, to);
+    await office.held(match, { seatIds: seats(5, 5) });
+    const { json } = await office.hold(match, { seatIds: seats(4, 5) });
+    expect([json.code, json.seat_ids, json.alternative]).toEqual(['SEATS_UNAVAILABLE', seats(5, 5), seats(3, 4)]);
     expect((await office.hold(match, { seatIds: json.alternative })).status).toBe(201);
   });
 
-  test('also when another row is nearer than the rest of their own', async () => {
+  test('are answered with a block of another row when it is nearer than the free seats of their own row', async () => {
     const seatIds = await office.seatIds(match);
     await office.held(match, { seatIds: seatIds.slice(2, 8) });
     const { json } = await office.hold(match, { seatIds: seatIds.slice(6, 8) });
     expect([json.alternative, json.available]).toEqual([seatIds.slice(14, 16), 10]);
   });
 
-  test('with nothing side by side left: no alternative, and how many are free all the same', async () => {
+  test('are answered without an alternative, but with the number of free seats, when no block of neighbouring seats is free', async () => {
     const seatIds = await office.seatIds(match, 1);
     await office.held(match, { seatIds: seatIds.slice(1, 2) });
     const { json } = await office.hold(match, { seatIds: seatIds.slice(0, 2) });
@@ -49,7 +50,7 @@ describe('seats that were chosen and are gone', () => {
     expect(json).not.toHaveProperty('alternative');
   });
 
-  test('what somebody is taking this moment is not offered in their place', async () => {
+  test('are answered with no alternative that contains a seat locked by another transaction', async () => {
     const seatIds = await office.seatIds(match, 1);
     await office.held(match, { seatIds: seatIds.slice(0, 1) });
     const runner = office.monolith.dataSource.createQueryRunner();
@@ -61,51 +62,54 @@ describe('seats that were chosen and are gone', () => {
     expect([json.code, json.seat_ids, json.alternative]).toEqual(['SEATS_UNAVAILABLE', seatIds.slice(0, 1), undefined]);
   });
 
-  test('an expired hold’s seats are offered', async () => {
+  test('are answered with seats of an expired hold as the alternative', async () => {
     const seatIds = await office.seatIds(match, 1);
-    const over = await office.held(match, { seatIds: seatIds.slice(1, 3) });
-    const gone = await office.held(match, { seatIds: seatIds.slice(0, 1) });
-    await office.lapse(over);
-    const { json } = await office.hold(match, { seatIds: gone.seatIds });
+    const expired = await office.held(match, { seatIds: seatIds.slice(1, 3) });
+    const taken = await office.held(match, { seatIds: seatIds.slice(0, 1) });
+    await office.lapse(expired);
+    const { json } = await office.hold(match, { seatIds: taken.seatIds });
     expect([json.alternative, json.available]).toEqual([seatIds.slice(1, 2), 2]);
   });
 });
 
-/** Brings about each refusal in West B, which has three places. */
+/** For each code: how to cause it in West B, which has three seats; the request; and the expected fields. */
 const refusals: [string, () => Promise<unknown>, object, object][] = [
   ['SEATS_UNAVAILABLE', () => Promise.resolve(), { quantity: 4 }, { available: 3, seat_ids: [] }],
-  ['ALL_SEATS_HELD', () => holdAll(3, 1), {}, { available: 0 }],
+  ['ALL_SEATS_HELD', () => holdSeats(3, 1), {}, { available: 0 }],
   ['SOLD_OUT', () => sell(3, 1), {}, { available: 0 }],
 ];
 
-describe.each(refusals)('%s', (code, bringAbout, wish, says) => {
-  const inTheOtherSector: [string, () => Promise<unknown>, boolean][] = [
+describe.each(refusals)('a hold refused with %s', (code, prepare, request, expected) => {
+  const otherSector: [string, () => Promise<unknown>, boolean][] = [
     ['free', () => Promise.resolve(), true],
-    ['held', () => holdAll(16, 0), false],
+    ['held', () => holdSeats(16, 0), false],
     ['sold', () => sell(16, 0), false],
   ];
-  test.each(inTheOtherSector)('of a sector, the other one %s', async (_, empty, otherSectors) => {
-    await bringAbout();
-    await empty();
-    const { status, json } = await office.hold(match, { sector: 1, ...wish });
-    expect([status, json.code]).toEqual([409, code]);
-    expect(json).toMatchObject({ ...says, sector_id: match.sectors[1]?.id, other_sectors: otherSectors });
-  });
+  test.each(otherSector)(
+    'says in other_sectors whether the other sector has free seats: they are %s',
+    async (_, prepareOther, otherSectors) => {
+      await prepare();
+      await prepareOther();
+      const { status, json } = await office.hold(match, { sector: 1, ...request });
+      expect([status, json.code]).toEqual([409, code]);
+      expect(json).toMatchObject({ ...expected, sector_id: match.sectors[1]?.id, other_sectors: otherSectors });
+    },
+  );
 
-  test('leaves its key free: the same wish is met when it can be', async () => {
-    const [as, key, on] = [randomUUID(), newKey(), { sector: 1, ...wish }];
-    await bringAbout();
-    expect((await office.hold(match, { as, key, ...on })).json.code).toBe(code);
+  test('does not use up the idempotency key: the same request is held later, if it is possible then', async () => {
+    const options = { as: randomUUID(), key: newKey(), sector: 1, ...request };
+    await prepare();
+    expect((await office.hold(match, options)).json.code).toBe(code);
     await office.rows(`update seats set status = 'available', reservation_id = null, expires_at = null where match_id = $1`, [
       match.id,
     ]);
-    const again = await office.hold(match, { as, key, ...on });
-    const possible = code !== 'SEATS_UNAVAILABLE';
-    expect([again.status, again.headers['idempotency-replayed']]).toEqual([possible ? 201 : 409, undefined]);
+    const again = await office.hold(match, options);
+    const isPossible = code !== 'SEATS_UNAVAILABLE';
+    expect([again.status, again.headers['idempotency-replayed']]).toEqual([isPossible ? 201 : 409, undefined]);
   });
 });
 
-test('ALL_SEATS_HELD names the first of several holds to end, also one that is being paid', async () => {
+test('ALL_SEATS_HELD has the earliest end of several holds, also of one with an order', async () => {
   const [first, last] = [await office.held(match, { sector: 1, quantity: 2 }), await office.held(match, { sector: 1 })];
   for (const [id, seconds] of [
     [first.id, 300],
@@ -123,12 +127,12 @@ test('ALL_SEATS_HELD names the first of several holds to end, also one that is b
   expect([json.code, json.next_expiry_at, headers['retry-after']]).toEqual(['ALL_SEATS_HELD', next.expires_at, undefined]);
 });
 
-test('a sale that is sold out says so of every sector', async () => {
+test('a sale with the status sold_out: SOLD_OUT also for a sector with free seats', async () => {
   await office.rows(`update matches set sale_status = 'sold_out' where id = $1`, [match.id]);
   expect((await office.hold(match)).json).toMatchObject({ code: 'SOLD_OUT', available: 0, other_sectors: false });
 });
 
-test('SEATS_BUSY says when to come back, of which sector, and keeps no key', async () => {
+test('SEATS_BUSY has Retry-After, the sector and its free seats, and does not use up the idempotency key', async () => {
   const [as, key, seatIds] = [randomUUID(), newKey(), (await office.seatIds(match, 1)).slice(0, 1)];
   const runner = office.monolith.dataSource.createQueryRunner();
   await runner.startTransaction();
@@ -141,14 +145,14 @@ test('SEATS_BUSY says when to come back, of which sector, and keeps no key', asy
   expect((await office.hold(match, { as, key, seatIds })).status).toBe(201);
 });
 
-test('the limit is asked before the seats: more than a fan may have, of a sector that is sold', async () => {
+test('the ticket limit is checked before the seats: a request above the limit in a sold-out sector is TICKET_LIMIT_REACHED', async () => {
   const strict = await putOnSale(office.monolith, { max_tickets_per_fan: 2, sectors: [seated('East A', 1, 2)] });
   await sell(2, 0, strict);
   expect((await office.hold(strict, { quantity: 3 })).json).toMatchObject({ code: 'TICKET_LIMIT_REACHED', limit: 2, rest: 2 });
   expect((await office.hold(strict, { quantity: 2 })).json.code).toBe('SOLD_OUT');
 });
 
-test('TICKET_LIMIT_REACHED is a lasting answer: the same key is told the same', async () => {
+test('TICKET_LIMIT_REACHED uses up the idempotency key: the same key gets the same answer, also when the limit would allow it', async () => {
   const [as, key] = [randomUUID(), newKey()];
   const held = await office.held(match, { as, quantity: 16 });
   const first = await office.hold(match, { as, key, sector: 1, quantity: 5 });
@@ -158,15 +162,21 @@ test('TICKET_LIMIT_REACHED is a lasting answer: the same key is told the same', 
   expect([again.status, again.json.code, again.headers['idempotency-replayed']]).toEqual([409, 'TICKET_LIMIT_REACHED', 'true']);
 });
 
-test('a refusal changes nothing', async () => {
+test('a refused hold changes no row', async () => {
   await sell(3, 1);
   const held = await office.held(match, { quantity: 1 });
   const tables = ['reservations', 'fan_seats', 'outbox', 'idempotency_keys'];
   const state = () =>
     Promise.all([office.seatRows(match), ...tables.map((table) => office.rows(`select * from ${table} order by 1, 2`))]);
   const before = await state();
-  for (const wish of [{ sector: 1 }, { sector: 1, quantity: 4 }, { seatIds: held.seatIds }, { quantity: 20 }, { quantity: 16 }]) {
-    expect((await office.hold(match, wish)).status).toBe(409);
+  for (const request of [
+    { sector: 1 },
+    { sector: 1, quantity: 4 },
+    { seatIds: held.seatIds },
+    { quantity: 20 },
+    { quantity: 16 },
+  ]) {
+    expect((await office.hold(match, request)).status).toBe(409);
   }
   expect(await state()).toEqual(before);
 });

@@ -16,13 +16,13 @@ beforeEach(async () => {
 });
 
 const terrace = () => match.sectors[0]?.id ?? '';
-const listed = async () => (await office.monolith.call('GET', `/api/v1/matches/${match.id}/sectors`)).json.items[0];
+const listedSector = async () => (await office.monolith.call('GET', `/api/v1/matches/${match.id}/sectors`)).json.items[0];
 
-test('a standing sector lists what is free, and no places', async () => {
+test('standing sector: the sector list has the number of free places, and the seat list is empty', async () => {
   await office.held(match, { quantity: 4 });
   const { json } = await office.monolith.call('GET', `/api/v1/matches/${match.id}/sectors/${terrace()}/seats`);
   expect([json.items, Number.isInteger(json.version)]).toEqual([[], true]);
-  expect(await listed()).toEqual({
+  expect(await listedSector()).toEqual({
     id: terrace(),
     name: 'Terrace',
     kind: 'standing',
@@ -34,7 +34,7 @@ test('a standing sector lists what is free, and no places', async () => {
   });
 });
 
-test('a hold of places there has an id for each, no row, no number, and they are together', async () => {
+test('standing sector: a hold has an id for each place, no row and no number, and together: true', async () => {
   const { status, json } = await office.hold(match, { quantity: 4 });
   expect([status, json.together, json.total_cents, json.currency]).toEqual([201, true, 3600, 'EUR']);
   expect(json.seats.map(({ seat_id: _seatId, ...facts }: { seat_id: string }) => facts)).toEqual(
@@ -44,9 +44,9 @@ test('a hold of places there has an id for each, no row, no number, and they are
   expect([...ids].sort()).toEqual([...new Set(ids)].sort());
 });
 
-test('the last places are together too, wherever holes have been left', async () => {
-  const holes = await office.held(match, { quantity: 6 });
-  const freed = [0, 2, 5].map((index) => holes.seatIds[index] ?? '');
+test('standing sector: the last free places are together, wherever they are', async () => {
+  const all = await office.held(match, { quantity: 6 });
+  const freed = [0, 2, 5].map((index) => all.seatIds[index] ?? '');
   await office.rows(
     `update seats set status = 'available', reservation_id = null, expires_at = null where id = any($1::uuid[])`,
     [freed],
@@ -55,7 +55,7 @@ test('the last places are together too, wherever holes have been left', async ()
   expect([json.together, json.seats.map(({ seat_id }: { seat_id: string }) => seat_id).sort()]).toEqual([true, freed.sort()]);
 });
 
-test('places may be asked for by the ids a hold gave them, also of a sector that is standing', async () => {
+test('standing sector: places can be held by their ids, which an earlier hold answered', async () => {
   const first = await office.held(match, { quantity: 2 });
   await office.release(first);
   const again = await office.hold(match, { seatIds: first.seatIds });
@@ -66,17 +66,17 @@ test('places may be asked for by the ids a hold gave them, also of a sector that
   ]);
 });
 
-test('places that are gone are answered with as many others', async () => {
-  const gone = await office.held(match, { quantity: 3 });
-  const { json } = await office.hold(match, { seatIds: gone.seatIds.slice(0, 2) });
+test('standing sector: chosen places that are taken are answered with as many free places as the alternative', async () => {
+  const taken = await office.held(match, { quantity: 3 });
+  const { json } = await office.hold(match, { seatIds: taken.seatIds.slice(0, 2) });
   expect([json.code, json.available, json.other_sectors]).toEqual(['SEATS_UNAVAILABLE', 3, true]);
   expect(json.alternative).toHaveLength(2);
   expect((await office.hold(match, { seatIds: json.alternative })).status).toBe(201);
-  const none = await office.hold(match, { seatIds: gone.seatIds });
+  const none = await office.hold(match, { seatIds: taken.seatIds });
   expect([none.json.available, none.json.alternative]).toEqual([1, undefined]);
 });
 
-test('a place and a seat are not in one sector', async () => {
+test('standing sector: a standing place and a seat in one hold are refused, because they are in two sectors', async () => {
   const [place, seat] = [(await office.seatIds(match))[0] ?? '', (await office.seatIds(match, 1))[0] ?? ''];
   expect((await office.hold(match, { seatIds: [place, seat] })).json).toMatchObject({
     code: 'VALIDATION_FAILED',
@@ -84,16 +84,16 @@ test('a place and a seat are not in one sector', async () => {
   });
 });
 
-test('exactly the capacity is sold: what fits is held, and not one more', async () => {
+test('standing sector: of nine concurrent requests for six places, six are held and three are refused', async () => {
   const answers = await Promise.all(Array.from({ length: 9 }, () => office.hold(match, { quantity: 1 })));
   expect(answers.map(({ status, json }) => (status === 201 ? 201 : json.code)).sort()).toEqual([
     ...Array.from({ length: 6 }, () => 201),
     ...Array.from({ length: 3 }, () => 'ALL_SEATS_HELD'),
   ]);
-  expect((await listed()).available).toBe(0);
+  expect((await listedSector()).available).toBe(0);
 });
 
-test('paid places are tickets without row and number', async () => {
+test('standing sector: tickets of paid places have no row and no number', async () => {
   const ordered = await office.ordered(await office.held(match, { quantity: 2 }));
   await office.settle(office.report(ordered));
   const { json } = await office.monolith.call('GET', '/api/v1/tickets', { as: ordered.held.userId });

@@ -9,29 +9,33 @@ import { LOGGER } from '../../../tokens.ts';
 import { SeatViews, type AvailabilityView } from '../application/availability-reader.ts';
 import { availabilityMessage } from './sectors.schemas.ts';
 
-/** A stream costs about 20 KB and 10 µs of each message. */
-const MOST_STREAMS = 5000;
-/** Behind one address there may be a university; not half of what this process can hold. */
-const MOST_OF_AN_ADDRESS = 2000;
-/** So many are written to before others have their turn: 5,000 at once would be 50 ms in which nobody holds a seat. */
-const SLICE = 250;
-const TELL_EVERY_MS = 1000;
-const BREATHE_EVERY_MS = 15_000;
+/** A stream costs about 20 KB of memory, and 10 µs for each message. */
+const MAX_STREAMS = 5000;
+/** Many viewers may share one address (a university). One address may still use less than half of the streams of a process. */
+const MAX_STREAMS_PER_ADDRESS = 2000;
+/**
+ * Number of streams written to in one tick of the event loop. 5,000 in one tick would block other requests, such as holds, for 50
+ * ms.
+ */
+const STREAMS_PER_TICK = 250;
+const UPDATE_INTERVAL_MS = 1000;
+const HEARTBEAT_INTERVAL_MS = 15_000;
 
-/** Everybody in this process who watches one match, and what they were told last. */
-interface Room {
-  readonly streams: Set<EventStream>;
-  told: AvailabilityView;
-  timer: NodeJS.Timeout | undefined;
+/** The streams of one match in this process. */
+interface WatchedMatch {
+  readonly viewers: Set<EventStream>;
+  /** The state that all viewers have. */
+  sent: AvailabilityView;
+  updateTimer: NodeJS.Timeout | undefined;
 }
 
-/** What is free, told to all who watch: looked up and put into words once for all of them, at most once a second. */
+/** Sends the availability of a match to its viewers: read and rendered once for all of them, at most once a second. */
 @Injectable()
 export class AvailabilityStreams implements BeforeApplicationShutdown {
-  private readonly rooms = new Map<string, Room>();
-  private readonly addresses = new Map<string, number>();
+  private readonly watchedMatches = new Map<string, WatchedMatch>();
+  private readonly streamsByAddress = new Map<string, number>();
   private open = 0;
-  private breathing: NodeJS.Timeout | undefined;
+  private heartbeatTimer: NodeJS.Timeout | undefined;
   private isDraining = false;
 
   constructor(
@@ -47,94 +51,110 @@ export class AvailabilityStreams implements BeforeApplicationShutdown {
     });
   }
 
-  /** A place for one more; to be given back when its stream is closed. */
+  /** Reserves one of the streams of this process, or throws. Returns the function that releases it when the stream is closed. */
   takeSlot(ip: string): () => void {
     const retry = { headers: { 'retry-after': String(1 + Math.floor(Math.random() * 5)) } };
     if (this.isDraining) throw new RequestRefused('SHUTTING_DOWN', retry);
-    if (this.open >= MOST_STREAMS) {
-      throw new RequestRefused('DEPENDENCY_UNAVAILABLE', { detail: 'This server has all the streams it can hold.', ...retry });
+    if (this.open >= MAX_STREAMS) {
+      throw new RequestRefused('DEPENDENCY_UNAVAILABLE', {
+        detail: 'This server has as many streams as it can serve.',
+        ...retry,
+      });
     }
     const address = limitedAddress(ip);
-    const ofAddress = this.addresses.get(address) ?? 0;
-    if (ofAddress >= MOST_OF_AN_ADDRESS) {
+    const streamsOfAddress = this.streamsByAddress.get(address) ?? 0;
+    if (streamsOfAddress >= MAX_STREAMS_PER_ADDRESS) {
       throw new RequestRefused('RATE_LIMITED', { detail: 'Too many streams are open from this address.', ...retry });
     }
-    this.addresses.set(address, ofAddress + 1);
+    this.streamsByAddress.set(address, streamsOfAddress + 1);
     this.open += 1;
     return () => {
-      const rest = (this.addresses.get(address) ?? 1) - 1;
-      if (rest > 0) this.addresses.set(address, rest);
-      else this.addresses.delete(address);
+      const remaining = (this.streamsByAddress.get(address) ?? 1) - 1;
+      if (remaining > 0) this.streamsByAddress.set(address, remaining);
+      else this.streamsByAddress.delete(address);
       this.open -= 1;
     };
   }
 
-  /** The state at once, then whatever changes. What was told to the others comes first, so that their next news fits. */
+  /**
+   * Sends a snapshot at once, and changes from then on. The snapshot is the state that the other viewers have, not the newer
+   * `view`, so that the next diff fits all of them.
+   */
   join(matchId: string, stream: EventStream, view: AvailabilityView): void {
-    let room = this.rooms.get(matchId);
-    if (!room) {
-      room = { streams: new Set(), told: view, timer: undefined };
-      this.rooms.set(matchId, room);
-      this.tellLater(matchId, room);
+    let match = this.watchedMatches.get(matchId);
+    if (!match) {
+      match = { viewers: new Set(), sent: view, updateTimer: undefined };
+      this.watchedMatches.set(matchId, match);
+      this.scheduleUpdate(matchId, match);
     }
-    room.streams.add(stream);
-    stream.send(availabilityMessage('snapshot', room.told.version, room.told.sectors));
-    this.breathing ??= setInterval(() => this.sendHeartbeat(), BREATHE_EVERY_MS);
+    match.viewers.add(stream);
+    stream.send(availabilityMessage('snapshot', match.sent.version, match.sent.sectors));
+    this.heartbeatTimer ??= setInterval(() => this.sendHeartbeats(), HEARTBEAT_INTERVAL_MS);
   }
 
   leave(matchId: string, stream: EventStream): void {
-    const room = this.rooms.get(matchId);
-    room?.streams.delete(stream);
-    if (!room || room.streams.size > 0) return;
-    clearTimeout(room.timer);
-    this.rooms.delete(matchId);
-    if (this.rooms.size > 0) return;
-    clearInterval(this.breathing);
-    this.breathing = undefined;
+    const match = this.watchedMatches.get(matchId);
+    match?.viewers.delete(stream);
+    if (!match || match.viewers.size > 0) return;
+    clearTimeout(match.updateTimer);
+    this.watchedMatches.delete(matchId);
+    if (this.watchedMatches.size > 0) return;
+    clearInterval(this.heartbeatTimer);
+    this.heartbeatTimer = undefined;
   }
 
-  /** Before the server waits for its connections to end: these would not. Each comes back at a time of its own, elsewhere. */
+  /**
+   * Ends all streams before the server waits for its connections to close, because streams never close by themselves. Each stream
+   * gets a random time to reconnect, so that the viewers do not arrive at the other replicas all at once.
+   */
   beforeApplicationShutdown(): void {
     this.isDraining = true;
-    for (const { streams } of this.rooms.values()) {
-      for (const stream of streams) stream.end(1000 + Math.floor(Math.random() * 4000));
+    for (const { viewers } of this.watchedMatches.values()) {
+      for (const stream of viewers) stream.end(1000 + Math.floor(Math.random() * 4000));
     }
   }
 
-  /** A second after what they know was looked up, so that it is never two seconds old. */
-  private tellLater(matchId: string, room: Room, waitMs = room.told.asOfMs + TELL_EVERY_MS - performance.now()): void {
-    room.timer = setTimeout(() => {
-      this.tell(matchId, room).then(
-        () => this.goOn(matchId, room),
+  /** One second after the sent state was read, so that viewers never have a state that is two seconds old. */
+  private scheduleUpdate(
+    matchId: string,
+    match: WatchedMatch,
+    waitMs = Math.max(0, match.sent.readAtMs + UPDATE_INTERVAL_MS - performance.now()),
+  ): void {
+    match.updateTimer = setTimeout(() => {
+      this.sendChanges(matchId, match).then(
+        () => this.continueUpdates(matchId, match),
         (error: unknown) => {
-          this.logger.warn({ match_id: matchId, err: error }, 'what is free could not be looked up');
-          this.goOn(matchId, room, TELL_EVERY_MS);
+          this.logger.warn(
+            { match_id: matchId, err: error },
+            'availability could not be read for its viewers, will be tried again',
+          );
+          this.continueUpdates(matchId, match, UPDATE_INTERVAL_MS);
         },
       );
     }, waitMs);
   }
 
-  private goOn(matchId: string, room: Room, waitMs?: number): void {
-    if (room.streams.size > 0 && this.rooms.get(matchId) === room) this.tellLater(matchId, room, waitMs);
+  private continueUpdates(matchId: string, match: WatchedMatch, waitMs?: number): void {
+    if (match.viewers.size > 0 && this.watchedMatches.get(matchId) === match) this.scheduleUpdate(matchId, match, waitMs);
   }
 
-  private async tell(matchId: string, room: Room): Promise<void> {
+  private async sendChanges(matchId: string, match: WatchedMatch): Promise<void> {
     const view = await this.views.sectors(matchId);
-    const known = new Map(room.told.sectors.map(({ sectorId, available }) => [sectorId, available]));
-    const changed = view.sectors.filter(({ sectorId, available }) => known.get(sectorId) !== available);
-    room.told = view;
+    const sent = new Map(match.sent.sectors.map(({ sectorId, available }) => [sectorId, available]));
+    const changed = view.sectors.filter(({ sectorId, available }) => sent.get(sectorId) !== available);
+    match.sent = view;
     if (changed.length === 0) return;
     const text = availabilityMessage('diff', view.version, changed);
     let written = 0;
-    // Who comes meanwhile has heard the new state already and is not among these.
-    for (const stream of [...room.streams]) {
+    // A copy: viewers who join during the loop already got the new state as their snapshot.
+    for (const stream of [...match.viewers]) {
       stream.send(text);
       written += 1;
-      if (written % SLICE === 0) await new Promise((resolve) => setImmediate(resolve));
+      if (written % STREAMS_PER_TICK === 0) await new Promise((resolve) => setImmediate(resolve));
     }
   }
 
-  private sendHeartbeat(): void {
-    for (const { streams } of this.rooms.values()) for (const stream of streams) stream.sendHeartbeat();
+  private sendHeartbeats(): void {
+    for (const { viewers } of this.watchedMatches.values()) for (const stream of viewers) stream.sendHeartbeat();
   }
 }

@@ -20,12 +20,12 @@ export class AvailabilityController {
 
   @Get()
   @Endpoint({ access: 'public', refusals: ['NOT_FOUND'] })
-  @ApiOperation({ summary: 'What is free in each sector, as it changes: server-sent events' })
+  @ApiOperation({ summary: 'The number of free seats of each sector, as it changes: server-sent events' })
   @ApiProduces('text/event-stream')
   @ApiOkResponse({
     schema: { type: 'string' },
     description:
-      'First a `snapshot` of all sectors, then at most once a second a `diff` with those that changed; `version` grows',
+      'First a `snapshot` of all sectors, then at most once a second a `diff` with the sectors that changed; `version` grows',
   })
   async open(
     @Param('id', { schema: givenId }) matchId: string,

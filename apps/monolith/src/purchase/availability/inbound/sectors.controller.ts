@@ -17,14 +17,17 @@ interface Page {
   readonly tag: string;
 }
 
-/** Most come from the few pictures before; somebody who asks from each there ever was costs time, and no memory. */
-const MOST_TOLD = 64;
+/**
+ * Rendered answers kept for one seat map. Most callers have one of the latest versions; for others the answer is rendered again.
+ */
+const MAX_CACHED_CHANGES = 64;
 
-/** What everybody looks at: seen once for all, and put into words once for all who see the same. */
+/** Sectors and seats for all callers. The answers are rendered once for each view and then cached with it. */
 @ApiTags('matches')
 @Controller('api/v1/matches/:id/sectors')
 export class SectorsController {
   private readonly pages = new WeakMap<AvailabilityView | SeatMapView, Page>();
+  /** For each seat map: the rendered changes, by the version or ETag that the caller has. */
   private readonly changes = new WeakMap<SeatMapView, Map<string, string>>();
 
   constructor(
@@ -34,7 +37,7 @@ export class SectorsController {
 
   @Get()
   @Endpoint({ access: 'public', refusals: ['NOT_FOUND'] })
-  @ApiOperation({ summary: 'Sectors with prices and what is free now' })
+  @ApiOperation({ summary: 'Sectors with their prices and numbers of free seats' })
   @ApiOkResponse({ standardSchema: sectorListAnswer })
   @ApiResponse(NOT_MODIFIED)
   async list(
@@ -44,14 +47,14 @@ export class SectorsController {
   ): Promise<void> {
     const sectors = await this.matches.sectors(matchId);
     if (sectors.length === 0) throw new RequestRefused('NOT_FOUND', { detail: 'There is no such match.' });
-    this.send(request, reply, await this.views.sectors(matchId), (view) => sectorsPage(sectors, view));
+    this.send(request, reply, await this.views.sectors(matchId), (current) => sectorsPage(sectors, current));
   }
 
   @Get(':sid/seats')
   @Endpoint({ access: 'public', refusals: ['NOT_FOUND'] })
   @ApiOperation({
     summary:
-      'Every seat of a sector and whether it is free; version grows whenever one of them changed. With `since` only what changed',
+      'Every seat of a sector and its status; `version` grows whenever a seat changed. With `since` only the seats that changed',
   })
   @ApiOkResponse({ standardSchema: seatListAnswer })
   @ApiResponse(NOT_MODIFIED)
@@ -67,18 +70,18 @@ export class SectorsController {
     const view = await this.views.seats(sectorId);
     const changes = since === undefined ? undefined : this.changesSince(since, sector, view);
     if (changes) sendTagged(request, reply, changes, view.tag);
-    else this.send(request, reply, view, (seen) => seatsPage(sector, seen));
+    else this.send(request, reply, view, (current) => seatsPage(sector, current));
   }
 
-  /** In words once for all who come from the same picture; undefined when this process does not know it. */
+  /** Rendered once for all callers who have the same version. Undefined when this process does not know that version. */
   private changesSince(since: string, sector: SectorForSale, view: SeatMapView): string | undefined {
-    const told = this.changes.get(view) ?? new Map<string, string>();
-    this.changes.set(view, told);
-    let text = told.get(since);
+    const cached = this.changes.get(view) ?? new Map<string, string>();
+    this.changes.set(view, cached);
+    let text = cached.get(since);
     if (text === undefined) {
       const changed = since === String(view.version) || since === view.tag ? [] : view.history.changedSince(since);
       if (changed) text = changesText(since, sector, view, changed);
-      if (text !== undefined && told.size < MOST_TOLD) told.set(since, text);
+      if (text !== undefined && cached.size < MAX_CACHED_CHANGES) cached.set(since, text);
     }
     return text;
   }
@@ -101,13 +104,13 @@ function sectorsPage(sectors: readonly SectorForSale[], view: AvailabilityView):
   return { text, tag: createHash('sha1').update(text).digest('base64url') };
 }
 
-/** The tag is of the seats alone: two replicas see them the same, but give what they see versions of their own. */
+/** The ETag depends on the seats alone: replicas that read the same seats give them the same ETag, but different versions. */
 function seatsPage(sector: SectorForSale, { version, tag, seats }: SeatMapView): Page {
   const items = sector.kind === 'standing' ? [] : seats.map(seatView);
   return { text: JSON.stringify({ version, items }), tag };
 }
 
 function changesText(since: string, sector: SectorForSale, { version, seats }: SeatMapView, changed: readonly number[]): string {
-  const items = sector.kind === 'standing' ? [] : changed.flatMap((place) => seats[place] ?? []).map(seatChange);
+  const items = sector.kind === 'standing' ? [] : changed.flatMap((seatIndex) => seats[seatIndex] ?? []).map(seatChange);
   return JSON.stringify({ version, since: isVersion(since) ? Number(since) : since, items });
 }

@@ -28,7 +28,9 @@ const seatAnswer = z
   })
   .meta({ id: 'Seat' });
 
-const version = z.int().meta({ description: 'Grows whenever one of the seats changed; no two replicas give the same' });
+const version = z
+  .int()
+  .meta({ description: 'Grows whenever one of the seats changed; two replicas never give the same version' });
 
 const seatList = z
   .object({ version, items: z.array(seatAnswer).meta({ description: 'Every seat; empty for a standing sector' }) })
@@ -37,10 +39,10 @@ const seatList = z
 const seatChanges = z
   .object({
     version,
-    since: z.union([z.int(), z.string()]).meta({ description: 'As it was asked: these are the changes from there' }),
+    since: z.union([z.int(), z.string()]).meta({ description: 'The `since` of the request: the items are the changes after it' }),
     items: z
       .array(z.object({ id: seatAnswer.shape.id, status: seatAnswer.shape.status }))
-      .meta({ description: 'Seats that changed since, as they are now' }),
+      .meta({ description: 'The seats that changed, with their current status' }),
   })
   .meta({ id: 'SeatChanges' });
 
@@ -58,8 +60,8 @@ export const seatQuery = z.object({
     .optional()
     .meta({
       description:
-        'The picture the caller has: its `version`, or the ETag it came with (without quotes), which is the same in every replica. ' +
-        'Answered with what changed since, if this replica still knows that picture, else with every seat and no `since`',
+        'The state that the caller has: its `version`, or its ETag without quotes, which is the same in every replica. ' +
+        'If this replica still knows that state, it answers with the seats that changed, else with every seat and no `since`',
     }),
 });
 

@@ -3,11 +3,11 @@ import type { CatalogApi } from '../../../catalog/catalog.api.ts';
 import { type SectorForSale } from '../../application/ports.ts';
 import { MatchesForSale, type MatchForSale } from '../../application/sale-ports.ts';
 
-/** The catalogue, in the words of the purchase. Sectors and their currency never change once they are made, so they are asked for once. */
+/** Reads matches and sectors from the catalog. Sectors and their currency never change, so they are read once and cached. */
 export class CatalogMatches extends MatchesForSale {
-  private readonly known = new Map<string, Promise<SectorForSale | undefined>>();
-  private readonly knownOfMatch = new Map<string, Promise<readonly SectorForSale[]>>();
-  private readonly knownGates = new Map<string, ReadonlyMap<string, string | null>>();
+  private readonly cachedSectors = new Map<string, Promise<SectorForSale | undefined>>();
+  private readonly cachedSectorsOfMatch = new Map<string, Promise<readonly SectorForSale[]>>();
+  private readonly cachedGates = new Map<string, ReadonlyMap<string, string | null>>();
 
   constructor(private readonly catalog: CatalogApi) {
     super();
@@ -19,8 +19,8 @@ export class CatalogMatches extends MatchesForSale {
   }
 
   sector(sectorId: string): Promise<SectorForSale | undefined> {
-    return askedOnce(
-      this.known,
+    return readOnce(
+      this.cachedSectors,
       sectorId,
       async () => {
         const sector = await this.catalog.sector(sectorId);
@@ -32,8 +32,8 @@ export class CatalogMatches extends MatchesForSale {
   }
 
   sectors(matchId: string): Promise<readonly SectorForSale[]> {
-    return askedOnce(
-      this.knownOfMatch,
+    return readOnce(
+      this.cachedSectorsOfMatch,
       matchId,
       async () => {
         const [match, sectors] = await Promise.all([this.catalog.match(matchId), this.catalog.sectors(matchId)]);
@@ -43,31 +43,34 @@ export class CatalogMatches extends MatchesForSale {
     );
   }
 
-  /** A transaction waits for nobody who asks the same: that one may wait for its connection. */
+  /** Does not share a read with other callers: they may wait for the connection that this transaction holds. */
   async gates(matchId: string, tx: Transaction): Promise<ReadonlyMap<string, string | null>> {
-    const known = this.knownGates.get(matchId);
-    if (known) return known;
+    const cached = this.cachedGates.get(matchId);
+    if (cached) return cached;
     const sectors = await this.catalog.sectors(matchId, tx);
     const gates = new Map(sectors.map(({ name, gate }) => [name, gate]));
-    if (gates.size > 0) this.knownGates.set(matchId, gates);
+    if (gates.size > 0) this.cachedGates.set(matchId, gates);
     return gates;
   }
 }
 
-/** Also when thousands ask for it in the same moment, as when a sale opens. What was not found may be there the next time. */
-function askedOnce<V>(
-  known: Map<string, Promise<V>>,
+/**
+ * One read for each id, shared by concurrent calls: thousands come in the moment when a sale opens. A failed read, or one that
+ * found nothing, is not cached.
+ */
+function readOnce<V>(
+  cache: Map<string, Promise<V>>,
   id: string,
-  ask: () => Promise<V>,
+  read: () => Promise<V>,
   isFound: (value: V) => boolean,
 ): Promise<V> {
-  const asked = known.get(id);
-  if (asked) return asked;
-  const answer = ask();
-  known.set(id, answer);
-  answer.then(
-    (value) => isFound(value) || known.delete(id),
-    () => known.delete(id),
+  const cached = cache.get(id);
+  if (cached) return cached;
+  const result = read();
+  cache.set(id, result);
+  result.then(
+    (value) => isFound(value) || cache.delete(id),
+    () => cache.delete(id),
   );
-  return answer;
+  return result;
 }

@@ -2,74 +2,74 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { SharedRead } from './shared-read.ts';
 
 const FOREVER = Number.POSITIVE_INFINITY;
-/** A look that counts itself; each takes `tookMs`. */
-function counting({ goodForMs = FOREVER, tookMs = 5, spacingMs = 0 } = {}) {
-  const looks: number[] = [];
-  const look = new SharedRead<number>(async () => {
-    looks.push(performance.now());
-    const number = looks.length;
-    await pause(tookMs);
-    return { value: number, goodForMs };
-  }, spacingMs);
-  return { look, looks };
+/** A shared read whose value is the number of reads so far. `readTimes` has the start of each read. */
+function countingRead({ validForMs = FOREVER, readMs = 5, minIntervalMs = 0 } = {}) {
+  const readTimes: number[] = [];
+  const shared = new SharedRead<number>(async () => {
+    readTimes.push(performance.now());
+    const number = readTimes.length;
+    await pause(readMs);
+    return { value: number, validForMs };
+  }, minIntervalMs);
+  return { shared, readTimes };
 }
 
-test('a thousand who ask at once, and all who ask within the second, are served by one look', async () => {
-  const { look, looks } = counting();
-  const first = await Promise.all(Array.from({ length: 1000 }, () => look.get()));
+test('SharedRead: one read serves 1,000 concurrent requests, and a request half a second later', async () => {
+  const { shared, readTimes } = countingRead();
+  const first = await Promise.all(Array.from({ length: 1000 }, () => shared.get()));
   await pause(500);
-  expect([new Set([...first, await look.get()]).size, looks.length]).toEqual([1, 1]);
+  expect([new Set([...first, await shared.get()]).size, readTimes.length]).toEqual([1, 1]);
 });
 
-test('after a second it is looked again', async () => {
-  const { look } = counting();
-  await look.get();
+test('SharedRead: a request after more than a second causes a new read', async () => {
+  const { shared } = countingRead();
+  await shared.get();
   await pause(1010);
-  expect(await look.get()).toBe(2);
+  expect(await shared.get()).toBe(2);
 });
 
-test('what lapses sooner is looked up again from then on, and not before', async () => {
-  const { look } = counting({ goodForMs: 100 });
-  await look.get();
+test('SharedRead: a value that is valid for 100 ms is read again after that time, not before', async () => {
+  const { shared } = countingRead({ validForMs: 100 });
+  await shared.get();
   await pause(60);
-  expect(await look.get()).toBe(1);
+  expect(await shared.get()).toBe(1);
   await pause(60);
-  expect(await look.get()).toBe(2);
+  expect(await shared.get()).toBe(2);
 });
 
-test('who asks after a change sees a look that began after it, also when one is under way', async () => {
-  const { look } = counting({ tookMs: 30 });
-  const before = look.get();
+test('SharedRead: a request after invalidate() gets a read that began after it, also while an older read is running', async () => {
+  const { shared } = countingRead({ readMs: 30 });
+  const before = shared.get();
   await pause(5);
-  look.touch();
-  expect([await look.get(), await before]).toEqual([2, 1]);
-  expect(await look.get()).toBe(2);
+  shared.invalidate();
+  expect([await shared.get(), await before]).toEqual([2, 1]);
+  expect(await shared.get()).toBe(2);
 });
 
-test('changes without end cause looks at their distance, and let every asker go', async () => {
-  const { look, looks } = counting({ spacingMs: 50, tookMs: 1 });
+test('SharedRead: under constant invalidation reads keep the minimum interval, and every request is answered', async () => {
+  const { shared, readTimes } = countingRead({ minIntervalMs: 50, readMs: 1 });
   const until = performance.now() + 300;
-  const asker = async () => {
+  const invalidateAndGet = async () => {
     for (; performance.now() < until; await pause(1)) {
-      look.touch();
-      await look.get();
+      shared.invalidate();
+      await shared.get();
     }
   };
-  await Promise.all(Array.from({ length: 20 }, asker));
-  const distances = looks.slice(1).map((at, index) => at - (looks[index] ?? 0));
-  expect(looks.length).toBeLessThanOrEqual(8);
-  expect(Math.min(...distances)).toBeGreaterThan(45);
+  await Promise.all(Array.from({ length: 20 }, invalidateAndGet));
+  const intervals = readTimes.slice(1).map((at, index) => at - (readTimes[index] ?? 0));
+  expect(readTimes.length).toBeLessThanOrEqual(8);
+  expect(Math.min(...intervals)).toBeGreaterThan(45);
 });
 
-test('a look that fails is told to all who wait for it, and the next asker tries again', async () => {
+test('SharedRead: a failed read fails all requests that wait for it, and the next request reads again', async () => {
   let fails = true;
-  const look = new SharedRead<string>(async () => {
+  const shared = new SharedRead<string>(async () => {
     await pause(5);
     if (fails) throw new Error('no database');
-    return { value: 'seen', goodForMs: FOREVER };
+    return { value: 'read', validForMs: FOREVER };
   }, 0);
-  const asked = await Promise.allSettled([look.get(), look.get()]);
-  expect(asked.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+  const requests = await Promise.allSettled([shared.get(), shared.get()]);
+  expect(requests.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
   fails = false;
-  expect(await look.get()).toBe('seen');
+  expect(await shared.get()).toBe('read');
 });

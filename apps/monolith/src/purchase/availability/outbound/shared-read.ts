@@ -1,62 +1,75 @@
-/** What a look saw, and for how long that can be true by itself: until the next hold in it expires. */
-export interface Sight<V> {
+/** The result of a read, and for how long it can stay true without a change by anybody: until its next hold expires. */
+export interface ReadResult<V> {
   readonly value: V;
-  readonly goodForMs: number;
+  readonly validForMs: number;
 }
 
-/** Old enough to look again: nobody sees anything older. */
-const GOOD_FOR_MS = 1000;
+interface CachedRead<V> {
+  readonly value: V;
+  readonly startedAt: number;
+  /** Number of invalidations when the read began. */
+  readonly invalidations: number;
+  readonly staleAt: number;
+}
+
+/** No request gets an older value. */
+const MAX_AGE_MS = 1000;
 
 /**
- * One look at the database for all who ask. What was seen serves everybody for a second; less when something in it lapses
- * sooner, and not those who ask after a change of our own (`touch`). One look at a time, and however often we are touched, not
- * more often than `spacingMs`: in a rush whoever asks waits for the next instead of causing one.
+ * One value of the database, read once for all requests and cached.
+ * - A read serves all requests for one second, or until the next hold in it expires.
+ * - A request that comes after `invalidate` gets a read that began after it.
+ * - One read runs at a time, and reads begin at least `minIntervalMs` apart, however often the value is invalidated. At peak load
+ *   requests wait for the next read instead of starting one each.
  */
 export class SharedRead<V> {
-  private seen: { readonly value: V; readonly startedAt: number; readonly touches: number; readonly staleAt: number } | undefined;
-  private looking: Promise<void> | undefined;
-  private lookedAt = Number.NEGATIVE_INFINITY;
-  private touches = 0;
-  private askedAt = performance.now();
+  private cached: CachedRead<V> | undefined;
+  private refreshing: Promise<void> | undefined;
+  private lastReadAt = Number.NEGATIVE_INFINITY;
+  private invalidations = 0;
+  private lastRequestAt = performance.now();
 
   constructor(
-    /** `before`: what the look before saw, so that an unchanged world may remain the same value. */
-    private readonly read: (before: V | undefined) => Promise<Sight<V>>,
-    private readonly spacingMs: number,
+    /** Gets the value of the previous read, so that it can return the same object when nothing has changed. */
+    private readonly read: (previous: V | undefined) => Promise<ReadResult<V>>,
+    private readonly minIntervalMs: number,
   ) {}
 
-  /** Something changed here: who asks from now on sees it. */
-  touch(): void {
-    this.touches += 1;
+  /** This process has changed the data: later requests need a new read. */
+  invalidate(): void {
+    this.invalidations += 1;
   }
 
-  /** How long nobody has asked. */
-  get idleMs(): number {
-    return performance.now() - this.askedAt;
+  /** Time since the last request. */
+  get unusedMs(): number {
+    return performance.now() - this.lastRequestAt;
   }
 
   async get(): Promise<V> {
-    const { touches } = this;
-    const askedAt = performance.now();
-    this.askedAt = askedAt;
+    const { invalidations } = this;
+    const requestedAt = performance.now();
+    this.lastRequestAt = requestedAt;
     for (;;) {
-      const { seen } = this;
-      // What was looked up since it was asked is good enough, or a rush of changes would never let go of the asker.
-      if (seen && seen.touches >= touches && (seen.startedAt >= askedAt || performance.now() < seen.staleAt)) return seen.value;
-      this.looking ??= this.look().finally(() => (this.looking = undefined));
-      await this.looking;
+      const { cached } = this;
+      // Only invalidations before this request count, and a read that began after the request is always new enough. Otherwise
+      // requests would wait for as long as changes keep coming.
+      const isRecent = cached && (cached.startedAt >= requestedAt || performance.now() < cached.staleAt);
+      if (isRecent && cached.invalidations >= invalidations) return cached.value;
+      this.refreshing ??= this.refresh().finally(() => (this.refreshing = undefined));
+      await this.refreshing;
     }
   }
 
-  private async look(): Promise<void> {
-    const waitMs = this.lookedAt + this.spacingMs - performance.now();
+  private async refresh(): Promise<void> {
+    const waitMs = this.lastReadAt + this.minIntervalMs - performance.now();
     if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, waitMs));
     const startedAt = performance.now();
-    const { touches } = this;
-    this.lookedAt = startedAt;
-    const { value, goodForMs } = await this.read(this.seen?.value);
-    // Counted from the answer: a hold may be over some milliseconds before we notice, and never after.
-    const staleAt = Math.min(startedAt + GOOD_FOR_MS, performance.now() + goodForMs);
-    this.seen = { value, startedAt, touches, staleAt };
+    const { invalidations } = this;
+    this.lastReadAt = startedAt;
+    const { value, validForMs } = await this.read(this.cached?.value);
+    // validForMs is counted from the answer, not from the start. So a hold may show for some milliseconds after its end, but the
+    // next read is never so early that it still finds the hold.
+    const staleAt = Math.min(startedAt + MAX_AGE_MS, performance.now() + validForMs);
+    this.cached = { value, startedAt, invalidations, staleAt };
   }
 }

@@ -3,91 +3,106 @@ import { createHash } from 'node:crypto';
 import { SeatViews, type AvailabilityView, type SeatMapView } from '../application/availability-reader.ts';
 import type { SeatInventory, SeatState } from '../application/ports.ts';
 import type { PostgresAvailability } from './postgres-availability.ts';
-import { SharedRead, type Sight } from './shared-read.ts';
+import { SharedRead, type ReadResult } from './shared-read.ts';
 
-/** Counting 40,000 seats takes the database 11 ms, 120,000 28 ms; the seats of one sector of 2,000 less than 1 ms. */
-const COUNT_SPACING_MS = 250;
-const SEATS_SPACING_MS = 100;
-/** What nobody has asked for is forgotten. */
-const FORGET_MS = 60_000;
-/** Versions of seats end in the number of their process, and begin with milliseconds since 2025: a safe integer for 60 years. */
-const PROCESSES = 4096;
-const SINCE_MS = Date.UTC(2025, 0);
+/** COUNT_SEATS_LEFT takes 11 ms for a match of 40,000 seats and 28 ms for 120,000. */
+const MIN_COUNT_INTERVAL_MS = 250;
+/** READ_SEAT_LETTERS takes less than 1 ms for a sector of 2,000 seats. */
+const MIN_SEATS_INTERVAL_MS = 100;
+/** A cached read without requests for this time is dropped. */
+const UNUSED_MS = 60_000;
+/**
+ * A version of a seat map is milliseconds since 2025, times 4096, plus the number of its process. It stays a safe integer for 60
+ * years.
+ */
+const PROCESS_NUMBERS = 4096;
+const VERSION_EPOCH_MS = Date.UTC(2025, 0);
 
 const statusOf: Readonly<Record<string, SeatState['status']>> = { a: 'available', h: 'held', s: 'sold', b: 'blocked' };
 
 /**
- * What is free, computed once for everybody who looks through this process. A version is the database's clock at the look
- * that first saw this content, in milliseconds, and at least one more than the one before: within a process it never goes back;
- * between replicas the same content may have two versions, and a later one is newer but for what replicas lag behind, a second.
- * Versions of seats, from which changes are asked, also carry the process, so that no two contents have the same.
+ * Reads availability once for all requests of this process.
+ *
+ * A version is the database's clock, in milliseconds, at the read that first had this content. It is at least one more than the
+ * version before, so within a process it never decreases. Two replicas may give the same content different versions; a higher
+ * version is newer, except for the second by which a replica may lag.
+ *
+ * Versions of seat maps also contain the process number, because clients ask for the changes since a version: two contents must
+ * never have the same version.
  */
 export class SharedSeatViews extends SeatViews {
-  private readonly counts = new Map<string, SharedRead<AvailabilityView>>();
-  private readonly maps = new Map<string, SharedRead<SeatMapView>>();
-  private process: Promise<number> | undefined;
+  private readonly countsByMatch = new Map<string, SharedRead<AvailabilityView>>();
+  private readonly mapsBySector = new Map<string, SharedRead<SeatMapView>>();
+  private ownNumber: Promise<number> | undefined;
 
   constructor(
-    private readonly looks: PostgresAvailability,
+    private readonly availability: PostgresAvailability,
     private readonly inventory: SeatInventory,
-    private readonly onLook: (at: 'sectors' | 'seats') => void = () => undefined,
+    private readonly onRead: (kind: 'sectors' | 'seats') => void = () => undefined,
   ) {
     super();
   }
 
   sectors(matchId: string): Promise<AvailabilityView> {
-    return kept(this.counts, matchId, () => new SharedRead((before) => this.count(matchId, before), COUNT_SPACING_MS)).get();
+    const create = () =>
+      new SharedRead<AvailabilityView>((previous) => this.readCounts(matchId, previous), MIN_COUNT_INTERVAL_MS);
+    return getOrCreate(this.countsByMatch, matchId, create).get();
   }
 
   seats(sectorId: string): Promise<SeatMapView> {
-    return kept(this.maps, sectorId, () => new SharedRead((before) => this.look(sectorId, before), SEATS_SPACING_MS)).get();
+    const create = () => new SharedRead<SeatMapView>((previous) => this.readSeatMap(sectorId, previous), MIN_SEATS_INTERVAL_MS);
+    return getOrCreate(this.mapsBySector, sectorId, create).get();
   }
 
   changed(matchId: string, sectorId?: string): void {
-    this.counts.get(matchId)?.touch();
-    if (sectorId) this.maps.get(sectorId)?.touch();
+    this.countsByMatch.get(matchId)?.invalidate();
+    if (sectorId) this.mapsBySector.get(sectorId)?.invalidate();
   }
 
-  private async count(matchId: string, before: AvailabilityView | undefined): Promise<Sight<AvailabilityView>> {
-    this.onLook('sectors');
-    const asOfMs = performance.now();
-    const { atMs, nextExpiryMs, ...facts } = await this.looks.left(matchId);
-    const isSame = before !== undefined && JSON.stringify(before.sectors) === JSON.stringify(facts.sectors);
-    const version = isSame ? before.version : nextVersion(atMs, before);
-    const sectors = isSame ? before.sectors : facts.sectors;
+  private async readCounts(matchId: string, previous: AvailabilityView | undefined): Promise<ReadResult<AvailabilityView>> {
+    this.onRead('sectors');
+    const readAtMs = performance.now();
+    const { atMs, nextExpiryMs, ...counts } = await this.availability.countSeatsLeft(matchId);
+    const isSame = previous !== undefined && JSON.stringify(previous.sectors) === JSON.stringify(counts.sectors);
+    const version = isSame ? previous.version : nextVersion(atMs, previous);
+    const sectors = isSame ? previous.sectors : counts.sectors;
     return {
-      value: { ...facts, sectors, version, asOfMs, countedAtMs: Math.floor(atMs) },
-      goodForMs: goodFor(atMs, nextExpiryMs),
+      value: { ...counts, sectors, version, readAtMs, countedAtMs: Math.floor(atMs) },
+      validForMs: msUntil(nextExpiryMs, atMs),
     };
   }
 
-  /** Places never change, so after the first look only what has become of them is asked, a letter a seat. */
-  private async look(sectorId: string, before: SeatMapView | undefined): Promise<Sight<SeatMapView>> {
-    this.onLook('seats');
-    const [{ atMs, nextExpiryMs, letters }, places, process] = await Promise.all([
-      this.looks.seatLetters(sectorId),
-      before?.seats ?? this.inventory.seats(sectorId),
+  /** The geometry of the seats never changes, so only the first read loads it. Later reads load one letter for each seat. */
+  private async readSeatMap(sectorId: string, previous: SeatMapView | undefined): Promise<ReadResult<SeatMapView>> {
+    this.onRead('seats');
+    const [{ atMs, nextExpiryMs, letters }, knownSeats, processNumber] = await Promise.all([
+      this.availability.seatLetters(sectorId),
+      previous?.seats ?? this.inventory.seats(sectorId),
       this.processNumber(),
     ]);
-    const goodForMs = goodFor(atMs, nextExpiryMs);
-    if (letters === before?.letters) return { value: before, goodForMs };
-    const seats = places.map((place, index) => ({ ...place, status: statusOf[letters[index] ?? ''] ?? 'blocked' }));
-    const moment = Math.max(Math.floor(atMs) - SINCE_MS, before ? Math.floor(before.version / PROCESSES) + 1 : 0);
-    const history = before ? before.history.with(before, differing(before.letters, letters), seats.length) : SeatHistory.none;
-    return { value: { version: moment * PROCESSES + process, tag: tagOf(letters), letters, seats, history }, goodForMs };
+    const validForMs = msUntil(nextExpiryMs, atMs);
+    if (letters === previous?.letters) return { value: previous, validForMs };
+    const seats = knownSeats.map((seat, index) => ({ ...seat, status: statusOf[letters[index] ?? ''] ?? 'blocked' }));
+    const previousMs = previous ? Math.floor(previous.version / PROCESS_NUMBERS) : -1;
+    const versionMs = Math.max(Math.floor(atMs) - VERSION_EPOCH_MS, previousMs + 1);
+    const version = versionMs * PROCESS_NUMBERS + processNumber;
+    const history = previous
+      ? previous.history.with(previous, changedIndices(previous.letters, letters), seats.length)
+      : SeatHistory.none;
+    return { value: { version, tag: tagOf(letters), letters, seats, history }, validForMs };
   }
 
-  /** Asked for once; again if the database did not answer. */
+  /** Read once. If the read fails, the next call reads again. */
   private processNumber(): Promise<number> {
-    this.process ??= this.looks.processNumber().catch((error: unknown) => {
-      this.process = undefined;
+    this.ownNumber ??= this.availability.processNumber().catch((error: unknown) => {
+      this.ownNumber = undefined;
       throw error;
     });
-    return this.process;
+    return this.ownNumber;
   }
 }
 
-function differing(before: string, after: string): number[] {
+function changedIndices(before: string, after: string): number[] {
   return Array.from(after).flatMap((letter, index) => (letter === before[index] ? [] : [index]));
 }
 
@@ -95,19 +110,20 @@ function tagOf(letters: string): string {
   return createHash('sha1').update(letters).digest('base64url');
 }
 
-function nextVersion(atMs: number, before: { readonly version: number } | undefined): number {
-  return Math.max(Math.floor(atMs), (before?.version ?? 0) + 1);
+function nextVersion(atMs: number, previous: { readonly version: number } | undefined): number {
+  return Math.max(Math.floor(atMs), (previous?.version ?? 0) + 1);
 }
 
-function goodFor(atMs: number, nextExpiryMs: number | null): number {
+/** Both times are on the database's clock. Infinity when no hold will expire. */
+function msUntil(nextExpiryMs: number | null, atMs: number): number {
   return nextExpiryMs === null ? Number.POSITIVE_INFINITY : Math.max(0, nextExpiryMs - atMs);
 }
 
-function kept<V>(looks: Map<string, SharedRead<V>>, id: string, make: () => SharedRead<V>): SharedRead<V> {
-  const known = looks.get(id);
+function getOrCreate<V>(reads: Map<string, SharedRead<V>>, id: string, create: () => SharedRead<V>): SharedRead<V> {
+  const known = reads.get(id);
   if (known) return known;
-  for (const [other, look] of looks) if (look.idleMs > FORGET_MS) looks.delete(other);
-  const made = make();
-  looks.set(id, made);
-  return made;
+  for (const [otherId, { unusedMs }] of reads) if (unusedMs > UNUSED_MS) reads.delete(otherId);
+  const created = create();
+  reads.set(id, created);
+  return created;
 }

@@ -1,22 +1,23 @@
 import type { ExpiredBatch, Reservations } from './reservation-ports.ts';
 
-/** The seed's batch. */
-const BATCH = 200;
+/** Maximum of reservations in one batch. The specification of the project fixes it. */
+const BATCH_SIZE = 200;
 
 /**
- * Tidies up after holds whose time has come. Nobody waits for it: an expired hold is free the moment it expires, whoever
- * looks. Batches until none is left, since a single one would return 10,000 abandoned holds in 25 minutes. Each batch starts
- * after the one before: a hold that had to be left alone, because a row of it is locked, is looked at once a run.
+ * Ends expired reservations in the database. No caller depends on it: every reader treats a hold as free from the moment it
+ * expires. A run continues until no reservation is due, because one batch in 30 s would need 25 minutes for 10,000 abandoned
+ * holds. Each batch begins after the last reservation of the previous one, so a reservation with a locked row is tried once in a
+ * run.
  */
 export class ExpireReservations {
   constructor(private readonly reservations: Reservations) {}
 
-  /** Returns how many it ended; others were paid or given back in time and only had to be looked at. */
+  /** Returns how many reservations it ended, without those that were paid or released in time. */
   async execute(): Promise<number> {
     let total = 0;
     let after: ExpiredBatch['next'];
     do {
-      const { ended, next } = await this.reservations.expireDue(BATCH, after);
+      const { ended, next } = await this.reservations.expireDue(BATCH_SIZE, after);
       total += ended;
       after = next;
     } while (after);

@@ -14,8 +14,8 @@ export type HoldSeatsCommand = {
 } & ({ readonly sectorId: string; readonly quantity: number } | { readonly seatIds: readonly string[] });
 
 /**
- * Holds seats for one fan. Choosing and holding are one step behind `SeatHolds`; this class finds the sector, and gives the
- * reason when the seats could not be held. "Sold out" is never said before the database was asked.
+ * Holds seats for one fan. `SeatHolds` chooses and holds the seats in one step. This class finds the sector before, and gives the
+ * reason when the seats could not be held. It reads the database before it answers that a sector is sold out.
  */
 export class HoldSeats {
   constructor(
@@ -59,7 +59,7 @@ export class HoldSeats {
     return sectorId;
   }
 
-  /** The best answer for a fan who chose seats: which of them are gone, and the nearest free block instead. */
+  /** The refusal of a request for chosen seats: which of them are taken, and the nearest free block as the alternative. */
   private async chosenSeatsLost(
     sector: SectorForSale,
     chosen: readonly string[],

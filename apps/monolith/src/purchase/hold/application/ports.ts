@@ -1,7 +1,7 @@
 import type { IdempotencyKey } from '#application/idempotency-key';
 import type { Reservation, SectorForSale } from '../../application/ports.ts';
 
-/** Fans who may not buy, as this process knows them. Up to a second old, so checkout asks the database again. */
+/** Fans who may not buy, as this process knows them. The list may be a second old, so checkout reads the database again. */
 export abstract class Blacklist {
   abstract has(userId: string): boolean;
 }
@@ -10,7 +10,7 @@ export abstract class Blacklist {
 export type HoldRequest = {
   readonly matchId: string;
   readonly userId: string;
-  /** Of the fan's turn, when the match has a waiting room. */
+  /** Session token of the fan's turn, when the match has a waiting room. */
   readonly sessionToken: string | undefined;
   readonly sector: SectorForSale;
   /** Committed in the same statement as the hold. */
@@ -27,12 +27,12 @@ export type HoldOutcome =
   | { readonly kind: 'held'; readonly reservation: Reservation }
   /** Nothing was changed. `taken`: these seats have an owner. `busy`: other transactions have them locked at this moment. */
   | { readonly kind: 'lost'; readonly taken: readonly string[]; readonly busy: readonly string[] }
-  /** Nothing was changed: the sector has too few free seats, or none of them could be won. */
+  /** Nothing was changed: the sector has too few free seats, or other requests took them first. */
   | { readonly kind: 'none' };
 
 /**
- * Chooses seats and holds them, all or none. Sale, turn and ticket limit are checked in the same transaction; a broken rule is
- * thrown as its error, before anything is said about seats.
+ * Chooses seats and holds them, all or none. Sale, turn and ticket limit are checked in the same transaction. A broken rule is
+ * thrown as an error, also when the seats are taken as well.
  */
 export abstract class SeatHolds {
   abstract hold(request: HoldRequest): Promise<HoldOutcome>;
@@ -43,7 +43,7 @@ export abstract class ReservationReader {
   abstract find(reservationId: string): Promise<Reservation | undefined>;
 }
 
-/** What a hold that failed has to know about the seats: a moment old, never used to grant a seat. */
+/** Reads seats for the answer to a hold that failed. The data may be a moment old; it never decides a hold. */
 export abstract class SectorReader {
   /** The sector of each of these seats; unknown seats are missing. */
   abstract sectorsOf(matchId: string, seatIds: readonly string[]): Promise<ReadonlyMap<string, string>>;
@@ -68,7 +68,7 @@ export interface SectorSeat {
   readonly rank: number;
 }
 
-/** Tells every process that sells in which sector seats became free without the end of a hold. Only a hint. */
+/** Broadcasts to all processes that seats of a sector became free without the end of a hold (a refund). Only a hint. */
 export abstract class SeatsFreed {
   abstract tellFreed(sectorId: string): void;
 }

@@ -3,12 +3,12 @@ import { Counter, type Registry } from 'prom-client';
 import type { Reservation } from '../../application/ports.ts';
 import type { SeatsFreed } from '../application/ports.ts';
 
-/** Cached reads of a match's seats; `changed` makes the next read a fresh one. */
+/** Cached reads of a match's seats. After `changed` the next request reads the database. */
 export interface SeatCaches {
   changed(matchId: string, sectorId?: string): void;
 }
 
-/** Counts holds by their outcome, and refreshes what others see whenever seats of this process change hands. */
+/** Counts holds by their outcome, and invalidates the cached seats when this process has taken or freed some. */
 export class HoldObserver {
   private readonly holds: Counter<'outcome'>;
 
@@ -43,7 +43,7 @@ export class HoldObserver {
     this.caches.changed(matchId, sectorId);
   }
 
-  /** A sold seat has no expiry, so other processes would not notice that it is free. They are told. */
+  /** Broadcasts the freed seats: a sold seat has no expiry, so other processes would not notice that it is free. */
   async ofRefund<T extends { readonly reservation: Reservation; readonly ticketIds: readonly string[] }>(
     refund: Promise<T>,
   ): Promise<T> {

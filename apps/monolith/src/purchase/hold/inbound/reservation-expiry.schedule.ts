@@ -5,7 +5,7 @@ import type { MonolithConfig } from '../../../config.ts';
 import { CONFIG, LOGGER, LOOPS } from '../../../tokens.ts';
 import { ExpireReservations } from '../application/expire-reservations.ts';
 
-/** Every 30 seconds on every replica; SKIP LOCKED lets them share the work. */
+/** Ends expired reservations every `RESERVATION_EXPIRY_SECONDS` on every replica. SKIP LOCKED lets the replicas share the work. */
 @Injectable()
 export class ReservationExpirySchedule implements OnApplicationBootstrap, OnApplicationShutdown {
   private running: Promise<void> | undefined;
@@ -20,7 +20,7 @@ export class ReservationExpirySchedule implements OnApplicationBootstrap, OnAppl
 
   onApplicationBootstrap(): void {
     if (!this.loops) return;
-    const interval = setInterval(() => this.tidy(), this.config.RESERVATION_EXPIRY_SECONDS * 1000);
+    const interval = setInterval(() => this.run(), this.config.RESERVATION_EXPIRY_SECONDS * 1000);
     this.scheduler.addInterval('reservation-expiry', interval);
   }
 
@@ -29,12 +29,12 @@ export class ReservationExpirySchedule implements OnApplicationBootstrap, OnAppl
     await this.running;
   }
 
-  private tidy(): void {
-    // A round that takes longer than the interval is not joined by a second one.
+  private run(): void {
+    // One run at a time, also when a run takes longer than the interval.
     this.running ??= this.expireReservations
       .execute()
       .then((ended) => {
-        if (ended > 0) this.logger.info({ ended }, 'expired reservations tidied up');
+        if (ended > 0) this.logger.info({ ended }, 'expired reservations were ended');
       })
       .catch((error: unknown) => this.logger.warn({ err: error }, 'expiry will be tried again'))
       .finally(() => (this.running = undefined));

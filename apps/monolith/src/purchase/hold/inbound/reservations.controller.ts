@@ -58,7 +58,7 @@ export class ReservationsController {
     );
   }
 
-  /** For a repeated request: the answer of the first one. Only the status of a reservation ever changes. */
+  /** For the answer to a repeated request, which must equal the first answer. Only the status of a reservation ever changes. */
   private async asItWasHeld(reservationId: string): Promise<Reservation> {
     const reservation = await this.reservations.find(reservationId);
     if (!reservation) throw new Error(`reservation ${reservationId} has a key and is gone`);

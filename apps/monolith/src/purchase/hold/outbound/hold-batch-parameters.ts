@@ -2,7 +2,7 @@ import { boolArray, ctidArray, hexBytes, int4Array, uuidArray } from '#platform/
 import type { SectorForSale } from '../../application/ports.ts';
 import type { FanSeats } from './fan-seats.sql.ts';
 
-/** One request of a batch, as HOLD_BATCH takes it. */
+/** One request of a batch, for the parameters of HOLD_BATCH. */
 export interface HoldRow {
   readonly reservationId: string;
   readonly sector: Pick<SectorForSale, 'id' | 'matchId' | 'name' | 'priceCents'>;
@@ -15,7 +15,7 @@ export interface HoldRow {
   readonly quantity: number;
   readonly together: boolean;
   readonly fan: FanSeats;
-  /** 32 hexadecimal digits each. */
+  /** Idempotency key and fingerprint of the request: 32 hexadecimal digits each. */
   readonly key: { readonly key: string; readonly fingerprint: string } | null;
 }
 
@@ -29,10 +29,10 @@ export interface SeatRows {
 export type HoldBatchParameters = ReturnType<typeof holdBatchParameters>;
 export type WhyNotHeldParameters = ReturnType<typeof whyNotHeldParameters>;
 
-/** Between texts, and in place of a null. Schemas and JSON refuse control characters, so no text contains them. */
+/** Control characters that separate texts and stand for null. Schemas and JSON refuse them, so no text contains them. */
 const SEPARATOR = '\u001e';
 const NULL_TEXT = '\u001f';
-/** The ctid of no row. */
+/** A ctid that no row has. */
 const NO_CTID = '(0,0)';
 const NO_KEY = { key: '0'.repeat(32), fingerprint: '0'.repeat(32) };
 const KEY_BYTES = 16;
@@ -73,7 +73,7 @@ export function holdBatchParameters(rows: readonly HoldRow[], holdSeconds: numbe
   };
 }
 
-/** The same rows as WHY_NOT_HELD takes them. */
+/** The parameters of WHY_NOT_HELD for the same rows. */
 export function whyNotHeldParameters(rows: readonly HoldRow[]) {
   const seats = seatColumns(rows);
   return {

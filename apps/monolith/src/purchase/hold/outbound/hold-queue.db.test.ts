@@ -13,7 +13,7 @@ import { holdBatchParameters, type HoldBatchParameters, type HoldRow } from './h
 import { HOLD_BATCH_SQL } from './hold-batch.sql.ts';
 import type { HoldQueue } from './hold-queue.ts';
 
-// Hold queues of several processes on one database. Each has its own snapshots.
+// Hold queues of several processes on one database. Each process has its own sector snapshots.
 
 let database: TestDatabase;
 let dataSource: DataSource;
@@ -53,7 +53,10 @@ const reservationsOf = (outcomes: readonly HoldOutcome[]): Reservation[] =>
 const fulfilled = <T>(results: readonly PromiseSettledResult<T>[]): T[] =>
   results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
 
-/** Number of held seats in the database. Fails unless each of them is listed by exactly one reservation, its own. */
+/**
+ * Number of held seats in the database. Fails unless each of them is listed by exactly one reservation: the one that its row
+ * names.
+ */
 async function heldSeats(): Promise<number> {
   const [row] = (await dataSource.query(`
     select (select count(*) from seats where status = 'held')::int as held,
@@ -68,7 +71,7 @@ async function heldSeats(): Promise<number> {
   return row?.held ?? 0;
 }
 
-test('three processes, 120 fans, 50 seats: no seat is held twice, and no request gets only a part of its seats', async () => {
+test('hold queue: three processes, 120 fans, 50 seats: no seat is held twice, and no request gets only a part of its seats', async () => {
   const replicas = [openQueue(), openQueue(), openQueue()];
   const outcomes = await Promise.all(Array.from({ length: 120 }, (_, fan) => holdBest(replicas[fan % 3]!, 1 + (fan % 3))));
   const reservations = reservationsOf(outcomes);
@@ -79,7 +82,7 @@ test('three processes, 120 fans, 50 seats: no seat is held twice, and no request
   for (const outcome of outcomes) expect(['held', 'none', 'lost']).toContain(outcome.kind);
 });
 
-test('concurrent requests of the same fans stay within the ticket limit, and seats that 40 fans chose have one owner', async () => {
+test('hold queue: concurrent requests of the same fans stay within the ticket limit, and seats that 40 fans chose have one owner', async () => {
   const holds = openQueue();
   const fans = Array.from({ length: 12 }, () => randomUUID());
   const named = await dataSource.query<{ id: string }[]>(`select id from seats where sector_id = $1 order by rank limit 2`, [
@@ -96,7 +99,7 @@ test('concurrent requests of the same fans stay within the ticket limit, and sea
   for (const fan of fans) expect(reservations.filter(({ userId }) => userId === fan)).toHaveLength(2);
 });
 
-test('a request that breaks a rule fails alone: the others of its batch are held', async () => {
+test('hold queue: a request that breaks a rule fails alone: the others of its batch are held', async () => {
   const holds = openQueue();
   const greedy = randomUUID();
   const outcomes = await Promise.allSettled([
@@ -113,7 +116,7 @@ test('a request that breaks a rule fails alone: the others of its batch are held
   expect(await heldSeats()).toBe(8);
 });
 
-test('the idempotency key is committed with the hold, and names its reservation', async () => {
+test('hold queue: the idempotency key is committed with the hold, and names its reservation', async () => {
   const key = 'a0eebc999c0b4ef8bb6d6bb9bd380a11';
   const outcome = await holdBest(openQueue(), 2, randomUUID(), key);
   const rows = await dataSource.query<object[]>(
@@ -124,7 +127,7 @@ test('the idempotency key is committed with the hold, and names its reservation'
   expect(rows).toEqual([{ status: 201, body: null, made: id, expires_at: expiresAt }]);
 });
 
-test('an idempotency key that is already used fails alone: the others of its batch are held', async () => {
+test('hold queue: an idempotency key that is already used fails alone: the others of its batch are held', async () => {
   const holds = openQueue();
   const used = 'b0eebc999c0b4ef8bb6d6bb9bd380a11';
   await holdBest(holds, 1, randomUUID(), used);
@@ -138,7 +141,7 @@ test('an idempotency key that is already used fails alone: the others of its bat
   expect(await heldSeats()).toBe(5);
 });
 
-test('connections are cut while batches commit: every answer is true, and no seat is held twice', async () => {
+test('hold queue: while connections are cut during commits, exactly the requests answered as held have a reservation', async () => {
   const holds = openQueue();
   sector = await openSale(dataSource, 20, 40);
   let cutting = true;
@@ -163,12 +166,12 @@ test('connections are cut while batches commit: every answer is true, and no sea
     won.map(({ id }) => id),
   ])) as { n: number }[];
   expect(row?.n).toBe(won.length);
-  // No reservation exists whose request was answered with an error.
+  // Requests that were answered with an error hold no seats.
   expect(await heldSeats()).toBe(won.length * 2);
   expect(won.length).toBeGreaterThan(100);
 });
 
-test('without a database all waiting requests fail after one attempt to connect, not after one attempt each', async () => {
+test('hold queue: without a database all waiting requests fail after one attempt to connect, not after one attempt each', async () => {
   const connection = writerConnection('postgres://nobody@127.0.0.1:1/none');
   let attempts = 0;
   const read = connection.read.bind(connection);
@@ -183,7 +186,7 @@ test('without a database all waiting requests fail after one attempt to connect,
   expect(attempts).toBeLessThan(5);
 });
 
-test('seats of expired holds are for sale again within a second', async () => {
+test('hold queue: seats of expired holds are for sale again within a second', async () => {
   const quick = openQueue({ holdSeconds: 1 });
   await Promise.all(Array.from({ length: 25 }, () => holdBest(quick, 2)));
   expect(await heldSeats()).toBe(50);
@@ -191,7 +194,7 @@ test('seats of expired holds are for sale again within a second', async () => {
   await new Promise((resolve) => setTimeout(resolve, 1000));
   const startedAt = Date.now();
   let again: HoldOutcome = { kind: 'none' };
-  // On a slow machine, too, the last request is sent when the second is over.
+  // Also on a slow machine, gives up only after a request that was sent when the second was over.
   for (let sentAfter = 0; again.kind !== 'held' && sentAfter < 1000;) {
     sentAfter = Date.now() - startedAt;
     again = await holdBest(quick, 4);
@@ -199,7 +202,7 @@ test('seats of expired holds are for sale again within a second', async () => {
   expect(again.kind).toBe('held');
 });
 
-test('seats whose rows moved since the last refresh are held all the same, chosen by the fan or not', async () => {
+test('hold queue: seats whose rows moved since the last refresh are held, whether or not the fan chose them', async () => {
   const holds = openQueue();
   await holdBest(holds, 1);
   const touchAll = () => dataSource.query(`update seats set x = x where status = 'available'`);
@@ -214,7 +217,7 @@ test('seats whose rows moved since the last refresh are held all the same, chose
   expect(await heldSeats()).toBe(4);
 });
 
-describe('while another transaction has locked the row of a fan', () => {
+describe('hold queue while another transaction has locked the row of a fan', () => {
   const fan = '0190a000-0000-7000-8000-0000000000ff';
   let side: QueryRunner;
   let holds: HoldQueue;
@@ -228,7 +231,7 @@ describe('while another transaction has locked the row of a fan', () => {
   });
   afterEach(() => side.release());
 
-  test('other fans are served at once, and the fan is told that the seats are busy', async () => {
+  test('holds for other fans at once, and refuses this fan later, with no seat named as taken', async () => {
     const begunAt = Date.now();
     const locked = holdBest(holds, 1, fan).then((outcome) => ({ outcome, ms: Date.now() - begunAt }));
     const others = await Promise.all(Array.from({ length: 20 }, () => holdBest(holds, 1)));
@@ -240,7 +243,7 @@ describe('while another transaction has locked the row of a fan', () => {
     expect(othersMs).toBeLessThan(ms - 1000);
   });
 
-  test('the fan gets the seats when the lock ends within two seconds', async () => {
+  test('holds for this fan when the lock ends within two seconds', async () => {
     const locked = holdBest(holds, 1, fan);
     await new Promise((resolve) => setTimeout(resolve, 300));
     await side.rollbackTransaction();
@@ -248,9 +251,9 @@ describe('while another transaction has locked the row of a fan', () => {
   });
 });
 
-describe('HOLD_BATCH and the same statement without its guards', () => {
+describe('HOLD_BATCH, with and without its guards', () => {
   const guards = `where s.ctid = any(:seatCtids::tid[]) and ${seatIsFree('s')}\n  for no key update skip locked`;
-  /** Holds whatever the snapshot proposes: no lock, and no check that the seat is free. */
+  /** The statement without its guards: it locks no seat, and does not check that the seats are free. */
   const WITHOUT_LOCK = HOLD_BATCH_SQL.replace(guards, 'where s.id = any(:seatIds::uuid[]) and :seatCtids::tid[] is not null');
   const WITHOUT_LAST_COLUMN = HOLD_BATCH_SQL.replace(/,\s+1 \/ \(case when .*"eachSeatOnce"/, '');
 

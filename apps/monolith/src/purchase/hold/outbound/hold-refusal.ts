@@ -4,8 +4,8 @@ import { requestedSeats, type HoldRequest } from '../application/ports.ts';
 import type { HoldFacts } from './why-not-held.sql.ts';
 
 /**
- * Throws the rule that a request broke: sale, then turn, then ticket limit. HOLD_BATCH has already decided; the domain's rules
- * give the reason in their words.
+ * Throws the error of the first rule that a request broke: sale, then turn, then ticket limit. HOLD_BATCH has already decided; the
+ * domain's rules give the reason.
  */
 export function assertRules(request: HoldRequest, facts: HoldFacts, taken: number): void {
   const { queueRequired } = facts;
@@ -21,7 +21,9 @@ function windowOf({ windowUser, windowMatch, windowOver, windowEnd }: HoldFacts)
     : undefined;
 }
 
-/** Facts that break no rule. Used when only one thing is known: the reservation does not exist. The request is tried again. */
+/**
+ * Facts that break no rule, for when the facts could not be read. The reservation does not exist, so the request is tried again.
+ */
 export const UNKNOWN_FACTS: HoldFacts = {
   saleStatus: 'open',
   opensAtMs: null,

@@ -19,18 +19,18 @@ function pendingOf(count: number): PendingHolds {
 
 const fansOf = (batch: readonly PendingHold[]): string[] => batch.map(({ request }) => request.userId);
 
-test('a batch contains all waiting requests, in the order of their arrival', () => {
+test('PendingHolds: a batch contains all waiting requests, in the order of their arrival', () => {
   const pending = pendingOf(64);
   expect(fansOf(pending.takeBatch())).toEqual(Array.from({ length: 64 }, (_, fan) => `fan ${fan}`));
   expect(pending.count).toBe(0);
 });
 
-test('a single request is worth a batch when no other batch is being committed', () => {
+test('PendingHolds: a single request is worth a batch when no other batch is being committed', () => {
   const pending = pendingOf(1);
   expect([pending.areWorthABatch, pending.takeBatch().length]).toEqual([true, 1]);
 });
 
-test('beside another batch, fewer than 128 requests wait until it is done', () => {
+test('PendingHolds: beside another batch, fewer than 128 requests wait until it is done', () => {
   const pending = pendingOf(40);
   const first = pending.takeBatch();
   for (let fan = 0; fan < 127; fan += 1) pending.add(holdOf(`later fan ${fan}`));
@@ -43,7 +43,7 @@ test('beside another batch, fewer than 128 requests wait until it is done', () =
   expect(pending.takeBatch()).toEqual([]);
 });
 
-test('a request that waited for another batch is taken as soon as that batch is done', () => {
+test('PendingHolds: a request that waited for another batch is taken as soon as that batch is done', () => {
   const pending = pendingOf(2);
   const first = pending.takeBatch();
   pending.add(holdOf('later fan'));
@@ -51,7 +51,7 @@ test('a request that waited for another batch is taken as soon as that batch is 
   expect(fansOf(pending.takeBatch())).toEqual(['later fan']);
 });
 
-test('a batch that takes longer than 50 ms no longer holds up the others', () => {
+test('PendingHolds: when a batch takes longer than 50 ms, even one waiting request is worth the next batch', () => {
   const pending = pendingOf(2);
   pending.takeBatch();
   pending.add(holdOf('later fan'));
@@ -61,11 +61,11 @@ test('a batch that takes longer than 50 ms no longer holds up the others', () =>
   now.mockRestore();
 });
 
-test('a batch has at most 256 requests', () => {
+test('PendingHolds: a batch has at most 256 requests', () => {
   expect(pendingOf(2000).takeBatch()).toHaveLength(256);
 });
 
-test('two requests of one fan are never in batches at the same time', () => {
+test('PendingHolds: two requests of one fan are never in a batch at the same time', () => {
   const pending = new PendingHolds();
   for (const fan of ['a', 'a', 'b']) pending.add(holdOf(fan));
   const first = pending.takeBatch();
@@ -74,7 +74,7 @@ test('two requests of one fan are never in batches at the same time', () => {
   expect(fansOf(pending.takeBatch())).toEqual(['a']);
 });
 
-test('a request for chosen seats that another batch has proposed waits, and later requests pass it', () => {
+test('PendingHolds: a request for chosen seats that another batch has proposed waits, and later requests pass it', () => {
   const pending = pendingOf(0);
   inAnotherBatch = [1];
   pending.add(holdOf('a', [1, 2]));
@@ -85,7 +85,7 @@ test('a request for chosen seats that another batch has proposed waits, and late
   expect(fansOf(pending.takeBatch())).toEqual(['a']);
 });
 
-test('requests that must wait keep their order', () => {
+test('PendingHolds: requests that must wait keep their order', () => {
   const pending = pendingOf(0);
   inAnotherBatch = [1];
   for (const fan of ['a', 'b']) pending.add(holdOf(fan, [1]));
@@ -98,7 +98,7 @@ test('requests that must wait keep their order', () => {
   expect(fansOf(pending.takeBatch())).toEqual(['a', 'b', 'd']);
 });
 
-test('a request that is tried again comes before later ones', () => {
+test('PendingHolds: a request that is tried again comes before later ones', () => {
   const pending = pendingOf(300);
   const [retried] = pending.takeBatch();
   pending.addFirst(retried!);

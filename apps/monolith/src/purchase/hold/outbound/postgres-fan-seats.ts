@@ -14,8 +14,8 @@ async function countSeats(tx: Transaction, { matchId, userId }: FanAtMatch): Pro
 }
 
 /**
- * Adds a reservation to the fan's counted seats, if that stays within the limit. Two transactions that give the same fan seats
- * meet at the fan's row: the second waits for the first, and then finds a newer revision and answers false.
+ * Adds a reservation to the fan's counted seats, if the count stays within the limit. Two transactions that give the same fan seats
+ * update the same row: the second waits for the first, then finds a newer revision and returns false.
  */
 export async function countReservation(
   tx: Transaction,
@@ -34,8 +34,9 @@ export async function countReservation(
 }
 
 /**
- * Moves the fan's revision on with a payment, too: a hold paid in its last millisecond has expired for another hold of the same
- * fan a millisecond later, which would not count it. False when the fan's row no longer lists the reservation.
+ * Increases the fan's revision with a payment. Otherwise another hold of the same fan could miss the paid seats: a hold paid in its
+ * last millisecond is expired a millisecond later, so a concurrent count leaves it out. Returns false when the fan's row no longer
+ * lists the reservation.
  */
 export async function keepCounted(
   tx: Transaction,
@@ -49,8 +50,8 @@ export async function keepCounted(
 }
 
 /**
- * A transferred ticket counts for `to` from now on. Returns how many seats `to` had before. Both revisions move on, so that
- * nobody adds to an old count. Rows are locked in the order of their keys: two fans may give each other tickets at once.
+ * A transferred ticket counts for `to` from now on. Returns how many seats `to` had before. Both revisions grow, so that
+ * no transaction adds to an old count. Rows are locked in the order of their keys: two fans may give each other tickets at once.
  */
 export async function countHandover(
   tx: Transaction,
@@ -69,7 +70,7 @@ export async function countHandover(
 
 /**
  * Refunded tickets no longer count for their owners, whether bought or received. `userIds` has one entry for each ticket. The
- * revisions move on, so that nobody adds to an old count. Rows are locked in the order of their keys, as in a transfer.
+ * revisions grow, so that no transaction adds to an old count. Rows are locked in the order of their keys, as in a transfer.
  */
 export async function countRefunded(tx: Transaction, matchId: string, userIds: readonly string[]): Promise<void> {
   const rows = await inside(tx).rows<{ n: number }>(

@@ -8,7 +8,8 @@ import { openHoldQueue, openSale, writerConnection } from '../../testing/hold-qu
 import { broadcastBlocked, SeatChangeBroadcast } from './seat-change-broadcast.ts';
 import { seatChangesFor, sectorSnapshots } from './sector-snapshot.ts';
 
-// Two processes sell one sector, each from its own snapshot. One learns what the other took from broadcasts, or by losing it.
+// Two processes sell one sector, each from its own snapshot. A process learns which seats the other took from broadcasts, or because
+// its own proposal of them fails.
 
 const FANS = 40;
 const CHANNEL = 'seat_news';
@@ -54,7 +55,7 @@ async function openProcess({ isSubscribed = true } = {}) {
   broadcast.listen(seatChangesFor(snapshots));
   if (isSubscribed) {
     broadcast.subscribe();
-    // Redis answers in order: when this subscription is confirmed, the one before is, too.
+    // Redis answers in order: when this subscription is confirmed, the earlier one is confirmed, too.
     await subscriber.subscribe('markers');
   }
   const queue = openHoldQueue(dataSource, connection, { snapshots, changes: broadcast, random: () => 0 });
@@ -68,7 +69,7 @@ async function openProcess({ isSubscribed = true } = {}) {
   return { batches, holdTwo, broadcast };
 }
 
-/** A connection for which `delivered` waits. */
+/** A subscriber connection. `delivered` waits until it has received all messages. */
 async function openSubscriber(): Promise<RedisConnection> {
   const subscriber = connectRedis(redis.url, { name: 'subscriber', forJobs: true });
   await whenReady(subscriber);
@@ -97,7 +98,7 @@ async function delivered(): Promise<void> {
 
 /** Two processes sell alternately. Returns how many of their batches held nothing. */
 async function sellAlternately(first: SellingProcess, second: SellingProcess): Promise<number> {
-  // Both load the sector as it is before the sale.
+  // Both processes load their snapshots before the sale.
   await Promise.all([first.holdTwo(), second.holdTwo()]);
   await delivered();
   const before = first.batches.count + second.batches.count;
@@ -120,7 +121,7 @@ function receive(broadcast: SeatChangeBroadcast, message: object): void {
   (broadcast as unknown as { receive(text: string): void }).receive(JSON.stringify(message));
 }
 
-test('processes that receive broadcasts propose no seat that another process has taken', async () => {
+test('seat-change broadcasts: processes that receive them propose no seat that another process has taken', async () => {
   expect(await sellAlternately(await openProcess(), await openProcess())).toBe(0);
 });
 
@@ -129,7 +130,7 @@ test('negative control: processes that are not subscribed propose taken seats ag
   expect(await sellAlternately(...processes)).toBeGreaterThan(5);
 });
 
-test('two processes that sell at the same time propose different rows; one that sells alone has no share', async () => {
+test('seat-change broadcasts: two processes that sell at the same time propose different rows; a process that sells alone has no share', async () => {
   const [first, second] = [await openProcess(), await openProcess()];
   await Promise.all([first.holdTwo(), second.holdTwo()]);
   await delivered();
@@ -141,7 +142,7 @@ test('two processes that sell at the same time propose different rows; one that 
   expect(first.broadcast.share(Date.now() + 4000)).toBeUndefined();
 });
 
-test('a process that pauses and goes on with the next number has lost no message; a gap in its numbers is a lost message', () => {
+test('seat-change broadcasts: a process that pauses and goes on with the next number has lost no message; a gap in its numbers is a lost message', () => {
   const broadcast = new SeatChangeBroadcast(publisher, publisher);
   const counter = countMissed(broadcast);
   const message = { from: 'other', until: 0, taken: {} };
@@ -153,7 +154,7 @@ test('a process that pauses and goes on with the next number has lost no message
   expect(counter.missed).toBe(1);
 });
 
-test('a process that sells alone broadcasts at most every 200 ms and without seats, and its receivers refresh', async () => {
+test('seat-change broadcasts: a process that sells alone broadcasts at most every 200 ms and without seats, and its receivers refresh', async () => {
   const process = await openProcess();
   const messages: { taken?: unknown }[] = [];
   const subscriber = await openSubscriber();
@@ -176,32 +177,32 @@ test('a process that sells alone broadcasts at most every 200 ms and without sea
   expect(counter.missed).toBe(1);
 });
 
-/** Both processes have seen the best two seats as blocked. Then the seats are free, as after a refund. */
-async function freeTheBestSeats({ isTold }: { isTold: boolean }): Promise<{ best: string; heldNext: string[] }> {
+/** The snapshots of both processes have the best two seats as blocked. Then the seats become free, as after a refund. */
+async function freeTheBestSeats({ isBroadcast }: { isBroadcast: boolean }): Promise<{ best: string; heldNext: string[] }> {
   const [first, second] = [await openProcess(), await openProcess()];
   const best = (await dataSource.query<{ id: string }[]>(`select id from seats order by rank limit 2`)).map(({ id }) => id);
   await dataSource.query(`update seats set status = 'blocked' where id = any($1)`, [best]);
   await Promise.all([first.holdTwo(), second.holdTwo()]);
   await dataSource.query(`update seats set status = 'available' where id = any($1)`, [best]);
-  // Longer than the pause between two refreshes of a snapshot.
+  // Longer than the minimum interval between two refreshes of a snapshot.
   await new Promise((resolve) => setTimeout(resolve, 450));
-  if (isTold) first.broadcast.tellFreed(sector.id);
+  if (isBroadcast) first.broadcast.tellFreed(sector.id);
   await delivered();
   const held = [await first.holdTwo(), await second.holdTwo()];
   return { best: best[0]!, heldNext: held.flatMap(({ seats }) => seats.map(({ seatId }) => seatId)) };
 }
 
-test('seats freed without the end of a hold are proposed at once, by every process that is told', async () => {
-  const { best, heldNext } = await freeTheBestSeats({ isTold: true });
+test('seat-change broadcasts: seats freed without the end of a hold are proposed at once, by every process that receives the broadcast', async () => {
+  const { best, heldNext } = await freeTheBestSeats({ isBroadcast: true });
   expect(heldNext).toContain(best);
 });
 
-test('negative control: processes that are not told do not propose the freed seats', async () => {
-  const { best, heldNext } = await freeTheBestSeats({ isTold: false });
+test('negative control: without the broadcast, processes do not propose the freed seats', async () => {
+  const { best, heldNext } = await freeTheBestSeats({ isBroadcast: false });
   expect(heldNext).not.toContain(best);
 });
 
-test('a broadcast of blocked seats is applied, and its sender counts neither as a selling process nor as one with lost messages', async () => {
+test('seat-change broadcasts: blocked seats are no longer proposed; their sender does not count as a selling process, nor its messages as lost', async () => {
   const process = await openProcess();
   await process.holdTwo();
   const free = await dataSource.query<{ id: string }[]>(`select id from seats where status = 'available' order by rank limit 20`);
@@ -216,7 +217,7 @@ test('a broadcast of blocked seats is applied, and its sender counts neither as 
   expect(seats.map(({ seatId }) => seatId).filter((seatId) => blocked.includes(seatId))).toEqual([]);
 });
 
-test('after a lost broadcast a refresh corrects the snapshot: the next proposal succeeds', async () => {
+test('seat-change broadcasts: after a lost one a refresh corrects the snapshot: the next proposal succeeds', async () => {
   const [first, second] = [await openProcess(), await openProcess()];
   await Promise.all([first.holdTwo(), second.holdTwo()]);
   await delivered();
