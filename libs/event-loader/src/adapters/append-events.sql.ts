@@ -1,4 +1,4 @@
-import { namedSql, type NamedSql } from '#platform/postgres/named-sql';
+import { namedSql } from '#platform/postgres/named-sql';
 
 interface AppendParameters {
   readonly source: string;
@@ -36,21 +36,8 @@ export interface AppendedCounts {
 /** Separates ids and payloads. */
 export const SEPARATOR = '\u001e';
 
-/**
- * Stores one batch. It is a transaction by itself: all changes of a batch or none.
- *
- * Guarantees
- * - Nothing is changed unless the cursor is still `from` and no newer lock number has written.
- * - A stored event never changes. An event that is stored already is a refused duplicate if its content is the same, otherwise a
- *   violation of immutability, which is quarantined.
- *
- * Ids and payloads are sent as one text each, joined by a character that JSON never contains. In a text array every quote would
- * need a backslash, which cost a sixth of the loader's time and of the bytes.
- */
-const append = (name: string, onConflict: string): NamedSql<AppendParameters> =>
-  namedSql(
-    name,
-    `
+/** All steps. First: check the cursor and the lock number, insert the events. */
+const appendSql = (onConflict: string): string => `
 with current as (
   -- The source's row, locked: a second append of the source waits here and then finds that the cursor has moved.
   select source, stored from loader_sources
@@ -62,7 +49,11 @@ with current as (
   insert into loaded_events (source, event_id, payload)
   select current.source, id, payload from current, offered where position <= :storableCount::int order by position
   ${onConflict} returning event_id
-), known as (
+), ${COMPARE_COUNT_AND_MOVE_CURSOR}`;
+
+/** Compares the events that are stored already, quarantines bad ones, counts, and moves the cursor. */
+const COMPARE_COUNT_AND_MOVE_CURSOR = `
+known as (
   -- Stored events are read only if not all events could be inserted: an append without duplicates does not pay for it.
   select o.id, o.payload, l.payload is distinct from o.payload as differs
   from offered o join loaded_events l on l.source = :source and l.event_id = o.id
@@ -110,11 +101,20 @@ update loader_sources s set
   missing = coalesce(c.missing, s.missing), caught_up_at = case when :isCaughtUp::boolean then now() else s.caught_up_at end
 from counted c
 where s.source = c.source
-returning c.stored::int, c.refused::int, c.quarantined::int`,
-  );
+returning c.stored::int, c.refused::int, c.quarantined::int`;
 
-/** For batches that may contain events that are stored already. */
-export const APPEND_EVENTS = append('loader-append', 'on conflict do nothing');
+/**
+ * Stores one batch, which may contain events that are stored already. It is a transaction by itself: all changes or none.
+ *
+ * Guarantees
+ * - Nothing is changed unless the cursor is still `from` and no newer lock number has written.
+ * - A stored event never changes. An event that is stored already is a refused duplicate if its content is the same, otherwise a
+ *   violation of immutability, which is quarantined.
+ *
+ * Ids and payloads are sent as one text each, joined by a character that JSON never contains. In a text array every quote would
+ * need a backslash, which cost a sixth of the loader's time and of the bytes.
+ */
+export const APPEND_EVENTS = namedSql<AppendParameters>('loader-append', appendSql('on conflict do nothing'));
 
 /** A fifth faster, because it does not check for conflicts. An event that is stored already makes the whole statement fail. */
-export const APPEND_ONLY_NEW_EVENTS = append('loader-append-only-new', '');
+export const APPEND_ONLY_NEW_EVENTS = namedSql<AppendParameters>('loader-append-only-new', appendSql(''));
