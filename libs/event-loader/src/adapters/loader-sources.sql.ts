@@ -23,3 +23,16 @@ export const RECORD_POLL_FAILURE = namedSql<PollFailure>(
     refusal_told_at = case when :isRefusal and refusal_told_at > now() - interval '1 hour' is not true then now() else refusal_told_at end
   where source = :source returning :isRefusal and refusal_told_at = now() as should_alert`,
 );
+
+/** Counters are read as floats: they stay below 2^53. */
+export const SOURCE_STATUS = namedSql<object>(
+  'source-status',
+  `
+  select source, cursor, stored::float as stored, refused_duplicates::float as refused_duplicates, quarantined::float as quarantined,
+         last_error, transported_again::float as transported_again, gaps::float as gaps, missing::float as missing,
+         errors::float as errors, extract(epoch from now() - coalesce(caught_up_at, asked_since))::float as lag_seconds,
+         (select count(*)::int from loaded_events_due d where d.source = s.source and parked_at is null) as due,
+         (select count(*)::int from loaded_events_due d where d.source = s.source and parked_at is not null) as parked,
+         (select count(*)::int from loaded_conflicts c where c.source = s.source and resolved_at is null) as conflicts
+  from loader_sources s order by source`,
+);
