@@ -4,6 +4,7 @@ import { importsIn, migrations, productionSources } from './architecture/sources
 import { locationOf } from './architecture/code-locations.ts';
 import { barrelsIn } from './architecture/barrels.ts';
 import { filesWithReplacedWords, REPLACED, replacedWordsIn, wordsInGlossary } from './architecture/words.ts';
+import { sharedStatementNames, statementNamesIn } from './architecture/statement-names.ts';
 import { ownershipFaults, tableUsers, tablesIn } from './architecture/table-owners.ts';
 
 // Rules about the whole code: which file may import which, which context owns a table, what each route must declare. Each rule is a
@@ -294,6 +295,18 @@ describe('tables', () => {
 
   test('a table that no context uses is reported', () => {
     expect(faultsIn({})).toEqual(['orders is used by no module']);
+  });
+});
+
+describe('statements', () => {
+  test('each prepared statement has a name of its own', () => {
+    expect(sharedStatementNames(sources)).toEqual([]);
+    expect(statementNamesIn(sources).length).toBeGreaterThan(100);
+  });
+
+  test('negative control: a name of two statements is found', () => {
+    const texts = ["namedSql('a', 'select 1')", "namedSql<{\n  readonly id: string;\n}>(\n  'a',", "namedSql('b', '')"];
+    expect(sharedStatementNames(texts.map((text) => ({ text })))).toEqual(['a']);
   });
 });
 

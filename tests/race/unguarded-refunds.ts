@@ -6,7 +6,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { DataSource } from 'typeorm';
 import { BlacklistApi } from '../../apps/monolith/src/blacklist/blacklist.api.ts';
 import type { Order } from '../../apps/monolith/src/purchase/application/sale-ports.ts';
-import { ORDER_COLUMNS, PostgresOrders } from '../../apps/monolith/src/purchase/checkout/outbound/postgres-orders.ts';
+import { ORDER_COLUMNS } from '../../apps/monolith/src/purchase/checkout/outbound/orders.sql.ts';
+import { PostgresOrders } from '../../apps/monolith/src/purchase/checkout/outbound/postgres-orders.ts';
 import { Reservations } from '../../apps/monolith/src/purchase/hold/application/reservation-ports.ts';
 import {
   RefundConsequences,

@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import type { Payload } from '../core/event.ts';
+import { NEXT_DUE_EVENTS, RECORD_EVENT_FAILURE } from './due-events.sql.ts';
 
 export interface DueEvent {
   readonly source: string;
@@ -16,13 +17,8 @@ export class DueEvents {
   constructor(private readonly pool: pg.Pool) {}
 
   async next(limit: number): Promise<DueEvent[]> {
-    const { rows } = await this.pool.query<DueEvent>(
-      `select d.source, d.event_id as "eventId", d.feeds, l.payload
-       from loaded_events_due d join loaded_events l using (source, event_id)
-       where d.parked_at is null and d.due_at <= now() order by d.seq limit $1`,
-      [limit],
-    );
-    return rows;
+    const { text, values } = NEXT_DUE_EVENTS.with({ limit });
+    return (await this.pool.query<DueEvent>(text, values)).rows;
   }
 
   async done({ source, eventId }: DueEvent): Promise<void> {
@@ -31,11 +27,7 @@ export class DueEvents {
 
   /** Schedules a retry after 1, 2, 4 … at most 300 seconds. A final error parks the event at once. */
   async failed({ source, eventId }: DueEvent, reason: string, isFinal: boolean): Promise<void> {
-    await this.pool.query(
-      `update loaded_events_due set attempts = attempts + 1, last_error = $3, due_at = now() + make_interval(secs => least(2 ^ attempts, 300)),
-              parked_at = case when $4::boolean or attempts + 1 >= $5 then now() end
-       where source = $1 and event_id = $2`,
-      [source, eventId, reason, isFinal, MAX_ATTEMPTS],
-    );
+    const { text, values } = RECORD_EVENT_FAILURE.with({ source, eventId, reason, isFinal, maxAttempts: MAX_ATTEMPTS });
+    await this.pool.query(text, values);
   }
 }

@@ -1,4 +1,5 @@
 import { Gauge, type Registry } from 'prom-client';
+import { SOURCE_STATUS } from './loader-sources.sql.ts';
 
 export interface SourceStatus {
   readonly source: string;
@@ -17,22 +18,12 @@ export interface SourceStatus {
   readonly conflicts: number;
 }
 
-/** Counters are read as floats: they stay below 2^53. */
-const STATUS = `
-  select source, cursor, stored::float as stored, refused_duplicates::float as refused_duplicates, quarantined::float as quarantined,
-         last_error, transported_again::float as transported_again, gaps::float as gaps, missing::float as missing,
-         errors::float as errors, extract(epoch from now() - coalesce(caught_up_at, asked_since))::float as lag_seconds,
-         (select count(*)::int from loaded_events_due d where d.source = s.source and parked_at is null) as due,
-         (select count(*)::int from loaded_events_due d where d.source = s.source and parked_at is not null) as parked,
-         (select count(*)::int from loaded_conflicts c where c.source = s.source and resolved_at is null) as conflicts
-  from loader_sources s order by source`;
-
 /** Runs SQL and returns the rows. A function type, because pg and TypeORM return results in different forms. */
 export type Query = (sql: string) => Promise<readonly unknown[]>;
 
 /** The status of every stored source, and of configured sources that were not polled yet. */
 export async function readStatus(query: Query, configured: readonly string[] = []): Promise<SourceStatus[]> {
-  const known = (await query(STATUS)) as SourceStatus[];
+  const known = (await query(SOURCE_STATUS.text)) as SourceStatus[];
   const unpolled = configured.filter((name) => !known.some(({ source }) => source === name)).map(statusBeforeFirstPoll);
   return [...known, ...unpolled].toSorted((a, b) => (a.source < b.source ? -1 : 1));
 }

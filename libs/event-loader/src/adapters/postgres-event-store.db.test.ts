@@ -6,7 +6,7 @@ import { eventStoreContract } from '../testing/event-store.contract.ts';
 import { lockFactoryContract } from '../testing/lock-factory.contract.ts';
 import { sourceNamed } from '../testing/sources.ts';
 import { PostgresAdvisoryLocks } from './postgres-advisory-locks.ts';
-import { APPEND, SEPARATOR } from './append-statement.ts';
+import { APPEND_EVENTS, SEPARATOR } from './append-events.sql.ts';
 import { readStatus } from './loader-status.ts';
 import { openLoaderPools, PostgresEventStore, type LoaderPools } from './postgres-event-store.ts';
 
@@ -106,8 +106,20 @@ describe('PostgreSQL store', () => {
       `insert into loaded_events (source, event_id, payload) select 'x', n::text, '{}' from generate_series(1, 50000) n`,
     );
     const offered = Array.from({ length: 1000 }, (_, index) => String(index)).join(SEPARATOR);
-    const values = ['x', null, null, 1, offered, offered, 1000, '[]', 0, 0, null, null, null, 1000, false];
-    const { rows } = await pools.commit.query<Record<'QUERY PLAN', string>>(`explain ${APPEND}`, values);
+    const { text, values } = APPEND_EVENTS.with({
+      ...{
+        source: 'x',
+        from: null,
+        to: null,
+        lockNumber: 1,
+        ids: offered,
+        payloads: offered,
+        offeredCount: 1000,
+        storableCount: 1000,
+      },
+      ...{ bad: '[]', duplicates: 0, gaps: 0, feeds: null, digestId: null, digestCount: null, isCaughtUp: false },
+    });
+    const { rows } = await pools.commit.query<Record<'QUERY PLAN', string>>(`explain ${text}`, values);
     const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
     expect(plan).toContain('Index Scan using loaded_events_pkey');
     expect(plan).not.toMatch(/Hash Join|Merge Join|Seq Scan|Bitmap Heap Scan/);

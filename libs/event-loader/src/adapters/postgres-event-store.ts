@@ -3,7 +3,8 @@ import pg from 'pg';
 import { Event, type Source } from '../core/event.ts';
 import { badEvent } from '../core/reading-events.ts';
 import { EventStore, type AppendResult, type Batch } from '../core/ports.ts';
-import { APPEND, APPEND_ONLY_NEW, SEPARATOR } from './append-statement.ts';
+import { APPEND_EVENTS, APPEND_ONLY_NEW_EVENTS, SEPARATOR, type AppendedCounts } from './append-events.sql.ts';
+import { READ_CURSOR } from './loader-sources.sql.ts';
 
 /** SQLSTATE classes of faults in the data itself (22 data exception, 54 limit exceeded). A retry cannot help. */
 const DATA_FAULT = /^(22|54)/;
@@ -50,8 +51,7 @@ export class PostgresEventStore extends EventStore {
 
   async lastKnownId({ name }: Source): Promise<string | undefined> {
     const { reads } = this.pools;
-    const find = { name: 'loader-cursor', text: 'select cursor from loader_sources where source = $1', values: [name] };
-    const { rows } = await reads.query<{ cursor: string | null }>(find);
+    const { rows } = await reads.query<{ cursor: string | null }>(READ_CURSOR.with({ source: name }));
     if (rows.length === 0) await reads.query('insert into loader_sources (source) values ($1) on conflict do nothing', [name]);
     return rows[0]?.cursor ?? undefined;
   }
@@ -81,38 +81,36 @@ export class PostgresEventStore extends EventStore {
    */
   private async appendOnce(batch: Batch): Promise<AppendResult> {
     const mayHaveKnownEvents = batch.source.overlap > 0 || batch.unrequested.length > 0;
-    if (mayHaveKnownEvents) return this.send({ name: 'loader-append', text: APPEND }, batch);
+    if (mayHaveKnownEvents) return this.send(APPEND_EVENTS, batch);
     try {
-      return await this.send({ name: 'loader-append-only-new', text: APPEND_ONLY_NEW }, batch);
+      return await this.send(APPEND_ONLY_NEW_EVENTS, batch);
     } catch (error) {
       if (!isUniqueViolation(error, 'loaded_events_pkey')) throw error;
-      return this.send({ name: 'loader-append', text: APPEND }, batch);
+      return this.send(APPEND_EVENTS, batch);
     }
   }
 
-  private async send(statement: { name: string; text: string }, batch: Batch): Promise<AppendResult> {
+  private async send(statement: typeof APPEND_EVENTS, batch: Batch): Promise<AppendResult> {
     const offered = [...batch.events, ...batch.unrequested];
-    const values = [
-      batch.source.name,
-      batch.from ?? null,
-      batch.to ?? null,
-      batch.lockNumber,
-      offered.map(({ id }) => id).join(SEPARATOR),
-      offered.map(({ payload }) => JSON.stringify(payload)).join(SEPARATOR),
-      batch.events.length,
-      JSON.stringify(batch.bad.map((bad) => ({ ...bad, content: storable(bad.content), detail: storable(bad.detail) }))),
-      batch.duplicates,
-      batch.gaps,
-      (batch.source as StoredSource).feeds ?? null,
-      batch.digest?.upToId ?? null,
-      batch.digest?.count ?? null,
-      offered.length,
-      batch.isCaughtUp,
-    ];
-    const { rows } = await this.pools.commit.query<{ stored: number; refused: number; quarantined: number }>({
-      ...statement,
-      values,
-    });
+    const { rows } = await this.pools.commit.query<AppendedCounts>(
+      statement.with({
+        source: batch.source.name,
+        from: batch.from ?? null,
+        to: batch.to ?? null,
+        lockNumber: batch.lockNumber,
+        ids: offered.map(({ id }) => id).join(SEPARATOR),
+        payloads: offered.map(({ payload }) => JSON.stringify(payload)).join(SEPARATOR),
+        offeredCount: offered.length,
+        storableCount: batch.events.length,
+        bad: JSON.stringify(batch.bad.map((bad) => ({ ...bad, content: storable(bad.content), detail: storable(bad.detail) }))),
+        duplicates: batch.duplicates,
+        gaps: batch.gaps,
+        feeds: (batch.source as StoredSource).feeds ?? null,
+        digestId: batch.digest?.upToId ?? null,
+        digestCount: batch.digest?.count ?? null,
+        isCaughtUp: batch.isCaughtUp,
+      }),
+    );
     return rows[0] ? { kind: 'appended', ...rows[0] } : { kind: 'stale' };
   }
 

@@ -1,6 +1,7 @@
 import { LoadedEffect, type EffectOutcome } from '#application/loaded-effect';
 import type { Transaction } from '#application/transaction-manager';
 import { inside } from '#platform/postgres/transaction';
+import { RECORD_CONFLICTS, RESOLVE_CONFLICTS } from './due-events.sql.ts';
 
 /** Records an effect by the due row of its event: the row is deleted or delayed in the transaction of the effect. */
 export class PostgresLoadedEffect extends LoadedEffect {
@@ -22,19 +23,9 @@ export class PostgresLoadedEffect extends LoadedEffect {
   async end(tx: Transaction, { conflicts, again }: EffectOutcome): Promise<void> {
     const { source, eventId } = this;
     const subjects = conflicts.map(({ subject }) => subject);
-    await inside(tx).rows(
-      `update loaded_conflicts set resolved_at = now()
-       where source = $1 and event_id = $2 and resolved_at is null and subject <> all($3::text[])`,
-      [source, eventId, subjects],
-    );
+    await inside(tx).rows(RESOLVE_CONFLICTS.with({ source, eventId, subjects }));
     if (conflicts.length > 0) {
-      await inside(tx).rows(
-        `insert into loaded_conflicts as known (source, event_id, subject, code, detail)
-         select $1, $2, subject, code, detail from jsonb_to_recordset($3::jsonb) as c(subject text, code text, detail text)
-         on conflict (source, event_id, subject) do update set code = excluded.code, detail = excluded.detail,
-           resolved_at = case when known.code = excluded.code then known.resolved_at end`,
-        [source, eventId, JSON.stringify(conflicts)],
-      );
+      await inside(tx).rows(RECORD_CONFLICTS.with({ source, eventId, conflicts: JSON.stringify(conflicts) }));
     }
     if (again) {
       await inside(tx).rows('update loaded_events_due set due_at = $3 where source = $1 and event_id = $2', [

@@ -3,6 +3,7 @@ import type pg from 'pg';
 import { EventFetchError } from '../core/event.ts';
 import type { PollResult } from '../core/ports.ts';
 import { sourceNamed } from '../testing/sources.ts';
+import { RECORD_POLL_FAILURE } from './loader-sources.sql.ts';
 import { RecordedPolls } from './recorded-polls.ts';
 
 function setUp(isHourOver = true) {
@@ -10,9 +11,14 @@ function setUp(isHourOver = true) {
   const written: unknown[][] = [];
   const refusals: string[] = [];
   const opened: string[] = [];
-  const query = (_sql: string, values: unknown[]) => {
-    written.push(values.slice(0, 2));
-    return Promise.resolve({ rows: [{ should_alert: values[2] === true && isHourOver }] });
+  const query = (sql: string, values: unknown[]) => {
+    if (sql !== RECORD_POLL_FAILURE.text) {
+      written.push(values.slice(0, 2));
+      return Promise.resolve({ rows: [] });
+    }
+    const [error, isRefusal, source] = values;
+    written.push([source, error]);
+    return Promise.resolve({ rows: [{ should_alert: isRefusal === true && isHourOver }] });
   };
   const pool = { query } as unknown as pg.Pool;
   const logger = createLogger({

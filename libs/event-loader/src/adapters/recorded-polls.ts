@@ -3,19 +3,11 @@ import { redactText } from '#platform/logging/logger';
 import type pg from 'pg';
 import { EventFetchError, type Source } from '../core/event.ts';
 import { PollLog, type PollResult } from '../core/ports.ts';
+import { RECORD_POLL_FAILURE } from './loader-sources.sql.ts';
 
 /** An idle source is polled up to five times a second, but its success is written less often. */
 const SUCCESS_WRITE_INTERVAL_MS = 5000;
 const OVERSEND_LOG_INTERVAL_MS = 60_000;
-
-/**
- * Counts the failure and keeps the last error. `should_alert` is true if this statement started a new hour, so this loader
- * alerts. If the loader dies before its alert, only the log has the failure until the next hour.
- */
-const RECORD_FAILURE = `
-  update loader_sources set errors = errors + 1, last_error = $2,
-    refusal_told_at = case when $3 and refusal_told_at > now() - interval '1 hour' is not true then now() else refusal_told_at end
-  where source = $1 returning $3 and refusal_told_at = now() as should_alert`;
 
 /** Alerts for operators. */
 export interface SourceAlerts {
@@ -80,7 +72,8 @@ export class RecordedPolls extends PollLog {
     // metrics.
     const isRefusal = error instanceof EventFetchError && error.code === 'SOURCE_FORBIDDEN';
     this.logger[isRefusal ? 'error' : 'warn']({ source: name, reason: text }, 'a source was skipped');
-    const { rows } = await this.pool.query<{ should_alert: boolean }>(RECORD_FAILURE, [name, text, isRefusal]);
+    const statement = RECORD_POLL_FAILURE.with({ source: name, error: text, isRefusal });
+    const { rows } = await this.pool.query<{ should_alert: boolean }>(statement.text, statement.values);
     if (rows[0]?.should_alert) this.alerts.refusal?.(name);
   }
 

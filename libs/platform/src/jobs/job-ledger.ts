@@ -3,10 +3,23 @@ import type { Ids } from '#application/ids';
 import type { Outbox } from '#application/outbox';
 import type { Transaction } from '#application/transaction-manager';
 import type { DataSource } from 'typeorm';
+import { runUnprepared } from '../postgres/database.ts';
 import { runReadCommitted } from '../postgres/read-committed.ts';
 import { inside } from '../postgres/transaction.ts';
 import type { FailedAttempt } from './failed-attempts.ts';
 import { GENERAL_QUEUE, type TransportName } from './job-transport.ts';
+import {
+  COUNT_JOBS,
+  FIND_JOB,
+  FINISH_JOB,
+  LIST_JOBS,
+  NOTE_ATTEMPT,
+  OPEN_JOBS,
+  PURGE_JOBS,
+  PUT_JOBS,
+  REOPEN_JOBS,
+  SET_JOB_ASIDE,
+} from './jobs.sql.ts';
 
 /** Outbox destination of jobs. The relay delivers only ids to the transport, within milliseconds after the commit. */
 export const JOBS_DESTINATION = GENERAL_QUEUE;
@@ -32,8 +45,6 @@ export interface JobRow {
   readonly failedAt: Date | null;
 }
 
-const COLUMNS = `id, class, message, created_at as "createdAt", attempts, transport, done_at as "doneAt", failed_at as "failedAt"`;
-
 /** Writes jobs to the table `jobs` and their ids to the outbox, in the caller's transaction. */
 export class PostgresJobs extends Jobs {
   constructor(
@@ -46,11 +57,7 @@ export class PostgresJobs extends Jobs {
   async put(tx: Transaction, jobs: readonly BackgroundJob[], when?: { readonly afterSeconds: number }): Promise<void> {
     if (jobs.length === 0) return;
     const rows = jobs.map((message) => ({ id: this.ids.next(), class: message.class, message }));
-    await inside(tx).rows(
-      `insert into jobs (id, class, message)
-       select id, class, message from jsonb_to_recordset($1::jsonb) as j(id uuid, class text, message jsonb)`,
-      [JSON.stringify(rows)],
-    );
+    await inside(tx).rows(PUT_JOBS.with({ jobs: JSON.stringify(rows) }));
     await this.outbox.append(
       tx,
       rows.map((row) => ({
@@ -65,10 +72,7 @@ export class PostgresJobs extends Jobs {
 
   /** Retries failed jobs with all attempts; returns how many. Ignores jobs that are not failed any more. */
   async retry(tx: Transaction, ids: readonly string[]): Promise<number> {
-    const rows = await inside(tx).rows<{ id: string; class: string }>(
-      'update jobs set failed_at = null where id = any($1) and failed_at is not null returning id, class',
-      [ids],
-    );
+    const rows = await inside(tx).rows<{ id: string; class: string }>(REOPEN_JOBS.with({ ids }));
     await this.outbox.append(
       tx,
       rows.map((row) => ({
@@ -87,25 +91,19 @@ export class JobLedger {
   constructor(private readonly dataSource: DataSource) {}
 
   async find(id: string): Promise<JobRow | undefined> {
-    const [row] = await this.dataSource.query<JobRow[]>(`select ${COLUMNS} from jobs where id = $1`, [id]);
+    const [row] = await runUnprepared<JobRow[]>(this.dataSource, FIND_JOB.with({ id }));
     return row;
   }
 
   /** Marks the job as done. False when it is done, failed or deleted already; then its effect must not happen. */
   async finish(tx: Transaction, id: string): Promise<boolean> {
-    const rows = await inside(tx).rows(
-      `update jobs set done_at = clock_timestamp() where id = $1 and done_at is null and failed_at is null returning 1`,
-      [id],
-    );
+    const rows = await inside(tx).rows(FINISH_JOB.with({ id }));
     return rows.length > 0;
   }
 
   async noteAttempt(id: string, attempt: FailedAttempt): Promise<void> {
-    await this.dataSource.query(
-      `update jobs set attempts = attempts || $2::jsonb
-       where id = $1 and done_at is null and jsonb_array_length(attempts) < $3`,
-      [id, JSON.stringify([attempt]), MAX_STORED_ATTEMPTS],
-    );
+    const statement = NOTE_ATTEMPT.with({ id, attempts: JSON.stringify([attempt]), maxAttempts: MAX_STORED_ATTEMPTS });
+    await runUnprepared(this.dataSource, statement);
   }
 
   /**
@@ -113,11 +111,8 @@ export class JobLedger {
    * example because the worker died. False when the job is done or failed already.
    */
   async setAside(id: string, transport: TransportName, attempt?: FailedAttempt): Promise<boolean> {
-    const [rows] = await this.dataSource.query<[unknown[], number]>(
-      `update jobs set failed_at = clock_timestamp(), transport = $2, attempts = attempts || $3::jsonb
-       where id = $1 and done_at is null and failed_at is null returning 1`,
-      [id, transport, JSON.stringify(attempt ? [attempt] : [])],
-    );
+    const statement = SET_JOB_ASIDE.with({ id, transport, attempts: JSON.stringify(attempt ? [attempt] : []) });
+    const [rows] = await runUnprepared<[unknown[], number]>(this.dataSource, statement);
     return rows.length > 0;
   }
 
@@ -126,34 +121,20 @@ export class JobLedger {
    * the outbox: the transport may still have such a job as failed, from before its retry.
    */
   open(olderThanSeconds: number, limit: number, after?: string): Promise<JobRow[]> {
-    return this.dataSource.query(
-      `select ${COLUMNS} from jobs where done_at is null and failed_at is null and ($3::uuid is null or id > $3)
-         and created_at < now() - make_interval(secs => $1)
-         and not exists (select from outbox o where o.destination = '${JOBS_DESTINATION}' and o.parked_at is null
-                           and o.body ->> 'job_id' = jobs.id::text)
-       order by id limit $2`,
-      [olderThanSeconds, limit, after ?? null],
-    );
+    const destination = JOBS_DESTINATION;
+    return runUnprepared(this.dataSource, OPEN_JOBS.with({ olderThanSeconds, limit, after: after ?? null, destination }));
   }
 
   /** Newest first. `text` is searched in the whole message, or is the job's id. */
   list(filter: { state: 'open' | 'done' | 'failed' | 'any'; text?: string; before?: string; limit: number }): Promise<JobRow[]> {
-    return this.dataSource.query(
-      `select ${COLUMNS} from jobs
-       where case $1 when 'open' then done_at is null and failed_at is null when 'failed' then failed_at is not null
-                     when 'done' then done_at is not null else true end
-         and ($2::text is null or id::text = lower($2) or strpos(lower(message::text), lower($2)) > 0)
-         and ($3::uuid is null or id < $3) order by id desc limit $4`,
-      [filter.state, filter.text ?? null, filter.before ?? null, filter.limit],
-    );
+    const { state, text = null, before = null, limit } = filter;
+    return runUnprepared(this.dataSource, LIST_JOBS.with({ state, text, before, limit }));
   }
 
   async counts(): Promise<{ open: number; done: number; failed: number; oldestSeconds: number }> {
-    const [row] = await this.dataSource.query<{ open: number; done: number; failed: number; oldestSeconds: number }[]>(
-      `select count(*) filter (where done_at is null and failed_at is null)::int as open,
-              count(*) filter (where done_at is not null)::int as done, count(*) filter (where failed_at is not null)::int as failed,
-              coalesce(extract(epoch from now() - min(created_at) filter (where done_at is null and failed_at is null)), 0)::int
-                as "oldestSeconds" from jobs`,
+    const [row] = await runUnprepared<{ open: number; done: number; failed: number; oldestSeconds: number }[]>(
+      this.dataSource,
+      COUNT_JOBS.with({}),
     );
     return row ?? { open: 0, done: 0, failed: 0, oldestSeconds: 0 };
   }
@@ -174,11 +155,8 @@ export class JobLedger {
 
   /** Deletes old jobs. READ COMMITTED on purpose: no decision depends on these rows any more. */
   async purgeOnce(): Promise<number> {
-    const sql = `
-      delete from jobs where id in (
-        select id from jobs where done_at < now() - $1::interval or failed_at < now() - $2::interval limit 1000 for update skip locked)`;
-    const { rowCount } = await runReadCommitted(this.dataSource, (tx) => tx.query(sql, [DONE_RETENTION, FAILED_RETENTION]));
-    return rowCount;
+    const statement = PURGE_JOBS.with({ keepDone: DONE_RETENTION, keepFailed: FAILED_RETENTION });
+    return (await runReadCommitted(this.dataSource, (tx) => tx.query(statement))).rowCount;
   }
 }
 

@@ -2,9 +2,11 @@ import type { Transaction } from '#application/transaction-manager';
 import { JOBS_PREFIX, jobQueues, jobsOfBundle, type BroadcastBundle, type JobQueue } from '#contracts/queue-jobs';
 import { notificationJobOptions } from './job-policy.ts';
 import type { Logger } from '../logging/logger.ts';
+import { runUnprepared } from '../postgres/database.ts';
 import { inside } from '../postgres/transaction.ts';
 import type { RedisConnection } from '../redis/redis-connection.ts';
 import { Queue } from 'bullmq';
+import { COUNT_JOBS_IN_BUNDLES, DELETE_QUEUED_JOBS, PAGE_OF_QUEUED_JOBS, UNPACK_BUNDLE } from './queued-jobs.sql.ts';
 import type { DataSource } from 'typeorm';
 
 /** Set in Redis after a check has found all jobs. When Redis loses its data, the key is lost with the jobs. */
@@ -19,21 +21,6 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 /** Copies of jobs that end within this time are deleted in one statement. */
 const FORGET_DELAY_MS = 200;
 
-/**
- * Inserts the copies of a bundle's jobs, at most once: the bundle's own row records whether it was done. The insert of that row
- * waits for the relay's transaction, which may still commit. If the relay rolled back, its rows are still in the outbox and will
- * be delivered in another bundle.
- */
-const UNPACK = `
-  with bundle as (
-    insert into queued_jobs (message_id, queue, body) values ($1, $2, $3)
-    on conflict (message_id) do update set jobs = 1 where queued_jobs.jobs > 1
-    returning old.message_id is not null as is_first
-  )
-  insert into queued_jobs (message_id, queue, body)
-  select (job ->> 'job_id')::uuid, $2, job from bundle, jsonb_array_elements($4::jsonb) job where is_first
-  on conflict (message_id) do nothing`;
-
 interface QueuedJob {
   readonly message_id: string;
   readonly queue: JobQueue;
@@ -47,10 +34,7 @@ export async function deleteJobCopy(tx: Transaction, jobId: string): Promise<voi
 
 /** The number of jobs in bundles that Redis does not count: it counts a bundle as one job. */
 export async function jobsInBundles(database: DataSource, queues: readonly JobQueue[]): Promise<number> {
-  const [row] = await database.query<{ uncounted: number }[]>(
-    'select coalesce(sum(jobs - 1), 0)::int as uncounted from queued_jobs where jobs > 1 and queue = any($1)',
-    [queues],
-  );
+  const [row] = await runUnprepared<{ uncounted: number }[]>(database, COUNT_JOBS_IN_BUNDLES.with({ queues }));
   return row?.uncounted ?? 0;
 }
 
@@ -89,7 +73,10 @@ export class QueuedJobs {
   async unpack(queue: JobQueue, bundle: BroadcastBundle): Promise<void> {
     const jobs = jobsOfBundle(bundle);
     const body = { ...bundle, ranges: JSON.stringify(bundle.ranges) };
-    await this.database.query(UNPACK, [bundle.job_id, queue, JSON.stringify(body), JSON.stringify(jobs)]);
+    await runUnprepared(
+      this.database,
+      UNPACK_BUNDLE.with({ bundleId: bundle.job_id, queue, bundle: JSON.stringify(body), jobs: JSON.stringify(jobs) }),
+    );
     for (let start = 0; start < jobs.length; start += JOBS_PER_COMMAND) {
       await this.queues.get(queue)?.addBulk(
         jobs.slice(start, start + JOBS_PER_COMMAND).map((job) => ({
@@ -115,10 +102,7 @@ export class QueuedJobs {
     if ((await this.redis.exists(KNOWN_KEY)) === 1) return 0;
     let restored = 0;
     for (let after = '00000000-0000-0000-0000-000000000000'; ;) {
-      const page = await this.database.query<QueuedJob[]>(
-        'select message_id, queue, body from queued_jobs where message_id > $1 order by message_id limit $2',
-        [after, PAGE_SIZE],
-      );
+      const page = await runUnprepared<QueuedJob[]>(this.database, PAGE_OF_QUEUED_JOBS.with({ after, limit: PAGE_SIZE }));
       const known = await Promise.all(
         page.map(({ queue, message_id }) => this.redis.exists(`${JOBS_PREFIX}:${queue}:${message_id}`)),
       );
@@ -144,9 +128,10 @@ export class QueuedJobs {
     const messageIds = this.done;
     this.done = [];
     if (messageIds.length === 0) return;
-    await this.database
-      .query('delete from queued_jobs where message_id = any($1::uuid[])', [messageIds.filter((id) => UUID.test(id))])
-      .catch((error: unknown) => this.logger.warn({ err: error }, 'copies of finished jobs could not be deleted'));
+    const statement = DELETE_QUEUED_JOBS.with({ messageIds: messageIds.filter((id) => UUID.test(id)) });
+    await runUnprepared(this.database, statement).catch((error: unknown) =>
+      this.logger.warn({ err: error }, 'copies of finished jobs could not be deleted'),
+    );
   }
 
   private async putBack(lost: readonly QueuedJob[]): Promise<number> {

@@ -1,6 +1,8 @@
 import type { Transaction } from '#application/transaction-manager';
 import type { DataSource } from 'typeorm';
+import { runUnprepared } from '../postgres/database.ts';
 import { inside } from '../postgres/transaction.ts';
+import { COUNT_MESSAGES, FIND_MESSAGE, LIST_PARKED, RETRY_MESSAGE } from './parked-messages.sql.ts';
 
 export interface OutboxMessageView {
   readonly id: string;
@@ -24,19 +26,6 @@ export interface OutboxCounts {
   readonly oldestSeconds: number;
 }
 
-const COLUMNS = `id, destination, event, aggregate_id as "aggregateId", body, created_at as "createdAt", parked_at as "parkedAt", attempts,
-  available_at <= now() as "isDue",
-  case when failures is not null then failures
-       when last_error is not null then jsonb_build_array(jsonb_build_object('at', coalesce(parked_at, created_at), 'error', last_error))
-       else '[]' end as failures`;
-
-const COUNTS = `
-  select count(*) filter (where parked_at is null and available_at <= now())::int as waiting,
-         count(*) filter (where parked_at is null and available_at > now())::int as delayed,
-         count(*) filter (where parked_at is not null)::int as parked,
-         coalesce(extract(epoch from now() - min(created_at) filter (where parked_at is null)), 0)::int as "oldestSeconds"
-  from outbox`;
-
 /**
  * Parked messages of the outbox: they failed ten times, can never be delivered, or are too old. An operator retries or drops
  * them.
@@ -46,34 +35,25 @@ export class ParkedMessages {
 
   /** Newest first. `text` is searched in the whole body; an id or an aggregate id must match it exactly. */
   list(filter: { text?: string; event?: string; before?: string; limit: number }): Promise<OutboxMessageView[]> {
-    return this.dataSource.query(
-      `select ${COLUMNS} from outbox
-       where parked_at is not null and ($1::uuid is null or id < $1) and ($2::text is null or event = $2)
-         and ($3::text is null or id::text = lower($3) or lower(aggregate_id) = lower($3) or strpos(lower(body::text), lower($3)) > 0)
-       order by id desc limit $4`,
-      [filter.before ?? null, filter.event ?? null, filter.text ?? null, filter.limit],
-    );
+    const { before = null, event = null, text = null, limit } = filter;
+    return runUnprepared(this.dataSource, LIST_PARKED.with({ before, event, text, limit }));
   }
 
   /** Finds a message, parked or not, so that an operator who has just retried it sees that it waits for delivery. */
   async find(id: string): Promise<OutboxMessageView | undefined> {
-    const [row] = await this.dataSource.query<OutboxMessageView[]>(`select ${COLUMNS} from outbox where id = $1`, [id]);
+    const [row] = await runUnprepared<OutboxMessageView[]>(this.dataSource, FIND_MESSAGE.with({ id }));
     return row;
   }
 
   async counts(): Promise<OutboxCounts> {
-    const [row] = await this.dataSource.query<OutboxCounts[]>(COUNTS);
+    const [row] = await runUnprepared<OutboxCounts[]>(this.dataSource, COUNT_MESSAGES.with({}));
     return row ?? { waiting: 0, delayed: 0, parked: 0, oldestSeconds: 0 };
   }
 
   /** Makes the message due at once with all attempts, even if it is old. False when it is not parked any more. */
   async retry(tx: Transaction, id: string): Promise<boolean> {
     const postgres = inside(tx);
-    const [row] = await postgres.rows<{ destination: string }>(
-      `update outbox set parked_at = null, attempts = 0, available_at = now(), retried_at = now()
-       where id = $1 and parked_at is not null returning destination`,
-      [id],
-    );
+    const [row] = await postgres.rows<{ destination: string }>(RETRY_MESSAGE.with({ id }));
     if (row) postgres.destinations.add(row.destination);
     return row !== undefined;
   }

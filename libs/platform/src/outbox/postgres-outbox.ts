@@ -1,6 +1,7 @@
 import { Outbox, type OutboxMessage } from '#application/outbox';
 import type { Transaction } from '#application/transaction-manager';
 import { inside } from '../postgres/transaction.ts';
+import { APPEND_MESSAGES } from './outbox.sql.ts';
 
 /** Writes messages in the transaction of their effect. The relay delivers them after the commit. */
 export class PostgresOutbox extends Outbox {
@@ -16,13 +17,7 @@ export class PostgresOutbox extends Outbox {
       body: message.body,
       after_seconds: message.afterSeconds,
     }));
-    await postgres.write(
-      `insert into outbox (id, destination, event, aggregate_id, series, body, available_at)
-       select id, destination, event, aggregate_id, series, body, now() + make_interval(secs => coalesce(after_seconds, 0))
-       from jsonb_to_recordset($1::jsonb)
-         as m(id uuid, destination text, event text, aggregate_id text, series uuid, body jsonb, after_seconds integer)`,
-      [JSON.stringify(rows)],
-    );
+    await postgres.write(APPEND_MESSAGES.with({ messages: JSON.stringify(rows) }));
     for (const message of messages) postgres.destinations.add(message.destination);
   }
 }

@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import { DataSource, type EntitySchema, type Logger as OrmLogger, type QueryRunner } from 'typeorm';
 import type { Logger } from '../logging/logger.ts';
+import type { PreparedStatement } from './named-sql.ts';
 
 /** 24 connections keep 2 cores busy; more connections only slow the server down under contention (research/limits.md §2). */
 const POOL_SIZE = 24;
@@ -59,20 +60,23 @@ export interface DriverClient {
   readonly connection: { readonly stream: Socket };
 }
 
-interface PreparedStatement {
-  readonly name: string;
-  readonly text: string;
-  readonly values: readonly unknown[];
-}
-
-/** Names of prepared statements, by SQL text. It does not grow without limit: every text is a constant in our sources. */
+/** Names of statements that are given as texts. It does not grow without limit: every text is a constant in our sources. */
 const statementNames = new Map<string, string>();
 
-/** Planned once per connection. Planning a batch of 16 checkouts takes a quarter of a millisecond, as long as running it. */
-export function prepared(text: string, values: readonly unknown[]): PreparedStatement {
-  const name = statementNames.get(text) ?? `s${statementNames.size + 1}`;
-  statementNames.set(text, name);
-  return { name, text, values };
+/**
+ * Planned once per connection. Planning a batch of 16 checkouts takes a quarter of a millisecond, as long as running it. A text
+ * gets a name; a statement of `namedSql` has one.
+ */
+export function prepared(sql: string | PreparedStatement, values: readonly unknown[] = []): PreparedStatement {
+  if (typeof sql !== 'string') return sql;
+  const name = statementNames.get(sql) ?? `s${statementNames.size + 1}`;
+  statementNames.set(sql, name);
+  return { name, text: sql, values: values as unknown[] };
+}
+
+/** Runs the statement in a transaction of its own. It is not prepared: PostgreSQL plans it anew, for these values. */
+export function runUnprepared<T>(dataSource: DataSource, { text, values }: PreparedStatement): Promise<T> {
+  return dataSource.query<T>(text, values);
 }
 
 export async function driverClientOf(runner: QueryRunner): Promise<DriverClient> {

@@ -1,6 +1,7 @@
 import type { Transaction, TransactionManager } from '#application/transaction-manager';
 import { DomainError } from '#domain/shared/domain-error';
 import type { ProcessedMarks } from '../redis/processed-marks.ts';
+import { REMEMBER_MESSAGE } from './inbox.sql.ts';
 import { isConnectionLoss } from './sqlstates.ts';
 import { inside } from './transaction.ts';
 
@@ -41,14 +42,7 @@ export class Inbox {
 
   /** False when the message is recorded already. Of two concurrent calls the second waits for the commit of the first. */
   protected async remember(tx: Transaction, consumer: string, messageId: string): Promise<boolean> {
-    const rows = await inside(tx).rows(
-      `insert into inbox (consumer, message_id, claimed_at, finished_at, attempts)
-       values ($1, $2, clock_timestamp(), clock_timestamp(), 1)
-       on conflict (consumer, message_id) do update set finished_at = excluded.finished_at
-       where inbox.finished_at is null
-       returning true as mine`,
-      [consumer, messageId],
-    );
+    const rows = await inside(tx).rows(REMEMBER_MESSAGE.with({ consumer, messageId }));
     return rows.length > 0;
   }
 }

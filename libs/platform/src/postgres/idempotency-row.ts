@@ -1,5 +1,6 @@
-import { PostgresTransaction } from './transaction.ts';
+import type { PostgresTransaction } from './transaction.ts';
 import { KeyAlreadyUsed } from '#application/idempotency-key';
+import { INSERT_KEY, INSERT_KEYS_WITH_ANSWERS, STORE_ANSWER } from './idempotency-keys.sql.ts';
 import type { RequestKey, StoredAnswer } from '../logging/request-context.ts';
 
 /**
@@ -7,22 +8,16 @@ import type { RequestKey, StoredAnswer } from '../logging/request-context.ts';
  * commits, this one fails. The lock in Redis makes this rare; the unique row guarantees that the effect happens once (W5).
  */
 export async function insertKey(tx: PostgresTransaction, requestKey: RequestKey): Promise<void> {
-  const rows = await tx.rows(
-    `insert into idempotency_keys (key, user_id, fingerprint) values ($1, $2, $3) on conflict (key) do nothing returning key`,
-    [requestKey.key, requestKey.userId, requestKey.fingerprint],
-  );
-  if (rows.length === 0) throw new KeyAlreadyUsed(requestKey.key);
+  const { key, userId, fingerprint } = requestKey;
+  const rows = await tx.rows(INSERT_KEY.with({ key, userId, fingerprint }));
+  if (rows.length === 0) throw new KeyAlreadyUsed(key);
 }
 
 /** Last statement of the transaction: the answer commits with the effect. */
 export async function storeAnswer(tx: PostgresTransaction, requestKey: RequestKey, result: unknown): Promise<void> {
   const answer = renderAnswer(requestKey, result);
-  await tx.rows(`update idempotency_keys set status = $2, body = $3, location = $4 where key = $1`, [
-    requestKey.key,
-    answer.status,
-    answer.body,
-    answer.location ?? null,
-  ]);
+  const { status, body, location = null } = answer;
+  await tx.rows(STORE_ANSWER.with({ key: requestKey.key, status, body, location }));
   requestKey.stored = answer;
 }
 
@@ -40,16 +35,14 @@ export function storeAnswers(tx: PostgresTransaction, results: readonly CommandR
   const rows = results.map(({ requestKey, value }) => ({ requestKey, answer: renderAnswer(requestKey, value) }));
   if (rows.length > 0) {
     void tx.write(
-      `insert into idempotency_keys (key, user_id, fingerprint, status, body, location)
-       select * from unnest($1::text[], $2::uuid[], $3::text[], $4::int[], $5::text[], $6::text[])`,
-      [
-        rows.map(({ requestKey }) => requestKey.key),
-        rows.map(({ requestKey }) => requestKey.userId),
-        rows.map(({ requestKey }) => requestKey.fingerprint),
-        rows.map(({ answer }) => answer.status),
-        rows.map(({ answer }) => answer.body),
-        rows.map(({ answer }) => answer.location ?? null),
-      ],
+      INSERT_KEYS_WITH_ANSWERS.with({
+        keys: rows.map(({ requestKey }) => requestKey.key),
+        userIds: rows.map(({ requestKey }) => requestKey.userId),
+        fingerprints: rows.map(({ requestKey }) => requestKey.fingerprint),
+        statuses: rows.map(({ answer }) => answer.status),
+        bodies: rows.map(({ answer }) => answer.body),
+        locations: rows.map(({ answer }) => answer.location ?? null),
+      }),
     );
   }
   return () => {

@@ -1,4 +1,5 @@
 import type { DataSource } from 'typeorm';
+import { PURGE_INBOX } from './inbox.sql.ts';
 import { runReadCommitted } from './read-committed.ts';
 
 /** Longer than a message can be repeated: dead letters are kept for 30 days, the relay's own rows much shorter. */
@@ -7,18 +8,8 @@ const BATCH_SIZE = 1000;
 
 /** Deletes rows of messages that cannot arrive again. READ COMMITTED on purpose: no decision depends on these rows any more. */
 export async function purgeInboxOnce(dataSource: DataSource): Promise<number> {
-  return purge(
-    dataSource,
-    `with old as (
-       select consumer, message_id from inbox where finished_at < now() - make_interval(days => $1) limit $2 for update skip locked
-     ) delete from inbox using old where inbox.consumer = old.consumer and inbox.message_id = old.message_id`,
-    [RETENTION_DAYS, BATCH_SIZE],
-  );
-}
-
-async function purge(dataSource: DataSource, sql: string, parameters: readonly unknown[]): Promise<number> {
-  const { rowCount } = await runReadCommitted(dataSource, (tx) => tx.query(sql, parameters));
-  return rowCount;
+  const statement = PURGE_INBOX.with({ keepDays: RETENTION_DAYS, limit: BATCH_SIZE });
+  return (await runReadCommitted(dataSource, (tx) => tx.query(statement))).rowCount;
 }
 
 /** One day less than Redis keeps a failed job (30 days). A copy that lived longer would restore jobs that Redis has expired. */
@@ -37,13 +28,11 @@ export async function purgeNotificationsOnce(dataSource: DataSource): Promise<nu
   ] as const;
   let purged = 0;
   for (const [table, key, time, days] of deletions) {
-    purged += await purge(
-      dataSource,
-      `delete from ${table} where ${key} in (
-         select ${key} from ${table} where ${time} < now() - make_interval(days => $1) limit $2 for update skip locked
-       )`,
-      [days, BATCH_SIZE],
-    );
+    const sql = `
+      delete from ${table} where ${key} in (
+        select ${key} from ${table} where ${time} < now() - make_interval(days => $1) limit $2 for update skip locked
+      )`;
+    purged += (await runReadCommitted(dataSource, (tx) => tx.query(sql, [days, BATCH_SIZE]))).rowCount;
   }
   return purged;
 }

@@ -11,9 +11,8 @@ export interface NamedSql<P> {
   with(parameters: P): PreparedStatement;
 }
 
-const COMMENT = /--.*$/gm;
-/** `:name`, but not the cast `::name`. */
-const PARAMETER = /(?<!:):([a-z]\w*)/gi;
+/** A string literal, a comment, or `:name`, but not the cast `::name`. */
+const TOKEN = /(?<literal>'[^']*')|--.*$|(?<!:):(?<parameter>[a-z]\w*)/gim;
 
 /**
  * Compiles SQL with named parameters (`:seatIds`) to numbered ones, once, when its module is loaded. A parameter without a
@@ -21,7 +20,9 @@ const PARAMETER = /(?<!:):([a-z]\w*)/gi;
  */
 export function namedSql<P extends object>(name: string, sql: string): NamedSql<P> {
   const numbers = new Map<string, number>();
-  const text = sql.replace(COMMENT, '').replace(PARAMETER, (_whole, parameter: string) => {
+  const text = sql.replace(TOKEN, (...match) => {
+    const { literal = '', parameter } = match.at(-1) as { literal?: string; parameter?: string };
+    if (parameter === undefined) return literal;
     if (!numbers.has(parameter)) numbers.set(parameter, numbers.size + 1);
     return `$${numbers.get(parameter)}`;
   });

@@ -1,5 +1,6 @@
 import type { DataSource } from 'typeorm';
 import { driverClientOf, prepared, type DriverClient } from './database.ts';
+import type { PreparedStatement } from './named-sql.ts';
 import { rollBack } from './roll-back.ts';
 
 /**
@@ -16,8 +17,8 @@ interface QueryResult<T> {
 }
 
 export interface ReadCommittedTransaction {
-  /** `sql` must be a constant, because each text becomes a prepared statement. */
-  query<T>(sql: string, parameters: readonly unknown[]): Promise<QueryResult<T>>;
+  /** A text must be a constant, because each text becomes a prepared statement. */
+  query<T>(sql: string | PreparedStatement, parameters?: readonly unknown[]): Promise<QueryResult<T>>;
 }
 
 /** Runs `work` in one READ COMMITTED transaction. Each statement in it has a snapshot of its own. */

@@ -4,6 +4,7 @@ import { ProcessedMarks } from '../redis/processed-marks.ts';
 import { closeRedis, connectRedis, whenReady, type RedisConnection } from '../redis/redis-connection.ts';
 import { openDatabase } from './database.ts';
 import { SendClaims, type SendClaimOptions } from './send-claims.ts';
+import type { PreparedStatement } from './named-sql.ts';
 import { SingleStatements } from './single-statements.ts';
 
 let testDatabase: TestDatabase;
@@ -211,7 +212,7 @@ describe('a send through a provider', () => {
 
 class InterruptedStatements extends SingleStatements {
   isDown = false;
-  override rows<T>(sql: string, parameters: readonly unknown[]): Promise<T[]> {
-    return this.isDown ? Promise.reject(new Error('Connection terminated')) : super.rows(sql, parameters);
+  override rows<T>(statement: PreparedStatement): Promise<T[]> {
+    return this.isDown ? Promise.reject(new Error('Connection terminated')) : super.rows(statement);
   }
 }

@@ -2,6 +2,7 @@ import type { Counter } from 'prom-client';
 import type { Logger } from '../logging/logger.ts';
 import type { ProcessedMarks } from '../redis/processed-marks.ts';
 import { KeyedBatcher } from '../keyed-batcher.ts';
+import { READ_CLAIM_KINDS, RELEASE_CLAIM, WRITE_CLAIMS, type ClaimKind, type WriteResult } from './send-claims.sql.ts';
 import type { SingleStatements } from './single-statements.ts';
 
 /** Batches in progress at the same time: while one waits for the disk, the next one is written. */
@@ -32,60 +33,10 @@ export interface SendClaimOptions {
   readonly logger?: Pick<Logger, 'warn'>;
 }
 
-/**
- * Automatic retries end within minutes. If an `uncertain` message is claimed again later than this, an operator retried it, and
- * the claim is granted.
- */
-const OPERATOR_RETRY_AFTER_SECONDS = 600;
-
 interface LedgerWrite {
   readonly messageId: string;
   readonly action: 'claim' | 'finish';
 }
-
-/**
- * Writes claims ($2) and finished sends ($3) of one batch in one upsert. Every row is found by its key, whatever plan the
- * planner chooses. A join was once planned as a scan of the whole ledger; at SERIALIZABLE each row that was read got a
- * predicate lock, until PostgreSQL had no memory left for them. An UPDATE for the finished sends would put predicate locks on
- * the index pages into which the next claims are inserted. `excluded.finished_at` is null for a claim.
- *
- * Usually all claims are granted. Then `claimed` is just 'all' instead of a list of keys. All claims of a statement have its
- * start time as `claimed_at`, which is also their token.
- */
-const WRITE = `
-  with written as (
-    insert into inbox (consumer, message_id, claimed_at, finished_at, attempts)
-    select $1, key, now(), finish_at, 1
-    from (select key, null::timestamptz as finish_at from string_to_table($2, E'\\t') key
-          union all select key, now() from string_to_table($3, E'\\t') key) requested order by key
-    on conflict (consumer, message_id) do update set
-      finished_at = excluded.finished_at,
-      claimed_at = case when excluded.finished_at is null then now() else inbox.claimed_at end,
-      attempts = case when excluded.finished_at is null then least($4, inbox.attempts + 1) else inbox.attempts end
-    where inbox.finished_at is null and (excluded.finished_at is not null
-      or (inbox.attempts < $4 or inbox.claimed_at < clock_timestamp() - make_interval(secs => ${OPERATOR_RETRY_AFTER_SECONDS}))
-        and (inbox.claimed_at is null or inbox.claimed_at < clock_timestamp() - make_interval(secs => $5)))
-    returning message_id as key, finished_at is null as is_claim, attempts
-  )
-  select case when count(*) filter (where is_claim) < $6 then string_agg(key, E'\\t') filter (where is_claim) else 'all' end as claimed,
-         string_agg(key, E'\\t') filter (where is_claim and attempts > 1) as again, now()::text as token
-  from written`;
-
-interface WriteResult {
-  /** 'all', or the ids that were claimed, separated by tabs; null when none was claimed. */
-  readonly claimed: string | null;
-  /** The ids that were claimed a second time, separated by tabs. */
-  readonly again: string | null;
-  readonly token: string;
-}
-
-/** Reads why claims were not granted. One scalar subquery per id, because a subquery cannot be planned as a join. */
-const READ_KINDS = `
-  select requested.id as "messageId",
-         (select case when finished_at is not null then 'finished'
-                      when claimed_at < clock_timestamp() - make_interval(secs => $3) then 'uncertain' else 'held' end
-          from inbox where inbox.consumer = $1 and inbox.message_id = requested.id) as kind
-  from string_to_table($2, E'\\t') as requested (id)`;
 
 /**
  * Claims for sends that a rollback cannot undo (mail, push). Claims and finished sends that arrive at the same moment share one
@@ -140,11 +91,7 @@ export class SendClaims {
    * another claim has replaced the one with this token.
    */
   async release(messageId: string, token: string): Promise<void> {
-    await this.statements.rows(
-      `update inbox set claimed_at = null, attempts = attempts - 1
-       where consumer = $1 and message_id = $2 and claimed_at = $3::timestamptz and finished_at is null`,
-      [this.options.consumer, messageId, token],
-    );
+    await this.statements.rows(RELEASE_CLAIM.with({ consumer: this.options.consumer, messageId, token }));
   }
 
   /** Resolves when all finished sends are persisted, or after `timeoutMs`, because a stopping process cannot wait longer. */
@@ -192,9 +139,16 @@ export class SendClaims {
 
   private async write(batch: readonly LedgerWrite[], claims: readonly string[] = []): Promise<Claim[]> {
     const { consumer, lockMs } = this.options;
-    const finished = idsOf(batch, 'finish');
-    const values = [consumer, claims.join('\t'), finished.join('\t'), MAX_UNKNOWN_SENDS, lockMs / 1000, claims.length];
-    const [result] = await this.statements.rows<WriteResult>(WRITE, values);
+    const [result] = await this.statements.rows<WriteResult>(
+      WRITE_CLAIMS.with({
+        consumer,
+        claims: claims.join('\t'),
+        finishes: idsOf(batch, 'finish').join('\t'),
+        maxUnknownSends: MAX_UNKNOWN_SENDS,
+        lockSeconds: lockMs / 1000,
+        claimCount: claims.length,
+      }),
+    );
     const { claimed = null, again = null, token = '' } = result ?? {};
     const granted: Claim = { kind: 'claimed', token, possibleDuplicate: false };
     if (claimed === 'all' && again === null) return batch.map(({ action }) => (action === 'claim' ? granted : FINISHED));
@@ -207,10 +161,11 @@ export class SendClaims {
     });
   }
 
-  private async readKinds(messageIds: readonly string[]): Promise<ReadonlyMap<string, 'finished' | 'held' | 'uncertain'>> {
+  private async readKinds(messageIds: readonly string[]): Promise<ReadonlyMap<string, ClaimKind['kind']>> {
     if (messageIds.length === 0) return new Map();
-    const values = [this.options.consumer, messageIds.join('\t'), this.options.lockMs / 1000];
-    const rows = await this.statements.rows<{ messageId: string; kind: 'finished' | 'held' | 'uncertain' }>(READ_KINDS, values);
+    const { consumer, lockMs } = this.options;
+    const statement = READ_CLAIM_KINDS.with({ consumer, messageIds: messageIds.join('\t'), lockSeconds: lockMs / 1000 });
+    const rows = await this.statements.rows<ClaimKind>(statement);
     return new Map(rows.map(({ messageId, kind }) => [messageId, kind]));
   }
 }

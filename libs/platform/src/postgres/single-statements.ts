@@ -1,6 +1,6 @@
 import { Pool } from 'pg';
 import { DomainError } from '#domain/shared/domain-error';
-import { prepared } from './database.ts';
+import type { PreparedStatement } from './named-sql.ts';
 import { backoffMs, isConnectionLoss, MAX_ATTEMPTS, RETRYABLE_SQLSTATES, sqlstateOf } from './sqlstates.ts';
 
 /** Two for the batches of mail claims (two run in parallel), the others for pushes, whose statements are not batched. */
@@ -30,11 +30,10 @@ export class SingleStatements {
     this.pool.on('error', () => undefined);
   }
 
-  /** `sql` must be a constant, because each text becomes a prepared statement. */
-  async rows<T>(sql: string, parameters: readonly unknown[]): Promise<T[]> {
+  async rows<T>(statement: PreparedStatement): Promise<T[]> {
     for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
       try {
-        return await this.once<T>(sql, parameters);
+        return await this.once<T>(statement);
       } catch (error) {
         if (!RETRYABLE_SQLSTATES.has(sqlstateOf(error) ?? '')) throw error;
         await new Promise((resolve) => setTimeout(resolve, backoffMs(attempt, Math.random)));
@@ -48,11 +47,11 @@ export class SingleStatements {
   }
 
   /** Not `pool.query`, which closes the connection after every error, even after one that only needs a retry. */
-  private async once<T>(sql: string, parameters: readonly unknown[]): Promise<T[]> {
+  private async once<T>(statement: PreparedStatement): Promise<T[]> {
     const client = await this.pool.connect();
     let isBroken = false;
     try {
-      return (await client.query(prepared(sql, parameters) as { name: string; text: string; values: unknown[] })).rows as T[];
+      return (await client.query(statement)).rows as T[];
     } catch (error) {
       // An error without an SQLSTATE did not come from the server (for example a timeout): the connection may be broken.
       isBroken = isConnectionLoss(error) || sqlstateOf(error) === undefined;

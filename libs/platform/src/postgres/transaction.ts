@@ -1,6 +1,7 @@
 import { Transaction } from '#application/transaction-manager';
 import type { EntityManager } from 'typeorm';
 import { prepared, type DriverClient } from './database.ts';
+import type { PreparedStatement } from './named-sql.ts';
 import { sqlstateOf, sqlstates } from './sqlstates.ts';
 
 /** A SELECT is safe to send before BEGIN is answered: if BEGIN failed, it changes nothing and its locks are freed at once. */
@@ -37,14 +38,14 @@ export class PostgresTransaction extends Transaction {
     );
   }
 
-  /** `sql` must be a constant, because each text becomes a prepared statement. */
-  async rows<T>(sql: string, parameters: readonly unknown[] = []): Promise<T[]> {
-    return (await this.send<{ rows: T[] }>(sql, parameters)).rows;
+  /** A text must be a constant, because each text becomes a prepared statement. */
+  async rows<T>(sql: string | PreparedStatement, parameters: readonly unknown[] = []): Promise<T[]> {
+    return (await this.send<{ rows: T[] }>(prepared(sql, parameters))).rows;
   }
 
   /** For a statement whose result is not needed. It is sent without waiting for the answer; if it fails, the commit fails. */
-  write(sql: string, parameters: readonly unknown[]): Promise<void> {
-    const sent = this.send(sql, parameters);
+  write(sql: string | PreparedStatement, parameters: readonly unknown[] = []): Promise<void> {
+    const sent = this.send(prepared(sql, parameters));
     sent.catch(() => undefined);
     this.unawaited.push(sent);
     return Promise.resolve();
@@ -78,11 +79,11 @@ export class PostgresTransaction extends Transaction {
    * The first write and all statements after it wait until BEGIN was answered. If BEGIN failed, a write would run outside a
    * transaction and could not be rolled back.
    */
-  private async send<R>(sql: string, parameters: readonly unknown[]): Promise<R> {
-    this.hasToAwaitBegin ||= !SELECT.test(sql);
+  private async send<R>(statement: PreparedStatement): Promise<R> {
+    this.hasToAwaitBegin ||= !SELECT.test(statement.text);
     if (this.hasToAwaitBegin && !this.isBegun) await this.begun;
     this.assertNotEnded();
-    const [result] = await Promise.all([this.client.query<R>(prepared(sql, parameters)), this.begun]);
+    const [result] = await Promise.all([this.client.query<R>(statement), this.begun]);
     return result;
   }
 

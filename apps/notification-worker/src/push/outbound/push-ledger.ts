@@ -6,6 +6,7 @@ import type { SingleStatements } from '#platform/postgres/single-statements';
 import { inside } from '#platform/postgres/transaction';
 import type { ProcessedMarks } from '#platform/redis/processed-marks';
 import type { Counter } from 'prom-client';
+import { CLAIM_PUSH, IS_PUSH_FINISHED, RECORD_PUSH_PROGRESS, type ClaimedPush } from './push-ledger.sql.ts';
 
 /** The consumer name of pushes in marks and metrics, the same for both queues and all providers. */
 const CONSUMER = 'push';
@@ -28,30 +29,6 @@ export interface Progress {
   readonly deadTokens: readonly string[];
   readonly refused: number;
 }
-
-/**
- * Claims a job that is new, released, or whose holder's lock has expired. One statement, so one round trip with its
- * transaction.
- */
-const CLAIM = `
-  insert into push_progress (message_id, broadcast_id, devices, holder, claimed_at)
-  values ($1, $2, $3, $4, clock_timestamp())
-  on conflict (message_id) do update set holder = excluded.holder, claimed_at = clock_timestamp()
-  where push_progress.finished_at is null
-    and (push_progress.holder is null or push_progress.claimed_at < clock_timestamp() - make_interval(secs => $5))
-  returning done, coalesce(old.holder is not null, false) as was_abandoned`;
-
-const READ_FINISHED = 'select finished_at is not null as finished from push_progress where message_id = $1';
-
-const RECORD_PROGRESS = `
-  update push_progress set
-    done = case when done = '{}' then $3::smallint[]
-                else done || array(select unnest($3::smallint[]) except select unnest(done)) end,
-    dead = dead + $4, refused = refused + $5,
-    finished_at = case when $6 = 'finish' then clock_timestamp() else finished_at end,
-    claimed_at = case when holder = $2 then clock_timestamp() else claimed_at end,
-    holder = case when $6 = 'continue' or holder <> $2 then holder end
-  where message_id = $1 returning old.holder = $2 as ours`;
 
 /**
  * The ledger of pushes in PostgreSQL. Each job is one row with the indexes of its finished devices. A job is claimed before its
@@ -77,15 +54,12 @@ export class PushLedger {
   async claim({ messageId, broadcastId, devices }: PushToClaim): Promise<PushClaim> {
     if (await this.options.marks?.has(CONSUMER, messageId)) return { kind: 'finished' };
     const holder = newId();
-    const [claim] = await this.statements.rows<{ done: number[]; was_abandoned: boolean }>(CLAIM, [
-      messageId,
-      broadcastId ?? null,
-      devices,
-      holder,
-      this.options.lockMs / 1000,
-    ]);
+    const lockSeconds = this.options.lockMs / 1000;
+    const [claim] = await this.statements.rows<ClaimedPush>(
+      CLAIM_PUSH.with({ messageId, broadcastId: broadcastId ?? null, devices, holder, lockSeconds }),
+    );
     if (!claim) {
-      const [other] = await this.statements.rows<{ finished: boolean }>(READ_FINISHED, [messageId]);
+      const [other] = await this.statements.rows<{ finished: boolean }>(IS_PUSH_FINISHED.with({ messageId }));
       return { kind: other?.finished ? 'finished' : 'held' };
     }
     if (claim.was_abandoned) this.countPossibleDuplicates(devices - claim.done.length);
@@ -108,15 +82,22 @@ export class PushLedger {
     then: 'continue' | 'finish' | 'release',
   ): Promise<boolean> {
     const { done, deadTokens, refused } = progress;
-    // The array as text. The driver would write the same text, but more slowly, because it checks each number for quotes.
-    const parameters = [messageId, holder, `{${done.join(',')}}`, deadTokens.length, refused, then];
+    const indexes = `{${done.join(',')}}`;
+    const statement = RECORD_PUSH_PROGRESS.with({
+      messageId,
+      holder,
+      done: indexes,
+      dead: deadTokens.length,
+      refused,
+      next: then,
+    });
     try {
       const [row] =
         deadTokens.length === 0
-          ? await this.statements.rows<{ ours: boolean }>(RECORD_PROGRESS, parameters)
+          ? await this.statements.rows<{ ours: boolean }>(statement)
           : await this.transactions.run(async (tx) => {
               await this.outbox.append(tx, [deadTokensMessage(deadTokens)]);
-              return inside(tx).rows<{ ours: boolean }>(RECORD_PROGRESS, parameters);
+              return inside(tx).rows<{ ours: boolean }>(statement);
             });
       return row?.ours === true;
     } finally {

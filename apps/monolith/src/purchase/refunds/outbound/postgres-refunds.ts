@@ -1,23 +1,11 @@
 import type { Transaction } from '#application/transaction-manager';
+import { runUnprepared } from '#platform/postgres/database';
 import { inside } from '#platform/postgres/transaction';
 import type { DataSource } from 'typeorm';
 import type { Order } from '../../application/sale-ports.ts';
 import { countRefunded } from '../../hold/outbound/postgres-fan-seats.ts';
-import { seatIsHeld } from '../../seat-is-free.sql.ts';
 import { Refunds, type Refund } from '../application/refund-ports.ts';
-
-const FREE_SEATS = `
-  with freed as (
-    update seats set status = 'available', reservation_id = null
-    where id = any($2::uuid[]) and reservation_id = $3 and status = 'sold' returning 1
-  ), counted as (
-    update orders set refunded_tickets = refunded_tickets + $4, refunded_cents = refunded_cents + $5 where id = $1
-  ) select count(*)::int as n from freed`;
-
-/** Used only for cancelled matches. Their sale is closed, so no new holds can appear. */
-const MAY_BE_PAID = `
-  select exists (select from orders where match_id = $1 and status = 'awaiting_payment')
-      or exists (select from seats where match_id = $1 and ${seatIsHeld('seats')}) as any`;
+import { COMPLETED_ORDER_IDS, FREE_REFUNDED_SEATS, MAY_BE_PAID } from './refunds.sql.ts';
 
 export class PostgresRefunds extends Refunds {
   constructor(private readonly dataSource: DataSource) {
@@ -39,14 +27,15 @@ export class PostgresRefunds extends Refunds {
       order.matchId,
       tickets.map(({ userId }) => userId),
     );
-    const seatIds = tickets.map(({ seatId }) => seatId);
-    const [freed] = await inside(tx).rows<{ n: number }>(FREE_SEATS, [
-      order.id,
-      seatIds,
-      order.reservationId,
-      tickets.length,
-      amount.amountCents,
-    ]);
+    const [freed] = await inside(tx).rows<{ n: number }>(
+      FREE_REFUNDED_SEATS.with({
+        orderId: order.id,
+        reservationId: order.reservationId,
+        seatIds: tickets.map(({ seatId }) => seatId),
+        ticketCount: tickets.length,
+        cents: amount.amountCents,
+      }),
+    );
     if (freed?.n !== tickets.length)
       throw new Error(`order ${order.id}: ${freed?.n} sold seats for ${tickets.length} valid tickets`);
   }
@@ -63,15 +52,12 @@ export class PostgresRefunds extends Refunds {
     matchId: string,
     { after, limit }: { after: string | null; limit: number },
   ): Promise<readonly string[]> {
-    const rows = await this.dataSource.query<{ id: string }[]>(
-      `select id from orders where match_id = $1 and ($2::uuid is null or id > $2) and status = 'completed' order by id limit $3`,
-      [matchId, after, limit],
-    );
+    const rows = await runUnprepared<{ id: string }[]>(this.dataSource, COMPLETED_ORDER_IDS.with({ matchId, after, limit }));
     return rows.map(({ id }) => id);
   }
 
   async hasPayableOrders(matchId: string): Promise<boolean> {
-    const [row] = await this.dataSource.query<{ any: boolean }[]>(MAY_BE_PAID, [matchId]);
+    const [row] = await runUnprepared<{ any: boolean }[]>(this.dataSource, MAY_BE_PAID.with({ matchId }));
     return row?.any ?? false;
   }
 }

@@ -1,42 +1,28 @@
+import { runUnprepared } from '#platform/postgres/database';
 import type { DataSource } from 'typeorm';
 import { StoredTurns, type StoredTurn, type TurnCounts } from '../../stored-turns.api.ts';
-
-/** A turn stored without a score gets the creation time of its row as the score. */
-const SCORE = `coalesce(place_score, (extract(epoch from created_at) * 1000000)::bigint)`;
-/** A receipt is valid for 24 hours after joining; one hour is a margin. */
-const RECEIPT_VALIDITY = `interval '25 hours'`;
+import { CLOSE_TURNS, COUNT_TURNS, NEXT_GENERATION, OPEN_TURNS, USED_TURNS } from './stored-turns.sql.ts';
 
 export class PostgresStoredTurns extends StoredTurns {
   constructor(private readonly dataSource: DataSource) {
     super();
   }
 
-  /** Storing a turn locks this row (see `PostgresPurchaseWindows`), so this upsert waits for turns that are being stored. */
   async nextGeneration(matchId: string): Promise<number> {
-    const [row] = await this.dataSource.query<{ generation: number }[]>(
-      `insert into queue_generations as g (match_id, generation) values ($1, 1)
-       on conflict (match_id) do update set generation = g.generation + 1 returning generation`,
-      [matchId],
-    );
+    const [row] = await runUnprepared<{ generation: number }[]>(this.dataSource, NEXT_GENERATION.with({ matchId }));
     if (!row) throw new Error('the upsert returned no row');
     return row.generation;
   }
 
   async counts(matchId: string): Promise<TurnCounts> {
-    const [row] = await this.dataSource.query<TurnCounts[]>(
-      `select count(*)::int as granted, count(*) filter (where end_reason = 'completed')::int as completed,
-              count(*) filter (where end_reason <> 'completed')::int as expired
-       from purchase_windows where match_id = $1`,
-      [matchId],
-    );
+    const [row] = await runUnprepared<TurnCounts[]>(this.dataSource, COUNT_TURNS.with({ matchId }));
     return row ?? { granted: 0, completed: 0, expired: 0 };
   }
 
   async open(matchId: string): Promise<readonly StoredTurn[]> {
-    const rows = await this.dataSource.query<(Omit<StoredTurn, 'placeScore'> & { placeScore: string })[]>(
-      `select user_id as "userId", session_token as "sessionToken", expires_at as "expiresAt", ${SCORE} as "placeScore"
-       from purchase_windows where match_id = $1 and expires_at > now() and ended_at is null order by expires_at, user_id`,
-      [matchId],
+    const rows = await runUnprepared<(Omit<StoredTurn, 'placeScore'> & { placeScore: string })[]>(
+      this.dataSource,
+      OPEN_TURNS.with({ matchId }),
     );
     return rows.map((row) => ({ ...row, placeScore: Number(row.placeScore) }));
   }
@@ -46,19 +32,14 @@ export class PostgresStoredTurns extends StoredTurns {
     afterUserId: string | null,
     limit: number,
   ): Promise<readonly (readonly [userId: string, placeScore: number])[]> {
-    const rows = await this.dataSource.query<{ userId: string; score: string }[]>(
-      `select user_id as "userId", max(${SCORE}) as score from purchase_windows
-       where match_id = $1 and ($2::uuid is null or user_id > $2) and created_at > now() - ${RECEIPT_VALIDITY}
-       group by user_id order by user_id limit $3`,
-      [matchId, afterUserId, limit],
+    const rows = await runUnprepared<{ userId: string; score: string }[]>(
+      this.dataSource,
+      USED_TURNS.with({ matchId, afterUserId, limit }),
     );
     return rows.map(({ userId, score }) => [userId, Number(score)]);
   }
 
   async endAll(matchId: string): Promise<void> {
-    await this.dataSource.query(
-      `update purchase_windows set ended_at = now(), end_reason = 'closed' where match_id = $1 and ended_at is null`,
-      [matchId],
-    );
+    await runUnprepared(this.dataSource, CLOSE_TURNS.with({ matchId }));
   }
 }

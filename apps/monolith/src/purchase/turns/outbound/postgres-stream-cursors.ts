@@ -2,6 +2,7 @@ import type { Transaction } from '#application/transaction-manager';
 import { inside } from '#platform/postgres/transaction';
 import type { DataSource } from 'typeorm';
 import { StreamCursors } from '../application/waiting-room-ports.ts';
+import { ADVANCE_CURSOR } from './purchase-windows.sql.ts';
 
 /** A stream id before the first event of any stream. */
 const STREAM_START = '0-0';
@@ -19,11 +20,7 @@ export class PostgresStreamCursors extends StreamCursors {
   }
 
   async advance(tx: Transaction, matchId: string, from: string, to: string): Promise<boolean> {
-    const rows = await inside(tx).rows(
-      `insert into queue_event_cursors (match_id, last_id) values ($1, $3)
-       on conflict (match_id) do update set last_id = excluded.last_id where queue_event_cursors.last_id = $2 returning 1`,
-      [matchId, from, to],
-    );
+    const rows = await inside(tx).rows(ADVANCE_CURSOR.with({ matchId, from, to }));
     return rows.length > 0;
   }
 }

@@ -1,0 +1,133 @@
+import { namedSql } from '#platform/postgres/named-sql';
+
+/*
+ * Statements that write orders, for one checkout or payment or for a batch of them. They reach rows by key only, because a scan
+ * at SERIALIZABLE conflicts with every buyer.
+ */
+
+/** Of `orders o`. */
+export const ORDER_COLUMNS = `
+  o.id, o.number, o.match_id as "matchId", o.reservation_id as "reservationId", o.user_id as "userId", o.session_token as "sessionToken",
+  o.status, o.total_cents as "totalCents", o.currency, o.email, o.holders,
+  jsonb_build_object('provider', o.provider, 'intentId', o.intent_id, 'clientSecret', o.client_secret, 'confirmUrl', o.confirm_url) as payment,
+  o.placed_with_key as "placedWithKey"`;
+
+/** Numbers from the sequence, and the year that stands before them. */
+export const NEXT_ORDER_NUMBERS = namedSql<{ readonly count: number }>(
+  'next-order-numbers',
+  `
+  select extract(year from now() at time zone 'UTC')::int as year, nextval('order_numbers') as number
+  from generate_series(1, :count)`,
+);
+
+/**
+ * Adds orders and returns the ids of those that it added. `orders` is a JSON array of Order.
+ *
+ * Guarantee: a window has one order. An order whose window has another one is left out, without timeline and without a change
+ * of its reservation.
+ */
+export const PLACE_ORDERS = namedSql<{ readonly orders: string }>(
+  'place-orders',
+  `
+  with added as (
+    insert into orders (id, number, match_id, reservation_id, user_id, session_token, claims_window, status, total_cents, currency, email,
+                        holders, provider, placed_with_key)
+    select id, number, "matchId", "reservationId", "userId", "sessionToken", "sessionToken" is not null, status, "totalCents", currency, email,
+           holders, payment ->> 'provider', "placedWithKey"
+    from jsonb_to_recordset(:orders::jsonb) as o(id uuid, number text, "matchId" uuid, "reservationId" uuid, "userId" uuid,
+      "sessionToken" text, status text, "totalCents" integer, currency text, email text, holders jsonb, payment jsonb, "placedWithKey" text)
+    on conflict (session_token) where claims_window do nothing returning id, reservation_id
+  ), noted as (
+    insert into order_timeline (order_id, event) select id, 'created' from added
+  ), ordered as (
+    -- The reservations of the added orders. Their seats stay held until the payment decides.
+    update reservations set status = 'ordered' where id = any(array(select reservation_id from added))
+  ) select id from added`,
+);
+
+/**
+ * Sets the first payment of orders and returns the ids of the orders that got it. `intents` is a JSON array, `orderIds` its
+ * orders.
+ *
+ * Guarantee: an order that has a payment keeps it. An order that another transaction has locked is left out, not waited for.
+ */
+export const SET_FIRST_INTENTS = namedSql<{ readonly intents: string; readonly orderIds: readonly string[] }>(
+  'set-first-intents',
+  `
+  with given as (
+    select * from jsonb_to_recordset(:intents::jsonb) as p("orderId" uuid, provider text, "intentId" text, "clientSecret" text, "confirmUrl" text)
+  ), free as (
+    -- Locked with skip locked before the update, because the update alone would wait for locks of other transactions.
+    select id from orders where id = any(:orderIds::uuid[]) and status = 'awaiting_payment' and intent_id is null for update skip locked
+  ), updated as (
+    update orders o set provider = given.provider, intent_id = "intentId", client_secret = "clientSecret", confirm_url = "confirmUrl"
+    from given join free on free.id = given."orderId" where o.id = free.id and o.id = any(:orderIds::uuid[]) returning o.id, o.intent_id
+  ), known as (
+    -- The provider's events find the order by its payment.
+    insert into order_intents (intent_id, order_id) select intent_id, id from updated on conflict (intent_id) do nothing
+  ) select id from updated`,
+);
+
+interface IntentParameters {
+  readonly orderId: string;
+  readonly provider: string;
+  readonly intentId: string | null;
+  readonly clientSecret: string | null;
+  readonly confirmUrl: string | null;
+}
+
+/** Sets the payment of an order that the caller has locked, in place of an earlier one. */
+export const SET_INTENT = namedSql<IntentParameters>(
+  'set-intent',
+  `
+  update orders set provider = :provider, intent_id = :intentId, client_secret = :clientSecret, confirm_url = :confirmUrl
+  where id = :orderId`,
+);
+
+/** The reservation that a payment is for: by the payment, or by the order's id as long as the order has no payment. */
+export const RESERVATION_PAID = namedSql<{ readonly intentId: string | null; readonly orderId: string | null }>(
+  'reservation-paid',
+  `
+  select o.reservation_id from order_intents i join orders o on o.id = i.order_id where i.intent_id = :intentId
+  union all select reservation_id from orders where id = :orderId and intent_id is null`,
+);
+
+/**
+ * Locks the orders that wait for these payments. An order that another transaction has locked, that is paid or that has a newer
+ * payment is left out: its event is then settled alone.
+ */
+export const LOCK_AWAITING_ORDERS = namedSql<{ readonly intentIds: readonly string[] }>(
+  'lock-awaiting-orders',
+  `
+  select ${ORDER_COLUMNS} from order_intents i join orders o on o.id = i.order_id
+  where i.intent_id = any(:intentIds) and o.intent_id = i.intent_id and o.status = 'awaiting_payment' for update of o skip locked`,
+);
+
+interface StatusParameters {
+  readonly orderIds: readonly string[];
+  readonly status: string;
+  readonly events: readonly string[];
+}
+
+/** Sets the status of orders that the caller has locked, and adds all events to the timeline of each. */
+export const SET_ORDER_STATUS = namedSql<StatusParameters>(
+  'set-order-status',
+  `
+  with changed as (
+    update orders set status = :status, completed_at = case when :status = 'completed' then now() else completed_at end
+    where id = any(:orderIds::uuid[])
+  )
+  -- In the order of the arrays: the timeline is read in the order of its ids.
+  insert into order_timeline (order_id, event)
+  select o.id, e.event
+  from unnest(:orderIds::uuid[]) with ordinality as o(id, position) cross join unnest(:events::text[]) with ordinality as e(event, position)
+  order by o.position, e.position`,
+);
+
+/** Deletes an order without payment, with its timeline. A completed order (a free one) stays. */
+export const REMOVE_ORDER = namedSql<{ readonly orderId: string }>(
+  'remove-order',
+  `
+  with removed as (delete from orders where id = :orderId and intent_id is null and status <> 'completed' returning id)
+  delete from order_timeline where order_id = (select id from removed)`,
+);

@@ -1,0 +1,43 @@
+import { namedSql } from '#platform/postgres/named-sql';
+import { seatIsFree } from '../../seat-is-free.sql.ts';
+
+/**
+ * Locks the seats in the order of their ids, like all code that locks seats, so there are no deadlocks. It reads by key only: a
+ * scan would conflict with all buyers.
+ */
+export const LOCK_SEATS = namedSql<{ readonly matchId: string; readonly seatIds: readonly string[] }>(
+  'lock-seats-of-partner-sale',
+  `
+  select id as "seatId", sector_id as "sectorId", expires_at as "heldUntil",
+         case when ${seatIsFree('seats')} then 'available' else status end as status
+  from seats where id = any(:seatIds::uuid[]) and match_id = :matchId order by id for update`,
+);
+
+/** The caller has locked the seats. */
+export const BLOCK_SEATS = namedSql<{ readonly seatIds: readonly string[] }>(
+  'block-seats',
+  `update seats set status = 'blocked', reservation_id = null, expires_at = null where id = any(:seatIds::uuid[])`,
+);
+
+interface PartnerSale {
+  readonly seatIds: readonly string[];
+  readonly matchId: string;
+  readonly source: string;
+  readonly eventId: string;
+  readonly reference: string;
+}
+
+/** Records who sold the seats. An upsert: a seat that was unblocked and is sold by a partner again still has its old row. */
+export const RECORD_PARTNER_SALE = namedSql<PartnerSale>(
+  'record-partner-sale',
+  `
+  insert into seat_blocks (seat_id, match_id, source, event_id, reference)
+  select id, :matchId, :source, :eventId, :reference from unnest(:seatIds::uuid[]) as s(id)
+  on conflict (seat_id) do update set source = excluded.source, event_id = excluded.event_id, reference = excluded.reference,
+    blocked_at = now()`,
+);
+
+export const PARTNER_SALES_OF_SEATS = namedSql<{ readonly seatIds: readonly string[] }>(
+  'partner-sales-of-seats',
+  `select seat_id as "seatId", source, reference from seat_blocks where seat_id = any(:seatIds::uuid[])`,
+);

@@ -1,0 +1,41 @@
+import { namedSql } from '#platform/postgres/named-sql';
+import { seatIsHeld } from '../../seat-is-free.sql.ts';
+
+interface RefundedOrder {
+  readonly orderId: string;
+  readonly reservationId: string;
+  readonly seatIds: readonly string[];
+  readonly ticketCount: number;
+  readonly cents: number;
+}
+
+/**
+ * Frees the seats of refunded tickets and adds the refund to the order's sums. Guarantee: only seats that are sold by this
+ * order's reservation become free. It returns how many; the caller rolls back if that is not the number of tickets.
+ */
+export const FREE_REFUNDED_SEATS = namedSql<RefundedOrder>(
+  'free-refunded-seats',
+  `
+  with freed as (
+    update seats set status = 'available', reservation_id = null
+    where id = any(:seatIds::uuid[]) and reservation_id = :reservationId and status = 'sold' returning 1
+  ), counted as (
+    update orders set refunded_tickets = refunded_tickets + :ticketCount, refunded_cents = refunded_cents + :cents where id = :orderId
+  ) select count(*)::int as n from freed`,
+);
+
+/** Whether an order or hold of the match may still be paid. Only for cancelled matches: their sale is closed, so no new holds appear. */
+export const MAY_BE_PAID = namedSql<{ readonly matchId: string }>(
+  'may-be-paid',
+  `
+  select exists (select from orders where match_id = :matchId and status = 'awaiting_payment')
+      or exists (select from seats where match_id = :matchId and ${seatIsHeld('seats')}) as any`,
+);
+
+/** A page of the match's paid orders, in the order of their ids. */
+export const COMPLETED_ORDER_IDS = namedSql<{ readonly matchId: string; readonly after: string | null; readonly limit: number }>(
+  'completed-order-ids',
+  `
+  select id from orders where match_id = :matchId and (:after::uuid is null or id > :after) and status = 'completed'
+  order by id limit :limit`,
+);

@@ -1,0 +1,61 @@
+import { namedSql } from '#platform/postgres/named-sql';
+
+const COLUMNS = `id, order_id as "orderId", match_id as "matchId", user_id as "userId", seat_id as "seatId", sector,
+  row_label as "row", number, holder_name as "holderName", status, serial`;
+
+/** Adds the tickets of all orders of a batch, a JSON array, in the transaction that completes the orders. */
+export const ADD_TICKETS = namedSql<{ readonly tickets: string }>(
+  'add-tickets',
+  `
+  insert into tickets (id, order_id, match_id, user_id, seat_id, sector, row_label, number, holder_name, status, serial)
+  select id, "orderId", "matchId", "userId", "seatId", sector, "row", number, "holderName", status, serial
+  from jsonb_to_recordset(:tickets::jsonb) as t(id uuid, "orderId" uuid, "matchId" uuid, "userId" uuid, "seatId" uuid,
+    sector text, "row" text, number integer, "holderName" text, status text, serial integer)`,
+);
+
+/** A fan's ticket, locked. `no key update`: rows that refer to the ticket may be added meanwhile. */
+export const LOCK_TICKET = namedSql<{ readonly ticketId: string; readonly userId: string }>(
+  'lock-ticket',
+  `select ${COLUMNS} from tickets where id = :ticketId and user_id = :userId for no key update`,
+);
+
+/** All tickets of an order, locked in the order of their ids, so that two transactions never wait for each other. */
+export const LOCK_TICKETS_OF_ORDER = namedSql<{ readonly orderId: string }>(
+  'lock-tickets-of-order',
+  `
+  select id, user_id as "userId", seat_id as "seatId", status from tickets
+  where order_id = :orderId order by id for no key update`,
+);
+
+/** The caller has locked the tickets. */
+export const SET_TICKET_STATUS = namedSql<{ readonly ticketIds: readonly string[]; readonly status: string }>(
+  'set-ticket-status',
+  'update tickets set status = :status where id = any(:ticketIds::uuid[])',
+);
+
+/** A page of fans with valid or used tickets for the match, each with their seats. */
+export const TICKET_HOLDERS = namedSql<{ readonly matchId: string; readonly after: string | null; readonly limit: number }>(
+  'ticket-holders',
+  `
+  select user_id as "userId", jsonb_agg(jsonb_build_object('sector', sector, 'row', row_label, 'number', number) order by id) as seats
+  from tickets where match_id = :matchId and status in ('valid', 'used') and (:after::uuid is null or user_id > :after)
+  group by user_id order by user_id limit :limit`,
+);
+
+export const TICKETS_OF_ORDERS = namedSql<{ readonly orderIds: readonly string[] }>(
+  'tickets-of-orders',
+  `select order_id as "orderId", id, status from tickets where order_id = any(:orderIds::uuid[]) order by order_id, id`,
+);
+
+/** A page of a fan's tickets, newest first. */
+export const TICKETS_OF_FAN = namedSql<{ readonly userId: string; readonly after: string | null; readonly limit: number }>(
+  'tickets-of-fan',
+  `
+  select ${COLUMNS} from tickets where user_id = :userId and (:after::uuid is null or id < :after)
+  order by id desc limit :limit`,
+);
+
+export const FIND_TICKET = namedSql<{ readonly ticketId: string; readonly userId: string }>(
+  'find-ticket',
+  `select ${COLUMNS} from tickets where id = :ticketId and user_id = :userId`,
+);

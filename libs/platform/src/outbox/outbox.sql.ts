@@ -1,0 +1,11 @@
+import { namedSql } from '../postgres/named-sql.ts';
+
+/** Adds messages in the transaction of their effect. `messages` is a JSON array. `after_seconds` delays the delivery. */
+export const APPEND_MESSAGES = namedSql<{ readonly messages: string }>(
+  'append-messages',
+  `
+  insert into outbox (id, destination, event, aggregate_id, series, body, available_at)
+  select id, destination, event, aggregate_id, series, body, now() + make_interval(secs => coalesce(after_seconds, 0))
+  from jsonb_to_recordset(:messages::jsonb)
+    as m(id uuid, destination text, event text, aggregate_id text, series uuid, body jsonb, after_seconds integer)`,
+);

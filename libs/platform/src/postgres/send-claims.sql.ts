@@ -1,0 +1,97 @@
+import { namedSql } from './named-sql.ts';
+
+/*
+ * The rows of `inbox` behind SendClaims. Lists of ids are separated by tabs. All claims of a statement have its start time as
+ * `claimed_at`, which is also their token.
+ */
+
+/**
+ * Automatic retries end within minutes. If an `uncertain` message is claimed again later than this, an operator retried it, and
+ * the claim is granted.
+ */
+const OPERATOR_RETRY_AFTER_SECONDS = 600;
+
+interface ClaimsAndFinishes {
+  readonly consumer: string;
+  readonly claims: string;
+  readonly finishes: string;
+  readonly maxUnknownSends: number;
+  readonly lockSeconds: number;
+  readonly claimCount: number;
+}
+
+export interface WriteResult {
+  /** 'all', or the ids that were claimed, separated by tabs; null when none was claimed. */
+  readonly claimed: string | null;
+  /** The ids that were claimed a second time, separated by tabs. */
+  readonly again: string | null;
+  readonly token: string;
+}
+
+/**
+ * Writes the claims and the finished sends of one batch in one upsert.
+ *
+ * Guarantees
+ * - Of several claims of a message one is granted, until it is released or its lock expires.
+ * - A finished message is never claimed again.
+ * - A message whose outcome is unknown is claimed at most `maxUnknownSends` times, and once more when an operator retries it.
+ *
+ * Every row is found by its key, whatever plan the planner chooses. A join was once planned as a scan of the whole ledger; at
+ * SERIALIZABLE each row that was read got a predicate lock, until PostgreSQL had no memory left for them. An UPDATE for the
+ * finished sends would put predicate locks on the index pages into which the next claims are inserted.
+ */
+export const WRITE_CLAIMS = namedSql<ClaimsAndFinishes>(
+  'write-claims',
+  `
+  with written as (
+    insert into inbox (consumer, message_id, claimed_at, finished_at, attempts)
+    select :consumer, key, now(), finish_at, 1
+    from (select key, null::timestamptz as finish_at from string_to_table(:claims, E'\\t') key
+          union all select key, now() from string_to_table(:finishes, E'\\t') key) requested order by key
+    -- The row is known. excluded.finished_at is null for a claim.
+    on conflict (consumer, message_id) do update set
+      finished_at = excluded.finished_at,
+      claimed_at = case when excluded.finished_at is null then now() else inbox.claimed_at end,
+      attempts = case when excluded.finished_at is null then least(:maxUnknownSends, inbox.attempts + 1) else inbox.attempts end
+    -- A finish always counts. A claim needs an attempt that is left, or an operator, and no other claim with a lock.
+    where inbox.finished_at is null and (excluded.finished_at is not null
+      or (inbox.attempts < :maxUnknownSends
+          or inbox.claimed_at < clock_timestamp() - make_interval(secs => ${OPERATOR_RETRY_AFTER_SECONDS}))
+        and (inbox.claimed_at is null or inbox.claimed_at < clock_timestamp() - make_interval(secs => :lockSeconds)))
+    returning message_id as key, finished_at is null as is_claim, attempts
+  )
+  -- Usually all claims are granted. Then the answer is just 'all' instead of a list of keys.
+  select case when count(*) filter (where is_claim) < :claimCount then string_agg(key, E'\\t') filter (where is_claim)
+              else 'all' end as claimed,
+         string_agg(key, E'\\t') filter (where is_claim and attempts > 1) as again, now()::text as token
+  from written`,
+);
+
+/** Why a claim was not granted. */
+export interface ClaimKind {
+  readonly messageId: string;
+  readonly kind: 'finished' | 'held' | 'uncertain';
+}
+
+/** Reads why claims were not granted. One scalar subquery per id, because a subquery cannot be planned as a join. */
+export const READ_CLAIM_KINDS = namedSql<{
+  readonly consumer: string;
+  readonly messageIds: string;
+  readonly lockSeconds: number;
+}>(
+  'read-claim-kinds',
+  `
+  select requested.id as "messageId",
+         (select case when finished_at is not null then 'finished'
+                      when claimed_at < clock_timestamp() - make_interval(secs => :lockSeconds) then 'uncertain' else 'held' end
+          from inbox where inbox.consumer = :consumer and inbox.message_id = requested.id) as kind
+  from string_to_table(:messageIds, E'\\t') as requested (id)`,
+);
+
+/** Takes one attempt back. It changes nothing when another claim has replaced the one with this token. */
+export const RELEASE_CLAIM = namedSql<{ readonly consumer: string; readonly messageId: string; readonly token: string }>(
+  'release-claim',
+  `
+  update inbox set claimed_at = null, attempts = attempts - 1
+  where consumer = :consumer and message_id = :messageId and claimed_at = :token::timestamptz and finished_at is null`,
+);

@@ -1,0 +1,17 @@
+import type { SourceFile } from './sources.ts';
+
+/** `namedSql<…>('name', …)`: the type may span lines. */
+const NAMED_SQL = /\bnamedSql(?:<[^(]*>)?\(\s*'([^']+)'/g;
+
+/**
+ * Names that two statements have. PostgreSQL prepares a statement once per connection under its name, so the second one fails as
+ * soon as both use the same connection.
+ */
+export function sharedStatementNames(files: readonly Pick<SourceFile, 'text'>[]): string[] {
+  const names = statementNamesIn(files);
+  return names.filter((name, index) => names.indexOf(name) !== index);
+}
+
+export function statementNamesIn(files: readonly Pick<SourceFile, 'text'>[]): string[] {
+  return files.flatMap(({ text }) => [...text.matchAll(NAMED_SQL)].map(([, name = '']) => name));
+}
