@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** One event of a stadium gate's log: a code was scanned, and the person was admitted or not. */
+/** One event in the log of a stadium gate: a ticket code was scanned, and the person was admitted or refused. */
 export const gateScan = z.looseObject({
   type: z.literal('gate.scan'),
   /** The scanned text. It need not be one of our codes. */

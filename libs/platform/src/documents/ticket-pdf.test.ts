@@ -51,7 +51,7 @@ test('ticketPdf: the ticket of a standing place has neither row nor seat', () =>
   expect(commands).not.toContain(hex('Ulaz / Gate'));
 });
 
-test('ticketPdf: a ticket without kick-off and venue has all other fields', () => {
+test('ticketPdf: a ticket without kick-off and venue has every other field', () => {
   const commands = drawingCommands(ticketPdf({ ...ticket, kickoffAt: undefined, venue: undefined }));
   for (const text of [ticket.matchName, 'G4', 'Zapad A', '12', '15', ticket.holderName, ticket.id])
     expect(commands).toContain(`<${hex(text)}>`);

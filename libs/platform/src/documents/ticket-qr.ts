@@ -1,7 +1,8 @@
 import { renderSVG } from 'uqr';
 
-/** Width of the light border around the QR code, in modules. Scanners need four. */
+/** Width of the light border around the QR code, in modules (squares of the code). Scanners need four. */
 export const QUIET_ZONE_MODULES = 4;
+/** Width of one module (square) of the QR code. */
 export const MODULE_SIZE_PIXELS = 8;
 
 /**

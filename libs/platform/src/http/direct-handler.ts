@@ -8,13 +8,13 @@ import { callerOf } from './caller.ts';
 type ReadArgument = (request: FastifyRequest, reply: FastifyReply) => unknown;
 type Handler = (...args: readonly unknown[]) => Promise<unknown>;
 
-/** A controller method that Fastify calls without Nest's router. */
+/** A controller method that Fastify calls without Nest's router, because the router costs time under peak load. */
 export interface DirectHandler {
   readonly controller: Type;
   readonly method: string;
-  /** One reader for each parameter of the method. */
+  /** Functions that read the arguments from the request, one for each parameter of the method. */
   readonly args: readonly ReadArgument[];
-  /** The status with which the result is sent. Undefined for a method with `@Res()`, which sends its answer itself. */
+  /** The HTTP status of the answer. Undefined for a method with `@Res()`, which sends its answer itself. */
   readonly status: number | undefined;
 }
 
@@ -46,7 +46,9 @@ const readersByKind: Readonly<Record<string, (parameter: NestParameter) => ReadA
   [RouteParamtypes.RESPONSE]: () => (_request, reply) => reply,
 };
 
-/** Nest's own kinds of parameters are numbers. Custom decorators have a generated name; the only one we have is `@Caller()`. */
+/**
+ * Nest's own kinds of parameters are numbers. Custom decorators have a generated name; our only custom decorator is `@Caller()`.
+ */
 function argumentReader(kind: string, parameter: NestParameter): ReadArgument {
   const known = readersByKind[kind];
   if (!known && /^\d+$/.test(kind)) throw new Error(`a parameter of kind ${kind} cannot be read without Nest's router`);

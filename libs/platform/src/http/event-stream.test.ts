@@ -26,7 +26,7 @@ async function until(holds: () => boolean): Promise<void> {
   for (const giveUpAt = Date.now() + 3000; !holds() && Date.now() < giveUpAt; await pause(5));
 }
 
-test('EventStream: sends the headers of the hooks, events, heartbeats and a final retry time', async () => {
+test('EventStream: sends the headers that hooks have set, then events and heartbeats, and at the end a retry time', async () => {
   const reader = await read();
   await until(() => open.size === 1);
   const [stream] = open;

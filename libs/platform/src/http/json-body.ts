@@ -1,7 +1,10 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { RequestRefused } from './request-refused.ts';
 
-/** Our deepest body has four levels. A body of 100,000 nested brackets would overflow the stack of recursive code. */
+/**
+ * Maximum nesting of a body. Our deepest body has four levels. A body of 100,000 nested brackets would overflow the stack of
+ * recursive code.
+ */
 const MAX_DEPTH = 32;
 
 const QUOTE = 34;
@@ -38,7 +41,10 @@ function isUnstorable(value: unknown): boolean {
 
 type Done = (error: Error | null, body?: unknown) => void;
 
-/** Fastify's JSON parser, which refuses `__proto__`. It also refuses byte order marks, deep nesting and text that cannot be stored. */
+/**
+ * Returns Fastify's JSON parser, which refuses `__proto__`, with more checks: byte order marks, deep nesting and text that
+ * PostgreSQL cannot store are refused.
+ */
 export function jsonReader(fastify: FastifyInstance): (request: FastifyRequest, text: string, done: Done) => void {
   const parse = fastify.getDefaultJsonParser('error', 'error');
   return (request, text, done) => {

@@ -4,6 +4,7 @@ import { isConnectionLoss, RETRYABLE_SQLSTATES, sqlstateOf, sqlstates } from '..
 import { rowOf, type ErrorCode } from './error-catalogue.ts';
 import { RequestRefused, type FieldError } from './request-refused.ts';
 
+/** An error answer (RFC 9457, problem+json) with its HTTP status and headers. */
 export interface Problem {
   readonly code: ErrorCode;
   readonly status: number;
@@ -11,7 +12,7 @@ export interface Problem {
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-/** Fastify's own error codes as codes of our catalogue. */
+/** Maps Fastify's own error codes to codes of our catalogue. */
 const fastifyCodes: Record<string, ErrorCode> = {
   FST_ERR_CTP_BODY_TOO_LARGE: 'PAYLOAD_TOO_LARGE',
   FST_ERR_CTP_INVALID_MEDIA_TYPE: 'UNSUPPORTED_MEDIA_TYPE',
@@ -39,8 +40,9 @@ const unreachableText =
 const redisRefusal = /^(READONLY|LOADING|CLUSTERDOWN|MASTERDOWN|TRYAGAIN|NOREPLICAS|MISCONF|OOM) /;
 
 /**
- * The error code for an SQLSTATE outside the transaction manager. Text that PostgreSQL cannot store (22021, 22P05: a NUL) came from
- * the caller. A standby that is not promoted yet answers 25006 to a write and 0A000 to a SERIALIZABLE transaction.
+ * Returns the error code for an SQLSTATE that was thrown outside the transaction manager. Text that PostgreSQL cannot store
+ * (22021, 22P05: a NUL) came from the caller. A PostgreSQL standby that is not promoted yet answers 25006 to a write and 0A000 to
+ * a SERIALIZABLE transaction.
  */
 function sqlstateCode(state: string): ErrorCode | undefined {
   if (RETRYABLE_SQLSTATES.has(state) || state === sqlstates.queryCanceled) return 'LOCK_TIMEOUT';
@@ -49,8 +51,8 @@ function sqlstateCode(state: string): ErrorCode | undefined {
 }
 
 /**
- * The error code for an error of Fastify (it has `statusCode`) or Nest (`HttpException`). An unknown 4xx becomes VALIDATION_FAILED.
- * The property `status` is ignored, because it may be the answer of another service to us.
+ * Returns the error code for an error of Fastify (it has `statusCode`) or Nest (`HttpException`). An unknown 4xx status becomes
+ * VALIDATION_FAILED. The property `status` of an error is ignored, because it may be the answer of another service to us.
  */
 function httpCode(error: { code?: unknown; statusCode?: unknown }): ErrorCode | undefined {
   const status = error instanceof HttpException ? error.getStatus() : Number(error.statusCode);

@@ -27,6 +27,6 @@ test('asValidationFailed: the path of an error in a nested union is complete', a
   ]);
 });
 
-test('asValidationFailed: of 1000 wrong items twenty are listed', async () => {
+test('asValidationFailed: the answer to a body with 1000 wrong items lists 20 errors', async () => {
   expect(await pathsOf(path, { points: Array.from({ length: 1000 }, () => 'x') })).toHaveLength(20);
 });

@@ -17,6 +17,7 @@ export const personName = z
   .max(100, 'must have at most 100 characters')
   .refine((name) => !UNPRINTABLE.test(name) && !STACKED_MARKS.test(name), 'contains characters that are not allowed in a name');
 
+/** An e-mail address from a caller. */
 export const emailAddress = z.email('is not an e-mail address').max(254, 'must have at most 254 characters');
 
 /** A UUID from a caller, in upper or lower case. It is converted to lower case, as the database returns ids. */
