@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 
-/** A UUID v4 as 32 lowercase hex digits, without hyphens. */
+/** The format of an idempotency key: a UUID v4 as 32 lowercase hex digits, without hyphens. */
 const KEY_FORMAT = /^[0-9a-f]{12}4[0-9a-f]{3}[89ab][0-9a-f]{15}$/;
 
 export function isIdempotencyKey(text: string): boolean {
@@ -19,7 +19,7 @@ export function canonicalJson(value: unknown): string {
   return `{${text}}`;
 }
 
-/** Hex digits of the fingerprint. Half of a SHA-256 is enough to tell the requests of one key apart. */
+/** Number of hex digits of a fingerprint. Half of a SHA-256 is enough to tell the requests of one key apart. */
 const FINGERPRINT_DIGITS = 32;
 
 /** A hash of caller, method, path and body. Two requests with the same fingerprint are the same request. */

@@ -51,7 +51,7 @@ test('a message that is delivered three times is one job', async () => {
   expect(await queue.getJobCounts('waiting')).toEqual({ waiting: 1 });
 });
 
-test('an invalid message is poison, its error names the field without its value, and the valid message is delivered', async () => {
+test('an invalid message can never be delivered (poison), its error names the wrong field without the value, and a valid message beside it is delivered', async () => {
   const [good, bad] = [mail(), mail({ recipient: 'not-an-address' })];
   const [poisoned, other] = await destination.deliver([bad, good]);
   expect(other).toEqual({ id: good.id, outcome: 'delivered' });

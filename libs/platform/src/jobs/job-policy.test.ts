@@ -13,7 +13,7 @@ test.each([
   },
 );
 
-test('a notification job has its message id, three attempts, and a retention of one hour when done, thirty days when failed', () => {
+test('the job of a mail or push has the id of its message and three attempts, and is kept for one hour when done, thirty days when failed', () => {
   expect(notificationJobOptions('01997d2e-0000-7000-8000-000000000001')).toEqual({
     jobId: '01997d2e-0000-7000-8000-000000000001',
     attempts: 3,

@@ -4,11 +4,11 @@ import type { Cluster, Redis } from 'ioredis';
 
 /** Maximum time that a metrics scrape waits for Redis. */
 const TIMEOUT_MS = 1000;
-/** Jobs read of each state, oldest first. Jobs after them are younger. */
+/** How many jobs of each state are read, oldest first. All further jobs are younger. */
 const MAX_JOBS_PER_STATE = 200;
 const UNSENT = ['active', 'waiting', 'prioritized', 'delayed'] as const;
 
-/** Finds the age of the oldest unsent message of each template. A job's name is its template. */
+/** Finds the age of the oldest unsent message of each template (kind of mail or push). The name of a job is its template. */
 export class OldestUnsent implements BeforeApplicationShutdown {
   private readonly queues: readonly Queue[];
 

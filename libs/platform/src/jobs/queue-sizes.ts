@@ -7,7 +7,7 @@ const TIMEOUT_MS = 1000;
 /** States of unsent jobs, including retries and jobs in progress. Dead letters do not count. */
 const UNSENT = ['waiting', 'prioritized', 'delayed', 'active'] as const;
 
-/** Counts the unsent messages of several queues together. Keeps the last value while Redis is unavailable. */
+/** Counts the unsent mails or pushes of several queues together. Returns the last known number while Redis is unavailable. */
 export class QueueSizes implements BeforeApplicationShutdown {
   private readonly queues: readonly Queue[];
   private lastKnown = 0;
@@ -16,7 +16,10 @@ export class QueueSizes implements BeforeApplicationShutdown {
     connection: Redis | Cluster,
     prefix: string,
     names: readonly string[],
-    /** The number of jobs inside bundles that Redis does not count, for all these queues together. */
+    /**
+     * Counts the jobs inside bundles (many jobs of a broadcast as one), for all these queues together. For Redis a bundle is one
+     * job.
+     */
     private readonly countInBundles: () => Promise<number> = () => Promise.resolve(0),
   ) {
     this.queues = names.map((name) => new Queue(name, { connection, prefix }));
