@@ -1,7 +1,7 @@
 import { requestContext } from './logging/request-context.ts';
 import { KeyedBatcher } from './keyed-batcher.ts';
 
-/** Records the batches. A batch does not end until the test calls `finishBatch`. */
+/** Opens a batcher and records its batches. A batch does not end until the test calls `finishBatch`. */
 function setUp(maxConcurrentBatches = 1) {
   const batches: string[][] = [];
   const deadlines: (number | undefined)[] = [];
@@ -14,7 +14,7 @@ function setUp(maxConcurrentBatches = 1) {
       await new Promise<void>((resolve) => releases.push(resolve));
       return items.map((item) => `${item} done`);
     },
-    { rounds: maxConcurrentBatches },
+    { maxConcurrentBatches },
   );
   const finishBatch = async (): Promise<void> => {
     while (releases.length === 0) await new Promise((resolve) => setImmediate(resolve));
@@ -39,7 +39,7 @@ test('KeyedBatcher: items that arrive during a batch go into the next batch, and
   ]);
 });
 
-test('KeyedBatcher: a batch runs without a request deadline, because the request that started the loop may be over', async () => {
+test('KeyedBatcher: a batch runs without the deadline of the request that started it', async () => {
   const { together, deadlines, finishBatch } = setUp();
   const first = requestContext.run({ requestId: 'first', deadlineAt: 1 }, () => together.add('a'));
   const second = requestContext.run({ requestId: 'second', deadlineAt: 2 }, () => together.add('b'));

@@ -26,8 +26,10 @@ export class KeyedBatcher<Item, Answer> {
     private readonly keyOf: (item: Item) => string,
     /** Returns one answer for each item, in the same order. */
     private readonly processBatch: (items: readonly Item[]) => Promise<readonly Answer[]>,
-    /** `most`: maximum number of items in a batch. `rounds`: how many batches may be in progress at the same time. */
-    private readonly limits: { readonly most?: number; readonly rounds?: number } = {},
+    /**
+     * `most`: maximum number of items in a batch. `maxConcurrentBatches`: how many batches may be in progress at the same time.
+     */
+    private readonly limits: { readonly most?: number; readonly maxConcurrentBatches?: number } = {},
   ) {}
 
   get isIdle(): boolean {
@@ -37,7 +39,7 @@ export class KeyedBatcher<Item, Answer> {
   add(item: Item): Promise<Answer> {
     return new Promise((resolve, reject) => {
       this.waiting.push({ item, resolve, reject });
-      if (this.running < (this.limits.rounds ?? 1)) requestContext.exit(() => void this.run());
+      if (this.running < (this.limits.maxConcurrentBatches ?? 1)) requestContext.exit(() => void this.run());
     });
   }
 

@@ -123,8 +123,8 @@ function firstAnswer(
   if (known?.answer) return known.answer;
   const { keyWithEffect } = rulesOf(request);
   if (owner) request.currentKey = { requestKey, owner };
-  // With `keyWithEffect` the idempotency row is not read here. If the key was used, the transaction of the effect fails when it
-  // inserts that row.
+  // With `keyWithEffect` the idempotency row is not read before a request that may run. If the key was used, the transaction of
+  // the effect fails when it inserts the row.
   if (keyWithEffect && (owner ?? isUnknown)) return undefined;
   return answerInRow(requestKey, rows, { isTaken: !owner && !isUnknown, keyWithEffect });
 }

@@ -48,10 +48,13 @@ export function limitByAddress(limiter: RateLimiter, internalSecret: string) {
   };
 }
 
-/** Refusals that the fan did not cause. They do not count against the fan's ten requests a minute. */
+/** Error codes of refusals that the fan did not cause. Such requests do not count against the fan's ten requests a minute. */
 const NOT_COUNTED: ReadonlySet<ErrorCode> = new Set(['SEATS_BUSY', 'IDEMPOTENCY_KEY_IN_USE', 'RATE_LIMITED']);
 
-/** Counts the purchases of one fan. It runs after the idempotency hook, so a replayed answer does not count. */
+/**
+ * Counts the purchases of each fan against the fan's limit. It runs after the idempotency hook, so a replayed answer does not
+ * count.
+ */
 export function limitByFan(fastify: FastifyInstance, limiter: RateLimiter): void {
   if (limiter.isOff) return;
   fastify.addHook('preValidation', (request, reply, done) => {

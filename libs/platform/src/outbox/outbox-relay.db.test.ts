@@ -133,9 +133,9 @@ describe('the relay delivers the oldest messages first', () => {
     }
   });
 
-  test('even if PostgreSQL reads the rows in physical order instead of by index', async () => {
+  test('even if PostgreSQL reads the rows in the order of the table instead of by index', async () => {
     const written = await writeThirtyOutOfOrder();
-    // PostgreSQL may choose such a plan when its statistics are old. Then only ORDER BY guarantees the order.
+    // PostgreSQL may read without the index when its statistics are old. Then only ORDER BY guarantees the order.
     const url = `${testDatabase.url}?options=${encodeURIComponent('-c enable_indexscan=off -c enable_indexonlyscan=off')}`;
     const unsorted = await openDatabase({ url, name: 'outbox-test-unsorted', poolSize: 2 });
     try {
@@ -159,7 +159,7 @@ test('2,500 messages are delivered in three batches of at most 1,000', async () 
   expect(new Set(recorder.received).size).toBe(2500);
 });
 
-test('relay killed between delivery and commit: the message is delivered again with the same id', async () => {
+test('when the relay is killed between delivery and commit, the message is delivered a second time with the same id', async () => {
   const [message] = messagesFor(['once more']);
   await append(message ? [message] : []);
   const ids: string[] = [];
@@ -184,14 +184,14 @@ test('when `deliver` throws, no attempt is counted for the messages', async () =
   ]);
 });
 
-test('when `deliver` does not answer before the timeout, the messages stay and no attempt is counted', async () => {
+test('when `deliver` does not answer before the timeout, the messages stay in the outbox and no attempt is counted', async () => {
   await append(messagesFor(['a']));
   const mute = new Recorder(() => new Promise(() => undefined));
   await expect(relayTo(mute, 50).runOnce()).rejects.toThrow('did not answer the delivery of 1 messages within 50 ms');
   expect(await rows()).toMatchObject([{ attempts: 0, parked: false }]);
 });
 
-test('a poison message is parked at once, and later messages are delivered, also those of its aggregate', async () => {
+test('a message that can never be delivered (poison) is parked at once, and later messages are delivered, even those of its aggregate', async () => {
   await append([...messagesFor(['bad', 'after it'], { aggregateId: 'order-1' }), ...messagesFor(['other'])]);
   const recorder: Recorder = new Recorder((messages) =>
     messages.map(({ id, body }) =>
@@ -204,7 +204,7 @@ test('a poison message is parked at once, and later messages are delivered, also
   expect(await rows()).toMatchObject([{ body: 'bad', parked: true, last_error: 'not a job of ours' }]);
 });
 
-test('a failing message waits longer each time, delays only its own aggregate, and is parked after ten failures', async () => {
+test('a message whose delivery fails waits longer each time, delays only messages of its aggregate, and is parked after ten failures', async () => {
   await append([...messagesFor(['failing', 'behind it'], { aggregateId: 'order-1' }), ...messagesFor(['other'])]);
   const recorder: Recorder = new Recorder((messages) =>
     messages.map(({ id, body }) => (body === 'failing' ? { id, outcome: 'failed', error: 'no' } : { id, outcome: 'delivered' })),
@@ -248,7 +248,7 @@ describe('a message older than a week', () => {
     ]);
   });
 
-  test('is delivered if its destination does not refuse old messages, such as refunds', async () => {
+  test('is delivered if it goes to a destination that accepts old messages, for example a refund to the payment provider', async () => {
     await append(messagesFor(['refund']));
     await makeNineDaysOld();
     const recorder = new Recorder();
@@ -256,7 +256,7 @@ describe('a message older than a week', () => {
     expect([recorder.received, await rows()]).toEqual([['refund'], []]);
   });
 
-  test('is delivered with `force`, unless the inbox says that it was sent before', async () => {
+  test('is delivered by a run with `force`, unless the inbox says that it was sent before', async () => {
     const [sentMail, unsent] = messagesFor(['sent before', 'never sent']);
     await append([sentMail, unsent] as OutboxMessage[]);
     await makeNineDaysOld();
@@ -280,7 +280,7 @@ test('an undelivered message to another destination does not delay a message of 
   expect([recorder.received, (await rows()).length]).toEqual([['the tickets'], 1]);
 });
 
-test('the metrics show the number of waiting messages, the age of the oldest, and the number of parked messages', async () => {
+test('the metrics show the number of waiting messages, the age of the oldest waiting message, and the number of parked messages', async () => {
   const registry = new Registry();
   observeOutbox(registry, database);
   await append(messagesFor(['a', 'b', 'c']));

@@ -1,6 +1,9 @@
 import { CoalescedReader } from './coalesced-reader.ts';
 
-/** A reader of upper-case letters; the queries with these numbers fail. The key `none` has no value. */
+/**
+ * Opens a reader whose values are the keys in upper case. The queries with the numbers in `failingQueries` fail. The key `none`
+ * has no value.
+ */
 function openReader(failingQueries = new Set<number>()) {
   const queries: string[][] = [];
   const reader = new CoalescedReader(async (keys) => {

@@ -47,7 +47,7 @@ async function effects(): Promise<number> {
   return row?.count ?? -1;
 }
 
-describe('an effect in PostgreSQL', () => {
+describe('the effect of a message in PostgreSQL', () => {
   test('happens once when its message arrives eight times at the same moment and once more later', async () => {
     const inbox = new Inbox(transactions, marks);
     const outcomes = await Promise.all(Array.from({ length: 8 }, () => inbox.once('mail', 'm1', effect('m1'))));
@@ -56,7 +56,7 @@ describe('an effect in PostgreSQL', () => {
     expect(await effects()).toBe(1);
   });
 
-  test('happens once for each consumer of the same message, and Redis marks it for eight days', async () => {
+  test('happens once for each consumer of the message, and Redis remembers for eight days that they are done', async () => {
     const inbox = new Inbox(transactions, marks);
     expect(await inbox.once('mail', 'm1', effect('m1'))).toBe('done');
     expect(await inbox.once('push', 'm1', effect('m1'))).toBe('done');
@@ -77,7 +77,7 @@ describe('an effect in PostgreSQL', () => {
     expect(await inbox.once('mail', 'm1', effect('m1'))).toBe('done');
   });
 
-  test('is recognised as a duplicate by its mark in Redis without PostgreSQL, and by PostgreSQL when the mark is lost', async () => {
+  test('is not repeated: Redis recognises a duplicate message without a query to PostgreSQL, and PostgreSQL recognises it when Redis has lost its data', async () => {
     const inbox = new Inbox(transactions, marks);
     await inbox.once('mail', 'm1', effect('m1'));
     const inboxWithoutPostgres = new Inbox(new NoTransactions(), marks);
@@ -97,7 +97,7 @@ describe('an effect in PostgreSQL', () => {
   });
 });
 
-describe('a ledger outage', () => {
+describe('isLedgerOutage: an outage of the ledger of done messages', () => {
   const errorOf = (work: Promise<unknown>): Promise<unknown> =>
     work.then(
       () => 'no error',
