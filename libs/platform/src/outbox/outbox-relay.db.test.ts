@@ -272,7 +272,7 @@ describe('a message older than a week', () => {
   });
 });
 
-test('an undelivered message to another destination does not delay a message of the same aggregate', async () => {
+test('an undelivered message does not delay a message of the same aggregate to another destination', async () => {
   await append(messagesFor(['complete the window'], { aggregateId: 'order-1', destination: 'waiting-room' }));
   await append(messagesFor(['the tickets'], { aggregateId: 'order-1' }));
   const recorder = new Recorder();

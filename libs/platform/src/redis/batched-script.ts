@@ -1,7 +1,7 @@
 import type { RedisConnection } from './redis-connection.ts';
 import { RedisScript } from './script.ts';
 
-/** Maximum number of steps in one call. 100 small steps block Redis for less than half a millisecond. */
+/** Maximum number of calls in one batch. 100 small calls block Redis for less than half a millisecond. */
 const MAX_BATCH_SIZE = 100;
 
 interface Call<Reply> {
@@ -9,15 +9,15 @@ interface Call<Reply> {
   readonly keysAndArgs: readonly (string | number)[];
   readonly resolve: (reply: Reply) => void;
   readonly reject: (error: unknown) => void;
-  /** Called when the command was sent. */
+  /** Called when the command was sent to Redis, before its reply. */
   readonly onSent?: () => void;
 }
 
 /**
- * One atomic step in Redis, written as a Lua function of its keys and arguments. It must not return nil. Several keys of a step must
- * be on the same node of a cluster. All calls of one tick are sent as one script, in batches of 100, and no call is delayed
- * for that. A batched call costs this process a fifth of a separate command. In a cluster each call is sent separately, because
- * the keys are on different nodes. If a batch fails, all its calls fail.
+ * One atomic operation in Redis, written as a Lua function of its keys and arguments. The function must not return nil. If it has
+ * several keys, they must be on the same node of a cluster. All calls of one tick are sent as one script, in batches of 100, and
+ * no call is delayed for that. A batched call costs this process a fifth of a separate command. In a cluster each call is sent
+ * separately, because the keys are on different nodes. If a batch fails, all its calls fail.
  */
 export class BatchedScript<Reply> {
   private readonly script: RedisScript;
