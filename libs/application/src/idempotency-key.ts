@@ -3,7 +3,7 @@
  * command finds what the first one created.
  */
 export interface IdempotencyKey {
-  /** 32 hexadecimal digits. */
+  /** The key as 32 hexadecimal digits. */
   readonly key: string;
   /**
    * Hash of caller, method, path and body; 32 hexadecimal digits. A request with the same key and another fingerprint is refused.

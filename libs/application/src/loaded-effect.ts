@@ -5,7 +5,7 @@ import type { Transaction } from './transaction-manager.ts';
  * operator decides what to do.
  */
 export interface Conflict {
-  /** The id of the seat or ticket. An event has at most one conflict for each subject. */
+  /** The id of the seat or ticket that the conflict is about. An event has at most one conflict for each seat or ticket. */
   readonly subject: string;
   readonly code:
     | 'CODE_FORGED'

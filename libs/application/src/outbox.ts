@@ -4,7 +4,9 @@ import type { Transaction } from './transaction-manager.ts';
 export interface OutboxMessage {
   /** Never changes. The message becomes a job with this id, and its consumers recognise a repeated message by it. */
   readonly id: string;
-  /** A BullMQ queue, or the name of another receiver such as the waiting room or the payment provider. */
+  /**
+   * Where the message goes: the name of a BullMQ queue, or of another receiver such as the waiting room or the payment provider.
+   */
   readonly destination: string;
   /** The event that caused the message, for operators and metrics. Example: `order.completed`. */
   readonly event: string;

@@ -5,7 +5,7 @@
 export const queueKeys = {
   /** zset user_id → join time in µs, strictly increasing: the fans in line. A fan with an earlier join time comes first. */
   line: (matchId: string) => `queue:{${matchId}}`,
-  /** hash: total_size, processing_rate, created_at, status, and the counters of admission. */
+  /** hash: total_size, processing_rate, created_at, status, and the counters of granted, completed and expired turns. */
   meta: (matchId: string) => `queue_meta:{${matchId}}`,
   /** string with JSON {position, queue_token, websocket_id, devices}: the queue entry of a fan; expires after 30 minutes. */
   session: (userId: string, matchId: string) => `queue_session:${userId}:{${matchId}}`,
@@ -39,18 +39,21 @@ export const queueKeys = {
    */
   away: (matchId: string) => `queue_away:{${matchId}}`,
   back: (matchId: string) => `queue_back:{${matchId}}`,
-  /** hash user_id → time (ms) at which the fan was last told to be at the front. */
+  /** hash user_id → time (ms) at which the fan was last told to be at the front of the line. */
   called: (matchId: string) => `queue_called:{${matchId}}`,
   /**
    * hash user_id → join time of the latest queue entry of the fan that has ended. A receipt (the signed text that restores a
    * queue entry) cannot restore that entry.
    */
   used: (matchId: string) => `queue_used:{${matchId}}`,
-  /** stream: the join times of fans who left the line, or were restored into it; entries are numbered without gaps. */
+  /**
+   * stream: the join times of fans who left the line, or whose queue entry was restored; the entries of the stream are numbered
+   * without gaps.
+   */
   moves: (matchId: string) => `queue_moves:{${matchId}}`,
   /** stream: actions of operators on the queue. */
   audit: (matchId: string) => `queue_audit:{${matchId}}`,
-  /** zset pod → time (ms) of its last heartbeat, for pods with connections to this match. */
+  /** zset pod (queue service process) → time (ms) of its last heartbeat, for pods with connections to this match. */
   podBeats: (matchId: string) => `queue_pod_beats:{${matchId}}`,
   /**
    * set of "user_id websocket_id": connections that a newer connection of the same fan has replaced, and whose pod has not

@@ -50,7 +50,7 @@ test('KeyedBatcher: a batch runs without the deadline of the request that starte
   expect(deadlines).toEqual([undefined, undefined]);
 });
 
-test('KeyedBatcher: with two concurrent batches, an item waits for the first batch only if that batch has the same key', async () => {
+test('KeyedBatcher: with two batches at the same time, an item waits for a running batch only if that batch has an item with the same key', async () => {
   const { together, batches, finishBatch } = setUp(2);
   const first = together.add('a1');
   await new Promise((resolve) => setImmediate(resolve));

@@ -1,6 +1,6 @@
 import { requestContext } from './logging/request-context.ts';
 
-/** Maximum number of items in a batch, unless the caller sets `most`. */
+/** Default of `most`, the maximum number of items in a batch. */
 const MAX_BATCH_SIZE = 500;
 
 interface WaitingItem<Item, Answer> {

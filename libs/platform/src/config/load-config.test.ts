@@ -35,7 +35,7 @@ test('loadConfig: only DATABASE_URL is required, the other settings have default
   });
 });
 
-test('loadConfig: all faults are reported at once, without the values', () => {
+test('loadConfig: all faulty settings are reported at once, without their values', () => {
   const faults = faultsOf({
     MONOLITH_PORT: '70000',
     QUEUE_PORT: '3x',

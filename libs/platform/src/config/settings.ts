@@ -245,7 +245,7 @@ export function crossChecks(config: Values): string[] {
   return faults;
 }
 
-/** The addresses of the services; an address that is not set is derived from the port. */
+/** Returns the addresses of the services. An address that is not set is derived from the port. */
 export function publicUrls(config: z.output<typeof addressSettings>): {
   publicUrl: string;
   queuePublicUrl: string;

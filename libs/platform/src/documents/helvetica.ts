@@ -46,7 +46,7 @@ const EXTRA_LETTERS: readonly (readonly [letter: string, glyph: string])[] = [
 ];
 const FIRST_EXTRA_CODE = 128;
 
-/** The entry /Differences of the font's encoding in the PDF file. */
+/** The text of the entry /Differences in the PDF file, which says which codes have other letters than WinAnsi. */
 export const fontDifferences = `${FIRST_EXTRA_CODE} ${EXTRA_LETTERS.map(([, glyph]) => `/${glyph}`).join(' ')}`;
 
 const extraCodes = new Map(EXTRA_LETTERS.map(([letter], index) => [letter, FIRST_EXTRA_CODE + index]));

@@ -2,7 +2,7 @@ import { kickoffText } from '#domain/notification/mail-words';
 import { encode } from 'uqr';
 import { PdfPage } from './pdf-page.ts';
 
-/** A6 in points. Four tickets fit on a sheet of A4. */
+/** Page size in points: A6. Four tickets fit on a sheet of A4. */
 const PAGE = { width: 298, height: 420 };
 const MARGIN = 22;
 const QR_SIZE = 168;
@@ -22,7 +22,7 @@ export interface PrintedTicket {
   readonly row: string | null;
   readonly seat: string | null;
   readonly holderName: string;
-  /** Text of the QR code. */
+  /** The signed text in the QR code. */
   readonly code: string;
 }
 

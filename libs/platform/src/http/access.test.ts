@@ -160,7 +160,7 @@ describe('every answer', () => {
   });
 });
 
-describe('CORS', () => {
+describe('CORS headers', () => {
   test.each([
     ['http://127.0.0.1:3000', true],
     ['http://localhost:3000', true],

@@ -71,7 +71,7 @@ test('direct handler: the access check and the input check run before the handle
   expect((await post({ 'x-mock-user-id': ANA }, 'five')).json()).toMatchObject({ code: 'VALIDATION_FAILED' });
 });
 
-test('direct handler: a returned result is sent with the status of the route', async () => {
+test('direct handler: the value that the method returns is sent with the status of the route', async () => {
   const answer = await app.inject({ url: '/tills/result' });
   expect([answer.statusCode, answer.json<object>()]).toEqual([202, { at: 'till 1' }]);
 });

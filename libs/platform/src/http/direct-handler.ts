@@ -55,7 +55,10 @@ function argumentReader(kind: string, parameter: NestParameter): ReadArgument {
   return known ? known(parameter) : callerOf;
 }
 
-/** Builds a direct handler from the metadata of Nest's decorators, so the method is written like any other handler. */
+/**
+ * Builds a direct handler from the metadata of Nest's decorators, so that the method is written like the handler of any other
+ * route.
+ */
 export function directHandler(controller: Type, method: string, status: number | undefined): DirectHandler {
   const parameters = (Reflect.getMetadata(ROUTE_ARGS_METADATA, controller, method) ?? {}) as Record<string, NestParameter>;
   const known = Object.entries(parameters).map(([key, parameter]) => ({ kind: key.split(':')[0] ?? '', parameter }));
@@ -82,7 +85,7 @@ export function callDirectly(app: NestFastifyApplication, fastify: FastifyInstan
     const { controller, method, args, status } = direct;
     let instance: Readonly<Record<string, Handler>> | undefined;
     route.handler = (request, reply) => {
-      // Resolved at the first request: when the route is registered, the controller may not exist yet.
+      // The controller is looked up at the first request, because it may not exist yet when the route is registered.
       instance ??= app.get<Record<string, Handler>>(controller, { strict: false });
       const refuse = (error: unknown): void => void reply.send(error);
       const answer = status === undefined ? undefined : (result: unknown): void => void reply.status(status).send(result);

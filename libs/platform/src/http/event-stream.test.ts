@@ -67,7 +67,7 @@ test('EventStream: a reader with too many unsent bytes is disconnected, and a re
   const reader = await read();
   await until(() => open.size === 2);
   let sent = 0;
-  // The kernel buffers some megabytes for the socket that does not read.
+  // The kernel buffers some megabytes for the client that does not read, so many messages are needed.
   for (; sent < 2000 && pausedStream && open.has(pausedStream); sent += 1) {
     for (const stream of open) stream.send(JSON.stringify({ type: 'change', text: 'x'.repeat(12_000) }));
     await pause(1);

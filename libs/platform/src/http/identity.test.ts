@@ -17,7 +17,7 @@ let provider: Server;
 let jwks: { status: number; body: string };
 let identify: IdentifyCaller;
 
-/** Starts an identity provider that serves its keys. A test can change its answer in `jwks`. */
+/** Starts an identity provider that serves its public keys. A test can change its answer in `jwks`. */
 async function startProvider(): Promise<string> {
   provider = createServer((_request, response) =>
     response.writeHead(jwks.status, { 'content-type': 'application/json' }).end(jwks.body),

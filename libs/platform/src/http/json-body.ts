@@ -29,7 +29,10 @@ function isTooDeep(text: string): boolean {
   return false;
 }
 
-/** Escapes that may produce a NUL or half of a surrogate pair, which PostgreSQL cannot store. Valid UTF-8 has no other way to write a surrogate. */
+/**
+ * Matches escapes that may produce a NUL or half of a surrogate pair, which PostgreSQL cannot store. In valid UTF-8 a half can
+ * only be written as an escape.
+ */
 const SUSPICIOUS_ESCAPE = /\\u(0000|d[89a-f])/i;
 const UNSTORABLE = /\0|\p{Surrogate}/u;
 

@@ -176,7 +176,7 @@ test('a write that runs longer than its deadline is answered OUTCOME_UNKNOWN, an
   expect(statusOf(await get('/ops/wing'))).toBe(401);
 });
 
-test('a write beyond its deadline is answered only once, even if sending the answer takes long', async () => {
+test('a write that exceeds its deadline is answered only once, even if sending the answer takes long', async () => {
   await app.close();
   let answers = 0;
   const afterAccess = (fastify: FastifyInstance): void => {
@@ -195,7 +195,7 @@ test('a write beyond its deadline is answered only once, even if sending the ans
   finish();
 });
 
-test('a read has no deadline', async () => {
+test('a GET request has no deadline', async () => {
   const answer = get('/slow');
   await handlerStarted;
   await new Promise((resolve) => setTimeout(resolve, 1.5 * DEADLINE_MS));
@@ -214,7 +214,7 @@ test('while the server closes, running requests are finished and new connections
   await closed;
 });
 
-test('closing does not wait for idle keep-alive connections', async () => {
+test('closing the server does not wait for idle keep-alive connections', async () => {
   const idle = net.connect(port, '127.0.0.1');
   idle.write('GET /nowhere HTTP/1.1\r\nHost: x\r\n\r\n');
   await new Promise((resolve) => idle.once('data', resolve));
@@ -225,7 +225,7 @@ test('closing does not wait for idle keep-alive connections', async () => {
   expect(Date.now() - started).toBeLessThan(1000);
 });
 
-test('closing does not wait for connections that have sent no request or only a part of one', async () => {
+test('closing the server does not wait for connections that have sent no request or only a part of a request', async () => {
   const [silent, slow] = [net.connect(port, '127.0.0.1'), net.connect(port, '127.0.0.1')];
   slow.write('GET /now');
   const disconnected = Promise.all([silent, slow].map((socket) => new Promise((resolve) => socket.once('close', resolve))));

@@ -16,7 +16,7 @@ test('page: the cursor of a page with the first two of three items is the id of 
   expect(decodeCursor(first.next_cursor ?? '')).toBe(ids[1]);
 });
 
-test('page: the last page has no cursor', () => {
+test('page: the last page has no cursor of a next page', () => {
   expect(pageOf(3)).toMatchObject({ items: { length: 3 }, next_cursor: null });
 });
 

@@ -92,7 +92,7 @@ export const problemMembers = {
   VALIDATION_FAILED: {},
 } as const satisfies Record<ErrorCode, z.ZodRawShape>;
 
-/** The schema name of a code: `SEATS_UNAVAILABLE` → `SeatsUnavailableProblem`. */
+/** Returns the schema name of an error code: `SEATS_UNAVAILABLE` → `SeatsUnavailableProblem`. */
 export function problemName(code: ErrorCode): string {
   const words = code.split('_').map((word) => `${word[0]}${word.slice(1).toLowerCase()}`);
   return `${words.join('')}Problem`;

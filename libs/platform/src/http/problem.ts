@@ -31,12 +31,15 @@ const statusCodes: Record<number, ErrorCode> = {
   503: 'SHUTTING_DOWN',
 };
 
-/** Error codes of Node for lost or refused connections. */
+/** Matches error codes of Node for lost or refused connections. */
 const unreachable = /^(ECONN\w+|ENOTFOUND|EPIPE|ETIMEDOUT|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH)$/;
-/** Error messages of ioredis for lost connections. */
+/** Matches error messages of ioredis for lost connections. */
 const unreachableText =
   /Connection is closed|Stream isn't writeable|max retries per request|Command timed out|Failed to refresh slots cache/;
-/** Error replies of a Redis that runs but cannot serve: during a failover or start, out of memory, or without its replicas. */
+/**
+ * Matches error replies of a Redis that runs but cannot serve: during a failover or start, out of memory, or without its
+ * replicas.
+ */
 const redisRefusal = /^(READONLY|LOADING|CLUSTERDOWN|MASTERDOWN|TRYAGAIN|NOREPLICAS|MISCONF|OOM) /;
 
 /**

@@ -61,7 +61,7 @@ export function answerUnparsable(error: { readonly code?: string; readonly rawPa
     'Connection: close',
     `X-Request-Id: ${requestId}`,
   ];
-  // The answer to HEAD has no body: the client would read it as the beginning of the next answer.
+  // The answer to HEAD has no body: the client would read a body as the beginning of the next answer.
   const isHead = Buffer.isBuffer(error.rawPacket) && error.rawPacket.subarray(0, 5).toString('latin1') === 'HEAD ';
   socket.end(`${head.join('\r\n')}\r\n\r\n${isHead ? '' : text}`);
 }

@@ -21,7 +21,7 @@ test.each<[string, unknown, string[]]>([
   expect(await pathsOf(shape, body)).toEqual(paths);
 });
 
-test('asValidationFailed: the path of an error in a nested union is complete', async () => {
+test('asValidationFailed: the path of an error in a nested union begins at the root of the body', async () => {
   expect(await pathsOf(z.strictObject({ shapes: z.array(shape) }), { shapes: [{ radius: 1 }, { points: [1] }] })).toEqual([
     'shapes.1.points',
   ]);

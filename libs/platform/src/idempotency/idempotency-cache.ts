@@ -5,7 +5,7 @@ import { cacheKey, keyScripts, type ClaimReply, type OnError, type KeyScripts, t
 
 /** Lifetime of the lock of a key, from CONTRACT §4. The longest allowed request takes longer, so the lock is renewed. */
 const LOCK_TTL_MS = 30_000;
-/** The lock is renewed three times in its lifetime, so two renewals may fail before the lock is lost. */
+/** How often a lock is renewed in its lifetime: two renewals may fail before the lock is lost. */
 const RENEWALS_PER_LOCK_TTL = 3;
 
 const BODY = ',"body":';
@@ -59,7 +59,10 @@ export class IdempotencyCache {
     return cached(await this.redis.hmget(cacheKey(key), 'status', 'fingerprint', 'response'));
   }
 
-  /** Takes the lock of the key and renews it until `complete` or `forget`, unless the key is known or its first request is running. */
+  /**
+   * Takes the lock of the key and renews it until `complete` or `forget` is called. Takes no lock if the key is known or its
+   * first request is still running.
+   */
   claim(key: string, fingerprint: string): Promise<KeyClaim> {
     this.claimCount += 1;
     const owner = `${this.process}.${this.claimCount}`;

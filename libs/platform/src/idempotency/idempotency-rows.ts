@@ -14,7 +14,10 @@ export interface StoredRow {
 /** The table of the keys of requests that had an effect, with their answers. A row is committed with the effect. */
 export abstract class IdempotencyRows {
   abstract read(key: string): Promise<StoredRow | undefined>;
-  /** Stores the answer of a success that needed no transaction, so that a repeated key gets the same answer. */
+  /**
+   * Stores the answer of a successful request that needed no transaction, so that a repeated request with the key gets the same
+   * answer.
+   */
   abstract add(requestKey: RequestKey, answer: StoredAnswer): Promise<void>;
   /** Deletes a batch of expired rows and returns how many rows it deleted. */
   abstract purgeOnce(): Promise<number>;

@@ -33,7 +33,7 @@ let proxy: TcpProxy;
 let redis: RedisConnection;
 let app: NestFastifyApplication;
 
-/** Runs in every command before its transaction. A test can wait or break something in it. */
+/** Runs in every request before its transaction. A test can wait or break something in it. */
 let beforeTransaction: () => Promise<unknown> = () => Promise.resolve();
 let runs = 0;
 
@@ -213,7 +213,7 @@ test('idempotency: a repeated request gets the same answer and has no second eff
   expect([await effects(), runs]).toEqual([1, 1]);
 });
 
-test('idempotency: the answer is stored in Redis for 48 hours under the keys of the contract, and the lock is released', async () => {
+test('idempotency: the answer is stored in Redis for 48 hours under the specified Redis key, and the lock of the key is released', async () => {
   const key = newKey();
   await send(key);
   expect(await redis.hgetall(`idempotency:${key}`)).toMatchObject({
@@ -249,7 +249,7 @@ test.each<[string, Sent]>([
   ['another caller', { as: IVA }],
   ['another path', { path: '/effects-without-row' }],
   ['another method', { method: 'PUT' }],
-])('idempotency: the same key with %s is refused as reused, also when only PostgreSQL has the key', async (_what, other) => {
+])('idempotency: a used key with %s is refused as reused, even if only PostgreSQL has the key', async (_what, other) => {
   const key = newKey();
   const first = await send(key);
   expect(await send(key, other)).toMatchObject({ status: 422, code: 'IDEMPOTENCY_KEY_REUSED' });

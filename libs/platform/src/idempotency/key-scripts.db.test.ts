@@ -48,7 +48,7 @@ describe.each(variants)('idempotency keys in Redis, %s', (_name, create) => {
     expect(await redis.ttl(`idempotency:${key}`)).toBeGreaterThan(ANSWER_TTL_SECONDS - 10);
   });
 
-  test('claim: a finished key returns its stored response, and its lock is released', async () => {
+  test('claim: a claim of a finished key gets its stored response, and no lock of the key remains', async () => {
     await scripts.claim(key, 'one', 'f');
     await scripts.complete(key, 'one', answer, fail);
     expect(await scripts.claim(key, 'two', 'f')).toEqual(['completed', 'f', answer.response]);

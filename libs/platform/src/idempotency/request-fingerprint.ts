@@ -7,7 +7,7 @@ export function isIdempotencyKey(text: string): boolean {
   return KEY_FORMAT.test(text);
 }
 
-/** JSON with sorted members and without white space. Two bodies with the same content get the same text. */
+/** Returns JSON with sorted members and without white space. Two bodies with the same content get the same text. */
 export function canonicalJson(value: unknown): string {
   if (value === null || typeof value !== 'object') return JSON.stringify(value) ?? 'null';
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
@@ -22,7 +22,7 @@ export function canonicalJson(value: unknown): string {
 /** Number of hex digits of a fingerprint. Half of a SHA-256 is enough to tell the requests of one key apart. */
 const FINGERPRINT_DIGITS = 32;
 
-/** A hash of caller, method, path and body. Two requests with the same fingerprint are the same request. */
+/** Returns a hash of caller, method, path and body. Two requests with the same fingerprint are the same request. */
 export function fingerprintOf(request: { userId: string; method: string; path: string; body: unknown }): string {
   const body = request.body === undefined ? '' : canonicalJson(request.body);
   const text = `${request.userId}\n${request.method}\n${request.path}\n${body}`;

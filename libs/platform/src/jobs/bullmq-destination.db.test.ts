@@ -37,7 +37,7 @@ function mail(fields: object = {}): RelayedMessage {
   };
 }
 
-test('a message becomes a job with its body, its id and three attempts', async () => {
+test('a message becomes a job with the body and the id of the message and three attempts', async () => {
   const message = mail();
   expect(await destination.deliver([message])).toEqual([{ id: message.id, outcome: 'delivered' }]);
   const job = await queue.getJob(message.id);
@@ -66,7 +66,7 @@ test('a batch of 1,000 messages is delivered', async () => {
   expect(await queue.getJobCounts('waiting')).toEqual({ waiting: 1000 });
 });
 
-test('when Redis is out of memory the whole delivery throws, so that the relay deletes nothing', async () => {
+test('when Redis is out of memory `deliver` throws, so that the relay deletes no message', async () => {
   await redis.call('CONFIG', 'SET', 'maxmemory', '1');
   await expect(destination.deliver([mail()])).rejects.toThrow('OOM');
   await redis.call('CONFIG', 'SET', 'maxmemory', '0');

@@ -24,7 +24,7 @@ export class CrashSuspects {
     private readonly maxCrashes: number,
   ) {}
 
-  /** Runs a job that is not a suspect: many in parallel, but not while a suspect runs. */
+  /** Runs a job that is not a suspect (see the class). Such jobs run in parallel, but not while a suspect runs. */
   async runShared<T>(work: () => Promise<T>): Promise<T> {
     while (this.suspectRun) await this.suspectRun;
     this.runningJobs += 1;
@@ -36,7 +36,7 @@ export class CrashSuspects {
     }
   }
 
-  /** Runs a suspect while no other job runs in this process. */
+  /** Runs a suspect (see the class) while no other job runs in this process. */
   async runAlone<T>(jobId: string, work: () => Promise<T>): Promise<T> {
     while (this.suspectRun) await this.suspectRun;
     let done = (): void => undefined;

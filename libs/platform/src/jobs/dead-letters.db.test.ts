@@ -49,7 +49,7 @@ async function findAll(): Promise<string[]> {
   }
 }
 
-test('2,500 unreported dead letters are each found once, and a reported one is not found', async () => {
+test('2,500 unreported dead letters are each found once, and a dead letter that was reported before is not found', async () => {
   const jobs = Array.from({ length: 2500 }, (_, n) => ({ id: `job-${n}`, at: NOW - 3_600_000 + Math.floor(n / 3) }));
   await storeFailed('email', jobs);
   await storeFailed('push', [{ id: 'push-1', at: NOW }]);
@@ -70,7 +70,7 @@ test('a dead letter has its template and reason; the template is undefined if th
   ]);
 });
 
-test('a job that failed a second time is a new dead letter, and a job that is retried is not a dead letter', async () => {
+test('a job that fails for good a second time is a new dead letter, and a job that is being retried is not a dead letter', async () => {
   await storeFailed('email', [
     { id: 'a', at: NOW - 1000 },
     { id: 'b', at: NOW },

@@ -23,7 +23,7 @@ export async function withFailureTime<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;
   } catch (error) {
-    // Jobs that share a transaction throw the same error object, so it may have a time already.
+    // Jobs that share a transaction throw the same error object, so its stack trace may have a time already.
     const hasTime = error instanceof Error && WITH_TIME.test(error.stack ?? '');
     if (error instanceof Error && !hasTime && !(error instanceof WaitingError || error instanceof DelayedError)) {
       error.stack = `[${new Date().toISOString()}] ${shortened(error.stack ?? error.message)}`;

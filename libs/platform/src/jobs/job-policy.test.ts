@@ -7,7 +7,7 @@ test.each([
   { setting: [0, 1], sendsMade: 1, delay: 0 },
   { setting: [0, 1], sendsMade: 2, delay: 1000 },
 ])(
-  'after $sendsMade failed attempts with delays of $setting s the next attempt waits $delay ms (-1: none)',
+  'with retry delays of $setting s, after $sendsMade failed attempts the next attempt waits $delay ms (-1: no further attempt)',
   ({ setting, sendsMade, delay }) => {
     expect(retryDelayMs(setting, sendsMade)).toBe(delay);
   },

@@ -22,7 +22,7 @@ export function notificationJobOptions(messageId: string): JobsOptions {
   };
 }
 
-/** The retention of finished and failed jobs as worker options, for jobs that were added by hand without job options. */
+/** How long finished and failed jobs are kept, as BullMQ worker options, for jobs that were added by hand without job options. */
 export const jobRetention: Pick<WorkerOptions, 'removeOnComplete' | 'removeOnFail'> = {
   removeOnComplete: { age: COMPLETED_RETENTION_SECONDS },
   removeOnFail: { age: FAILED_RETENTION_SECONDS },

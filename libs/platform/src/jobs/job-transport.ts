@@ -18,7 +18,10 @@ export const JOB_RETRY_SECONDS = [1, 5, 30] as const;
 export const GENERAL_QUEUE = 'jobs';
 /** Key prefix with a Redis Cluster hash tag: general jobs are in another slot than mails and pushes (`{notification}`). */
 const PREFIX = '{jobs}';
-/** Connections of each pool. The relay adds jobs, operators read them; a worker listens on one and moves jobs on the others. */
+/**
+ * Number of connections in each PostgreSQL pool. One pool adds jobs for the relay and reads jobs for operators. Each worker has a
+ * pool: it listens on one connection and moves jobs on the other three.
+ */
 const CONNECTIONS = 4;
 const SCHEMA = 'bullmq';
 /** Maximum number of job states that are read in parallel, so that a page of jobs does not flood the server. */

@@ -42,7 +42,8 @@ export class JobUpkeep {
       this.logger.warn({ jobs: lost.length, transport: this.transport.name }, 'jobs were lost and added again');
     const failed = open.filter(({ id }) => states.get(id) === 'failed');
     for (const { id } of failed) await this.ledger.setAside(id, this.transport.name);
-    // Completed in the transport but open in the ledger: the database was restored from a backup. The job must run again.
+    // A job that is completed in the transport but open in the ledger: the database was restored from a backup, so the job must
+    // run a second time.
     const completed = open.filter(({ id }) => states.get(id) === 'completed');
     await this.transport.remove(completed.map(({ id }) => id));
     await this.transport.add(completed);

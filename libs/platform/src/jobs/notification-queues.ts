@@ -160,7 +160,7 @@ function contains(job: QueuedNotification, text: string): boolean {
   return JSON.stringify(job.payload).toLowerCase().includes(text);
 }
 
-/** True if the job is a broadcast range, or a bundle of ranges, that contains one of the devices. */
+/** True if the job is a part of a broadcast, or a bundle of such parts, whose ranges contain one of the devices. */
 function reachesAny({ payload }: QueuedNotification, devices: readonly BroadcastDevice[]): boolean {
   if (devices.length === 0) return false;
   const bundle = broadcastBundle.safeParse(payload);

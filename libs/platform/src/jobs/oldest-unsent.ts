@@ -14,11 +14,11 @@ export class OldestUnsent implements BeforeApplicationShutdown {
 
   constructor(connection: Redis | Cluster, prefix: string, names: readonly string[]) {
     this.queues = names.map((name) => new Queue(name, { connection, prefix }));
-    // Without a listener an error event ends the process. The consumer logs the same error, so nothing is logged here.
+    // Without a listener an error event ends the process. The queue consumer logs the same error, so nothing is logged here.
     for (const queue of this.queues) queue.on('error', () => undefined);
   }
 
-  /** Age in seconds by template; undefined when Redis is unavailable. */
+  /** Returns the age in seconds of the oldest unsent message by template; undefined when Redis is unavailable. */
   async ages(nowMs: number): Promise<ReadonlyMap<string, number> | undefined> {
     const reading = Promise.all(
       this.queues.flatMap((queue) => UNSENT.map((state) => queue.getJobs([state], 0, MAX_JOBS_PER_STATE - 1, true))),

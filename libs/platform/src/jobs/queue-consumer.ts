@@ -24,7 +24,10 @@ const MAX_STALLED_COUNT = 1000;
  * attempts.
  */
 const MAX_CRASHES_AS_SUSPECT = 2;
-/** Delay before the next fetch after a lost connection. BullMQ's default of 15 s is too long for a turn notice. */
+/**
+ * Delay before the consumer fetches jobs after a lost connection. BullMQ's default of 15 s is too long for a notice that a fan's
+ * turn has begun.
+ */
 const FETCH_RETRY_DELAY_MS = 1000;
 /** Maximum time for putting unfinished jobs back into the queue when the consumer stops; each job needs one command. */
 const PUT_BACK_TIMEOUT_MS = 2000;
@@ -223,7 +226,9 @@ export class QueueConsumer<Message> {
 
 /** BullMQ's worker with a way to stop without Redis. Without Redis its `close` never resolves. */
 export class RedisWorker extends Worker<unknown, string> {
-  /** Stops the timers for lock renewal and stalled jobs, and the reconnecting. Call it when `close` does not resolve. */
+  /**
+   * Stops the timers that renew locks and look for stalled jobs, and stops reconnecting. Call it when `close` does not resolve.
+   */
   async abandon(): Promise<void> {
     await this.lockManager.close();
     this['stalledCheckStopper']?.();

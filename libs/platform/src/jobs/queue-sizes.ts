@@ -4,7 +4,7 @@ import type { Cluster, Redis } from 'ioredis';
 
 /** Maximum time that a metrics scrape waits for Redis. */
 const TIMEOUT_MS = 1000;
-/** States of unsent jobs, including retries and jobs in progress. Dead letters do not count. */
+/** BullMQ states of jobs that are not sent yet, including retries and jobs in progress. Dead letters do not count as unsent. */
 const UNSENT = ['waiting', 'prioritized', 'delayed', 'active'] as const;
 
 /** Counts the unsent mails or pushes of several queues together. Returns the last known number while Redis is unavailable. */
@@ -23,7 +23,7 @@ export class QueueSizes implements BeforeApplicationShutdown {
     private readonly countInBundles: () => Promise<number> = () => Promise.resolve(0),
   ) {
     this.queues = names.map((name) => new Queue(name, { connection, prefix }));
-    // Without a listener an error event ends the process. The consumer logs the same error, so nothing is logged here.
+    // Without a listener an error event ends the process. The queue consumer logs the same error, so nothing is logged here.
     for (const queue of this.queues) queue.on('error', () => undefined);
   }
 

@@ -1,6 +1,6 @@
 import { ConcurrencyLimit } from './concurrency-limit.ts';
 
-/** Work that logs its start and ends when the test calls `end`. */
+/** Makes work that logs its start and ends when the test calls `end`. */
 function controlledWork(log: string[], name: string) {
   let end!: (error?: Error) => void;
   const ended = new Promise<void>((resolve, reject) => (end = (error) => (error ? reject(error) : resolve())));

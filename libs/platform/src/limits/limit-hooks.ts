@@ -14,7 +14,10 @@ declare module 'fastify' {
   }
 }
 
-/** Sets the RateLimit headers. If two limits apply, the headers describe the one with fewer requests left, or the exceeded one. */
+/**
+ * Sets the RateLimit headers. If two limits apply, the headers describe the exceeded limit, or the limit with fewer requests
+ * left.
+ */
 function setHeaders(request: FastifyRequest, reply: FastifyReply, result: RateLimitResult): void {
   if (request.shownLimit && request.shownLimit.remaining <= result.remaining && result.allowed) return;
   request.shownLimit = result;

@@ -26,7 +26,7 @@ test('LocalSlidingWindow: a refusal says after how many seconds the next request
   expect(limiter.take('fan', 2)).toMatchObject({ allowed: true, remaining: 0 });
 });
 
-test('LocalSlidingWindow: beyond 10,000 callers, the callers with the oldest requests are forgotten', () => {
+test('LocalSlidingWindow: with more than 10,000 callers, the callers whose last requests are the oldest are forgotten', () => {
   const limiter = new LocalSlidingWindow(() => 1000);
   for (let caller = 0; caller < 11_000; caller += 1) limiter.take(`caller ${caller}`, 1);
   expect(limiter.take('caller 10999', 1).allowed).toBe(false);

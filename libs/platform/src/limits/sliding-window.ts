@@ -11,7 +11,7 @@ export interface RateLimitResult {
   readonly allowed: boolean;
   readonly limit: number;
   readonly remaining: number;
-  /** Seconds until the oldest counted request leaves the window and one more request is allowed. */
+  /** Seconds until the oldest counted request is 60 seconds old, so that one more request is allowed. */
   readonly resetSeconds: number;
 }
 

@@ -59,7 +59,8 @@ export function createLogger(options: { service: string; level: string; destinat
       base: { service: options.service, pid: process.pid },
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }), log: (fields) => redactDeep(fields) as Record<string, unknown> },
-      // `redactDeep` has turned errors into plain objects. pino's own serializer would replace their type with "Object".
+      // Returns errors unchanged: `redactDeep` has turned them into plain objects, and pino's own serializer would replace their
+      // type with "Object".
       serializers: { err: (parts: unknown) => parts },
       redact: { paths: redactedPaths, censor: '[redacted]' },
       mixin: () => {

@@ -121,7 +121,7 @@ test('a message that belongs to no broadcast is delivered in the same run as a b
   expect([await relay.runOnce(), destination.received.slice(1).map(({ title }) => title)]).toEqual([2, ['Promjena', 'alone']]);
 });
 
-test('a run with a limit below the number of due rows takes the oldest rows', async () => {
+test('a run of the relay with a limit below the number of due rows takes the oldest rows', async () => {
   const ids = await writeSeries(12, 'Promjena');
   const destination = new Recorder(accept, 4);
   const relay = relayTo(destination);

@@ -98,7 +98,7 @@ test('three concurrent relays deliver each message once, and the messages of an 
   }
 });
 
-test('two concurrent relays deliver different messages', async () => {
+test('two concurrent relays never deliver the same message', async () => {
   await append(messagesFor(Array.from({ length: 20 }, (_, index) => index)));
   let reportBothDelivering = (): void => undefined;
   const bothDelivering = new Promise<void>((resolve) => (reportBothDelivering = resolve));
@@ -123,7 +123,7 @@ describe('the relay delivers the oldest messages first', () => {
     return written;
   }
 
-  test('in the order they were written, not in the order of their ids, over three batches', async () => {
+  test('over three batches, by the order of writing and not by the order of ids', async () => {
     const written = await writeThirtyOutOfOrder();
     const recorder = new Recorder(delivered, 10);
     const relay = relayTo(recorder);
@@ -174,7 +174,7 @@ test('when the relay is killed between delivery and commit, the message is deliv
   expect([ids, await rows()]).toEqual([[message?.id, message?.id], []]);
 });
 
-test('when `deliver` throws, no attempt is counted for the messages', async () => {
+test('when `deliver` throws (destination unavailable), no attempt is counted for the messages', async () => {
   await append(messagesFor(['a', 'b']));
   const failing = relayTo(new Recorder(() => Promise.reject(new Error('destination down'))));
   for (let run = 0; run < 12; run += 1) await expect(failing.runOnce()).rejects.toThrow('destination down');
@@ -236,7 +236,7 @@ describe('a message older than a week', () => {
   }
   const makeNineDaysOld = (): Promise<unknown> => database.query(`update outbox set created_at = now() - interval '9 days'`);
 
-  test('is parked if it goes to people, and a newer message is delivered', async () => {
+  test('is parked if its destination sends mails or pushes, and a newer message is delivered', async () => {
     await append(messagesFor(['old']));
     await makeNineDaysOld();
     await append(messagesFor(['new']));

@@ -66,7 +66,7 @@ describe('the effect of a message in PostgreSQL', () => {
     expect(ttl).toBeLessThanOrEqual(8 * 86_400);
   });
 
-  test('is rolled back and not recorded as done when it fails, so the message can be processed again', async () => {
+  test('is rolled back and not recorded as done when it fails, so that the message can be processed a second time', async () => {
     const inbox = new Inbox(transactions, marks);
     const failing = inbox.once('mail', 'm1', async (tx) => {
       await effect('m1')(tx);

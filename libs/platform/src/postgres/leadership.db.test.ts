@@ -27,14 +27,14 @@ function openCandidate(task = 'a', silenceTimeoutSeconds?: number): Leadership {
 }
 const leading = (candidates: readonly Leadership[]) => Promise.all(candidates.map((candidate) => candidate.isLeader()));
 
-test('exactly one of three candidates leads, and it stays the leader', async () => {
+test('exactly one of three processes is the leader, and it stays the leader', async () => {
   const three = [openCandidate(), openCandidate(), openCandidate()];
   const first = await leading(three);
   expect(first.filter(Boolean)).toHaveLength(1);
   expect(await leading(three)).toEqual(first);
 });
 
-test('each task has a leader of its own', async () => {
+test('two tasks may have different leaders at the same time', async () => {
   expect(await leading([openCandidate('a'), openCandidate('b')])).toEqual([true, true]);
 });
 

@@ -8,7 +8,10 @@ import { projectFile } from '../project-root.ts';
  */
 const MIGRATION_LOCK = 7_426_001;
 
-/** `migrations/0001-outbox.sql` becomes the TypeORM migration `outbox0000000000001`. TypeORM orders by the number at the end. */
+/**
+ * Makes a TypeORM migration of each SQL file: `migrations/0001-outbox.sql` becomes `outbox0000000000001`. TypeORM orders
+ * migrations by the number at the end.
+ */
 export function sqlMigrations(folder = projectFile('migrations')): (new () => MigrationInterface)[] {
   const files = fs.readdirSync(folder).filter((file) => /^\d{4}-[\w-]+\.sql$/.test(file));
   return files.sort().map((file) => {

@@ -115,7 +115,7 @@ test('when one command makes its batch fail, that command is rejected and every 
   expect([batches, await words(), retried]).toEqual([[['a', 'bad', 'b']], ['a', 'b'], ['23514']]);
 });
 
-test('a batch with a serialization failure is retried as a whole and writes each word once', async () => {
+test('a batch with a serialization failure is retried as a whole and executes each command once', async () => {
   let attempts = 0;
   write = transactions.together(
     writing(async (tx) => {
@@ -195,7 +195,7 @@ describe('idempotency keys in a shared transaction', () => {
     expect((await words()).length).toBe(1);
   });
 
-  test('a shared step (`stepTogether`) commits without storing the key', async () => {
+  test('a command of `stepTogether` commits without storing its key', async () => {
     const step = transactions.stepTogether(writing());
     const key = idempotencyKeyOf('k1');
     await writeWithKey('a', key, step);

@@ -23,7 +23,7 @@ const MAX_WAITING = 5000;
 export class Mutex {
   private last: Promise<void> = Promise.resolve();
 
-  /** `task` must not throw. */
+  /** Runs `task` when all earlier tasks have ended. It must not throw. */
   runExclusive(task: () => Promise<void>): Promise<void> {
     this.last = this.last.then(task);
     return this.last;

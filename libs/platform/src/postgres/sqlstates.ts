@@ -56,7 +56,7 @@ export function isUniqueViolation(error: unknown, constraint: string): boolean {
   return sqlstateOf(error) === sqlstates.uniqueViolation && driverErrorOf(error).constraint === constraint;
 }
 
-/** Error messages of the driver about a lost connection. The driver has no codes for these errors. */
+/** Matches error messages of the PostgreSQL driver about a lost connection. The driver has no codes for these errors. */
 const LOST_CONNECTION_TEXT =
   /connection (terminated|ended)|connection error and is not queryable|timeout exceeded when trying to connect/i;
 

@@ -119,7 +119,7 @@ test.each([
   ['a unique violation', '23505', (tx: Transaction) => inside(tx).rows('insert into accounts values (1, 1)')],
   ['a check violation', '23514', (tx: Transaction) => withdraw(tx, 1, 500)],
   ['an invalid number', '22P02', (tx: Transaction) => inside(tx).rows(`select 'x'::int`)],
-])('%s is not retried', async (_name, sqlstate, failing) => {
+])('a transaction that fails with %s is not retried', async (_name, sqlstate, failing) => {
   const error: unknown = await attemptsWith(failing, 99).catch((caught: unknown) => caught);
   expect([sqlstateOf(error), retried, await balances()]).toEqual([sqlstate, [], [100, 100]]);
 });
@@ -243,7 +243,7 @@ test('a transaction inside a transaction is refused', async () => {
   await expect(transactions.run(() => transactions.run(() => Promise.resolve()))).rejects.toThrow('inside a transaction');
 });
 
-test('a call to another system is refused inside a transaction, and allowed before and after it', async () => {
+test('assertOutsideTransaction: a call to another system is refused inside a transaction, and allowed before and after the transaction', async () => {
   const callProvider = (): void => assertOutsideTransaction('A call to the provider');
   callProvider();
   await expect(transactions.run(() => Promise.resolve(callProvider()))).rejects.toThrow(

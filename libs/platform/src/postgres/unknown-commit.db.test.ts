@@ -88,7 +88,7 @@ test.each([
   ['breaks', 'cut'],
   ['goes silent', 'silence'],
 ] as const)(
-  'connection %s during COMMIT and no new connection is accepted: the error is OUTCOME_UNKNOWN',
+  'the connection %s during COMMIT and no new connection is accepted: the error is OUTCOME_UNKNOWN',
   async (_name, then) => {
     const sprung = proxy.setTrap({ whenSent: COMMIT, passOn: true, then });
     const outcome = insertOnce();

@@ -13,7 +13,7 @@ class CommitDidNotHappen extends Error {
   readonly code = sqlstates.serializationFailure;
 }
 
-/** Identifies a transaction and the server it began on. */
+/** A transaction and the server on which it began, to look up its outcome later. */
 export interface TransactionIdentity {
   readonly id: string;
   /** The start time of the server, which tells servers apart. */

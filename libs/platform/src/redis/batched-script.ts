@@ -5,7 +5,7 @@ import { RedisScript } from './script.ts';
 const MAX_BATCH_SIZE = 100;
 
 interface Call<Reply> {
-  /** The keys first, then the arguments. */
+  /** The keys of the call first, then its arguments. */
   readonly keysAndArgs: readonly (string | number)[];
   readonly resolve: (reply: Reply) => void;
   readonly reject: (error: unknown) => void;

@@ -42,7 +42,7 @@ export function connectRedis(
     maxRetriesPerRequest: options.forJobs ? null : 1,
     connectTimeout: 2000,
     disconnectTimeout: DISCONNECT_TIMEOUT_MS,
-    // Commands of many requests in one tick are sent as one write. A single command is not delayed.
+    // Commands of many requests in one tick are sent as one write. When there is only one command, it is not delayed.
     enableAutoPipelining: options.sharedWrites !== undefined,
     autoPipeliningIgnoredCommands: options.sharedWrites === 'all but scripts' && !urls.includes(',') ? ['eval', 'evalsha'] : [],
     socketTimeout: options.forJobs ? SILENCE_TIMEOUT_MS.jobs : SILENCE_TIMEOUT_MS.others,

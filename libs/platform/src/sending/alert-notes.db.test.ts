@@ -60,7 +60,7 @@ test('of two dead letters six seconds apart operators are alerted about the firs
   expect(await texts()).toEqual(['webhook: job 1', 'webhook: job 2']);
 });
 
-test('five hundred dead letters make at most three alerts, which together count all of them', async () => {
+test('five hundred dead letters make at most three alerts, whose counts add up to five hundred', async () => {
   const logger = createLogger({ service: 'test', level: 'silent' });
   const raising = new Alerts(logger, { ways: ['mail'], notes });
   for (let n = 1; n <= 500; n += 1) {
@@ -131,7 +131,7 @@ test('an alert that is undelivered for more than an hour does not delay the aler
   expect(await texts()).toEqual(['webhook: job 1', 'webhook: job 2']);
 });
 
-test('retryFailedAlerts retries an alert job 30 seconds after it failed for good, and no other failed job', async () => {
+test('retryFailedAlerts retries an alert job 30 seconds after it failed for good, and retries no failed job of another class', async () => {
   await notes.add([note(1)]);
   await notes.createDueAlerts();
   await database.query(

@@ -70,7 +70,7 @@ test('while the database is down the webhook is called directly, and the alert i
   isDatabaseDown = false;
   await until(() => stored.length > 0);
   expect(received).toMatchObject([{ alert: 'breaker fcm opened', text: 'Tribina: down', count: 1 }]);
-  // Only the mail is still needed, because the webhook has received the alert.
+  // Only the alert by mail is still needed, because the webhook has received the alert.
   expect(unreported()).toEqual(['mail: breaker fcm opened']);
 });
 
@@ -90,7 +90,7 @@ test('while the database is down the webhook gets at most one call every 30 s fo
   expect(received.map(({ text }) => text)).toEqual(['Tribina: job 1', 'Tribina: 2 times: job 2; job 3']);
 });
 
-test('a webhook that refuses an alert while the database is down is called with it again', async () => {
+test('a webhook that refuses an alert while the database is down gets the same alert a second time', async () => {
   let now = 0;
   isDatabaseDown = true;
   answerWith = 503;

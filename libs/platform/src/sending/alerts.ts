@@ -69,7 +69,7 @@ export class Alerts {
     this.store();
   }
 
-  /** Resolves when the waiting alerts are stored, or when one more attempt to store them has failed. */
+  /** Tries to store the alerts in memory. Resolves when they are stored, or when one more attempt to store them has failed. */
   async settled(): Promise<void> {
     await this.storing;
     if (this.waiting.length > 0) await this.storeAll();

@@ -3,7 +3,7 @@ import { post, type HttpAnswer, type HttpRequest } from './http-call.ts';
 import { LimiterUnavailable, type CallOutcomes, type ProviderLimiter, type Pass } from './provider-limiter.ts';
 import { isProviderFailure, NotSent, ProviderDown, RateLimited } from './send-errors.ts';
 
-/** Pause after a 429 without Retry-After. */
+/** Pause after an answer 429 without Retry-After. */
 const DEFAULT_PAUSE_MS = 1000;
 
 /**

@@ -53,7 +53,7 @@ async function simulateCalls(limiters: readonly ProviderLimiter[], count: number
   return arrivals;
 }
 
-/** A limiter like BullMQ's: it counts calls in a fixed window that starts with the first call. */
+/** A limiter like BullMQ's: it counts calls by fixed seconds, of which the first starts with the first call. */
 class FixedWindow extends SharedProviderLimiter {
   override async enter(): Promise<{ calls: number; leave: () => Promise<boolean> }> {
     for (;;) {

@@ -11,13 +11,13 @@ const script = (name: string): RedisScript =>
 const enter = script('enter');
 const leave = script('leave');
 
-/** Consecutive failures that open the breaker (CONTRACT §7). */
+/** Number of consecutive failed calls that opens the breaker (CONTRACT §7). */
 const FAILURES_TO_OPEN = 20;
 /** Time between two probe calls while the breaker is open (CONTRACT §7). */
 const PROBE_INTERVAL_MS = 5000;
 /** How long a queue pauses when Redis, which stores the counts of calls, does not answer. */
 const NO_REDIS_PAUSE_MS = 1000;
-/** The part of the rate limit that bulk sends never use, so that a turn notice does not wait behind them. */
+/** The part of the rate limit that bulk sends never use, so that a turn notice (urgent) does not wait behind them. */
 const URGENT_SHARE = 0.1;
 
 /**
@@ -49,7 +49,7 @@ export interface Pass {
  */
 export class LimiterUnavailable extends HeldBack {}
 
-/** Limits the rate of calls to a provider, and stops them while the provider is down (breaker). */
+/** Limits the rate of calls to a provider of mails or pushes, and stops them while the provider is down (breaker). */
 export abstract class ProviderLimiter {
   /**
    * Waits until the rate limit allows at least one call. Returns a pass for 1 to `wanted` calls. Throws HeldBack while the

@@ -137,7 +137,7 @@ export function describeJobTransport(name: string, underTest: () => TransportUnd
       expect(await effects()).toEqual(['once', 'once']);
     });
 
-    test('two consumers do each of a hundred jobs once', async () => {
+    test('two consumers together do each of a hundred jobs once', async () => {
       const names = Array.from({ length: 100 }, (_, index) => String(index).padStart(3, '0'));
       await put(...names);
       await relayed();
