@@ -178,9 +178,12 @@ describe.each<Sent & { type: string }>([
   });
 });
 
-test.each(['application/json', 'text/plain', ''])('a route with `body: raw` gets the unparsed bytes, also with content type %j', async (type) => {
-  expect(await send('/raw', '{"a": 1}', { type })).toMatchObject({ status: 200, json: { isBuffer: true, size: 8 } });
-});
+test.each(['application/json', 'text/plain', ''])(
+  'a route with `body: raw` gets the unparsed bytes, also with content type %j',
+  async (type) => {
+    expect(await send('/raw', '{"a": 1}', { type })).toMatchObject({ status: 200, json: { isBuffer: true, size: 8 } });
+  },
+);
 
 test('the answer to a body with two wrong fields names both fields', async () => {
   const { json } = await send('/things', '{"name":7,"quantity":"3"}');

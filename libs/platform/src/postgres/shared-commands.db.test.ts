@@ -163,7 +163,7 @@ describe('idempotency keys in a shared transaction', () => {
     database.query('select key, status, body, fingerprint from idempotency_keys order by key');
   const storedRow = (key: string, word: string) => ({ key, status: 201, body: `"${word}"`, fingerprint: `print of ${key}` });
 
-  test('each command's answer is stored with its key, in the transaction of the batch', async () => {
+  test('the answer of each command is stored with its key, in the transaction of the batch', async () => {
     const [one, two] = [idempotencyKeyOf('k1'), idempotencyKeyOf('k2')];
     const [a, b, c] = await Promise.all([writeWithKey('a', one), writeWithKey('b', two), write('c')]);
     expect(new Set([a.tx, b.tx, c.tx]).size).toBe(1);

@@ -95,7 +95,7 @@ test('an open breaker or an answer 429 holds the job back without losing an atte
   await expect(call(calls)).rejects.toMatchObject({ scope: 'job', forMs: 7000 });
 });
 
-test('when Redis, which stores the limiter's counts, is unavailable, the call is made without a limit', async () => {
+test('when Redis, which stores the counts of the limiter, is unavailable, the call is made without a limit', async () => {
   const nobody = connectRedis('redis://127.0.0.1:1', { name: 'nobody' });
   await call(
     new ProviderCalls(new SharedProviderLimiter(nobody, { provider: 'chat', callsPerSecond: 1, onBreaker: () => undefined })),
