@@ -14,7 +14,7 @@ function setUp(maxConcurrentBatches = 1) {
       await new Promise<void>((resolve) => releases.push(resolve));
       return items.map((item) => `${item} done`);
     },
-    { maxConcurrentBatches },
+    { rounds: maxConcurrentBatches },
   );
   const finishBatch = async (): Promise<void> => {
     while (releases.length === 0) await new Promise((resolve) => setImmediate(resolve));

@@ -27,9 +27,9 @@ export class KeyedBatcher<Item, Answer> {
     /** Returns one answer for each item, in the same order. */
     private readonly processBatch: (items: readonly Item[]) => Promise<readonly Answer[]>,
     /**
-     * `most`: maximum number of items in a batch. `maxConcurrentBatches`: how many batches may be in progress at the same time.
+     * `most`: maximum number of items in a batch. `rounds`: how many batches may be in progress at the same time.
      */
-    private readonly limits: { readonly most?: number; readonly maxConcurrentBatches?: number } = {},
+    private readonly limits: { readonly most?: number; readonly rounds?: number } = {},
   ) {}
 
   get isIdle(): boolean {
@@ -39,7 +39,7 @@ export class KeyedBatcher<Item, Answer> {
   add(item: Item): Promise<Answer> {
     return new Promise((resolve, reject) => {
       this.waiting.push({ item, resolve, reject });
-      if (this.running < (this.limits.maxConcurrentBatches ?? 1)) requestContext.exit(() => void this.run());
+      if (this.running < (this.limits.rounds ?? 1)) requestContext.exit(() => void this.run());
     });
   }
 
