@@ -124,6 +124,7 @@ const push = {
   useful_until: usefulUntil,
 };
 
+/** Maximum number of devices in one push job. */
 export const MAX_DEVICES_PER_JOB = 500;
 
 /** A push to the phones of one fan. */

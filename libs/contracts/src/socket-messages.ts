@@ -25,10 +25,13 @@ export const turnGrantedMessage = z.object({
 
 /** Tells a fan that the line has closed, and why. */
 export const queueClosedMessage = z.object({ type: z.literal('queue_closed'), reason: z.enum(['sold_out', 'closed']) });
+/** Tells a fan that the turn has expired, or that the fan was removed from the line after too long an absence. */
 export const turnExpiredMessage = z.object({ type: z.literal('turn_expired') });
+/** Tells a fan that the turn has ended with a purchase. */
 export const turnCompletedMessage = z.object({ type: z.literal('turn_completed') });
 /** The answer to `heartbeatMessage`. */
 export const heartbeatAckMessage = z.object({ type: z.literal('heartbeat_ack') });
+/** Tells a fan that the line cannot be read at the moment. The fan keeps the position. */
 export const delayedMessage = z.object({ type: z.literal('delayed') });
 /** The answer to a message of an unknown type. */
 export const errorMessage = z.object({ type: z.literal('error'), code: z.literal('UNKNOWN_MESSAGE_TYPE') });

@@ -36,6 +36,7 @@ export class KeyedBatcher<Item, Answer> {
     return this.running === 0 && this.waiting.length === 0;
   }
 
+  /** Adds an item to the next batch; resolves to its answer. */
   add(item: Item): Promise<Answer> {
     return new Promise((resolve, reject) => {
       this.waiting.push({ item, resolve, reject });

@@ -50,7 +50,7 @@ export const processSettings = z.object({
   BIND_HOST: z.string().default('127.0.0.1').describe('Address the service listens on; 0.0.0.0 in the image'),
 });
 
-/** The connection to PostgreSQL. */
+/** Settings of the connection to PostgreSQL. */
 export const databaseSettings = z.object({
   DATABASE_URL: z
     .string()
@@ -63,7 +63,7 @@ export const databaseSettings = z.object({
     .meta({ description: 'PostgreSQL replica for reads that may be a moment old', secret: true }),
 });
 
-/** The connection to Redis. */
+/** Settings of the connection to Redis. */
 export const redisSettings = z.object({
   REDIS_URL: z
     .string()
@@ -91,7 +91,7 @@ export const addressSettings = z.object({
     .describe('Addresses or CIDR ranges of proxies whose X-Forwarded-For header is trusted'),
 });
 
-/** How the services find out who sends a request. */
+/** Settings that say how the services find out who sends a request. */
 export const callerSettings = z.object({
   AUTH_MODE: z
     .enum(['mock', 'jwt'])
@@ -104,7 +104,7 @@ export const callerSettings = z.object({
   INTERNAL_AUTH_SECRET: secret('INTERNAL_AUTH_SECRET', 'Value of the header X-Internal-Auth between our own services'),
 });
 
-/** Rate limits and the deadline of a request. */
+/** Settings of the rate limits and of the deadline of a request. */
 export const limitSettings = z.object({
   RATE_LIMIT_USER_PER_MINUTE: wholeNumber(0, 1_000_000)
     .default(10)
@@ -119,7 +119,7 @@ export const limitSettings = z.object({
     ),
 });
 
-/** The waiting room: turns, presence and receipts. */
+/** Settings of the waiting room: turns, presence and receipts. */
 export const queueSettings = z.object({
   QUEUE_RECEIPT_SECRET: secret('QUEUE_RECEIPT_SECRET', 'Signs the receipts that restore a queue entry'),
   QUEUE_PURCHASE_WINDOW_SECONDS: wholeNumber(5, 86_400).default(1200).describe('How long a turn lasts'),
@@ -132,7 +132,7 @@ export const queueSettings = z.object({
   QUEUE_UPDATE_SECONDS: wholeNumber(1, 3600).default(30).describe('Interval at which waiting fans receive their position'),
 });
 
-/** Holds, tickets and idle turns. */
+/** Settings of holds, tickets and idle turns. */
 export const purchaseSettings = z.object({
   TICKET_SIGNING_KEY: z
     .string()
@@ -152,7 +152,7 @@ export const purchaseSettings = z.object({
     ),
 });
 
-/** The payment provider. */
+/** Settings of the payment provider. */
 export const paymentSettings = z.object({
   PAYMENT_PROVIDER: z.enum(['sandbox', 'stripe']).default('sandbox').describe('`sandbox` simulates a provider, for development'),
   STRIPE_API_BASE: httpUrl.default('https://api.stripe.com').describe("Address of Stripe's API"),
@@ -160,7 +160,7 @@ export const paymentSettings = z.object({
   STRIPE_WEBHOOK_SECRET: secret('STRIPE_WEBHOOK_SECRET', 'Secret that signs payment webhooks, also those of the sandbox'),
 });
 
-/** Providers and limits of mails and pushes, and the addresses for alerts. */
+/** Settings of mails, pushes and alerts: providers, limits, addresses. */
 export const notificationSettings = z.object({
   EMAIL_PROVIDER: z
     .enum(['mailbox', 'mailgun', 'smtp'])
@@ -196,7 +196,7 @@ export const notificationSettings = z.object({
     .describe('Maximum requests to the push provider in any second, over all workers; a tenth is reserved for turns'),
 });
 
-/** Background jobs and the sources of the event loader. */
+/** Settings of background jobs and of the sources of the event loader. */
 export const jobSettings = z.object({
   JOBS_TRANSPORT: z
     .enum(['redis', 'postgres'])

@@ -53,7 +53,7 @@ test('EventStream: a client that disconnects before the stream opens leaves no o
   expect(open.size).toBe(0);
 });
 
-test('EventStream: HEAD is answered and opens no stream', async () => {
+test('EventStream: a HEAD request is answered and opens no stream', async () => {
   const answer = await fetch(`http://127.0.0.1:${port}/stream`, { method: 'HEAD' });
   expect([answer.status, open.size]).toEqual([200, 0]);
 });

@@ -2,6 +2,7 @@ import type { JWTHeaderParameters, JWTPayload } from 'jose';
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
+/** True for a UUID in upper or lower case. */
 export function isUuid(value: unknown): value is string {
   return typeof value === 'string' && uuid.test(value);
 }

@@ -55,6 +55,7 @@ export class IdempotencyCache {
     this.scripts = keyScripts(redis, lockMs);
   }
 
+  /** Reads what Redis has about a key, without a claim. */
   async read(key: string): Promise<CachedAnswer | undefined> {
     return cached(await this.redis.hmget(cacheKey(key), 'status', 'fingerprint', 'response'));
   }

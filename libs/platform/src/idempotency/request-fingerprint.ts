@@ -3,6 +3,7 @@ import { hash } from 'node:crypto';
 /** The format of an idempotency key: a UUID v4 as 32 lowercase hex digits, without hyphens. */
 const KEY_FORMAT = /^[0-9a-f]{12}4[0-9a-f]{3}[89ab][0-9a-f]{15}$/;
 
+/** True if the header value is a valid idempotency key. */
 export function isIdempotencyKey(text: string): boolean {
   return KEY_FORMAT.test(text);
 }

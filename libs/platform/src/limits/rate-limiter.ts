@@ -28,7 +28,7 @@ const TAKE_ONE = `function(this_minute, limit, counted_before, now_ms, request, 
   return { allowed, counted, redis.call('ZRANGE', this_minute, 0, 0, 'WITHSCORES')[2] or false }
 end`;
 
-/** The share of the limit that each process allows without Redis: stricter than the limit, but fans can still buy. */
+/** The share of a rate limit that each process allows without Redis: stricter than the limit, but fans can still buy. */
 const LOCAL_LIMIT_SHARE = 0.2;
 /** How long Redis is not asked after a failure. Otherwise a Redis that does not answer would cost every request its timeout. */
 const SKIP_REDIS_MS = 1000;
@@ -66,6 +66,7 @@ export class RateLimiter {
     return this.limit === 0;
   }
 
+  /** Counts a request of `subject` (a fan or an address) and decides whether it is allowed. */
   async take(subject: string): Promise<CountedRequest> {
     const nowMs = this.now();
     if (nowMs < this.skipRedisUntilMs) return this.takeLocally(subject);

@@ -31,6 +31,7 @@ export class RelayLoop {
     this.running ??= this.run();
   }
 
+  /** Starts a run at once, or after the current run or pause. */
   nudge(): void {
     this.isNudged = true;
     if (!this.isPausing) this.wake?.();

@@ -97,14 +97,14 @@ describe('the effect of a message in PostgreSQL', () => {
   });
 });
 
-describe('isLedgerOutage: an outage of the ledger of done messages', () => {
+describe('isLedgerOutage', () => {
   const errorOf = (work: Promise<unknown>): Promise<unknown> =>
     work.then(
       () => 'no error',
       (error: unknown) => error,
     );
 
-  test('is an unreachable database, an exhausted connection pool, or a connection that breaks inside the transaction', async () => {
+  test('is true for an unreachable database, an exhausted connection pool, and a connection that breaks inside the transaction', async () => {
     const nowhere = openDatabase({ url: 'postgres://127.0.0.1:1/none', name: 'nowhere' });
     expect(isLedgerOutage(await errorOf(nowhere))).toBe(true);
 
@@ -124,7 +124,7 @@ describe('isLedgerOutage: an outage of the ledger of done messages', () => {
     await narrow.destroy();
   });
 
-  test('is not an error that the message itself causes', async () => {
+  test('is false for an error that the message itself causes', async () => {
     const inbox = new Inbox(transactions);
     const faulty = inbox.once('mail', 'm1', async (tx) => void (await inside(tx).rows('select 1/0')));
     expect(isLedgerOutage(await errorOf(faulty))).toBe(false);

@@ -39,6 +39,7 @@ export class Leadership {
     }
   }
 
+  /** Ends the leadership of this process, so that another process can become the leader. */
   async giveUp(): Promise<void> {
     const { client } = this;
     this.client = undefined;

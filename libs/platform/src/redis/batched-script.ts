@@ -36,6 +36,7 @@ for index = 1, count do replies[index] = step(${keys.join(', ')}, unpack(ARGV, (
 return replies`);
   }
 
+  /** Calls the Lua function; resolves to its reply. */
   run(...keysAndArgs: readonly (string | number)[]): Promise<Reply> {
     return new Promise((resolve, reject) => this.enqueue({ keysAndArgs, resolve, reject }));
   }

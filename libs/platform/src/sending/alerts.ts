@@ -61,6 +61,7 @@ export class Alerts {
     this.now = options.now ?? Date.now;
   }
 
+  /** Logs the alert and has it sent to the operators in the background. */
   raise(alert: Alert): void {
     this.logger.error({ alert: alert.about }, alert.text);
     if (this.options.ways.every((way) => way === alert.excludedChannel)) return;
